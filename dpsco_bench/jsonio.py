@@ -1,0 +1,170 @@
+"""JSON as this package writes it: NaN is ``null``, infinity ``"inf"``; files appear whole or not at all."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import uuid
+from collections.abc import Mapping, Set
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.errors import InputError
+
+_INFINITIES = {"inf": math.inf, "-inf": -math.inf}
+
+
+def to_jsonable(value: Any) -> Any:
+    """Plain JSON types for a nested value.
+
+    Parameters
+    ----------
+    value : object
+        None, bool, number, string, path, NumPy scalar or array, dataclass instance, mapping, or list, tuple
+        or set of these. Sets come out sorted.
+
+    Returns
+    -------
+    object
+        Nested dicts, lists, strings, ints, finite floats, bools and None: NaN becomes None, infinities become
+        ``"inf"`` and ``"-inf"``, mapping keys become strings.
+
+    Raises
+    ------
+    InputError
+        For a value of any other type, or for two mapping keys that become the same string.
+    """
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return _float(float(value))
+    if isinstance(value, np.ndarray | np.generic):
+        return to_jsonable(value.tolist())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_jsonable(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return _mapping(value)
+    if isinstance(value, Set):
+        return [to_jsonable(item) for item in sorted(value)]
+    if isinstance(value, list | tuple):
+        return [to_jsonable(item) for item in value]
+    if isinstance(value, PurePath):
+        return str(value)
+    raise InputError("value", type(value).__name__, "a number, string, path, array, dataclass or container")
+
+
+def _float(value: float) -> float | str | None:
+    if math.isnan(value):
+        return None
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return value
+
+
+def _mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
+    result = {str(key): to_jsonable(item) for key, item in value.items()}
+    if len(result) != len(value):
+        raise InputError("mapping keys", sorted(map(str, value)), "different as strings")
+    return result
+
+
+def dumps_canonical(value: Any) -> str:
+    """One text per value: sorted keys, no spaces, ASCII, floats by their shortest ``repr``.
+
+    Digests and stream keys are taken over this text, so ``1`` and ``1.0`` differ: callers fix the types.
+
+    Parameters
+    ----------
+    value : object
+        Anything `to_jsonable` accepts.
+
+    Returns
+    -------
+    str
+        JSON without a trailing newline.
+    """
+    return json.dumps(to_jsonable(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def dumps_pretty(value: Any) -> str:
+    """JSON for people: keys in their given order, two spaces of indent, a final newline.
+
+    Parameters
+    ----------
+    value : object
+        Anything `to_jsonable` accepts.
+
+    Returns
+    -------
+    str
+        JSON text.
+    """
+    return json.dumps(to_jsonable(value), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def loads(text: str) -> Any:
+    """Inverse of `dumps_canonical`: the strings ``"inf"`` and ``"-inf"`` become floats, null stays None.
+
+    Parameters
+    ----------
+    text : str
+        JSON text.
+
+    Returns
+    -------
+    object
+        Nested dicts, lists, strings, numbers, bools and None.
+
+    Raises
+    ------
+    InputError
+        If the text is not JSON; the tokens ``NaN`` and ``Infinity`` are not JSON.
+    """
+    try:
+        return _restore(json.loads(text, parse_constant=_refuse))
+    except json.JSONDecodeError as error:
+        raise InputError("json", f"line {error.lineno}: {error.msg}", "valid JSON") from None
+
+
+def _refuse(token: str) -> Any:
+    raise InputError("json", token, 'null for NaN and "inf" for infinity')
+
+
+def _restore(value: Any) -> Any:
+    if isinstance(value, str):
+        return _INFINITIES.get(value, value)
+    if isinstance(value, list):
+        return [_restore(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _restore(item) for key, item in value.items()}
+    return value
+
+
+def write_text_atomic(path: str | os.PathLike[str], text: str) -> None:
+    """Write a UTF-8 text file that readers see either in its old or in its new state.
+
+    Parameters
+    ----------
+    path : path-like
+        Target; missing parent directories are made.
+    text : str
+        Content; line ends are written as given.
+    """
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # Beside the target, because a rename is atomic only within one file system.
+    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
+    try:
+        with open(draft, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,85 @@
+"""JSON conversions round-trip, and files appear atomically."""
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpsco_bench import jsonio
+from dpsco_bench.errors import InputError
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
+plain = leaves.filter(lambda leaf: leaf not in ("inf", "-inf"))
+names = st.text(max_size=4)
+trees = st.recursive(plain, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner))
+
+
+@given(trees)
+def test_round_trip_keeps_every_value_infinities_included(tree):
+    assert jsonio.loads(jsonio.dumps_canonical(tree)) == tree
+    assert jsonio.loads(jsonio.dumps_pretty(tree)) == tree
+
+
+@given(st.dictionaries(st.text(max_size=4), finite))
+def test_canonical_text_does_not_depend_on_key_order(mapping):
+    backwards = dict(reversed(list(mapping.items())))
+    assert jsonio.dumps_canonical(mapping) == jsonio.dumps_canonical(backwards)
+
+
+def test_canonical_text_is_sorted_compact_and_exact():
+    text = jsonio.dumps_canonical({"b": [1, 0.1, True], "a": None})
+    assert text == '{"a":null,"b":[1,0.1,true]}'
+
+
+@dataclass
+class Point:
+    x: float
+    y: tuple
+
+
+def test_special_floats_numpy_and_dataclasses():
+    value = {"p": Point(math.nan, (np.float32(0.5), np.int64(3))), "a": np.array([math.inf, -math.inf])}
+    assert jsonio.to_jsonable(value) == {"p": {"x": None, "y": [0.5, 3]}, "a": ["inf", "-inf"]}
+    assert jsonio.to_jsonable(Path("x/y")) == "x/y"
+    assert jsonio.to_jsonable({1: np.bool_(True), "s": {3, 1}}) == {"1": True, "s": [1, 3]}
+
+
+def test_output_is_strict_json():
+    text = jsonio.dumps_canonical({"x": math.nan, "y": math.inf})
+    assert json.loads(text, parse_constant=pytest.fail) == {"x": None, "y": "inf"}
+
+
+@pytest.mark.parametrize("bad", [object(), {1: 0, "1": 0}])
+def test_values_without_a_json_form_are_refused(bad):
+    with pytest.raises(InputError):
+        jsonio.to_jsonable(bad)
+
+
+@pytest.mark.parametrize("text", ["{", "[NaN]", "[Infinity]", ""])
+def test_invalid_text_is_refused_in_one_line(text):
+    with pytest.raises(InputError) as caught:
+        jsonio.loads(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_atomic_write_makes_parents_replaces_and_leaves_nothing_behind(tmp_path):
+    target = tmp_path / "a" / "b.json"
+    jsonio.write_text_atomic(target, "one")
+    jsonio.write_text_atomic(target, "two é\n")
+    assert target.read_bytes() == "two é\n".encode()
+    assert [path.name for path in target.parent.iterdir()] == ["b.json"]
+
+
+def test_failed_write_keeps_the_old_text(tmp_path):
+    target = tmp_path / "b.json"
+    jsonio.write_text_atomic(target, "old")
+    with pytest.raises(UnicodeEncodeError):
+        jsonio.write_text_atomic(target, "\ud800")
+    assert target.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["b.json"]
