@@ -1,0 +1,98 @@
+# dpsco_bench. `make replicate` does everything; `make help` lists the rest.
+PYTHON ?= python3
+PROFILE ?= ci
+DATA_ROOT ?=
+CORES ?=
+ARGS ?=
+
+# Processes are the workflow's; a BLAS that starts threads of its own only slows the jobs beside it.
+export OPENBLAS_NUM_THREADS = 1
+export OMP_NUM_THREADS = 1
+export MKL_NUM_THREADS = 1
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+bin := .venv/bin
+config = profile=$(PROFILE) $(if $(DATA_ROOT),data_root=$(abspath $(DATA_ROOT)))
+snakemake = $(bin)/snakemake $(if $(CORES),--cores $(CORES)) --config $(config) --
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help .venv test replicate smoke compare report gc lint format lock clean
+
+help:
+	@echo 'make replicate [PROFILE=smoke|ci|full] [DATA_ROOT=DIR] [CORES=N]'
+	@echo '                 build .venv, run the whole workflow, print verdicts and the path of the report'
+	@echo 'make test        build .venv and run the tests (ARGS="-k philox" goes to pytest)'
+	@echo 'make smoke       the workflow on profile smoke'
+	@echo 'make compare     the recorded verdicts of PROFILE against the last run'
+	@echo 'make report      the HTML report of PROFILE only'
+	@echo 'make lint        formatting, ruff and mypy; make format applies the formatting'
+	@echo 'make gc          remove the results that no plan names'
+	@echo 'make lock        resolve requirements/ anew (UPGRADE=1: to the newest versions)'
+	@echo 'make clean       remove results, figures and caches; keeps .venv and the data sets'
+	@echo 'PYTHON=python3.12 chooses the interpreter that .venv is built with'
+
+# --- environment -----------------------------------------------------------------------------------
+# A stamp is written last: an interrupted build has none and starts again, a changed lock outdates it.
+.venv: .venv/.package
+
+.venv/.lock: requirements/build.txt requirements/lock.txt
+	@command -v $(PYTHON) >/dev/null || { echo 'PYTHON = $(PYTHON): no such command' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; v = sys.version_info; (3, 11) <= v[:2] < (3, 14) or sys.exit("PYTHON = $(PYTHON): is Python %d.%d, must be >= 3.11 and < 3.14 (try PYTHON=python3.12)" % v[:2])'
+	@echo 'building .venv from requirements/lock.txt (a minute or two) ...'
+	@rm -rf .venv
+	@$(PYTHON) -m venv .venv
+	@$(bin)/python -m pip install --quiet --require-hashes -r requirements/build.txt
+	@$(bin)/python -m pip install --quiet --require-hashes --no-build-isolation -r requirements/lock.txt
+	@touch $@
+
+.venv/.package: .venv/.lock pyproject.toml
+	@$(bin)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# --- running ---------------------------------------------------------------------------------------
+replicate: .venv
+	@$(snakemake)
+
+smoke: PROFILE = smoke
+smoke: .venv
+	@$(snakemake)
+
+report: .venv
+	@$(snakemake) results/$(PROFILE)/report.html
+
+gc: .venv
+	@$(snakemake) gc
+
+compare: .venv
+	@$(bin)/python -m dpsco_bench compare --profile $(PROFILE)
+
+# --- checking --------------------------------------------------------------------------------------
+test: .venv
+	@$(bin)/python -m pytest $(ARGS)
+
+lint: .venv
+	$(bin)/ruff format --check .
+	$(bin)/ruff check .
+	$(bin)/mypy
+
+format: .venv
+	$(bin)/ruff format .
+	$(bin)/ruff check --fix .
+
+# --- maintenance -----------------------------------------------------------------------------------
+# Releases of the last fortnight are left out: mirrors may not have them yet, and bad ones get withdrawn.
+compile = pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
+	--generate-hashes --no-header --no-annotate --exclude-newer "14 days" $(if $(UPGRADE),--upgrade)
+
+lock:
+	@tools=$$(mktemp -d) && trap 'rm -rf "$$tools"' EXIT && \
+	$(PYTHON) -m venv "$$tools" && "$$tools/bin/python" -m pip install --quiet uv && \
+	"$$tools/bin/uv" $(compile) --extra dev pyproject.toml --output-file requirements/lock.txt && \
+	"$$tools/bin/uv" $(compile) --constraint requirements/lock.txt requirements/build.in \
+		--output-file requirements/build.txt
+	@! grep -nE '://|^--|^-f' requirements/lock.txt requirements/build.txt
+
+clean:
+	rm -rf results figures/smoke figures/ci figures/full .snakemake outputs multirun dist
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis
