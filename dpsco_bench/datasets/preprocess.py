@@ -1,0 +1,159 @@
+"""From integer columns to records of norm at most 1, and facts about a sample (wang2017, section 6, E16)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.datasets.formats import CONTINUOUS, SOIL, WILDERNESS
+
+FEATURE_NAMES = (
+    "elevation",
+    "aspect",
+    "slope",
+    "horizontal_distance_to_hydrology",
+    "vertical_distance_to_hydrology",
+    "horizontal_distance_to_roadways",
+    "hillshade_9am",
+    "hillshade_noon",
+    "hillshade_3pm",
+    "horizontal_distance_to_fire_points",
+    *(f"wilderness_area_{area}" for area in range(1, WILDERNESS + 1)),
+    *(f"soil_type_{soil}" for soil in range(1, SOIL + 1)),
+)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A scaled sample.
+
+    Attributes
+    ----------
+    features : ndarray of float64, shape (n, 54)
+        Rows of Euclidean norm at most 1, the largest being 1.
+    labels : ndarray of float64, shape (n,)
+        +1 for class 2, else -1.
+    indices : ndarray of int64, shape (n,)
+        Row numbers in the full data set.
+    scale : float
+        The largest row norm, by which all rows were divided.
+    metadata : dict
+        ``data_set``, ``synthetic``, ``rows``, ``seed``.
+    """
+
+    features: np.ndarray
+    labels: np.ndarray
+    indices: np.ndarray
+    scale: float
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    def facts(self) -> dict[str, Any]:
+        """Metadata, rank, class count, and the columns whose coefficients run to infinity (E16)."""
+        one_class = one_class_columns(self.features, self.labels)
+        return {
+            **self.metadata,
+            "scale": self.scale,
+            "rank": rank(self.features),
+            "class_2": int((self.labels > 0).sum()),
+            "absent_columns": [FEATURE_NAMES[j] for j in np.flatnonzero(~self.features.any(axis=0))],
+            "one_class_columns": {
+                FEATURE_NAMES[j]: int(label) for j, label in zip(one_class.columns, one_class.labels, strict=True)
+            },
+            "one_class_rows": int(one_class.rows.sum()),
+        }
+
+
+@dataclass(frozen=True)
+class OneClassColumns:
+    """Columns along which the logistic loss has no minimiser.
+
+    Attributes
+    ----------
+    columns : ndarray of int64, shape (k,)
+        Column numbers, in the order in which they were found.
+    labels : ndarray of float64, shape (k,)
+        The only label (+1 or -1) in the rows of each column; for a column of negative values, its negative.
+    rows : ndarray of bool, shape (n,)
+        Rows with a non-zero entry in one of them: their loss tends to 0, so the infimum is the others'.
+    """
+
+    columns: np.ndarray
+    labels: np.ndarray
+    rows: np.ndarray
+
+
+def one_class_columns(features: np.ndarray, labels: np.ndarray) -> OneClassColumns:
+    """Find the columns whose non-zero rows all have one class (wang2017, erratum E16).
+
+    If ``labels[i] * features[i, j]`` has one sign over all rows, the unregularised logistic loss falls along
+    coordinate j without end; the rows concerned contribute nothing to the infimum. Without them further
+    columns can turn one-class (their coefficients run to infinity more slowly), so the search repeats until
+    it finds none.
+
+    Parameters
+    ----------
+    features : ndarray, shape (n, d)
+    labels : ndarray, shape (n,)
+        +1 or -1.
+
+    Returns
+    -------
+    OneClassColumns
+    """
+    signed = features * labels[:, None]
+    found, sides = [], []
+    rows = np.zeros(len(labels), dtype=bool)
+    while True:
+        rest = signed[~rows]
+        positive, negative = (rest > 0).any(axis=0), (rest < 0).any(axis=0)
+        new = np.flatnonzero(positive ^ negative)
+        if not len(new):
+            break
+        found.append(new)
+        sides.append(np.where(positive[new], 1.0, -1.0))
+        rows |= (features[:, new] != 0).any(axis=1)
+    columns = np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+    return OneClassColumns(columns, np.concatenate(sides) if sides else np.zeros(0), rows)
+
+
+def rank(features: np.ndarray) -> int:
+    """Numerical rank of a tall matrix from the singular values of its triangular factor.
+
+    At most 53 for Covertype: the wilderness columns and the soil columns sum to the same constant.
+    """
+    triangle = np.linalg.qr(features, mode="r")
+    values = np.linalg.svd(triangle, compute_uv=False)
+    return int((values > values[0] * max(features.shape) * np.finfo(np.float64).eps).sum())
+
+
+def scale_rows(integers: np.ndarray) -> tuple[np.ndarray, float]:
+    """Min-max scale the 10 measurements within the sample and divide all rows by the largest row norm.
+
+    Parameters
+    ----------
+    integers : ndarray, shape (n, 54)
+        Measurements, then the one-hot columns.
+
+    Returns
+    -------
+    features : ndarray of float64, shape (n, 54)
+        A constant measurement becomes 0.
+    scale : float
+        The largest row norm before the division.
+    """
+    features = integers.astype(np.float64)
+    measured = features[:, :CONTINUOUS]
+    least, span = measured.min(axis=0), np.ptp(measured, axis=0)
+    measured -= least
+    measured /= np.where(span > 0, span, 1.0)
+    scale = float(np.sqrt(np.einsum("ij,ij->i", features, features).max()))
+    features /= scale
+    return features, scale
+
+
+def sample_from(integers: np.ndarray, is_class_2: np.ndarray, indices: np.ndarray, metadata: dict[str, Any]) -> Sample:
+    """Scale selected records into a `Sample`; `is_class_2` holds 0 and 1."""
+    features, scale = scale_rows(integers)
+    return Sample(features, np.where(is_class_2 == 1, 1.0, -1.0), indices, scale, metadata)

@@ -1,0 +1,129 @@
+"""The data sets that can be fetched and verified by name (verb ``data NAME``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.datasets import covertype, store
+from dpsco_bench.errors import InputError
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """What is known about a data set.
+
+    Attributes
+    ----------
+    name, description, source, licence : str
+        For people.
+    used_by : str
+        Where the bench needs it.
+    command : str
+        The command that fetches it.
+    folders, files : tuple of str
+        Folders under the data root, and file names in them, in the order in which they are searched.
+    hashes : dict
+        Digests of the parsed content.
+    remote_files : tuple of RemoteFile
+        Addresses, tried in turn.
+    loader : callable
+        ``loader(root)`` gives the verified content.
+    fetcher, verifier : callable
+        ``fetcher(root)`` and ``verifier(root)`` give a JSON-ready dict.
+    """
+
+    name: str
+    description: str
+    source: str
+    licence: str
+    used_by: str
+    command: str
+    folders: tuple[str, ...]
+    files: tuple[str, ...]
+    hashes: dict[str, str]
+    remote_files: tuple[store.RemoteFile, ...]
+    loader: Callable[[Path], Any]
+    fetcher: Callable[[Path], dict[str, Any]]
+    verifier: Callable[[Path], dict[str, Any]]
+
+
+DATASETS: dict[str, DataSet] = {
+    covertype.NAME: DataSet(
+        name=covertype.NAME,
+        description="581,012 forest cells, 10 measurements and 44 one-hot columns, class 2 against the rest",
+        source="J. Blackard (1998), Covertype, UCI Machine Learning Repository, doi:10.24432/C50K5N",
+        licence=(
+            "understood to be CC BY 4.0 (UCI); the original notice allows unlimited reuse with the copyright "
+            "notice of Jock A. Blackard and Colorado State University"
+        ),
+        used_by="wang2017, Figures 1 and 2",
+        command=covertype.COMMAND,
+        folders=covertype.FOLDERS,
+        files=covertype.FILES,
+        hashes={
+            "features_sha256": covertype.CONTENT.features_sha256,
+            "labels_sha256": covertype.CONTENT.labels_sha256,
+        },
+        remote_files=covertype.REMOTE_FILES,
+        loader=covertype.load,
+        fetcher=covertype.fetch,
+        verifier=covertype.verify,
+    ),
+}
+
+
+def get_data_set(name: str) -> DataSet:
+    """Look a data set up by name.
+
+    Raises
+    ------
+    InputError
+        For an unknown name.
+    """
+    if name not in DATASETS:
+        raise InputError("data set", name, "one of " + ", ".join(sorted(DATASETS)))
+    return DATASETS[name]
+
+
+def fetch(name: str, root: Path = store.DEFAULT_ROOT) -> dict[str, Any]:
+    """Download a data set unless a verified copy is under `root`; errors as in the data set's own ``fetch``.
+
+    Returns
+    -------
+    dict
+        ``data_set``, ``status``, ``fetched``, ``file``, sizes and digests.
+    """
+    return {"data_set": name, **get_data_set(name).fetcher(Path(root))}
+
+
+def verify(name: str, root: Path = store.DEFAULT_ROOT) -> dict[str, Any]:
+    """Verify the copy of a data set under `root`; errors as in the data set's own ``verify``.
+
+    Returns
+    -------
+    dict
+        ``data_set``, ``status``, ``file``, sizes and digests.
+    """
+    return {"data_set": name, **get_data_set(name).verifier(Path(root))}
+
+
+def describe() -> list[dict[str, Any]]:
+    """Describe every data set, JSON-ready: contents, source, licence, files, digests, addresses, command."""
+    return [
+        {
+            "data_set": entry.name,
+            "description": entry.description,
+            "source": entry.source,
+            "licence": entry.licence,
+            "used_by": entry.used_by,
+            "folders": list(entry.folders),
+            "files": list(entry.files),
+            "hashes": dict(entry.hashes),
+            "addresses": [remote.url for remote in entry.remote_files],
+            "command": entry.command,
+        }
+        for _, entry in sorted(DATASETS.items())
+    ]

@@ -1,0 +1,295 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpsco_bench.datasets import covertype, store
+from dpsco_bench.errors import DataAbsent, InputError
+
+NAMES = covertype.FILES
+
+
+def one_line(error):
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def files_below(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("folder", covertype.FOLDERS)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_format_gives_the_same_content(tmp_path, source, folder, name):
+    path = source.write(tmp_path / folder / name)
+    raw = covertype.load(tmp_path, content=source.content)
+    assert raw.path == path
+    assert raw.features.dtype == np.int16
+    assert raw.labels.dtype == np.uint8
+    np.testing.assert_array_equal(raw.features, source.features)
+    np.testing.assert_array_equal(raw.labels, source.labels)
+
+
+@pytest.mark.parametrize("options", [{"number": "{:.0f}"}, {"labels": ("2", "1")}, {"labels": ("-1", "+1")}])
+def test_libsvm_numbers_and_label_conventions(tmp_path, source, options):
+    path = source.write(tmp_path / "covtype.libsvm.binary", **options)
+    np.testing.assert_array_equal(covertype.read(path, source.content).labels, source.labels)
+
+
+def test_packing_is_recognised_by_content(tmp_path, source):
+    path = source.write(tmp_path / "covtype.data.gz").rename(tmp_path / "covtype.data")
+    np.testing.assert_array_equal(covertype.read(path, source.content).features, source.features)
+
+
+def test_blocks_join_where_a_line_is_cut(tmp_path, source, monkeypatch):
+    monkeypatch.setattr("dpsco_bench.datasets.formats._BLOCK", 1000)
+    for name in ("covtype.data", "covtype.libsvm.binary"):
+        raw = covertype.read(source.write(tmp_path / name), source.content)
+        np.testing.assert_array_equal(raw.features, source.features)
+
+
+@pytest.mark.parametrize("name", covertype.SCALED)
+def test_scaled_file_is_refused(tmp_path, source, name):
+    path = source.write(tmp_path / "covertype" / name, scale=4096)
+    with pytest.raises(InputError) as error:
+        covertype.load(tmp_path, content=source.content)
+    assert name in one_line(error)
+    assert "unscaled" in one_line(error)
+    renamed = path.rename(path.with_name("covtype.libsvm.binary"))
+    with pytest.raises(InputError) as error:
+        covertype.read(renamed, source.content)
+    assert "unscaled" in one_line(error)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_truncated_file_is_refused_in_one_line(tmp_path, source, name):
+    path = source.write(tmp_path / name)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(store.DataCorrupt) as error:
+        covertype.read(path, source.content)
+    assert name in one_line(error)
+
+
+def damaged_values(text):
+    return text.replace(b"2", b"3", 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("covtype.data", damaged_values),
+        ("covtype.data", lambda text: text + text.splitlines()[0]),
+        ("covtype.data", lambda text: text.replace(b",", b";")),
+        ("covtype.data", lambda text: text.replace(b",", b",99999,", 1)),
+        ("covtype.data", lambda text: b"\n".join(line[:-2] for line in text.splitlines())),
+        ("covtype.data", lambda text: b""),
+        ("covtype.libsvm.binary", lambda text: text.replace(b"11:1", b"11:2", 1)),
+        ("covtype.libsvm.binary", lambda text: text.replace(b" 11:", b" 55:", 1)),
+        ("covtype.libsvm.binary", lambda text: text.replace(b" 11:", b" eleven:", 1)),
+        ("covtype.libsvm.binary", lambda text: text.replace(b" 11:1", b" 11:100000", 1)),
+        ("covtype.libsvm.binary", lambda text: text.replace(b":", b" ", 1)),
+        ("covtype.libsvm.binary", lambda text: text.replace(b"\n1 ", b"\n3 ", 1)),
+        ("covtype.npz", lambda text: b"no archive"),
+    ],
+)
+def test_corrupted_file_is_refused_in_one_line(tmp_path, source, name, damage):
+    path = source.write(tmp_path / name)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(store.DataCorrupt) as error:
+        covertype.read(path, source.content)
+    assert name in one_line(error)
+
+
+def test_wrong_labels_are_refused(tmp_path, source):
+    path = source.write(tmp_path / "covtype.npz")
+    with np.load(path) as arrays:
+        content = dict(arrays)
+    content["is_class_2"][0] ^= 1
+    np.savez(path, **content)
+    with pytest.raises(store.DataCorrupt) as error:
+        covertype.read(path, source.content)
+    assert "labels have sha256" in one_line(error)
+
+
+@pytest.mark.parametrize("change", [{"soil_type": 41}, {"wilderness_area": 0}, {"numeric": None}])
+def test_compact_file_with_wrong_arrays_is_refused(tmp_path, source, change):
+    path = source.write(tmp_path / "covtype.npz")
+    with np.load(path) as arrays:
+        content = dict(arrays)
+    for key, value in change.items():
+        if value is None:
+            content[key] = content[key].T
+        else:
+            content[key][0] = value
+    np.savez(path, **content)
+    with pytest.raises(store.DataCorrupt) as error:
+        covertype.read(path, source.content)
+    one_line(error)
+
+
+def test_absent_data_name_the_command(tmp_path):
+    for call in (covertype.load, covertype.verify, lambda root: covertype.covertype(10, root=root)):
+        with pytest.raises(DataAbsent) as error:
+            call(tmp_path)
+        assert error.value.command == "python -m dpsco_bench data covertype"
+        assert error.value.command in one_line(error)
+
+
+def test_text_parse_is_cached_and_the_cache_verified(tmp_path, source):
+    path = source.write(tmp_path / "covertype" / "covtype.data")
+    covertype.load(tmp_path, content=source.content)
+    (cached,) = (tmp_path / ".cache").iterdir()
+    path.write_bytes(b"damaged after the first reading")
+    np.testing.assert_array_equal(covertype.load(tmp_path, content=source.content).features, source.features)
+    with pytest.raises(store.DataCorrupt):
+        covertype.verify(tmp_path, source.content)
+    source.write(path)
+    cached.write_bytes(b"damaged")
+    raw = covertype.load(tmp_path, content=source.content)
+    np.testing.assert_array_equal(raw.labels, source.labels)
+    assert covertype.read(cached, source.content).path == cached
+
+
+def test_root_without_a_writable_cache_works(tmp_path, source):
+    source.write(tmp_path / "covtype" / "covtype.data")
+    (tmp_path / ".cache").write_bytes(b"in the way")
+    raw = covertype.load(tmp_path, content=source.content)
+    np.testing.assert_array_equal(raw.features, source.features)
+    assert files_below(tmp_path) == [".cache", "covtype/covtype.data"]
+
+
+class FileResponse:
+    def __init__(self, path):
+        self.stream, self.headers = path.open("rb"), {}
+
+    def read(self, size):
+        return self.stream.read(size)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.stream.close()
+
+
+def opener_of(available):
+    def opener(url, timeout):
+        if url not in available:
+            raise OSError("no route to host")
+        return FileResponse(available[url])
+
+    return opener
+
+
+def remotes(**digests):
+    return tuple(
+        store.RemoteFile(remote.name, remote.url, digests.get(remote.name.split(".")[1]))
+        for remote in covertype.REMOTE_FILES
+    )
+
+
+def test_fetch_falls_back_and_then_only_verifies(tmp_path, source):
+    there = source.write(tmp_path / "server" / "covtype.libsvm.binary.bz2")
+    opener = opener_of({covertype.REMOTE_FILES[1].url: there})
+    root = tmp_path / "root"
+    first = covertype.fetch(root, content=source.content, remote_files=remotes(), opener=opener)
+    assert first["fetched"] is True
+    assert files_below(root) == ["covertype/covtype.libsvm.binary.bz2"]
+    second = covertype.fetch(root, content=source.content, remote_files=remotes(), opener=opener_of({}))
+    assert second == {**first, "fetched": False}
+    assert second["class_2"] == int(source.labels.sum())
+
+
+def test_fetch_without_network_is_one_line_and_leaves_nothing(tmp_path, source):
+    with pytest.raises(store.FetchError) as error:
+        covertype.fetch(tmp_path / "root", content=source.content, opener=opener_of({}))
+    assert "no route to host" in one_line(error)
+    assert covertype.REMOTE_FILES[0].url in one_line(error)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_fetch_refuses_a_wrong_file(tmp_path, source):
+    there = source.write(tmp_path / "server" / "covtype.data.gz")
+    opener = opener_of({covertype.REMOTE_FILES[0].url: there})
+    for options in ({"remote_files": covertype.REMOTE_FILES}, {"remote_files": remotes(), "content": None}):
+        content = options.pop("content", source.content) or covertype.CONTENT
+        with pytest.raises(store.FetchError) as error:
+            covertype.fetch(tmp_path / "root", content=content, opener=opener, **options)
+        assert "not the expected one" in one_line(error)
+        assert not (tmp_path / "root").exists()
+
+
+def test_fetch_leaves_a_corrupt_file_to_its_owner(tmp_path, source):
+    path = source.write(tmp_path / "covertype" / "covtype.data")
+    path.write_bytes(b"mine")
+    with pytest.raises(store.DataCorrupt):
+        covertype.fetch(tmp_path, content=source.content, opener=opener_of({}))
+    assert path.read_bytes() == b"mine"
+
+
+@pytest.fixture(scope="session")
+def small_root(tmp_path_factory, source):
+    root = tmp_path_factory.mktemp("root")
+    source.write(root / "covertype" / "covtype.npz")
+    return root
+
+
+def test_sample_is_nested_and_reproducible(small_root, source):
+    large = covertype.covertype(500, seed=1, root=small_root, content=source.content)
+    small = covertype.covertype(60, seed=1, root=small_root, content=source.content)
+    other = covertype.covertype(60, seed=2, root=small_root, content=source.content)
+    np.testing.assert_array_equal(small.indices, large.indices[:60])
+    np.testing.assert_array_equal(small.labels, large.labels[:60])
+    assert len(np.unique(large.indices)) == 500
+    assert set(small.indices) != set(other.indices)
+    again = covertype.covertype(60, seed=1, root=small_root, content=source.content)
+    np.testing.assert_array_equal(small.features, again.features)
+    np.testing.assert_array_equal(small.labels, np.where(source.labels[small.indices] == 1, 1.0, -1.0))
+    assert small.metadata == {"data_set": "covertype", "synthetic": False, "rows": 60, "seed": 1}
+
+
+@pytest.mark.parametrize("rows", [0, 601, 2.0, "many", True])
+def test_sample_size_out_of_range_is_refused(small_root, source, rows):
+    with pytest.raises(InputError, match="rows = .*must be an integer from 1 to 600"):
+        covertype.covertype(rows, root=small_root, content=source.content)
+
+
+def real_root():
+    """Data root with the real data set: named by the environment, else the checkout's own."""
+    candidates = [os.environ.get("DPSCO_DATA_ROOT"), Path(__file__).parents[2] / "data"]
+    for root in candidates:
+        if root and store.find_file(Path(root), covertype.FOLDERS, covertype.FILES):
+            return Path(root)
+    return None
+
+
+@pytest.mark.skipif(real_root() is None, reason="data absent: Covertype is neither in DPSCO_DATA_ROOT nor in data/")
+class TestRealData:
+    def test_content_and_class_counts(self):
+        facts = covertype.verify(real_root())
+        assert (facts["rows"], facts["columns"], facts["class_2"]) == (581_012, 54, 283_301)
+
+    def test_paper_sample(self):
+        sample = covertype.covertype(root=real_root())
+        facts = sample.facts()
+        assert sample.features.shape == (200_000, 54)
+        assert facts["rank"] == 53
+        assert np.linalg.norm(sample.features, axis=1).max() == pytest.approx(1, abs=1e-14)
+
+    def test_one_class_soil_types_of_erratum_e16(self):
+        raw = covertype.load(real_root())
+        by_soil = raw.features[:, 14:].astype(bool)
+        sizes, class_2 = by_soil.sum(axis=0), by_soil[raw.labels == 1].sum(axis=0)
+        assert (np.flatnonzero(class_2 == 0) + 1).tolist() == [1, 5, 14, 15, 37]
+        assert (np.flatnonzero(class_2 == sizes) + 1).tolist() == [7]
+        facts = covertype.covertype(covertype.ROWS, root=real_root()).facts()
+        assert facts["one_class_columns"] == {
+            "soil_type_1": -1,
+            "soil_type_5": -1,
+            "soil_type_7": 1,
+            "soil_type_14": -1,
+            "soil_type_15": -1,
+            "soil_type_37": -1,
+        }
+        assert facts["one_class_rows"] == 5633

@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+
+from dpsco_bench.datasets.store import sha256_of_array
+from dpsco_bench.datasets.synthetic import (
+    ALWAYS_CLASS_2,
+    NEVER_CLASS_2,
+    covertype_records,
+    covertype_synthetic,
+)
+from dpsco_bench.errors import InputError
+
+
+def test_records_have_the_layout_of_the_original():
+    features, labels = covertype_records(5000, seed=0)
+    assert features.shape == (5000, 54)
+    assert features.dtype == np.int16
+    np.testing.assert_array_equal(features[:, 10:14].sum(axis=1), 1)
+    np.testing.assert_array_equal(features[:, 14:].sum(axis=1), 1)
+    assert set(np.unique(features[:, 10:])) == {0, 1}
+    assert set(np.unique(labels)) == {0, 1}
+    assert 0.4 < labels.mean() < 0.6
+    assert features[:, 0].min() >= 1859
+    assert features[:, 0].max() <= 3858
+    assert features[:, 4].min() < 0
+    assert features[:, 6:9].max() <= 254
+
+
+def test_one_class_soil_types_are_those_of_the_original():
+    sample = covertype_synthetic(20_000, seed=0)
+    expected = {f"soil_type_{soil}": 1 for soil in ALWAYS_CLASS_2}
+    expected |= {f"soil_type_{soil}": -1 for soil in NEVER_CLASS_2}
+    assert sample.facts()["one_class_columns"] == expected
+    assert sample.facts()["rank"] == 53
+
+
+def test_label_can_be_learnt_from_the_features():
+    sample = covertype_synthetic(4000, seed=4)
+    weights = np.linalg.lstsq(sample.features, sample.labels, rcond=None)[0]
+    assert (np.sign(sample.features @ weights) == sample.labels).mean() > 0.6
+
+
+def test_stand_in_is_labelled_synthetic():
+    facts = covertype_synthetic(100, seed=7).facts()
+    assert facts["synthetic"] is True
+    assert facts["data_set"] == "covertype_synthetic"
+    assert (facts["rows"], facts["seed"]) == (100, 7)
+
+
+def test_fewer_records_are_a_prefix_and_seeds_differ():
+    features, labels = covertype_records(500, seed=1)
+    some_features, some_labels = covertype_records(120, seed=1)
+    np.testing.assert_array_equal(some_features, features[:120])
+    np.testing.assert_array_equal(some_labels, labels[:120])
+    assert (covertype_records(500, seed=2)[0] != features).any()
+
+
+def test_records_are_frozen():
+    features, labels = covertype_records(1000, seed=0)
+    assert sha256_of_array(features)[:16] == "f764298bbe0b3fae"
+    assert sha256_of_array(labels)[:16] == "ce49506c403fb0e0"
+
+
+@pytest.mark.parametrize("rows", [0, -1, 1.5, True])
+def test_rows_out_of_range_are_refused(rows):
+    with pytest.raises(InputError, match="rows"):
+        covertype_synthetic(rows)
