@@ -1,0 +1,1 @@
+"""One private algorithm per module, found by its id."""

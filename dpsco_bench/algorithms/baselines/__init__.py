@@ -1,0 +1,1 @@
+"""Methods that the replicated papers compare themselves with."""

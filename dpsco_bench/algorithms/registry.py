@@ -1,0 +1,204 @@
+"""Algorithms by id. An id ``paper.name`` names the module that defines it, so nothing has to be imported to list them."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants, Problem, Trait
+
+CALIBRATIONS = ("paper", "accounted", "none")
+PlanFunction = Callable[..., Plan]
+RunFunction = Callable[[Any, Plan, Any], Any]
+_USER_ALGORITHMS: dict[str, Algorithm] = {}
+
+
+@dataclass
+class Algorithm:
+    """A private algorithm: a pure plan function and a run that reads like the paper's listing.
+
+    Attributes
+    ----------
+    id, source, summary : str
+        Identity; ``paper.name``, theorem and algorithm number, and the first line of the plan's docstring.
+    needs : tuple of Trait
+        What the problem must satisfy.
+    variants : mapping
+        Variant name -> calibrations that the source defines for it. The first variant that lists a calibration is its
+        default.
+    order_invariant : bool
+        True where the noise-free output does not depend on the order of the records.
+    """
+
+    id: str
+    source: str
+    summary: str
+    needs: tuple[Trait, ...]
+    variants: Mapping[str, tuple[str, ...]]
+    plan_function: PlanFunction
+    order_invariant: bool
+    module: str
+    run_function: RunFunction | None = field(default=None)
+
+    def run(self, function: RunFunction) -> RunFunction:
+        """Attach the run (used as a decorator)."""
+        self.run_function = function
+        return function
+
+    @property
+    def options(self) -> dict[str, inspect.Parameter]:
+        """Schedule options of the plan function by name (keyword-only parameters other than ``variant``)."""
+        parameters = inspect.signature(self.plan_function, eval_str=True).parameters
+        return {k: p for k, p in parameters.items() if p.kind is p.KEYWORD_ONLY and k != "variant"}
+
+    def variant_for(self, calibration: str, variant: str | None = None) -> str:
+        """Resolve the variant that runs under a calibration.
+
+        Raises
+        ------
+        InputError, Refusal
+            For an unknown name, or a combination that the source does not define.
+        """
+        if calibration not in CALIBRATIONS:
+            raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
+        if variant is None:
+            variant = next((v for v, allowed in self.variants.items() if calibration in allowed), None)
+            if variant is None:
+                raise Refusal(f"{self.id} with calibration {calibration}", "no variant defines it", self.source)
+        if variant not in self.variants:
+            raise InputError("variant", variant, "one of " + ", ".join(self.variants), self.id)
+        if calibration not in self.variants[variant]:
+            allowed = ", ".join(self.variants[variant])
+            raise Refusal(f"{self.id} variant {variant} with calibration {calibration}", f"only {allowed}", self.source)
+        return variant
+
+    def check_problem(self, problem: Problem) -> None:
+        """Refuse a problem that lacks a needed property, with the reason."""
+        lacking = [t.value for t in self.needs if t not in problem.traits]
+        if lacking:
+            raise Refusal(f"{self.id} on {problem.name}", "the problem lacks " + " and ".join(lacking), self.source)
+
+    def plan(self, constants: Constants, n: int, d: int, privacy: PrivacySpec, variant: str, **options: Any) -> Plan:
+        """Schedule, queries and planned gradient evaluations (see the plan function of the algorithm).
+
+        Raises
+        ------
+        InputError, Refusal
+            For ``n`` or ``d`` below 1, unknown or mistyped options, or a violated condition of the theorem.
+        """
+        for key, value in (("n", n), ("d", d)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise InputError(key, value, "an integer >= 1")
+        checked = {key: self._check_option(key, value) for key, value in options.items()}
+        return self.plan_function(constants, n, d, privacy, variant=variant, **checked)
+
+    def _check_option(self, key: str, value: Any) -> Any:
+        if key not in self.options:
+            raise InputError("option", key, "one of " + ", ".join(self.options), self.id)
+        kinds = get_args(self.options[key].annotation) or (self.options[key].annotation,)
+        if value is None and type(None) in kinds:
+            return None
+        if float in kinds and isinstance(value, int) and not isinstance(value, bool) and int not in kinds:
+            value = float(value)
+        fits = isinstance(value, tuple(kinds)) and not (isinstance(value, bool) and bool not in kinds)
+        if not fits or (isinstance(value, float) and not math.isfinite(value)):
+            names = " or ".join("null" if k is type(None) else k.__name__ for k in kinds)
+            raise InputError(key, value, f"of type {names}", self.id)
+        return value
+
+
+def algorithm(
+    id: str,
+    *,
+    source: str,
+    needs: tuple[Trait, ...] = (),
+    variants: Mapping[str, tuple[str, ...]] | None = None,
+    order_invariant: bool = True,
+) -> Callable[[PlanFunction], Algorithm]:
+    """Register the decorated plan function as an algorithm; attach its run with ``@plan.run``.
+
+    Parameters
+    ----------
+    id : str
+        ``paper.name``.
+    source : str
+        Where the algorithm is defined.
+    needs : tuple of Trait
+        What a problem must satisfy.
+    variants : mapping, optional
+        Variant name -> calibrations; one variant ``standard`` with all three by default.
+    order_invariant : bool
+        Whether the noise-free output is independent of the order of the records.
+    """
+    if id.count(".") != 1:
+        raise InputError("algorithm id", id, "of the form paper.name")
+
+    def register(function: PlanFunction) -> Algorithm:
+        summary = (inspect.getdoc(function) or "").split("\n", 1)[0]
+        entry = Algorithm(
+            id,
+            source,
+            summary,
+            needs,
+            variants or {"standard": CALIBRATIONS},
+            function,
+            order_invariant,
+            function.__module__,
+        )
+        if not function.__module__.startswith("dpsco_bench."):
+            _USER_ALGORITHMS[id] = entry
+        return entry
+
+    return register
+
+
+def algorithm_module(id: str) -> str:
+    """Name of the module that defines a built-in algorithm: ``algorithms/<paper>/<name>`` or ``baselines/<name>``.
+
+    Raises
+    ------
+    InputError
+        For an unknown id.
+    """
+    paper, _, name = id.replace("/", ".", 1).partition(".")
+    for folder in (paper, "baselines"):
+        if name.isidentifier() and (_FOLDER / folder / f"{name}.py").is_file():
+            return f"dpsco_bench.algorithms.{folder}.{name}"
+    raise InputError("algorithm", id, "one of " + ", ".join(list_algorithms()))
+
+
+def get_algorithm(id: str) -> Algorithm:
+    """Return an algorithm by id (``paper.name``; ``paper/name`` is accepted)."""
+    id = id.replace("/", ".", 1)
+    if id in _USER_ALGORITHMS:
+        return _USER_ALGORITHMS[id]
+    return _find(importlib.import_module(algorithm_module(id)), id)
+
+
+def list_algorithms() -> list[str]:
+    """Ids of all algorithms, the user's own included."""
+    ids = set(_USER_ALGORITHMS)
+    for path in sorted(_FOLDER.glob("*/*.py")):
+        if path.stem.startswith("_"):
+            continue
+        module = importlib.import_module(f"dpsco_bench.algorithms.{path.parent.name}.{path.stem}")
+        ids |= {value.id for value in vars(module).values() if isinstance(value, Algorithm)}
+    return sorted(ids)
+
+
+_FOLDER = Path(__file__).parent
+
+
+def _find(module: Any, id: str) -> Algorithm:
+    for value in vars(module).values():
+        if isinstance(value, Algorithm) and value.id == id:
+            return value
+    raise InputError("algorithm", id, "one of " + ", ".join(list_algorithms()))

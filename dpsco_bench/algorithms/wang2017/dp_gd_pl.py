@@ -1,0 +1,76 @@
+"""DP-GD under the Polyak-Lojasiewicz inequality (Wang, Ye, Xu 2017, Algorithm 4, Theorems 6.1 and 6.2)."""
+
+from __future__ import annotations
+
+from math import ceil, log, sqrt
+
+from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.errors import InputError
+from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants, Trait
+
+SOURCE = "Wang, Ye, Xu 2017, Algorithm 4, Theorems 6.1 and 6.2"
+
+
+@algorithm("wang2017.dp_gd_pl", source=SOURCE, needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.POLYAK_LOJASIEWICZ))
+def plan(
+    c: Constants,
+    n: int,
+    d: int,
+    privacy: PrivacySpec,
+    *,
+    variant: str,
+    steps: int | None = None,
+    step: float | None = None,
+    noise_constant: float | str = 1.0,
+) -> Plan:
+    """Noisy gradient descent under the PL inequality: eta = 1/L, T = kappa ln(n^2 eps^2/(d G^2 l)).
+
+    L is the smoothness of the whole objective, since the regulariser is handled in the gradient; kappa = L/mu.
+
+    Parameters
+    ----------
+    c, n, d, privacy
+        Problem constants (mu > 0), number of records, dimension, target privacy.
+    variant : str
+        ``standard``.
+    steps, step : optional
+        Replace T and eta; eta must be at most 1/L.
+    noise_constant : float or str
+        c in sigma^2 = c G^2 T l/(n eps)^2, equation (11); ``renyi`` is c = 8 + 4 eps/l, which the proof's constants give
+        (erratum E8).
+    """
+    if c.strong_convexity <= 0:
+        raise InputError("strong_convexity", c.strong_convexity, "> 0 (the PL constant)", SOURCE)
+    if steps is not None and steps < 1:
+        raise InputError("steps", steps, "an integer >= 1", SOURCE)
+    eta = 1.0 / c.total_smoothness if step is None else step
+    if not 0 < eta <= (1 + 1e-12) / c.total_smoothness:
+        raise InputError("step", eta, f"in (0, 1/L] with 1/L = {1 / c.total_smoothness:.6g}", SOURCE)
+    l = privacy.log_inverse_delta
+    kappa = c.total_smoothness / c.strong_convexity
+    gain = n**2 * privacy.epsilon**2 / (d * c.lipschitz**2 * l)
+    T = steps or max(1, ceil(kappa * log(gain)))
+    scale = sqrt(_noise_constant(noise_constant, privacy) * T * l) * c.lipschitz / (n * privacy.epsilon)
+    query = GaussianQuery("gradient", 2 * c.lipschitz / n, T, paper_scale=scale)
+    return make_plan(query, gradient_evaluations=n * T, n=n, steps=T, step=eta)
+
+
+@plan.run
+def dp_gd_pl(objective, plan, mechanism):
+    """Algorithm 4 on iterates ``(R, d)``; returns the last iterate."""
+    x = objective.start
+    for t in range(plan.steps):
+        gradient = mechanism.release("gradient", objective.mean_gradient(x), t) + objective.regulariser_gradient(x)
+        x = x - plan.step * gradient
+        objective.observe(x)
+    return x
+
+
+def _noise_constant(value: float | str, privacy: PrivacySpec) -> float:
+    if value == "renyi":
+        return 8.0 + 4.0 * privacy.epsilon / privacy.log_inverse_delta
+    if isinstance(value, str) or value <= 0:
+        raise InputError("noise_constant", value, "a number > 0 or renyi", SOURCE)
+    return float(value)

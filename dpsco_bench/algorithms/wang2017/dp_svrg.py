@@ -1,0 +1,156 @@
+"""DP-SVRG: variance-reduced proximal gradient steps with Gaussian noise (Wang, Ye, Xu 2017, Algorithm 1)."""
+
+from __future__ import annotations
+
+from math import ceil, floor, log2, sqrt
+
+from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.wang2017.barzilai_borwein import barzilai_borwein_step
+from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.privacy.plan import GaussianQuery, Plan, Poisson, SingleIndex, make_plan
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants, Trait
+
+SOURCE = "Wang, Ye, Xu 2017, Algorithm 1, Theorems 4.1 and 4.2"
+ANCHOR_SHARE = 0.3
+
+
+@algorithm(
+    "wang2017.dp_svrg",
+    source=SOURCE,
+    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX),
+    variants={"literal": ("paper", "none"), "poisson": ("accounted", "none")},
+    order_invariant=False,
+)
+def plan(
+    c: Constants,
+    n: int,
+    d: int,
+    privacy: PrivacySpec,
+    *,
+    variant: str,
+    theta: float | None = None,
+    inner_bound: str = "printed",
+    epochs: int | None = None,
+    inner_steps: int | None = None,
+    batch: int | None = None,
+    step: float | None = None,
+    step_rule: str = "constant",
+    noise_constant: float = 1.0,
+) -> Plan:
+    """DP-SVRG for strongly convex objectives: theta = eta L, m from inequality (4), T = log2 of the risk to gain.
+
+    Parameters
+    ----------
+    c, n, d, privacy
+        Problem constants (mu > 0), number of records, dimension, target privacy.
+    variant : str
+        ``literal``: exact anchor gradient, one uniform record per step. ``poisson``: released anchor, Poisson batches.
+    theta : float
+        eta L, in (0, 1/24) for the printed bound (default 1/48), (0, 1/12) for the corrected one (default 1/24).
+    inner_bound : str
+        ``printed`` or ``corrected`` (independent noise halves the variance constant; erratum E4).
+    epochs, inner_steps, batch, step : optional
+        Replace T, m, the expected batch size b (Poisson variant only) and eta.
+    step_rule : str
+        ``constant`` or ``bb`` (Barzilai-Borwein from the second epoch on; Tan et al. 2016).
+    noise_constant : float
+        c in sigma^2 = c G^2 N l/(n eps)^2, equation (3).
+    """
+    theta, variance = _check_theta(theta, inner_bound)
+    _check_choices(c, n, epochs, inner_steps, batch, step, step_rule, noise_constant, variant)
+    m = inner_steps or _inner_steps(c.condition_number, theta, variance)
+    l = privacy.log_inverse_delta
+    gain = n**2 * privacy.epsilon**2 * c.strong_convexity * c.initial_gap / (d * c.lipschitz**2 * l)
+    T = epochs or max(1, ceil(log2(gain)))
+    N = T * m
+    schedule = dict(
+        n=n, epochs=T, inner_steps=m, step=step or theta / c.smoothness, contraction=_rate(c, theta, variance, m)
+    )
+    schedule.update(
+        bb=step_rule == "bb", bb_range=(1.0 / (m * c.total_smoothness), 5.0 / (m * max(c.regularisation, 1e-300)))
+    )
+    if variant == "literal":
+        scale = sqrt(noise_constant * N * l) * c.lipschitz / (n * privacy.epsilon)
+        inner = GaussianQuery("inner", 4 * c.lipschitz, N, SingleIndex(n), paper_scale=scale)
+        leaks = ("the exact full gradient enters every query uncharged",)
+        return make_plan(
+            inner, gradient_evaluations=T * (n + 2 * m), leaks=leaks, batch=1, exact_anchor=True, **schedule
+        )
+    b = batch or min(n, ceil(0.5 * n * privacy.epsilon / sqrt(N * l)))
+    anchor = GaussianQuery("anchor", 2 * c.lipschitz / n, T, share=ANCHOR_SHARE)
+    inner = GaussianQuery("inner", 4 * c.lipschitz / b, N, Poisson(b / n))
+    return make_plan(anchor, inner, gradient_evaluations=T * n + 2 * b * N, batch=b, exact_anchor=False, **schedule)
+
+
+@plan.run
+def dp_svrg(objective, plan, mechanism):
+    """Algorithm 1 on iterates ``(R, d)``; returns the last snapshot."""
+    snapshot, step, previous = objective.start, plan.step, None
+    for s in range(plan.epochs):
+        v = objective.mean_gradient(snapshot)
+        if not plan.exact_anchor:
+            v = mechanism.release("anchor", v, s)
+        full = v + objective.regulariser_gradient(snapshot)
+        if plan.bb and previous is not None:
+            step = barzilai_borwein_step(snapshot - previous[0], full - previous[1], step, plan)
+        previous = snapshot, full
+        x, total = snapshot, 0.0 * snapshot
+        for t in range(s * plan.inner_steps, (s + 1) * plan.inner_steps):
+            difference = objective.batch_gradient_difference(x, snapshot, mechanism.sample("inner", t))
+            if plan.exact_anchor:  # as printed: v itself is never released, each step is charged as one query
+                gradient = mechanism.release("inner", difference + v, t)
+            else:
+                gradient = mechanism.release("inner", difference, t) + v
+            x = objective.prox(x - step * gradient, step)
+            total = total + x
+            objective.observe(x)
+        snapshot = total / plan.inner_steps
+    objective.observe(snapshot)
+    return snapshot
+
+
+def _check_theta(theta: float | None, inner_bound: str) -> tuple[float, float]:
+    """Return theta and the variance constant of inequality (4): 8 as printed, 4 with independent noise."""
+    if inner_bound not in ("printed", "corrected"):
+        raise InputError("inner_bound", inner_bound, "printed or corrected", SOURCE)
+    variance, default = (8.0, 1 / 48) if inner_bound == "printed" else (4.0, 1 / 24)
+    theta = default if theta is None else theta
+    limit = 1.0 / (3.0 * variance)
+    if not 0 < theta < limit:
+        raise InputError(
+            "theta", theta, f"in (0, 1/{3 * variance:.0f}), or inequality (4) has no m", f"{SOURCE}, erratum E4"
+        )
+    return theta, variance
+
+
+def _check_choices(c, n, epochs, inner_steps, batch, step, step_rule, noise_constant, variant) -> None:
+    if c.strong_convexity <= 0:
+        raise InputError("strong_convexity", c.strong_convexity, "> 0", SOURCE)
+    for key, value, top in (("epochs", epochs, None), ("inner_steps", inner_steps, None), ("batch", batch, n)):
+        if value is not None and (value < 1 or (top is not None and value > top)):
+            raise InputError(key, value, f"an integer in 1..{top}" if top else "an integer >= 1", SOURCE)
+    if step is not None and step <= 0:
+        raise InputError("step", step, "> 0", SOURCE)
+    if step_rule not in ("constant", "bb"):
+        raise InputError("step_rule", step_rule, "constant or bb", SOURCE)
+    if noise_constant <= 0:
+        raise InputError("noise_constant", noise_constant, "> 0", SOURCE)
+    if variant == "literal" and batch is not None:
+        raise Refusal("batch with variant literal", "Algorithm 1 samples one index per step", SOURCE)
+    if step_rule == "bb" and variant == "poisson" and c.regularisation <= 0:
+        raise InputError(
+            "regularisation", c.regularisation, "> 0 for the clipped private step", "Tan et al. 2016, step rule"
+        )
+
+
+def _inner_steps(kappa: float, theta: float, variance: float) -> int:
+    """Smallest integer m with A < 1/2 in inequality (4)."""
+    bound = (kappa / theta + variance * theta) / (0.5 * (1 - variance * theta) - variance * theta)
+    return floor(bound) + 1
+
+
+def _rate(c: Constants, theta: float, variance: float, m: int) -> float:
+    """Contraction factor A of one epoch, inequality (4)."""
+    shrink = 1 - variance * theta
+    return c.condition_number / (theta * shrink * m) + variance * theta * (m + 1) / (m * shrink)

@@ -1,0 +1,1 @@
+"""Array namespaces: the same algorithm lines run on NumPy and on CuPy."""

@@ -1,0 +1,81 @@
+"""The array namespace and the few operations that the array API standard lacks or spells differently."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.errors import InputError
+
+Array = Any
+
+BACKENDS = ("numpy", "cupy")
+
+
+def array_namespace(x: Array) -> Any:
+    """Return the module whose functions act on ``x`` (NumPy, CuPy or any array API namespace)."""
+    if isinstance(x, np.ndarray | np.generic):
+        return np
+    if type(x).__module__.split(".")[0] == "cupy":
+        return importlib.import_module("cupy")
+    return x.__array_namespace__()
+
+
+def get_namespace(name: str) -> Any:
+    """Return the namespace of a backend by name.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, or ``cupy`` where no GPU can be used.
+    """
+    if name == "numpy":
+        return np
+    if name == "cupy":
+        try:
+            cupy = importlib.import_module("cupy")
+        except ImportError:
+            raise InputError("backend", name, "numpy here: CuPy is not installed (extra cuda12 or cuda13)") from None
+        if not cupy.is_available():
+            raise InputError("backend", name, "numpy here: CuPy finds no usable GPU")
+        return cupy
+    raise InputError("backend", name, "one of " + ", ".join(BACKENDS))
+
+
+def to_numpy(x: Array) -> np.ndarray:
+    """Copy ``x`` to host memory as a NumPy array."""
+    if hasattr(x, "get") and not isinstance(x, np.ndarray):
+        return x.get()
+    return np.asarray(x)
+
+
+def take_rows(features: Array, indices: Array) -> Array:
+    """Gather rows: ``features (n, d)``, ``indices (R, W)`` of integers -> ``(R, W, d)``."""
+    xp = array_namespace(features)
+    flat = xp.take(features, xp.reshape(indices, (-1,)), axis=0)
+    return xp.reshape(flat, (*indices.shape, features.shape[1]))
+
+
+def take_values(values: Array, indices: Array) -> Array:
+    """Gather entries: ``values (n,)``, ``indices (R, W)`` -> ``(R, W)``."""
+    xp = array_namespace(values)
+    return xp.reshape(xp.take(values, xp.reshape(indices, (-1,)), axis=0), indices.shape)
+
+
+def sigmoid(x: Array) -> Array:
+    """Logistic function 1/(1 + exp(-x)), without overflow, to an absolute error of one rounding."""
+    return 0.5 + 0.5 * array_namespace(x).tanh(0.5 * x)
+
+
+def softplus(x: Array) -> Array:
+    """Evaluate log(1 + exp(x)) without overflow."""
+    xp = array_namespace(x)
+    return xp.maximum(x, xp.zeros_like(x)) + xp.log1p(xp.exp(-xp.abs(x)))
+
+
+def row_norm(x: Array) -> Array:
+    """Euclidean norm along the last axis, shape ``(..., 1)``."""
+    xp = array_namespace(x)
+    return xp.sqrt(xp.sum(x * x, axis=-1, keepdims=True))

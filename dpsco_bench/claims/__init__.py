@@ -1,0 +1,1 @@
+"""Claims as data, their bounds as code, and the plan of jobs that measures them."""

@@ -1,0 +1,1 @@
+"""Bound formulas, one module per paper."""

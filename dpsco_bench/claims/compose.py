@@ -1,0 +1,129 @@
+"""The plan step: Hydra composes every claim once, and what comes out is plain JSON for the workflow.
+
+The plan is written only when its stamp (configuration files, overrides, package sources) is stale.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.claims.jobs import check_job, part_jobs
+from dpsco_bench.claims.model import Claim, parse_claim
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
+from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable, write_text_atomic
+from dpsco_bench.paths import conf_dir
+from dpsco_bench.problems.registry import list_problems, problem_class
+
+PROFILES = ("smoke", "ci", "full")
+
+
+def claim_ids() -> list[str]:
+    """Ids of all claims, from their files ``conf/claim/<paper>/<id>.yaml``."""
+    return sorted(path.stem for path in (conf_dir() / "claim").glob("*/*.yaml"))
+
+
+def find_claim_id(text: str) -> str:
+    """Resolve an id as a user writes it: ``_`` may stand for ``.`` and ``/`` for the first dot.
+
+    Raises
+    ------
+    InputError
+        For an unknown claim.
+    """
+    known = claim_ids()
+    wanted = text.replace("/", ".", 1).replace("_", ".")
+    for id in known:
+        if id == text or id.replace("_", ".") == wanted:
+            return id
+    raise InputError("claim", text, "one of " + ", ".join(known))
+
+
+def load_claim(id: str, profile: str = "ci", overrides: Sequence[str] = ()) -> tuple[Claim, dict[str, Any]]:
+    """Compose one claim with Hydra.
+
+    Returns
+    -------
+    claim : Claim
+    settings : dict
+        ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``.
+    """
+    config = _compose([f"claim={id.split('.', 1)[0]}/{id}", f"profile={profile}", *overrides])
+    return parse_claim(config["claim"]), _settings(config)
+
+
+def _settings(config: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "seed": config["seed"],
+        "backend": config["backend"]["name"],
+        "dtype": config["backend"]["dtype"],
+        "data_root": config["data"]["root"],
+        "plugins": config["plugins"],
+    }
+
+
+def _compose(overrides: Sequence[str]) -> dict[str, Any]:
+    from hydra import compose, initialize_config_dir
+    from omegaconf import OmegaConf
+
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        config = compose("plan", list(overrides))
+    resolved = OmegaConf.to_container(config, resolve=True)
+    assert isinstance(resolved, dict)
+    return resolved  # type: ignore[return-value]
+
+
+def check_profile(profile: str) -> str:
+    """Return the profile if it exists."""
+    if profile not in PROFILES:
+        raise InputError("profile", profile, "one of " + ", ".join(PROFILES))
+    return profile
+
+
+def claim_plan(id: str, profile: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """One claim's entry of the plan: the claim as data, and the jobs of the parts that the profile measures."""
+    claim, settings = load_claim(id, profile, overrides)
+    parts = [part for part in claim.parts if claim.in_profile(part, profile)]
+    jobs = [job for part in parts if part.plans for job in part_jobs(claim, part, profile, settings)]
+    for job in jobs:
+        check_job(job)
+    entry = to_jsonable(claim)
+    entry["parts"] = [to_jsonable(part) for part in parts]
+    entry["digest"] = hashlib.sha256(dumps_canonical(entry).encode()).hexdigest()[:32]
+    return {"claim": entry, "jobs": jobs}
+
+
+def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str] | None = None) -> dict[str, Any]:
+    """The whole plan of a profile: claims with at least one part in it, and their jobs."""
+    check_profile(profile)
+    entries = [claim_plan(id, profile, overrides) for id in claims or claim_ids()]
+    return {"profile": profile, "claims": [entry for entry in entries if entry["claim"]["parts"]]}
+
+
+def write_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """Write the plan of a profile if its stamp is stale; return it either way."""
+    stamp = plan_stamp(profile, overrides)
+    if path.is_file():
+        plan = loads(path.read_text())
+        if plan.get("stamp") == stamp:
+            return plan
+    plan = {"stamp": stamp, **make_plan(profile, overrides)}
+    write_text_atomic(path, dumps_canonical(plan))
+    return loads(path.read_text())
+
+
+def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
+    """Digest of everything that the plan is made from."""
+    settings = _settings(_compose([f"profile={check_profile(profile)}", *overrides]))
+    absent = [name for name in list_problems() if problem_class(name).unavailable(Path(settings["data_root"]))]
+    digest = hashlib.sha256(dumps_canonical([settings, profile, absent]).encode())
+    for path in (
+        *sorted(conf_dir().rglob("*.yaml")),
+        *sorted(PACKAGE_ROOT.rglob("*.py")),
+        *map(Path, settings["plugins"]),
+    ):
+        digest.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()

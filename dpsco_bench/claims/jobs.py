@@ -1,0 +1,160 @@
+"""From a claim's part to resolved jobs: pure data, and the key that names what affects their numbers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.claims.model import Claim, Method, Part
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.cell import located
+from dpsco_bench.execution.digest import code_digest
+from dpsco_bench.jsonio import dumps_canonical
+from dpsco_bench.problems.registry import problem_class
+
+NOISE_OFF_REPLICATES = 4
+WORKER_MODULES = ("dpsco_bench.execution.job",)
+CALIBRATION_MODULES = ("dpsco_bench.execution.calibration",)
+CELL_FIELDS = ("n", "d", "epsilon", "delta")
+
+
+def part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Jobs of one part: one per judged calibration, and for rates the noise-off companion.
+
+    Parameters
+    ----------
+    claim, part
+        What to measure.
+    profile : str
+        ``smoke``, ``ci`` or ``full``.
+    settings : mapping
+        ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``.
+
+    Returns
+    -------
+    list of dict
+        Resolved jobs with their ``key`` and ``calibration_key``.
+    """
+    jobs = [_job(claim, part, profile, calibration, settings) for calibration in part.calibrations]
+    if part.kind == "rate":
+        jobs.append(_job(claim, part, profile, "none", settings))
+    return jobs
+
+
+def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    replicates = int(part.replicates.get(profile, 1))
+    job: dict[str, Any] = {
+        "claim": claim.id,
+        "part": part.id,
+        "kind": part.kind,
+        "calibration": calibration,
+        "profile": profile,
+        "seed": settings["seed"],
+        "backend": settings["backend"],
+        "dtype": settings["dtype"],
+        "replicates": min(replicates, NOISE_OFF_REPLICATES) if calibration == "none" else replicates,
+        "data_sets": int(part.data_sets.get(profile, 1)),
+        "evaluation": part.evaluation if part.runs else "plan_only",
+        "record": part.record,
+        "timing": part.timing and calibration != "none",
+        "plugins": list(settings["plugins"]),
+        "data_root": settings["data_root"],
+        "cells": [],
+    }
+    for method in part.methods:
+        for value in part.sweep.values[profile]:  # type: ignore[union-attr]
+            job["cells"].append(_cell(part, method, profile, calibration, value, len(job["cells"])))
+    job["skipped"] = _skip_reason(job)
+    job["calibration_key"] = _digest(
+        _numbers(job, calibrating=True), _modules(job, CALIBRATION_MODULES), job["plugins"]
+    )
+    job["key"] = _digest(_numbers(job, calibrating=False), _modules(job, WORKER_MODULES), job["plugins"])
+    return job
+
+
+def _cell(part: Part, method: Method, profile: str, calibration: str, value: float, number: int) -> dict[str, Any]:
+    assert part.sweep is not None
+    options = {**method.options, **method.profile_options.get(profile, {})}
+    cell: dict[str, Any] = {
+        "cell": number,
+        "method": method.label or method.algorithm.split(".")[-1],
+        "algorithm": method.algorithm,
+        "variant": method.variant or _judged_variant(part, method, calibration),
+        "options": {k: v for k, v in options.items() if v is not None},
+        "problem": part.problem,
+        "problem_options": dict(part.problem_options),
+        "parameter": part.sweep.parameter.split(".")[-1],
+        "value": float(value),
+    }
+    cell.update({k: v[profile] if isinstance(v, Mapping) else v for k, v in part.fixed.items()})
+    target, _, option = part.sweep.parameter.partition(".")
+    if target in CELL_FIELDS and not option:
+        cell[target] = int(value) if target in ("n", "d") else float(value)
+    elif target in ("problem", "algorithm") and option:
+        cell["problem_options" if target == "problem" else "options"][option] = value
+    else:
+        allowed = "n, d, epsilon, delta, problem.<option> or algorithm.<option>"
+        raise InputError(f"sweep parameter of {part.id}", part.sweep.parameter, allowed)
+    return cell
+
+
+def _judged_variant(part: Part, method: Method, calibration: str) -> str:
+    """The variant of a calibration; noise-off runs take the variant of the first judged calibration."""
+    entry = get_algorithm(method.algorithm)
+    return entry.variant_for(part.calibrations[0] if calibration == "none" else calibration)
+
+
+def _skip_reason(job: Mapping[str, Any]) -> str:
+    """Why a job cannot run here (absent data), or an empty string."""
+    for name in sorted({cell["problem"] for cell in job["cells"]}):
+        reason = problem_class(name).unavailable(Path(job["data_root"]))
+        if reason:
+            return reason
+    return ""
+
+
+_NOT_NUMBERS = ("profile", "claim", "part", "plugins", "data_root", "timing", "kind", "skipped")
+
+
+def _numbers(job: Mapping[str, Any], calibrating: bool) -> dict[str, Any]:
+    """What affects the numbers: neither names, places nor profile; for a calibration neither replicates nor backend."""
+    kept = {k: v for k, v in job.items() if k not in _NOT_NUMBERS}
+    kept["skipped"] = bool(job["skipped"])
+    if calibrating:
+        for key in ("replicates", "data_sets", "backend", "dtype", "record"):
+            kept.pop(key)
+    else:
+        kept["calibration_key"] = kept.pop("calibration_key")
+    return kept
+
+
+def _modules(job: Mapping[str, Any], base: Iterable[str]) -> Iterator[str]:
+    """Modules that a job uses: those of the worker, of its algorithms and of its problems."""
+    yield from base
+    for cell in job["cells"]:
+        yield get_algorithm(cell["algorithm"]).module
+        yield problem_class(cell["problem"]).__module__
+
+
+def _digest(numbers: Mapping[str, Any], modules: Iterable[str], plugins: Iterable[str]) -> str:
+    code = code_digest(set(modules), [Path(p) for p in plugins])
+    return hashlib.sha256(dumps_canonical({"numbers": numbers, "code": code}).encode()).hexdigest()[:32]
+
+
+def check_job(job: Mapping[str, Any]) -> None:
+    """Refuse an impossible job before anything runs: every cell's plan is made once.
+
+    Raises
+    ------
+    InputError, Refusal
+        As the cell's plan raises them.
+    """
+    if job["skipped"]:
+        return
+    for entry in job["cells"]:
+        cell = located(entry, job["data_root"])
+        if not cell.problem_entry.data_dependent_constants:
+            cell.plan(job["calibration"], job["seed"])

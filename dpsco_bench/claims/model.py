@@ -1,0 +1,207 @@
+"""Claims as data: what a claim's file may say, checked key by key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any
+
+from dpsco_bench.errors import InputError
+
+KINDS = ("rate", "explicit", "privacy", "complexity", "band", "law", "control", "lower_bound", "ordering")
+JUDGED_ONLY = ("explicit", "band")
+"""Kinds that always judge the rows of other parts and run nothing themselves."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The swept parameter and its values per profile.
+
+    ``parameter`` is ``n``, ``d`` or ``epsilon``, or ``problem.<option>`` / ``algorithm.<option>``.
+    """
+
+    parameter: str
+    values: Mapping[str, list[float]]
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method of a part: an algorithm with its variant and schedule options."""
+
+    algorithm: str
+    label: str = ""
+    variant: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    profile_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One line of a claim: what is run, and how it is judged.
+
+    Attributes
+    ----------
+    id, kind : str
+        Name within the claim; one of `KINDS`.
+    calibrations : list of str
+        Calibrations that are judged.
+    methods : list of Method
+        One for most kinds; several for an ordering (the first is claimed to be the better).
+    problem, problem_options
+        The instance.
+    fixed : mapping
+        n, d, epsilon, delta that are not swept.
+    sweep : Sweep
+        The grid; a part belongs to a profile only if its grid names the profile.
+    replicates, data_sets : mapping
+        Per profile.
+    bound : str
+        Name of a formula in ``claims/bounds``.
+    exponent : float or None
+        The paper's bare exponent in the swept parameter.
+    tolerance : float
+        Fixed before the run.
+    uses : list of str
+        Parts whose rows are judged instead of own ones (always for `explicit` and `band`).
+    pair : list of str
+        Labels of an `ordering`: the method claimed to be better, then the other.
+    band : list of float
+        Allowed range of a `band` part's ratio.
+    evaluation : str
+        ``run`` or ``closed_form``.
+    record : float or None
+        Checkpoint spacing in units of n gradient evaluations.
+    timing : bool
+        Whether a separate single-replicate job times the methods for figures with a time axis.
+    expected : str
+        The verdict that the specification's study found; shown, never used.
+    note : str
+        What a reader must know beside the verdict.
+    """
+
+    id: str
+    kind: str
+    calibrations: list[str]
+    methods: list[Method] = field(default_factory=list)
+    problem: str = ""
+    problem_options: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    sweep: Sweep | None = None
+    replicates: Mapping[str, int] = field(default_factory=dict)
+    data_sets: Mapping[str, int] = field(default_factory=dict)
+    bound: str = ""
+    exponent: float | None = None
+    tolerance: float = 0.15
+    uses: list[str] = field(default_factory=list)
+    pair: list[str] = field(default_factory=list)
+    band: list[float] = field(default_factory=list)
+    evaluation: str = "run"
+    record: float | None = None
+    timing: bool = False
+    expected: str = ""
+    note: str = ""
+
+    @property
+    def runs(self) -> bool:
+        """Whether the part has jobs of its own that execute an algorithm."""
+        return self.plans and self.kind in ("rate", "ordering", "law", "control", "lower_bound")
+
+    @property
+    def plans(self) -> bool:
+        """Whether the part has cells of its own at all."""
+        return not self.uses
+
+    def in_profile(self, profile: str) -> bool:
+        """Whether the part's grid names the profile."""
+        return self.sweep is not None and bool(self.sweep.values.get(profile))
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a paper: source, statement, and parts that measure it."""
+
+    id: str
+    title: str
+    source: str
+    statement: str
+    parts: list[Part]
+    assumptions: list[str] = field(default_factory=list)
+    errata: list[str] = field(default_factory=list)
+
+    @property
+    def paper(self) -> str:
+        """Paper prefix of the id."""
+        return self.id.split(".", 1)[0]
+
+    def part(self, id: str) -> Part:
+        """The part of that id."""
+        for part in self.parts:
+            if part.id == id:
+                return part
+        raise InputError(f"part of {self.id}", id, "one of " + ", ".join(p.id for p in self.parts))
+
+    def in_profile(self, part: Part, profile: str) -> bool:
+        """Whether a part is measured in a profile; a judged-only part follows the parts it uses."""
+        if not part.plans:
+            return any(self.part(used).in_profile(profile) for used in part.uses)
+        return part.in_profile(profile)
+
+
+def parse_claim(entry: Mapping[str, Any]) -> Claim:
+    """Build a claim from its file.
+
+    Raises
+    ------
+    InputError
+        Naming the claim, part and key that is missing, unknown or out of range.
+    """
+    where = f"claim {entry.get('id', '?')}"
+    values = dict(entry)
+    values["parts"] = [_parse_part(where, part) for part in entry.get("parts") or []]
+    claim = _build(Claim, values, where)
+    if claim.id.count(".") < 1 or not claim.parts:
+        raise InputError(where, claim.id, "an id paper.name with at least one part")
+    ids = [p.id for p in claim.parts]
+    if len(set(ids)) != len(ids):
+        raise InputError(f"{where}: parts", ids, "distinct ids")
+    for part in claim.parts:
+        for used in part.uses:
+            claim.part(used)
+    return claim
+
+
+def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
+    where = f"{claim}, part {entry.get('id', '?')}"
+    values = dict(entry)
+    if "algorithm" in values:
+        method = {k: values.pop(k) for k in ("algorithm", "variant", "options", "profile_options") if k in values}
+        values["methods"] = [method]
+    values["methods"] = [_build(Method, m, where) for m in values.get("methods") or []]
+    if values.get("sweep"):
+        values["sweep"] = _build(Sweep, values["sweep"], f"{where}, sweep")
+    part = _build(Part, values, where)
+    if part.kind not in KINDS:
+        raise InputError(f"{where}: kind", part.kind, "one of " + ", ".join(KINDS))
+    if part.kind in JUDGED_ONLY and not part.uses:
+        raise InputError(f"{where}: uses", part.uses, "at least one part whose rows are judged")
+    if part.plans and (part.sweep is None or not part.methods or not part.problem):
+        raise InputError(f"{where}: sweep, algorithm, problem", "missing", "given")
+    labels = [m.label for m in part.methods]
+    if part.kind == "ordering" and (len(part.pair) != 2 or (labels and not set(part.pair) <= set(labels))):
+        raise InputError(f"{where}: pair", part.pair, "two labels of methods")
+    if part.evaluation not in ("run", "closed_form"):
+        raise InputError(f"{where}: evaluation", part.evaluation, "run or closed_form")
+    if not part.tolerance > 0:
+        raise InputError(f"{where}: tolerance", part.tolerance, "> 0")
+    return part
+
+
+def _build(cls: Any, values: Mapping[str, Any], where: str) -> Any:
+    known = {f.name: f for f in fields(cls)}
+    for key in values:
+        if key not in known:
+            raise InputError(f"{where}: key", key, "one of " + ", ".join(known))
+    for key, f in known.items():
+        if f.default is MISSING and f.default_factory is MISSING and key not in values:
+            raise InputError(f"{where}: {key}", "missing", "given")
+    return cls(**values)

@@ -1,0 +1,70 @@
+"""Errors a user can cause: each is one line that says what to change."""
+
+from __future__ import annotations
+
+
+class DpscoError(ValueError):
+    """Base of every error that is the input's fault; the command line prints it in one line and exits with 2."""
+
+
+class InputError(DpscoError):
+    """A key with a value outside its range.
+
+    Parameters
+    ----------
+    key : str
+        Name of the offending key, as the user writes it.
+    value : object
+        The value found.
+    allowed : str
+        What is allowed, e.g. ``"an integer >= 1"``.
+    source : str
+        Where the condition comes from (theorem, section); empty if it is self-evident.
+    """
+
+    def __init__(self, key: str, value: object, allowed: str, source: str = "") -> None:
+        origin = f" ({source})" if source else ""
+        shown = " ".join(repr(value).split()) if isinstance(value, str) else " ".join(str(value).split())
+        super().__init__(f"{key} = {shown}: must be {allowed}{origin}")
+        self.key, self.value, self.allowed, self.source = key, value, allowed, source
+
+
+class Refusal(DpscoError):
+    """A combination (algorithm with problem, variant or calibration) that the source does not define.
+
+    Parameters
+    ----------
+    what : str
+        The refused combination.
+    reason : str
+        Why, in one clause.
+    source : str
+        Theorem, section or erratum behind the refusal.
+    """
+
+    def __init__(self, what: str, reason: str, source: str = "") -> None:
+        origin = f" ({source})" if source else ""
+        super().__init__(f"{what} refused: {reason}{origin}")
+        self.what, self.reason, self.source = what, reason, source
+
+
+class DataAbsent(DpscoError):
+    """A data set that is not under the data root.
+
+    Parameters
+    ----------
+    name : str
+        Data set.
+    root : object
+        The data root that was searched.
+    command : str
+        The command that fetches it.
+    """
+
+    def __init__(self, name: str, root: object, command: str) -> None:
+        super().__init__(f"data set {name} absent under {root}: get it with `{command}`")
+        self.name, self.root, self.command = name, root, command
+
+
+class NumericalFailure(DpscoError):
+    """Non-finite iterates; names the cell, and is never averaged away."""

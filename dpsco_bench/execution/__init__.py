@@ -1,0 +1,1 @@
+"""From a resolved cell to rows of the result table."""

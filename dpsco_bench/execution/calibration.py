@@ -1,0 +1,55 @@
+"""The calibration step of a cell: the only one that needs an accountant. Its result is plain data for the worker."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.privacy.calibrate import Calibration, Charge, calibrate
+from dpsco_bench.privacy.plan import Plan
+
+
+def calibrate_job(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Calibrate every cell of a job; a part that only counts gradients is planned but not charged."""
+    if job["skipped"]:
+        return {"cells": [], "skipped": job["skipped"]}
+    charged = job["kind"] != "complexity"
+    cells = [located(entry, job["data_root"]) for entry in job["cells"]]
+    return {"cells": [calibrate_cell(cell, job["calibration"], job["seed"], charged) for cell in cells]}
+
+
+def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool = True) -> dict[str, Any]:
+    """Plan a cell and fix its noise.
+
+    Returns
+    -------
+    dict
+        ``variant``, ``schedule``, ``scales``, ``epsilon_real``, ``epsilon_real_kind``, ``accountant``,
+        ``privacy_status``, ``gradient_evaluations``, ``constants``, ``leaks``.
+    """
+    variant, plan = cell.plan(calibration, root_seed)
+    constants = cell.problem_entry.constants
+    if not charged:
+        uncharged = Calibration(calibration, {}, Charge(math.nan, "upper", "not charged"), "unproven")
+        return calibration_json(variant, plan, uncharged, constants.status)
+    return calibration_json(
+        variant, plan, calibrate(plan, cell.privacy, calibration, constants.status), constants.status
+    )
+
+
+def calibration_json(variant: str, plan: Plan, calibrated: Calibration, constants: str) -> dict[str, Any]:
+    """Flatten a calibrated plan."""
+    return {
+        "variant": variant,
+        "schedule": {k: list(v) if isinstance(v, tuple) else v for k, v in plan.schedule.items()},
+        "scales": dict(calibrated.scales),
+        "epsilon_real": calibrated.charge.epsilon,
+        "epsilon_real_kind": calibrated.charge.kind,
+        "accountant": calibrated.charge.accountant,
+        "privacy_status": calibrated.privacy_status,
+        "gradient_evaluations": plan.gradient_evaluations,
+        "constants": constants,
+        "leaks": list(plan.leaks),
+    }

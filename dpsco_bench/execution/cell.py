@@ -1,0 +1,145 @@
+"""A cell: one algorithm on one problem at one (n, d, epsilon, delta), as plain data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
+from dpsco_bench.errors import InputError
+from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Data, Problem
+from dpsco_bench.problems.registry import get_problem, problem_class
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Everything that identifies one cell of a claim or one run.
+
+    Attributes
+    ----------
+    algorithm, problem : str
+        Ids.
+    n, d : int
+        Number of records, dimension (None: the problem's default).
+    epsilon, delta : float
+        The claimed privacy.
+    variant : str or None
+        Variant of the algorithm; None takes the calibration's default.
+    options, problem_options : mapping
+        Schedule options and constructor options.
+    method : str
+        Label of the method within its part.
+    parameter, value
+        The swept parameter and its value, for slopes.
+    cell : int
+        Number within the job.
+    """
+
+    algorithm: str
+    problem: str
+    n: int
+    epsilon: float
+    delta: float
+    d: int | None = None
+    variant: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    problem_options: Mapping[str, Any] = field(default_factory=dict)
+    method: str = ""
+    parameter: str = ""
+    value: float = float("nan")
+    cell: int = 0
+
+    def __post_init__(self) -> None:
+        for key in ("n", "d"):
+            value = getattr(self, key)
+            if key == "d" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise InputError(key, value, "an integer >= 1")
+        PrivacySpec(self.epsilon, self.delta)
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> Cell:
+        """Build a cell from a plan entry; unknown keys are an error."""
+        names = {f.name for f in fields(cls)}
+        for key in entry:
+            if key not in names:
+                raise InputError("cell key", key, "one of " + ", ".join(sorted(names)))
+        return cls(**entry)
+
+    @cached_property
+    def privacy(self) -> PrivacySpec:
+        """The claim."""
+        return PrivacySpec(self.epsilon, self.delta)
+
+    @cached_property
+    def algorithm_entry(self) -> Algorithm:
+        """The algorithm from the registry."""
+        return get_algorithm(self.algorithm)
+
+    @cached_property
+    def problem_entry(self) -> Problem:
+        """The problem from the registry."""
+        return get_problem(self.problem, self.d, **dict(self.problem_options))
+
+    def data_key(self) -> str:
+        """What names the data streams: neither algorithm, privacy nor calibration."""
+        return _canonical(data=self.problem, options=self._data_options(), n=self.n, d=self.problem_entry.dimension)
+
+    def run_key(self, data_set: int) -> str:
+        """What names the noise streams: neither calibration, variant nor schedule, hence common random numbers."""
+        return _canonical(
+            run=self.algorithm_entry.id,
+            problem=self.problem,
+            options=self._data_options(),
+            n=self.n,
+            d=self.problem_entry.dimension,
+            epsilon=float(self.epsilon),
+            delta=float(self.delta),
+            data_set=data_set,
+        )
+
+    def _data_options(self) -> dict[str, Any]:
+        """Constructor options that can change the data: a data root is a place, constants only enter schedules."""
+        return {k: v for k, v in self.problem_options.items() if k not in ("root", "constants")}
+
+    def draw_data(self, root_seed: int, data_set: int) -> Data:
+        """Draw one data set from its keyed streams."""
+        what = self.data_key()
+        return self.problem_entry.draw(
+            self.n, lambda name: Stream(stream_key(root_seed, what, f"data/{data_set}/{name}"), np)
+        )
+
+    def plan(self, calibration: str, root_seed: int) -> tuple[str, Plan]:
+        """Variant and plan; the data are drawn only for problems whose constants depend on them."""
+        self.algorithm_entry.check_problem(self.problem_entry)
+        variant = self.algorithm_entry.variant_for(calibration, self.variant)
+        problem = self.problem_entry
+        constants = (
+            problem.constants_of(self.draw_data(root_seed, 0))
+            if problem.data_dependent_constants
+            else problem.constants
+        )
+        d = problem.effective_dimension
+        return variant, self.algorithm_entry.plan(constants, self.n, d, self.privacy, variant, **dict(self.options))
+
+
+def located(entry: Mapping[str, Any], data_root: str) -> Cell:
+    """Build a cell with the data root where its problem asks for one; no result stores that place."""
+    cell = Cell.from_json(entry)
+    if not problem_class(cell.problem).needs_data_root:
+        return cell
+    return replace(cell, problem_options={**cell.problem_options, "root": data_root})
+
+
+def _canonical(**entries: Any) -> str:
+    return json.dumps(entries, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,124 @@
+"""A job: all cells and replicates of one claim part under one calibration. Pure function of its JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.results import FINAL, build_table
+from dpsco_bench.execution.run import Trace, replicate_blocks, run_block
+
+Progress = Callable[[int, int], None]
+PLACES = ("data_root", "plugins")
+"""Keys of a job that say where things are; results do not store them."""
+
+
+def execute(
+    job: Mapping[str, Any], calibrations: Mapping[str, Any], progress: Progress = lambda done, all: None
+) -> pa.Table:
+    """Run a job.
+
+    Parameters
+    ----------
+    job : mapping
+        A resolved job of the plan: ``cells``, ``calibration``, ``replicates``, ``data_sets``, ``seed``, ``backend``,
+        ``dtype``, ``record``, ``evaluation`` and its identity.
+    calibrations : mapping
+        ``{"cells": [...]}`` as the calibration step wrote it, one entry per cell.
+    progress : callable
+        Called with cells done and cells in all.
+
+    Returns
+    -------
+    pyarrow.Table
+        Rows of `results.RESULT_SCHEMA`, with the job and its calibrations as metadata.
+    """
+    rows: list[dict[str, Any]] = []
+    if job.get("skipped"):
+        return build_table(rows, {"job": {"skipped": job["skipped"]}, "calibrations": {}})
+    entries = list(zip(job["cells"], calibrations["cells"], strict=True))
+    for done, (entry, calibrated) in enumerate(entries):
+        cell = located(entry, job["data_root"])
+        make = _closed_form_rows if job.get("evaluation") == "closed_form" else _run_rows
+        rows.extend({**_cell_columns(job, cell, calibrated), **row} for row in make(job, cell, calibrated))
+        progress(done + 1, len(entries))
+    stored = {key: value for key, value in job.items() if key not in PLACES}
+    return build_table(rows, {"job": stored, "calibrations": dict(calibrations)})
+
+
+def _cell_columns(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any]) -> dict[str, Any]:
+    warnings = ["delta >= 1/n"] if cell.delta >= 1.0 / cell.n else []
+    return {
+        "claim": job["claim"],
+        "part": job["part"],
+        "calibration": job["calibration"],
+        "cell": cell.cell,
+        "method": cell.method or cell.algorithm,
+        "algorithm": cell.algorithm_entry.id,
+        "variant": calibrated["variant"],
+        "problem": cell.problem,
+        "n": cell.n,
+        "d": cell.problem_entry.dimension,
+        "parameter": cell.parameter,
+        "value": float(cell.value),
+        "planned_evaluations": float(calibrated["gradient_evaluations"]),
+        "epsilon_claimed": float(cell.epsilon),
+        "delta": float(cell.delta),
+        "epsilon_real": float(calibrated["epsilon_real"]),
+        "epsilon_real_kind": calibrated["epsilon_real_kind"],
+        "privacy_status": calibrated["privacy_status"],
+        "accountant": calibrated["accountant"],
+        "delta_large": bool(warnings),
+        "warnings": "; ".join(warnings),
+    }
+
+
+def _run_rows(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for data_set in range(job["data_sets"]):
+        data = cell.draw_data(job["seed"], data_set)
+        for first, count in replicate_blocks(cell.n, job["replicates"]):
+            trace = run_block(
+                cell,
+                job["calibration"],
+                calibrated["scales"],
+                data,
+                root_seed=job["seed"],
+                data_set=data_set,
+                first_replicate=first,
+                replicates=count,
+                backend=job["backend"],
+                dtype=job["dtype"],
+                record=job.get("record"),
+            )
+            yield from _trace_rows(trace, data_set, first)
+
+
+def _trace_rows(trace: Trace, data_set: int, first: int) -> Iterator[dict[str, Any]]:
+    last = trace.risk.shape[1] - 1
+    for replicate in range(trace.risk.shape[0]):
+        for checkpoint in range(last + 1):
+            yield {
+                "data_set": data_set,
+                "replicate": first + replicate,
+                "checkpoint": FINAL if checkpoint == last else checkpoint,
+                "gradient_evaluations": float(trace.evaluations[replicate, checkpoint]),
+                "risk": float(trace.risk[replicate, checkpoint]),
+                "start_risk": trace.start_risk,
+            }
+
+
+def _closed_form_rows(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """One row: the exact expected risk that the problem knows for noisy gradient descent."""
+    problem, schedule = cell.problem_entry, calibrated["schedule"]
+    risk = problem.expected_gap_gradient_descent(schedule["step"], schedule["steps"], calibrated["scales"]["gradient"])
+    yield {
+        "data_set": 0,
+        "replicate": 0,
+        "checkpoint": FINAL,
+        "gradient_evaluations": float(calibrated["gradient_evaluations"]),
+        "risk": risk,
+        "start_risk": float(problem.risk(problem.start[None], cell.draw_data(job["seed"], 0))[0]),
+    }

@@ -1,0 +1,28 @@
+"""Where the package finds its configuration tree: beside a checkout, or inside an installed package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dpsco_bench.errors import InputError
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def shared_dir(name: str) -> Path:
+    """A folder that ships with the project (``conf``, ``workflows``).
+
+    Raises
+    ------
+    InputError
+        If neither place has it.
+    """
+    for folder in (_PACKAGE.parent / name, _PACKAGE / "_share" / name):
+        if folder.is_dir():
+            return folder
+    raise InputError(name, str(_PACKAGE.parent), f"a project folder that contains {name}")
+
+
+def conf_dir() -> Path:
+    """The Hydra configuration tree."""
+    return shared_dir("conf")

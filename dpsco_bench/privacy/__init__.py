@@ -1,0 +1,1 @@
+"""Queries, plans, calibration and the only source of noise of a private run."""

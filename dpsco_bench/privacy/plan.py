@@ -1,0 +1,124 @@
+"""A plan: the schedule of an algorithm and every private query that its run will make.
+
+The same object is charged by the accountant and drawn from by the run, so that the two cannot disagree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpsco_bench.errors import InputError
+
+
+@dataclass(frozen=True)
+class Full:
+    """Every release looks at all records."""
+
+
+@dataclass(frozen=True)
+class Poisson:
+    """Every release looks at each record independently with probability ``rate``."""
+
+    rate: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.rate <= 1.0:
+            raise InputError("rate", self.rate, "in (0, 1]")
+
+
+@dataclass(frozen=True)
+class SingleIndex:
+    """Every release looks at one uniform record, drawn with replacement from ``population``."""
+
+    population: int
+
+
+Records = Full | Poisson | SingleIndex
+
+
+@dataclass(frozen=True)
+class GaussianQuery:
+    """A vector that is released ``releases`` times with independent Gaussian noise.
+
+    Attributes
+    ----------
+    name : str
+        Names the query in the ledger and its noise stream.
+    sensitivity : float
+        Largest l2 change of the released vector between replace-one neighbours, given that the record was looked at.
+        One record's own contribution to a sampled sum is half of it.
+    releases : int
+        How often it is released.
+    records : Full, Poisson or SingleIndex
+        Which records a release looks at.
+    paper_scale : float or None
+        Noise standard deviation as the theorem states it; None where the theorem has no such query.
+    share : float or None
+        Fraction of the squared Gaussian-DP budget given to this query in the accounted calibration; the one query with
+        None takes what is left.
+    """
+
+    name: str
+    sensitivity: float
+    releases: int
+    records: Records = field(default_factory=Full)
+    paper_scale: float | None = None
+    share: float | None = None
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.sensitivity) or self.sensitivity <= 0:
+            raise InputError(f"sensitivity of {self.name}", self.sensitivity, "a finite number > 0")
+        if self.releases < 1:
+            raise InputError(f"releases of {self.name}", self.releases, "an integer >= 1")
+
+    @property
+    def contribution(self) -> float:
+        """Largest norm of one record's own term in a sampled sum."""
+        return 0.5 * self.sensitivity
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Schedule and queries of one run.
+
+    Attributes
+    ----------
+    queries : tuple of GaussianQuery
+        Everything that the run releases.
+    gradient_evaluations : float
+        Expected number of single-record gradients (exact where no batch size is random).
+    schedule : mapping
+        The theorem's named quantities (step, epochs, ...); readable as attributes of the plan.
+    leaks : tuple of str
+        Uses of the data that no query covers, in words; empty for a private algorithm.
+    """
+
+    queries: tuple[GaussianQuery, ...]
+    gradient_evaluations: float
+    schedule: Mapping[str, Any]
+    leaks: tuple[str, ...] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["schedule"][name]
+        except KeyError:
+            raise AttributeError(
+                f"the plan has no {name!r}; its schedule has {sorted(self.__dict__.get('schedule', {}))}"
+            ) from None
+
+    def query(self, name: str) -> GaussianQuery:
+        """The declared query of that name."""
+        for query in self.queries:
+            if query.name == name:
+                return query
+        raise InputError("query", name, "one of " + ", ".join(q.name for q in self.queries))
+
+
+def make_plan(
+    *queries: GaussianQuery, gradient_evaluations: float, leaks: tuple[str, ...] = (), **schedule: Any
+) -> Plan:
+    """Build a plan; every further keyword becomes a named quantity of the schedule."""
+    return Plan(tuple(queries), float(gradient_evaluations), dict(schedule), leaks)

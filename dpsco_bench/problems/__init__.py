@@ -1,0 +1,1 @@
+"""Objectives with declared constants, their data and their optima."""

@@ -1,0 +1,236 @@
+"""What a problem declares: its constants, its data, its gradients and its optimum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.rng.streams import Stream
+
+Array = Any
+StreamFactory = Callable[[str], Stream]
+
+
+class Trait(Enum):
+    """Properties of an objective that algorithms ask for."""
+
+    CONVEX = "convex records"
+    SMOOTH = "smooth records"
+    STRONGLY_CONVEX = "a strongly convex objective"
+    POLYAK_LOJASIEWICZ = "the Polyak-Lojasiewicz inequality"
+    LIPSCHITZ = "Lipschitz records"
+
+
+@dataclass(frozen=True)
+class Constants:
+    """Constants of an objective ``F(x) = mean_i f_i(x) + (regularisation/2) ||x||^2`` in the Euclidean norm.
+
+    Attributes
+    ----------
+    lipschitz : float
+        G, Lipschitz constant of every record's loss ``f_i`` (the regulariser excluded).
+    smoothness : float
+        L, Lipschitz constant of every ``grad f_i`` (the regulariser excluded).
+    strong_convexity : float
+        mu of the whole objective (or its Polyak-Lojasiewicz constant); 0 if there is none.
+    regularisation : float
+        lambda >= 0 of the ridge term.
+    initial_gap : float
+        D0, an a-priori (not data-dependent) bound on ``F(start) - min F``.
+    status : str
+        ``global`` where `lipschitz` and `smoothness` hold on the whole domain, ``nominal`` where they are only declared.
+    """
+
+    lipschitz: float
+    smoothness: float
+    strong_convexity: float = 0.0
+    regularisation: float = 0.0
+    initial_gap: float = 1.0
+    status: str = "global"
+
+    def __post_init__(self) -> None:
+        for key in ("lipschitz", "smoothness", "initial_gap"):
+            _check_real(key, getattr(self, key), positive=True)
+        for key in ("strong_convexity", "regularisation"):
+            _check_real(key, getattr(self, key), positive=False)
+
+    @property
+    def total_smoothness(self) -> float:
+        """Smoothness of the objective with its regulariser, ``L + lambda``."""
+        return self.smoothness + self.regularisation
+
+    @property
+    def condition_number(self) -> float:
+        """``kappa = L/mu`` with L of the losses alone; infinite without strong convexity."""
+        return self.smoothness / self.strong_convexity if self.strong_convexity > 0 else math.inf
+
+    def override(self, **values: float) -> Constants:
+        """Replace constants by declared ones; a value that claims more than the problem proves makes them nominal.
+
+        A larger Lipschitz or smoothness constant and a smaller strong convexity remain true; the a-priori gap enters
+        schedules only.
+
+        Raises
+        ------
+        InputError
+            For an unknown constant or a value outside its range.
+        """
+        names = [f.name for f in fields(self) if f.name != "status"]
+        for key, value in values.items():
+            if key not in names:
+                raise InputError("problem constant", key, "one of " + ", ".join(names))
+            _check_real(key, value, positive=key in ("lipschitz", "smoothness", "initial_gap"))
+        new = replace(self, **{k: float(v) for k, v in values.items()})
+        stronger = (
+            new.lipschitz < self.lipschitz
+            or new.smoothness < self.smoothness
+            or new.strong_convexity > self.strong_convexity
+            or new.regularisation != self.regularisation
+        )
+        return replace(new, status="nominal") if stronger else new
+
+
+def _check_real(key: str, value: object, *, positive: bool) -> None:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or value < 0 or (positive and value == 0):  # type: ignore[operator, arg-type]
+        raise InputError(key, value, "a finite number > 0" if positive else "a finite number >= 0")
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data set shared by all replicates: ``features (n, d)`` and ``labels (n,)``, or only a count for oracles."""
+
+    n: int
+    features: Array = None
+    labels: Array = None
+
+    def to(self, xp: Any, dtype: str) -> Data:
+        """Move the arrays to namespace ``xp`` with a floating dtype."""
+        if self.features is None:
+            return self
+        kind = getattr(xp, dtype)
+        return Data(self.n, xp.asarray(self.features, dtype=kind), xp.asarray(self.labels, dtype=kind))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One batch of records per replicate, padded to a common width.
+
+    Attributes
+    ----------
+    indices : array (R, W) of int64
+        Record indices; 0 where padded.
+    mask : array (R, W)
+        1 for selected records, 0 where padded, in the state's dtype.
+    sizes : array (R,) of float64
+        Number of selected records.
+    expected_size : float
+        b, the divisor of batch means. Dividing by the drawn size would not be what the accountant charges.
+    """
+
+    indices: Array
+    mask: Array
+    sizes: Array
+    expected_size: float
+
+
+class Problem:
+    """An objective with declared constants; subclasses fill in the mathematics.
+
+    Parameters
+    ----------
+    d : int
+        Dimension.
+    constants : dict, optional
+        Declared constants that replace the problem's own (see `Constants.override`).
+
+    Attributes
+    ----------
+    name, summary, source : str
+        Identity in the registry.
+    traits : frozenset of Trait
+        What the objective satisfies.
+    shares_records : bool
+        True where all records are equal (an oracle), hence no sampling variance and no neighbouring data sets.
+    data_dependent_constants : bool
+        True where `constants_of` looks at the data; such constants are never private.
+    needs_data_root : bool
+        True where the constructor takes ``root``, the folder that holds a real data set.
+    """
+
+    name: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    traits: ClassVar[frozenset[Trait]] = frozenset()
+    shares_records: ClassVar[bool] = False
+    data_dependent_constants: ClassVar[bool] = False
+    needs_data_root: ClassVar[bool] = False
+    default_dimension: ClassVar[int] = 10
+
+    def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
+        d = self.default_dimension if d is None else d
+        if isinstance(d, bool) or not isinstance(d, int | np.integer) or d < 1:
+            raise InputError("d", d, "an integer >= 1")
+        self.dimension = int(d)
+        self._overrides = dict(constants or {})
+        self.constants.override(**self._overrides)
+
+    @classmethod
+    def unavailable(cls, root: Path) -> str:
+        """Why the problem's data cannot be had under ``root`` (with the command that gets them), or an empty string."""
+        return ""
+
+    @property
+    def own_constants(self) -> Constants:
+        """The constants that the problem itself proves or declares."""
+        raise InputError("problem", self.name, "a problem class that defines own_constants")
+
+    @property
+    def constants(self) -> Constants:
+        """The constants in force: the problem's own with the user's overrides."""
+        return self.own_constants.override(**self._overrides)
+
+    def constants_of(self, data: Data) -> Constants:
+        """Constants for one data set; the same for all of them unless `data_dependent_constants`."""
+        return self.constants
+
+    @property
+    def effective_dimension(self) -> int:
+        """The dimension that schedules and bounds use."""
+        return self.dimension
+
+    @property
+    def start(self) -> np.ndarray:
+        """The starting point, shape ``(d,)``."""
+        return np.zeros(self.dimension)
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        """Draw a data set of ``n`` records from the keyed data streams."""
+        return Data(n)
+
+    def mean_gradient(self, x: Array, data: Data) -> Array:
+        """Mean of the records' loss gradients at ``x (R, d)``, without the regulariser; shape ``(R, d)``."""
+        raise InputError("problem", self.name, "a problem with mean_gradient")
+
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        """Weighted sum over a batch ``features (R, W, d)``, ``weights (R, W)`` of loss gradients; shape ``(R, d)``."""
+        raise InputError("problem", self.name, "a problem with batch_gradient")
+
+    def risk(self, x: Array, data: Data) -> Array:
+        """Empirical risk with the regulariser, shape ``(R,)``."""
+        raise InputError("problem", self.name, "a problem with risk")
+
+    def optimal_risk(self, data: Data) -> float:
+        """The minimum (or infimum) of the empirical risk."""
+        raise InputError("problem", self.name, "a problem with optimal_risk")
+
+    def domain_records(self, count: int, seed: int) -> Data:
+        """Records of the record domain, extreme ones first, for the search over neighbouring data sets."""
+        raise InputError("problem", self.name, "a problem with domain_records")

@@ -1,0 +1,112 @@
+"""Logistic regression on Covertype, with the usual loss or the one that Wang, Ye, Xu print."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from dpsco_bench.datasets import covertype as data_set
+from dpsco_bench.datasets.preprocess import Sample, one_class_columns
+from dpsco_bench.errors import DataAbsent, InputError
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait
+from dpsco_bench.problems.glm import Logistic
+from dpsco_bench.problems.newton import minimise_glm
+
+COLUMNS = 54
+LOSSES = {"standard": (0.0, -1.0), "literal": (1.0, 1.0)}
+
+
+class CovertypeLogistic(Logistic):
+    """Logistic losses on rows with Covertype's 54 columns, all rows divided by the largest norm.
+
+    Parameters
+    ----------
+    d : int
+        54 or None.
+    loss : str
+        ``standard``: log(1 + exp(-y<w, x>)). ``literal``: log(1 + exp(1 + y<w, x>)), as printed (erratum E14).
+    regularisation : float
+        lambda >= 0 of the ridge term.
+    """
+
+    default_dimension = COLUMNS
+
+    def __init__(
+        self,
+        d: int | None = None,
+        loss: str = "standard",
+        regularisation: float = 0.01,
+        constants: dict[str, float] | None = None,
+    ) -> None:
+        if loss not in LOSSES:
+            raise InputError("loss", loss, "one of " + ", ".join(LOSSES))
+        if d not in (None, COLUMNS):
+            raise InputError("d", d, f"{COLUMNS}, the number of columns")
+        self.offset, self.sign = LOSSES[loss]
+        self.regularisation = regularisation
+        if regularisation > 0:
+            self.traits = Logistic.traits | {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
+        super().__init__(d, constants)
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = 1, L = 1/4 for rows of norm at most 1; the a-priori gap is the loss at the origin."""
+        lam = self.regularisation
+        gap = math.log1p(math.exp(self.offset))
+        return Constants(1.0, 0.25, strong_convexity=lam, regularisation=lam, initial_gap=gap)
+
+    def sample(self, n: int) -> Sample:
+        """The preprocessed rows."""
+        raise InputError("problem", self.name, "a problem that loads rows")
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        """The same sample for every data set number: real data are not redrawn."""
+        sample = self.sample(n)
+        return Data(n, sample.features, sample.labels)
+
+    def optimal_risk(self, data: Data) -> float:
+        """Minimum, or without a ridge the infimum: columns with one class only are driven to infinity (erratum E16)."""
+        if self.regularisation > 0:
+            return super().optimal_risk(data)
+        kept = ~one_class_columns(data.features, data.labels).rows
+        rest = Data(int(kept.sum()), data.features[kept], data.labels[kept])
+        return minimise_glm(self, rest).value * rest.n / data.n
+
+
+class Covertype(CovertypeLogistic):
+    """The real data set, found under ``root``."""
+
+    name = "covertype"
+    summary = "logistic loss on the real Covertype data (class 2 against the rest)"
+    source = "J. Blackard 1998, Covertype, UCI Machine Learning Repository; Wang, Ye, Xu 2017, Appendix A"
+    needs_data_root = True
+
+    def __init__(
+        self,
+        d: int | None = None,
+        loss: str = "standard",
+        regularisation: float = 0.01,
+        root: str = "data",
+        constants: dict[str, float] | None = None,
+    ) -> None:
+        self.root = Path(root)
+        super().__init__(d, loss, regularisation, constants)
+
+    @classmethod
+    def unavailable(cls, root: Path) -> str:
+        """One line with the fetching command where no source file is found."""
+        try:
+            data_set.find(root)
+        except DataAbsent as absent:
+            return f"data absent: `{absent.command}`"
+        return ""
+
+    def sample(self, n: int) -> Sample:
+        """The first ``n`` rows of the fixed permutation.
+
+        Raises
+        ------
+        DataAbsent
+            With the command that fetches the set.
+        """
+        return data_set.covertype(n, root=self.root)

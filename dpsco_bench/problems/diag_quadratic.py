@@ -1,0 +1,59 @@
+"""The diagonal quadratic whose risk under noisy gradient descent has a closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.problems.base import Constants
+from dpsco_bench.problems.quadratic import DiagonalOracle
+
+
+class DiagQuadratic(DiagonalOracle):
+    """``h = linspace(1/kappa, 1, d)``, start at distance 1 from the minimiser.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, default 16.
+    kappa : float
+        Condition number, >= 1.
+    """
+
+    name = "diag_quadratic"
+    summary = "diagonal quadratic oracle with condition number kappa; closed form for gradient descent"
+    source = "instance `diag_quadratic` for Wang, Ye, Xu 2017, Theorem 6.2"
+    default_dimension = 16
+
+    def __init__(self, d: int | None = None, kappa: float = 4.0, constants: dict[str, float] | None = None) -> None:
+        if not np.isfinite(kappa) or kappa < 1:
+            raise InputError("kappa", kappa, "a finite number >= 1")
+        self.kappa = float(kappa)
+        super().__init__(d, constants)
+
+    @property
+    def spectrum(self) -> np.ndarray:
+        """Curvatures from 1/kappa to 1."""
+        return np.linspace(1.0 / self.kappa, 1.0, self.dimension)
+
+    @property
+    def start(self) -> np.ndarray:
+        """``ones/sqrt(d)``; the minimiser is the origin."""
+        return np.full(self.dimension, self.dimension**-0.5)
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = 1 declared (nominal), L = 1, mu = 1/kappa, the exact initial gap."""
+        gap = 0.5 * float(np.mean(self.spectrum))
+        return Constants(1.0, 1.0, strong_convexity=1.0 / self.kappa, initial_gap=gap, status="nominal")
+
+    def expected_gap_gradient_descent(self, step: float, steps: int, sigma: float) -> float:
+        """Exact expected excess risk of ``steps`` noisy gradient steps.
+
+        ``(1/2) sum_j h_j [a_j^T e_j^2 + sigma^2 eta^2 (1 - a_j^T)/(1 - a_j)]`` with ``a_j = (1 - eta h_j)^2``.
+        """
+        h = self.spectrum
+        a = (1.0 - step * h) ** 2
+        decay = a**steps
+        noise = (sigma * step) ** 2 * (1.0 - decay) / (1.0 - a)
+        return 0.5 * float(np.sum(h * (decay * self.start**2 + noise)))

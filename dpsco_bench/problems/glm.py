@@ -1,0 +1,83 @@
+"""Generalised linear objectives: a scalar loss of the margin ``<a, x>`` and a label, plus a ridge term."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.backend.namespace import array_namespace, sigmoid, softplus
+from dpsco_bench.errors import InputError
+from dpsco_bench.problems.base import Data, Problem, Trait
+from dpsco_bench.problems.newton import minimise_glm
+
+Array = Any
+
+
+class GeneralisedLinear(Problem):
+    """``F(x) = mean_i loss(<a_i, x>, y_i) + (lambda/2) ||x||^2`` with rows of norm at most 1."""
+
+    def loss(self, margins: Array, labels: Array) -> Array:
+        """Loss as a function of the margin; broadcasting shapes."""
+        raise InputError("problem", self.name, "a generalised linear problem that defines it")
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        """Derivative of the loss in the margin."""
+        raise InputError("problem", self.name, "a generalised linear problem that defines it")
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        """Second derivative of the loss in the margin."""
+        raise InputError("problem", self.name, "a generalised linear problem that defines it")
+
+    def mean_gradient(self, x: Array, data: Data) -> Array:
+        """Two matrix products: margins ``(R, n)`` and their slopes against the features."""
+        slopes = self.slope(x @ data.features.T, data.labels)
+        return (slopes @ data.features) / data.n
+
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        """Sum of ``weights * slope * a`` over each replicate's own batch."""
+        xp = array_namespace(x)
+        margins = xp.matmul(batch.features, x[:, :, None])[:, :, 0]
+        slopes = self.slope(margins, batch.labels) * weights
+        return xp.matmul(slopes[:, None, :], batch.features)[:, 0, :]
+
+    def risk(self, x: Array, data: Data) -> Array:
+        """Mean loss plus the ridge term, shape ``(R,)``."""
+        xp = array_namespace(x)
+        ridge = 0.5 * self.constants.regularisation * xp.sum(x * x, axis=-1)
+        return xp.mean(self.loss(x @ data.features.T, data.labels), axis=-1) + ridge
+
+    def optimal_risk(self, data: Data) -> float:
+        """Minimum by damped Newton steps on the host, to a Newton decrement below 1e-15."""
+        return minimise_glm(self, data).value
+
+
+class Logistic(GeneralisedLinear):
+    """``log(1 + exp(offset + sign * y * margin))``; the usual logistic loss has offset 0 and sign -1."""
+
+    offset = 0.0
+    sign = -1.0
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+
+    def loss(self, margins: Array, labels: Array) -> Array:
+        """Softplus of the signed margin."""
+        return softplus(self.offset + self.sign * labels * margins)
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        """Derivative of `loss` in the margin: bounded by 1."""
+        signs = self.sign * labels
+        return signs * sigmoid(self.offset + signs * margins)
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        """Second derivative of `loss` in the margin: bounded by 1/4."""
+        s = sigmoid(self.offset + self.sign * labels * margins)
+        return s * (1.0 - s)
+
+    def domain_records(self, count: int, seed: int) -> Data:
+        """Rows on the unit sphere with either label: opposite axis vectors first, then random directions."""
+        rng = np.random.default_rng(seed)
+        rows = rng.standard_normal((count, self.dimension))
+        extreme = np.concatenate([np.eye(self.dimension), -np.eye(self.dimension)])[: count // 2]
+        rows[: len(extreme)] = extreme
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return Data(count, rows, np.where(np.arange(count) % 2 == 0, 1.0, -1.0))

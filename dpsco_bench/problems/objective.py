@@ -1,0 +1,120 @@
+"""A problem bound to its data: what an algorithm sees. Counts gradient evaluations and lets a measurement watch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.backend.namespace import take_rows, take_values, to_numpy
+from dpsco_bench.problems.base import Batch, Constants, Data, Problem
+
+Array = Any
+Observer = Callable[["Objective", Array], None]
+
+
+class Objective:
+    """The finite sum ``F(x) = mean_i f_i(x) + (lambda/2) ||x||^2`` for ``R`` replicates at once.
+
+    Parameters
+    ----------
+    problem : Problem
+        The mathematics.
+    data : Data
+        One data set, shared by the replicates.
+    replicates : int
+        R, the leading axis of every iterate.
+    xp : module
+        Array namespace of the iterates.
+    dtype : str
+        ``float64`` or ``float32``; risks are always evaluated in float64.
+    observer : callable, optional
+        Called with each iterate that the algorithm shows through `observe`; never part of the algorithm.
+
+    Attributes
+    ----------
+    evaluations : array (R,)
+        Gradients of single records evaluated so far, per replicate.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        data: Data,
+        replicates: int,
+        xp: Any = np,
+        dtype: str = "float64",
+        observer: Observer | None = None,
+    ) -> None:
+        self.problem, self.host_data, self.replicates = problem, data, replicates
+        self.xp, self.dtype = xp, getattr(xp, dtype)
+        self.data = data.to(xp, dtype)
+        self._risk_data = self.data if dtype == "float64" else data.to(xp, "float64")
+        self.evaluations = xp.zeros((replicates,), dtype=xp.float64)
+        self._observer = observer
+        self._optimal_risk: float | None = None
+
+    @property
+    def constants(self) -> Constants:
+        """Constants of the problem for this data set."""
+        return self.problem.constants_of(self.host_data)
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return self.data.n
+
+    @property
+    def start(self) -> Array:
+        """The starting point of every replicate, ``(R, d)``."""
+        start = self.xp.asarray(self.problem.start, dtype=self.dtype)
+        return self.xp.tile(start[None, :], (self.replicates, 1))
+
+    def mean_gradient(self, x: Array) -> Array:
+        """``mean_i grad f_i(x)``, without the regulariser; costs n evaluations."""
+        self.evaluations = self.evaluations + float(self.n)
+        return self.problem.mean_gradient(x, self.data)
+
+    def full_gradient(self, x: Array) -> Array:
+        """``grad F(x)``, regulariser included; costs n evaluations."""
+        return self.mean_gradient(x) + self.regulariser_gradient(x)
+
+    def batch_gradient(self, x: Array, batch: Batch) -> Array:
+        """``sum_{i in batch} grad f_i(x) / b`` with b the expected batch size; costs the drawn size."""
+        return self._batch_gradient(x, batch, self._gather(batch))
+
+    def batch_gradient_difference(self, x: Array, anchor: Array, batch: Batch) -> Array:
+        """``sum_{i in batch} (grad f_i(x) - grad f_i(anchor)) / b``; costs twice the drawn size."""
+        rows = self._gather(batch)
+        return self._batch_gradient(x, batch, rows) - self._batch_gradient(anchor, batch, rows)
+
+    def _batch_gradient(self, x: Array, batch: Batch, rows: Data) -> Array:
+        self.evaluations = self.evaluations + batch.sizes
+        return self.problem.batch_gradient(x, rows, batch.mask / batch.expected_size)
+
+    def _gather(self, batch: Batch) -> Data:
+        if self.data.features is None:
+            return self.data
+        rows = take_rows(self.data.features, batch.indices)
+        return Data(self.n, rows, take_values(self.data.labels, batch.indices))
+
+    def regulariser_gradient(self, x: Array) -> Array:
+        """``lambda x``."""
+        return self.problem.constants.regularisation * x
+
+    def prox(self, x: Array, step: Array) -> Array:
+        """Proximal map of ``step * (lambda/2) ||.||^2``; ``step`` is a number or an array ``(R, 1)``."""
+        return x / (1.0 + step * self.problem.constants.regularisation)
+
+    def observe(self, x: Array) -> None:
+        """Show an iterate to the measurement, if there is one."""
+        if self._observer is not None:
+            self._observer(self, x)
+
+    def excess_risk(self, x: Array) -> np.ndarray:
+        """``F(x) - min F`` in float64 on the host, shape ``(R,)``."""
+        if self._optimal_risk is None:
+            self._optimal_risk = self.problem.optimal_risk(self.host_data)
+        risk = self.problem.risk(self.xp.astype(x, self.xp.float64), self._risk_data)
+        return to_numpy(risk).astype(np.float64) - self._optimal_risk

@@ -1,0 +1,1 @@
+"""Samplers built on the counter-based streams."""

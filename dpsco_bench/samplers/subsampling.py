@@ -1,0 +1,59 @@
+"""Record subsampling: Poisson batches and single uniform indices, drawn directly and returned as padded blocks.
+
+Drawn on the host for every backend: indices are few, and the same everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.rng.streams import Stream
+
+
+def poisson_width(n: int, rate: float) -> int:
+    """Padded width: mean plus ten standard deviations plus ten, at most n (exceeded with probability below 1e-20)."""
+    mean = n * rate
+    return min(n, math.ceil(mean + 10.0 * math.sqrt(mean * (1.0 - rate)) + 10.0))
+
+
+def poisson_indices(
+    stream: Stream, n: int, rate: float, first_step: int, steps: int, first_replicate: int, replicates: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Select each of n records independently with probability ``rate``.
+
+    The gaps between selected records are geometric, so that a batch costs its own size and not n uniforms.
+
+    Returns
+    -------
+    indices : array (steps, replicates, W) of int64
+    mask : array (steps, replicates, W) of bool
+
+    Raises
+    ------
+    InputError
+        If ``rate`` is outside (0, 1].
+    """
+    if not 0.0 < rate <= 1.0:
+        raise InputError("rate", rate, "in (0, 1]")
+    shape = (steps, replicates, n)
+    if rate == 1.0:
+        return np.broadcast_to(np.arange(n), shape), np.ones(shape, dtype=bool)
+    width = poisson_width(n, rate)
+    uniforms = np.asarray(stream.uniform(first_step, steps, first_replicate, replicates, width))
+    gaps = np.minimum(np.floor(np.log(uniforms) / math.log1p(-rate)), n).astype(np.int64) + 1
+    positions = np.cumsum(gaps, axis=-1) - 1
+    mask = positions < n
+    if width < n and bool(mask[..., -1].any()):
+        raise InputError("Poisson batch", width, "wider than the padded block (probability below 1e-20: report this)")
+    return np.where(mask, positions, 0), mask
+
+
+def single_indices(
+    stream: Stream, n: int, first_step: int, steps: int, first_replicate: int, replicates: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw one uniform index per step and replicate, with replacement; same return as `poisson_indices` with W = 1."""
+    indices = np.asarray(stream.integers(first_step, steps, first_replicate, replicates, 1, high=n))
+    return indices, np.ones(indices.shape, dtype=bool)
