@@ -26,7 +26,7 @@ CONTINUOUS, WILDERNESS, SOIL = 10, 4, 40
 COLUMNS = CONTINUOUS + WILDERNESS + SOIL
 _BLOCK = 1 << 24
 _LIBSVM_SCALED = "those of the unscaled file covtype.libsvm.binary, which are integers"
-_BROKEN = (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile)
+_BROKEN = (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile, DeprecationWarning)
 
 Block = tuple[np.ndarray, np.ndarray]
 
@@ -108,7 +108,10 @@ def parse(path: Path, rows: int) -> Parsed:
     else:
         reader = _parse_libsvm
     try:
-        return reader(path, rows)
+        with warnings.catch_warnings():
+            # Some NumPy releases only warn about text that is not a number of the wanted kind.
+            warnings.filterwarnings("error", "string or file could not be read|loadtxt", DeprecationWarning)
+            return reader(path, rows)
     except (DataCorrupt, InputError):
         raise
     except _BROKEN as error:
@@ -189,7 +192,7 @@ def _libsvm_block(text: bytes, path: Path) -> Block:
     characters = np.frombuffer(text, dtype=np.uint8)
     line_ends = np.append(np.flatnonzero(characters == ord("\n")), len(text))
     pairs = np.diff(np.searchsorted(np.flatnonzero(characters == ord(":")), line_ends), prepend=0)
-    numbers = _numbers(text.replace(b":", b" "))
+    numbers = np.fromstring(text.replace(b":", b" "), dtype=np.float64, sep=" ")
     starts = np.cumsum(1 + 2 * pairs) - (1 + 2 * pairs)
     if len(numbers) != len(pairs) + 2 * int(pairs.sum()):
         raise DataCorrupt(path, "lines are not of the form 'label index:value ...'")
@@ -203,13 +206,3 @@ def _libsvm_block(text: bytes, path: Path) -> Block:
     features = np.zeros((len(pairs), COLUMNS), dtype=np.int16)
     features[np.repeat(np.arange(len(pairs)), pairs), index - 1] = value
     return features, numbers[starts].astype(np.int16)
-
-
-def _numbers(text: bytes) -> np.ndarray:
-    # Releases before NumPy 2.3 or so only warn about text that is no number.
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)
-        try:
-            return np.fromstring(text, dtype=np.float64, sep=" ")
-        except DeprecationWarning as warning:
-            raise ValueError(str(warning)) from warning
