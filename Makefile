@@ -54,7 +54,7 @@ help:
 replicate: .venv
 	@$(snakemake)
 
-smoke: PROFILE = smoke
+smoke: override PROFILE = smoke
 smoke: .venv
 	@$(snakemake)
 
