@@ -1,0 +1,259 @@
+"""Means of cells, their standard errors, and seeded two-level bootstrap resampling.
+
+A cell's risks form an array ``(signals, data_sets, replicates)``. Its mean risk is the largest replicate mean
+over the signals (minimax style; one signal where the instance has no free strength). Replicates share their
+random numbers across signals, so one resample serves all signals of a cell.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri, stdtrit
+
+from dpsco_bench.errors import InputError
+
+FloatArray = NDArray[np.float64]
+RESAMPLES = 2_000
+CONFIDENCE = 0.95
+_DRAWS_PER_BLOCK = 2_000_000
+
+
+@dataclass(frozen=True)
+class CellSummary:
+    """Mean risk of a cell and how well it is known.
+
+    Attributes
+    ----------
+    mean : float
+        Largest replicate mean over the signals.
+    stderr : float
+        Standard error of `mean`; the numerical error for an exact cell; NaN for a single random replicate.
+    expansion : float
+        Factor that turns the bootstrap's spread of the mean into `stderr` (sqrt(R/(R-1)) for one data set).
+    dof : float
+        Degrees of freedom behind `stderr`; infinite for an exact cell.
+    signal, signals : int
+        Index of the signal that attains the maximum, and the size of the grid.
+    """
+
+    mean: float
+    stderr: float
+    expansion: float
+    dof: float
+    signal: int
+    signals: int
+
+    @property
+    def at_edge(self) -> bool:
+        """Whether the maximum lies at an end of the signal grid, so that a wider grid could raise it."""
+        return self.signals > 1 and self.signal in (0, self.signals - 1)
+
+
+def bootstrap_rng(*names: str) -> np.random.Generator:
+    """Random generator that belongs to a name, such as (claim, part, calibration).
+
+    Parameters
+    ----------
+    *names : str
+        Parts of the name; their order matters.
+
+    Returns
+    -------
+    numpy.random.Generator
+        Seeded by `SeedSequence` over the SHA-256 of the names, hence the same on every machine.
+    """
+    digest = hashlib.sha256("\0".join(names).encode()).digest()
+    return np.random.default_rng(np.random.SeedSequence(np.frombuffer(digest, dtype="<u4").tolist()))
+
+
+def as_cell(risks: ArrayLike) -> FloatArray:
+    """Risks as an array ``(signals, data_sets, replicates)``.
+
+    Parameters
+    ----------
+    risks : array_like
+        Shape ``(replicates,)``, ``(data_sets, replicates)`` or ``(signals, data_sets, replicates)``.
+
+    Returns
+    -------
+    ndarray
+        Three-dimensional float64.
+
+    Raises
+    ------
+    InputError
+        If the array is empty, has other dimensions, or holds a non-finite risk.
+    """
+    array = np.asarray(risks, dtype=np.float64)
+    if array.size == 0 or not 1 <= array.ndim <= 3:
+        raise InputError("shape of risks", array.shape, "([[signals,] data_sets,] replicates), not empty")
+    if not np.isfinite(array).all():
+        raise InputError("risks", f"{np.count_nonzero(~np.isfinite(array))} non-finite", "finite numbers")
+    return array.reshape((1,) * (3 - array.ndim) + array.shape)
+
+
+def summarise(risks: ArrayLike, numerical_error: float | None = None) -> CellSummary:
+    """Mean of a cell, its standard error and degrees of freedom.
+
+    With several data sets the variance of the mean is the larger of the between-data-set estimate and the
+    pooled within-data-set one (analysis of variance, kept from going below what replicates alone show).
+
+    Parameters
+    ----------
+    risks : array_like
+        See `as_cell`.
+    numerical_error : float, optional
+        Absolute numerical error of an exactly computed cell (closed form, quadrature); it then is the
+        standard error, and the cell has no sampling error.
+
+    Returns
+    -------
+    CellSummary
+        The summary at the signal of largest mean.
+    """
+    cell = as_cell(risks)
+    means = cell.mean(axis=(1, 2))
+    signal = int(np.argmax(means))
+    mean, signals = float(means[signal]), len(means)
+    if numerical_error is not None:
+        if not numerical_error >= 0:
+            raise InputError("numerical_error", numerical_error, "a number >= 0")
+        return CellSummary(mean, float(numerical_error), 1.0, np.inf, signal, signals)
+    variance, dof, resampled = _variance_of_mean(cell[signal])
+    expansion = np.sqrt(variance / resampled) if resampled > 0 else 1.0
+    return CellSummary(mean, float(np.sqrt(variance)), float(expansion), dof, signal, signals)
+
+
+def _variance_of_mean(risks: FloatArray) -> tuple[float, float, float]:
+    """Unbiased variance of the mean, its degrees of freedom, and the variance the bootstrap will show."""
+    data_sets, replicates = risks.shape
+    within = float(risks.var(axis=1).mean()) / (replicates * data_sets)  # divisor R: what resampling sees
+    between = float(risks.mean(axis=1).var()) / data_sets  # divisor D, likewise
+    resampled = between + within
+    candidates = []
+    if data_sets > 1:
+        candidates.append((between * data_sets / (data_sets - 1), float(data_sets - 1)))
+    if replicates > 1:
+        candidates.append((within * replicates / (replicates - 1), float(data_sets * (replicates - 1))))
+    if not candidates:
+        return np.nan, 0.0, 0.0
+    variance, dof = max(candidates)
+    return variance, dof, resampled
+
+
+def resampled_means(
+    risks: ArrayLike,
+    rng: np.random.Generator,
+    resamples: int = RESAMPLES,
+    data_sets: NDArray[np.int64] | None = None,
+) -> FloatArray:
+    """Two-level bootstrap of a cell's mean: data sets with replacement, then replicates within each.
+
+    Parameters
+    ----------
+    risks : array_like
+        See `as_cell`.
+    rng : numpy.random.Generator
+        Source of the resampling.
+    resamples : int
+        Number of bootstrap resamples, at least 1.
+    data_sets : ndarray of int, optional
+        Data sets to use, shape ``(resamples, data_sets)``, where several cells share their data.
+
+    Returns
+    -------
+    ndarray
+        Largest mean over the signals, shape ``(resamples,)``.
+    """
+    cell = as_cell(risks)
+    _, count, replicates = cell.shape
+    values = cell.reshape(len(cell), -1).T
+    blocks = []
+    for drawn in _blocks(rng, resamples, count, replicates, data_sets):
+        chosen = drawn + (replicates * count) * np.arange(len(drawn))[:, None]
+        counts = np.bincount(chosen.ravel(), minlength=len(drawn) * len(values)).reshape(len(drawn), -1)
+        blocks.append((counts @ values / len(values)).max(axis=1))
+    return np.concatenate(blocks)
+
+
+def resampled_indices(
+    rng: np.random.Generator, resamples: int, data_sets: int, replicates: int
+) -> Iterator[NDArray[np.int64]]:
+    """Two-level bootstrap samples as flat indices ``data_set * replicates + replicate``.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Source of the resampling.
+    resamples, data_sets, replicates : int
+        Sizes, each at least 1.
+
+    Yields
+    ------
+    ndarray of int
+        Blocks of shape ``(rows, data_sets * replicates)``, `resamples` rows in all; blocks bound the memory.
+    """
+    return _blocks(rng, resamples, data_sets, replicates, None)
+
+
+def _blocks(
+    rng: np.random.Generator, resamples: int, count: int, replicates: int, drawn: NDArray[np.int64] | None
+) -> Iterator[NDArray[np.int64]]:
+    rows = max(1, _DRAWS_PER_BLOCK // (count * replicates))
+    for first in range(0, resamples, rows):
+        size = min(rows, resamples - first)
+        outer = rng.integers(count, size=(size, count)) if drawn is None else drawn[first : first + size]
+        inner = rng.integers(replicates, size=(size, count, replicates))
+        yield (outer[:, :, None] * replicates + inner).reshape(size, -1)
+
+
+def student_factor(dof: float, confidence: float = CONFIDENCE) -> float:
+    """Ratio of the Student to the normal quantile, by which small-sample percentile intervals are expanded.
+
+    Parameters
+    ----------
+    dof : float
+        Degrees of freedom, > 0; may be infinite.
+    confidence : float
+        Level of the two-sided interval.
+
+    Returns
+    -------
+    float
+        At least 1 (Hesterberg, The American Statistician 69, 2015, "expanded percentile interval").
+    """
+    if np.isinf(dof):
+        return 1.0
+    upper = (1 + confidence) / 2
+    return float(stdtrit(dof, upper) / ndtri(upper))
+
+
+def percentile_interval(
+    estimate: float, resampled: FloatArray, factor: float, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
+    """Bootstrap percentile interval, its distances to the estimate multiplied by a factor.
+
+    Parameters
+    ----------
+    estimate : float
+        The estimate on the data as they are.
+    resampled : ndarray
+        The estimate on each resample.
+    factor : float
+        Small-sample expansion, see `student_factor`.
+    confidence : float
+        Level of the two-sided interval.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end.
+    """
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(resampled, [tail, 1 - tail])
+    return float(estimate + factor * (low - estimate)), float(estimate + factor * (high - estimate))
