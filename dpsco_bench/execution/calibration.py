@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from dpsco_bench.execution.cell import Cell, located
@@ -27,7 +28,8 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
     -------
     dict
         ``variant``, ``schedule``, ``scales``, ``epsilon_real``, ``epsilon_real_kind``, ``accountant``,
-        ``privacy_status``, ``gradient_evaluations``, ``constants``, ``leaks``.
+        ``privacy_status``, ``gradient_evaluations``, ``constants`` (a dict), ``dimension`` (the one that schedules and
+        bounds use), ``leaks``.
     """
     variant, plan = cell.plan(calibration, root_seed)
     constants = cell.problem_entry.constants
@@ -39,7 +41,7 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
     )
 
 
-def calibration_json(variant: str, plan: Plan, calibrated: Calibration, constants: str) -> dict[str, Any]:
+def calibration_json(variant: str, plan: Plan, calibrated: Calibration) -> dict[str, Any]:
     """Flatten a calibrated plan."""
     return {
         "variant": variant,
@@ -50,6 +52,5 @@ def calibration_json(variant: str, plan: Plan, calibrated: Calibration, constant
         "accountant": calibrated.charge.accountant,
         "privacy_status": calibrated.privacy_status,
         "gradient_evaluations": plan.gradient_evaluations,
-        "constants": constants,
         "leaks": list(plan.leaks),
     }

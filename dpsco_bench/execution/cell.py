@@ -14,7 +14,7 @@ from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Data, Problem
+from dpsco_bench.problems.base import Constants, Data, Problem
 from dpsco_bench.problems.registry import get_problem, problem_class
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
@@ -119,18 +119,27 @@ class Cell:
             self.n, lambda name: Stream(stream_key(root_seed, what, f"data/{data_set}/{name}"), np)
         )
 
-    def plan(self, calibration: str, root_seed: int) -> tuple[str, Plan]:
-        """Variant and plan; the data are drawn only for problems whose constants depend on them."""
-        self.algorithm_entry.check_problem(self.problem_entry)
-        variant = self.algorithm_entry.variant_for(calibration, self.variant)
+    def constants(self, root_seed: int) -> Constants:
+        """The problem's constants; the data are drawn only where the constants depend on them."""
         problem = self.problem_entry
-        constants = (
+        return (
             problem.constants_of(self.draw_data(root_seed, 0))
             if problem.data_dependent_constants
             else problem.constants
         )
-        d = problem.effective_dimension
-        return variant, self.algorithm_entry.plan(constants, self.n, d, self.privacy, variant, **dict(self.options))
+
+    def plan(self, calibration: str, root_seed: int) -> tuple[str, Plan]:
+        """Resolve the variant and make the plan.
+
+        Raises
+        ------
+        InputError, Refusal
+            For an impossible pair, combination or schedule.
+        """
+        entry = self.algorithm_entry
+        entry.check_problem(self.problem_entry)
+        variant, d = entry.variant_for(calibration, self.variant), self.problem_entry.effective_dimension
+        return variant, entry.plan(self.constants(root_seed), self.n, d, self.privacy, variant, **dict(self.options))
 
 
 def located(entry: Mapping[str, Any], data_root: str) -> Cell:
