@@ -32,13 +32,13 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
         bounds use), ``leaks``.
     """
     variant, plan = cell.plan(calibration, root_seed)
-    constants = cell.problem_entry.constants
-    if not charged:
-        uncharged = Calibration(calibration, {}, Charge(math.nan, "upper", "not charged"), "unproven")
-        return calibration_json(variant, plan, uncharged, constants.status)
-    return calibration_json(
-        variant, plan, calibrate(plan, cell.privacy, calibration, constants.status), constants.status
-    )
+    constants = cell.constants(root_seed)
+    if charged:
+        calibrated = calibrate(plan, cell.privacy, calibration, constants.status)
+    else:
+        calibrated = Calibration(calibration, {}, Charge(math.nan, "upper", "not charged"), "unproven")
+    entry = calibration_json(variant, plan, calibrated)
+    return {**entry, "constants": asdict(constants), "dimension": cell.problem_entry.effective_dimension}
 
 
 def calibration_json(variant: str, plan: Plan, calibrated: Calibration) -> dict[str, Any]:
