@@ -1,0 +1,75 @@
+"""Which numbers a draw asks for: a box of steps, replicates and coordinates, and the counters that belong to it.
+
+One Philox block has the counter ``(coordinate block, step, replicate, kind)`` and gives four 32-bit words. Normals and
+Laplace variates take one word's worth each, so that coordinates ``4k .. 4k + 3`` come from block ``k``. Uniforms and
+integers take two words each, so that coordinates ``2k`` and ``2k + 1`` come from block ``k``. This layout is frozen.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import NamedTuple
+
+from dpsco_bench.errors import InputError
+
+NORMAL, UNIFORM, LAPLACE, INTEGER = range(4)
+KINDS = ("normal", "uniform", "laplace", "integer")
+
+_LIMIT = 1 << 32
+
+
+class Box(NamedTuple):
+    """A rectangle of draws; results have the shape ``(steps, replicates, dim)``."""
+
+    first_step: int
+    steps: int
+    first_replicate: int
+    replicates: int
+    dim: int
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Shape of the drawn array."""
+        return self.steps, self.replicates, self.dim
+
+    def blocks(self, per_block: int) -> int:
+        """Philox blocks in one row, i.e. for one step and replicate, when a block gives ``per_block`` values."""
+        return -(-self.dim // per_block)
+
+    def total(self, per_block: int) -> int:
+        """Philox blocks in the whole box."""
+        return self.steps * self.replicates * self.blocks(per_block)
+
+
+def checked_box(values: tuple[int, ...], per_block: int) -> Box:
+    """Return the box after checking that each part of its counters fits in 32 bits.
+
+    Raises
+    ------
+    InputError
+        If a size or a first index is negative, or if an index of a step, replicate or block reaches 2^32.
+    """
+    box = Box(*map(operator.index, values))
+    if min(box) < 0:
+        name, value = next(pair for pair in zip(Box._fields, box, strict=True) if pair[1] < 0)
+        raise InputError(name, value, "an integer >= 0")
+    if box.first_step + box.steps > _LIMIT:
+        raise InputError("first_step + steps", box.first_step + box.steps, "at most 2^32")
+    if box.first_replicate + box.replicates > _LIMIT:
+        raise InputError("first_replicate + replicates", box.first_replicate + box.replicates, "at most 2^32")
+    if box.dim > per_block * _LIMIT:
+        raise InputError("dim", box.dim, f"at most {per_block} * 2^32")
+    return box
+
+
+def checked_kind(kind: int) -> int:
+    """Return the kind of draw after checking that it is one of the frozen kinds.
+
+    Raises
+    ------
+    InputError
+        If it is not.
+    """
+    if kind not in range(len(KINDS)):
+        raise InputError("kind", kind, "one of " + ", ".join(f"{i} ({name})" for i, name in enumerate(KINDS)))
+    return operator.index(kind)

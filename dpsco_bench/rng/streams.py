@@ -1,0 +1,101 @@
+"""Keyed random streams: arrays of variates addressed by step, replicate and coordinate.
+
+A value depends on its stream's key, its kind and its address alone, hence neither on how a draw is split into calls
+nor on processes or devices: NumPy, Numba and CUDA give the same bits.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import os
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.rng import counters, reference
+
+Array = Any
+
+_HIGH_LIMIT = 1 << 63
+
+
+@functools.cache
+def cpu_implementation() -> ModuleType:
+    """Return the module that draws on the CPU: compiled by Numba, or NumPy without it or if ``DPSCO_NO_NUMBA=1``."""
+    if os.environ.get("DPSCO_NO_NUMBA") == "1":
+        return reference
+    try:
+        from dpsco_bench.rng import kernels
+    except ImportError:
+        return reference
+    return kernels
+
+
+@dataclass(frozen=True)
+class Stream:
+    """An immutable source of random arrays.
+
+    Every method takes ``(first_step, steps, first_replicate, replicates, dim)`` and returns an array of shape
+    ``(steps, replicates, dim)``: the values of steps ``first_step ...``, replicates ``first_replicate ...`` and
+    coordinates ``0 ... dim - 1``. Indices of steps, replicates and blocks (see `dpsco_bench.rng.counters`) are below
+    2^32; `InputError` is raised otherwise. Draws of different kinds from one stream are independent.
+
+    Parameters
+    ----------
+    key : tuple of int
+        From `dpsco_bench.rng.keys.stream_key`.
+    xp : namespace
+        Of the arrays returned. CuPy draws on the current GPU; for any other namespace the draw is made on the CPU.
+
+    Raises
+    ------
+    InputError
+        If the key is not two integers in [0, 2^32).
+    """
+
+    key: tuple[int, int]
+    xp: Any = np
+
+    def __post_init__(self) -> None:
+        if len(self.key) != 2 or not all(0 <= operator.index(word) < 1 << 32 for word in self.key):
+            raise InputError("key", self.key, "two integers in [0, 2^32)")
+
+    def words(self, kind: int, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int) -> Array:
+        """Random words behind the draws of a kind, uint32; ``dim`` counts words, of which a block has four."""
+        box = (first_step, steps, first_replicate, replicates, dim)
+        return self._draw("words", 4, box, counters.checked_kind(kind))
+
+    def normal(self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int) -> Array:
+        """Standard normals, float32."""
+        return self._draw("normal", 4, (first_step, steps, first_replicate, replicates, dim))
+
+    def laplace(self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int) -> Array:
+        """Laplace variates of scale 1, i.e. density exp(-|x|)/2 and variance 2, float32."""
+        return self._draw("laplace", 4, (first_step, steps, first_replicate, replicates, dim))
+
+    def uniform(self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int) -> Array:
+        """Uniform numbers in the open interval (0, 1), float64: multiples of 2^-53, and 2^-54 in place of 0."""
+        return self._draw("uniform", 2, (first_step, steps, first_replicate, replicates, dim))
+
+    def integers(
+        self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int, high: int
+    ) -> Array:
+        """Integers in [0, high), int64, within ``high * 2^-65`` of uniform in total variation; 1 <= high < 2^63."""
+        if not 1 <= operator.index(high) < _HIGH_LIMIT:
+            raise InputError("high", high, "an integer in [1, 2^63)")
+        box = (first_step, steps, first_replicate, replicates, dim)
+        return self._draw("integers", 2, box, operator.index(high))
+
+    def _draw(self, name: str, per_block: int, box: tuple[int, ...], *parameters: int) -> Array:
+        """Draw by the implementation of the namespace: kernels that give ``per_block`` values a block."""
+        checked = counters.checked_box(box, per_block)
+        if self.xp.__name__ == "cupy":
+            from dpsco_bench.rng import cuda
+
+            return getattr(cuda, name)(self.key, checked, *parameters)
+        values = getattr(cpu_implementation(), name)(self.key, checked, *parameters)
+        return values if self.xp is np else self.xp.asarray(values)

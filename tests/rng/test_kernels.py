@@ -1,0 +1,122 @@
+import hashlib
+import os
+import subprocess
+import sys
+
+import pytest
+
+import dpsco_bench.rng
+from dpsco_bench.rng import reference, streams
+from dpsco_bench.rng.counters import KINDS, Box
+
+pytest.importorskip("numba", reason="Numba is not installed: draws use the NumPy reference")
+
+from dpsco_bench.rng import kernels
+
+KEY = (0x243F6A88, 0x85A308D3)
+BOXES = [
+    Box(0, 1, 0, 1, 1),
+    Box(3, 2, 5, 7, 3),
+    Box(0, 3, 2, 5, 10),
+    Box(1, 1, 1, 300, 64),
+    Box(2**32 - 2, 2, 2**32 - 3, 3, 5),
+    Box(7, 2, 0, 2, 6001),  # a row longer than a tile
+    Box(0, 900, 0, 1, 2),
+    Box(0, 2, 0, 0, 4),
+    Box(0, 2, 0, 3, 0),
+]
+
+
+def assert_same_bits(compiled, expected):
+    assert compiled.dtype == expected.dtype
+    assert compiled.shape == expected.shape
+    assert compiled.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("box", BOXES, ids=str)
+@pytest.mark.parametrize("name", ["normal", "laplace", "uniform"])
+def test_variates_have_the_bits_of_the_reference(name, box):
+    assert_same_bits(getattr(kernels, name)(KEY, box), getattr(reference, name)(KEY, box))
+
+
+@pytest.mark.parametrize("box", BOXES, ids=str)
+@pytest.mark.parametrize("kind", range(len(KINDS)))
+def test_words_are_those_of_the_reference(kind, box):
+    assert_same_bits(kernels.words(KEY, box, kind), reference.words(KEY, box, kind))
+
+
+@pytest.mark.parametrize("high", [1, 10, 581012, 2**32, 2**63 - 1])
+def test_integers_are_those_of_the_reference(high):
+    for box in BOXES:
+        assert_same_bits(kernels.integers(KEY, box, high), reference.integers(KEY, box, high))
+
+
+def test_a_million_variates_have_the_bits_of_the_reference():
+    box = Box(11, 4, 100, 256, 1024)
+    for name in ("normal", "laplace"):
+        assert_same_bits(getattr(kernels, name)(KEY, box), getattr(reference, name)(KEY, box))
+
+
+def test_one_set_of_types_per_kernel():
+    """Processes that compile at the same time may then only write equal cache entries."""
+    for box in BOXES:
+        kernels.normal(KEY, box)
+        kernels.integers(KEY, box, 5)
+    assert len(kernels._normals.signatures) == 1
+    assert len(kernels._integers.signatures) == 1
+
+
+def test_a_function_that_cannot_be_cached_is_compiled_all_the_same():
+    scope = {}
+    exec("def successor(x):\n    return x + 1", scope)  # no file, hence no directory for the cache
+    assert kernels._compiled(scope["successor"])(1) == 2
+
+
+def test_processes_may_compile_at_the_same_time(tmp_path):
+    draw = (
+        "import hashlib, dpsco_bench.rng.kernels as k, dpsco_bench.rng.counters as c; "
+        "print(hashlib.sha256(k.normal((1, 2), c.Box(0, 2, 0, 9, 33))).hexdigest())"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", draw]
+    running = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    answers = [process.communicate(timeout=300)[0].strip() for process in running]
+    answers.append(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip())
+    expected = hashlib.sha256(reference.normal((1, 2), Box(0, 2, 0, 9, 33))).hexdigest()
+    assert answers == [expected] * 4
+    assert list(tmp_path.rglob("*.nbi"))
+
+
+@pytest.fixture
+def fresh_choice():
+    streams.cpu_implementation.cache_clear()
+    yield
+    streams.cpu_implementation.cache_clear()
+
+
+@pytest.mark.usefixtures("fresh_choice")
+def test_numba_is_the_default(monkeypatch):
+    monkeypatch.delenv("DPSCO_NO_NUMBA", raising=False)
+    assert streams.cpu_implementation() is kernels
+
+
+@pytest.mark.usefixtures("fresh_choice")
+def test_numba_can_be_switched_off(monkeypatch):
+    monkeypatch.setenv("DPSCO_NO_NUMBA", "1")
+    assert streams.cpu_implementation() is reference
+    assert_same_bits(streams.Stream(KEY).normal(0, 1, 0, 2, 3), kernels.normal(KEY, Box(0, 1, 0, 2, 3)))
+
+
+@pytest.mark.usefixtures("fresh_choice")
+def test_without_numba_the_reference_draws(monkeypatch):
+    monkeypatch.delenv("DPSCO_NO_NUMBA", raising=False)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.delitem(sys.modules, "dpsco_bench.rng.kernels")
+    monkeypatch.delattr(dpsco_bench.rng, "kernels")
+    assert streams.cpu_implementation() is reference
+
+
+def test_results_are_contiguous_and_writable():
+    for dim in (4, 5):
+        values = kernels.normal(KEY, Box(0, 2, 0, 3, dim))
+        assert values.flags.c_contiguous and values.flags.writeable

@@ -1,0 +1,195 @@
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, UNIFORM
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.philox import philox4x32
+from dpsco_bench.rng.streams import Stream
+
+STREAM = Stream(stream_key(0, "tests", "noise/gradient"))
+OTHER = Stream(stream_key(0, "tests", "noise/increment"))
+DRAWS = ["normal", "laplace", "uniform", "integers"]
+SIZE = 1 << 20
+
+
+def draw(stream, name, *box):
+    return stream.integers(*box, high=1000) if name == "integers" else getattr(stream, name)(*box)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("normal", "float32"), ("laplace", "float32"), ("uniform", "float64"), ("integers", "int64")]
+)
+def test_shape_and_dtype(name, dtype):
+    values = draw(STREAM, name, 4, 2, 1, 3, 5)
+    assert values.shape == (2, 3, 5)
+    assert values.dtype == dtype
+
+
+def test_counter_is_block_step_replicate_kind():
+    for kind in (NORMAL, UNIFORM, LAPLACE, INTEGER):
+        words = STREAM.words(kind, 5, 3, 8, 2, 11)
+        assert words.dtype == np.uint32
+        assert words[2, 1, 9] == philox4x32((9 // 4, 5 + 2, 8 + 1, kind), STREAM.key)[9 % 4]
+
+
+def test_values_are_frozen():
+    stream = Stream((1, 2))
+    frozen = {
+        "normal": [
+            "-0x1.ad548a0000000p-3",
+            "0x1.e1fe100000000p+0",
+            "-0x1.56b4a80000000p-1",
+            "0x1.ae69680000000p+0",
+            "-0x1.159be00000000p+0",
+        ],
+        "laplace": [
+            "0x1.e13c0a0000000p+0",
+            "-0x1.42787a0000000p-4",
+            "0x1.774dda0000000p-5",
+            "0x1.7a5ce80000000p+1",
+            "-0x1.94be860000000p-4",
+        ],
+        "uniform": [
+            "0x1.16ef2ea3f780ep-2",
+            "0x1.3be74e408b855p-1",
+            "0x1.ae967f0538988p-4",
+            "0x1.8f10a4dba02dep-1",
+            "0x1.0d656b09d6600p-4",
+        ],
+    }
+    drawn = {name: [v.hex() for v in getattr(stream, name)(3, 1, 4, 1, 5).ravel().tolist()] for name in frozen}
+    assert drawn == frozen
+    assert stream.integers(3, 1, 4, 1, 5, high=581012).ravel().tolist() == [450385, 352946, 6559, 117270, 469475]
+
+
+@given(data=st.data())
+@pytest.mark.parametrize("name", DRAWS)
+def test_values_do_not_depend_on_chunks(name, data):
+    steps, replicates, dim = (data.draw(st.integers(1, top)) for top in (4, 6, 40))
+    whole = draw(STREAM, name, 2, steps, 7, replicates, dim)
+    t, r = data.draw(st.integers(0, steps - 1)), data.draw(st.integers(0, replicates - 1))
+    part_dim = data.draw(st.integers(1, dim))
+    part = draw(STREAM, name, 2 + t, steps - t, 7 + r, replicates - r, part_dim)
+    np.testing.assert_array_equal(part, whole[t:, r:, :part_dim])
+
+
+def test_normal_moments_and_distribution():
+    x = STREAM.normal(0, 4, 0, 256, SIZE // 1024).ravel().astype(np.float64)
+    moments = [np.mean(x**power) for power in (1, 2, 3, 4)]
+    deviations = np.sqrt(np.array([1, 2, 15, 96]) / SIZE)
+    np.testing.assert_array_less(np.abs(np.array(moments) - [0, 1, 0, 3]), 4 * deviations)
+    assert stats.kstest(x, "norm").pvalue > 1e-3
+
+
+def test_normal_tails_to_five_sigma():
+    count, counts = 16 * SIZE, np.zeros((2, 5))
+    for step in range(16):
+        x = STREAM.normal(step, 1, 0, 1024, 1024)
+        counts += [[np.count_nonzero(x > z) for z in range(1, 6)], [np.count_nonzero(x < -z) for z in range(1, 6)]]
+    expected = count * stats.norm.sf(np.arange(1, 6))
+    assert np.all(np.abs(counts - expected) < 4 * np.sqrt(expected) + 1)
+
+
+def test_laplace_moments_distribution_and_tails():
+    x = STREAM.laplace(0, 4, 0, 256, SIZE // 1024).ravel().astype(np.float64)
+    assert abs(x.mean()) < 4 * np.sqrt(2 / SIZE)
+    assert abs(np.mean(x**2) - 2) < 4 * np.sqrt(20 / SIZE)
+    assert stats.kstest(x, "laplace").pvalue > 1e-3
+    levels = np.array([2.0, 5.0, 8.0, 10.0])
+    expected = SIZE * np.exp(-levels)
+    counts = np.array([np.count_nonzero(np.abs(x) > level) for level in levels])
+    assert np.all(np.abs(counts - expected) < 4 * np.sqrt(expected))
+
+
+def test_uniform_distribution():
+    u = STREAM.uniform(0, 4, 0, 256, SIZE // 1024).ravel()
+    assert u.min() > 0 and u.max() < 1
+    assert stats.kstest(u, "uniform").pvalue > 1e-3
+
+
+def test_integers_are_uniform():
+    counts = np.bincount(STREAM.integers(0, 1, 0, 1024, 1024, high=37).ravel(), minlength=37)
+    assert counts.size == 37
+    assert stats.chisquare(counts).pvalue > 1e-3
+
+
+def correlation(x, y):
+    return abs(np.corrcoef(x.ravel(), y.ravel())[0, 1])
+
+
+@pytest.mark.parametrize("name", ["normal", "laplace", "uniform"])
+def test_streams_steps_replicates_and_coordinates_are_uncorrelated(name):
+    x = draw(STREAM, name, 0, 8, 0, 128, 256).astype(np.float64)
+    bound = 4.5 / np.sqrt(x.size / 2)
+    for f in (np.asarray, np.square, np.abs):
+        z = f(x)
+        assert correlation(z, f(draw(OTHER, name, 0, 8, 0, 128, 256))) < bound
+        assert correlation(z[:-1], z[1:]) < bound
+        assert correlation(z[:, :-1], z[:, 1:]) < bound
+        for lag in (1, 2, 3, 4):
+            assert correlation(z[..., :-lag], z[..., lag:]) < bound
+
+
+def test_pairs_of_box_muller_are_independent():
+    """A chi-square test on quadrants and radii of the coordinates (4k, 4k + 1), which share two words."""
+    z = STREAM.normal(0, 1, 0, 1024, 1024).reshape(-1, 2)
+    cells = np.digitize(z, stats.norm.ppf(np.arange(1, 8) / 8))
+    table = np.histogram2d(cells[:, 0], cells[:, 1], bins=[np.arange(9) - 0.5] * 2)[0]
+    assert stats.chisquare(table.ravel()).pvalue > 1e-3
+
+
+def test_kinds_differ():
+    words = [STREAM.words(kind, 0, 1, 0, 1, 64).ravel().tolist() for kind in range(4)]
+    assert len(set(map(tuple, words))) == 4
+
+
+@pytest.mark.parametrize(
+    ("box", "message"),
+    [
+        ((2**32 - 1, 2, 0, 1, 1), r"first_step \+ steps = 4294967297: must be at most 2\^32"),
+        ((0, 1, 2**32, 1, 1), r"first_replicate \+ replicates = 4294967297: must be at most 2\^32"),
+        ((-1, 1, 0, 1, 1), "first_step = -1: must be an integer >= 0"),
+        ((0, 1, 0, 1, -2), "dim = -2: must be an integer >= 0"),
+        ((0, 0, 0, 1, 2**34 + 1), r"dim = 17179869185: must be at most 4 \* 2\^32"),
+    ],
+)
+def test_addresses_beyond_the_counter_are_refused(box, message):
+    with pytest.raises(InputError, match=f"^{message}$"):
+        STREAM.normal(*box)
+
+
+def test_the_last_addresses_are_accepted():
+    assert STREAM.normal(2**32 - 1, 1, 2**32 - 1, 1, 4).shape == (1, 1, 4)
+    assert STREAM.uniform(0, 0, 0, 1, 2**33).size == 0
+
+
+@pytest.mark.parametrize("high", [0, -3, 2**63])
+def test_bound_of_integers_is_checked(high):
+    with pytest.raises(InputError, match="^high = "):
+        STREAM.integers(0, 1, 0, 1, 1, high=high)
+
+
+def test_kind_and_key_are_checked():
+    with pytest.raises(InputError, match="^kind = 4: must be one of 0 "):
+        STREAM.words(4, 0, 1, 0, 1, 1)
+    with pytest.raises(InputError, match="^key = "):
+        Stream((0, 2**32))
+
+
+def test_a_stream_is_immutable():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        STREAM.key = (0, 0)
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_other_namespaces_receive_the_same_values(name):
+    xp = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
+    values = draw(Stream(STREAM.key, xp), name, 0, 2, 0, 3, 5)
+    assert type(values).__module__.startswith("array_api_strict")
+    np.testing.assert_array_equal(np.from_dlpack(values), draw(STREAM, name, 0, 2, 0, 3, 5))
