@@ -1,0 +1,169 @@
+"""Which of two methods has the lower risk: paired bootstrap of the log ratio of median risks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpsco_bench.analysis.bootstrap import (
+    RESAMPLES,
+    FloatArray,
+    as_cell,
+    bootstrap_rng,
+    percentile_interval,
+    resampled_indices,
+    student_factor,
+)
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.errors import InputError
+
+AT_END = "end"
+AT_EQUAL_EVALUATIONS = "equal evaluations"
+
+
+@dataclass(frozen=True)
+class MedianRatio:
+    """Ratio of two methods' median risks.
+
+    Attributes
+    ----------
+    log_ratio : float
+        Log of median risk of the first over that of the second; NaN where a median is not positive.
+    ci_low, ci_high : float
+        95 % interval of the log ratio; NaN with a single replicate.
+    """
+
+    log_ratio: float
+    ci_low: float
+    ci_high: float
+
+    @property
+    def word(self) -> str:
+        """``holds`` if the first is lower beyond doubt, ``reversed`` if the second is, else ``inconclusive``."""
+        if self.ci_high < 0:
+            return "holds"
+        return "reversed" if self.ci_low > 0 else "inconclusive"
+
+
+def compare_medians(
+    first: ArrayLike, second: ArrayLike, names: Sequence[str], *, resamples: int = RESAMPLES
+) -> MedianRatio:
+    """Paired two-level bootstrap of the log ratio of median risks.
+
+    Parameters
+    ----------
+    first, second : array_like
+        Risks of the two methods on the same data sets and replicates, shape ``(replicates,)`` or ``(data_sets,
+        replicates)``.
+    names : sequence of str
+        Seeds the bootstrap: (claim, part, calibration, comparison).
+    resamples : int
+        Number of bootstrap resamples.
+
+    Returns
+    -------
+    MedianRatio
+        The interval is expanded for small samples as in `slopes.fit_rate`, with as many degrees of freedom as there
+        are resampled units (data sets if several, else replicates) less one.
+    """
+    a, b = as_cell(first)[0], as_cell(second)[0]
+    if a.shape != b.shape:
+        raise InputError("shape of the second method's risks", b.shape, f"{a.shape}, as the first's")
+    log_ratio = float(_log_median_ratio(a.reshape(1, -1), b.reshape(1, -1))[0])
+    units = a.shape[0] if a.shape[0] > 1 else a.shape[1]
+    if units == 1 or np.isnan(log_ratio):
+        return MedianRatio(log_ratio, np.nan, np.nan)
+    blocks = resampled_indices(bootstrap_rng(*names), resamples, *a.shape)
+    drawn = np.concatenate([_log_median_ratio(a.ravel()[i], b.ravel()[i]) for i in blocks])
+    if np.isnan(drawn).any():  # some resampled medians have no logarithm: nothing can be excluded
+        return MedianRatio(log_ratio, -np.inf, np.inf)
+    factor = np.sqrt(units / (units - 1)) * student_factor(units - 1)
+    return MedianRatio(log_ratio, *percentile_interval(log_ratio, drawn, float(factor)))
+
+
+def _log_median_ratio(a: FloatArray, b: FloatArray) -> FloatArray:
+    over, under = np.median(a, axis=1), np.median(b, axis=1)
+    positive = (over > 0) & (under > 0)
+    logs = np.log(np.where(positive, over, 1.0)) - np.log(np.where(positive, under, 1.0))
+    return np.where(positive, logs, np.nan)
+
+
+def risk_at(evaluations: ArrayLike, risks: ArrayLike, budget: float) -> FloatArray:
+    """Risk of each run at its last checkpoint that costs at most a budget.
+
+    Parameters
+    ----------
+    evaluations : array_like
+        Gradient evaluations at the checkpoints, increasing along the first axis, shape ``(checkpoints,)`` or that
+        of `risks`.
+    risks : array_like
+        Shape ``(checkpoints, ...)``.
+    budget : float
+        Gradient evaluations to spend; at least the cost of every run's first checkpoint.
+
+    Returns
+    -------
+    ndarray
+        Shape ``risks.shape[1:]``.
+    """
+    values = np.asarray(risks, dtype=np.float64)
+    cost = np.asarray(evaluations, dtype=np.float64)
+    cost = np.broadcast_to(cost.reshape(cost.shape + (1,) * (values.ndim - cost.ndim)), values.shape)
+    last = (cost <= budget).sum(axis=0) - 1
+    if (last < 0).any():
+        raise InputError("budget", budget, f">= {cost[0].max():g}, the cost of the first checkpoint")
+    return np.take_along_axis(values, last[None], axis=0)[0]
+
+
+def common_budget(*evaluations: ArrayLike) -> float:
+    """Largest number of gradient evaluations that every run of every method reaches.
+
+    Parameters
+    ----------
+    *evaluations : array_like
+        Per method, evaluations at the checkpoints, increasing along the first axis.
+
+    Returns
+    -------
+    float
+        The least final cost.
+    """
+    return float(min(np.asarray(method, dtype=np.float64)[-1].min() for method in evaluations))
+
+
+def ordering_verdict(comparisons: Mapping[str, MedianRatio], *, parameter: str = "") -> Verdict:
+    """Combine the comparisons of a pair: at each method's end, at equal evaluations, in every cell.
+
+    Parameters
+    ----------
+    comparisons : mapping of str to MedianRatio
+        By name of the comparison (`AT_END`, `AT_EQUAL_EVALUATIONS`, with the cell's value where there are several);
+        the first method is the one claimed to be better.
+    parameter : str
+        Name of the swept parameter.
+
+    Returns
+    -------
+    Verdict
+        ``holds`` if the claimed method is better in all comparisons, ``reversed`` if it is worse in all, else
+        ``inconclusive``; the reason says what each one shows.
+    """
+    if not comparisons:
+        raise InputError("comparisons", "none", "at least one")
+    words = {name: ratio.word for name, ratio in comparisons.items()}
+    unanimous = len(set(words.values())) == 1
+    return Verdict(
+        next(iter(words.values())) if unanimous else "inconclusive",
+        "ordering",
+        ", ".join(f"{name}: {word}" for name, word in words.items()),
+        parameter=parameter,
+        ratio={name: float(np.exp(ratio.log_ratio)) for name, ratio in comparisons.items()},
+        ratio_ci={name: _exp(ratio) for name, ratio in comparisons.items()},
+    )
+
+
+def _exp(ratio: MedianRatio) -> tuple[float, float]:
+    return float(np.exp(ratio.ci_low)), float(np.exp(ratio.ci_high))
