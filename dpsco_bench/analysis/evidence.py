@@ -1,0 +1,106 @@
+"""What the jobs of a part measured, cell by cell, as the verdict functions want it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.execution.results import FINAL
+from dpsco_bench.problems.base import Constants
+
+CLOSED_FORM_ERROR = 1e-12
+"""Relative numerical error of a closed form in float64."""
+
+
+@dataclass(frozen=True)
+class CellEvidence:
+    """One cell of a job.
+
+    Attributes
+    ----------
+    entry, calibrated : mapping
+        The cell of the plan and its calibration.
+    calibration : str
+        Calibration of the job.
+    risks : ndarray (data_sets, replicates)
+        Final excess risks; empty where nothing was run.
+    curve_evaluations, curve_risks : ndarray (checkpoints, data_sets, replicates)
+        Along the run, the final output last.
+    start_risk : float
+        Excess risk of the starting point (mean over data sets).
+    exact : bool
+        Whether the risk is computed and not simulated.
+    """
+
+    entry: Mapping[str, Any]
+    calibrated: Mapping[str, Any]
+    calibration: str
+    risks: np.ndarray
+    curve_evaluations: np.ndarray
+    curve_risks: np.ndarray
+    start_risk: float
+    exact: bool
+
+    @property
+    def value(self) -> float:
+        """Value of the swept parameter."""
+        return float(self.entry["value"])
+
+    @property
+    def numerical_error(self) -> float | None:
+        """Absolute numerical error of an exact cell, None for a simulated one."""
+        return CLOSED_FORM_ERROR * abs(float(self.risks.mean())) if self.exact else None
+
+    @property
+    def context(self) -> BoundContext:
+        """The cell as bound formulas see it."""
+        return BoundContext(
+            n=int(self.entry["n"]),
+            d=int(self.calibrated["dimension"]),
+            epsilon=float(self.entry["epsilon"]),
+            delta=float(self.entry["delta"]),
+            constants=Constants(**self.calibrated["constants"]),
+            calibration=self.calibration,
+            schedule=self.calibrated["schedule"],
+            scales=self.calibrated["scales"],
+            start_risk=self.start_risk,
+        )
+
+    def number(self, key: str) -> float:
+        """A number of the calibration; NaN where it has none."""
+        value = self.calibrated[key]
+        return math.nan if value is None else float(value)
+
+
+def job_evidence(job: Mapping[str, Any], table: pa.Table | None, calibrations: Mapping[str, Any]) -> list[CellEvidence]:
+    """Evidence of every cell of a job, in the order of the plan."""
+    cells = []
+    for entry, calibrated in zip(job["cells"], calibrations["cells"], strict=True):
+        rows = None if table is None else table.filter(pc.equal(table["cell"], entry["cell"]))
+        cells.append(_cell_evidence(job, entry, calibrated, rows))
+    return cells
+
+
+def _cell_evidence(
+    job: Mapping[str, Any], entry: Mapping[str, Any], calibrated: Mapping[str, Any], rows: pa.Table | None
+) -> CellEvidence:
+    exact = job["evaluation"] == "closed_form"
+    if rows is None:
+        nothing = np.empty((0, 0))
+        return CellEvidence(entry, calibrated, job["calibration"], nothing, nothing, nothing, math.nan, exact)
+    column = {name: rows[name].to_numpy() for name in ("data_set", "replicate", "checkpoint", "risk")}
+    checkpoint = np.where(column["checkpoint"] == FINAL, np.iinfo(np.int32).max, column["checkpoint"])
+    order = np.lexsort((column["replicate"], column["data_set"], checkpoint))
+    data_sets, replicates = int(column["data_set"].max()) + 1, int(column["replicate"].max()) + 1
+    shape = (-1, data_sets, replicates)
+    curve = column["risk"][order].reshape(shape)
+    evaluations = rows["gradient_evaluations"].to_numpy()[order].reshape(shape)
+    start = float(rows["start_risk"].to_numpy().mean())
+    return CellEvidence(entry, calibrated, job["calibration"], curve[-1], evaluations, curve, start, exact)

@@ -1,0 +1,220 @@
+"""From the results of a claim's jobs to its verdicts: one row per (part, calibration)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dpsco_bench.analysis.bootstrap import summarise
+from dpsco_bench.analysis.cells import band_verdict, explicit_verdict
+from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
+from dpsco_bench.analysis.ordering import (
+    AT_END,
+    AT_EQUAL_EVALUATIONS,
+    common_budget,
+    compare_medians,
+    ordering_verdict,
+    risk_at,
+)
+from dpsco_bench.analysis.rates import complexity_verdict, rate_verdict
+from dpsco_bench.analysis.slopes import fit_rate
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.analysis.verdicts import privacy_verdict, skipped_verdict, wrong_reason_notes
+from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.model import Claim, Part, parse_claim
+from dpsco_bench.errors import InputError
+
+Load = Callable[[Mapping[str, Any]], tuple[pa.Table | None, Mapping[str, Any]]]
+SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
+
+
+def judge_claim(entry: Mapping[str, Any], load: Load) -> list[dict[str, Any]]:
+    """Judge every (part, calibration) of a claim's plan entry.
+
+    Parameters
+    ----------
+    entry : mapping
+        ``{"claim": ..., "jobs": [...]}`` of the plan.
+    load : callable
+        Job -> (result table, or None where nothing is run; calibrations).
+
+    Returns
+    -------
+    list of dict
+        Verdict rows (`Verdict.to_json`) in the order of the claim's file.
+    """
+    return [verdict.to_json() for verdict in ClaimJudge(entry, load).verdicts()]
+
+
+def judge_modules(entry: Mapping[str, Any]) -> list[str]:
+    """Modules that a claim's verdicts depend on, for their digest."""
+    return [__name__, f"dpsco_bench.claims.bounds.{entry['claim']['id'].split('.', 1)[0]}"]
+
+
+class ClaimJudge:
+    """Judges one claim; evidence of a job is loaded once.
+
+    Parameters
+    ----------
+    entry, load
+        As in `judge_claim`.
+    """
+
+    def __init__(self, entry: Mapping[str, Any], load: Load) -> None:
+        self.claim: Claim = parse_claim({k: v for k, v in entry["claim"].items() if k != "digest"})
+        self._jobs = {(job["part"], job["calibration"]): job for job in entry["jobs"]}
+        self._load = load
+        self._evidence: dict[tuple[str, str], list[CellEvidence]] = {}
+
+    def verdicts(self) -> list[Verdict]:
+        """One verdict per (part, calibration)."""
+        return [self._judge(part, calibration) for part in self.claim.parts for calibration in part.calibrations]
+
+    def evidence(self, part: str, calibration: str) -> list[CellEvidence]:
+        """Cells of a part under a calibration."""
+        key = (part, calibration)
+        if key not in self._evidence:
+            self._evidence[key] = job_evidence(self._jobs[key], *self._load(self._jobs[key]))
+        return self._evidence[key]
+
+    def _judge(self, part: Part, calibration: str) -> Verdict:
+        jobs = [self._jobs[key] for key in self._sources(part, calibration)]
+        skipped = next((job["skipped"] for job in jobs if job["skipped"]), "")
+        if skipped:
+            verdict = skipped_verdict(part.kind, skipped)
+        elif part.kind in _JUDGES:
+            verdict = _JUDGES[part.kind](self, part, calibration)
+        else:
+            raise InputError(f"kind of {self.claim.id}, part {part.id}", part.kind, "one of " + ", ".join(_JUDGES))
+        notes = tuple(verdict.notes) + ((part.note,) if part.note else ())
+        return replace(
+            verdict,
+            id=self.claim.id,
+            part=part.id,
+            calibration=calibration,
+            profile=jobs[0]["profile"],
+            replicates=0 if skipped or not part.runs else jobs[0]["replicates"] * jobs[0]["data_sets"],
+            key=jobs[0]["key"],
+            expected=part.expected,
+            notes=notes,
+            parameter=jobs[0]["cells"][0]["parameter"],
+        )
+
+    def _sources(self, part: Part, calibration: str) -> list[tuple[str, str]]:
+        """(part, calibration) of the jobs whose rows a part judges; a band's reference has its own calibration."""
+        if part.plans:
+            return [(part.id, calibration)]
+        used = [(used, calibration) for used in part.uses if (used, calibration) in self._jobs]
+        if part.kind == "band":
+            used = [used[0], (part.uses[1], self.claim.part(part.uses[1]).calibrations[0])]
+        return used
+
+    def _rate(self, part: Part, calibration: str) -> Verdict:
+        cells, names = self.evidence(part.id, calibration), (self.claim.id, part.id, calibration)
+        fit = self._fit(cells, names)
+        off = self._fit(self.evidence(part.id, "none"), (*names[:2], "none"))
+        bound = get_bound(part.bound)
+        full = [bound.value(cell.context) for cell in cells]
+        named = bound.named_term or bound.value
+        verdict = rate_verdict(
+            fit,
+            [named(cell.context) for cell in cells],
+            part.tolerance,
+            parameter=cells[0].entry["parameter"],
+            claimed_exponent=part.exponent,
+            full_bound=full,
+            start_risks=[cell.start_risk for cell in cells],
+            noise_off_slope=off.slope,
+        )
+        status = max((cell.calibrated["privacy_status"] for cell in cells), key=SEVERITY.index)
+        real = max(cell.number("epsilon_real") for cell in cells)
+        return replace(verdict, notes=verdict.notes + wrong_reason_notes(verdict, status, real))
+
+    def _fit(self, cells: Sequence[CellEvidence], names: Sequence[str]) -> Any:
+        return fit_rate(
+            [cell.value for cell in cells],
+            [cell.risks for cell in cells],
+            names,
+            numerical_errors=[cell.numerical_error for cell in cells],
+            shared_data_sets=cells[0].entry["parameter"] not in ("n", "d"),
+        )
+
+    def _explicit(self, part: Part, calibration: str) -> Verdict:
+        cells = self._used_cells(part, calibration)
+        bound = get_bound(part.bound)
+        mean, stderr = _means(cells)
+        return explicit_verdict(
+            [cell.value for cell in cells],
+            mean,
+            stderr,
+            [bound.value(cell.context) for cell in cells],
+            parameter=cells[0].entry["parameter"],
+            trivial=[cell.start_risk for cell in cells],
+        )
+
+    def _band(self, part: Part, calibration: str) -> Verdict:
+        first, second = (self.evidence(*key) for key in self._sources(part, calibration))
+        reference = {cell.value: float(cell.risks.mean()) for cell in second}
+        common = [cell for cell in first if cell.value in reference]
+        mean, stderr = _means(common)
+        values = [cell.value for cell in common]
+        return band_verdict(values, mean, stderr, [reference[v] for v in values], part.band[0], part.band[1])
+
+    def _privacy(self, part: Part, calibration: str) -> Verdict:
+        cells = self.evidence(part.id, calibration)
+        nominal = any(cell.context.constants.status == "nominal" for cell in cells)
+        return privacy_verdict(
+            [cell.number("epsilon_real") for cell in cells],
+            [cell.calibrated["epsilon_real_kind"] for cell in cells],
+            [cell.entry["epsilon"] for cell in cells],
+            unproven="the Lipschitz constant is nominal" if nominal else "",
+        )
+
+    def _complexity(self, part: Part, calibration: str) -> Verdict:
+        cells = self.evidence(part.id, calibration)
+        bound = get_bound(part.bound)
+        return complexity_verdict(
+            [cell.value for cell in cells],
+            [cell.number("gradient_evaluations") for cell in cells],
+            [bound.value(cell.context) for cell in cells],
+            parameter=cells[0].entry["parameter"],
+            claimed_exponent=part.exponent,
+            tolerance=part.tolerance,
+        )
+
+    def _ordering(self, part: Part, calibration: str) -> Verdict:
+        cells = self._used_cells(part, calibration)
+        better, other = ({c.value: c for c in cells if c.entry["method"] == label} for label in part.pair)
+        comparisons = {}
+        for value, first in better.items():
+            second, names = other[value], (self.claim.id, part.id, calibration, f"{value:g}")
+            budget = common_budget(first.curve_evaluations, second.curve_evaluations)
+            at_budget = (risk_at(cell.curve_evaluations, cell.curve_risks, budget) for cell in (first, second))
+            where = f"{first.entry['parameter']} {value:g}"
+            comparisons[f"{AT_END}, {where}"] = compare_medians(first.risks, second.risks, (*names, AT_END))
+            comparisons[f"{AT_EQUAL_EVALUATIONS}, {where}"] = compare_medians(
+                *at_budget, (*names, AT_EQUAL_EVALUATIONS)
+            )
+        return ordering_verdict(comparisons, parameter=cells[0].entry["parameter"])
+
+    def _used_cells(self, part: Part, calibration: str) -> list[CellEvidence]:
+        return [cell for key in self._sources(part, calibration) for cell in self.evidence(*key)]
+
+
+def _means(cells: Sequence[CellEvidence]) -> tuple[np.ndarray, np.ndarray]:
+    summaries = [summarise(cell.risks, cell.numerical_error) for cell in cells]
+    return np.array([s.mean for s in summaries]), np.array([s.stderr for s in summaries])
+
+
+_JUDGES: dict[str, Callable[[ClaimJudge, Part, str], Verdict]] = {
+    "rate": ClaimJudge._rate,
+    "explicit": ClaimJudge._explicit,
+    "band": ClaimJudge._band,
+    "privacy": ClaimJudge._privacy,
+    "complexity": ClaimJudge._complexity,
+    "ordering": ClaimJudge._ordering,
+}
