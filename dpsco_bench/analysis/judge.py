@@ -193,11 +193,11 @@ class ClaimJudge:
         for value, first in better.items():
             second, names = other[value], (self.claim.id, part.id, calibration, f"{value:g}")
             budget = common_budget(first.curve_evaluations, second.curve_evaluations)
-            at_budget = (risk_at(cell.curve_evaluations, cell.curve_risks, budget) for cell in (first, second))
+            early = [risk_at(cell.curve_evaluations, cell.curve_risks, budget) for cell in (first, second)]
             where = f"{first.entry['parameter']} {value:g}"
             comparisons[f"{AT_END}, {where}"] = compare_medians(first.risks, second.risks, (*names, AT_END))
             comparisons[f"{AT_EQUAL_EVALUATIONS}, {where}"] = compare_medians(
-                *at_budget, (*names, AT_EQUAL_EVALUATIONS)
+                early[0], early[1], (*names, AT_EQUAL_EVALUATIONS)
             )
         return ordering_verdict(comparisons, parameter=cells[0].entry["parameter"])
 
