@@ -54,9 +54,7 @@ class Difference:
         return f"{'FAIL' if self.fails else 'note'} {self.what}: {place}: {change}"
 
 
-def compare(
-    recorded: Iterable[Row], fresh: Iterable[Row], claims_run: Iterable[str] | None = None
-) -> list[Difference]:
+def compare(recorded: Iterable[Row], fresh: Iterable[Row], claims_run: Iterable[str] | None = None) -> list[Difference]:
     """Differences between recorded and fresh verdicts.
 
     Rows are matched on (profile, claim, part, calibration). A changed verdict word fails; numbers inside a verdict

@@ -1,0 +1,132 @@
+"""Cell summaries and two-level resampling have the moments they should have."""
+
+import numpy as np
+import pytest
+
+from dpsco_bench.analysis import bootstrap
+from dpsco_bench.errors import InputError
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def test_single_data_set_gives_the_textbook_standard_error():
+    risks = rng().exponential(size=50)
+    summary = bootstrap.summarise(risks)
+    assert summary.mean == pytest.approx(risks.mean(), rel=1e-15)
+    assert summary.stderr == pytest.approx(risks.std(ddof=1) / np.sqrt(50), rel=1e-12)
+    assert summary.expansion == pytest.approx(np.sqrt(50 / 49), rel=1e-12)
+    assert summary.dof == 49
+
+
+def test_data_set_effects_enter_the_standard_error():
+    effects = np.array([0.0, 1.0, 2.0])
+    risks = effects[:, None] + 1e-9 * rng().standard_normal((3, 8))
+    summary = bootstrap.summarise(risks)
+    assert summary.stderr == pytest.approx(effects.std(ddof=1) / np.sqrt(3), rel=1e-6)
+    assert summary.dof == 2
+
+
+def test_identical_data_sets_do_not_hide_the_replicates_spread():
+    one = rng().standard_normal(8) + 5
+    summary = bootstrap.summarise(np.stack([one, one, one]))
+    assert summary.stderr == pytest.approx(one.std(ddof=1) / np.sqrt(24), rel=1e-12)
+    assert summary.dof == 21
+
+
+@pytest.mark.parametrize(("effect", "replicates"), [(0.0, 6), (0.5, 6), (0.5, 1)])
+def test_standard_error_is_calibrated_over_repetitions(effect, replicates):
+    source = rng(1)
+    data = effect * source.standard_normal((400, 5, 1)) + source.standard_normal((400, 5, replicates))
+    summaries = [bootstrap.summarise(risks) for risks in data]
+    true_variance = effect**2 / 5 + 1 / (5 * replicates)
+    estimate = np.mean([summary.stderr**2 for summary in summaries])
+    # The larger of two estimates is biased upwards, by at most a third here; never downwards.
+    assert 0.9 * true_variance < estimate < 1.4 * true_variance
+
+
+@pytest.mark.parametrize("shape", [(12,), (4, 6), (5, 1)])
+def test_bootstrap_spread_times_expansion_is_the_standard_error(shape):
+    risks = rng(2).gamma(3.0, size=shape)
+    summary = bootstrap.summarise(risks)
+    means = bootstrap.resampled_means(risks, rng(3), 40_000)
+    assert means.mean() == pytest.approx(risks.mean(), rel=0.01)
+    assert means.std() * summary.expansion == pytest.approx(summary.stderr, rel=0.02)
+
+
+def test_maximum_over_signals_is_taken_over_means_not_replicates():
+    risks = np.array([[[1.0, 5.0]], [[4.0, 3.0]]])
+    summary = bootstrap.summarise(risks)
+    assert (summary.mean, summary.signal, summary.signals) == (3.5, 1, 2)
+    assert summary.at_edge
+
+
+def test_signals_share_each_resample():
+    one = rng(4).exponential(size=(1, 20))
+    single = bootstrap.resampled_means(one, rng(5), 500)
+    both = bootstrap.resampled_means(np.stack([0.5 * one, one]), rng(5), 500)
+    np.testing.assert_allclose(both, single, rtol=1e-12)
+
+
+def test_shared_data_sets_are_used_as_given():
+    risks = np.array([[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]])
+    drawn = np.array([[0, 0, 0], [2, 2, 2], [0, 1, 2]])
+    np.testing.assert_allclose(bootstrap.resampled_means(risks, rng(), 3, drawn), [1, 4, 7 / 3])
+
+
+def test_blocks_do_not_change_the_number_of_resamples(monkeypatch):
+    monkeypatch.setattr(bootstrap, "_DRAWS_PER_BLOCK", 60)
+    means = bootstrap.resampled_means(rng().random((2, 10)), rng(1), 8)
+    assert means.shape == (8,)
+    assert len(np.unique(means)) == 8
+    blocks = list(bootstrap.resampled_indices(rng(), 8, 2, 10))
+    assert [len(block) for block in blocks] == [3, 3, 2]
+
+
+def test_resampled_indices_stay_within_the_drawn_data_sets():
+    (block,) = bootstrap.resampled_indices(rng(), 50, 3, 4)
+    data_sets = block.reshape(50, 3, 4) // 4
+    assert (data_sets == data_sets[:, :, :1]).all()
+    assert block.min() >= 0
+    assert block.max() < 12
+
+
+def test_seed_belongs_to_the_name():
+    first = bootstrap.bootstrap_rng("a", "b", "paper").random(3)
+    np.testing.assert_array_equal(first, bootstrap.bootstrap_rng("a", "b", "paper").random(3))
+    for other in (("a", "b", "accounted"), ("ab", "", "paper"), ("b", "a", "paper")):
+        assert not np.array_equal(first, bootstrap.bootstrap_rng(*other).random(3))
+
+
+def test_exact_cells_carry_their_numerical_error():
+    summary = bootstrap.summarise([2.0], numerical_error=1e-9)
+    assert (summary.stderr, summary.dof, summary.expansion) == (1e-9, np.inf, 1.0)
+
+
+def test_one_random_replicate_has_no_standard_error():
+    summary = bootstrap.summarise([2.0])
+    assert np.isnan(summary.stderr)
+    assert summary.dof == 0
+
+
+@pytest.mark.parametrize("bad", [[], [1.0, np.nan], [np.inf], np.zeros((1, 1, 1, 1)), 3.0])
+def test_bad_risks_are_refused(bad):
+    with pytest.raises(InputError):
+        bootstrap.summarise(bad)
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan])
+def test_bad_numerical_errors_are_refused(bad):
+    with pytest.raises(InputError, match="numerical_error"):
+        bootstrap.summarise([1.0], numerical_error=bad)
+
+
+def test_student_factor_against_tables():
+    assert bootstrap.student_factor(np.inf) == 1.0
+    assert bootstrap.student_factor(4) == pytest.approx(2.7764451 / 1.9599640, rel=1e-6)
+
+
+def test_percentile_interval_stretches_about_the_estimate():
+    low, high = bootstrap.percentile_interval(0.0, np.linspace(-1, 1, 2001), 2.0)
+    assert (low, high) == pytest.approx((-1.9, 1.9))

@@ -1,0 +1,141 @@
+"""The regression check fails for a changed word and for nothing else."""
+
+import numpy as np
+import pytest
+
+from dpsco_bench.analysis.record import compare, merge, read_record, record
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.errors import InputError
+
+
+def row(verdict, claim="p.thm1", part="n", calibration="paper", profile="ci", **more):
+    return {"id": claim, "part": part, "calibration": calibration, "profile": profile, "verdict": verdict, **more}
+
+
+@pytest.mark.parametrize(
+    ("recorded", "fresh", "what", "fails"),
+    [
+        ("match", "match", None, False),
+        ("match", "fails", "changed", True),
+        ("match", "inconclusive", "changed", True),
+        ("fails (real eps 12)", "fails (real eps 13)", None, False),
+        ("fails", "fails (real eps 13)", None, False),
+        ("unproven (upper bound 2)", "unproven (no accountant covers it)", None, False),
+        ("unproven (upper bound 2)", "holds", "changed", True),
+        ("match", "skipped: data absent", "skipped", False),
+        ("skipped: data absent", "holds", "skipped", False),
+        ("skipped: data absent", "skipped: no GPU", None, False),
+    ],
+)
+def test_pairs_of_verdicts(recorded, fresh, what, fails):
+    differences = compare([row(recorded)], [row(fresh)])
+    assert [(d.what, d.fails) for d in differences] == ([(what, fails)] if what else [])
+
+
+def test_matching_is_on_profile_claim_part_and_calibration():
+    recorded = [
+        row("match"),
+        row("fails", calibration="accounted"),
+        row("holds", part="d"),
+        row("fails", profile="full"),
+    ]
+    assert compare(recorded, list(reversed(recorded))) == []
+
+
+def test_slopes_and_times_do_not_matter():
+    assert compare([row("match", slope=-1.0)], [row("match", slope=-1.2, runtime_s=3.0)]) == []
+
+
+def test_new_verdicts_are_noted():
+    (difference,) = compare([], [row("match")])
+    assert (difference.what, difference.fails, difference.recorded) == ("new", False, "")
+
+
+def test_missing_verdicts_fail_only_if_their_claim_was_run():
+    recorded = [row("match"), row("match", part="d"), row("match", claim="p.other")]
+    (difference,) = compare(recorded, [row("match")])
+    assert (difference.what, difference.part, difference.fails) == ("missing", "d", True)
+    assert compare(recorded, []) == []
+    listed = compare(recorded, [row("match")], claims_run=["p.other"])
+    assert [(d.claim, d.what, d.fails) for d in listed] == [("p.other", "missing", True)]
+
+
+def test_missing_in_another_profile_is_no_matter():
+    assert compare([row("match", profile="full", part="d")], [row("match")])[0].what == "new"
+
+
+def test_a_wholly_skipped_claim_misses_nothing():
+    recorded = [row("holds"), row("holds", part="d")]
+    assert [d.what for d in compare(recorded, [row("skipped: data absent")])] == ["skipped"]
+
+
+def test_a_recorded_skip_may_disappear():
+    (difference,) = compare([row("skipped: x", part="d"), row("match")], [row("match")])
+    assert (difference.what, difference.fails) == ("missing", False)
+
+
+def test_lines_for_the_terminal():
+    (difference,) = compare([row("match")], [row("fails")])
+    assert str(difference) == "FAIL changed: p.thm1 n [paper, ci]: match -> fails"
+    (difference,) = compare([], [row("fails")])
+    assert str(difference) == "note new: p.thm1 n [paper, ci]: (not recorded) -> fails"
+
+
+def test_rows_may_name_the_claim_either_way():
+    fresh = row("match")
+    fresh["claim"] = fresh.pop("id")
+    assert compare([row("match")], [fresh]) == []
+
+
+def test_duplicates_are_refused(tmp_path):
+    with pytest.raises(InputError, match="one for each"):
+        compare([row("match"), row("fails")], [])
+    with pytest.raises(InputError):
+        record(tmp_path / "x.json", [row("match"), row("match")])
+
+
+def verdict(**changes):
+    given = {"id": "p.thm1", "part": "n", "calibration": "paper", "profile": "ci"} | changes
+    return Verdict("match", "rate", slope=-1.0000123, ci=(-1.23456, np.inf), runtime_s=3.2, key="abc", **given)
+
+
+def test_record_is_stable_sorted_and_rounded(tmp_path):
+    rows = [verdict(part=part).to_json() for part in ("n", "d")]
+    record(tmp_path / "a.json", rows)
+    record(tmp_path / "b.json", rows[::-1])
+    text = (tmp_path / "a.json").read_text()
+    assert text == (tmp_path / "b.json").read_text()
+    assert len(text.splitlines()) == 4
+    again = read_record(tmp_path / "a.json")
+    assert [entry["part"] for entry in again] == ["d", "n"]
+    assert (again[0]["slope"], again[0]["ci"], again[0]["bound_slope"]) == (-1.0, [-1.235, np.inf], None)
+    assert not {"runtime_s", "key", "mean"} & set(again[0])
+    assert compare(again, rows) == []
+
+
+def test_recording_what_was_recorded_changes_nothing(tmp_path):
+    record(tmp_path / "a.json", [verdict().to_json(), row("fails (real eps 2)", part="privacy", epsilon_real=2.00004)])
+    record(tmp_path / "b.json", read_record(tmp_path / "a.json"))
+    assert (tmp_path / "a.json").read_text() == (tmp_path / "b.json").read_text()
+
+
+def test_empty_and_absent_records(tmp_path):
+    record(tmp_path / "a.json", [])
+    assert read_record(tmp_path / "a.json") == []
+    assert read_record(tmp_path / "none.json") == []
+
+
+def test_merge_updates_what_was_measured_and_keeps_the_rest():
+    recorded = [row("match"), row("match", part="gone"), row("holds", claim="p.other"), row("holds", claim="p.data")]
+    fresh = [row("fails"), row("match", part="added"), row("skipped: data absent", claim="p.data")]
+    merged = {(r["id"], r["part"]): r["verdict"] for r in merge(recorded, fresh)}
+    assert merged == {
+        ("p.thm1", "n"): "fails",
+        ("p.thm1", "added"): "match",
+        ("p.other", "n"): "holds",
+        ("p.data", "n"): "holds",
+    }
+
+
+def test_merge_records_a_skip_where_nothing_is_known():
+    assert merge([], [row("skipped: data absent")]) == [row("skipped: data absent")]

@@ -1,0 +1,201 @@
+"""Fits are exact on power laws, invariant where they should be, and their intervals cover."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpsco_bench.analysis.slopes import LOG_ERROR_FLOOR, WEIGHT_RATIO, bound_slope, fit_rate, log_weights
+from dpsco_bench.errors import InputError
+
+NAMES = ("test.claim", "part", "paper")
+N = 2.0 ** np.arange(8, 13)
+
+
+def noisy(source, slope, replicates, values=N, data_effect=0.0, data_sets=1):
+    """Risks value^slope times independent mean-one factors."""
+    shape = (len(values), data_sets, replicates)
+    factors = source.chisquare(4, size=shape) / 4
+    effects = np.exp(data_effect * source.standard_normal((len(values), data_sets, 1)) - data_effect**2 / 2)
+    return list((values**slope)[:, None, None] * factors * effects)
+
+
+@given(st.floats(-3, 3), st.floats(-5, 5))
+@settings(max_examples=30, deadline=None)
+def test_exact_on_noise_free_power_laws(slope, log_constant):
+    risks = [[np.exp(log_constant) * n**slope] for n in N]
+    fit = fit_rate(N, risks, NAMES, numerical_errors=[0.0] * 5)
+    assert fit.slope == pytest.approx(slope, abs=1e-9)
+    assert fit.intercept == pytest.approx(log_constant, abs=1e-8)
+    assert (fit.ci_low, fit.ci_high) == (fit.slope, fit.slope)
+    assert fit.stderr == (0.0,) * 5
+    np.testing.assert_allclose(fit.weights, 0.2, rtol=1e-12)
+
+
+def test_identical_replicates_are_exact_too():
+    fit = fit_rate(N, [[1 / n] * 4 for n in N], NAMES)
+    assert fit.slope == pytest.approx(-1, abs=1e-12)
+    assert fit.half_width == 0
+
+
+def test_curved_bound_and_equal_data_give_equal_slopes_under_any_weights():
+    bound = np.log(N) ** 2 / N
+    source = np.random.default_rng(0)
+    noise = 1 + 0.3 * source.standard_normal((5, 400)) * np.array([0.1, 1, 0.2, 1, 0.5])[:, None]
+    noise /= noise.mean(axis=1, keepdims=True)
+    fit = fit_rate(N, list(bound[:, None] * noise), NAMES)
+    assert max(fit.weights) > 2 * min(fit.weights)
+    assert bound_slope(N, bound, fit.weights) == pytest.approx(fit.slope, abs=1e-12)
+    assert bound_slope(N, bound, fit.weights) != pytest.approx(bound_slope(N, bound), abs=1e-3)
+
+
+@given(st.floats(1e-6, 1e6))
+def test_bound_slope_ignores_the_scale_of_weights_and_bounds(scale):
+    weights = np.array([1.0, 2.0, 3.0, 2.0, 5.0])
+    bound = np.log(N) / N
+    assert bound_slope(N, bound, scale * weights) == pytest.approx(bound_slope(N, bound, weights), rel=1e-10)
+    assert bound_slope(N, scale * bound, weights) == pytest.approx(bound_slope(N, bound, weights), rel=1e-10)
+
+
+def test_units_of_risk_and_parameter_do_not_matter():
+    risks = noisy(np.random.default_rng(1), -1.0, 8)
+    fit = fit_rate(N, risks, NAMES)
+    other = fit_rate(10 * N, [1e-6 * cell for cell in risks], NAMES)
+    assert other.slope == pytest.approx(fit.slope, rel=1e-12)
+    assert (other.ci_low, other.ci_high) == pytest.approx((fit.ci_low, fit.ci_high), rel=1e-10)
+    assert other.weights == pytest.approx(fit.weights, rel=1e-12)
+
+
+def test_order_of_cells_does_not_matter_for_the_slope():
+    risks = noisy(np.random.default_rng(2), -1.0, 8)
+    fit, other = fit_rate(N, risks, NAMES), fit_rate(N[::-1], risks[::-1], NAMES)
+    assert other.slope == pytest.approx(fit.slope, rel=1e-12)
+    assert other.weights == pytest.approx(fit.weights[::-1], rel=1e-12)
+
+
+def test_weights_are_flat_for_exact_cells_and_capped_for_uneven_ones():
+    np.testing.assert_allclose(log_weights([0.0, 1e-12, LOG_ERROR_FLOOR]), 1 / 3)
+    weights = log_weights([1e-3, 0.1, 1.0])
+    assert weights[0] / weights[2] == pytest.approx(WEIGHT_RATIO)
+    assert weights.sum() == pytest.approx(1.0)
+    inverse = log_weights([0.1, 0.2])
+    assert inverse[0] / inverse[1] == pytest.approx(4.0)
+
+
+def test_weights_from_few_replicates_are_moderated():
+    errors = np.array([0.1, 0.3])
+    ratios = [np.divide(*log_weights(errors, [dof, dof])) for dof in (1, 15, 63, 1e9)]
+    assert ratios == sorted(ratios)
+    assert ratios[0] < 1.2
+    assert ratios[-1] == pytest.approx(9.0, rel=1e-6)
+
+
+def test_cells_of_unknown_error_weigh_like_the_noisiest():
+    weights = log_weights([0.1, 0.2, np.nan])
+    assert weights[2] == pytest.approx(weights[1])
+    np.testing.assert_allclose(log_weights([np.nan, np.nan]), 0.5)
+
+
+def coverage(make, repetitions, slope=-1.0, **options):
+    fits = [fit_rate(N, make(), (*NAMES, str(i)), resamples=1_000, **options) for i in range(repetitions)]
+    return np.mean([fit.ci_low <= slope <= fit.ci_high for fit in fits])
+
+
+@pytest.mark.parametrize(("replicates", "low"), [(2, 0.935), (16, 0.91), (64, 0.92)])
+def test_interval_covers_the_true_slope(replicates, low):
+    """95 % nominal; skewed risks cost about a point, 1,000 repetitions have a standard error of 0.7 points."""
+    source = np.random.default_rng(10 + replicates)
+    assert low <= coverage(lambda: noisy(source, -1.0, replicates), 1_000) <= 0.985
+
+
+@pytest.mark.parametrize("data_sets", [3, 8])
+def test_two_level_interval_covers_where_data_sets_differ(data_sets):
+    source = np.random.default_rng(20)
+    make = lambda: noisy(source, -1.0, 8, data_effect=0.3, data_sets=data_sets)  # noqa: E731
+    assert 0.92 <= coverage(make, 600) <= 0.985
+
+
+def test_data_sets_shared_by_all_cells_cancel_from_the_slope():
+    source = np.random.default_rng(3)
+    effects = np.exp(0.5 * source.standard_normal((1, 6, 1)))
+    risks = [cell * effects[0] for cell in noisy(source, -1.0, 4, data_sets=6)]
+    shared = fit_rate(N, risks, NAMES, shared_data_sets=True)
+    apart = fit_rate(N, risks, NAMES)
+    assert shared.slope == apart.slope
+    assert shared.half_width < 0.7 * apart.half_width
+
+
+def test_interval_shrinks_like_the_root_of_the_replicates():
+    source = np.random.default_rng(4)
+    wide, narrow = (fit_rate(N, noisy(source, -1.0, count), NAMES).half_width for count in (100, 1600))
+    assert wide / narrow == pytest.approx(4.0, rel=0.25)
+
+
+def test_numerical_errors_give_an_interval():
+    risks = [[1 / n] for n in N]
+    fit = fit_rate(N, risks, NAMES, numerical_errors=[0.01 / n for n in N])
+    spread = np.log(N) - np.log(N).mean()
+    assert fit.half_width == pytest.approx(1.96 * 0.01 / np.sqrt((spread**2).sum()), rel=0.1)
+    assert fit.stderr == pytest.approx([0.01 / n for n in N])
+
+
+def test_same_name_same_interval():
+    risks = noisy(np.random.default_rng(5), -1.0, 8)
+    first, again = fit_rate(N, risks, NAMES), fit_rate(N, risks, NAMES)
+    assert first == again
+    assert fit_rate(N, risks, ("other",)).ci_low != first.ci_low
+
+
+def test_supremum_over_signals_is_fitted_and_edges_are_reported():
+    base = np.array([cell[0] for cell in noisy(np.random.default_rng(6), -1.0, 8)])
+    strengths = np.array([0.2, 1.0, 0.5])
+    risks = [strengths[:, None, None] * cell[None, None] for cell in base]
+    fit = fit_rate(N, risks, NAMES)
+    assert fit.slope == pytest.approx(fit_rate(N, list(base), NAMES).slope, rel=1e-12)
+    assert fit.edge == ()
+    assert fit_rate(N, [cell[:2] for cell in risks], NAMES).edge == (0, 1, 2, 3, 4)
+
+
+def test_nonpositive_means_are_reported_and_give_no_slope():
+    risks = noisy(np.random.default_rng(7), -1.0, 8)
+    risks[2] = risks[2] - risks[2].mean() - 1e-9
+    fit = fit_rate(N, risks, NAMES)
+    assert fit.nonpositive == (2,)
+    assert np.isnan([fit.slope, fit.ci_low, fit.ci_high]).all()
+    assert len(fit.mean) == 5
+
+
+def test_single_replicates_are_fitted_without_interval():
+    fit = fit_rate(N, [[1 / n] for n in N], NAMES)
+    assert fit.no_error == (0, 1, 2, 3, 4)
+    assert fit.slope == pytest.approx(-1)
+    assert np.isnan(fit.half_width)
+
+
+def test_resampled_means_near_zero_widen_the_interval_instead_of_breaking_it():
+    source = np.random.default_rng(8)
+    risks = [1 / n + 2 / n * source.standard_normal(12) for n in N]
+    risks = [cell - cell.mean() + 1 / n for cell, n in zip(risks, N, strict=True)]
+    fit = fit_rate(N, risks, NAMES)
+    assert fit.floored > 0.01
+    assert np.isfinite(fit.half_width)
+    assert fit.half_width > 0.5
+
+
+@pytest.mark.parametrize(
+    ("values", "risks"),
+    [([1.0], [[1.0, 2.0]]), ([2.0, 2.0], [[1.0, 2.0]] * 2), ([0.0, 1.0], [[1.0, 2.0]] * 2), ([1.0, 2.0], [[1.0]])],
+)
+def test_unfit_grids_are_refused(values, risks):
+    with pytest.raises(InputError):
+        fit_rate(values, risks, NAMES)
+
+
+def test_unequal_shared_data_sets_are_refused():
+    with pytest.raises(InputError, match="data sets"):
+        fit_rate([1.0, 2.0], [np.ones((2, 3)), np.ones((3, 3))], NAMES, shared_data_sets=True)
+
+
+def test_bounds_must_be_positive():
+    with pytest.raises(InputError, match="bounds"):
+        bound_slope([1.0, 2.0], [1.0, 0.0])
