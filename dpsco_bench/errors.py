@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+from typing import Any
+
 
 class DpscoError(ValueError):
     """Base of every error that is the input's fault; the command line prints it in one line and exits with 2."""
@@ -46,6 +49,23 @@ class Refusal(DpscoError):
         origin = f" ({source})" if source else ""
         super().__init__(f"{what} refused: {reason}{origin}")
         self.what, self.reason, self.source = what, reason, source
+
+
+def checked_count(key: str, value: Any) -> int:
+    """Return ``value`` as an int if it is an integer >= 1 (NumPy's included, booleans not).
+
+    Raises
+    ------
+    InputError
+        Otherwise, under the name ``key``.
+    """
+    try:
+        count = 0 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        count = 0
+    if count < 1:
+        raise InputError(key, value, "an integer >= 1")
+    return count
 
 
 class DataAbsent(DpscoError):

@@ -1,4 +1,4 @@
-"""Algorithms by id. An id ``paper.name`` names the module that defines it, so nothing has to be imported to list them."""
+"""Algorithms by id: ``paper.name`` names the module that defines it, so that one is found without the others."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import importlib
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.errors import InputError, Refusal, checked_count
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Problem, Trait
@@ -94,11 +94,17 @@ class Algorithm:
         InputError, Refusal
             For ``n`` or ``d`` below 1, unknown or mistyped options, or a violated condition of the theorem.
         """
-        for key, value in (("n", n), ("d", d)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InputError(key, value, "an integer >= 1")
+        n, d = checked_count("n", n), checked_count("d", d)
+        if variant not in self.variants:
+            raise InputError("variant", variant, "one of " + ", ".join(self.variants), self.id)
         checked = {key: self._check_option(key, value) for key, value in options.items()}
         return self.plan_function(constants, n, d, privacy, variant=variant, **checked)
+
+    def visible_constants(self, constants: Constants, problem: Problem) -> Constants:
+        """Hide a Polyak-Lojasiewicz constant from an algorithm that would take it for strong convexity."""
+        if Trait.STRONGLY_CONVEX in problem.traits or Trait.POLYAK_LOJASIEWICZ in self.needs:
+            return constants
+        return replace(constants, strong_convexity=0.0)
 
     def _check_option(self, key: str, value: Any) -> Any:
         if key not in self.options:

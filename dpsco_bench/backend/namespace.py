@@ -75,6 +75,17 @@ def softplus(x: Array) -> Array:
     return xp.maximum(x, xp.zeros_like(x)) + xp.log1p(xp.exp(-xp.abs(x)))
 
 
+def float64_zeros(x: Array) -> Array:
+    """Accumulator for arrays of the shape of ``x``: float64 whatever the state's dtype."""
+    xp = array_namespace(x)
+    return xp.zeros_like(x, dtype=xp.float64)
+
+
+def cast_like(x: Array, other: Array) -> Array:
+    """``x`` in the dtype of ``other``."""
+    return array_namespace(x).astype(x, other.dtype)
+
+
 def row_norm(x: Array) -> Array:
     """Euclidean norm along the last axis, shape ``(..., 1)``."""
     xp = array_namespace(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Data, Problem
@@ -63,8 +64,7 @@ class Cell:
             value = getattr(self, key)
             if key == "d" and value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InputError(key, value, "an integer >= 1")
+            object.__setattr__(self, key, checked_count(key, value))
         PrivacySpec(self.epsilon, self.delta)
 
     @classmethod
@@ -109,8 +109,17 @@ class Cell:
         )
 
     def _data_options(self) -> dict[str, Any]:
-        """Constructor options that can change the data: a data root is a place, constants only enter schedules."""
-        return {k: v for k, v in self.problem_options.items() if k not in ("root", "constants")}
+        """Constructor options that can change the data: a data root is a place, constants only enter schedules.
+
+        One form per meaning, since streams are keyed by it: defaults are left out, ``8`` for a real option is ``8.0``.
+        """
+        defaults = {k: p.default for k, p in inspect.signature(problem_class(self.problem)).parameters.items()}
+        options = {
+            k: float(v) if isinstance(defaults.get(k), float) and isinstance(v, int) else v
+            for k, v in self.problem_options.items()
+            if k not in ("root", "constants")
+        }
+        return {k: v for k, v in options.items() if v != defaults.get(k, inspect.Parameter.empty)}
 
     def draw_data(self, root_seed: int, data_set: int) -> Data:
         """Draw one data set from its keyed streams."""
@@ -120,13 +129,16 @@ class Cell:
         )
 
     def constants(self, root_seed: int) -> Constants:
-        """The problem's constants; the data are drawn only where the constants depend on them."""
+        """The constants that the algorithm sees; the data are drawn only where the constants depend on them."""
         problem = self.problem_entry
-        return (
+        known = (
             problem.constants_of(self.draw_data(root_seed, 0))
             if problem.data_dependent_constants
             else problem.constants
         )
+        if problem.data_dependent_constants:  # a schedule that looks at the data is never private
+            known = replace(known, status="nominal")
+        return self.algorithm_entry.visible_constants(known, problem)
 
     def plan(self, calibration: str, root_seed: int) -> tuple[str, Plan]:
         """Resolve the variant and make the plan.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -67,7 +68,7 @@ def _cell_columns(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, A
         "planned_evaluations": float(calibrated["gradient_evaluations"]),
         "epsilon_claimed": float(cell.epsilon),
         "delta": float(cell.delta),
-        "epsilon_real": float(calibrated["epsilon_real"]),
+        "epsilon_real": math.nan if calibrated["epsilon_real"] is None else float(calibrated["epsilon_real"]),
         "epsilon_real_kind": calibrated["epsilon_real_kind"],
         "privacy_status": calibrated["privacy_status"],
         "accountant": calibrated["accountant"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from dpsco_bench.jsonio import dumps_canonical, loads
 
 SCHEMA_VERSION = "1"
 
@@ -51,7 +52,7 @@ FINAL = -1
 def build_table(rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any]) -> pa.Table:
     """Assemble rows in schema order with JSON metadata under ``dpsco.<key>``."""
     columns = {name: [row[name] for row in rows] for name, _ in RESULT_FIELDS}
-    entries = {f"dpsco.{key}": json.dumps(value, sort_keys=True) for key, value in metadata.items()}
+    entries = {f"dpsco.{key}": dumps_canonical(value) for key, value in metadata.items()}
     entries["dpsco.schema"] = SCHEMA_VERSION
     return pa.table(columns, schema=RESULT_SCHEMA).replace_schema_metadata(entries)
 
@@ -72,4 +73,4 @@ def read_table(path: Path) -> tuple[pa.Table, dict[str, Any]]:
     table = pq.read_table(path)
     raw = table.schema.metadata or {}
     metadata = {k.decode()[6:]: v.decode() for k, v in raw.items() if k.startswith(b"dpsco.")}
-    return table, {k: v if k == "schema" else json.loads(v) for k, v in metadata.items()}
+    return table, {k: v if k == "schema" else loads(v) for k, v in metadata.items()}

@@ -98,9 +98,10 @@ def run_block(
     output = run(objective, plan, source)
     checkpoints.add(objective, output)
     risk = np.stack(checkpoints.risk, axis=1)
-    if not np.isfinite(risk).all():
+    final = to_numpy(output)
+    if not (np.isfinite(risk).all() and np.isfinite(final).all()):
         raise NumericalFailure(f"non-finite iterates: {describe(cell, calibration)}")
-    return Trace(to_numpy(output), risk, np.stack(checkpoints.evaluations, axis=1), start_risk)
+    return Trace(final, risk, np.stack(checkpoints.evaluations, axis=1), start_risk)
 
 
 def replicate_blocks(n: int, replicates: int) -> list[tuple[int, int]]:

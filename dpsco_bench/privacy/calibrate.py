@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dpsco_bench.errors import Refusal
+from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants import gaussian, pld, single_index
 from dpsco_bench.privacy.ledger import privacy_status
 from dpsco_bench.privacy.plan import Full, GaussianQuery, Plan, Poisson, SingleIndex
@@ -70,9 +70,13 @@ def calibrate(plan: Plan, privacy: PrivacySpec, calibration: str, constants: str
 
     Raises
     ------
+    InputError
+        For an unknown calibration.
     Refusal
         Where the plan has no scale of that kind.
     """
+    if calibration not in _SCALES:
+        raise InputError("calibration", calibration, "one of " + ", ".join(_SCALES))
     scales = _SCALES[calibration](plan, privacy)
     charged = charge(plan, scales, privacy.delta)
     status = privacy_status(charged.kind, charged.epsilon, privacy.epsilon, constants, calibration)
@@ -82,8 +86,8 @@ def calibrate(plan: Plan, privacy: PrivacySpec, calibration: str, constants: str
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     """Epsilon of the composed queries at ``delta``.
 
-    Full-data queries compose exactly as one Gaussian; one Poisson-sampled query joins them in a PLD (upper bound); single
-    uniform indices have a lower bound only. What a plan says it leaks is not charged, which leaves a lower bound.
+    Full-data queries compose exactly as one Gaussian; one Poisson-sampled query joins them in a PLD (upper bound);
+    single uniform indices have a lower bound only. What a plan says it leaks is not charged: a lower bound again.
     """
     sampled = [q for q in plan.queries if _is_sampled(q)]
     if len(sampled) > 1:
@@ -112,6 +116,7 @@ def add_remove_epsilon(plan: Plan, scales: Mapping[str, float], delta: float) ->
     if not sampled:
         return gaussian.gdp_epsilon(mu, delta)
     query = sampled[0]
+    assert isinstance(query.records, Poisson)
     return pld.add_remove_epsilon(
         scales[query.name] / query.contribution, query.records.rate, query.releases, delta, mu
     )
@@ -126,6 +131,7 @@ def _charge_sampled(query: GaussianQuery, scale: float, mu: float, delta: float)
         multiplier = scale / query.contribution
         epsilon = pld.poisson_gaussian_epsilon(multiplier, query.records.rate, query.releases, delta, mu)
         return Charge(epsilon, "upper", pld.accountant_name())
+    assert isinstance(query.records, SingleIndex)
     shift = query.contribution / scale
     epsilon = single_index.single_index_epsilon(shift, query.releases, query.records.population, delta)
     return Charge(epsilon, "lower", single_index.accountant_name())
@@ -144,6 +150,8 @@ def _no_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
 
 def _accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """Give each query with a share its part of the squared Gaussian-DP budget, then solve for the one that is left."""
+    if plan.leaks:
+        raise Refusal("calibration accounted", f"no noise makes the plan private: {plan.leaks[0]}")
     mu = gaussian.gdp_mu(privacy.epsilon, privacy.delta)
     shared = {q.name: q.share for q in plan.queries if q.share is not None}
     rest = [q for q in plan.queries if q.share is None]

@@ -57,11 +57,13 @@ class Mechanism:
         missing = {q.name for q in plan.queries} ^ set(scales)
         if missing:
             raise InputError("scales", sorted(scales), "exactly one per declared query", ", ".join(sorted(missing)))
-        self.plan, self.scales, self.xp, self.dtype = plan, dict(scales), xp, getattr(xp, dtype)
+        self.plan, self.scales = plan, {name: float(scale) for name, scale in scales.items()}
+        self.xp, self.dtype = xp, getattr(xp, dtype)
         self._what, self._root = what, root_seed
         self._first, self._replicates = first_replicate, replicates
         self._blocks: dict[str, tuple[int, Any]] = {}
         self._streams: dict[str, Stream] = {}
+        self._spent: set[tuple[str, int]] = set()
         self.released: Counter[str] = Counter()
         self.sampled: Counter[str] = Counter()
 
@@ -71,10 +73,10 @@ class Mechanism:
         Raises
         ------
         InputError
-            For an undeclared query, or more releases than declared.
+            For an undeclared query, more releases than declared, or a step released before, which would put the same
+            noise on another value.
         """
-        query = self._declared(name, step)
-        self.released[name] += 1
+        query = self._spend(name, step)
         scale = self.scales[name]
         if scale == 0.0:
             return value
@@ -88,6 +90,15 @@ class Mechanism:
         sizes = self.xp.asarray(mask.sum(axis=-1), dtype=self.xp.float64)
         weights = self.xp.asarray(mask, dtype=self.dtype)
         return Batch(self.xp.asarray(indices), weights, sizes, self._expected_size(query))
+
+    def _spend(self, name: str, step: int) -> GaussianQuery:
+        """Use up one declared release."""
+        query = self._declared(name, step)
+        if (name, step) in self._spent:
+            raise InputError(f"release of {name}", step, "a step that was not released before")
+        self._spent.add((name, step))
+        self.released[name] += 1
+        return query
 
     def _declared(self, name: str, step: int) -> GaussianQuery:
         query = self.plan.query(name)

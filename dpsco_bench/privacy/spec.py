@@ -37,7 +37,7 @@ class PrivacySpec:
     @property
     def log_inverse_delta(self) -> float:
         """``l = ln(1/delta)``."""
-        return math.log(1.0 / self.delta)
+        return -math.log(self.delta)
 
 
 def _is_number(value: object) -> bool:

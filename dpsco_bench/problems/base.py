@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.rng.streams import Stream
 
 Array = Any
@@ -45,7 +45,7 @@ class Constants:
     initial_gap : float
         D0, an a-priori (not data-dependent) bound on ``F(start) - min F``.
     status : str
-        ``global`` where `lipschitz` and `smoothness` hold on the whole domain, ``nominal`` where they are only declared.
+        ``global`` where `lipschitz` and `smoothness` hold on the whole domain, ``nominal`` where only declared.
     """
 
     lipschitz: float
@@ -56,10 +56,10 @@ class Constants:
     status: str = "global"
 
     def __post_init__(self) -> None:
-        for key in ("lipschitz", "smoothness", "initial_gap"):
-            _check_real(key, getattr(self, key), positive=True)
-        for key in ("strong_convexity", "regularisation"):
-            _check_real(key, getattr(self, key), positive=False)
+        for f in fields(self):
+            if f.name != "status":
+                value = checked_real(f.name, getattr(self, f.name), positive=f.name in _POSITIVE)
+                object.__setattr__(self, f.name, value)
 
     @property
     def total_smoothness(self) -> float:
@@ -83,11 +83,10 @@ class Constants:
             For an unknown constant or a value outside its range.
         """
         names = [f.name for f in fields(self) if f.name != "status"]
-        for key, value in values.items():
+        for key in values:
             if key not in names:
                 raise InputError("problem constant", key, "one of " + ", ".join(names))
-            _check_real(key, value, positive=key in ("lipschitz", "smoothness", "initial_gap"))
-        new = replace(self, **{k: float(v) for k, v in values.items()})
+        new = replace(self, **values)  # type: ignore[arg-type]
         stronger = (
             new.lipschitz < self.lipschitz
             or new.smoothness < self.smoothness
@@ -97,10 +96,21 @@ class Constants:
         return replace(new, status="nominal") if stronger else new
 
 
-def _check_real(key: str, value: object, *, positive: bool) -> None:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or value < 0 or (positive and value == 0):  # type: ignore[operator, arg-type]
+_POSITIVE = ("lipschitz", "smoothness", "initial_gap")
+
+
+def checked_real(key: str, value: Any, *, positive: bool) -> float:
+    """Return ``value`` as a float if it is a finite number >= 0 (> 0 if ``positive``).
+
+    Raises
+    ------
+    InputError
+        Otherwise, under the name ``key``.
+    """
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or value < 0 or (positive and value == 0):
         raise InputError(key, value, "a finite number > 0" if positive else "a finite number >= 0")
+    return float(value)
 
 
 @dataclass(frozen=True)
@@ -168,7 +178,7 @@ class Problem:
     name: ClassVar[str] = ""
     summary: ClassVar[str] = ""
     source: ClassVar[str] = ""
-    traits: ClassVar[frozenset[Trait]] = frozenset()
+    traits: frozenset[Trait] = frozenset()
     shares_records: ClassVar[bool] = False
     data_dependent_constants: ClassVar[bool] = False
     needs_data_root: ClassVar[bool] = False
@@ -176,9 +186,7 @@ class Problem:
 
     def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
         d = self.default_dimension if d is None else d
-        if isinstance(d, bool) or not isinstance(d, int | np.integer) or d < 1:
-            raise InputError("d", d, "an integer >= 1")
-        self.dimension = int(d)
+        self.dimension = checked_count("d", d)
         self._overrides = dict(constants or {})
         self.constants.override(**self._overrides)
 
@@ -230,6 +238,10 @@ class Problem:
     def optimal_risk(self, data: Data) -> float:
         """The minimum (or infimum) of the empirical risk."""
         raise InputError("problem", self.name, "a problem with optimal_risk")
+
+    def expected_gap_gradient_descent(self, step: float, steps: int, sigma: float) -> float:
+        """Exact expected excess risk of noisy gradient descent, where a closed form is known."""
+        raise InputError("problem", self.name, "a problem with a closed form for gradient descent")
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Records of the record domain, extreme ones first, for the search over neighbouring data sets."""

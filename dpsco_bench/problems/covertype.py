@@ -8,7 +8,7 @@ from pathlib import Path
 from dpsco_bench.datasets import covertype as data_set
 from dpsco_bench.datasets.preprocess import Sample, one_class_columns
 from dpsco_bench.errors import DataAbsent, InputError
-from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, checked_real
 from dpsco_bench.problems.glm import Logistic
 from dpsco_bench.problems.newton import minimise_glm
 
@@ -38,13 +38,13 @@ class CovertypeLogistic(Logistic):
         regularisation: float = 0.01,
         constants: dict[str, float] | None = None,
     ) -> None:
-        if loss not in LOSSES:
+        if loss not in tuple(LOSSES):
             raise InputError("loss", loss, "one of " + ", ".join(LOSSES))
         if d not in (None, COLUMNS):
             raise InputError("d", d, f"{COLUMNS}, the number of columns")
         self.offset, self.sign = LOSSES[loss]
-        self.regularisation = regularisation
-        if regularisation > 0:
+        self.regularisation = checked_real("regularisation", regularisation, positive=False)
+        if self.regularisation > 0:
             self.traits = Logistic.traits | {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
         super().__init__(d, constants)
 

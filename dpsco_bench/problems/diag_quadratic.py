@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.problems.base import Constants
+from dpsco_bench.problems.base import Constants, checked_real
 from dpsco_bench.problems.quadratic import DiagonalOracle
 
 
@@ -26,9 +26,9 @@ class DiagQuadratic(DiagonalOracle):
     default_dimension = 16
 
     def __init__(self, d: int | None = None, kappa: float = 4.0, constants: dict[str, float] | None = None) -> None:
-        if not np.isfinite(kappa) or kappa < 1:
+        self.kappa = checked_real("kappa", kappa, positive=True)
+        if self.kappa < 1:
             raise InputError("kappa", kappa, "a finite number >= 1")
-        self.kappa = float(kappa)
         super().__init__(d, constants)
 
     @property

@@ -52,6 +52,7 @@ class Objective:
         self.data = data.to(xp, dtype)
         self._risk_data = self.data if dtype == "float64" else data.to(xp, "float64")
         self.evaluations = xp.zeros((replicates,), dtype=xp.float64)
+        self._regularisation = problem.constants.regularisation
         self._observer = observer
         self._optimal_risk: float | None = None
 
@@ -101,11 +102,11 @@ class Objective:
 
     def regulariser_gradient(self, x: Array) -> Array:
         """``lambda x``."""
-        return self.problem.constants.regularisation * x
+        return self._regularisation * x
 
     def prox(self, x: Array, step: Array) -> Array:
         """Proximal map of ``step * (lambda/2) ||.||^2``; ``step`` is a number or an array ``(R, 1)``."""
-        return x / (1.0 + step * self.problem.constants.regularisation)
+        return x / (1.0 + step * self._regularisation)
 
     def observe(self, x: Array) -> None:
         """Show an iterate to the measurement, if there is one."""

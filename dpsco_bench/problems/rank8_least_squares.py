@@ -18,8 +18,8 @@ RANK = 8
 class Rank8LeastSquares(GeneralisedLinear):
     """``a = U s`` with U orthonormal (d, 8), s uniform on the sphere, ``y = clip(<a, 0.5 U 1> + 0.1 N, -1, 1)``.
 
-    L and mu are the extreme nonzero eigenvalues of ``A'A/n``, hence depend on the data; schedules and bounds use the rank
-    8 for the dimension.
+    L and mu are the extreme nonzero eigenvalues of ``A'A/n``, hence depend on the data; schedules and bounds use the
+    rank 8 for the dimension.
     """
 
     name = "rank8_least_squares"
@@ -41,7 +41,7 @@ class Rank8LeastSquares(GeneralisedLinear):
 
     def constants_of(self, data: Data) -> Constants:
         """Constants with the extreme nonzero eigenvalues of ``A'A/n``."""
-        values = np.linalg.eigvalsh(data.features.T @ data.features / data.n)[-RANK:]
+        values = np.linalg.eigvalsh(data.features.T @ data.features / data.n)[-min(RANK, data.n) :]
         realised = replace(self.own_constants, smoothness=float(values[-1]), strong_convexity=float(values[0]))
         return realised.override(**self._overrides)
 

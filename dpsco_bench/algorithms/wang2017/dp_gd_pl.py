@@ -38,7 +38,7 @@ def plan(
     steps, step : optional
         Replace T and eta; eta must be at most 1/L.
     noise_constant : float or str
-        c in sigma^2 = c G^2 T l/(n eps)^2, equation (11); ``renyi`` is c = 8 + 4 eps/l, which the proof's constants give
+        c in sigma^2 = c G^2 T l/(n eps)^2, equation (11); ``renyi`` is c = 8 + 4 eps/l, from the proof's constants
         (erratum E8).
     """
     if c.strong_convexity <= 0:
@@ -50,8 +50,8 @@ def plan(
         raise InputError("step", eta, f"in (0, 1/L] with 1/L = {1 / c.total_smoothness:.6g}", SOURCE)
     l = privacy.log_inverse_delta
     kappa = c.total_smoothness / c.strong_convexity
-    gain = n**2 * privacy.epsilon**2 / (d * c.lipschitz**2 * l)
-    T = steps or max(1, ceil(kappa * log(gain)))
+    gain = 2 * log(n * privacy.epsilon) - log(d * c.lipschitz**2 * l)
+    T = steps or max(1, ceil(kappa * gain))
     scale = sqrt(_noise_constant(noise_constant, privacy) * T * l) * c.lipschitz / (n * privacy.epsilon)
     query = GaussianQuery("gradient", 2 * c.lipschitz / n, T, paper_scale=scale)
     return make_plan(query, gradient_evaluations=n * T, n=n, steps=T, step=eta)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from math import ceil, floor, log2, sqrt
+from math import ceil, floor, inf, log2, sqrt
+from typing import Any
 
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.algorithms.wang2017.barzilai_borwein import barzilai_borwein_step
+from dpsco_bench.backend.namespace import cast_like, float64_zeros
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, Poisson, SingleIndex, make_plan
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -13,13 +15,14 @@ from dpsco_bench.problems.base import Constants, Trait
 
 SOURCE = "Wang, Ye, Xu 2017, Algorithm 1, Theorems 4.1 and 4.2"
 ANCHOR_SHARE = 0.3
+BB_LEAK = "the step size comes from exact full gradients"
 
 
 @algorithm(
     "wang2017.dp_svrg",
     source=SOURCE,
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX),
-    variants={"literal": ("paper", "none"), "poisson": ("accounted", "none")},
+    variants={"poisson": ("accounted", "none"), "literal": ("paper", "none")},
     order_invariant=False,
 )
 def plan(
@@ -61,11 +64,11 @@ def plan(
     _check_choices(c, n, epochs, inner_steps, batch, step, step_rule, noise_constant, variant)
     m = inner_steps or _inner_steps(c.condition_number, theta, variance)
     l = privacy.log_inverse_delta
-    gain = n**2 * privacy.epsilon**2 * c.strong_convexity * c.initial_gap / (d * c.lipschitz**2 * l)
-    T = epochs or max(1, ceil(log2(gain)))
-    N = T * m
-    schedule = dict(
-        n=n, epochs=T, inner_steps=m, step=step or theta / c.smoothness, contraction=_rate(c, theta, variance, m)
+    gain = log2(c.strong_convexity * c.initial_gap / (d * c.lipschitz**2 * l)) + 2 * log2(n * privacy.epsilon)
+    T = epochs or max(1, ceil(gain))
+    N, eta = T * m, step or theta / c.smoothness
+    schedule: dict[str, Any] = dict(
+        n=n, epochs=T, inner_steps=m, step=eta, contraction=_rate(c, eta * c.smoothness, variance, m)
     )
     schedule.update(
         bb=step_rule == "bb", bb_range=(1.0 / (m * c.total_smoothness), 5.0 / (m * max(c.regularisation, 1e-300)))
@@ -73,7 +76,7 @@ def plan(
     if variant == "literal":
         scale = sqrt(noise_constant * N * l) * c.lipschitz / (n * privacy.epsilon)
         inner = GaussianQuery("inner", 4 * c.lipschitz, N, SingleIndex(n), paper_scale=scale)
-        leaks = ("the exact full gradient enters every query uncharged",)
+        leaks = ("the exact full gradient enters every query uncharged",) + (step_rule == "bb") * (BB_LEAK,)
         return make_plan(
             inner, gradient_evaluations=T * (n + 2 * m), leaks=leaks, batch=1, exact_anchor=True, **schedule
         )
@@ -95,7 +98,7 @@ def dp_svrg(objective, plan, mechanism):
         if plan.bb and previous is not None:
             step = barzilai_borwein_step(snapshot - previous[0], full - previous[1], step, plan)
         previous = snapshot, full
-        x, total = snapshot, 0.0 * snapshot
+        x, total = snapshot, float64_zeros(snapshot)
         for t in range(s * plan.inner_steps, (s + 1) * plan.inner_steps):
             difference = objective.batch_gradient_difference(x, snapshot, mechanism.sample("inner", t))
             if plan.exact_anchor:  # as printed: v itself is never released, each step is charged as one query
@@ -105,7 +108,7 @@ def dp_svrg(objective, plan, mechanism):
             x = objective.prox(x - step * gradient, step)
             total = total + x
             objective.observe(x)
-        snapshot = total / plan.inner_steps
+        snapshot = cast_like(total / plan.inner_steps, x)
     objective.observe(snapshot)
     return snapshot
 
@@ -124,7 +127,17 @@ def _check_theta(theta: float | None, inner_bound: str) -> tuple[float, float]:
     return theta, variance
 
 
-def _check_choices(c, n, epochs, inner_steps, batch, step, step_rule, noise_constant, variant) -> None:
+def _check_choices(
+    c: Constants,
+    n: int,
+    epochs: int | None,
+    inner_steps: int | None,
+    batch: int | None,
+    step: float | None,
+    step_rule: str,
+    noise_constant: float,
+    variant: str,
+) -> None:
     if c.strong_convexity <= 0:
         raise InputError("strong_convexity", c.strong_convexity, "> 0", SOURCE)
     for key, value, top in (("epochs", epochs, None), ("inner_steps", inner_steps, None), ("batch", batch, n)):
@@ -151,6 +164,8 @@ def _inner_steps(kappa: float, theta: float, variance: float) -> int:
 
 
 def _rate(c: Constants, theta: float, variance: float, m: int) -> float:
-    """Contraction factor A of one epoch, inequality (4)."""
+    """Contraction factor A of one epoch, inequality (4); infinite where a given step makes it void."""
     shrink = 1 - variance * theta
+    if shrink <= 0:
+        return inf
     return c.condition_number / (theta * shrink * m) + variance * theta * (m + 1) / (m * shrink)

@@ -24,7 +24,7 @@ class BoundContext:
     constants : Constants
         The problem's constants.
     calibration : str
-        Under ``accounted`` a bound's eps/sqrt(l) is replaced by the Gaussian-DP parameter that replaces it in the noise.
+        Under ``accounted`` a bound's eps/sqrt(l) is replaced by the Gaussian-DP parameter, as in the noise.
     schedule, scales : mapping
         Of the calibrated plan.
     start_risk : float
