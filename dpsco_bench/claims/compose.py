@@ -22,8 +22,8 @@ PROFILES = ("smoke", "ci", "full")
 
 
 def claim_ids() -> list[str]:
-    """Ids of all claims, from their files ``conf/claim/<paper>/<id>.yaml``."""
-    return sorted(path.stem for path in (conf_dir() / "claim").glob("*/*.yaml"))
+    """Ids ``<paper>.<name>`` of all claims, from their files ``conf/claim/<paper>/<name>.yaml``."""
+    return sorted(f"{path.parent.name}.{path.stem}" for path in (conf_dir() / "claim").glob("*/*.yaml"))
 
 
 def find_claim_id(text: str) -> str:
@@ -51,7 +51,7 @@ def load_claim(id: str, profile: str = "ci", overrides: Sequence[str] = ()) -> t
     settings : dict
         ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``.
     """
-    config = _compose([f"claim={id.split('.', 1)[0]}/{id}", f"profile={profile}", *overrides])
+    config = _compose([f"claim={id.replace('.', '/', 1)}", f"profile={profile}", *overrides])
     return parse_claim(config["claim"]), _settings(config)
 
 
