@@ -86,7 +86,7 @@ def check_profile(profile: str) -> str:
 def claim_plan(id: str, profile: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """One claim's entry of the plan: the claim as data, and the jobs of the parts that the profile measures."""
     claim, settings = load_claim(id, profile, overrides)
-    parts = [part for part in claim.parts if claim.in_profile(part, profile)]
+    parts = claim.parts_of(profile)
     jobs = [job for part in parts if part.plans for job in part_jobs(claim, part, profile, settings)]
     for job in jobs:
         check_job(job)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any
 
 from dpsco_bench.errors import InputError
@@ -141,10 +141,19 @@ class Claim:
         raise InputError(f"part of {self.id}", id, "one of " + ", ".join(p.id for p in self.parts))
 
     def in_profile(self, part: Part, profile: str) -> bool:
-        """Whether a part is measured in a profile; a judged-only part follows the parts it uses."""
-        if not part.plans:
-            return any(self.part(used).in_profile(profile) for used in part.uses)
-        return part.in_profile(profile)
+        """Whether a part is measured in a profile; a judged-only part follows the parts it uses (a band needs all)."""
+        if part.plans:
+            return part.in_profile(profile)
+        measured = [self.part(used).in_profile(profile) for used in part.uses]
+        return all(measured) if part.kind == "band" else any(measured)
+
+    def parts_of(self, profile: str) -> list[Part]:
+        """The parts that a profile measures, each using only such parts."""
+        return [
+            replace(part, uses=[used for used in part.uses if self.part(used).in_profile(profile)])
+            for part in self.parts
+            if self.in_profile(part, profile)
+        ]
 
 
 def parse_claim(entry: Mapping[str, Any]) -> Claim:
