@@ -1,4 +1,4 @@
-"""Draws over a box of counters, compiled by Numba: the bits of `dpsco_bench.rng.reference`, some ten times faster.
+"""Draws over a box of counters, compiled by Numba: the bits of `dpsco_bench.rng.reference`, ten to twenty times faster.
 
 The inner loops run over the blocks of a tile and are written so that LLVM vectorises them: counters in separate
 arrays, products of words in 64 bits, no branch and no library call. Floating-point operations are neither reordered
