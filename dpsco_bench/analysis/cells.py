@@ -106,6 +106,7 @@ def band_verdict(
     high: float,
     *,
     parameter: str = "",
+    reference_stderr: ArrayLike = 0.0,
 ) -> Verdict:
     """Whether mean / reference stays in a band.
 
@@ -117,6 +118,8 @@ def band_verdict(
         Ends of the band, 0 <= low < high.
     parameter : str
         Name of the swept parameter.
+    reference_stderr : array_like
+        Standard errors of a measured reference, shape ``(cells,)`` or a number.
 
     Returns
     -------
@@ -132,6 +135,7 @@ def band_verdict(
         raise InputError("reference", r.tolist(), "numbers > 0")
     outside = np.maximum(low * r - m, m - high * r)
     ratios = _ratios(m, r)
+    s = np.hypot(s, ratios * np.asarray(reference_stderr, dtype=np.float64))  # of the ratio, in units of the mean
     worst = int(np.argmax(outside / r))
     reason = f"ratio {ratios[worst]:.3g} is the extreme one; band [{low:g}, {high:g}]"
     return _verdict("band", _three_way(outside, s), reason, parameter, columns, ratios, worst)

@@ -131,7 +131,7 @@ class ClaimJudge:
             noise_off_slope=off.slope,
         )
         status = max((cell.calibrated["privacy_status"] for cell in cells), key=SEVERITY.index)
-        real = max(cell.number("epsilon_real") for cell in cells)
+        real = float(np.fmax.reduce([cell.number("epsilon_real") for cell in cells]))
         return replace(verdict, notes=verdict.notes + wrong_reason_notes(verdict, status, real))
 
     def _fit(self, cells: Sequence[CellEvidence], names: Sequence[str]) -> Any:
@@ -158,11 +158,12 @@ class ClaimJudge:
 
     def _band(self, part: Part, calibration: str) -> Verdict:
         first, second = (self.evidence(*key) for key in self._sources(part, calibration))
-        reference = {cell.value: float(cell.risks.mean()) for cell in second}
-        common = [cell for cell in first if cell.value in reference]
+        references = {cell.value: cell for cell in second}
+        common = [cell for cell in first if cell.value in references]
         mean, stderr = _means(common)
-        values = [cell.value for cell in common]
-        return band_verdict(values, mean, stderr, [reference[v] for v in values], part.band[0], part.band[1])
+        reference, reference_stderr = _means([references[cell.value] for cell in common])
+        values, (low, high) = [cell.value for cell in common], part.band
+        return band_verdict(values, mean, stderr, reference, low, high, reference_stderr=reference_stderr)
 
     def _privacy(self, part: Part, calibration: str) -> Verdict:
         cells = self.evidence(part.id, calibration)

@@ -77,6 +77,12 @@ def test_band_of_the_ratio(mean, stderr, word, worst):
     assert verdict.worst_ratio == pytest.approx(mean[worst])
 
 
+def test_a_measured_reference_adds_its_error_to_the_ratio():
+    known = band_verdict([1], [2.3], [0.1], [1.0], 0.5, 2.0)
+    measured = band_verdict([1], [2.3], [0.1], [1.0], 0.5, 2.0, reference_stderr=[0.1])
+    assert (known.verdict, measured.verdict) == ("violated", "inconclusive")
+
+
 @pytest.mark.parametrize(("low", "high", "reference"), [(1, 1, 1), (-1, 1, 1), (2, 1, 1), (0, 1, 0)])
 def test_bad_bands_are_refused(low, high, reference):
     with pytest.raises(InputError):

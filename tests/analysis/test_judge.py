@@ -1,0 +1,185 @@
+"""A claim's jobs become verdicts: every kind, from made-up result tables whose answers are known."""
+
+import numpy as np
+import pytest
+
+from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_table
+
+GRID = [256.0, 512.0, 1024.0, 2048.0]
+BLANK = {"string": "", "bool": False}
+CONSTANTS = {"lipschitz": 1.0, "smoothness": 1.0, "strong_convexity": 0.1}
+
+
+def part(id, kind, **more):
+    entry = {"id": id, "kind": kind, "calibrations": ["paper"]}
+    if "uses" not in more:
+        entry |= {
+            "methods": [{"algorithm": "wang2017.dp_gd_pl", "label": label} for label in more.pop("labels", ["gd"])],
+            "problem": "diag_quadratic",
+            "sweep": {"parameter": "n", "values": {"ci": GRID}},
+        }
+    return entry | more
+
+
+def job(part_id, kind, calibration="paper", labels=("gd",), evaluation="run", skipped=""):
+    cells = [
+        {"cell": i, "method": label, "n": int(n), "d": 4, "epsilon": 1.0, "delta": 1e-5, "parameter": "n", "value": n}
+        for i, (label, n) in enumerate((label, n) for label in labels for n in GRID)
+    ]
+    names = {"claim": "wang2017.made_up", "part": part_id, "calibration": calibration, "profile": "ci", "key": "k"}
+    run = {"replicates": 8, "data_sets": 1, "evaluation": evaluation, "skipped": skipped}
+    return names | run | {"kind": kind, "cells": cells}
+
+
+def calibrations(made, **changes):
+    one = {
+        "schedule": {"steps": 5},
+        "scales": {"gradient": 0.1},
+        "epsilon_real": 0.9,
+        "epsilon_real_kind": "exact",
+        "privacy_status": "proven",
+        "gradient_evaluations": 100,
+        "constants": CONSTANTS,
+        "dimension": 4,
+    } | changes
+    return {"cells": [{k: v(c) if callable(v) else v for k, v in one.items()} for c in made["cells"]]}
+
+
+def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicates=8):
+    """Rows in arbitrary order; `risk` and `cost` map a cell to its final values, `checkpoints` to earlier ones."""
+    rows = []
+    for cell in made["cells"]:
+        noise = 1 + 0.02 * np.random.default_rng(cell["cell"]).standard_normal(replicates)
+        for replicate in range(replicates):
+            final = {"checkpoint": FINAL, "gradient_evaluations": cost(cell), "risk": risk(cell) * noise[replicate]}
+            early = [
+                {"checkpoint": i, "gradient_evaluations": cost, "risk": at(cell) * noise[replicate]}
+                for i, (cost, at) in enumerate(checkpoints)
+            ]
+            blank = {name: BLANK.get(str(kind), 0) for name, kind in RESULT_FIELDS}
+            ids = {"cell": cell["cell"], "data_set": 0, "replicate": replicate, "start_risk": start}
+            rows += [blank | ids | row for row in (final, *early)]
+    return build_table(rows[::-1], {})
+
+
+def judge(parts, jobs):
+    """`jobs` holds (job, table, calibrations)."""
+    claim = {"id": "wang2017.made_up", "title": "t", "source": "s", "statement": "x", "parts": parts}
+    loaded = {(made["part"], made["calibration"]): (rows, fixed) for made, rows, fixed in jobs}
+    entry = {"claim": claim, "jobs": [made for made, _, _ in jobs]}
+    return judge_claim(entry, lambda made: loaded[made["part"], made["calibration"]])
+
+
+def rate_jobs(exponent, off=0.0, **changes):
+    made, noise_off = job("n", "rate"), job("n", "rate", "none")
+    return [
+        (made, table(made, lambda c: c["n"] ** exponent), calibrations(made, **changes)),
+        (noise_off, table(noise_off, lambda c: c["n"] ** off), calibrations(noise_off, privacy_status="none")),
+    ]
+
+
+RATE = part("n", "rate", bound="wang2017.strongly_convex", exponent=-2, note="a note", expected="match")
+
+
+@pytest.mark.parametrize(("exponent", "word"), [(-2, "match"), (-3, "faster"), (-1, "fails")])
+def test_rates(exponent, word):
+    (row,) = judge([RATE], rate_jobs(exponent))
+    assert row["verdict"] == word
+    assert row["slope"] == pytest.approx(exponent, abs=0.02)
+    assert row["bound_slope"] == pytest.approx(-2)
+    assert row["noise_off_slope"] == pytest.approx(0, abs=0.02)
+    assert (row["claimed_exponent"], row["expected"], row["replicates"], row["key"]) == (-2, "match", 8, "k")
+    assert row["notes"] == ["a note"]
+
+
+def test_a_match_that_the_schedule_alone_gives_is_noted():
+    (row,) = judge([RATE], rate_jobs(-2, off=-2, privacy_status="exceeds_claim", epsilon_real=40.0))
+    assert row["verdict"] == "match"
+    assert "noise off" in row["notes"][0]
+    assert row["notes"][1] == "calibration not private (real eps 40)"
+
+
+def test_saturated_rates_are_not_observable():
+    jobs = rate_jobs(-2)
+    made = jobs[0][0]
+    jobs[0] = (made, table(made, lambda c: c["n"] ** -2.0, start=1e-9), jobs[0][2])
+    assert judge([RATE], jobs)[0]["verdict"] == "not_observable"
+
+
+@pytest.mark.parametrize(("scale", "word"), [(0.5, "holds"), (2.0, "violated")])
+def test_explicit_bounds_judge_the_rows_of_other_parts(scale, word):
+    bound = lambda c: 0.9**5 * 1.0 + 4 * 0.01 / 0.2  # noqa: E731  (1 - mu/L)^T start + d sigma^2 / (2 mu)
+    jobs = rate_jobs(-2)
+    made = jobs[0][0]
+    jobs[0] = (made, table(made, lambda c: scale * bound(c), start=1.0), jobs[0][2])
+    explicit = part("explicit", "explicit", uses=["n"], bound="wang2017.thm6_2_explicit")
+    row = judge([RATE, explicit], jobs)[1]
+    assert row["verdict"] == word
+    assert row["worst_ratio"] == pytest.approx(scale, rel=0.1)
+
+
+@pytest.mark.parametrize(("band", "word"), [([2, 4], "holds"), ([4, 5], "violated")])
+def test_bands_compare_two_parts_at_common_values(band, word):
+    jobs = rate_jobs(-2)
+    for made, rows, fixed in rate_jobs(-2):
+        other = {**made, "part": "other"}
+        jobs.append((other, table(other, lambda c: c["n"] ** -2.0 / 3) if rows else None, fixed))
+    parts = [RATE, RATE | {"id": "other"}, part("price", "band", uses=["n", "other"], band=band)]
+    row = judge(parts, jobs)[2]
+    assert row["verdict"] == word
+    assert row["worst_ratio"] == pytest.approx(3, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict"),
+    [
+        ({}, "holds"),
+        ({"epsilon_real": 7.0}, "fails (real eps 7)"),
+        ({"epsilon_real": lambda c: c["n"] / 256, "epsilon_real_kind": "lower"}, "fails (real eps 8)"),
+        ({"epsilon_real": 7.0, "epsilon_real_kind": "upper"}, "unproven (upper bound 7)"),
+        ({"epsilon_real": None, "epsilon_real_kind": "upper"}, "unproven (no accountant covers it)"),
+        ({"constants": CONSTANTS | {"status": "nominal"}}, "unproven (value 0.9)"),
+    ],
+)
+def test_privacy_needs_no_run(changes, verdict):
+    made = job("eps", "privacy", evaluation="plan_only")
+    (row,) = judge([part("eps", "privacy")], [(made, None, calibrations(made, **changes))])
+    assert row["verdict"] == verdict
+    assert row["replicates"] == 0
+
+
+@pytest.mark.parametrize(("exponent", "word"), [(1.0, "match"), (2.0, "fails")])
+def test_complexity_needs_no_run(exponent, word):
+    made = job("gc", "complexity", evaluation="plan_only")
+    counted = calibrations(made, gradient_evaluations=lambda c: c["n"] ** exponent)
+    entry = part("gc", "complexity", bound="wang2017.thm4_2_gradients", tolerance=0.05)
+    counted = {"cells": [cell | {"schedule": {"epochs": 7}} for cell in counted["cells"]]}
+    (row,) = judge([entry], [(made, None, counted)])
+    assert row["verdict"] == word
+
+
+@pytest.mark.parametrize(("early", "cost", "word"), [(1.5, 60.0, "holds"), (3.0, 60.0, "inconclusive")])
+def test_orderings_at_the_end_and_at_equal_evaluations(early, cost, word):
+    """The new method ends lower at 100 evaluations; the old one stops at 60, where the new one is at `early`."""
+    made = job("pair", "ordering", labels=("new", "old"))
+    rows = table(
+        made,
+        risk=lambda c: 1.0 if c["method"] == "new" else 2.0,
+        cost=lambda c: 100.0 if c["method"] == "new" else cost,
+        checkpoints=[(50.0, lambda c: early if c["method"] == "new" else 2.0)],
+    )
+    entry = part("pair", "ordering", labels=["new", "old"], pair=["new", "old"])
+    (row,) = judge([entry], [(made, rows, calibrations(made))])
+    assert row["verdict"] == word
+    assert len(row["ratio"]) == 2 * len(GRID)
+    for name, ratio in row["ratio"].items():
+        assert ratio == pytest.approx(0.5 if name.startswith("end") else early / 2, rel=0.05)
+
+
+def test_skipped_jobs_skip_their_parts():
+    made = job("n", "rate", skipped="data absent (dpsco data covertype)")
+    off = job("n", "rate", "none", skipped="data absent (dpsco data covertype)")
+    (row,) = judge([RATE], [(made, None, {"cells": []}), (off, None, {"cells": []})])
+    assert row["verdict"] == "skipped: data absent (dpsco data covertype)"
+    assert row["replicates"] == 0
