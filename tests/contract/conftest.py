@@ -1,0 +1,270 @@
+"""Cases of the contract suite: every registered algorithm, variant and calibration on tiny instances of every problem.
+
+A new algorithm or problem is covered as soon as the registry lists it.
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dpsco_bench.algorithms.registry import CALIBRATIONS, get_algorithm, list_algorithms
+from dpsco_bench.backend.namespace import to_numpy
+from dpsco_bench.errors import DpscoError, InputError, Refusal
+from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import Full, Poisson
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.transcript import Recorder, Replay
+from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+
+SEED = 11
+RECORDS, DIMENSION = 24, 3
+PRIVACY = PrivacySpec(1.0, 1e-5)
+SHORT = {"steps": 6, "epochs": 2, "inner_steps": 5}
+"""Schedule lengths put in place of the theorem's, where an algorithm has options of these names."""
+
+
+class PseudoHuber(GeneralisedLinear):
+    """``sqrt(1 + (margin - y)^2)`` with labels in [-100, 100]: gradients of norm close to G in both directions."""
+
+    name = "pseudo_huber"
+    traits = frozenset(Trait)
+
+    @property
+    def own_constants(self):
+        return Constants(1.0, 1.0, strong_convexity=0.1, regularisation=0.1, initial_gap=100.0)
+
+    def draw(self, n, streams):
+        rows = streams("features").normal(0, 1, 0, n, self.dimension)[0].astype(np.float64)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return Data(n, rows, 200.0 * streams("labels").uniform(0, 1, 0, n, 1)[0, :, 0] - 100.0)
+
+    def loss(self, margins, labels):
+        return (1.0 + (margins - labels) ** 2) ** 0.5
+
+    def slope(self, margins, labels):
+        return (margins - labels) / self.loss(margins, labels)
+
+    def curvature(self, margins, labels):
+        return self.loss(margins, labels) ** -3.0
+
+    def domain_records(self, count, seed):
+        rng = np.random.default_rng(seed)
+        rows = rng.standard_normal((count, self.dimension))
+        rows[:4, 1:] = 0.0
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return Data(count, rows, np.resize([100.0, -100.0, 0.0], count))
+
+
+@dataclass
+class Outcome:
+    """Output ``(R, d)`` on the host, with the mechanism and the objective that the run used."""
+
+    output: np.ndarray
+    mechanism: Mechanism
+    objective: Objective
+    raw: object
+
+
+@dataclass
+class Case:
+    """One algorithm, variant and calibration on one tiny problem."""
+
+    algorithm: object
+    variant: str
+    calibration: str
+    problem: object
+    n: int = RECORDS
+    options: dict = field(default_factory=dict)
+
+    @property
+    def id(self):
+        return f"{self.algorithm.id}-{self.variant}-{self.calibration}-{self.problem.name}"
+
+    @property
+    def noisy(self):
+        return self.calibration != "none"
+
+    @cached_property
+    def data(self):
+        return self.problem.draw(self.n, lambda name: Stream(stream_key(SEED, self.problem.name, f"data/0/{name}"), np))
+
+    @cached_property
+    def plan(self):
+        return self.plan_with(**self.options)
+
+    def plan_with(self, **options):
+        constants = self.algorithm.visible_constants(self.problem.constants_of(self.data), self.problem)
+        d = self.problem.effective_dimension
+        return self.algorithm.plan(constants, self.n, d, PRIVACY, self.variant, **options)
+
+    @cached_property
+    def calibrated(self):
+        return calibrate(self.plan, PRIVACY, self.calibration, self.problem.constants.status)
+
+    @property
+    def scales(self):
+        return self.calibrated.scales
+
+    def altered(self, run=None, plan=None):
+        """The same case with another run function or another plan, for mutation checks."""
+        copy = replace(self, algorithm=replace(self.algorithm, run_function=run or self.algorithm.run_function))
+        copy.__dict__.update(data=self.data, plan=plan or self.plan, calibrated=self.calibrated)
+        return copy
+
+    def mechanism(self, factory=Mechanism, *, scales=None, first=0, replicates=4, xp=np, dtype="float64"):
+        scales = self.scales if scales is None else scales
+        return factory(self.plan, scales, self.id, SEED, first, replicates, xp, dtype)
+
+    def run(self, factory=Mechanism, *, data=None, **keywords):
+        source = self.mechanism(factory, **keywords)
+        replicates, xp = keywords.get("replicates", 4), keywords.get("xp", np)
+        objective = Objective(self.problem, data or self.data, replicates, xp, keywords.get("dtype", "float64"))
+        raw = self.algorithm.run_function(objective, self.plan, source)
+        return Outcome(to_numpy(raw), source, objective, raw)
+
+    # --- checks that the mutation tests use too --------------------------------------------------------------
+
+    def check_counts(self):
+        """Declared = drawn: each query is released, and sampled where it samples, as often as the plan says."""
+        source = self.run().mechanism
+        assert dict(source.released) == {q.name: q.releases for q in self.plan.queries}
+        sampled = {q.name: q.releases for q in self.plan.queries if not isinstance(q.records, Full)}
+        assert dict(source.sampled) == sampled
+
+    def check_only_randomness(self):
+        """All randomness comes from the mechanism: a forced transcript forces the output, bit for bit."""
+        first = self.run(Recorder)
+        again = self.run(partial(Replay, first.mechanism.transcript))
+        np.testing.assert_array_equal(again.output, first.output)
+
+    def check_evaluations(self, replicates=32):
+        """Planned = counted: exactly in the mean law, the drawn sizes of Poisson batches taken into account."""
+        outcome = self.run(Recorder, replicates=replicates)
+        counted = to_numpy(outcome.objective.evaluations)
+        random = [q for q in self.plan.queries if isinstance(q.records, Poisson)]
+        if not random:
+            np.testing.assert_array_equal(counted, self.plan.gradient_evaluations)
+            return
+        batches = outcome.mechanism.transcript.batches
+        drawn = np.stack([sum(to_numpy(b.sizes) for b in batches[q.name].values()) for q in random], axis=1)
+        design = np.column_stack([np.ones(replicates), drawn])
+        fit = np.linalg.lstsq(design, counted, rcond=None)[0]
+        np.testing.assert_allclose(design @ fit, counted, rtol=1e-9)
+        expected = np.array([q.releases * self.n * q.records.rate for q in random])
+        np.testing.assert_allclose(fit[0] + expected @ fit[1:], self.plan.gradient_evaluations, rtol=1e-9)
+        spread = np.array([q.releases * self.n * q.records.rate * (1 - q.records.rate) for q in random])
+        deviation = 5 * np.sqrt((fit[1:] ** 2) @ spread / replicates)
+        assert abs(counted.mean() - self.plan.gradient_evaluations) <= deviation + 1e-9
+
+    def check_sensitivity(self):
+        """No neighbour found changes a released value by more than declared; returns the largest ratio per query."""
+        worst = {query.name: 0.0 for query in self.plan.queries}
+        for recorded, on_neighbour in self.neighbouring_runs():
+            for query in self.plan.queries:
+                change = recorded.mechanism.transcript.largest_change(on_neighbour.mechanism.transcript, query.name)
+                worst[query.name] = max(worst[query.name], float(change.max()) / query.sensitivity)
+            np.testing.assert_array_equal(on_neighbour.output, recorded.output)
+        assert max(worst.values()) <= 1 + 1e-9, worst
+        return worst
+
+    def neighbouring_runs(self, records=12):
+        """Pairs of a run on D and its transcript forced on D'; large noise drives the iterates far apart."""
+        domain = self.problem.domain_records(records, SEED)
+        for position in (0, self.n - 1):
+            for factor, first in ((1.0, 0), (1e4, 1), (1e6, 2)):
+                data = replaced(self.data, position, domain, first)
+                scales = {name: factor * scale for name, scale in self.scales.items()}
+                recorded = self.run(Recorder, data=data, scales=scales, first=first, replicates=8)
+                replay = partial(Replay, recorded.mechanism.transcript)
+                for other in range(records):
+                    neighbour = replaced(data, position, domain, other)
+                    yield recorded, self.run(replay, data=neighbour, scales=scales, first=first, replicates=8)
+
+
+def replaced(data, position, records, which):
+    """The neighbour of ``data`` with one record replaced."""
+    features, labels = data.features.copy(), data.labels.copy()
+    features[position], labels[position] = records.features[which], records.labels[which]
+    return Data(data.n, features, labels)
+
+
+def tiny(name):
+    """A small instance of a problem: three dimensions where it allows them."""
+    try:
+        return get_problem(name, DIMENSION)
+    except InputError:
+        return get_problem(name)
+
+
+def tiny_problems():
+    names = [name for name in list_problems() if not problem_class(name).needs_data_root]
+    return [PseudoHuber(DIMENSION), *map(tiny, names)]
+
+
+def compatible(algorithm, problem):
+    try:
+        algorithm.check_problem(problem)
+    except Refusal:
+        return False
+    return True
+
+
+def all_cases():
+    problems = tiny_problems()
+    for algorithm in map(get_algorithm, list_algorithms()):
+        options = {key: value for key, value in SHORT.items() if key in algorithm.options}
+        for variant, calibrations in algorithm.variants.items():
+            for problem in problems:
+                if compatible(algorithm, problem):
+                    for calibration in calibrations:
+                        yield Case(algorithm, variant, calibration, problem, options=options)
+
+
+CASES = list(all_cases())
+
+
+def one_problem_each(cases):
+    """One case for every algorithm, variant and calibration."""
+    return list({(c.algorithm.id, c.variant, c.calibration): c for c in reversed(cases)}.values())[::-1]
+
+
+NOISY = [c for c in CASES if c.noisy]
+SILENT = [c for c in CASES if not c.noisy]
+# Nominal constants prove no sensitivity, an oracle has no neighbours, and a plan with leaks does not claim to be all.
+SEARCHABLE = [
+    c for c in NOISY if c.problem.constants.status == "global" and not c.problem.shares_records and not c.plan.leaks
+]
+SELECTIONS = {
+    "case": CASES,
+    "noisy_case": NOISY,
+    "silent_case": SILENT,
+    "law_case": one_problem_each(NOISY),  # noise and batches know the plan alone, so one problem will do
+    "symmetric_case": [c for c in SILENT if c.algorithm.order_invariant and not c.problem.shares_records],
+    "searchable_case": SEARCHABLE,
+    "sharp_case": [c for c in SEARCHABLE if isinstance(c.problem, PseudoHuber)],
+}
+
+
+def pytest_generate_tests(metafunc):
+    for name, cases in SELECTIONS.items():
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, cases, ids=lambda c: c.id)
+    if "algorithm_id" in metafunc.fixturenames:
+        metafunc.parametrize("algorithm_id", list_algorithms())
+
+
+@pytest.fixture(scope="session")
+def bench():
+    """What tests share with this file."""
+    return SimpleNamespace(
+        CASES=CASES, CALIBRATIONS=CALIBRATIONS, PRIVACY=PRIVACY, PseudoHuber=PseudoHuber, DpscoError=DpscoError
+    )

@@ -1,0 +1,88 @@
+"""Declared = charged = drawn, and planned = counted."""
+
+import numpy as np
+
+from dpsco_bench.privacy.calibrate import charge
+from dpsco_bench.privacy.plan import GaussianQuery, Poisson, SingleIndex
+from dpsco_bench.privacy.transcript import Recorder
+
+VALUES = 6000
+"""Least number of noise values behind each statistical statement."""
+
+
+def normalised_noise(case):
+    """Noise of every release of a run over its declared scale, by query: ``(steps, R, d)``."""
+    fewest = min(q.releases for q in case.plan.queries) * case.problem.dimension
+    transcript = case.run(Recorder, replicates=-(-VALUES // fewest)).mechanism.transcript
+    return {q.name: transcript.noise(q.name) / case.scales[q.name] for q in case.plan.queries}
+
+
+def test_each_query_is_released_and_sampled_as_often_as_declared(case):
+    case.check_counts()
+
+
+def test_evaluations_planned_are_counted(case):
+    case.check_evaluations()
+
+
+def test_the_mechanism_is_the_only_source_of_randomness(case):
+    case.check_only_randomness()
+
+
+def test_what_is_charged_is_what_the_run_draws_with(noisy_case):
+    source = noisy_case.mechanism()
+    assert source.scales == noisy_case.scales
+    recharged = charge(source.plan, source.scales, 1e-5)
+    assert recharged == noisy_case.calibrated.charge
+
+
+def test_noise_has_the_calibrated_law(law_case):
+    for query in law_case.plan.queries:
+        assert isinstance(query, GaussianQuery), f"no law is known here for the noise of {type(query).__name__}"
+    for name, z in normalised_noise(law_case).items():
+        z = z.ravel()
+        assert abs(z.mean()) < 5 / np.sqrt(z.size), name
+        assert abs(np.mean(z**2) - 1) < 5 * np.sqrt(2 / z.size), name
+        assert abs(np.mean(z**4) - 3) < 5 * np.sqrt(96 / z.size), name
+
+
+def test_noise_of_queries_steps_replicates_and_coordinates_is_independent(law_case):
+    noise = normalised_noise(law_case)
+    rows = np.concatenate([z.reshape(-1, z.shape[-1]) for z in noise.values()])
+    assert len(np.unique(rows, axis=0)) == len(rows)
+    pairs = [
+        (np.take(z, range(z.shape[k] - 1), axis=k), np.take(z, range(1, z.shape[k]), axis=k))
+        for z in noise.values()
+        for k in range(3)
+        if z.shape[k] > 1
+    ]
+    names = list(noise)
+    for first, second in zip(names[:-1], names[1:], strict=True):
+        steps = min(len(noise[first]), len(noise[second]))
+        pairs.append((noise[first][:steps], noise[second][:steps]))
+    for left, right in pairs:
+        assert abs(np.mean(left * right)) < 5 / np.sqrt(left.size)
+
+
+def test_batches_have_the_declared_law(law_case):
+    case, replicates = law_case, 400
+    source = case.mechanism(replicates=replicates)
+    for query in case.plan.queries:
+        if not isinstance(query.records, Poisson | SingleIndex):
+            continue
+        rate = query.records.rate if isinstance(query.records, Poisson) else 1 / query.records.population
+        hits, sizes = np.zeros(case.n), []
+        for step in range(query.releases):
+            batch = source.sample(query.name, step)
+            np.add.at(hits, batch.indices[batch.mask > 0], 1)
+            np.testing.assert_array_equal(batch.sizes, batch.mask.sum(axis=-1))
+            sizes.append(batch.sizes)
+        draws = replicates * query.releases
+        deviation = np.sqrt(draws * rate * (1 - rate))
+        assert np.abs(hits - draws * rate).max() <= 5 * deviation
+        if isinstance(query.records, SingleIndex):
+            assert np.all(np.concatenate(sizes) == 1)
+        else:
+            mean = case.n * rate
+            assert abs(np.mean(sizes) - mean) <= 5 * np.sqrt(mean * (1 - rate) / draws)
+            np.testing.assert_allclose(source.sample(query.name, 0).expected_size, mean)

@@ -1,0 +1,108 @@
+"""The contract has teeth: faulty runs fail it. Each mutant is a correct run with one fault put in."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_bench.errors import DpscoError
+from dpsco_bench.privacy.calibrate import charge
+
+
+class Tampered:
+    """A mechanism seen through a fault: `release` is replaced, the rest passed on."""
+
+    def __init__(self, mechanism, release):
+        self._mechanism, self._release = mechanism, release
+
+    def __getattr__(self, name):
+        return getattr(self._mechanism, name)
+
+    def release(self, name, value, step=0):
+        return self._release(self._mechanism, name, value, step)
+
+
+def tampered(case, release):
+    """The case with a faulty release in place of the mechanism's."""
+    honest = case.algorithm.run_function
+    return case.altered(run=lambda objective, plan, source: honest(objective, plan, Tampered(source, release)))
+
+
+def test_hidden_noise_is_caught(law_case):
+    honest, rng = law_case.algorithm.run_function, np.random.default_rng(0)
+
+    def run(objective, plan, source):
+        x = honest(objective, plan, source)
+        return x + 1e-3 * rng.standard_normal(x.shape)
+
+    with pytest.raises(AssertionError):
+        law_case.altered(run=run).check_only_randomness()
+
+
+def test_a_forgotten_release_is_caught(law_case):
+    last = max(law_case.plan.queries, key=lambda q: q.releases)
+
+    def release(source, name, value, step):
+        forgotten = name == last.name and step == last.releases - 1
+        return value if forgotten else source.release(name, value, step)
+
+    with pytest.raises(AssertionError):
+        tampered(law_case, release).check_counts()
+
+
+def test_one_release_too_many_is_refused(law_case):
+    def release(source, name, value, step):
+        source.release(name, value, step)
+        return source.release(name, value, step)
+
+    with pytest.raises(DpscoError, match="released before"):
+        tampered(law_case, release).check_counts()
+
+
+def test_a_release_beyond_the_declared_ones_is_refused(law_case):
+    query = law_case.plan.queries[0]
+    source = law_case.mechanism()
+    with pytest.raises(DpscoError, match=f"release of {query.name} = {query.releases}"):
+        source.release(query.name, np.zeros((4, law_case.problem.dimension)), query.releases)
+
+
+def test_an_undeclared_query_is_refused(law_case):
+    with pytest.raises(DpscoError, match="query = 'extra'"):
+        law_case.mechanism().release("extra", np.zeros((4, law_case.problem.dimension)))
+
+
+def test_a_peek_at_the_data_is_caught(sharp_case):
+    """An exact gradient used after the last release breaks the equality of outputs under a forced transcript."""
+    honest = sharp_case.algorithm.run_function
+
+    def run(objective, plan, source):
+        x = honest(objective, plan, source)
+        return x - 0.1 * objective.mean_gradient(x)
+
+    with pytest.raises(AssertionError):
+        sharp_case.altered(run=run).check_sensitivity()
+
+
+def test_an_uncounted_gradient_is_caught(law_case):
+    honest = law_case.algorithm.run_function
+
+    def run(objective, plan, source):
+        x = honest(objective, plan, source)
+        objective.problem.mean_gradient(x, objective.data)
+        objective.evaluations = objective.evaluations - 1.0
+        return x
+
+    with pytest.raises(AssertionError):
+        law_case.altered(run=run).check_evaluations()
+
+
+def test_less_noise_than_charged_is_caught(law_case):
+    """Halved scales no longer give the epsilon on record."""
+    halved = {name: 0.5 * scale for name, scale in law_case.scales.items()}
+    assert charge(law_case.plan, halved, 1e-5).epsilon > 1.5 * law_case.calibrated.charge.epsilon
+
+
+def test_one_more_release_than_charged_is_caught(law_case):
+    more = tuple(replace(q, releases=q.releases + 1) for q in law_case.plan.queries)
+    longer = charge(replace(law_case.plan, queries=more), law_case.scales, 1e-5)
+    assert longer.epsilon > law_case.calibrated.charge.epsilon

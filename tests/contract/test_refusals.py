@@ -1,0 +1,148 @@
+"""Impossible requests end in one line that names the key, the value and what is allowed."""
+
+import inspect
+import math
+from typing import get_args
+
+import pytest
+
+from dpsco_bench.algorithms.registry import CALIBRATIONS, get_algorithm, list_algorithms
+from dpsco_bench.errors import DpscoError, InputError, Refusal
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants, Problem
+
+CONSTANTS = Constants(1.0, 1.0, strong_convexity=0.1, regularisation=0.1)
+
+
+def refused(pattern, function, *arguments, **keywords):
+    """The call raises one line that matches; return it."""
+    with pytest.raises(DpscoError, match=pattern) as caught:
+        function(*arguments, **keywords)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def integer_options(algorithm):
+    return [key for key, p in algorithm.options.items() if int in kinds_of(p)]
+
+
+def kinds_of(parameter):
+    return get_args(parameter.annotation) or (parameter.annotation,)
+
+
+def cell(algorithm_id, **keywords):
+    settings = dict(algorithm=algorithm_id, problem="ridge_logistic", n=24, d=3, epsilon=1.0, delta=1e-5)
+    return Cell(**{**settings, **keywords})
+
+
+@pytest.mark.parametrize("epsilon", [0, -1.0, math.inf, math.nan, "1", None, True])
+def test_epsilon(algorithm_id, epsilon):
+    refused("^epsilon = .*: must be a finite number > 0", cell, algorithm_id, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("delta", [0, 1, 1.5, -1e-5, math.nan, "1e-5", None])
+def test_delta(algorithm_id, delta):
+    refused(r"^delta = .*: must be in \(0, 1\)", cell, algorithm_id, delta=delta)
+
+
+@pytest.mark.parametrize("value", [0, -3, 2.5, "24", True])
+def test_number_of_records_and_dimension(algorithm_id, value):
+    for key in ("n", "d"):
+        refused(f"^{key} = .*: must be an integer >= 1", cell, algorithm_id, **{key: value})
+        entry = get_algorithm(algorithm_id)
+        sizes = {"n": 24, "d": 3, key: value}
+        variant = next(iter(entry.variants))
+        refused(f"^{key} = ", entry.plan, CONSTANTS, sizes["n"], sizes["d"], PrivacySpec(1.0, 1e-5), variant)
+
+
+def test_undefined_combinations(algorithm_id):
+    entry = get_algorithm(algorithm_id)
+    for variant, defined in entry.variants.items():
+        for calibration in set(CALIBRATIONS) - set(defined):
+            message = refused("refused: only ", cell(algorithm_id, variant=variant).plan, calibration, 0)
+            assert algorithm_id in message and variant in message and calibration in message
+    refused("^variant = 'best': must be one of ", cell(algorithm_id, variant="best").plan, "none", 0)
+    refused("^calibration = 'free': must be one of paper, accounted, none", cell(algorithm_id).plan, "free", 0)
+    variant = next(iter(entry.variants))
+    plan = entry.plan(CONSTANTS, 24, 3, PrivacySpec(1.0, 1e-5), variant)
+    refused("^calibration = 'free'", calibrate, plan, PrivacySpec(1.0, 1e-5), "free")
+
+
+def test_the_default_variant_of_a_calibration_defines_it(algorithm_id):
+    entry = get_algorithm(algorithm_id)
+    for calibration in CALIBRATIONS:
+        defined = [v for v, allowed in entry.variants.items() if calibration in allowed]
+        if defined:
+            assert entry.variant_for(calibration) in defined
+        else:
+            refused("no variant defines it", entry.variant_for, calibration)
+
+
+def test_options_unknown_or_of_the_wrong_type(algorithm_id):
+    entry = get_algorithm(algorithm_id)
+    variant = next(iter(entry.variants))
+    arguments = (CONSTANTS, 24, 3, PrivacySpec(1.0, 1e-5), variant)
+    message = refused("^option = 'stepz': must be one of ", entry.plan, *arguments, stepz=1)
+    assert algorithm_id in message and all(key in message for key in entry.options)
+    for key, parameter in entry.options.items():
+        wrong = [[1], {"a": 1}, b"x"] + ([True] if bool not in kinds_of(parameter) else [])
+        wrong += [] if str in kinds_of(parameter) else ["three"]
+        wrong += [math.nan, math.inf] if float in kinds_of(parameter) else []
+        wrong += [2.5] if int in kinds_of(parameter) and float not in kinds_of(parameter) else []
+        for value in wrong:
+            refused(f"^{key} = .*: must be of type ", entry.plan, *arguments, **{key: value})
+
+
+def test_counts_below_one(algorithm_id):
+    entry = get_algorithm(algorithm_id)
+    for key in integer_options(entry):
+        for value in (0, -2):
+            for variant in entry.variants:
+                refused(f"{key}", entry.plan, CONSTANTS, 24, 3, PrivacySpec(1.0, 1e-5), variant, **{key: value})
+
+
+def test_problems_without_the_needed_properties(algorithm_id):
+    entry = get_algorithm(algorithm_id)
+
+    class Wild(Problem):
+        name = "wild"
+        own_constants = CONSTANTS
+
+    if entry.needs:
+        with pytest.raises(Refusal) as caught:
+            entry.check_problem(Wild(3))
+        message = str(caught.value)
+        assert "\n" not in message and all(trait.value in message for trait in entry.needs)
+        assert algorithm_id in message and "wild" in message
+
+
+def test_unknown_ids():
+    refused("^algorithm = 'wang2017.nothing': must be one of ", get_algorithm, "wang2017.nothing")
+    refused("^algorithm = 'nothing'", get_algorithm, "nothing")
+    refused(
+        "^problem = 'nothing': must be one of ", lambda: cell(list_algorithms()[0], problem="nothing").problem_entry
+    )
+    refused("^cell key = 'speed'", Cell.from_json, {"speed": 1})
+
+
+def test_every_option_has_a_default(algorithm_id):
+    for key, parameter in get_algorithm(algorithm_id).options.items():
+        assert parameter.default is not inspect.Parameter.empty, key
+
+
+def test_extreme_but_legal_privacy_is_planned(algorithm_id):
+    """Neither a traceback nor an unbounded schedule: every plan is made or refused in one line."""
+    entry = get_algorithm(algorithm_id)
+    for epsilon in (1e-12, 1e6):
+        for delta in (1e-300, 1 - 1e-9):
+            for variant in entry.variants:
+                for n in (1, 10**12):
+                    try:
+                        plan = entry.plan(CONSTANTS, n, 3, PrivacySpec(epsilon, delta), variant)
+                    except InputError as error:
+                        assert "\n" not in str(error)
+                    else:
+                        assert plan.gradient_evaluations >= 1
