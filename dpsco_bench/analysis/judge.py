@@ -109,7 +109,7 @@ class ClaimJudge:
         if part.plans:
             return [(part.id, calibration)]
         used = [(used, calibration) for used in part.uses if (used, calibration) in self._jobs]
-        if part.kind == "band":
+        if part.kind == "band" and not part.bound:
             used = [used[0], (part.uses[1], self.claim.part(part.uses[1]).calibrations[0])]
         return used
 
@@ -157,12 +157,19 @@ class ClaimJudge:
         )
 
     def _band(self, part: Part, calibration: str) -> Verdict:
-        first, second = (self.evidence(*key) for key in self._sources(part, calibration))
-        references = {cell.value: cell for cell in second}
-        common = [cell for cell in first if cell.value in references]
-        mean, stderr = _means(common)
-        reference, reference_stderr = _means([references[cell.value] for cell in common])
-        values, (low, high) = [cell.value for cell in common], part.band
+        keys = self._sources(part, calibration)
+        cells = self.evidence(*keys[0])
+        if part.bound:
+            bound = get_bound(part.bound)
+            # the constant in front of the printed bound: eps/sqrt(l) also where the noise was accounted
+            reference = np.array([bound.value(replace(cell.context, calibration="paper")) for cell in cells])
+            reference_stderr = np.zeros(len(cells))
+        else:
+            references = {cell.value: cell for cell in self.evidence(*keys[1])}
+            cells = [cell for cell in cells if cell.value in references]
+            reference, reference_stderr = _means([references[cell.value] for cell in cells])
+        mean, stderr = _means(cells)
+        values, (low, high) = [cell.value for cell in cells], part.band
         return band_verdict(values, mean, stderr, reference, low, high, reference_stderr=reference_stderr)
 
     def _privacy(self, part: Part, calibration: str) -> Verdict:

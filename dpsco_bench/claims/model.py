@@ -66,7 +66,7 @@ class Part:
     pair : list of str
         Labels of an `ordering`: the method claimed to be better, then the other.
     band : list of float
-        Allowed range of a `band` part's ratio.
+        Allowed range of a `band` part's ratio: risk over the bound if it names one, else over the second used part's.
     evaluation : str
         ``run`` or ``closed_form``.
     record : float or None
