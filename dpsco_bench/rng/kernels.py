@@ -158,8 +158,9 @@ def _new_counters():
 
 
 @_compiled
-def _words(out, box, kind, k0, k1):
+def _words(out, box, kind_and_key):
     first_step, steps, first_replicate, replicates, dim = box
+    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
     blocks = (dim + 3) // 4
     total, whole, position = steps * replicates * blocks, dim % 4 == 0, 0
     counters, scratch = _new_counters(), np.empty(4 * _TILE, np.uint32)
@@ -176,8 +177,9 @@ def _words(out, box, kind, k0, k1):
 
 
 @_compiled
-def _normals(out, box, kind, k0, k1):
+def _normals(out, box, kind_and_key):
     first_step, steps, first_replicate, replicates, dim = box
+    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
     blocks = (dim + 3) // 4
     total, whole, position = steps * replicates * blocks, dim % 4 == 0, 0
     counters, scratch = _new_counters(), np.empty(4 * _TILE, np.float32)
@@ -194,8 +196,9 @@ def _normals(out, box, kind, k0, k1):
 
 
 @_compiled
-def _laplaces(out, box, kind, k0, k1):
+def _laplaces(out, box, kind_and_key):
     first_step, steps, first_replicate, replicates, dim = box
+    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
     blocks = (dim + 3) // 4
     total, whole, position = steps * replicates * blocks, dim % 4 == 0, 0
     counters, scratch = _new_counters(), np.empty(4 * _TILE, np.float32)
@@ -212,8 +215,9 @@ def _laplaces(out, box, kind, k0, k1):
 
 
 @_compiled
-def _uniforms(out, box, kind, k0, k1):
+def _uniforms(out, box, kind_and_key):
     first_step, steps, first_replicate, replicates, dim = box
+    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
     blocks = (dim + 1) // 2
     total, whole, position = steps * replicates * blocks, dim % 2 == 0, 0
     counters, scratch = _new_counters(), np.empty(2 * _TILE, np.float64)
@@ -229,8 +233,9 @@ def _uniforms(out, box, kind, k0, k1):
 
 
 @_compiled
-def _integers(out, box, kind, k0, k1, high):
+def _integers(out, box, kind_and_key, high):
     first_step, steps, first_replicate, replicates, dim = box
+    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
     blocks = (dim + 1) // 2
     total, whole, position = steps * replicates * blocks, dim % 2 == 0, 0
     counters, scratch = _new_counters(), np.empty(2 * _TILE, np.int64)
@@ -248,7 +253,7 @@ def _integers(out, box, kind, k0, k1, high):
 def _draw(kernel: Any, key: Key, kind: int, box: Box, dtype: Any, *parameters: Any) -> NDArray[Any]:
     size = box.steps * box.replicates * box.dim
     out = np.empty(size + 3, dtype=dtype)  # room for the last block where the dimension is no multiple of its size
-    kernel(out, tuple(box), u32(kind), u32(key[0]), u32(key[1]), *parameters)
+    kernel(out, tuple(box), (kind, *key), *parameters)
     return out[:size].reshape(box.shape)
 
 

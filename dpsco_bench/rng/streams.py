@@ -61,8 +61,10 @@ class Stream:
     xp: Any = np
 
     def __post_init__(self) -> None:
-        if len(self.key) != 2 or not all(0 <= operator.index(word) < 1 << 32 for word in self.key):
+        key = tuple(map(operator.index, self.key))
+        if len(key) != 2 or not all(0 <= word < 1 << 32 for word in key):
             raise InputError("key", self.key, "two integers in [0, 2^32)")
+        object.__setattr__(self, "key", key)  # plain integers, so that compiled kernels see one set of types
 
     def words(self, kind: int, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int) -> Array:
         """Random words behind the draws of a kind, uint32; ``dim`` counts words, of which a block has four."""
