@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
 from dpsco_bench.analysis.bootstrap import (
+    CONFIDENCE,
     RESAMPLES,
     FloatArray,
     as_cell,
@@ -66,8 +68,9 @@ def compare_medians(
     Returns
     -------
     MedianRatio
-        The interval is expanded for small samples as in `slopes.fit_rate`, with as many degrees of freedom as there
-        are resampled units (data sets if several, else replicates) less one.
+        The interval is the wider of the percentile and the normal one, expanded for small samples as in
+        `slopes.fit_rate`, with as many degrees of freedom as there are resampled units (data sets if several, else
+        replicates) less one.
     """
     a, b = as_cell(first)[0], as_cell(second)[0]
     if a.shape != b.shape:
@@ -80,8 +83,11 @@ def compare_medians(
     drawn = np.concatenate([_log_median_ratio(a.ravel()[i], b.ravel()[i]) for i in blocks])
     if np.isnan(drawn).any():  # some resampled medians have no logarithm: nothing can be excluded
         return MedianRatio(log_ratio, -np.inf, np.inf)
-    factor = np.sqrt(units / (units - 1)) * student_factor(units - 1)
-    return MedianRatio(log_ratio, *percentile_interval(log_ratio, drawn, float(factor)))
+    factor = float(np.sqrt(units / (units - 1)) * student_factor(units - 1))
+    low, high = percentile_interval(log_ratio, drawn, factor)
+    # Two or three replicates give a coarse lattice of medians, whose percentiles stop short of the normal ones.
+    normal = factor * float(ndtri((1 + CONFIDENCE) / 2)) * float(drawn.std())
+    return MedianRatio(log_ratio, min(low, log_ratio - normal), max(high, log_ratio + normal))
 
 
 def _log_median_ratio(a: FloatArray, b: FloatArray) -> FloatArray:

@@ -67,11 +67,11 @@ def test_medians_without_logarithm_decide_nothing():
     assert sometimes.word == "inconclusive"
 
 
-@pytest.mark.parametrize("shape", [(16,), (64,), (8, 4)])
+@pytest.mark.parametrize("shape", [(2,), (4,), (16,), (8, 4)])
 def test_equal_methods_are_rarely_ordered(shape):
     """At most one in twenty by chance; medians of few runs are covered a little too well."""
     words = [compare_medians(*samples(seed, shape=shape), (str(seed),), resamples=500).word for seed in range(400)]
-    assert np.mean([word != "inconclusive" for word in words]) <= 0.07
+    assert np.mean([word != "inconclusive" for word in words]) <= 0.08
 
 
 def test_shapes_must_agree_because_runs_are_paired():
