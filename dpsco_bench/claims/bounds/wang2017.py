@@ -21,6 +21,10 @@ def _thm4_2_gradients(c: BoundContext) -> float:
     return (c.n + c.constants.condition_number) * c.schedule["epochs"]
 
 
+def _thm4_2_gradients_schedule(c: BoundContext) -> float:
+    return (c.n + 384 * c.constants.condition_number) * c.schedule["epochs"]
+
+
 def _thm6_2(c: BoundContext) -> float:
     k = c.constants
     return c.d * k.lipschitz**2 * c.schedule["steps"] / (2 * k.strong_convexity * (c.n * c.privacy_ratio) ** 2)
@@ -49,6 +53,11 @@ BOUNDS = (
     Bound("wang2017.thm4_2", "d G^2 T l / (mu n^2 eps^2)", _thm4_2),
     Bound("wang2017.thm4_2_explicit", "A^T D0 + d sigma^2 / (10 L)", _thm4_2_explicit),
     Bound("wang2017.thm4_2_gradients", "(n + kappa) T", _thm4_2_gradients),
+    Bound(
+        "wang2017.thm4_2_gradients_schedule",
+        "(n + 2m) T with the schedule's m = 192 kappa",
+        _thm4_2_gradients_schedule,
+    ),
     Bound("wang2017.thm6_2", "d G^2 T l / (2 mu n^2 eps^2)", _thm6_2),
     Bound("wang2017.thm6_2_explicit", "(1 - 1/kappa)^T D0 + d sigma^2 / (2 mu)", _thm6_2_explicit),
     Bound("wang2017.strongly_convex", "d l / (n eps)^2", _strongly_convex),
