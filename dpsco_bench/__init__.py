@@ -1,3 +1,68 @@
 """Replication bench for differentially private stochastic convex optimisation."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from dpsco_bench.algorithms.registry import algorithm, get_algorithm
+    from dpsco_bench.execution.library import Result, run
+    from dpsco_bench.privacy.plan import Full, GaussianQuery, Plan, Poisson, SingleIndex, make_plan
+    from dpsco_bench.privacy.spec import PrivacySpec
+    from dpsco_bench.problems.base import Constants, Data, Problem, Trait
+    from dpsco_bench.problems.registry import get_problem, problem
+
+_HOMES = {
+    "algorithm": "algorithms.registry",
+    "get_algorithm": "algorithms.registry",
+    "Result": "execution.library",
+    "run": "execution.library",
+    "Full": "privacy.plan",
+    "GaussianQuery": "privacy.plan",
+    "Plan": "privacy.plan",
+    "Poisson": "privacy.plan",
+    "SingleIndex": "privacy.plan",
+    "make_plan": "privacy.plan",
+    "PrivacySpec": "privacy.spec",
+    "Constants": "problems.base",
+    "Data": "problems.base",
+    "Problem": "problems.base",
+    "Trait": "problems.base",
+    "get_problem": "problems.registry",
+    "problem": "problems.registry",
+}
+__all__ = [
+    "Constants",
+    "Data",
+    "Full",
+    "GaussianQuery",
+    "Plan",
+    "Poisson",
+    "PrivacySpec",
+    "Problem",
+    "Result",
+    "SingleIndex",
+    "Trait",
+    "algorithm",
+    "get_algorithm",
+    "get_problem",
+    "make_plan",
+    "problem",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for: ``import dpsco_bench`` alone loads nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dpsco_bench' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"dpsco_bench.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -1,0 +1,124 @@
+"""The command line: one module per verb, imported only when it is asked for."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import NoReturn
+
+from dpsco_bench.errors import DpscoError
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+_VERBS = Path(__file__).parent / "verbs"
+
+
+class UsageError(DpscoError):
+    """Arguments that a verb does not take."""
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the usage."""
+        raise UsageError(f"{self.prog.removeprefix('dpsco').strip()}: {' '.join(message.split())}; see {self.prog} -h")
+
+
+def verb_names() -> list[str]:
+    """Names of all verbs."""
+    return sorted(path.stem for path in _VERBS.glob("*.py") if not path.stem.startswith("_"))
+
+
+def load_verb(name: str) -> ModuleType:
+    """Import the module of a verb: ``SUMMARY``, ``configure(parser)`` and ``execute(args) -> int``.
+
+    Raises
+    ------
+    UsageError
+        For an unknown verb.
+    """
+    known = verb_names()
+    if name not in known:
+        raise UsageError(f"verb = {name}: must be one of {', '.join(known)}")
+    return importlib.import_module(f"dpsco_bench.cli.verbs.{name}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one verb.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the program's name; by default those of the process.
+
+    Returns
+    -------
+    int
+        Exit code: 0, 1 (a check failed), 2 (bad input, one line on stderr) or 130 (interrupted).
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _dispatch(arguments)
+    except DpscoError as error:
+        print(f"dpsco: {' '.join(str(error).split())}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print("dpsco: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader (head, a pager) has gone; without this the interpreter would complain again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(_usage())
+        return 0 if arguments else BAD_INPUT
+    if arguments[0] in ("-V", "--version"):
+        from dpsco_bench import __version__
+
+        print(f"dpsco_bench {__version__}")
+        return 0
+    verb = load_verb(arguments[0])
+    parser = OneLineParser(
+        prog=f"dpsco {arguments[0]}",
+        description=verb.SUMMARY,
+        epilog=getattr(verb, "EPILOG", None),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    verb.configure(parser)
+    _pin_threads()
+    try:
+        return int(verb.execute(_parse(parser, arguments[1:])))
+    except SystemExit as leaving:  # -h of a verb
+        return int(leaving.code or 0)
+
+
+def _parse(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace:
+    """Parse with options and positionals in any order, where the verb's parser allows it."""
+    mixable = not any(
+        action.nargs in (argparse.PARSER, argparse.REMAINDER) for action in parser._get_positional_actions()
+    )
+    return parser.parse_intermixed_args(arguments) if mixable else parser.parse_args(arguments)
+
+
+def _pin_threads() -> None:
+    """One BLAS thread per process: parallelism belongs to the workflow, and results must not depend on cores."""
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
+
+
+def _usage() -> str:
+    lines = ["usage: dpsco VERB ...   (or python -m dpsco_bench VERB ...)", ""]
+    names = verb_names()
+    width = max(map(len, names))
+    lines += [f"  {name:<{width}}  {load_verb(name).SUMMARY}" for name in names]
+    return "\n".join([*lines, "", "dpsco VERB -h explains a verb; every verb that prints takes --json"])

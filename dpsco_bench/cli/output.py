@@ -1,0 +1,123 @@
+"""What verbs print: JSON, and tables that fit 100 columns."""
+
+from __future__ import annotations
+
+import math
+import sys
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpsco_bench.jsonio import dumps_pretty
+
+WIDTH = 100
+_GAP = "  "
+_SIGNS = {"lower": ">= ", "upper": "<= ", "exact": ""}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a terminal table.
+
+    Attributes
+    ----------
+    key : str
+        Key of the row.
+    title : str
+        Heading.
+    numeric : bool
+        Right-aligned if so.
+    shrink : int
+        0: never shortened; otherwise the least width that the column may be cut to.
+    """
+
+    key: str
+    title: str
+    numeric: bool = False
+    shrink: int = 0
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON: NaN is null, infinity ``"inf"``."""
+    sys.stdout.write(dumps_pretty(value))
+
+
+def number(value: Any, digits: int = 4) -> str:
+    """A number with ``digits`` significant digits; ``-`` for NaN and None."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    if isinstance(value, bool | str):
+        return str(value)
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:.{digits}g}"
+
+
+def bounded(value: float | None, kind: str, digits: int = 4) -> str:
+    """A number with the sign of its kind: ``>= 3.3e4`` for a lower bound, ``<= 1`` for an upper one."""
+    shown = number(value, digits)
+    return shown if shown == "-" else _SIGNS.get(kind, "") + shown
+
+
+def table(columns: Sequence[Column], rows: Iterable[Mapping[str, Any]], width: int = WIDTH) -> str:
+    """Lay rows out under their headings; columns that may shrink are cut with ``...`` until the table fits.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        In order.
+    rows : iterable of mapping
+        Missing keys and None print as empty cells.
+    width : int
+        Largest line length.
+
+    Returns
+    -------
+    str
+        Lines without trailing blanks.
+    """
+    cells = [[_cell(row.get(column.key)) for column in columns] for row in rows]
+    titles = [column.title for column in columns]
+    widths = [max(map(len, values)) for values in zip(titles, *cells, strict=True)]
+    _shrink(widths, columns, width)
+    lines = [titles, ["-" * w for w in widths], *cells]
+    return "\n".join(_line(line, widths, columns) for line in lines)
+
+
+def paragraph(text: str, indent: str = "", width: int = WIDTH) -> str:
+    """Reflow one paragraph."""
+    return textwrap.fill(" ".join(text.split()), width, initial_indent=indent, subsequent_indent=indent)
+
+
+def labelled(label: str, text: str, room: int = 14, width: int = WIDTH) -> str:
+    """A label and its text, continued under the text."""
+    return textwrap.fill(
+        " ".join(text.split()),
+        width,
+        initial_indent=f"{label:<{room}}",
+        subsequent_indent=" " * room,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else number(value) if isinstance(value, float) else str(value)
+
+
+def _shrink(widths: list[int], columns: Sequence[Column], width: int) -> None:
+    """Shorten the columns that may shrink, the last one first, until the line fits or nothing is left to take."""
+    excess = sum(widths) + len(_GAP) * (len(widths) - 1) - width
+    for i in reversed(range(len(columns))):
+        if excess > 0 and columns[i].shrink:
+            taken = max(0, min(excess, widths[i] - columns[i].shrink))
+            widths[i], excess = widths[i] - taken, excess - taken
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:
+    parts = []
+    for cell, width, column in zip(cells, widths, columns, strict=True):
+        shown = cell if len(cell) <= width else cell[: width - 3] + "..."
+        parts.append(shown.rjust(width) if column.numeric else shown.ljust(width))
+    return _GAP.join(parts).rstrip()

@@ -1,0 +1,180 @@
+"""The library's `run`: one algorithm on one problem, from plain keys to NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.algorithms.registry import CALIBRATIONS, Algorithm
+from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.execution.calibration import calibrate_cell
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.request import make_cell, plan_cell
+from dpsco_bench.execution.run import replicate_blocks, run_block
+from dpsco_bench.problems.base import Problem
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the replicates of one run gave.
+
+    Attributes
+    ----------
+    risk : array (R,)
+        Excess empirical risk of each replicate's output.
+    output : array (R, d)
+        The outputs.
+    gradient_evaluations : array (R,)
+        Single-record gradients that were evaluated.
+    start_risk : float
+        Excess risk of the starting point.
+    calibration : dict
+        ``calibration``, ``variant``, ``schedule``, ``scales`` (noise standard deviation per query), ``epsilon_real``,
+        ``epsilon_real_kind``, ``privacy_status``, ``accountant``, planned ``gradient_evaluations``, ``constants``.
+    cell : Cell
+        What was run.
+    """
+
+    risk: np.ndarray
+    output: np.ndarray
+    gradient_evaluations: np.ndarray
+    start_risk: float
+    calibration: dict[str, Any]
+    cell: Cell
+
+    @property
+    def mean(self) -> float:
+        """Mean excess risk."""
+        return float(self.risk.mean())
+
+    @property
+    def stderr(self) -> float:
+        """Standard error of the mean; NaN for a single replicate."""
+        return standard_error(self.risk)
+
+
+def standard_error(values: np.ndarray) -> float:
+    """Standard error of the mean of ``values (R,)``; NaN for a single one."""
+    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else float("nan")
+
+
+def run(
+    algorithm: str | Algorithm,
+    problem: str | type[Problem],
+    n: int,
+    d: int | None = None,
+    *,
+    epsilon: float = 1.0,
+    delta: float = 1e-5,
+    calibration: str = "accounted",
+    replicates: int = 16,
+    seed: int = 2017,
+    data_set: int = 0,
+    backend: str = "numpy",
+    dtype: str = "float64",
+    **options: Any,
+) -> Result:
+    """Calibrate an algorithm on a problem and run it.
+
+    Parameters
+    ----------
+    algorithm : str or Algorithm
+        ``paper.name``, or the object that ``@algorithm`` returned.
+    problem : str or type of Problem
+        Name, or the class that ``@problem`` returned.
+    n : int
+        Number of records, >= 1.
+    d : int, optional
+        Dimension; by default the problem's.
+    epsilon, delta : float
+        Target (epsilon, delta)-differential privacy under replace-one neighbours; epsilon > 0, 0 < delta < 1.
+    calibration : str
+        ``accounted`` (least noise that the accountant accepts), ``paper`` (as the theorem states it) or ``none``.
+    replicates : int
+        R, independent repetitions on the same data set.
+    seed : int
+        Root of all randomness, >= 0.
+    data_set : int
+        Number of the data set, >= 0.
+    backend, dtype : str
+        ``numpy`` or ``cupy``; ``float64`` or ``float32``.
+    **options
+        ``variant``, schedule options, problem options and problem constants by plain name.
+
+    Returns
+    -------
+    Result
+        With arrays ``risk (R,)`` and ``output (R, d)`` and the ``calibration``.
+
+    Raises
+    ------
+    InputError, Refusal
+        For a key or value out of range, or a combination that the source does not define.
+    NumericalFailure
+        For non-finite iterates.
+    """
+    keys = {"n": n, "epsilon": epsilon, "delta": delta, **({} if d is None else {"d": d}), **options}
+    cell = make_cell(_name(algorithm, "id"), _name(problem, "name"), keys)
+    check_run(calibration, replicates, seed, data_set)
+    plan_cell(cell, calibration, seed)
+    calibrated = calibrate_cell(cell, calibration, seed)
+    return _run(cell, calibration, calibrated, replicates, seed, data_set, backend, dtype)
+
+
+def check_run(calibration: str, replicates: int, seed: int, data_set: int = 0) -> None:
+    """Check what is not part of a cell.
+
+    Raises
+    ------
+    InputError
+        Naming the key.
+    """
+    if calibration not in CALIBRATIONS:
+        raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
+    checked_count("replicates", replicates)
+    for key, value in (("seed", seed), ("data_set", data_set)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise InputError(key, value, "an integer >= 0")
+
+
+def _run(
+    cell: Cell,
+    calibration: str,
+    calibrated: Mapping[str, Any],
+    replicates: int,
+    seed: int,
+    data_set: int,
+    backend: str,
+    dtype: str,
+) -> Result:
+    data = cell.draw_data(seed, data_set)
+    blocks = [
+        run_block(
+            cell,
+            calibration,
+            calibrated["scales"],
+            data,
+            root_seed=seed,
+            data_set=data_set,
+            first_replicate=first,
+            replicates=count,
+            backend=backend,
+            dtype=dtype,
+        )
+        for first, count in replicate_blocks(cell.n, replicates)
+    ]
+    return Result(
+        np.concatenate([block.risk[:, -1] for block in blocks]),
+        np.concatenate([block.output for block in blocks]),
+        np.concatenate([block.evaluations[:, -1] for block in blocks]),
+        blocks[0].start_risk,
+        {"calibration": calibration, **calibrated},
+        cell,
+    )
+
+
+def _name(entry: Any, attribute: str) -> str:
+    return entry if isinstance(entry, str) else str(getattr(entry, attribute, entry))

@@ -1,0 +1,148 @@
+"""From plain keys (``theta=0.01``, ``kappa=8``, ``smoothness=1``) to a cell: every key has one place or none."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
+from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.problems.base import Constants, Problem
+from dpsco_bench.problems.registry import problem_class
+
+CONSTANTS = tuple(f.name for f in fields(Constants) if f.name != "status")
+CELL_KEYS = ("n", "d", "epsilon", "delta")
+SCHEDULE, PROBLEM, CONSTANT = "algorithm.options", "problem.options", "problem.options.constants"
+
+
+def problem_options(problem: type[Problem]) -> dict[str, inspect.Parameter]:
+    """Constructor options of a problem by name (dimension and constants have keys of their own)."""
+    parameters = inspect.signature(problem, eval_str=True).parameters
+    return {key: p for key, p in parameters.items() if key not in ("d", "constants")}
+
+
+def place_of(key: str, algorithm: Algorithm, problem: type[Problem]) -> str:
+    """Where a plain key belongs.
+
+    Parameters
+    ----------
+    key : str
+        As the user writes it, without a prefix.
+    algorithm, problem
+        The pair in question. An option of the problem's constructor goes before a constant of the same name, because it
+        changes the objective itself.
+
+    Returns
+    -------
+    str
+        ``algorithm`` (the variant), `SCHEDULE`, `PROBLEM`, `CONSTANT`, or an empty string for an unknown key.
+
+    Raises
+    ------
+    InputError
+        For a key that both the algorithm and the problem have.
+    """
+    if key == "variant":
+        return "algorithm"
+    schedule, options = key in algorithm.options, key in problem_options(problem)
+    if schedule and (options or key in CONSTANTS):
+        raise InputError(key, "ambiguous", f"written {SCHEDULE}.{key} or {PROBLEM if options else CONSTANT}.{key}")
+    return SCHEDULE if schedule else PROBLEM if options else CONSTANT if key in CONSTANTS else ""
+
+
+def known_keys(algorithm: Algorithm, problem: type[Problem]) -> list[str]:
+    """Every plain key that a pair takes, cell keys first, each once."""
+    return list(dict.fromkeys([*CELL_KEYS, "variant", *algorithm.options, *problem_options(problem), *CONSTANTS]))
+
+
+def unknown_key(key: str, value: object, known: Iterable[str], where: str = "") -> InputError:
+    """The error for a key that nothing takes, with the nearest known one."""
+    names = list(known)
+    close = difflib.get_close_matches(key, names, 1)
+    hint = f"did you mean {close[0]}? " if close else ""
+    return InputError(key, value, f"a known key; {hint}known: {', '.join(names)}", where)
+
+
+def make_cell(algorithm: str, problem: str, keys: Mapping[str, Any]) -> Cell:
+    """Sort keys into a cell and build its problem.
+
+    Parameters
+    ----------
+    algorithm, problem : str
+        Ids.
+    keys : mapping
+        ``n`` (required), ``d``, ``epsilon``, ``delta``, ``variant``, schedule options, problem options and problem
+        constants, plain or with their prefix (``algorithm.options.theta``, ``problem.options.kappa``).
+
+    Returns
+    -------
+    Cell
+
+    Raises
+    ------
+    InputError
+        For a missing, unknown or ambiguous key, or a value outside its range.
+    """
+    entry, cls = get_algorithm(algorithm), problem_class(problem)
+    fields: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-5}
+    sorted_keys: dict[str, dict[str, Any]] = {SCHEDULE: {}, PROBLEM: {}, CONSTANT: {}, "algorithm": {}}
+    for key, value in keys.items():
+        prefix, _, name = key.rpartition(".")
+        place = prefix if prefix in sorted_keys else "" if prefix else place_of(key, entry, cls)
+        if key in CELL_KEYS:
+            fields[key] = value
+        elif not place or (place == "algorithm" and name != "variant"):
+            raise unknown_key(key, value, known_keys(entry, cls), f"{entry.id} on {problem}")
+        else:
+            sorted_keys[place][name] = value
+    if "n" not in fields:
+        raise InputError("n", "missing", "given, an integer >= 1")
+    options = {k: _as_declared(v, problem_options(cls).get(k)) for k, v in sorted_keys[PROBLEM].items()}
+    if sorted_keys[CONSTANT]:
+        options["constants"] = {**dict(options.get("constants") or {}), **sorted_keys[CONSTANT]}
+    cell = Cell(
+        entry.id, problem, **fields, **sorted_keys["algorithm"], options=sorted_keys[SCHEDULE], problem_options=options
+    )
+    return check_cell(cell)
+
+
+def check_cell(cell: Cell) -> Cell:
+    """Build the cell's problem and check its options' types; returns the cell.
+
+    Raises
+    ------
+    InputError, Refusal
+        For an option or a constant out of range, or a problem that the algorithm does not take.
+    """
+    if cell.variant is not None and not isinstance(cell.variant, str):
+        raise InputError("variant", cell.variant, "one of " + ", ".join(cell.algorithm_entry.variants))
+    cell.algorithm_entry.check_problem(cell.problem_entry)
+    return cell
+
+
+def plan_cell(cell: Cell, calibration: str, root_seed: int) -> tuple[str, Any]:
+    """The cell's variant and plan; numbers so extreme that a schedule cannot be computed are the input's fault.
+
+    Raises
+    ------
+    InputError, Refusal, DpscoError
+        As the plan raises them, or for overflow.
+    """
+    try:
+        return cell.plan(calibration, root_seed)
+    except DpscoError:
+        raise
+    except (ArithmeticError, ValueError) as error:
+        where = f"n = {cell.n}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
+        raise DpscoError(f"the schedule of {cell.algorithm} degenerates at {where}: {error}") from error
+
+
+def _as_declared(value: Any, parameter: inspect.Parameter | None) -> Any:
+    """Keep text text: a data folder called 2017 is not a number."""
+    if parameter is not None and isinstance(parameter.default, str) and isinstance(value, int | float):
+        return str(value)
+    return value
