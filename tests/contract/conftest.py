@@ -5,14 +5,12 @@ A new algorithm or problem is covered as soon as the registry lists it.
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
-from dpsco_bench.algorithms.registry import CALIBRATIONS, get_algorithm, list_algorithms
+from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.backend.namespace import to_numpy
-from dpsco_bench.errors import DpscoError, InputError, Refusal
+from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Full, Poisson
@@ -260,11 +258,3 @@ def pytest_generate_tests(metafunc):
             metafunc.parametrize(name, cases, ids=lambda c: c.id)
     if "algorithm_id" in metafunc.fixturenames:
         metafunc.parametrize("algorithm_id", list_algorithms())
-
-
-@pytest.fixture(scope="session")
-def bench():
-    """What tests share with this file."""
-    return SimpleNamespace(
-        CASES=CASES, CALIBRATIONS=CALIBRATIONS, PRIVACY=PRIVACY, PseudoHuber=PseudoHuber, DpscoError=DpscoError
-    )

@@ -1,0 +1,147 @@
+"""Imports go one way, from the command line down to the errors, and the computing core needs little."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dpsco_bench
+
+ROOT = Path(dpsco_bench.__file__).parent
+NAME = "dpsco_bench"
+LAYERS = (
+    ("errors",),
+    ("jsonio", "paths"),
+    ("backend", "rng"),
+    ("geometry", "datasets", "problems"),
+    ("samplers", "privacy"),
+    ("algorithms",),
+    ("execution",),
+    ("claims",),
+    ("analysis",),
+    ("report", "audit"),
+    ("cli",),
+    ("__init__", "__main__"),
+)
+"""From the lowest up; a module imports from its own or a lower layer."""
+LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
+CORE = LEVEL["execution"]
+CORE_MAY_IMPORT = {"numpy", "scipy", "pyarrow", "numba", "cupy"} | set(sys.stdlib_module_names)
+HEAVY = ("hydra", "omegaconf", "snakemake", "dp_accounting", "pandas", "matplotlib", "jinja2", "numba", "cupy")
+
+
+def module_names():
+    paths = sorted(p for p in ROOT.rglob("*.py") if "_share" not in p.parts)
+    return {".".join((NAME, *p.relative_to(ROOT).with_suffix("").parts)): p for p in paths}
+
+
+MODULES = module_names()
+
+
+def part_of(module):
+    return module.split(".")[1]
+
+
+def names_in(node):
+    """Modules that one import statement may load."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    assert node.level == 0, "relative import"
+    return [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+
+
+def statements(module, *, nested):
+    """Import statements of a module; without ``nested`` only those that run on import."""
+    tree = ast.parse(MODULES[module].read_text())
+    if nested:
+        found = ast.walk(tree)
+    else:
+        found, todo = [], list(tree.body)
+        while todo:
+            node = todo.pop()
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                continue
+            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+                continue
+            found.append(node)
+            todo.extend(ast.iter_child_nodes(node))
+    return [node for node in found if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
+def imported(module, *, nested):
+    return {name for node in statements(module, nested=nested) for name in names_in(node)}
+
+
+def test_every_part_has_a_layer():
+    assert {part_of(module) for module in MODULES} <= set(LEVEL)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_go_down(module):
+    level = LEVEL[part_of(module)]
+    inner = {name for name in imported(module, nested=True) if name.startswith(f"{NAME}.")} - {f"{NAME}.__version__"}
+    upward = {name for name in inner if LEVEL[part_of(name)] > level}
+    assert not upward
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if LEVEL[part_of(m)] <= CORE])
+def test_the_core_imports_arrays_and_the_standard_library_only(module):
+    outer = {name.split(".")[0] for name in imported(module, nested=False)} - {NAME}
+    assert outer <= CORE_MAY_IMPORT
+    assert "cupy" not in outer
+    later = {name.split(".")[0] for name in imported(module, nested=True)} - {NAME} - CORE_MAY_IMPORT
+    # The accountants load dp_accounting when the calibration step asks for them, and nothing else does.
+    assert later <= ({"dp_accounting"} if ".accountants." in module else set())
+
+
+def test_no_cycles():
+    graph = {
+        module: {name for name in imported(module, nested=False) if name in MODULES and name != module}
+        for module in MODULES
+    }
+    done = set()
+
+    def visit(module, path):
+        assert module not in path, " -> ".join([*path[path.index(module) :], module])
+        if module not in done:
+            for name in sorted(graph[module]):
+                visit(name, [*path, module])
+            done.add(module)
+
+    for module in sorted(graph):
+        visit(module, [])
+
+
+WORK = """
+import sys
+
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in sys.argv[1:]:
+            raise ImportError("blocked: " + name)
+
+sys.meta_path.insert(0, Block())
+from dpsco_bench.algorithms.registry import list_algorithms
+from dpsco_bench.problems.registry import list_problems
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.job import execute
+from dpsco_bench.execution.run import run_block
+
+assert list_algorithms() and list_problems()
+cell = Cell("wang2017.dp_gd_pl", "ridge_logistic", n=32, epsilon=1.0, delta=1e-5, d=3, options={"steps": 3})
+trace = run_block(cell, "paper", {"gradient": 0.1}, cell.draw_data(1, 0), root_seed=1, replicates=2)
+print(trace.output.tolist())
+"""
+
+
+def output_without(*packages):
+    done = subprocess.run([sys.executable, "-c", WORK, *packages], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_worker_runs_without_the_heavy_packages():
+    """Neither Hydra, Snakemake nor an accountant is needed to run a job, and Numba changes no bit."""
+    assert output_without(*HEAVY) == output_without()
