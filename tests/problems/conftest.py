@@ -1,0 +1,32 @@
+import numpy as np
+import pytest
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+
+HERE = [name for name in list_problems() if not problem_class(name).needs_data_root]
+
+
+def streams(data_set=0, seed=5):
+    return lambda name: Stream(stream_key(seed, "problem tests", f"data/{data_set}/{name}"), np)
+
+
+def small(name, d=4):
+    try:
+        return get_problem(name, d)
+    except InputError:
+        return get_problem(name)
+
+
+@pytest.fixture(params=HERE)
+def problem(request):
+    """Every problem whose data are at hand, in four dimensions where it allows them."""
+    return small(request.param)
+
+
+@pytest.fixture
+def draw():
+    """``draw(problem, n)``: a data set from fixed streams."""
+    return lambda problem, n, data_set=0: problem.draw(n, streams(data_set))

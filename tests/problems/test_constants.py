@@ -1,0 +1,133 @@
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.problems.base import Constants, Problem
+from dpsco_bench.problems.registry import get_problem, list_problems, problem, problem_class
+
+OWN = Constants(1.0, 0.25, strong_convexity=0.1, regularisation=0.1, initial_gap=0.1)
+
+
+def test_derived_quantities():
+    assert OWN.total_smoothness == 0.35
+    assert OWN.condition_number == 2.5
+    assert Constants(1.0, 1.0).condition_number == math.inf
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({}, "global"),
+        ({"lipschitz": 2.0}, "global"),
+        ({"lipschitz": 0.5}, "nominal"),
+        ({"smoothness": 1.0}, "global"),
+        ({"smoothness": 0.2}, "nominal"),
+        ({"strong_convexity": 0.05}, "global"),
+        ({"strong_convexity": 0.2}, "nominal"),
+        ({"regularisation": 0.2}, "nominal"),
+        ({"initial_gap": 1e-3}, "global"),
+        ({"initial_gap": 10.0, "smoothness": 1.0}, "global"),
+        ({"lipschitz": 2.0, "strong_convexity": 0.2}, "nominal"),
+    ],
+)
+def test_an_override_that_claims_more_than_is_proved_is_nominal(changes, status):
+    new = OWN.override(**changes)
+    assert new.status == status
+    for key, value in changes.items():
+        assert getattr(new, key) == value
+
+
+def test_nominal_constants_stay_nominal():
+    nominal = Constants(1.0, 1.0, status="nominal")
+    assert nominal.override(lipschitz=5.0).status == "nominal"
+
+
+@pytest.mark.parametrize("key", ["lipschitz", "smoothness", "initial_gap"])
+@pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, "1", True, None])
+def test_positive_constants(key, value):
+    with pytest.raises(InputError, match=f"^{key} = .*: must be a finite number > 0$"):
+        OWN.override(**{key: value})
+
+
+@pytest.mark.parametrize("key", ["strong_convexity", "regularisation"])
+def test_nonnegative_constants(key):
+    OWN.override(**{key: 0})
+    with pytest.raises(InputError, match=f"^{key} = -1: must be a finite number >= 0$"):
+        OWN.override(**{key: -1})
+
+
+def test_status_cannot_be_claimed():
+    with pytest.raises(InputError, match="^problem constant = 'status': must be one of lipschitz, smoothness"):
+        OWN.override(status="global")
+
+
+def test_constants_are_plain_floats():
+    """A NumPy scalar would turn a float32 state into float64."""
+    new = OWN.override(lipschitz=np.float64(2), smoothness=3)
+    assert type(new.lipschitz) is float and type(new.smoothness) is float
+    assert type(Constants(1, np.float32(1)).smoothness) is float
+
+
+def test_problems_take_constants_by_key():
+    entry = get_problem("ridge_logistic", 5, constants={"smoothness": 1.0, "initial_gap": 1.0})
+    assert entry.constants.condition_number == 10 and entry.constants.status == "global"
+    with pytest.raises(InputError, match="problem constant = 'mu'"):
+        get_problem("ridge_logistic", 5, constants={"mu": 1.0})
+
+
+def test_unknown_problems_and_options():
+    with pytest.raises(InputError, match="^problem = 'nothing': must be one of .*ridge_logistic"):
+        get_problem("nothing")
+    with pytest.raises(InputError, match="^option of problem ridge_logistic = 'kappa': must be one of constants$"):
+        get_problem("ridge_logistic", kappa=2.0)
+    with pytest.raises(InputError, match="^problem = '../x'"):
+        get_problem("../x")
+
+
+@pytest.mark.parametrize("d", [0, -1, 2.0, "3", True])
+def test_dimensions(d):
+    with pytest.raises(InputError, match="^d = .*: must be an integer >= 1"):
+        get_problem("ridge_logistic", d)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("diag_quadratic", {"kappa": 0.5}),
+        ("diag_quadratic", {"kappa": "four"}),
+        ("diag_quadratic", {"kappa": math.inf}),
+        ("covertype_synthetic", {"loss": "hinge"}),
+        ("covertype_synthetic", {"loss": ["standard"]}),
+        ("covertype_synthetic", {"regularisation": -0.1}),
+        ("covertype_synthetic", {"regularisation": "weak"}),
+    ],
+)
+def test_options_out_of_range_name_their_key(name, options):
+    with pytest.raises(InputError, match=f"^{next(iter(options))} = ") as caught:
+        get_problem(name, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_ones_own_problem_is_registered_by_decorator(monkeypatch):
+    from dpsco_bench.problems import registry
+
+    monkeypatch.setattr(registry, "_USER_PROBLEMS", {})
+
+    @problem
+    class Mine(Problem):
+        name = "mine"
+        own_constants = OWN
+
+    assert problem_class("mine") is Mine and "mine" in list_problems()
+    assert isinstance(get_problem("mine", 2), Mine)
+    with pytest.raises(InputError, match="problem name"):
+
+        @problem
+        class Nameless(Problem):
+            pass
+
+
+def test_every_problem_documents_itself(problem):
+    assert problem.summary and problem.source and problem.name in list_problems()

@@ -1,0 +1,116 @@
+"""Gradients, risks and declared constants of every problem agree with each other."""
+
+import numpy as np
+import pytest
+
+from dpsco_bench.backend.namespace import take_rows, take_values
+from dpsco_bench.problems.base import Data, Trait
+
+POINTS = 5
+
+
+@pytest.fixture
+def points(problem):
+    return np.random.default_rng(1).standard_normal((POINTS, problem.dimension))
+
+
+def rows_of(data, indices):
+    if data.features is None:
+        return data
+    return Data(data.n, take_rows(data.features, indices), take_values(data.labels, indices))
+
+
+def test_mean_gradient_is_the_derivative_of_the_risk(problem, draw, points):
+    data, lam, h = draw(problem, 30), problem.constants.regularisation, 1e-6
+    gradient = problem.mean_gradient(points, data) + lam * points
+    numerical = np.empty_like(points)
+    for j in range(problem.dimension):
+        shift = h * np.eye(problem.dimension)[j]
+        numerical[:, j] = (problem.risk(points + shift, data) - problem.risk(points - shift, data)) / (2 * h)
+    np.testing.assert_allclose(gradient, numerical, rtol=1e-5, atol=1e-7 * max(1.0, np.abs(gradient).max()))
+
+
+def test_a_batch_of_all_records_sums_to_the_mean(problem, draw, points):
+    n = 30
+    data = draw(problem, n)
+    indices = np.broadcast_to(np.arange(n), (POINTS, n))
+    total = problem.batch_gradient(points, rows_of(data, indices), np.ones((POINTS, n)))
+    np.testing.assert_allclose(total / n, problem.mean_gradient(points, data), rtol=1e-12, atol=1e-14)
+
+
+def test_padding_has_no_weight(problem, draw, points):
+    data = draw(problem, 30)
+    indices, weights = np.tile([3, 8, 0, 0], (POINTS, 1)), np.tile([1.0, 1.0, 0.0, 0.0], (POINTS, 1))
+    padded = problem.batch_gradient(points, rows_of(data, indices), weights)
+    bare = problem.batch_gradient(points, rows_of(data, indices[:, :2]), weights[:, :2])
+    np.testing.assert_allclose(padded, bare, rtol=1e-13, atol=1e-15)
+
+
+def test_the_optimum_is_not_beaten(problem, draw, points):
+    data = draw(problem, 30)
+    for x in (points, 0.1 * points, problem.start[None]):
+        assert np.all(problem.risk(x, data) - problem.optimal_risk(data) >= -1e-12)
+
+
+def test_traits_and_constants_agree(problem, draw):
+    c = problem.constants_of(draw(problem, 30))
+    if {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ} & problem.traits:
+        assert c.strong_convexity > 0
+    if Trait.STRONGLY_CONVEX in problem.traits:
+        assert Trait.POLYAK_LOJASIEWICZ in problem.traits, "strong convexity implies the inequality"
+        assert c.strong_convexity <= c.total_smoothness * (1 + 1e-12)
+
+
+def test_strong_convexity_and_smoothness_hold(problem, draw, points):
+    """Co-coercivity-type bounds on random pairs, for the whole objective."""
+    data = draw(problem, 30)
+    c, lam = problem.constants_of(data), problem.constants.regularisation
+    gradient = problem.mean_gradient(points, data) + lam * points
+    move, change = points[1:] - points[:-1], gradient[1:] - gradient[:-1]
+    square = (move**2).sum(axis=1)
+    assert np.all(np.linalg.norm(change, axis=1) <= c.total_smoothness * np.sqrt(square) * (1 + 1e-9))
+    if Trait.CONVEX in problem.traits:
+        lower = c.strong_convexity if Trait.STRONGLY_CONVEX in problem.traits else 0.0
+        assert np.all((move * change).sum(axis=1) >= (lower - 1e-12) * square * (1 - 1e-9))
+
+
+def test_records_of_the_domain_obey_the_lipschitz_constant(problem):
+    """Each record's gradient is at most G wherever the iterate is; nominal constants promise nothing."""
+    if problem.constants.status != "global":
+        pytest.skip(f"{problem.name}: the Lipschitz constant is nominal")
+    records = problem.domain_records(40, seed=2)
+    rng = np.random.default_rng(3)
+    largest = 0.0
+    for radius in (0.1, 10.0, 1e4):
+        x = radius * rng.standard_normal((40, problem.dimension))
+        single = problem.batch_gradient(
+            x, Data(40, records.features[:, None, :], records.labels[:, None]), np.ones((40, 1))
+        )
+        largest = max(largest, float(np.linalg.norm(single, axis=1).max()))
+    G = problem.constants.lipschitz
+    assert 0.5 * G < largest <= G * (1 + 1e-12)
+
+
+def test_drawn_records_lie_in_the_domain(problem, draw):
+    data = draw(problem, 50)
+    assert data.n == 50
+    if data.features is not None:
+        assert data.features.shape == (50, problem.dimension) and data.features.dtype == np.float64
+        assert np.linalg.norm(data.features, axis=1).max() <= 1 + 1e-12
+        assert data.labels.shape == (50,) and np.isfinite(data.labels).all()
+
+
+def test_initial_gap_bounds_the_gap_of_the_start(problem, draw):
+    """D0 is a-priori; on a drawn data set it is an upper bound up to the sampling of small n."""
+    data = draw(problem, 2000)
+    start = float(problem.risk(problem.start[None], data)[0])
+    assert start - problem.optimal_risk(data) <= problem.constants.initial_gap * 1.1
+
+
+def test_single_precision_stays_single(problem, draw, points):
+    data = draw(problem, 30).to(np, "float32")
+    x = points.astype(np.float32)
+    assert problem.mean_gradient(x, data).dtype == np.float32
+    weights = np.ones((POINTS, 2), dtype=np.float32)
+    indices = np.zeros((POINTS, 2), dtype=np.int64)
+    assert problem.batch_gradient(x, rows_of(data, indices), weights).dtype == np.float32

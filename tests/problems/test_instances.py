@@ -1,0 +1,128 @@
+"""The instances are the ones of the specification."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_bench.problems.registry import get_problem
+
+
+def test_ridge_logistic_draws_the_declared_law(draw):
+    problem = get_problem("ridge_logistic", 3)
+    data = draw(problem, 40_000)
+    np.testing.assert_allclose(np.linalg.norm(data.features, axis=1), 1.0, rtol=1e-12)
+    # Uniform on the sphere: mean 0, second moments 1/d; in three dimensions each coordinate is uniform on [-1, 1].
+    assert np.abs(data.features.mean(axis=0)).max() < 5 / math.sqrt(3 * data.n)
+    second = data.features.T @ data.features / data.n
+    np.testing.assert_allclose(second, np.eye(3) / 3, atol=5 * 0.3 / math.sqrt(data.n))
+    counts = np.histogram(data.features[:, 1], bins=20, range=(-1, 1))[0]
+    assert ((counts - 2000) ** 2 / 2000).sum() < 60  # chi-square with 19 degrees of freedom, p = 4e-6
+    assert set(np.unique(data.labels)) == {-1.0, 1.0}
+    chance = 1 / (1 + np.exp(-2 * data.features.sum(axis=1)))
+    z = ((data.labels > 0) - chance) / np.sqrt(chance * (1 - chance))
+    for weight in (np.ones(data.n), data.features[:, 0], np.sign(data.features.sum(axis=1))):
+        assert abs((z * weight).sum()) < 5 * np.sqrt((weight**2).sum())
+
+
+def test_ridge_logistic_constants():
+    c = get_problem("ridge_logistic").constants
+    assert (c.lipschitz, c.smoothness, c.strong_convexity, c.regularisation, c.initial_gap) == (1, 0.25, 0.1, 0.1, 0.1)
+    assert get_problem("ridge_logistic").dimension == 10
+    np.testing.assert_array_equal(get_problem("ridge_logistic").start, np.zeros(10))
+
+
+def test_records_do_not_depend_on_their_number(draw):
+    """Record i depends on i alone within one key, and data sets differ."""
+    problem = get_problem("ridge_logistic", 3)
+    few, many = draw(problem, 10), draw(problem, 1000)
+    np.testing.assert_array_equal(few.features, many.features[:10])
+    np.testing.assert_array_equal(few.labels, many.labels[:10])
+    assert not np.array_equal(few.features, draw(problem, 10, data_set=1).features)
+
+
+def test_rank8_least_squares(draw):
+    problem = get_problem("rank8_least_squares")
+    data = draw(problem, 500)
+    values = np.linalg.eigvalsh(data.features.T @ data.features / data.n)
+    assert problem.dimension == 32 and problem.effective_dimension == 8
+    assert np.abs(values[:-8]).max() < 1e-14 and values[-8] > 0.05
+    c = problem.constants_of(data)
+    np.testing.assert_allclose([c.strong_convexity, c.smoothness], values[[-8, -1]], rtol=1e-12)
+    assert c.status == problem.constants.status == "nominal" and problem.data_dependent_constants
+    assert np.abs(data.labels).max() <= 1
+    np.testing.assert_allclose(np.linalg.norm(data.features, axis=1), 1.0, rtol=1e-6)
+    truth = np.linalg.lstsq(data.features, data.labels, rcond=None)[0]
+    np.testing.assert_allclose(np.linalg.norm(truth), 0.5 * math.sqrt(8), rtol=0.1)
+
+
+def test_rank8_least_squares_satisfies_the_inequality_with_its_constant(draw):
+    """``||grad F||^2 >= 2 mu (F - F*)`` although F is flat in 24 directions."""
+    problem = get_problem("rank8_least_squares")
+    data = draw(problem, 200)
+    mu = problem.constants_of(data).strong_convexity
+    x = np.random.default_rng(0).standard_normal((50, 32))
+    square = (problem.mean_gradient(x, data) ** 2).sum(axis=1)
+    assert np.all(square >= 2 * mu * (problem.risk(x, data) - problem.optimal_risk(data)) * (1 - 1e-9))
+
+
+@pytest.mark.parametrize("n", [1, 3, 8])
+def test_rank8_least_squares_with_few_records_has_its_own_rank(draw, n):
+    """The extreme *nonzero* eigenvalues: with n < 8 records only n of them are nonzero."""
+    problem = get_problem("rank8_least_squares")
+    assert (
+        0 < problem.constants_of(draw(problem, n)).strong_convexity <= problem.constants_of(draw(problem, n)).smoothness
+    )
+
+
+def test_diag_quadratic():
+    problem = get_problem("diag_quadratic", kappa=8)
+    assert problem.dimension == 16
+    np.testing.assert_allclose(problem.spectrum, np.linspace(1 / 8, 1, 16))
+    np.testing.assert_allclose(problem.start, np.full(16, 0.25))
+    c = problem.constants
+    assert (c.smoothness, c.strong_convexity, c.status) == (1.0, 0.125, "nominal")
+    np.testing.assert_allclose(problem.risk(problem.start[None], None)[0], c.initial_gap, rtol=1e-14)
+
+
+def test_diag_quadratic_closed_form_at_its_ends():
+    problem = get_problem("diag_quadratic")
+    assert problem.expected_gap_gradient_descent(1.0, 0, 3.0) == pytest.approx(problem.constants.initial_gap)
+    # One step from a point: decay of the error plus one draw of noise.
+    h, eta, sigma = problem.spectrum, 0.5, 0.3
+    expected = 0.5 * np.sum(h * ((1 - eta * h) ** 2 * problem.start**2 + eta**2 * sigma**2))
+    assert problem.expected_gap_gradient_descent(eta, 1, sigma) == pytest.approx(expected, rel=1e-14)
+    # Stationary law: eta sigma^2 / (2 (2 - eta h_j)) per coordinate.
+    limit = np.sum(eta * sigma**2 / (2 * (2 - eta * h)))
+    assert problem.expected_gap_gradient_descent(eta, 10_000, sigma) == pytest.approx(limit, rel=1e-12)
+
+
+def test_covertype_losses(draw):
+    """The printed loss is a margin-1 logistic with the flipped sign (erratum E14)."""
+    standard = get_problem("covertype_synthetic")
+    literal = get_problem("covertype_synthetic", loss="literal")
+    margins, labels = np.array([0.3, -2.0]), np.array([1.0, -1.0])
+    np.testing.assert_allclose(standard.loss(margins, labels), np.log1p(np.exp(-labels * margins)))
+    np.testing.assert_allclose(literal.loss(margins, labels), np.log1p(np.exp(1 + labels * margins)))
+    assert standard.constants.initial_gap == pytest.approx(math.log(2))
+    assert literal.constants.initial_gap == pytest.approx(math.log1p(math.e))
+    data = draw(standard, 100)
+    assert data.features.shape == (100, 54) and np.linalg.norm(data.features, axis=1).max() <= 1
+    np.testing.assert_array_equal(draw(standard, 100, data_set=3).features, data.features)
+
+
+def test_covertype_without_a_ridge_is_not_strongly_convex():
+    from dpsco_bench.problems.base import Trait
+
+    assert Trait.STRONGLY_CONVEX in get_problem("covertype_synthetic").traits
+    assert Trait.STRONGLY_CONVEX not in get_problem("covertype_synthetic", regularisation=0).traits
+
+
+def test_an_absent_data_set_says_how_to_get_it(tmp_path):
+    from dpsco_bench.errors import DataAbsent
+    from dpsco_bench.problems.registry import problem_class
+
+    reason = problem_class("covertype").unavailable(tmp_path)
+    assert reason.startswith("data absent: `") and "\n" not in reason
+    with pytest.raises(DataAbsent):
+        get_problem("covertype", root=str(tmp_path)).draw(10, None)

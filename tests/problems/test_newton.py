@@ -1,0 +1,92 @@
+"""Optima carry certificates."""
+
+import numpy as np
+import pytest
+
+from dpsco_bench.errors import NumericalFailure
+from dpsco_bench.problems.base import Data
+from dpsco_bench.problems.glm import Logistic
+from dpsco_bench.problems.newton import minimise_glm
+from dpsco_bench.problems.registry import get_problem
+
+
+class Plain(Logistic):
+    """Logistic loss without a ridge."""
+
+    name = "plain"
+
+    @property
+    def own_constants(self):
+        from dpsco_bench.problems.base import Constants
+
+        return Constants(1.0, 0.25)
+
+
+def gradient(problem, x, data):
+    return problem.mean_gradient(x[None], data)[0] + problem.constants.regularisation * x
+
+
+@pytest.mark.parametrize("n", [20, 1000])
+def test_ridge_logistic_gradient_vanishes(draw, n):
+    problem = get_problem("ridge_logistic", 6)
+    data = draw(problem, n)
+    best = minimise_glm(problem, data)
+    assert np.linalg.norm(gradient(problem, best.point, data)) < 1e-7
+    assert best.decrement < 1e-14
+    # By strong convexity the certificate bounds the error of the value: ||gradient||^2 / (2 mu).
+    assert abs(best.value - problem.optimal_risk(data)) < 1e-14
+
+
+def overlapping(rng, n, d):
+    """Labels that no hyperplane separates: every row comes with both."""
+    rows = rng.standard_normal((n // 2, d)) / d**0.5
+    return np.concatenate([rows, rows]), np.repeat([1.0, -1.0], n // 2) * np.where(rng.random(n) < 0.1, -1, 1)
+
+
+def test_rank_deficient_data_without_a_ridge():
+    """The minimisers form a subspace; the risk is that of the data in full-rank coordinates."""
+    rng = np.random.default_rng(0)
+    low, labels = overlapping(rng, 60, 3)
+    basis = np.linalg.qr(rng.standard_normal((7, 3)))[0]
+    wide = Data(60, low @ basis.T, labels)
+    best = minimise_glm(Plain(7), wide)
+    assert np.linalg.norm(gradient(Plain(7), best.point, wide)) < 1e-7
+    np.testing.assert_allclose(best.value, minimise_glm(Plain(3), Data(60, low, labels)).value, rtol=1e-13)
+
+
+def test_duplicated_column_without_a_ridge():
+    rng = np.random.default_rng(1)
+    low, labels = overlapping(rng, 60, 3)
+    doubled = np.concatenate([low, low[:, :1]], axis=1)
+    best = minimise_glm(Plain(4), Data(60, doubled, labels))
+    np.testing.assert_allclose(best.value, minimise_glm(Plain(3), Data(60, low, labels)).value, rtol=1e-12)
+
+
+def test_least_squares_optimum_is_the_normal_equations(draw):
+    problem = get_problem("rank8_least_squares", 12)
+    data = draw(problem, 200)
+    solution = np.linalg.lstsq(data.features, data.labels, rcond=None)[0]
+    exact = 0.5 * np.mean((data.features @ solution - data.labels) ** 2)
+    np.testing.assert_allclose(problem.optimal_risk(data), exact, rtol=1e-12)
+
+
+def test_separable_data_without_a_minimiser_end_near_the_infimum_or_in_one_line():
+    """The loss of separable data falls to 0 along a ray: the truncated steps either reach it or say so."""
+    data = Data(4, np.eye(4), np.array([1.0, -1.0, 1.0, 1.0]))
+    try:
+        assert minimise_glm(Plain(4), data).value < 1e-9
+    except NumericalFailure as error:
+        assert "\n" not in str(error)
+
+
+def test_synthetic_covertype_infimum_lies_below_every_iterate(draw):
+    """Without a ridge the one-class columns run to infinity (erratum E16): the infimum is approached, not attained."""
+    problem = get_problem("covertype_synthetic", regularisation=0.0)
+    data = draw(problem, 400)
+    infimum = problem.optimal_risk(data)
+    gaps = []
+    for ridge in (1e-4, 1e-6, 1e-8, 1e-10):
+        best = minimise_glm(get_problem("covertype_synthetic", regularisation=ridge), data)
+        gaps.append(float(problem.risk(best.point[None], data)[0]) - infimum)
+    assert gaps == sorted(gaps, reverse=True)
+    assert 0 < gaps[-1] < 1e-6

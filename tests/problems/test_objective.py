@@ -1,0 +1,108 @@
+import array_api_strict as strict
+import numpy as np
+import pytest
+
+from dpsco_bench.problems.base import Batch, Data
+from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.registry import get_problem
+
+
+@pytest.fixture
+def data(draw):
+    return draw(get_problem("ridge_logistic", 3), 20)
+
+
+@pytest.fixture
+def objective(data):
+    return Objective(get_problem("ridge_logistic", 3), data, replicates=2)
+
+
+def batch(indices, mask, expected):
+    mask = np.asarray(mask, dtype=float)
+    return Batch(np.asarray(indices), mask, mask.sum(axis=-1), expected)
+
+
+def test_start_is_repeated_for_every_replicate(objective):
+    assert objective.start.shape == (2, 3) and objective.n == 20
+
+
+def test_gradients_are_counted_per_replicate(objective):
+    x = objective.start
+    objective.mean_gradient(x)
+    np.testing.assert_array_equal(objective.evaluations, [20, 20])
+    objective.full_gradient(x)
+    np.testing.assert_array_equal(objective.evaluations, [40, 40])
+    uneven = batch([[1, 2, 0], [4, 0, 0]], [[1, 1, 0], [1, 0, 0]], 1.5)
+    objective.batch_gradient(x, uneven)
+    np.testing.assert_array_equal(objective.evaluations, [42, 41])
+    objective.batch_gradient_difference(x, x, uneven)
+    np.testing.assert_array_equal(objective.evaluations, [46, 43])
+    objective.regulariser_gradient(x), objective.prox(x, 0.1), objective.excess_risk(x)
+    np.testing.assert_array_equal(objective.evaluations, [46, 43])
+
+
+def test_batch_means_divide_by_the_expected_size(objective, data):
+    """Never by the drawn one: that is not what the accountant charges."""
+    x = np.random.default_rng(0).standard_normal((2, 3))
+    drawn = batch([[1, 2, 0], [4, 0, 0]], [[1, 1, 0], [1, 0, 0]], 5.0)
+    got = objective.batch_gradient(x, drawn)
+    problem = objective.problem
+    for r, records in enumerate(([1, 2], [4])):
+        rows = Data(len(records), data.features[records], data.labels[records])
+        expected = problem.mean_gradient(x[r : r + 1], rows)[0] * len(records) / 5.0
+        np.testing.assert_allclose(got[r], expected, rtol=1e-13)
+
+
+def test_an_empty_batch_gives_zero(objective):
+    empty = batch([[0, 0], [0, 0]], [[0, 0], [0, 0]], 1.0)
+    np.testing.assert_array_equal(objective.batch_gradient(objective.start + 1.0, empty), 0.0)
+
+
+def test_difference_is_the_difference_of_two_batch_gradients(objective):
+    rng = np.random.default_rng(0)
+    x, anchor = rng.standard_normal((2, 2, 3))
+    drawn = batch([[1, 2, 0], [4, 0, 0]], [[1, 1, 0], [1, 0, 0]], 2.0)
+    expected = objective.batch_gradient(x, drawn) - objective.batch_gradient(anchor, drawn)
+    np.testing.assert_allclose(objective.batch_gradient_difference(x, anchor, drawn), expected, rtol=1e-14)
+
+
+def test_prox_solves_its_problem(objective):
+    """``argmin (1/2)||u - x||^2 + step (lambda/2) ||u||^2``: the gradient vanishes there."""
+    x, step = np.array([[1.0, -2.0, 3.0], [0.5, 0.0, 1.0]]), np.array([[0.3], [2.0]])
+    u = objective.prox(x, step)
+    np.testing.assert_allclose(u - x + step * objective.regulariser_gradient(u), 0.0, atol=1e-15)
+
+
+def test_risk_is_evaluated_in_double_precision(data):
+    """Near the optimum a float32 risk would be noise: the excess comes out to the accuracy of the point."""
+    problem = get_problem("ridge_logistic", 3)
+    single = Objective(problem, data, 1, np, "float32")
+    double = Objective(problem, data, 1)
+    x = np.array([[0.3, 0.2, 0.1]], dtype=np.float32)
+    risk = single.excess_risk(x)
+    assert risk.dtype == np.float64
+    np.testing.assert_allclose(risk, double.excess_risk(x.astype(np.float64)), rtol=0, atol=1e-15)
+
+
+def test_excess_risk_of_the_optimum_is_zero(objective, data):
+    from dpsco_bench.problems.newton import minimise_glm
+
+    best = minimise_glm(objective.problem, data).point
+    assert np.abs(objective.excess_risk(np.stack([best, best]))).max() < 1e-14
+
+
+def test_observer_sees_what_the_algorithm_shows(data):
+    seen = []
+    watched = Objective(get_problem("ridge_logistic", 3), data, 2, observer=lambda o, x: seen.append(x))
+    watched.observe(watched.start)
+    assert len(seen) == 1
+
+
+def test_oracles_need_no_data():
+    problem = get_problem("diag_quadratic")
+    for xp in (np, strict):
+        objective = Objective(problem, Data(7), 2, xp)
+        drawn = Batch(xp.zeros((2, 3), dtype=xp.int64), xp.ones((2, 3)), xp.asarray([3.0, 3.0]), 3.0)
+        whole, part = objective.mean_gradient(objective.start), objective.batch_gradient(objective.start, drawn)
+        np.testing.assert_allclose(np.asarray(part), np.asarray(whole), rtol=1e-15)
+        np.testing.assert_array_equal(np.asarray(objective.evaluations), [10, 10])
