@@ -1,0 +1,122 @@
+"""What the noise of an algorithm costs and gives, without running anything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from dpsco_bench.errors import DpscoError
+from dpsco_bench.execution.calibration import calibration_json
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.request import plan_cell
+from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate
+
+CALIBRATIONS = ("paper", "accounted")
+_ENTRY_KEYS = (
+    *("variant", "schedule", "noise", "epsilon_real", "epsilon_real_kind", "epsilon_add_remove", "accountant"),
+    *("privacy_status", "gradient_evaluations", "leaks", "refused"),
+)
+
+
+def account(cell: Cell, root_seed: int) -> dict[str, Any]:
+    """Account one cell under both calibrations.
+
+    Parameters
+    ----------
+    cell : Cell
+        Algorithm, problem and numbers.
+    root_seed : int
+        Root of the data streams, used only where a problem's constants depend on its data.
+
+    Returns
+    -------
+    dict
+        As the README documents it for ``account --json``. A calibration that the algorithm refuses has null entries and
+        the reason under ``refused``.
+
+    Raises
+    ------
+    DpscoError
+        If both calibrations are refused.
+    """
+    entries, errors = {}, []
+    constants = cell.constants(root_seed)
+    for calibration in CALIBRATIONS:
+        try:
+            entries[calibration] = _entry(cell, calibration, constants.status, root_seed)
+        except DpscoError as error:
+            errors.append(error)
+            entries[calibration] = {**dict.fromkeys(_ENTRY_KEYS), "refused": str(error)}
+    if len(errors) == len(CALIBRATIONS):
+        raise errors[0]
+    return {
+        "algorithm": cell.algorithm_entry.id,
+        "problem": cell.problem,
+        "n": cell.n,
+        "d": cell.problem_entry.dimension,
+        "p": getattr(cell.problem_entry, "p", 2),
+        "epsilon": float(cell.epsilon),
+        "delta": float(cell.delta),
+        "source": cell.algorithm_entry.source,
+        "delta_large": cell.delta >= 1.0 / cell.n,
+        "constants": asdict(constants),
+        "data_dependent_constants": cell.problem_entry.data_dependent_constants,
+        **entries,
+    }
+
+
+def _entry(cell: Cell, calibration: str, constants: str, root_seed: int) -> dict[str, Any]:
+    variant, plan = plan_cell(cell, calibration, root_seed)
+    calibrated = calibrate(plan, cell.privacy, calibration, constants)
+    entry = calibration_json(variant, plan, calibrated)
+    entry["noise"] = entry.pop("scales")
+    entry["epsilon_add_remove"] = math.nan if plan.leaks else add_remove_epsilon(plan, entry["noise"], cell.delta)
+    return {key: entry.get(key, "") if key == "refused" else entry[key] for key in _ENTRY_KEYS}
+
+
+def sentences(report: Mapping[str, Any]) -> list[str]:
+    """What a reader should take away, one sentence each."""
+    paper, accounted = report["paper"], report["accounted"]
+    said = [*_about_paper(report, paper), *_about_price(report, paper, accounted)]
+    for calibration in CALIBRATIONS:
+        entry = report[calibration]
+        said.append(f"{calibration}: {entry['refused'] or 'accountant ' + entry['accountant']}.")
+        said += [f"{calibration}: {leak}." for leak in entry["leaks"] or []]
+    if report["constants"]["status"] == "nominal":
+        said.append("The problem's constants are nominal (declared, not true everywhere): nothing on it is proven.")
+    if report["data_dependent_constants"]:
+        said.append("The constants shown are those of data set 0; computing them from the data is not private.")
+    if report["delta_large"]:
+        said.append(f"delta >= 1/n = {1 / report['n']:.3g}: releasing one record outright would satisfy such a delta.")
+    return said
+
+
+def _about_paper(report: Mapping[str, Any], paper: Mapping[str, Any]) -> list[str]:
+    if paper["refused"]:
+        return []
+    value, claimed = paper["epsilon_real"], report["epsilon"]
+    phrase = {"lower": "at least ", "upper": "at most ", "exact": ""}[paper["epsilon_real_kind"]]
+    if math.isinf(value):
+        return ["With the paper's noise the run is not private at all: something is released without noise."]
+    relation = "not the claimed" if paper["privacy_status"] == "exceeds_claim" else "for a claim of"
+    return [f"With the paper's noise the real epsilon is {phrase}{value:.4g}, {relation} {claimed:g}."]
+
+
+def _about_price(report: Mapping[str, Any], paper: Mapping[str, Any], accounted: Mapping[str, Any]) -> list[str]:
+    if accounted["refused"]:
+        return []
+    goal = f"For ({report['epsilon']:g}, {report['delta']:g})-differential privacy it takes"
+    evaluations = accounted["gradient_evaluations"]
+    if paper["refused"]:
+        return [f"{goal} {evaluations:.3g} gradient evaluations with the accounted noise."]
+    ratios = [
+        f"{scale / paper['noise'][name]:.3g} times the paper's noise on `{name}`"
+        for name, scale in accounted["noise"].items()
+        if paper["noise"].get(name)
+    ]
+    extra = [f"noise of its own on `{name}`" for name in accounted["noise"] if name not in paper["noise"]]
+    cost = evaluations / paper["gradient_evaluations"]
+    price = "as many gradient evaluations" if cost == 1 else f"{cost:.3g} times the gradient evaluations"
+    return [f"{goal} {', '.join([*ratios, *extra])}, and {price}."]

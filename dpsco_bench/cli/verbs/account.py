@@ -1,0 +1,98 @@
+"""``dpsco account ALGORITHM key=value...``: what is charged, without running anything."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files, parse_keys
+from dpsco_bench.cli.output import Column, bounded, labelled, number, print_json, table
+
+SUMMARY = "noise, real epsilon and gradient evaluations of an algorithm; nothing is run"
+EPILOG = """keys: problem, n (both required), d, epsilon (1), delta (1e-5), variant, seed (2017), and every schedule option,
+problem option and problem constant by name. Example:
+  dpsco account wang2017.dp_svrg problem=ridge_logistic n=16384 d=10 epsilon=1 delta=1e-5 smoothness=1"""
+_COLUMNS = (Column("what", ""), Column("paper", "paper", numeric=True), Column("accounted", "accounted", numeric=True))
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("algorithm", help="paper.name; see `dpsco list algorithms`")
+    parser.add_argument("keys", nargs="*", metavar="key=value", help="problem=... n=... and any other key")
+    add_json(parser)
+    add_plugins(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Print the account."""
+    from dpsco_bench.algorithms.registry import get_algorithm
+    from dpsco_bench.errors import InputError
+    from dpsco_bench.execution.library import check_run
+    from dpsco_bench.execution.request import make_cell
+    from dpsco_bench.problems.registry import list_problems
+
+    load_plugin_files(args.plugin)
+    keys = parse_keys(args.keys)
+    algorithm = get_algorithm(args.algorithm)
+    if "problem" not in keys:
+        raise InputError("problem", "missing", "given, one of " + ", ".join(list_problems()))
+    seed = keys.pop("seed", 2017)
+    cell = make_cell(algorithm.id, str(keys.pop("problem")), keys)
+    check_run("none", 1, seed)
+    return _account(cell, seed, args.json)
+
+
+def _account(cell: Any, seed: int, as_json: bool) -> int:
+    from dpsco_bench.cli.accounting import account
+
+    report = account(cell, seed)
+    if as_json:
+        print_json(report)
+    else:
+        print("\n".join(screen(report)))
+    return 0
+
+
+def screen(report: Mapping[str, Any]) -> Iterator[str]:
+    """One screen: the case, both calibrations side by side, and what it means."""
+    from dpsco_bench.cli.accounting import sentences
+
+    yield (
+        f"{report['algorithm']} on {report['problem']}: n = {report['n']}, d = {report['d']}, "
+        f"epsilon = {report['epsilon']:g}, delta = {report['delta']:g}"
+    )
+    yield labelled("source", report["source"], 11)
+    constants = report["constants"]
+    shown = ", ".join(f"{key} {number(value)}" for key, value in constants.items() if key != "status")
+    yield labelled("constants", f"{shown} ({constants['status']})", 11)
+    yield "\n" + table(_COLUMNS, list(_rows(report))) + "\n"
+    yield from (labelled("*", sentence, 2) for sentence in sentences(report))
+
+
+def _rows(report: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    def row(what: str, show: Any, refused: str = "-") -> dict[str, str]:
+        cells = {c: refused if report[c]["refused"] else show(report[c]) for c in ("paper", "accounted")}
+        return {"what": what, **cells}
+
+    yield row("variant", lambda e: e["variant"], "refused")
+    yield row("real epsilon (replace-one)", lambda e: bounded(e["epsilon_real"], e["epsilon_real_kind"]))
+    yield row("real epsilon (add/remove)", lambda e: bounded(e["epsilon_add_remove"], e["epsilon_real_kind"]))
+    yield row("privacy", lambda e: e["privacy_status"])
+    for name in _names(report, "noise"):
+        yield row(f"noise sd of `{name}`", lambda e, name=name: number(e["noise"].get(name)))
+    yield row("gradient evaluations", lambda e: number(e["gradient_evaluations"]))
+    for name in _names(report, "schedule"):
+        yield row(name, lambda e, name=name: _schedule_value(e["schedule"].get(name)))
+
+
+def _names(report: Mapping[str, Any], key: str) -> list[str]:
+    """Names under a key of either calibration, in order; the schedule repeats n."""
+    names = dict.fromkeys(name for c in ("paper", "accounted") for name in report[c][key] or {})
+    return [name for name in names if name != "n"]
+
+
+def _schedule_value(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return " .. ".join(number(item) for item in value)
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else number(value)

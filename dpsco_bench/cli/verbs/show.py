@@ -1,0 +1,155 @@
+"""``dpsco show ID``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
+from dpsco_bench.cli.output import Column, labelled, number, print_json, table
+
+SUMMARY = "everything about an algorithm, a claim, a problem, a table or an erratum"
+EPILOG = (
+    "examples: dpsco show wang2017.dp_svrg; dpsco show wang2017.thm4_2; dpsco show wang2017.E4; dpsco show wang2017"
+)
+
+Entry = Mapping[str, Any]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("id", help="paper.name of an algorithm, claim or table, a problem, or an erratum paper.E1")
+    add_json(parser)
+    add_plugins(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Print the description."""
+    from dpsco_bench.cli.describe import describe
+
+    load_plugin_files(args.plugin)
+    entry = describe(args.id)
+    if args.json:
+        print_json(entry)
+    else:
+        print("\n".join(_PRINTERS[entry["kind"]](entry)))
+    return 0
+
+
+def algorithm(entry: Entry) -> Iterator[str]:
+    """Lines about an algorithm."""
+    yield from _head(entry)
+    yield labelled("needs", ", ".join(entry["needs"]) or "nothing of the problem")
+    for name, allowed in entry["variants"].items():
+        defaults = [c for c, variant in entry["default_variants"].items() if variant == name]
+        shown = ", ".join(f"{c} (default)" if c in defaults else c for c in allowed)
+        yield labelled(f"variant {name}", f"calibrations {shown}", 28)
+    yield from _options(entry["options"])
+    yield "\n" + entry["doc"]
+    yield "\n" + labelled("measured by", ", ".join(entry["claims"]) or "no claim yet")
+    yield from _errata_titles(entry["errata"])
+
+
+def problem(entry: Entry) -> Iterator[str]:
+    """Lines about a problem."""
+    yield from _head(entry)
+    constants = ", ".join(f"{key} {number(value)}" for key, value in entry["constants"].items() if key != "status")
+    about = ", realised values depend on the data" if entry["data_dependent_constants"] else ""
+    yield labelled("constants", f"{constants} ({entry['constants']['status']}{about})")
+    effective = entry["effective_dimension"]
+    note = f" (schedules and bounds use {effective})" if effective != entry["dimension"] else ""
+    yield labelled("dimension", f"{entry['dimension']} by default{note}")
+    yield labelled("traits", ", ".join(entry["traits"]))
+    yield from _options(entry["options"])
+    yield "\n" + entry["doc"]
+    yield "\n" + labelled("used by", ", ".join(entry["claims"]) or "no claim yet")
+
+
+def claim(entry: Entry) -> Iterator[str]:
+    """Lines about a claim."""
+    yield from _head({**entry, "summary": entry["title"]})
+    yield labelled("statement", entry["statement"])
+    for assumption in entry["assumptions"]:
+        yield labelled("assumes", assumption)
+    columns = (
+        Column("id", "part"),
+        Column("kind", "kind"),
+        Column("calibrations", "calibrations"),
+        Column("sweep", "over", shrink=12),
+        Column("exponent", "exponent", numeric=True),
+        Column("tolerance", "tolerance", numeric=True),
+        Column("bound", "bound", shrink=12),
+    )
+    yield "\n" + table(columns, [_part_row(part) for part in entry["parts"]]) + "\n"
+    for name, text in {part["bound"]: part["formula"] for part in entry["parts"] if part.get("bound")}.items():
+        yield labelled("bound", f"{_short(name)} = {text}")
+    for part in entry["parts"]:
+        if part.get("note"):
+            yield labelled(part["id"], part["note"], 2 + max(len(p["id"]) for p in entry["parts"]))
+    yield from _errata_titles(entry["errata"])
+    yield labelled("measure", f"dpsco claim {entry['id']}")
+
+
+def _part_row(part: Entry) -> dict[str, Any]:
+    sweep = part.get("sweep") or {}
+    return {
+        **part,
+        "calibrations": ", ".join(part["calibrations"]),
+        "sweep": sweep.get("parameter") or ("rows of " + ", ".join(part.get("uses", [])))[:24],
+        "tolerance": part.get("tolerance") if part["kind"] in ("rate", "complexity") else None,
+        "bound": _short(part.get("bound", "")),
+    }
+
+
+def _short(name: str) -> str:
+    """A bound's name without its paper."""
+    return name.partition(".")[2]
+
+
+def paper_table(entry: Entry) -> Iterator[str]:
+    """Lines about a table."""
+    yield from _head({**entry, "summary": entry.get("title", "")})
+    for row in entry.get("rows", []):
+        yield ""
+        for key, value in row.items():
+            yield labelled(key, ", ".join(value) if isinstance(value, list) else str(value))
+
+
+def errata(entry: Entry) -> Iterator[str]:
+    """Lines about one or all errata of a paper."""
+    if len(entry["errata"]) > 1:
+        yield from _errata_titles(entry["errata"])
+        yield f"\ndpsco show {entry['paper']}.E1 shows one of them"
+        return
+    for erratum in entry["errata"]:
+        yield f"{erratum['paper']}.{erratum['id']}   {erratum['title']}\n"
+        for key in ("printed", "calculation", "consequence"):
+            yield labelled(key, erratum[key]) + "\n"
+        yield labelled("check", erratum["command"])
+
+
+def _head(entry: Entry) -> Iterator[str]:
+    yield f"{entry['id']}   ({entry['kind']})"
+    yield labelled("", entry.get("summary", "")) if entry.get("summary") else ""
+    yield labelled("source", entry.get("source", ""))
+
+
+def _options(options: Sequence[Entry]) -> Iterator[str]:
+    for option in options:
+        default = "null" if option["default"] is None else number(option["default"])
+        yield labelled("option", f"{option['name']} = {default}   ({option['type']})")
+
+
+def _errata_titles(entries: Sequence[Entry]) -> Iterator[str]:
+    for erratum in entries:
+        yield labelled(f"{erratum['paper']}.{erratum['id']}", erratum["title"])
+
+
+_PRINTERS: dict[str, Callable[[Entry], Iterator[str]]] = {
+    "algorithm": algorithm,
+    "problem": problem,
+    "claim": claim,
+    "table": paper_table,
+    "errata": errata,
+}
