@@ -14,7 +14,7 @@ from dpsco_bench.rng.streams import Stream
 
 
 def poisson_width(n: int, rate: float) -> int:
-    """Padded width: mean plus ten standard deviations plus ten, at most n (exceeded with probability below 1e-20)."""
+    """Padded width: mean plus ten standard deviations plus ten, at most n (exceeded with probability below 1e-19)."""
     mean = n * rate
     return min(n, math.ceil(mean + 10.0 * math.sqrt(mean * (1.0 - rate)) + 10.0))
 
@@ -47,7 +47,7 @@ def poisson_indices(
     positions = np.cumsum(gaps, axis=-1) - 1
     mask = positions < n
     if width < n and bool(mask[..., -1].any()):
-        raise InputError("Poisson batch", width, "wider than the padded block (probability below 1e-20: report this)")
+        raise InputError("Poisson batch", width, "wider than the padded block (probability below 1e-19: report this)")
     return np.where(mask, positions, 0), mask
 
 

@@ -1,0 +1,115 @@
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, single_indices
+
+
+@pytest.fixture
+def stream():
+    return Stream(stream_key(3, "sampler tests", "sample/x"), np)
+
+
+def selected(indices, mask, n):
+    """0/1 array ``(..., n)`` of the records selected."""
+    out = np.zeros((*indices.shape[:-1], n), dtype=int)
+    for where in np.ndindex(indices.shape[:-1]):
+        np.add.at(out[where], indices[where][mask[where]], 1)
+    return out
+
+
+@pytest.mark.parametrize("rate", [0.15, 0.5, 0.9])
+def test_exact_law_at_small_n(stream, rate):
+    """All 2^4 subsets of four records occur with their product probabilities."""
+    n, draws = 4, 40_000
+    hits = selected(*poisson_indices(stream, n, rate, 0, 1, 0, draws), n)[0]
+    assert hits.max() == 1, "a record is selected at most once"
+    codes = hits @ (2 ** np.arange(n))
+    counts = np.bincount(codes, minlength=2**n)
+    expected = np.array(
+        [draws * np.prod([rate if bit else 1 - rate for bit in bits[::-1]]) for bits in product((0, 1), repeat=n)]
+    )
+    common = expected > 5
+    statistic = ((counts - expected)[common] ** 2 / expected[common]).sum()
+    assert stats.chi2.sf(statistic, common.sum() - 1) > 1e-6
+
+
+@pytest.mark.parametrize(("n", "rate"), [(1000, 0.02), (1000, 0.5), (50, 0.999), (100_000, 1e-4)])
+def test_batch_sizes_have_mean_b_and_variance_b_times_one_minus_q(stream, n, rate):
+    draws = 2000
+    _, mask = poisson_indices(stream, n, rate, 0, 4, 0, draws // 4)
+    sizes, b = mask.sum(axis=-1).ravel(), n * rate
+    variance = b * (1 - rate)
+    assert abs(sizes.mean() - b) < 5 * math.sqrt(variance / draws)
+    kurtosis = 3 + (1 - 6 * rate * (1 - rate)) / variance
+    assert abs(sizes.var() - variance) < 5 * variance * math.sqrt((kurtosis - 1) / draws)
+
+
+def test_every_record_is_equally_likely_and_neighbours_are_independent(stream):
+    n, rate, draws = 60, 0.1, 4000
+    hits = selected(*poisson_indices(stream, n, rate, 0, 1, 0, draws), n)[0]
+    deviation = math.sqrt(draws * rate * (1 - rate))
+    assert np.abs(hits.sum(axis=0) - draws * rate).max() < 5 * deviation
+    both = (hits[:, 1:] * hits[:, :-1]).sum()
+    pairs = draws * (n - 1)
+    assert abs(both - pairs * rate**2) < 5 * math.sqrt(pairs * rate**2)
+
+
+def test_indices_ascend_and_padding_is_zero(stream):
+    indices, mask = poisson_indices(stream, 500, 0.05, 0, 3, 0, 4)
+    for row, kept in zip(indices.reshape(-1, indices.shape[-1]), mask.reshape(-1, mask.shape[-1]), strict=True):
+        assert np.all(np.diff(row[kept]) > 0) and row[kept].max(initial=0) < 500
+        assert np.all(row[~kept] == 0) and np.all(np.diff(kept.astype(int)) <= 0)
+
+
+def test_rate_one_selects_everyone_without_a_draw(stream):
+    indices, mask = poisson_indices(stream, 7, 1.0, 0, 2, 0, 3)
+    assert mask.all() and np.all(indices == np.arange(7)) and indices.shape == (2, 3, 7)
+
+
+@pytest.mark.parametrize("rate", [0.0, -0.1, 1.1, math.nan])
+def test_rates_outside_the_unit_interval_are_refused(stream, rate):
+    with pytest.raises(InputError, match=r"^rate = .*: must be in \(0, 1\]$"):
+        poisson_indices(stream, 10, rate, 0, 1, 0, 1)
+
+
+@pytest.mark.parametrize("draw", ["poisson", "single"])
+def test_a_batch_depends_on_its_step_and_replicate_alone(stream, draw):
+    def batches(*where):
+        if draw == "poisson":
+            return poisson_indices(stream, 300, 0.03, *where)
+        return single_indices(stream, 300, *where)
+
+    indices, mask = batches(0, 6, 0, 5)
+    for steps, replicates in ((slice(2, 5), slice(1, 4)), (slice(5, 6), slice(4, 5))):
+        part = batches(steps.start, steps.stop - steps.start, replicates.start, replicates.stop - replicates.start)
+        np.testing.assert_array_equal(part[0], indices[steps, replicates])
+        np.testing.assert_array_equal(part[1], mask[steps, replicates])
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 10**6, 10**10, 2**40])
+@pytest.mark.parametrize("mean", [1e-6, 0.1, 1.0, 4.0, 9.0, 30.0, 1e3, 1e5])
+def test_the_padded_width_is_practically_never_exceeded(n, mean):
+    rate = mean / n
+    if rate < 1:
+        width = poisson_width(n, rate)
+        assert width <= n
+        if width < n:
+            assert stats.binom.sf(width - 1, n, rate) < 1e-19
+
+
+def test_single_indices_are_uniform(stream):
+    n, draws = 7, 70_000
+    indices, mask = single_indices(stream, n, 0, 70, 0, draws // 70)
+    assert mask.all() and indices.shape == (70, 1000, 1) and indices.dtype == np.int64
+    counts = np.bincount(indices.ravel(), minlength=n)
+    assert stats.chi2.sf(((counts - draws / n) ** 2 / (draws / n)).sum(), n - 1) > 1e-6
+    pairs = np.bincount(indices[:-1].ravel() * n + indices[1:].ravel(), minlength=n * n)
+    expected = pairs.sum() / n**2
+    assert stats.chi2.sf(((pairs - expected) ** 2 / expected).sum(), n * n - 1) > 1e-6
