@@ -1,0 +1,160 @@
+import math
+
+import pytest
+
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
+from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate, charge
+from dpsco_bench.privacy.plan import GaussianQuery, Poisson, SingleIndex, make_plan
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.registry import get_problem
+
+PRIVACY = PrivacySpec(1.0, 1e-5)
+
+
+def plan_of(*queries, **keywords):
+    return make_plan(*queries, gradient_evaluations=1, n=100, **keywords)
+
+
+FULL = plan_of(GaussianQuery("gradient", 0.2, 25, paper_scale=1.0))
+SHARED = plan_of(GaussianQuery("anchor", 0.2, 3, share=0.3), GaussianQuery("rest", 0.7, 11))
+MIXED = plan_of(GaussianQuery("anchor", 0.02, 2, share=0.3), GaussianQuery("inner", 0.4, 20, Poisson(0.1)))
+SINGLE = plan_of(GaussianQuery("inner", 4.0, 50, SingleIndex(100), paper_scale=1.0))
+
+
+def test_full_data_queries_compose_as_one_gaussian():
+    """sigma = sensitivity sqrt(T)/mu, and charging it again gives the claim."""
+    result = calibrate(FULL, PRIVACY, "accounted")
+    assert result.scales["gradient"] == pytest.approx(0.2 * 5 / gdp_mu(1.0, 1e-5), rel=1e-12)
+    assert result.charge.kind == "exact"
+    assert result.charge.epsilon == pytest.approx(1.0, rel=1e-6)
+    assert result.privacy_status == "proven"
+
+
+def test_shares_split_the_squared_budget():
+    result, mu = calibrate(SHARED, PRIVACY, "accounted"), gdp_mu(1.0, 1e-5)
+    parts = {q.name: q.releases * (q.sensitivity / result.scales[q.name]) ** 2 for q in SHARED.queries}
+    assert parts["anchor"] == pytest.approx(0.3 * mu**2) and parts["rest"] == pytest.approx(0.7 * mu**2)
+    assert result.charge.epsilon == pytest.approx(1.0, rel=1e-6)
+
+
+def test_a_sampled_query_takes_what_the_shares_leave():
+    result, mu = calibrate(MIXED, PRIVACY, "accounted"), gdp_mu(1.0, 1e-5)
+    assert result.scales["anchor"] == pytest.approx(0.02 * math.sqrt(2) / (mu * math.sqrt(0.3)))
+    assert result.charge.kind == "upper" and result.privacy_status == "proven"
+    assert 0.97 < result.charge.epsilon <= 1.0 + 1e-9
+    # It is the least such noise: a little less would exceed the claim.
+    less = {**result.scales, "inner": 0.95 * result.scales["inner"]}
+    assert charge(MIXED, less, 1e-5).epsilon > 1.0
+
+
+def test_sampling_amplifies():
+    everyone = plan_of(GaussianQuery("inner", 0.4, 20))
+    full = calibrate(everyone, PRIVACY, "accounted").scales["inner"]
+    sampled = plan_of(GaussianQuery("inner", 0.4, 20, Poisson(0.1)))
+    assert calibrate(sampled, PRIVACY, "accounted").scales["inner"] < 0.4 * full
+
+
+@pytest.mark.parametrize("rate", [0.999999, 1.0])
+def test_a_rate_near_one_is_the_full_query(rate):
+    """Convention check: a Poisson sum at q = 1 changes by the sensitivity, twice one record's contribution."""
+    sampled = plan_of(GaussianQuery("inner", 0.4, 5, Poisson(rate)))
+    epsilon = charge(sampled, {"inner": 2.0}, 1e-5).epsilon
+    assert epsilon == pytest.approx(gdp_epsilon(math.sqrt(5) * 0.4 / 2.0, 1e-5), rel=5e-3)
+
+
+@pytest.mark.parametrize("plan", [FULL, MIXED, SINGLE], ids=["full", "poisson", "single"])
+def test_epsilon_falls_with_noise_and_rises_with_releases(plan):
+    scales = {q.name: q.sensitivity * 2 for q in plan.queries}
+    more = {name: 1.5 * scale for name, scale in scales.items()}
+    assert charge(plan, more, 1e-5).epsilon < charge(plan, scales, 1e-5).epsilon
+
+
+def test_single_indices_are_charged_from_below_only():
+    result = calibrate(SINGLE, PRIVACY, "paper")
+    assert result.charge.kind == "lower" and result.privacy_status in ("exceeds_claim", "unproven")
+    with pytest.raises(Refusal, match="^calibration accounted refused: no accountant bounds this sampling from above"):
+        calibrate(SINGLE, PRIVACY, "accounted")
+    quiet = calibrate(plan_of(GaussianQuery("inner", 4.0, 50, SingleIndex(100), paper_scale=1e3)), PRIVACY, "paper")
+    assert quiet.charge.epsilon < 1 and quiet.privacy_status == "unproven"
+
+
+def test_leaks_leave_a_lower_bound_and_no_accounted_calibration():
+    leaky = plan_of(GaussianQuery("gradient", 0.2, 25, paper_scale=1e3), leaks=("the exact gradient is used",))
+    result = calibrate(leaky, PRIVACY, "paper")
+    assert result.charge.kind == "lower" and result.charge.epsilon < 1 and result.privacy_status == "unproven"
+    with pytest.raises(Refusal, match="^calibration accounted refused: no noise makes the plan private: the exact"):
+        calibrate(leaky, PRIVACY, "accounted")
+
+
+def test_no_noise_is_infinite_epsilon():
+    for plan in (FULL, MIXED, SINGLE):
+        result = calibrate(plan, PRIVACY, "none")
+        assert set(result.scales.values()) == {0.0} and result.charge.epsilon == math.inf
+        assert result.privacy_status == "none"
+
+
+def test_nominal_constants_prove_nothing():
+    assert calibrate(FULL, PRIVACY, "accounted", "nominal").privacy_status == "unproven"
+
+
+def test_paper_scales_come_from_the_plan():
+    assert calibrate(FULL, PRIVACY, "paper").scales == {"gradient": 1.0}
+    with pytest.raises(Refusal, match="^calibration paper for query anchor refused: the paper states no noise for it$"):
+        calibrate(SHARED, PRIVACY, "paper")
+
+
+def test_unknown_calibrations_and_missing_shares():
+    with pytest.raises(InputError, match="^calibration = 'exact': must be one of paper, accounted, none$"):
+        calibrate(FULL, PRIVACY, "exact")
+    unshared = plan_of(GaussianQuery("a", 1.0, 1), GaussianQuery("b", 1.0, 1))
+    with pytest.raises(Refusal, match="shares are missing"):
+        calibrate(unshared, PRIVACY, "accounted")
+    two = plan_of(GaussianQuery("a", 1.0, 1, Poisson(0.5)), GaussianQuery("b", 1.0, 1, Poisson(0.5)))
+    with pytest.raises(Refusal, match="several sampled queries"):
+        charge(two, {"a": 1.0, "b": 1.0}, 1e-5)
+
+
+def test_add_remove_neighbours():
+    """Full data: half the change, hence half the shift. Replace-one is never below add/remove."""
+    scales = {"gradient": 1.0}
+    assert add_remove_epsilon(FULL, scales, 1e-5) == pytest.approx(gdp_epsilon(math.sqrt(25) * 0.1, 1e-5))
+    mixed = {"anchor": 0.1, "inner": 1.0}
+    assert 0 < add_remove_epsilon(MIXED, mixed, 1e-5) < charge(MIXED, mixed, 1e-5).epsilon
+    assert math.isnan(add_remove_epsilon(SINGLE, {"inner": 1.0}, 1e-5))
+    assert add_remove_epsilon(FULL, {"gradient": 0.0}, 1e-5) == math.inf
+
+
+CLAIMED = (0.2, 0.5, 1.0, 2.0, 4.0)
+FACTS = {  # wang2017, section 8: full gradient, c = 1 and c = 8 + 4 eps/l, digits as printed there
+    (1.0, 1e-3): ".33 .98 2.24 5.32 13.4",
+    (1.0, 1e-5): ".41 1.11 2.40 5.30 12.3",
+    ("renyi", 1e-5): ".131 .352 .742 1.554 3.24",
+}
+
+
+@pytest.mark.parametrize(("constant", "delta"), FACTS)
+def test_privacy_facts_of_full_gradients(constant, delta):
+    constants = get_problem("ridge_logistic").constants
+    for claimed, printed in zip(CLAIMED, FACTS[constant, delta].split(), strict=True):
+        privacy = PrivacySpec(claimed, delta)
+        plan = get_algorithm("wang2017.dp_gd_pl").plan(
+            constants, 4096, 10, privacy, "standard", noise_constant=constant
+        )
+        result = calibrate(plan, privacy, "paper")
+        last_digit = 10.0 ** -len(printed.partition(".")[2])
+        assert abs(result.charge.epsilon - float(printed)) <= 0.501 * last_digit
+        assert result.privacy_status == ("proven" if constant == "renyi" else "exceeds_claim")
+
+
+@pytest.mark.parametrize(
+    ("n", "epochs", "real"), [(2**10, 10, 173), (2**12, 14, 2030), (2**14, 18, 14646), (2**17, 24, 3.2e5)]
+)
+def test_privacy_facts_of_literal_dp_svrg(n, epochs, real):
+    constants = get_problem("ridge_logistic", constants={"smoothness": 1.0, "initial_gap": 1.0}).constants
+    plan = get_algorithm("wang2017.dp_svrg").plan(constants, n, 10, PRIVACY, "literal")
+    assert (plan.epochs, plan.inner_steps) == (epochs, 1921)
+    result = calibrate(plan, PRIVACY, "paper")
+    assert result.charge.epsilon == pytest.approx(real, rel=0.02)
+    assert (result.charge.kind, result.privacy_status) == ("lower", "exceeds_claim")

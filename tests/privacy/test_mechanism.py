@@ -1,0 +1,132 @@
+import array_api_strict as strict
+import numpy as np
+import pytest
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.privacy import mechanism as module
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import GaussianQuery, Poisson, SingleIndex, make_plan
+
+PLAN = make_plan(
+    GaussianQuery("gradient", 1.0, 6),
+    GaussianQuery("sum", 1.0, 50, Poisson(0.1)),
+    GaussianQuery("single", 1.0, 50, SingleIndex(40)),
+    gradient_evaluations=0,
+    n=40,
+)
+SCALES = {"gradient": 2.0, "sum": 0.5, "single": 1.0}
+
+
+def source(first=0, replicates=4, what="what", seed=1, **keywords):
+    return Mechanism(PLAN, SCALES, what, seed, first, replicates, **keywords)
+
+
+def noise(mechanism, name="gradient", step=0, d=3, replicates=4):
+    return mechanism.release(name, np.zeros((replicates, d)), step)
+
+
+def test_noise_is_keyed_by_run_query_step_replicate_and_seed():
+    base = noise(source())
+    np.testing.assert_array_equal(base, noise(source()))
+    others = [
+        noise(source(what="else")),
+        noise(source(seed=2)),
+        noise(source(), step=1),
+        noise(source(first=4)),
+        noise(source(), "sum") * 4,
+    ]
+    for other in others:
+        assert not np.isin(other, base).any()
+
+
+def test_noise_is_scaled_per_query():
+    plan = make_plan(GaussianQuery("a", 1.0, 1), gradient_evaluations=0, n=1)
+    unit, twice = (Mechanism(plan, {"a": s}, "w", 1, 0, 4) for s in (1.0, 2.0))
+    np.testing.assert_array_equal(2 * noise(unit, "a"), noise(twice, "a"))
+
+
+def test_noise_is_added_to_the_value():
+    value = np.arange(12.0).reshape(4, 3)
+    np.testing.assert_array_equal(source().release("gradient", value), value + noise(source()))
+
+
+def test_the_order_of_releases_and_the_blocks_do_not_matter(monkeypatch):
+    forward = source()
+    expected = [noise(forward, step=t) for t in range(6)]
+    for block in (1, 12, 24, 1 << 20):
+        monkeypatch.setattr(module, "BLOCK_VALUES", block)
+        mechanism = source()
+        for step in (4, 0, 5, 1, 3, 2):
+            np.testing.assert_array_equal(noise(mechanism, step=step), expected[step])
+
+
+@pytest.mark.parametrize("name", ["sum", "single"])
+def test_batches_do_not_depend_on_blocks(monkeypatch, name):
+    expected = [source().sample(name, t) for t in range(50)]
+    monkeypatch.setattr(module, "BLOCK_VALUES", 20)
+    mechanism = source()
+    for step in (7, 0, 49, 3):
+        again = mechanism.sample(name, step)
+        np.testing.assert_array_equal(again.indices, expected[step].indices)
+        np.testing.assert_array_equal(again.mask, expected[step].mask)
+
+
+def test_batches_of_a_split_run_are_those_of_the_whole():
+    whole, parts = source(replicates=6), (source(replicates=2), source(first=2, replicates=4))
+    for name in ("sum", "single"):
+        indices = np.concatenate([part.sample(name, 9).indices for part in parts])
+        np.testing.assert_array_equal(indices, whole.sample(name, 9).indices)
+
+
+def test_expected_sizes():
+    assert source().sample("sum").expected_size == pytest.approx(4.0)
+    assert source().sample("single").expected_size == 1.0
+
+
+def test_zero_scale_returns_the_value_and_draws_nothing():
+    silent = Mechanism(PLAN, dict.fromkeys(SCALES, 0.0), "what", 1, 0, 4)
+    value = np.ones((4, 3))
+    np.testing.assert_array_equal(silent.release("gradient", value), value)
+    assert not silent._streams
+
+
+def test_the_states_dtype_is_kept_whatever_type_the_scale_has():
+    scales = {name: np.float64(scale) for name, scale in SCALES.items()}
+    mechanism = Mechanism(PLAN, scales, "what", 1, 0, 4, np, "float32")
+    released = mechanism.release("gradient", np.zeros((4, 3), dtype=np.float32))
+    assert released.dtype == np.float32
+    np.testing.assert_array_equal(released, noise(source()).astype(np.float32))
+
+
+def test_strict_namespace_gets_the_same_noise():
+    released = source(xp=strict).release("gradient", strict.zeros((4, 3)))
+    np.testing.assert_array_equal(np.asarray(released), noise(source()))
+
+
+@pytest.mark.parametrize("scales", [{}, {"gradient": 1.0}, {**SCALES, "more": 1.0}])
+def test_scales_must_be_those_of_the_declared_queries(scales):
+    with pytest.raises(InputError, match="^scales = .*: must be exactly one per declared query"):
+        Mechanism(PLAN, scales, "what", 1, 0, 4)
+
+
+def test_undeclared_excess_and_repeated_releases_are_refused():
+    mechanism = source()
+    with pytest.raises(InputError, match="^query = 'other'"):
+        noise(mechanism, "other")
+    for step in (-1, 6):
+        with pytest.raises(InputError, match=f"^release of gradient = {step}: must be in 0..5, as the plan declares"):
+            noise(mechanism, step=step)
+    noise(mechanism, step=2)
+    with pytest.raises(InputError, match="^release of gradient = 2: must be a step that was not released before"):
+        noise(mechanism, step=2)
+
+
+def test_a_query_over_all_records_has_no_batch():
+    with pytest.raises(InputError, match="^sample of gradient"):
+        source().sample("gradient")
+
+
+def test_counts():
+    mechanism = source()
+    noise(mechanism, step=0), noise(mechanism, step=1), mechanism.sample("sum", 3)
+    assert dict(mechanism.released) == {"gradient": 2} and dict(mechanism.sampled) == {"sum": 1}
