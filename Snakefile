@@ -1,0 +1,62 @@
+"""dpsco_bench. `snakemake` runs a profile end to end, `snakemake --list` shows the targets.
+
+Snakemake knows what is to be made and Hydra how: the plan step composes every claim once, and the rules read its plan.
+"""
+
+import atexit
+import os
+import shlex
+import sys
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+sys.path.insert(0, workflow.basedir)  # the package beside this file, whatever else is installed
+
+from dpsco_bench.cli.workflow import JOB, Workflow, farewell, one_line
+
+# Processes are the workflow's; a BLAS that starts threads of its own only slows the jobs beside it.
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+DPSCO = f"{shlex.quote(sys.executable)} -m dpsco_bench"
+
+with one_line():
+    flow = Workflow(config, replan=workflow.is_main_process)
+    targets = flow.targets(sys.argv[1:])
+FILES = flow.files
+
+
+wildcard_constraints:
+    claim=r"[^/]+",
+    part=r"[^/]+",
+    calibration="paper|accounted|none",
+
+
+localrules:
+    all,
+    verdicts,
+    figures,
+    report,
+    gate,
+    gc,
+
+
+rule all:
+    """Everything: runs, verdicts, figures, report, and the comparison with the recorded verdicts."""
+    input:
+        FILES.gate,
+
+
+include: "workflows/measure.smk"
+include: "workflows/judge.smk"
+include: "workflows/report.smk"
+include: "workflows/claims.smk"
+
+
+onstart:
+    with one_line():
+        flow.lock.acquire()
+
+
+atexit.register(farewell, workflow, flow)

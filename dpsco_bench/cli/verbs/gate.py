@@ -1,0 +1,126 @@
+"""Verb `gate`: the verdicts of a profile, and whether they are the recorded ones."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.jsonio import dumps_canonical, loads, write_text_atomic
+from dpsco_bench.paths import shared_dir
+
+SUMMARY = "print the verdict table and compare it with the recorded verdicts"
+EPILOG = "A claim that does not hold is a result. Exit code 1 only where a verdict is not the recorded one."
+STALE = "FAIL stale: some verdicts were made from another plan or other code: snakemake --forcerun judge"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("claims", nargs="*", metavar="CLAIM", help="ids (default: all of the profile)")
+    parser.add_argument("--profile", default="ci", help="smoke, ci or full")
+    parser.add_argument("--out", type=Path, help="file for the table, written only if nothing fails")
+    parser.add_argument("--digest", help="digest of what the verdicts must have been made from")
+    parser.add_argument("--json", action="store_true", help="print the verdict rows")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Print the table and the differences; 1 if a verdict changed."""
+    from dpsco_bench.claims.compose import check_profile, find_claim_id
+    from dpsco_bench.cli.output import print_json
+
+    claims = [find_claim_id(text) for text in args.claims] or None
+    rows = read_verdicts(Layout(check_profile(args.profile)), claims)
+    if args.json:
+        print_json(rows)
+        return int(any(difference.fails for difference in differences(args.profile, rows)))
+    text, failed = summary(Layout(args.profile), rows)
+    if args.digest and args.digest != verdicts_digest(stored_digests(Layout(args.profile))):
+        text, failed = text + f"\n{STALE}", True
+    if args.out is None:
+        print(text)
+    elif not failed:
+        write_text_atomic(args.out, text + "\n")
+    else:
+        print("\n".join(line for line in text.splitlines() if line.startswith("FAIL")), file=sys.stderr)
+    return int(failed)
+
+
+def read_verdicts(files: Layout, claims: Collection[str] | None = None) -> list[dict[str, Any]]:
+    """Verdict rows in the order of the plan; claims without a verdict file are left out.
+
+    Parameters
+    ----------
+    files : Layout
+        Of the profile.
+    claims : collection of str, optional
+        Ids; all of the plan by default.
+    """
+    from dpsco_bench.execution.layout import read_plan_text
+
+    planned = [entry["claim"]["id"] for entry in read_plan_text(files.plan)["claims"]]
+    wanted = [id for id in planned if claims is None or id in claims]
+    paths = [files.verdicts(id) for id in wanted]
+    return [row for path in paths if path.is_file() for row in loads(path.read_text(encoding="utf-8"))["verdicts"]]
+
+
+def stored_digests(files: Layout) -> dict[str, str]:
+    """Claim -> digest of what its verdicts were made from, for the claims of the plan that have verdicts."""
+    from dpsco_bench.execution.layout import read_plan_text
+
+    planned = [entry["claim"]["id"] for entry in read_plan_text(files.plan)["claims"]]
+    paths = {id: files.verdicts(id) for id in planned}
+    return {id: loads(path.read_text(encoding="utf-8"))["digest"] for id, path in paths.items() if path.is_file()}
+
+
+def verdicts_digest(digests: Mapping[str, str]) -> str:
+    """One digest of those of several claims."""
+    return hashlib.sha256(dumps_canonical(digests).encode()).hexdigest()[:32]
+
+
+def differences(profile: str, rows: Iterable[Mapping[str, Any]]) -> list[Any]:
+    """Differences between these verdicts and the recorded ones of their claims; none where nothing is recorded."""
+    from dpsco_bench.analysis.record import compare, read_record
+
+    rows = list(rows)
+    recorded = read_record(recorded_path(profile))
+    claims = {row["id"] for row in rows}
+    return compare([row for row in recorded if row["id"] in claims], rows, claims) if recorded else []
+
+
+def recorded_path(profile: str) -> Path:
+    """Where the verdicts of a profile are recorded."""
+    return shared_dir("workflows") / "recorded" / f"{profile}.json"
+
+
+def summary(files: Layout, rows: Sequence[Mapping[str, Any]]) -> tuple[str, bool]:
+    """What a run ends with: the verdict table, what differs from the record, and where the report is.
+
+    Parameters
+    ----------
+    files : Layout
+        Of the profile.
+    rows : sequence of mapping
+        Verdict rows.
+
+    Returns
+    -------
+    text : str
+    failed : bool
+        Whether a verdict is not the recorded one.
+    """
+    from dpsco_bench.cli.verdict_table import verdict_table
+
+    found = differences(files.profile, rows)
+    changed = sum(difference.fails for difference in found)
+    lines = [verdict_table(rows), *map(str, found)]
+    if not recorded_path(files.profile).is_file():
+        lines.append(f"no verdicts are recorded for profile {files.profile}: nothing to compare with")
+    else:
+        lines.append(f"{changed} of {len(rows)} verdicts changed from the recorded ones")
+    if files.report.is_file():
+        lines.append(f"report: {files.report}")
+    return "\n".join(lines), bool(changed)

@@ -1,0 +1,106 @@
+"""Verb `plan`: compose the claims of a profile into the plan that the workflow reads."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.layout import Layout, has_run, read_plan_text
+from dpsco_bench.execution.lock import ResultsInUse, ResultsLock
+
+SUMMARY = "compose every claim of a profile into results/<profile>/plan.json"
+OWN_KEYS = {"claim": "left out: a plan has all claims", "profile": "given as --profile"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="Hydra overrides, e.g. seed=1 backend=cupy")
+    parser.add_argument("--profile", default="ci", help="smoke, ci or full")
+    parser.add_argument("--out", type=Path, help="plan file (default: results/<profile>/plan.json)")
+    parser.add_argument("--json", action="store_true", help="print the plan")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Write the plan if it is stale, and say what is in it."""
+    from dpsco_bench.cli.output import print_json
+
+    path = args.out or Layout(args.profile).plan
+    plan = checked_plan(path, args.profile, args.overrides)
+    if args.json:
+        print_json(plan)
+        return 0
+    jobs = [job for entry in plan["claims"] for job in entry["jobs"]]
+    runs, skipped = sum(map(has_run, jobs)), sum(bool(job["skipped"]) for job in jobs)
+    print(f"{path}: {len(plan['claims'])} claims, {len(jobs)} calibrations, {runs} runs, {skipped} skipped")
+    return 0
+
+
+def current_plan(profile: str, overrides: Sequence[str], files: Layout) -> dict[str, Any]:
+    """The plan of a profile, up to date; a live run keeps the plan it started with.
+
+    Raises
+    ------
+    InputError
+        For overrides that Hydra refuses.
+    ResultsInUse
+        If the plan is stale while another process works on the same results.
+    """
+    from dpsco_bench.claims.compose import plan_stamp
+
+    try:
+        with ResultsLock(files.lock):
+            pass
+    except ResultsInUse:
+        with _one_line_composition(overrides):
+            fresh = files.plan.is_file() and read_plan_text(files.plan).get("stamp") == plan_stamp(profile, overrides)
+        if not fresh:
+            raise
+    return checked_plan(files.plan, profile, overrides)
+
+
+def checked_plan(path: Path, profile: str, overrides: Sequence[str]) -> dict[str, Any]:
+    """Write the plan of a profile if it is stale; return it either way.
+
+    Raises
+    ------
+    InputError
+        For overrides that Hydra refuses, or that do not belong to a plan.
+    """
+    from dpsco_bench.claims.compose import write_plan
+
+    for override in overrides:
+        key = override.lstrip("+~").split("=", 1)[0]
+        if "=" not in override or key in OWN_KEYS:
+            raise InputError("overrides", override, OWN_KEYS.get(key, "of the form key=value"), "--config")
+    with _one_line_composition(overrides):
+        _check_settings(plan := write_plan(path, profile, list(overrides)))
+    return plan
+
+
+def _check_settings(plan: dict[str, Any]) -> None:
+    """Refuse settings of the wrong type or range before any job meets them; all jobs share them."""
+    job = next((job for entry in plan["claims"] for job in entry["jobs"]), None)
+    if job is None:
+        return
+    if isinstance(job["seed"], bool) or not isinstance(job["seed"], int) or job["seed"] < 0:
+        raise InputError("seed", job["seed"], "an integer >= 0")
+    for key, allowed in (("backend", ("numpy", "cupy")), ("dtype", ("float64", "float32"))):
+        if job[key] not in allowed:
+            raise InputError(key, job[key], "one of " + ", ".join(allowed))
+
+
+@contextmanager
+def _one_line_composition(overrides: Sequence[str]) -> Iterator[None]:
+    """Turn what Hydra says about overrides into an `InputError`."""
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+
+    try:
+        yield
+    except (HydraException, OmegaConfBaseException) as error:
+        said = " ".join(str(error).split("Config search path")[0].split())
+        raise InputError("overrides", " ".join(overrides), "overrides of conf/plan.yaml", said) from None

@@ -1,0 +1,88 @@
+"""Verb `worker`: one job of the workflow. Imports neither Hydra nor Snakemake."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.layout import has_run, job_name, read_calibrations, read_entry
+
+SUMMARY = "one job of the workflow: calibrate, run, time or judge"
+EPILOG = "The rules in workflows/ call it; `run` and `time` need no accountant, so they work on a machine without one."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add one subcommand per kind of job."""
+    kinds = parser.add_subparsers(dest="work", required=True, metavar="calibrate|run|time|judge")
+    for name, text in (
+        ("calibrate", "schedules, noise scales and real epsilons of a claim's jobs"),
+        ("run", "result table of one job"),
+        ("time", "seconds per gradient evaluation of one job's methods"),
+        ("judge", "verdicts of a claim"),
+    ):
+        kind = kinds.add_parser(name, help=text, description=text, allow_abbrev=False)
+        kind.add_argument("--plan", type=Path, required=True, help="plan of the profile")
+        kind.add_argument("--claim", required=True, help="id of the claim")
+        kind.add_argument("--out", type=Path, required=True, help="file to write")
+        kind.add_argument("--log", type=Path, help="log file")
+        if name in ("run", "time"):
+            kind.add_argument(
+                "--job", required=True, metavar="PART.CALIBRATION", help="name of the job within its claim"
+            )
+            kind.add_argument("--key", required=True, help="key of the job in the plan")
+        if name != "calibrate":
+            kind.add_argument("--calibrations", type=Path, required=True, help="what `calibrate` wrote")
+        if name == "judge":
+            kind.add_argument("--runs", type=Path, required=True, help="folder of the claim's result tables")
+            kind.add_argument("--digest", required=True, help="digest of what the verdicts depend on")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Do the job."""
+    from dpsco_bench.execution import worker
+
+    if args.work == "calibrate":
+        worker.calibrate_claim(args.plan, args.claim, args.out, args.log)
+    elif args.work == "judge":
+        judge(args)
+    else:
+        work = worker.run_job if args.work == "run" else worker.time_job
+        work(args.plan, args.claim, args.job, args.key, args.calibrations, args.out, args.log)
+    return 0
+
+
+def judge(args: argparse.Namespace) -> None:
+    """Write the verdict rows of a claim."""
+    from dpsco_bench.analysis.judge import judge_claim
+    from dpsco_bench.execution.progress import JobLog
+    from dpsco_bench.jsonio import dumps_pretty, write_text_atomic
+
+    entry = read_entry(args.plan, args.claim)
+
+    def load(job: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+        return _result(args.runs, job), read_calibrations(args.calibrations, job)
+
+    with JobLog(args.log, f"judge {args.claim}") as log:
+        rows = judge_claim(entry, load)
+        for row in rows:
+            log.write(f"{row['part']} [{row['calibration']}]: {row['verdict']}")
+        write_text_atomic(args.out, dumps_pretty({"claim": args.claim, "digest": args.digest, "verdicts": rows}))
+
+
+def _result(folder: Path, job: Mapping[str, Any]) -> Any:
+    """The job's result table, or None if it has none."""
+    from dpsco_bench.execution.results import read_table
+
+    if not has_run(job):
+        return None
+    path = folder / f"{job_name(job)}.parquet"
+    if not path.is_file():
+        raise InputError("result", path, "a file that `worker run` wrote")
+    table, metadata = read_table(path)
+    found = metadata["job"].get("key")
+    if not job["skipped"] and found != job["key"]:
+        raise InputError(f"key of {path}", found, f"{job['key']}: snakemake --forcerun run")
+    return table

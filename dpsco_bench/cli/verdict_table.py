@@ -1,0 +1,80 @@
+"""The verdict table of the terminal: a row per (claim, part, calibration), with the number behind the word."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dpsco_bench.cli.output import Column, bounded, number, table
+
+Row = Mapping[str, Any]
+COLUMNS = (
+    Column("claim", "claim", shrink=12),
+    Column("part", "part", shrink=16),
+    Column("calibration", "noise"),
+    Column("verdict", "verdict", shrink=24),
+    Column("measured", "measured", numeric=True),
+    Column("against", "against", numeric=True),
+)
+
+
+def verdict_table(rows: Sequence[Row]) -> str:
+    """Lay verdict rows out and count the words.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        As `dpsco_bench.analysis.verdict.Verdict.to_json` gives them.
+    """
+    words = Counter(_word(row) for row in rows)
+    counts = ", ".join(f"{count} {word}" for word, count in words.most_common())
+    return table(COLUMNS, _cells(rows)) + f"\n\n{len(rows)} verdicts: {counts or 'none'}"
+
+
+def _word(row: Row) -> str:
+    return row["verdict"].partition("(")[0].partition(":")[0].strip()
+
+
+def _cells(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Cells of the table; a claim's id stands on its first row only."""
+    cells, last = [], ""
+    for row in rows:
+        measured, against = _numbers(row)
+        names = {
+            "claim": row["id"] if row["id"] != last else "",
+            "part": row["part"],
+            "calibration": row["calibration"],
+        }
+        cells.append({**names, "verdict": row["verdict"], "measured": measured, "against": against})
+        last = row["id"]
+    return cells
+
+
+def _numbers(row: Row) -> tuple[str, str]:
+    """What was measured and what it is held against: slopes, a ratio and its limit, or the two epsilons."""
+    if row.get("epsilon_real") is not None:
+        return bounded(row["epsilon_real"], row.get("epsilon_real_kind") or "", 3), number(
+            row.get("epsilon_claimed"), 3
+        )
+    if row.get("worst_ratio") is not None:
+        return number(row["worst_ratio"], 3), ""
+    if row.get("ratio"):
+        ratios = list(row["ratio"].values())
+        return "..".join(dict.fromkeys(f"{r:.2g}" for r in (min(ratios), max(ratios)))), "1"
+    if _missing(row.get("slope")):
+        return "", ""
+    return _slope(row), "" if _missing(row.get("bound_slope")) else f"{row['bound_slope']:.2f}"
+
+
+def _slope(row: Row) -> str:
+    """A slope and half the width of its interval."""
+    low, high = (row.get("ci") or (None, None))[:2]
+    if _missing(low) or _missing(high) or high == low:
+        return f"{row['slope']:.2f}"
+    return f"{row['slope']:.2f} +- {(high - low) / 2:.2f}"
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))

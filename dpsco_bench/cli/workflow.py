@@ -1,0 +1,248 @@
+"""What the Snakefile knows: configuration, plan, the files of each job, and the digests that decide what is run again.
+
+Nothing here runs an algorithm. The rules in ``workflows/`` turn these answers into a graph.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.cli.verbs.gate import read_verdicts, summary, verdicts_digest
+from dpsco_bench.cli.verbs.plan import current_plan
+from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
+from dpsco_bench.execution.digest import code_digest
+from dpsco_bench.execution.layout import Layout, find_job, has_run, job_name, read_plan_text
+from dpsco_bench.execution.lock import ResultsLock
+from dpsco_bench.jsonio import dumps_canonical
+from dpsco_bench.paths import conf_dir, shared_dir
+
+Entry = Mapping[str, Any]
+JOB = {"claim": "{claim}", "part": "{part}", "calibration": "{calibration}"}
+"""A job whose names are wildcards: `Layout` makes the rules' patterns of it."""
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """Turn a user's error into one line and exit code 2, without Snakemake's traceback."""
+    try:
+        yield
+    except DpscoError as error:
+        print(f"dpsco: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(2)
+
+
+def check_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Check ``--config`` against ``workflows/schemas/config.schema.yaml`` and fill in defaults.
+
+    Raises
+    ------
+    InputError
+        Naming the first bad key, its value and what the schema's description allows.
+    """
+    import yaml  # type: ignore[import-untyped]
+    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+    schema = yaml.safe_load((shared_dir("workflows") / "schemas" / "config.schema.yaml").read_text(encoding="utf-8"))
+    known = schema["properties"]
+    for key, value in config.items():
+        if key not in known:
+            raise InputError("--config", key, "one of " + ", ".join(known))
+        if not Draft202012Validator(known[key]).is_valid(value):
+            raise InputError(key, value, known[key]["description"], "--config")
+    return {**{key: entry["default"] for key, entry in known.items() if "default" in entry}, **config}
+
+
+def config_overrides(settings: Mapping[str, Any]) -> list[str]:
+    """Hydra overrides that the configuration asks for."""
+    overrides = settings.get("overrides", [])
+    result = shlex.split(overrides) if isinstance(overrides, str) else list(overrides)
+    if "backend" in settings:
+        result.append(f"backend={settings['backend']}")
+    if "data_root" in settings:
+        if not Path(settings["data_root"]).is_dir():
+            raise InputError("data_root", settings["data_root"], "an existing folder", "--config")
+        result.append("data.root='" + settings["data_root"].replace("'", "\\'") + "'")
+    return result
+
+
+class Workflow:
+    """The plan of one profile as the rules need it.
+
+    Parameters
+    ----------
+    config : mapping
+        Snakemake's ``config``.
+    replan : bool
+        Whether a stale plan is written anew; jobs on a cluster parse the Snakefile too, and must not.
+
+    Raises
+    ------
+    InputError
+        For a bad configuration.
+    ResultsInUse
+        If the plan is stale while another run works on the same results.
+    """
+
+    def __init__(self, config: Mapping[str, Any], replan: bool = True) -> None:
+        settings = check_config(config)
+        self.profile: str = settings["profile"]
+        self.files = Layout(self.profile)
+        self.lock = ResultsLock(self.files.lock)
+        overrides = config_overrides(settings)
+        plan = current_plan(self.profile, overrides, self.files) if replan else read_plan_text(self.files.plan)
+        self.entries: dict[str, Entry] = {entry["claim"]["id"]: entry for entry in plan["claims"]}
+
+    @property
+    def claims(self) -> list[str]:
+        """Ids of the claims of this profile."""
+        return list(self.entries)
+
+    def job(self, wildcards: Any) -> dict[str, Any]:
+        """The job that a rule's wildcards name."""
+        return find_job(self.entries[wildcards.claim], f"{wildcards.part}.{wildcards.calibration}")
+
+    def runs(self, claim: str) -> list[Path]:
+        """Result tables of a claim's jobs."""
+        return [self.files.run(job) for job in self.entries[claim]["jobs"] if has_run(job)]
+
+    def timings(self, claim: str) -> list[Path]:
+        """Timing files of a claim's parts that ask for them."""
+        return [self.files.timing(job) for job in self.entries[claim]["jobs"] if has_run(job) and job["timing"]]
+
+    def verdicts(self, claims: Iterable[str] | None = None) -> list[Path]:
+        """Verdict files, of all claims by default."""
+        return [self.files.verdicts(claim) for claim in (self.claims if claims is None else claims)]
+
+    def figures(self, claims: Iterable[str] | None = None) -> list[Path]:
+        """Figures, of all claims by default."""
+        return [self.files.figure(claim) for claim in (self.claims if claims is None else claims)]
+
+    def gpus(self, wildcards: Any) -> int:
+        """GPUs that a job needs."""
+        return int(self.job(wildcards)["backend"] == "cupy")
+
+    def key(self, wildcards: Any) -> str:
+        """Key of a job: the digest of all that affects its numbers, its code included."""
+        return self.job(wildcards)["key"]
+
+    def calibration_digest(self, wildcards: Any) -> str:
+        """Digest of the calibration keys of a claim."""
+        return _digest([(job_name(job), job["calibration_key"]) for job in self.entries[wildcards.claim]["jobs"]])
+
+    def judge_digest(self, wildcards: Any) -> str:
+        """Digest of what a claim's verdicts depend on."""
+        return claim_digest(self.entries[wildcards.claim])
+
+    @cached_property
+    def verdicts_digest(self) -> str:
+        """Digest of what all verdicts depend on."""
+        return verdicts_digest({id: claim_digest(entry) for id, entry in self.entries.items()})
+
+    def figure_digest(self, wildcards: Any) -> str:
+        """Digest of a claim's verdicts and of the code and style that draw them."""
+        return _digest([self.judge_digest(wildcards), _verb_digest("figure")])
+
+    @cached_property
+    def report_digest(self) -> str:
+        """Digest of all verdicts, of the configuration tree and of the code and templates that write the report."""
+        conf = [path for path in sorted(conf_dir().rglob("*.yaml")) if path.parent.name != "site"]
+        return _digest(
+            [self.verdicts_digest, _verb_digest("report"), [(path.name, _file_digest(path)) for path in conf]]
+        )
+
+    @property
+    def recorded(self) -> list[Path]:
+        """The recorded verdicts of this profile, if there are any."""
+        path = shared_dir("workflows") / "recorded" / f"{self.profile}.json"
+        return [path] if path.is_file() else []
+
+    def title(self, wildcards: Any) -> str:
+        """Title of a claim."""
+        return self.entries[wildcards.claim]["claim"]["title"]
+
+    def paper(self, wildcards: Any) -> str:
+        """Paper of a claim: its category in Snakemake's report."""
+        return wildcards.claim.split(".", 1)[0]
+
+    def labels(self, wildcards: Any) -> dict[str, str]:
+        """Columns of a figure in Snakemake's report."""
+        return {"claim": wildcards.claim, "title": self.title(wildcards)}
+
+    def summary(self, claims: Sequence[str]) -> str:
+        """One line on the claims of a target."""
+        if len(claims) == 1:
+            return self.entries[claims[0]]["claim"]["title"]
+        return f"all {len(claims)} claims of this paper"
+
+    def targets(self, arguments: Sequence[str]) -> dict[str, list[str]]:
+        """Target ``claims/...`` -> ids of the claims it stands for.
+
+        There is one for each claim and each paper; in one that the command line asks for, ``_`` may stand for ``.``.
+
+        Raises
+        ------
+        InputError
+            If the command line asks for an unknown claim.
+        """
+        papers = dict.fromkeys(id.split(".", 1)[0] for id in self.claims)
+        targets = {f"claims/{paper}": [id for id in self.claims if id.startswith(f"{paper}.")] for paper in papers}
+        targets.update({f"claims/{id}": [id] for id in self.claims})
+        for argument in arguments:
+            if argument.startswith("claims/") and argument not in targets:
+                targets[argument] = [self._find(argument.removeprefix("claims/"))]
+        return targets
+
+    def _find(self, text: str) -> str:
+        wanted = text.replace("/", ".", 1).replace("_", ".")
+        for id in self.claims:
+            if id.replace("_", ".") == wanted:
+                return id
+        raise InputError("claim", text, f"one of profile {self.profile}: " + ", ".join(self.claims))
+
+
+def farewell(snakemake: Any, flow: Workflow) -> None:
+    """Print the verdicts of the claims that a run was asked for, and where the report is, as the last thing it says.
+
+    Called at exit, because Snakemake's own hooks are silent when there was nothing to do.
+
+    Parameters
+    ----------
+    snakemake : snakemake.workflow.Workflow
+    flow : Workflow
+    """
+    ran = snakemake.is_main_process and snakemake.scheduler is not None and not snakemake.dryrun
+    if not ran or not (flow.lock.held or len(snakemake.dag) == 0):
+        return
+    claims = {job.wildcards.claim for job in snakemake.dag.jobs if job.rule.name == "judge"}
+    if claims:
+        print("\n" + summary(flow.files, read_verdicts(flow.files, claims))[0], flush=True)
+
+
+def claim_digest(entry: Entry) -> str:
+    """Digest of what a claim's verdicts depend on: its entry in the plan, its jobs, and the code that judges."""
+    paper = entry["claim"]["id"].split(".", 1)[0]
+    code = code_digest(["dpsco_bench.analysis.judge", f"dpsco_bench.claims.bounds.{paper}"])
+    jobs = [(job_name(job), job["key"], job["calibration_key"], job["skipped"]) for job in entry["jobs"]]
+    return _digest([entry["claim"]["digest"], jobs, code])
+
+
+def _verb_digest(verb: str) -> str:
+    """Digest of a verb's code and of the templates and styles of the report."""
+    templates = [path for path in sorted((PACKAGE_ROOT / "report").rglob("*")) if path.suffix not in (".py", ".pyc")]
+    return code_digest([f"dpsco_bench.cli.verbs.{verb}"], [path for path in templates if path.is_file()])
+
+
+def _file_digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(dumps_canonical(value).encode()).hexdigest()[:32]

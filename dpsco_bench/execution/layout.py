@@ -1,0 +1,157 @@
+"""Where the files of a profile lie, and how a job finds its part of the plan and its calibrations.
+
+Paths are relative to the working directory. The rules in ``workflows/`` take their patterns from here, with wildcards
+for names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.jsonio import loads
+
+
+def job_name(job: Mapping[str, Any]) -> str:
+    """Name of a job within its claim: ``<part>.<calibration>``."""
+    return f"{job['part']}.{job['calibration']}"
+
+
+def has_run(job: Mapping[str, Any]) -> bool:
+    """Whether a job has a result table; the others are only planned and calibrated."""
+    return job["evaluation"] != "plan_only"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Files of one profile.
+
+    Parameters
+    ----------
+    profile : str
+        ``smoke``, ``ci`` or ``full``.
+    base : Path
+        Working directory of the workflow.
+    """
+
+    profile: str
+    base: Path = Path()
+
+    @property
+    def results(self) -> Path:
+        """Folder of everything but figures."""
+        return self.base / "results" / self.profile
+
+    @property
+    def figures(self) -> Path:
+        """Folder of the figures."""
+        return self.base / "figures" / self.profile
+
+    @property
+    def plan(self) -> Path:
+        """The plan, written by the plan step."""
+        return self.results / "plan.json"
+
+    @property
+    def lock(self) -> Path:
+        """The file whose kernel lock a live run holds."""
+        return self.results / ".lock"
+
+    @property
+    def report(self) -> Path:
+        """The report, one HTML page."""
+        return self.results / "report.html"
+
+    @property
+    def tables(self) -> Path:
+        """Folder of the report's tables."""
+        return self.results / "tables"
+
+    @property
+    def gate(self) -> Path:
+        """Written by a gate that passed."""
+        return self.results / "gate.txt"
+
+    def calibrations(self, claim: str) -> Path:
+        """Folder with the calibrations of a claim's jobs, one file ``<part>.<calibration>.json`` each."""
+        return self.results / "calibrations" / claim
+
+    def run(self, job: Mapping[str, Any]) -> Path:
+        """Result table of a job."""
+        return self.results / "runs" / job["claim"] / f"{job_name(job)}.parquet"
+
+    def timing(self, job: Mapping[str, Any]) -> Path:
+        """Seconds per gradient evaluation of a job's methods."""
+        return self.results / "timings" / job["claim"] / f"{job_name(job)}.json"
+
+    def verdicts(self, claim: str) -> Path:
+        """Verdict rows of a claim."""
+        return self.results / "verdicts" / f"{claim}.json"
+
+    def log(self, step: str, *names: str) -> Path:
+        """Log of a step of the workflow for a claim, or for a job of it."""
+        return self.results.joinpath("logs", step, *names[:-1], f"{names[-1]}.log")
+
+    def benchmark(self, step: str, *names: str) -> Path:
+        """Run time and memory of a step, as Snakemake's ``benchmark`` writes them."""
+        return self.results.joinpath("benchmarks", step, *names[:-1], f"{names[-1]}.tsv")
+
+    def figure(self, claim: str, suffix: str = "svg") -> Path:
+        """Figure of a claim."""
+        return self.figures / f"{claim}.{suffix}"
+
+
+def read_entry(plan: Path, claim: str) -> dict[str, Any]:
+    """One claim's entry ``{"claim": ..., "jobs": [...]}`` of a plan.
+
+    Raises
+    ------
+    InputError
+        If there is no such plan, or the plan has no such claim.
+    """
+    entries = read_plan_text(plan)["claims"]
+    for entry in entries:
+        if entry["claim"]["id"] == claim:
+            return loads(json.dumps(entry))
+    raise InputError(f"claim of {plan}", claim, "one of " + ", ".join(entry["claim"]["id"] for entry in entries))
+
+
+def read_plan_text(plan: Path) -> dict[str, Any]:
+    """A plan as plain JSON, infinities still strings: decoding them all is slow, and a job needs one entry."""
+    if not plan.is_file():
+        raise InputError("plan", plan, "a file written by `python -m dpsco_bench plan`")
+    return json.loads(plan.read_text(encoding="utf-8"))
+
+
+def find_job(entry: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The job ``<part>.<calibration>`` of a plan entry.
+
+    Raises
+    ------
+    InputError
+        If the entry has no such job.
+    """
+    for job in entry["jobs"]:
+        if job_name(job) == name:
+            return job
+    raise InputError(f"job of {entry['claim']['id']}", name, "one of " + ", ".join(map(job_name, entry["jobs"])))
+
+
+def read_calibrations(folder: Path, job: Mapping[str, Any]) -> dict[str, Any]:
+    """Calibrations ``{"cells": [...]}`` of a job.
+
+    Raises
+    ------
+    InputError
+        If the file is absent, or was made for another version of the job.
+    """
+    path = folder / f"{job_name(job)}.json"
+    stored = loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if stored.get("key") != job["calibration_key"]:
+        need = f"{job['calibration_key']}: snakemake --forcerun calibrate"
+        raise InputError(f"key of {path}", stored.get("key", "absent"), need)
+    return stored

@@ -1,0 +1,13 @@
+# Targets `claims/<id>` and `claims/<paper>`: verdicts and figures of single claims.
+
+for target, claims in targets.items():
+
+    rule:
+        name:
+            target
+        input:
+            flow.verdicts(claims),
+            flow.figures(claims),
+        localrule: True
+
+    workflow.get_rule(target).docstring = flow.summary(claims)

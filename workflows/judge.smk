@@ -1,0 +1,42 @@
+# From result tables to verdicts. A claim that does not hold is a verdict, not a failure.
+
+
+rule judge:
+    """Verdicts of a claim from the result tables of its jobs."""
+    input:
+        calibrations=ancient(FILES.calibrations("{claim}")),
+        runs=lambda wildcards: flow.runs(wildcards.claim),
+    output:
+        FILES.verdicts("{claim}"),
+    params:
+        digest=flow.judge_digest,
+        runs=lambda wildcards: FILES.results / "runs" / wildcards.claim,
+    log:
+        FILES.log("judge", "{claim}"),
+    message:
+        "judge {wildcards.claim}"
+    shell:
+        "{DPSCO} worker judge --plan {FILES.plan} --claim {wildcards.claim} --calibrations {input.calibrations} "
+        "--runs {params.runs} --digest {params.digest} --out {output} --log {log}"
+
+
+rule verdicts:
+    """Verdicts of all claims, without figures and report."""
+    input:
+        flow.verdicts(),
+
+
+rule gate:
+    """Fails if a verdict is not the recorded one; the report stands either way."""
+    input:
+        verdicts=flow.verdicts(),
+        report=FILES.report,
+        recorded=flow.recorded,
+    output:
+        FILES.gate,
+    params:
+        digest=flow.verdicts_digest,
+    message:
+        "compare with the recorded verdicts"
+    shell:
+        "{DPSCO} gate --profile {flow.profile} --digest {params.digest} --out {output}"
