@@ -10,8 +10,8 @@ from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files, pa
 from dpsco_bench.cli.output import Column, bounded, labelled, number, print_json, table
 
 SUMMARY = "noise, real epsilon and gradient evaluations of an algorithm; nothing is run"
-EPILOG = """keys: problem, n (both required), d, epsilon (1), delta (1e-5), variant, seed (2017), and every schedule option,
-problem option and problem constant by name. Example:
+EPILOG = """keys: problem, n (both required), d, epsilon (1), delta (1e-5), variant, seed (2017),
+and every schedule option, problem option and problem constant by name. Example:
   dpsco account wang2017.dp_svrg problem=ridge_logistic n=16384 d=10 epsilon=1 delta=1e-5 smoothness=1"""
 _COLUMNS = (Column("what", ""), Column("paper", "paper", numeric=True), Column("accounted", "accounted", numeric=True))
 

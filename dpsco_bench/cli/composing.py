@@ -1,0 +1,123 @@
+"""Composition of runs with Hydra: everything is checked before anything runs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.cli.overrides import Parsed, complete
+from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.single import single_job
+from dpsco_bench.paths import conf_dir
+
+RUNS = Path("results/runs")
+PLACES = ("out", "plugins", "data")
+"""Keys of a configuration that say where things are; results do not store them."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One checked run.
+
+    Attributes
+    ----------
+    job : dict
+        What `execution.job.execute` takes.
+    config : dict
+        The resolved configuration.
+    out : Path
+        Where the rows go.
+    label : str
+        What distinguishes it within its sweep.
+    """
+
+    job: dict[str, Any]
+    config: dict[str, Any]
+    out: Path
+    label: str
+
+
+def requests(arguments: Sequence[str], multirun: bool) -> tuple[list[Request], list[str]]:
+    """Compose and check every run that the arguments ask for.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Overrides as the user wrote them.
+    multirun : bool
+        Whether comma-separated values make a sweep.
+
+    Returns
+    -------
+    runs : list of Request
+        In the order in which Hydra's sweeper would run them.
+    overrides : list of str
+        The same arguments as Hydra reads them.
+
+    Raises
+    ------
+    DpscoError
+        In one line, for the first run that cannot be made.
+    """
+    overrides = complete(arguments)
+    for override in overrides:
+        if override.sweep and not multirun:
+            raise InputError(override.key.rpartition(".")[2], override.text, "one value; several need -m (a sweep)")
+    made = list(_composed(overrides))
+    _check_places(made)
+    return made, [str(override) for override in overrides]
+
+
+def _composed(overrides: Sequence[Parsed]) -> Iterator[Request]:
+    from hydra import compose, initialize_config_dir
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    unique = list({override.key: override for override in overrides}.values())
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        for values in itertools.product(*(override.values for override in unique)):
+            choice = [_fixed(o, value) if o.sweep else str(o) for o, value in zip(unique, values, strict=True)]
+            label = " ".join(f"{o.key.split('.')[-1]}={v}" for o, v in zip(unique, values, strict=True) if o.sweep)
+            try:
+                config = OmegaConf.to_container(compose("run", choice), resolve=True, throw_on_missing=True)
+            except (HydraException, OmegaConfBaseException, ValueError) as error:
+                reason = " ".join(str(error).split("\n\n")[0].split())
+                raise DpscoError(f"configuration {' '.join(choice)}: {reason}") from None
+            yield request(config, label)
+
+
+def _fixed(override: Parsed, value: str) -> str:
+    return f"{override.sign}{override.key}={value}"
+
+
+def request(config: Any, label: str = "") -> Request:
+    """Check one resolved configuration.
+
+    Raises
+    ------
+    DpscoError
+        Naming the key that is wrong.
+    """
+    expected = ("algorithm", "problem", "calibration", "backend", "n", "d", "epsilon", "delta", "replicates")
+    expected += ("data_sets", "seed", "record", "out", "plugins", "data")
+    for key in expected:
+        if key not in config:
+            raise InputError(key, "missing", "given")
+    for key in set(config) - set(expected):
+        raise InputError(key, config[key], "one of the keys " + ", ".join(expected))
+    job, out = single_job(config), config["out"]
+    if out is not None and (not isinstance(out, str) or not out or Path(out).is_dir()):
+        raise InputError("out", out, "null or the path of a file")
+    return Request(job, config, Path(out) if out else RUNS / f"{job['key']}.parquet", label)
+
+
+def _check_places(made: Sequence[Request]) -> None:
+    seen: set[Path] = set()
+    for entry in made:
+        if entry.config["out"] is not None and entry.out in seen:
+            raise InputError("out", entry.out, "null in a sweep, or different for each run")
+        seen.add(entry.out)

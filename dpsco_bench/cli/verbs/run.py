@@ -1,0 +1,126 @@
+"""``dpsco run key=value... [-m]``: run one algorithm on one problem, or a Hydra sweep."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dpsco_bench.cli.options import add_json
+from dpsco_bench.cli.output import bounded, number, print_json
+
+SUMMARY = "run an algorithm on a problem (Hydra; -m sweeps)"
+EPILOG = """keys are those of conf/run.yaml; options of the algorithm and the problem may be given by plain name:
+  dpsco run algorithm=wang2017/dp_svrg problem=ridge_logistic n=4096 d=10 epsilon=1 theta=0.01
+  dpsco run -m algorithm=wang2017/dp_gd_pl n=1024,2048,4096 calibration=paper,accounted"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("overrides", nargs="*", metavar="key=value", help="Hydra overrides of conf/run.yaml")
+    parser.add_argument("-m", "--multirun", action="store_true", help="comma-separated values make a sweep")
+    parser.add_argument("--cfg", action="store_true", help="print the resolved configuration and run nothing")
+    add_json(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Check every run, then run them: a sweep goes through Hydra's launcher."""
+    from dpsco_bench.cli.composing import requests
+
+    made, overrides = requests(args.overrides, args.multirun)
+    if args.cfg:
+        _print_configs([entry.config for entry in made], args.json)
+        return 0
+    if args.multirun:
+        _sweep(made, overrides, args.json)
+    else:
+        for entry in made:
+            _run(entry, args.json)
+    if args.json:
+        print_json([_stored(entry) for entry in made])
+    return 0
+
+
+def _print_configs(configs: list[dict[str, Any]], as_json: bool) -> None:
+    from omegaconf import OmegaConf
+
+    if as_json:
+        print_json(configs)
+    else:
+        print("---\n".join(OmegaConf.to_yaml(OmegaConf.create(config)) for config in configs), end="")
+
+
+def _sweep(made: Sequence[Any], overrides: list[str], as_json: bool) -> None:
+    """Hand a checked sweep over to Hydra; the launcher may run it elsewhere."""
+    import hydra
+    from omegaconf import OmegaConf
+
+    from dpsco_bench.cli.composing import RUNS, request
+    from dpsco_bench.errors import DpscoError
+    from dpsco_bench.execution.plugins import load_plugins
+    from dpsco_bench.paths import conf_dir
+
+    labels = {entry.job["key"]: entry.label for entry in made}
+    failures: list[DpscoError] = []
+
+    def task(config: Any) -> None:
+        load_plugins(config.plugins)
+        entry = request(OmegaConf.to_container(config, resolve=True))
+        try:
+            _run(entry, as_json, labels.get(entry.job["key"], ""))
+        except DpscoError as error:  # Hydra would print a page about it
+            failures.append(error)
+
+    folder = RUNS / "sweeps" / hashlib.sha256("\n".join(overrides).encode()).hexdigest()[:16]
+    own = [f"hydra.sweep.dir={folder}"] if not any(o.startswith("hydra.sweep.dir=") for o in overrides) else []
+    arguments, sys.argv = sys.argv, ["dpsco run", *overrides, *own, "--multirun"]
+    try:
+        hydra.main(config_path=str(conf_dir()), config_name="run", version_base="1.3")(task)()
+    finally:
+        sys.argv = arguments
+    if failures:
+        raise failures[0]
+
+
+def _run(entry: Any, quiet: bool, label: str = "") -> None:
+    """Calibrate, run, write the rows and print one line."""
+    from dpsco_bench.execution.calibration import calibrate_job
+    from dpsco_bench.execution.job import execute as execute_job
+    from dpsco_bench.execution.results import write_table
+    from dpsco_bench.execution.single import summarise
+
+    table = execute_job(entry.job, calibrate_job(entry.job))
+    write_table(_with_config(table, entry.config), entry.out)
+    if not quiet:
+        print(line(summarise(entry.job, table), label or entry.job["cells"][0]["method"]), flush=True)
+        print(f"rows: {entry.out}", file=sys.stderr)
+
+
+def _with_config(table: Any, config: Mapping[str, Any]) -> Any:
+    from dpsco_bench.cli.composing import PLACES
+    from dpsco_bench.jsonio import dumps_canonical
+
+    kept = {key: value for key, value in config.items() if key not in PLACES}
+    return table.replace_schema_metadata({**table.schema.metadata, b"dpsco.config": dumps_canonical(kept).encode()})
+
+
+def _stored(entry: Any) -> dict[str, Any]:
+    """Summary of a run from its rows on disk, wherever the launcher ran it."""
+    from dpsco_bench.execution.results import read_table
+    from dpsco_bench.execution.single import summarise
+
+    return {**summarise(entry.job, read_table(entry.out)[0]), "out": entry.out}
+
+
+def line(summary: Mapping[str, Any], label: str) -> str:
+    """One line per run: risk, privacy claimed and real, cost."""
+    real = bounded(summary["epsilon_real"], summary["epsilon_real_kind"])
+    spread = number(summary["stderr"], 2)
+    return (
+        f"{label}: risk {number(summary['risk'])} +- {spread}, "
+        f"epsilon {number(summary['epsilon_claimed'])} (real {real}, {summary['privacy_status']}), "
+        f"{number(summary['gradient_evaluations'])} gradients"
+        + (f"; {summary['warnings']}" if summary["warnings"] else "")
+    )

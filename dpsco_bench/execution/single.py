@@ -1,0 +1,154 @@
+"""A single run as a job: from a resolved configuration to rows and to the one line that people read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpsco_bench.backend.namespace import get_namespace
+from dpsco_bench.errors import DpscoError, InputError, checked_count
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.job import PLACES
+from dpsco_bench.execution.library import check_run, standard_error
+from dpsco_bench.execution.request import check_cell, plan_cell
+from dpsco_bench.execution.results import FINAL
+from dpsco_bench.jsonio import dumps_canonical
+from dpsco_bench.problems.registry import problem_class
+
+DTYPES = ("float64", "float32")
+
+
+def single_job(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Check a resolved configuration of ``conf/run.yaml`` and turn it into a job.
+
+    Parameters
+    ----------
+    config : mapping
+        ``algorithm`` (id, variant, options), ``problem`` (name, options), ``calibration``, ``backend``, ``n``, ``d``,
+        ``epsilon``, ``delta``, ``replicates``, ``data_sets``, ``seed``, ``record``, ``plugins``, ``data``.
+
+    Returns
+    -------
+    dict
+        A job for `execution.job.execute`, with a ``key`` over everything that affects its numbers except the code.
+
+    Raises
+    ------
+    InputError, Refusal
+        Naming the key, its value and what is allowed.
+    """
+    calibration, backend = config["calibration"]["name"], config["backend"]
+    check_run(calibration, config["replicates"], config["seed"])
+    checked_count("data_sets", config["data_sets"])
+    _check_record(config["record"])
+    if backend["dtype"] not in DTYPES:
+        raise InputError("backend.dtype", backend["dtype"], "one of " + ", ".join(DTYPES))
+    get_namespace(backend["name"])
+    cell = _cell(config)
+    _check_data(cell, config["data"]["root"])
+    plan_cell(_check(cell, config), calibration, config["seed"])
+    job = {
+        "claim": "run",
+        "part": cell.algorithm_entry.id,
+        "kind": "run",
+        "calibration": calibration,
+        "seed": config["seed"],
+        "backend": backend["name"],
+        "dtype": backend["dtype"],
+        "replicates": config["replicates"],
+        "data_sets": config["data_sets"],
+        "evaluation": "run",
+        "record": config["record"],
+        "plugins": list(config["plugins"]),
+        "data_root": config["data"]["root"],
+        "skipped": "",
+        "cells": [_cell_json(cell)],
+    }
+    numbers = {key: value for key, value in job.items() if key not in PLACES}
+    return {**job, "key": hashlib.sha256(dumps_canonical(numbers).encode()).hexdigest()[:16]}
+
+
+def _cell(config: Mapping[str, Any]) -> Cell:
+    algorithm, problem = config["algorithm"], config["problem"]
+    options = {k: v for k, v in problem["options"].items() if v is not None and k != "root"}
+    return Cell(
+        algorithm["id"],
+        problem["name"],
+        config["n"],
+        config["epsilon"],
+        config["delta"],
+        config["d"],
+        algorithm["variant"],
+        {k: v for k, v in algorithm["options"].items() if v is not None},
+        options,
+    )
+
+
+def _cell_json(cell: Cell) -> dict[str, Any]:
+    return {
+        "cell": 0,
+        "method": cell.algorithm_entry.id.partition(".")[2],
+        "algorithm": cell.algorithm_entry.id,
+        "variant": cell.variant,
+        "options": dict(cell.options),
+        "problem": cell.problem,
+        "problem_options": dict(cell.problem_options),
+        "n": cell.n,
+        "d": cell.problem_entry.dimension,
+        "epsilon": float(cell.epsilon),
+        "delta": float(cell.delta),
+        "parameter": "n",
+        "value": float(cell.n),
+    }
+
+
+def _check(cell: Cell, config: Mapping[str, Any]) -> Cell:
+    """The cell with its data root, where its problem has one."""
+    from dpsco_bench.execution.cell import located
+
+    check_cell(cell)
+    return located(_cell_json(cell), config["data"]["root"])
+
+
+def _check_data(cell: Cell, root: Any) -> None:
+    if not isinstance(root, str):
+        raise InputError("data.root", root, "a folder")
+    reason = problem_class(cell.problem).unavailable(Path(root))
+    if reason:
+        raise DpscoError(f"problem = {cell.problem}, data.root = {root}: {reason}")
+
+
+def _check_record(record: Any) -> None:
+    number = isinstance(record, int | float) and not isinstance(record, bool)
+    if record is not None and not (number and 0 < record < float("inf")):
+        raise InputError("record", record, "null or a finite number > 0 (checkpoint spacing in units of n)")
+
+
+def summarise(job: Mapping[str, Any], table: pa.Table) -> dict[str, Any]:
+    """Mean risk with its standard error, privacy and cost of a job's final outputs.
+
+    The standard error is over replicates, or over the data sets' means where there are several.
+    """
+    final = table.filter(pc.equal(table["checkpoint"], FINAL))
+    risk, sets = final["risk"].to_numpy(), final["data_set"].to_numpy()
+    means = np.array([risk[sets == number].mean() for number in np.unique(sets)])
+    row = final.slice(0, 1).to_pylist()[0]
+    kept = ("algorithm", "variant", "problem", "n", "d", "calibration", "epsilon_claimed", "delta", "epsilon_real")
+    kept += ("epsilon_real_kind", "privacy_status", "accountant", "planned_evaluations", "delta_large", "warnings")
+    return {
+        **{key: row[key] for key in kept},
+        "risk": float(means.mean()),
+        "stderr": standard_error(means if means.size > 1 else risk),
+        "start_risk": row["start_risk"],
+        "gradient_evaluations": float(final["gradient_evaluations"].to_numpy().mean()),
+        "replicates": job["replicates"],
+        "data_sets": job["data_sets"],
+        "seed": job["seed"],
+        "key": job["key"],
+    }
