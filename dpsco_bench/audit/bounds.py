@@ -1,0 +1,184 @@
+"""Lower confidence bounds on epsilon from scores of runs on two neighbouring data sets: statistics only.
+
+For every event E, (epsilon, delta)-differential privacy gives ``P(E) <= exp(epsilon) Q(E) + delta`` in both directions.
+An event is picked for each direction on a training part of the scores; on the rest, Clopper-Pearson bounds on its two
+probabilities bound epsilon from below, jointly valid by Bonferroni (two directions, two bounds each).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv
+
+from dpsco_bench.errors import InputError
+
+Array = np.ndarray
+
+TRAINING = 0.3
+"""Part of the scores, taken from the front, on which the events are chosen."""
+CANDIDATES = 200
+"""Thresholds tried per tail on the training part: geometric in rank, since the best events lie in the tails."""
+FEWEST_SCORES = 8
+BOUNDS = 4
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """A lower bound on epsilon and the event that shows it.
+
+    Attributes
+    ----------
+    epsilon : float
+        At least 0; with the asked confidence no larger than the mechanism's epsilon at the given delta.
+    direction : str
+        ``P over Q`` or ``Q over P``: whose probability of the event is the larger one.
+    event : str
+        The event, ``score >= t`` or ``score <= t``.
+    power_low, false_alarm_high : float
+        Lower bound on the larger probability, upper bound on the smaller one.
+    """
+
+    epsilon: float
+    direction: str
+    event: str
+    power_low: float
+    false_alarm_high: float
+
+
+@dataclass(frozen=True)
+class _Event:
+    """The scores on one side of a threshold."""
+
+    threshold: float
+    upper: bool
+
+    def count(self, scores: Array) -> int:
+        return int(np.count_nonzero(scores >= self.threshold if self.upper else scores <= self.threshold))
+
+    def __str__(self) -> str:
+        return f"score {'>=' if self.upper else '<='} {self.threshold:.6g}"
+
+
+def clopper_pearson_lower(successes: Any, trials: int, error: float) -> Any:
+    """Exact lower confidence limit of a binomial probability; undershoots the truth except with probability `error`."""
+    k = np.asarray(successes, dtype=float)
+    return np.where(k > 0, betaincinv(np.maximum(k, 1e-300), trials - k + 1.0, error), 0.0)
+
+
+def clopper_pearson_upper(successes: Any, trials: int, error: float) -> Any:
+    """Exact upper confidence limit of a binomial probability (see `clopper_pearson_lower`)."""
+    k = np.asarray(successes, dtype=float)
+    below = k < trials
+    return np.where(below, betaincinv(k + 1.0, np.where(below, trials - k, 1.0), 1.0 - error), 1.0)
+
+
+def epsilon_lower_bound(scores_p: Any, scores_q: Any, delta: float, confidence: float = 0.95) -> float:
+    """Lower confidence bound on epsilon (see `lower_bound`)."""
+    return lower_bound(scores_p, scores_q, delta, confidence).epsilon
+
+
+def lower_bound(
+    scores_p: Any, scores_q: Any, delta: float, confidence: float = 0.95, training: float = TRAINING
+) -> LowerBound:
+    """Lower confidence bound on epsilon, with the event behind it.
+
+    Parameters
+    ----------
+    scores_p, scores_q : array (N,), (M,)
+        One real score per independent run on each of the two data sets; ties and infinities are allowed. The scores may
+        depend on anything but on these runs' data set: any function of what the mechanism releases gives a valid bound.
+    delta : float
+        In [0, 1).
+    confidence : float
+        In (0, 1): probability, at least, that the bound does not exceed the true epsilon.
+    training : float
+        Part of the scores, in (0, 1), on which the events are chosen.
+
+    Returns
+    -------
+    LowerBound
+
+    Raises
+    ------
+    InputError
+        For NaN scores, fewer than 8 of them, or a number outside its range.
+    """
+    for key, value, low in (("delta", delta, 0.0), ("confidence", confidence, 1e-300), ("training", training, 1e-300)):
+        if not low <= value < 1:
+            raise InputError(key, value, "in [0, 1)" if low == 0 else "in (0, 1)")
+    error = (1.0 - confidence) / BOUNDS
+    (train_p, test_p), (train_q, test_q) = (
+        _split(_checked(key, scores), training) for key, scores in (("scores_p", scores_p), ("scores_q", scores_q))
+    )
+    found = [
+        _test(
+            _choose(train_p, train_q, len(test_p), len(test_q), delta, error), test_p, test_q, "P over Q", delta, error
+        ),
+        _test(
+            _choose(train_q, train_p, len(test_q), len(test_p), delta, error), test_q, test_p, "Q over P", delta, error
+        ),
+    ]
+    return max(found, key=lambda bound: bound.epsilon)
+
+
+def _checked(key: str, scores: Any) -> Array:
+    values = np.asarray(scores, dtype=float)
+    if values.ndim != 1 or len(values) < FEWEST_SCORES:
+        raise InputError(key, f"array of shape {values.shape}", f"one-dimensional with at least {FEWEST_SCORES} scores")
+    if np.isnan(values).any():
+        raise InputError(key, "NaN", "numbers (infinities are allowed)")
+    return values
+
+
+def _split(scores: Array, training: float) -> tuple[Array, Array]:
+    first = min(max(1, round(training * len(scores))), len(scores) - 1)
+    return scores[:first], scores[first:]
+
+
+def _epsilon(power: Any, false_alarm: Any, delta: float) -> Any:
+    """``ln((power - delta)/false_alarm)``, at least 0."""
+    gain = np.maximum(np.asarray(power) - delta, 0.0) / np.maximum(false_alarm, 1e-300)
+    return np.log(np.maximum(gain, 1.0))
+
+
+def _choose(likely: Array, unlikely: Array, trials: int, other_trials: int, delta: float, error: float) -> _Event:
+    """Event that promises most on a test part of the given sizes, judged by the training scores.
+
+    One more false alarm is counted than was seen: an event that no training score hit has a small probability, not 0.
+    """
+    best, chosen = -1.0, _Event(math.inf, True)
+    ordered, other = np.sort(likely), np.sort(unlikely)
+    for upper in (True, False):
+        thresholds = _candidates(np.sort(np.concatenate([likely, unlikely])), upper)
+        hits, alarms = (_counts(values, thresholds, upper) for values in (ordered, other))
+        power = clopper_pearson_lower(hits * (trials / len(ordered)), trials, error)
+        expected = np.minimum((alarms + 1) * (other_trials / len(other)), other_trials)
+        promised = _epsilon(power, clopper_pearson_upper(expected, other_trials, error), delta)
+        i = int(np.argmax(promised))
+        if promised[i] > best:
+            best, chosen = float(promised[i]), _Event(float(thresholds[i]), upper)
+    return chosen
+
+
+def _candidates(ordered: Array, upper: bool) -> Array:
+    ranks = np.unique(np.geomspace(1, len(ordered), CANDIDATES).astype(int)) - 1
+    both = np.concatenate([ranks, len(ordered) - 1 - ranks])
+    values = np.unique(ordered[both])
+    return values[::-1] if upper else values
+
+
+def _counts(ordered: Array, thresholds: Array, upper: bool) -> Array:
+    if upper:
+        return len(ordered) - np.searchsorted(ordered, thresholds, side="left")
+    return np.searchsorted(ordered, thresholds, side="right")
+
+
+def _test(event: _Event, likely: Array, unlikely: Array, direction: str, delta: float, error: float) -> LowerBound:
+    """Bound epsilon by one event on scores that had no part in its choice."""
+    power = float(clopper_pearson_lower(event.count(likely), len(likely), error))
+    alarm = float(clopper_pearson_upper(event.count(unlikely), len(unlikely), error))
+    return LowerBound(float(_epsilon(power, alarm, delta)), direction, str(event), power, alarm)

@@ -1,0 +1,81 @@
+"""``dpsco audit ALGORITHM key=value...``: an empirical lower bound on epsilon."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files, parse_keys, parse_value
+from dpsco_bench.cli.output import bounded, labelled, number, print_json
+
+SUMMARY = "empirical lower bound on epsilon from runs on neighbouring data sets"
+EPILOG = """keys: n (200), d, epsilon (1), delta (1e-5), variant, problem (canary_huber, the worst case), and every
+schedule option, problem option and problem constant by name. Examples:
+  dpsco audit wang2017.dp_svrg --calibration paper
+  dpsco audit wang2017.dp_gd_pl --runs 1000000 epsilon=2 delta=1e-3"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("algorithm", help="paper.name; see `dpsco list algorithms`")
+    parser.add_argument("keys", nargs="*", metavar="key=value", help="n=... epsilon=... and any other key")
+    parser.add_argument("--calibration", default="accounted", help="paper or accounted (default)")
+    parser.add_argument("--runs", help="runs per data set (default: 10,000 to 100,000, fewer for longer runs)")
+    parser.add_argument("--confidence", default="0.95", help="joint confidence of the bound (default 0.95)")
+    parser.add_argument("--statistic", help="transcript (everything released) or output (the final output only)")
+    parser.add_argument("--seed", default="2017", help="root of all randomness (default 2017)")
+    add_json(parser)
+    add_plugins(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Audit and print the outcome; whatever the verdict, the exit code is 0."""
+    from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
+
+    load_plugin_files(args.plugin)
+    keys = parse_keys(args.keys)
+    cell = make_audit_cell(args.algorithm, str(keys.pop("problem", "canary_huber")), keys)
+    result = audit_cell(
+        cell,
+        args.calibration,
+        runs=None if args.runs is None else parse_value(args.runs),
+        confidence=parse_value(args.confidence),
+        statistic=args.statistic,
+        seed=parse_value(args.seed),
+        progress=_progress(args.algorithm),
+    )
+    if args.json:
+        print_json(result.to_json())
+    else:
+        print("\n".join(screen(result)))
+    return 0
+
+
+def screen(result: Any) -> Iterator[str]:
+    """The verdict, and what it rests on."""
+    yield (
+        f"{result.algorithm}, calibration {result.calibration}: {result.verdict} "
+        f"(epsilon >= {number(result.epsilon_lower)}, claimed {number(result.epsilon_claimed)})"
+    )
+    bound = result.bound
+    facts = {
+        "delta": number(result.delta),
+        "confidence": f"{number(result.confidence)}, joint over both directions",
+        "runs": f"{result.runs} on each data set",
+        "neighbours": result.neighbours,
+        "statistic": result.statistic,
+        "event": f"{bound.event}: probability >= {number(bound.power_low)} on one data set, "
+        f"<= {number(bound.false_alarm_high)} on the other ({bound.direction})",
+        "accountant": f"epsilon {bounded(result.epsilon_real, result.epsilon_real_kind) or '-'}",
+    }
+    yield from (labelled(label, text) for label, text in facts.items())
+    if result.verdict != "refuted":
+        yield labelled("*", "Not refuted is no proof: an audit sees only the pairs and events that it tries.", 2)
+
+
+def _progress(title: str) -> Callable[[int, int], None]:
+    """Lines on stderr, sparingly, for audits that take long."""
+    from dpsco_bench.execution.progress import JobLog
+
+    return JobLog(None, f"audit {title}", unit="runs").progress
