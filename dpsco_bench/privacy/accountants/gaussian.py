@@ -1,0 +1,215 @@
+"""Exact accountant of the Gaussian mechanism and of everything that is mu-GDP (Balle and Wang 2018).
+
+A Gaussian whose mean moves by ``mu`` noise standard deviations between neighbours has exactly
+
+    delta_mu(epsilon) = Phi(a) - e^epsilon Phi(b),    a = mu/2 - epsilon/mu,    b = a - mu,
+
+and ``k`` such releases with ratios ``mu_1 .. mu_k``, adaptively chosen, have the curve of the single ratio
+``sqrt(mu_1^2 + .. + mu_k^2)`` (Dong, Roth and Su 2022). Since ``e^epsilon phi(b) = phi(a)``, the difference is
+``phi(a) (m(a) - m(b))`` with the Mills ratio ``m = Phi / phi``, which neither overflows for large epsilon nor underflows
+for small delta. Everything below works on the logarithm of delta and on ``a``, where no cancellation is left.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from scipy.optimize import brentq
+from scipy.special import erfcx, erfinv, log_ndtr, ndtri
+
+from dpsco_bench.privacy.accountants.checks import require_delta, require_nonnegative, require_target
+
+_LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
+_SQRT_HALF_PI = math.sqrt(0.5 * math.pi)
+# Three-point Gauss-Legendre rule on (0, 1).
+_NODES = (0.5 - math.sqrt(0.15), 0.5, 0.5 + math.sqrt(0.15))
+_WEIGHTS = (5 / 18, 8 / 18, 5 / 18)
+# Below this ratio the difference of two Mills ratios loses digits; its integral has an error of order mu^7.
+_SMALL_MU = 1e-2
+
+
+def accountant_name() -> str:
+    """Name of this accountant for the privacy ledger."""
+    return "Gaussian-DP, analytic (Balle-Wang)"
+
+
+def gdp_delta(mu: float, epsilon: float) -> float:
+    """Least delta of a mu-GDP Gaussian at ``epsilon``.
+
+    Parameters
+    ----------
+    mu : float
+        Shift over noise standard deviation, >= 0; infinity stands for no noise.
+    epsilon : float
+        >= 0.
+
+    Returns
+    -------
+    float
+        ``Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu)``, in [0, 1].
+
+    Raises
+    ------
+    InputError
+        For a negative or NaN argument.
+
+    References
+    ----------
+    Balle and Wang 2018, Theorem 8.
+    """
+    require_nonnegative("mu", mu)
+    require_nonnegative("epsilon", epsilon)
+    if mu == 0.0 or epsilon == math.inf:
+        return 0.0
+    if mu == math.inf:
+        return 1.0
+    return min(1.0, math.exp(_log_delta(0.5 * mu - epsilon / mu, mu)))
+
+
+def gdp_mu(epsilon: float, delta: float) -> float:
+    """Largest mu for which a mu-GDP Gaussian is (epsilon, delta)-differentially private.
+
+    Parameters
+    ----------
+    epsilon : float
+        Finite, > 0.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        The root of ``delta_mu(epsilon) = delta``, on its safe side to rounding. The wang2017 chapter calls it gmu,
+        gopi2022 ``t*``, zhang2022 ``m``.
+
+    Raises
+    ------
+    InputError
+        For arguments out of range.
+    """
+    require_target(epsilon, delta)
+    # delta_mu(epsilon) is below Phi(a) and below delta_mu(0); each gives a lower bound on the root.
+    low = max(_mu_at(float(ndtri(delta)), epsilon), _mu_of_zero_epsilon(delta))
+    high = 2.0 * low
+    while _log_delta_of(high, epsilon) <= math.log(delta):
+        high *= 2.0
+    root = _root(lambda mu: _log_delta_of(mu, epsilon) - math.log(delta), low, high)
+    return _last_below(root, lambda mu: gdp_delta(mu, epsilon) <= delta)
+
+
+def gdp_epsilon(mu: float, delta: float) -> float:
+    """Least epsilon for which a mu-GDP Gaussian is (epsilon, delta)-differentially private.
+
+    Parameters
+    ----------
+    mu : float
+        Shift over noise standard deviation, >= 0; infinity stands for no noise.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        0 where already ``delta_mu(0) <= delta``; infinity for infinite ``mu``.
+
+    Raises
+    ------
+    InputError
+        For arguments out of range.
+    """
+    require_nonnegative("mu", mu)
+    require_delta(delta)
+    if mu == math.inf:
+        return math.inf
+    if mu == 0.0 or _log_delta(0.5 * mu, mu) <= math.log(delta):
+        return 0.0
+    # epsilon = mu^2/2 - a mu, and delta grows with a from below Phi(a).
+    low, high = float(ndtri(delta)), 0.5 * mu
+    a = _root(lambda a: _log_delta(a, mu) - math.log(delta), low, high)
+    return max(0.0, mu * (0.5 * mu - a))
+
+
+def classic_gaussian_scale(epsilon: float, delta: float, sensitivity: float) -> float:
+    """Noise standard deviation of the textbook Gaussian mechanism, as the papers print it.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Target; the textbook proof covers ``epsilon <= 1`` only.
+    sensitivity : float
+        l2 sensitivity, >= 0.
+
+    Returns
+    -------
+    float
+        ``sqrt(2 ln(1.25/delta)) sensitivity / epsilon``.
+
+    References
+    ----------
+    Dwork and Roth 2014, Theorem A.1.
+    """
+    require_target(epsilon, delta)
+    require_nonnegative("sensitivity", sensitivity)
+    return math.sqrt(2.0 * math.log(1.25 / delta)) * sensitivity / epsilon
+
+
+def _log_delta_of(mu: float, epsilon: float) -> float:
+    return _log_delta(0.5 * mu - epsilon / mu, mu)
+
+
+def _log_delta(a: float, mu: float) -> float:
+    """Logarithm of ``phi(a) (m(a) - m(a - mu))``."""
+    if mu < _SMALL_MU:
+        return _log_density(a) + _log_mills_integral(a, mu)
+    if a <= 0.0:
+        return _log_density(a) + math.log(_mills(a) - _mills(a - mu))
+    # Phi(a) is at least a half here, and the subtracted term is small beside it.
+    return math.log(-math.expm1(_log_density(a) + math.log(_mills(a - mu)) - float(log_ndtr(a)))) + float(log_ndtr(a))
+
+
+def _log_mills_integral(a: float, mu: float) -> float:
+    """Logarithm of the integral of ``m'(x) = 1 + x m(x)`` over ``(a - mu, a)``."""
+    return math.log(mu * sum(w * _mills_slope(a - mu * t) for w, t in zip(_WEIGHTS, _NODES, strict=True)))
+
+
+def _mills(x: float) -> float:
+    return _SQRT_HALF_PI * float(erfcx(-x * math.sqrt(0.5)))
+
+
+def _mills_slope(x: float) -> float:
+    if x > -50.0:
+        return 1.0 + x * _mills(x)
+    square = x * x  # asymptotic series, where 1 + x m(x) would cancel
+    return (1.0 - 3.0 / square * (1.0 - 5.0 / square * (1.0 - 7.0 / square))) / square
+
+
+def _log_density(a: float) -> float:
+    return -0.5 * a * a - _LOG_SQRT_2PI
+
+
+def _mu_at(a: float, epsilon: float) -> float:
+    """Positive solution of ``mu/2 - epsilon/mu = a``."""
+    root = math.hypot(a, math.sqrt(2.0 * epsilon))
+    return a + root if a >= 0.0 else 2.0 * epsilon / (root - a)
+
+
+def _mu_of_zero_epsilon(delta: float) -> float:
+    """Solution of ``delta_mu(0) = erf(mu / sqrt 8) = delta``."""
+    return math.sqrt(8.0) * float(erfinv(delta))
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Root of an increasing function; ``low`` itself where rounding has already put the root below it."""
+    if function(low) >= 0.0:
+        return low
+    return float(brentq(function, low, high, xtol=1e-300, rtol=8.9e-16))
+
+
+def _last_below(value: float, accepted: Callable[[float], bool]) -> float:
+    """Step down from ``value`` by growing rounding errors until it is accepted, as zero is."""
+    step = 2.0**-52
+    while not accepted(value):
+        value *= 1.0 - step
+        step *= 2.0
+    return value

@@ -1,0 +1,241 @@
+"""Privacy losses of one sampled Gaussian release, cut into cells of a regular grid.
+
+The noise has standard deviation one and a record, when sampled, moves the release by ``shift``. Two pairs of output
+distributions matter, with sampling rate ``q``:
+
+- replace-one: ``(1-q) N(0,1) + q N(+shift,1)`` against ``(1-q) N(0,1) + q N(-shift,1)``;
+- remove-one: ``(1-q) N(0,1) + q N(shift,1)`` against ``N(0,1)``; the add-one pair is the same one swapped.
+
+In both the privacy loss ``log(upper density / lower density)`` grows with the output, so a cell of losses is an interval
+of outputs, whose probabilities under the two distributions are differences of normal distribution functions.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr, ndtr, ndtri
+
+Floats = NDArray[np.float64]
+_TINY = 1e-60
+
+
+@dataclass(frozen=True)
+class GaussianPair:
+    """Output distributions of one sampled Gaussian release on neighbouring data sets.
+
+    Attributes
+    ----------
+    shift : float
+        Norm of one record's contribution over the noise standard deviation, > 0.
+    rate : float
+        Probability that the record is sampled, in (0, 1].
+    replace : bool
+        Replace-one pair (the record's contribution is reversed) or remove-one pair (it vanishes).
+    """
+
+    shift: float
+    rate: float
+    replace: bool
+
+    def loss(self, output: Floats | float) -> Floats:
+        """Privacy loss at outputs."""
+        outputs = np.asarray(output, dtype=np.float64)
+        loss = self._remove_loss(outputs)
+        return loss - self._remove_loss(-outputs) if self.replace else loss
+
+    def output(self, loss: Floats) -> Floats:
+        """Output at which the privacy loss has a given value; infinite where it never has."""
+        return self._replace_output(loss) if self.replace else self._remove_output(loss)
+
+    def masses(self, edges: Floats) -> tuple[Floats, Floats]:
+        """Probabilities, upper and lower, of the ``len(edges) + 1`` intervals of losses that ``edges`` cut."""
+        cuts = np.concatenate(([-np.inf], self.output(edges), [np.inf]))
+        still, moved = _normal_masses(cuts, 0.0), _normal_masses(cuts, self.shift)
+        upper = (1.0 - self.rate) * still + self.rate * moved
+        if not self.replace:
+            return upper, still
+        return upper, (1.0 - self.rate) * still + self.rate * _normal_masses(cuts, -self.shift)
+
+    def rounded(self, edges: Floats) -> tuple[Floats, Floats]:
+        """As `masses`, but the logarithm of the lower probability, which may be far below the smallest float."""
+        cuts = np.concatenate(([-np.inf], self.output(edges), [np.inf]))
+        lower = _log_normal_masses(cuts, 0.0)
+        if self.replace:
+            moved = _log_normal_masses(cuts, -self.shift) + math.log(self.rate)
+            lower = np.logaddexp(lower + math.log1p(-self.rate), moved) if self.rate < 1.0 else moved
+        return self.masses(edges)[0], lower
+
+    def loss_range(self, tail: float) -> tuple[float, float]:
+        """Losses below and above which either distribution has a mass of at most ``2 tail``."""
+        reach = self._reach(tail)
+        return float(self.loss(-reach)), float(self.loss(reach))
+
+    def moments(self, tail: float, points: int = 4001) -> tuple[float, float]:
+        """Mean and variance of the loss under the upper distribution, to about three digits."""
+        reach = self._reach(tail)
+        edges = self.loss(np.linspace(-reach, reach, points))
+        weights = self.masses(edges)[0][1:-1]
+        middle = 0.5 * (edges[1:] + edges[:-1])
+        mean = float(weights @ middle)
+        return mean, float(weights @ (middle - mean) ** 2)
+
+    def _reach(self, tail: float) -> float:
+        """Output beyond which the unmoved component and the moved one, by its weight, have at most ``tail`` each."""
+        still, moved = -ndtri(max(tail, 1e-300)), -ndtri(min(0.5, max(tail, 1e-300) / self.rate))
+        return max(float(still), self.shift + float(moved))
+
+    def _remove_loss(self, output: Floats) -> Floats:
+        exponent = self.shift * output - 0.5 * self.shift**2
+        if self.rate == 1.0:
+            return exponent
+        return np.logaddexp(math.log1p(-self.rate), math.log(self.rate) + exponent)
+
+    def _remove_output(self, loss: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            # e^loss - (1 - rate), without cancellation at a small rate
+            excess = self.rate * np.exp(-loss) - np.expm1(-loss) if self.rate < 1.0 else np.ones_like(loss)
+            exponent = loss + np.log(np.maximum(excess, 0.0)) - math.log(self.rate)
+        return exponent / self.shift + 0.5 * self.shift
+
+    def _replace_output(self, loss: Floats) -> Floats:
+        """Solve ``(1 + w e^y) = e^loss (1 + w e^-y)`` for ``y = shift * output``, ``w = q e^(-shift^2/2) / (1-q)``."""
+        half = 0.5 * loss
+        if self.rate == 1.0:
+            return half / self.shift
+        log_w = math.log(self.rate) - math.log1p(-self.rate) - 0.5 * self.shift**2
+        size = np.abs(half)
+        with np.errstate(divide="ignore"):
+            log_sinh = size + np.log(-0.5 * np.expm1(-2.0 * size))
+        return (half + np.sign(half) * _arcsinh_exp(log_sinh - log_w)) / self.shift
+
+
+@dataclass(frozen=True)
+class LossMasses:
+    """A discretised privacy loss: ``masses[i]`` lies at ``(first + i) * spacing``, the rest at infinity."""
+
+    spacing: float
+    first: int
+    masses: Floats
+    infinite: float
+
+
+def pessimistic_losses(pair: GaussianPair, spacing: float, tail: float, swapped: bool = False) -> LossMasses:
+    """Connect-the-dots discretisation, whose divergence is nowhere below that of the pair.
+
+    Each cell's masses under both distributions are put on its two edges; what lies above the grid counts as infinite
+    loss, what lies below it is raised to its lower edge.
+
+    Parameters
+    ----------
+    pair : GaussianPair
+        The distributions.
+    spacing : float
+        Of the grid.
+    tail : float
+        Mass that may be treated as infinite loss.
+    swapped : bool
+        Discretise the loss of the lower distribution against the upper one.
+
+    References
+    ----------
+    Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022, Algorithm 1.
+    """
+    low, high = pair.loss_range(tail)
+    first, last = math.floor(low / spacing), math.ceil(high / spacing)
+    upper, lower = pair.masses(spacing * np.arange(first, last + 1))
+    if swapped:
+        first, upper, lower = -last, lower[::-1], upper[::-1]
+    masses = _connect_the_dots(spacing, first, upper[1:-1], lower[1:-1])
+    masses[0] += upper[0]
+    return _swept(spacing, first, masses, float(upper[-1]))
+
+
+def pessimistic_single_index_losses(pair: GaussianPair, spacing: float, tail: float) -> LossMasses:
+    """Discretised loss that dominates one release of a single uniform record, whatever the other records contribute.
+
+    Its divergence is that of the remove-one pair for epsilon >= 0, continued to negative values by
+    ``h(e) = 1 - e^e + e^e h(-e)`` (advanced joint convexity of Balle, Barthe and Gaboardi 2018 with duality): the cells
+    of positive losses, their mirror images, and everything else at loss zero.
+    """
+    last = math.ceil(pair.loss_range(tail)[1] / spacing)
+    upper, lower = pair.masses(spacing * np.arange(last + 1))
+    masses = np.zeros(2 * last + 1)
+    masses[last:] += _connect_the_dots(spacing, 0, upper[1:-1], lower[1:-1])
+    masses[: last + 1] += _connect_the_dots(spacing, -last, lower[-2:0:-1], upper[-2:0:-1])
+    masses[0] += lower[-1]
+    masses[last] += 1.0 - upper[1:].sum() - lower[1:].sum()
+    return _swept(spacing, -last, masses, float(upper[-1]))
+
+
+def rounded_losses(pair: GaussianPair, spacing: float, tail: float) -> tuple[int, Floats, Floats]:
+    """Law of the loss rounded to the nearest grid point, whose ends collect the tails.
+
+    Returns
+    -------
+    first : int
+        Index of the lowest grid point.
+    upper, tilted : arrays of shape (points,)
+        Probabilities under the upper distribution, and ``e^loss`` times those under the lower one.
+    """
+    low, high = pair.loss_range(tail)
+    first, last = math.floor(low / spacing), math.ceil(high / spacing)
+    upper, log_lower = pair.rounded(spacing * (np.arange(first, last) + 0.5))
+    return first, upper, np.exp(spacing * np.arange(first, last + 1) + log_lower)
+
+
+def clt_mu(multiplier: float, rate: float, steps: int) -> float:
+    """Gaussian-DP parameter in the central limit of many replace-one steps, ``2 q sqrt(N sinh(1/z^2))``.
+
+    The variance of one step's loss is ``q^2 Var(e^u - e^v) = 2 q^2 (e^(1/z^2) - e^(-1/z^2))`` to leading order in
+    ``q``, with ``u, v = +-x/z - 1/(2 z^2)`` and ``x ~ N(0, 1)``; an approximation, not a bound.
+    """
+    return 2.0 * rate * math.sqrt(steps * math.sinh(min(multiplier**-2, 700.0)))
+
+
+def clt_multiplier(mu: float, rate: float, steps: int) -> float:
+    """Inverse of `clt_mu` in the multiplier."""
+    return math.asinh((0.5 * mu / rate) ** 2 / steps) ** -0.5
+
+
+def _connect_the_dots(spacing: float, first: int, upper: Floats, lower: Floats) -> Floats:
+    """Masses on the ``len(upper) + 1`` edges that keep both masses of every cell."""
+    left_edges = spacing * np.arange(first, first + len(upper))
+    with np.errstate(divide="ignore"):
+        raised = np.exp(left_edges + np.log(lower))
+    right = np.clip((upper - raised) / -math.expm1(-spacing), 0.0, upper)
+    masses = np.zeros(len(upper) + 1)
+    masses[:-1] = upper - right
+    masses[1:] += right
+    return masses
+
+
+def _swept(spacing: float, first: int, masses: Floats, infinite: float) -> LossMasses:
+    """Count vanishing masses as infinite loss: their reciprocals overflow in Chernoff bounds."""
+    tiny = masses < _TINY
+    infinite += float(masses[tiny].sum())
+    masses[tiny] = 0.0
+    return LossMasses(spacing, first, masses, infinite)
+
+
+def _normal_masses(cuts: Floats, mean: float) -> Floats:
+    """Probabilities of the intervals between cuts, with small relative error in both tails."""
+    left, right = cuts[:-1] - mean, cuts[1:] - mean
+    flip = left > 0.0
+    return ndtr(np.where(flip, -left, right)) - ndtr(np.where(flip, -right, left))
+
+
+def _log_normal_masses(cuts: Floats, mean: float) -> Floats:
+    left, right = cuts[:-1] - mean, cuts[1:] - mean
+    flip = left > 0.0
+    small, large = log_ndtr(np.where(flip, -right, left)), log_ndtr(np.where(flip, -left, right))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(small < large, large + np.log(-np.expm1(small - large)), -np.inf)
+
+
+def _arcsinh_exp(exponent: Floats) -> Floats:
+    """``arcsinh(exp(exponent))`` without overflow."""
+    return np.where(exponent < 50.0, np.arcsinh(np.exp(np.minimum(exponent, 50.0))), exponent + math.log(2.0))

@@ -1,0 +1,225 @@
+"""Lower bounds on epsilon where every step looks at one uniform record, drawn with replacement.
+
+All other records contribute zero, one admissible case, and the differing record has index probability ``q = 1/n`` in each
+of ``N`` independent steps. With ``s`` the norm of its contribution over the noise standard deviation, two pairs of
+neighbours are tested; the larger bound is returned.
+
+*Reversed contribution.* The coordinates of the transcript are independent,
+
+    (1-q) N(0,1) + q N(+s,1)    against    (1-q) N(0,1) + q N(-s,1).
+
+Differential privacy requires ``P(A) <= e^epsilon Q(A) + delta`` of every event ``A``. Here ``A`` says that the sum ``S`` of
+the steps' privacy losses, each *rounded to a grid*, reaches a threshold: a statistic of the transcript, whose laws under
+both distributions are computed by fast Fourier transforms. So ``epsilon >= log((P(A) - delta) / Q(A))`` on every grid, and
+on a fine one, where ``A`` is nearly the likelihood-ratio event, this is the exact epsilon of the pair. ``Q`` is transformed
+after tilting by ``e^S``, as ``Q(A)`` can be far below the smallest float.
+
+*Vanishing contribution*, for ``s > 8``, against ``N(0,1)`` in every step. The loss of a step with ``u = s x - s^2/2`` is
+``log(1-q+q e^u) >= max(log q + u, log(1-q))``. Using the first bound in the ``k ~ Bin(N, q)`` steps that draw the record,
+where ``u ~ N(s^2/2, s^2)``, and the second one in the others, the loss is given ``k`` at least
+
+    Normal(k (s^2/2 + ln q) + (N-k) ln(1-q), k s^2),
+
+and the divergence, an expectation of a function that grows with the loss, is at least that of the mixture over ``k``.
+Without the last term of the mean this is the formula of the wang2017 chapter, which fits the reversed contribution: there
+the steps that do not draw the record have losses that average to zero. The two differ by about ``N/n``.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+from scipy.optimize import brentq
+from scipy.special import gammaln, log_ndtr, logsumexp, ndtri
+
+from dpsco_bench.privacy.accountants import gaussian
+from dpsco_bench.privacy.accountants.checks import (
+    require_count,
+    require_delta,
+    require_nonnegative,
+    require_target,
+)
+from dpsco_bench.privacy.accountants.losses import Floats, GaussianPair, clt_multiplier, rounded_losses
+from dpsco_bench.privacy.accountants.solve import least_noise
+
+SCALE_TOLERANCE = 1e-3
+# Fraction of the information, or of epsilon to first order, that rounding may cost.
+INFORMATION_TOLERANCE = 1e-3
+_MIXTURE_FROM = 8.0
+_FIRST_POINTS, _MOST_POINTS = 2**12, 2**19
+# Wider cells waste whole nats per draw of the record.
+_WIDEST_SPACING = 1.0
+# A grid that wastes more nats than this in all is only refined: the transform of the tilted law loses its digits.
+_MOST_WASTE = 5.0
+# Probability that the transforms may misplace, as a fraction of delta; and what their rounding errors can reach.
+_SLACK_SHARE, _ROUNDING = 1e-4, 1e-13
+_CHERNOFF_ORDERS = 24
+_LEAST_SCALE = 1e-3
+
+
+def accountant_name() -> str:
+    """Name of this accountant for the privacy ledger."""
+    return "single-index likelihood-ratio test, lower bound"
+
+
+def single_index_epsilon(shift_over_sigma: float, steps: int, population: int, delta: float) -> float:
+    """Lower bound on epsilon of Gaussian steps that each look at one uniform record.
+
+    Parameters
+    ----------
+    shift_over_sigma : float
+        Norm of one record's contribution (half the replace-one change) over the noise standard deviation, >= 0; infinity
+        gives infinity.
+    steps : int
+        Number of releases, >= 1.
+    population : int
+        Number of records that the index is drawn from, >= 1; with one record the value is exact.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        An epsilon below which the transcript is not (epsilon, delta)-differentially private under replace-one
+        neighbours.
+
+    Raises
+    ------
+    InputError
+        For arguments out of range.
+    """
+    require_nonnegative("shift_over_sigma", shift_over_sigma)
+    require_count("steps", steps)
+    require_count("population", population)
+    require_delta(delta)
+    if population == 1 or shift_over_sigma in (0.0, math.inf):
+        return gaussian.gdp_epsilon(2.0 * shift_over_sigma * math.sqrt(steps), delta)
+    reversed_bound = _reversed_epsilon(GaussianPair(shift_over_sigma, 1.0 / population, True), int(steps), delta)
+    if shift_over_sigma <= _MIXTURE_FROM:
+        return reversed_bound
+    return max(reversed_bound, _vanishing_epsilon(shift_over_sigma, int(steps), 1.0 / population, delta))
+
+
+def single_index_scale(epsilon: float, delta: float, steps: int, population: int) -> float:
+    """Least noise for which `single_index_epsilon` is at most ``epsilon``: necessary for privacy, not sufficient.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Target.
+    steps, population : int
+        As in `single_index_epsilon`.
+
+    Returns
+    -------
+    float
+        Noise standard deviation for a contribution of norm one, at most 0.1 % too large; at least 0.001.
+
+    Raises
+    ------
+    InputError
+        For arguments out of range.
+    """
+    require_target(epsilon, delta)
+    require_count("steps", steps)
+    require_count("population", population)
+    budget = gaussian.gdp_mu(epsilon, delta)
+    if population == 1:
+        return 2.0 * math.sqrt(steps) / budget
+
+    def epsilon_of(scale: float) -> float:
+        return single_index_epsilon(1.0 / scale, steps, population, delta)
+
+    start = max(_LEAST_SCALE, clt_multiplier(budget, 1.0 / population, steps))
+    return least_noise(epsilon_of, epsilon, start, SCALE_TOLERANCE, _LEAST_SCALE)
+
+
+def _reversed_epsilon(pair: GaussianPair, steps: int, delta: float) -> float:
+    """Halve the grid until rounding costs almost no information; every grid gives a valid bound."""
+    tail = max(_SLACK_SHARE * delta, _ROUNDING) / steps
+    mean, variance = pair.moments(tail)
+    spread = math.sqrt(steps * variance)
+    low, high = pair.loss_range(tail)
+    spacing = min(_WIDEST_SPACING, (high - low + spread) / _FIRST_POINTS)
+    best = 0.0
+    while spacing * _MOST_POINTS >= high - low + spread:
+        best = max(best, _test_epsilon(pair, spacing, steps, delta, tail))
+        lost = steps * (mean - _information(pair, spacing, tail))
+        # In the normal limit, epsilon is steps * mean + spread * quantile, and spread^2 is twice the information.
+        shift = lost * (1.0 - float(ndtri(delta)) / spread)
+        if lost <= INFORMATION_TOLERANCE * steps * mean or shift <= INFORMATION_TOLERANCE * best:
+            break
+        spacing *= 0.5
+    return best
+
+
+def _information(pair: GaussianPair, spacing: float, tail: float) -> float:
+    """Part of the Kullback-Leibler divergence that the rounded loss retains (Donsker and Varadhan's bound)."""
+    first, upper, tilted = rounded_losses(pair, spacing, tail)
+    return float(spacing * np.arange(first, first + len(upper)) @ upper) - math.log(tilted.sum())
+
+
+def _test_epsilon(pair: GaussianPair, spacing: float, steps: int, delta: float, tail: float) -> float:
+    """Best bound of the tests that threshold the sum of rounded losses."""
+    first, upper, tilted = rounded_losses(pair, spacing, tail)
+    if steps * math.log(tilted.sum()) > _MOST_WASTE:
+        return 0.0
+    low, high = _sum_range(upper, steps, tail)
+    if high - low > 4 * _MOST_POINTS:
+        return 0.0
+    grid = spacing * (steps * first + np.arange(low, high + 1, dtype=np.float64))
+    power = _composed(upper, steps, low, high)[::-1].cumsum() - delta - 2.0 * steps * tail
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.maximum(_composed(tilted, steps, low, high), 0.0)) - grid
+    level = np.logaddexp.accumulate(logs[::-1])
+    usable = (power > 0.0) & np.isfinite(level)
+    return max(0.0, float(np.max(np.log(power[usable]) - level[usable], initial=0.0)))
+
+
+def _sum_range(masses: Floats, steps: int, tail: float) -> tuple[int, int]:
+    """Indices outside which the sum of ``steps`` draws has at most ``steps * tail``, by Chernoff's bound."""
+    points = np.arange(len(masses), dtype=np.float64)
+    mean = float(points @ masses)
+    with np.errstate(divide="ignore"):
+        logs = np.log(masses)
+    spread = math.sqrt(steps * float(masses @ (points - mean) ** 2)) + 1.0
+    low, high = 0.0, (len(masses) - 1.0) * steps
+    surprise = math.log(2.0 / (steps * tail))
+    for order in np.geomspace(1.0 / (len(masses) + spread), 64.0 / spread, _CHERNOFF_ORDERS):
+        high = min(high, steps * mean + (surprise + steps * logsumexp(order * (points - mean) + logs)) / order)
+        low = max(low, steps * mean - (surprise + steps * logsumexp(-order * (points - mean) + logs)) / order)
+    return math.floor(low), math.ceil(high)
+
+
+def _composed(masses: Floats, steps: int, low: int, high: int) -> Floats:
+    """Masses of the sum of ``steps`` independent draws at the indices ``low .. high``."""
+    length = next_fast_len(max(high - low + 1, len(masses)), real=True)
+    summed = irfft(rfft(masses, length) ** steps, length)
+    return np.roll(summed, -(low % length))[: high - low + 1]
+
+
+def _vanishing_epsilon(shift: float, steps: int, rate: float, delta: float) -> float:
+    """Epsilon of the mixture that bounds the loss against a contribution of zero."""
+    # Numbers of draws left out make the divergence smaller, hence the bound weaker but no less valid.
+    most = min(steps, int(steps * rate + 40.0 * math.sqrt(steps * rate)) + 200)
+    draws = np.arange(1.0, most + 1.0)
+    weights = gammaln(steps + 1.0) - gammaln(draws + 1.0) - gammaln(steps - draws + 1.0)
+    weights += draws * math.log(rate) + (steps - draws) * math.log1p(-rate)
+    means = draws * (0.5 * shift**2 + math.log(rate)) + (steps - draws) * math.log1p(-rate)
+    deviations = shift * np.sqrt(draws)
+
+    def excess(epsilon: float) -> float:
+        """Logarithm of the mixture's divergence over delta: ``E(1 - e^(epsilon - L))_+`` of each normal ``L``."""
+        upper = log_ndtr((means - epsilon) / deviations)
+        lower = epsilon - means + 0.5 * deviations**2 + log_ndtr((means - epsilon) / deviations - deviations)
+        with np.errstate(divide="ignore"):
+            return float(logsumexp(weights + upper + np.log(-np.expm1(np.minimum(lower - upper, 0.0))))) - math.log(
+                delta
+            )
+
+    if excess(0.0) <= 0.0:
+        return 0.0
+    high = float(means.max() + 40.0 * deviations.max())
+    return float(brentq(excess, 0.0, high, rtol=1e-12, xtol=1e-9)) if excess(high) < 0.0 else 0.0

@@ -1,0 +1,75 @@
+"""Least noise for a target epsilon, with few evaluations of an expensive accountant."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+MAX_EVALUATIONS = 100
+_LONGEST_STEP = 1.5
+
+
+def least_noise(
+    epsilon_of: Callable[[float], float], target: float, start: float, tolerance: float, floor: float = 1e-300
+) -> float:
+    """Least noise whose epsilon is at most ``target``, by a bracketed secant in logarithms.
+
+    Parameters
+    ----------
+    epsilon_of : callable
+        Non-increasing function of the noise; may return 0 or infinity.
+    target : float
+        Epsilon to be met, > 0.
+    start : float
+        First guess of the noise, > 0; a good one saves evaluations.
+    tolerance : float
+        Relative excess of the returned noise over the least one, to first order.
+    floor : float
+        Noise that is returned if it already meets the target; nothing below it is tried.
+
+    Returns
+    -------
+    float
+        A noise at which ``epsilon_of`` was evaluated and found to be at most ``target``.
+    """
+    x, slope = math.log(start), -1.5
+    low, high = -math.inf, math.inf  # logarithms of too little and of enough noise
+    previous: tuple[float, float] | None = None
+    for _ in range(MAX_EVALUATIONS):
+        noise = math.exp(x)
+        y = _log_ratio(epsilon_of(noise), target)
+        slope = _secant_slope(previous, (x, y), slope)
+        band = tolerance * min(1.0, -slope)
+        if y <= 0.0:
+            high = x
+            if -y <= band or x <= math.log(floor):
+                return noise
+        else:
+            low = x
+        if high - low <= tolerance:
+            return math.exp(high)
+        previous = (x, y)
+        x = max(math.log(floor), _next(x, y + 0.5 * band, slope, low, high))
+    raise ArithmeticError(f"epsilon = {target} is not met within {MAX_EVALUATIONS} steps from noise {start}")
+
+
+def _log_ratio(epsilon: float, target: float) -> float:
+    if epsilon <= 0.0:
+        return -math.inf
+    return math.log(epsilon / target)
+
+
+def _secant_slope(old: tuple[float, float] | None, new: tuple[float, float], slope: float) -> float:
+    """Slope through two points where it is finite and negative, else the slope known before."""
+    if old is None or old[0] == new[0]:
+        return slope
+    secant = (new[1] - old[1]) / (new[0] - old[0])
+    return secant if -math.inf < secant < 0.0 else slope
+
+
+def _next(x: float, excess: float, slope: float, low: float, high: float) -> float:
+    """Secant step, limited in length; the middle of the bracket where the step leaves it."""
+    step = max(-_LONGEST_STEP, min(_LONGEST_STEP, -excess / slope))
+    if low < x + step < high:
+        return x + step
+    return 0.5 * (low + high) if math.isfinite(low + high) else x + step
