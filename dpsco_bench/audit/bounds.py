@@ -128,9 +128,9 @@ def lower_bound(
 def _checked(key: str, scores: Any) -> Array:
     values = np.asarray(scores, dtype=float)
     if values.ndim != 1 or len(values) < FEWEST_SCORES:
-        raise InputError(key, f"array of shape {values.shape}", f"one-dimensional with at least {FEWEST_SCORES} scores")
+        raise InputError(f"shape of {key}", values.shape, f"one-dimensional with at least {FEWEST_SCORES} scores")
     if np.isnan(values).any():
-        raise InputError(key, "NaN", "numbers (infinities are allowed)")
+        raise InputError(key, math.nan, "numbers (infinities are allowed)")
     return values
 
 

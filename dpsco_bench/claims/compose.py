@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.claims.jobs import check_job, part_jobs
-from dpsco_bench.claims.model import Claim, parse_claim
+from dpsco_bench.claims.model import PROFILES, Claim, parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable, write_text_atomic
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.problems.registry import list_problems, problem_class
-
-PROFILES = ("smoke", "ci", "full")
 
 
 def claim_ids() -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.model import Claim, Method, Part
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibration import UNCHARGED
 from dpsco_bench.execution.cell import located
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.jsonio import dumps_canonical
@@ -126,6 +127,7 @@ def _numbers(job: Mapping[str, Any], calibrating: bool) -> dict[str, Any]:
     if calibrating:
         for key in ("replicates", "data_sets", "backend", "dtype", "record"):
             kept.pop(key)
+        kept["charged"] = job["kind"] not in UNCHARGED
     else:
         kept["calibration_key"] = kept.pop("calibration_key")
     return kept

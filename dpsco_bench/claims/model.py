@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any
 
+from dpsco_bench.algorithms.registry import CALIBRATIONS
 from dpsco_bench.errors import InputError
 
 KINDS = ("rate", "explicit", "privacy", "complexity", "band", "law", "control", "lower_bound", "ordering")
+PROFILES = ("smoke", "ci", "full")
+BOUNDED = ("rate", "explicit", "complexity")
+"""Kinds that compare with a bound's formula."""
 JUDGED_ONLY = ("explicit", "band")
 """Kinds that always judge the rows of other parts and run nothing themselves."""
 
@@ -180,6 +184,8 @@ def parse_claim(entry: Mapping[str, Any]) -> Claim:
 
 
 def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
+    if not isinstance(entry, Mapping):
+        raise InputError(f"{claim}: part", entry, "a mapping of keys to values")
     where = f"{claim}, part {entry.get('id', '?')}"
     values = dict(entry)
     if "algorithm" in values:
@@ -189,8 +195,18 @@ def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
     if values.get("sweep"):
         values["sweep"] = _build(Sweep, values["sweep"], f"{where}, sweep")
     part = _build(Part, values, where)
+    _check_part(part, where)
+    return part
+
+
+def _check_part(part: Part, where: str) -> None:
     if part.kind not in KINDS:
         raise InputError(f"{where}: kind", part.kind, "one of " + ", ".join(KINDS))
+    if not part.calibrations or not set(part.calibrations) <= set(CALIBRATIONS):
+        raise InputError(f"{where}: calibrations", part.calibrations, "some of " + ", ".join(CALIBRATIONS))
+    if part.kind in BOUNDED and not part.bound:
+        raise InputError(f"{where}: bound", "missing", f"given for kind {part.kind}")
+    _check_profiles(part, where)
     if part.kind in JUDGED_ONLY and not part.uses:
         raise InputError(f"{where}: uses", part.uses, "at least one part whose rows are judged")
     if part.plans and (part.sweep is None or not part.methods or not part.problem):
@@ -200,12 +216,29 @@ def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
         raise InputError(f"{where}: pair", part.pair, "two labels of methods")
     if part.evaluation not in ("run", "closed_form"):
         raise InputError(f"{where}: evaluation", part.evaluation, "run or closed_form")
-    if not part.tolerance > 0:
-        raise InputError(f"{where}: tolerance", part.tolerance, "> 0")
-    return part
+    if not isinstance(part.tolerance, int | float) or not part.tolerance > 0:
+        raise InputError(f"{where}: tolerance", part.tolerance, "a number > 0")
+    if part.kind == "band" and not (len(part.band) == 2 and part.band[0] < part.band[1]):
+        raise InputError(f"{where}: band", part.band, "two increasing numbers")
 
 
-def _build(cls: Any, values: Mapping[str, Any], where: str) -> Any:
+def _check_profiles(part: Part, where: str) -> None:
+    """Every mapping by profile names known profiles, and what is fixed is fixed in all that the sweep has."""
+    swept = part.sweep.values if part.sweep else {}
+    by_profile = {"sweep": swept, "replicates": part.replicates, "data_sets": part.data_sets}
+    by_profile |= {key: value for key, value in part.fixed.items() if isinstance(value, Mapping)}
+    by_profile |= {f"profile_options of {m.label}": m.profile_options for m in part.methods}
+    for key, values in by_profile.items():
+        for profile in values:
+            if profile not in PROFILES:
+                raise InputError(f"{where}: profile of {key}", profile, "one of " + ", ".join(PROFILES))
+        if key in part.fixed and not set(swept) <= set(values):
+            raise InputError(f"{where}: {key}", sorted(values), "given for " + ", ".join(swept))
+
+
+def _build(cls: Any, values: Any, where: str) -> Any:
+    if not isinstance(values, Mapping):
+        raise InputError(where, values, "a mapping of keys to values")
     known = {f.name: f for f in fields(cls)}
     for key in values:
         if key not in known:

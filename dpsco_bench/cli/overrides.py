@@ -78,7 +78,7 @@ def complete(arguments: Sequence[str]) -> list[Parsed]:
     parsed = [parse_override(argument) for argument in arguments]
     for override in parsed:
         if override.key == "plugins":
-            load_plugins(_list(override))
+            load_plugins(plugin_files(override))
     chosen = [_group_override(o) if o.key in GROUPS and not o.sign else o for o in parsed]
     named = {o.key: o.values for o in chosen}
     algorithms = [get_algorithm(id) for id in named.get("algorithm", (DEFAULTS["algorithm"],))]
@@ -111,8 +111,14 @@ def parse_override(argument: str) -> Parsed:
     return Parsed(sign, key.strip(), text, values or (text,), sweep)
 
 
-def _list(override: Parsed) -> list[str]:
-    """The value of ``plugins=[a.py,b.py]``."""
+def plugin_files(override: Parsed) -> list[str]:
+    """The files of ``plugins=[a.py,b.py]``.
+
+    Raises
+    ------
+    InputError
+        If the value is not a list.
+    """
     text = override.text.strip()
     if override.sweep or not (text.startswith("[") and text.endswith("]")):
         raise InputError("plugins", text, "a list of Python files, plugins=[FILE,...]")

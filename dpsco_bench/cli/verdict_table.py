@@ -18,6 +18,7 @@ COLUMNS = (
     Column("measured", "measured", numeric=True),
     Column("against", "against", numeric=True),
 )
+PRIVACY = Column("privacy", "real eps", numeric=True)
 
 
 def verdict_table(rows: Sequence[Row]) -> str:
@@ -26,11 +27,13 @@ def verdict_table(rows: Sequence[Row]) -> str:
     Parameters
     ----------
     rows : sequence of mapping
-        As `dpsco_bench.analysis.verdict.Verdict.to_json` gives them.
+        As `dpsco_bench.analysis.verdict.Verdict.to_json` gives them; where rows have a text ``privacy`` besides, it is
+        shown in a column of its own.
     """
     words = Counter(_word(row) for row in rows)
     counts = ", ".join(f"{count} {word}" for word, count in words.most_common())
-    return table(COLUMNS, _cells(rows)) + f"\n\n{len(rows)} verdicts: {counts or 'none'}"
+    columns = (*COLUMNS, PRIVACY) if any(row.get("privacy") for row in rows) else COLUMNS
+    return table(columns, _cells(rows)) + f"\n\n{len(rows)} verdicts: {counts or 'none'}"
 
 
 def _word(row: Row) -> str:
@@ -46,6 +49,7 @@ def _cells(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "claim": row["id"] if row["id"] != last else "",
             "part": row["part"],
             "calibration": row["calibration"],
+            "privacy": row.get("privacy"),
         }
         cells.append({**names, "verdict": row["verdict"], "measured": measured, "against": against})
         last = row["id"]
@@ -71,7 +75,7 @@ def _numbers(row: Row) -> tuple[str, str]:
 def _slope(row: Row) -> str:
     """A slope and half the width of its interval."""
     low, high = (row.get("ci") or (None, None))[:2]
-    if _missing(low) or _missing(high) or high == low:
+    if low is None or high is None or _missing(low) or _missing(high) or high == low:
         return f"{row['slope']:.2f}"
     return f"{row['slope']:.2f} +- {(high - low) / 2:.2f}"
 

@@ -11,12 +11,15 @@ from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.privacy.calibrate import Calibration, Charge, calibrate
 from dpsco_bench.privacy.plan import Plan
 
+UNCHARGED = ("complexity",)
+"""Kinds of parts that count gradients only."""
+
 
 def calibrate_job(job: Mapping[str, Any]) -> dict[str, Any]:
     """Calibrate every cell of a job; a part that only counts gradients is planned but not charged."""
     if job["skipped"]:
         return {"cells": [], "skipped": job["skipped"]}
-    charged = job["kind"] != "complexity"
+    charged = job["kind"] not in UNCHARGED
     cells = [located(entry, job["data_root"]) for entry in job["cells"]]
     return {"cells": [calibrate_cell(cell, job["calibration"], job["seed"], charged) for cell in cells]}
 

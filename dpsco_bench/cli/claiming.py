@@ -1,0 +1,152 @@
+"""A claim from its file to its verdicts in one process; finished jobs are kept, so that it resumes."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.cli.output import bounded
+from dpsco_bench.cli.overrides import parse_override, plugin_files
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibration import calibrate_job
+from dpsco_bench.execution.job import execute
+from dpsco_bench.execution.layout import has_run, job_name
+from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.execution.progress import JobLog, duration
+from dpsco_bench.execution.results import read_table, write_table
+from dpsco_bench.execution.worker import weights
+from dpsco_bench.jsonio import dumps_canonical, loads, write_text_atomic
+
+CACHE = Path("results/cache")
+SETTINGS = {
+    "seed": "an integer >= 0",
+    "backend": "numpy or cupy",
+    "backend.dtype": "float64 or float32",
+    "data.root": "a folder",
+    "plugins": "a list of Python files, plugins=[FILE,...]",
+}
+
+
+class JobCache:
+    """Calibrations and result tables by what they depend on.
+
+    Parameters
+    ----------
+    root : Path
+        Folder of the cache; safe to delete.
+    say : callable
+        Gets one line per finished job.
+    """
+
+    def __init__(self, root: Path, say: Callable[[str], object]) -> None:
+        self.root, self._say = root, say
+        self._calibrated: dict[str, dict[str, Any]] = {}
+
+    def load(self, job: Mapping[str, Any]) -> tuple[pa.Table | None, dict[str, Any]]:
+        """Result table (None for a job that runs nothing) and calibrations of a job, made now if they are not there."""
+        return (self.table(job) if has_run(job) else None), self.calibrations(job)
+
+    def calibrations(self, job: Mapping[str, Any]) -> dict[str, Any]:
+        """Calibrations of a job."""
+        # Parts that only count gradients are planned but not charged, under the same key as charged ones.
+        key = job["calibration_key"] + (".counted" if job["kind"] == "complexity" else "")
+        if key not in self._calibrated:
+            path = self.root / "calibrations" / f"{key}.json"
+            if not path.is_file():
+                write_text_atomic(path, dumps_canonical(calibrate_job(job)))
+            self._calibrated[key] = loads(path.read_text(encoding="utf-8"))
+        return self._calibrated[key]
+
+    def table(self, job: Mapping[str, Any]) -> pa.Table:
+        """Result table of a job."""
+        path = self.root / "runs" / f"{job['key']}.parquet"
+        if path.is_file():
+            return read_table(path)[0]
+        calibrated = self.calibrations(job)
+        title, begun = f"{job['claim']} {job_name(job)}", time.monotonic()
+        with JobLog(None, title, weights(job, calibrated)) as log:
+            table = execute(job, calibrated, log.progress)
+        write_table(table, path)
+        seconds = time.monotonic() - begun
+        write_text_atomic(path.with_suffix(".seconds"), f"{seconds:.3f}\n")
+        self._say(f"{title}: {job['skipped'] or duration(seconds)}")
+        return table
+
+    def seconds(self, job: Mapping[str, Any]) -> float:
+        """How long a job took when it was run; NaN where it never was."""
+        path = self.root / "runs" / f"{job['key']}.seconds"
+        return float(path.read_text()) if path.is_file() else math.nan
+
+
+def check_settings(overrides: Iterable[str]) -> list[str]:
+    """Check the overrides of a claim and load their plugins.
+
+    Raises
+    ------
+    InputError
+        For another key than those of `SETTINGS`, or a value that they do not take.
+    """
+    checked = []
+    for override in map(parse_override, overrides):
+        if override.key not in SETTINGS or override.sign or override.sweep:
+            allowed = f"one of the settings {', '.join(SETTINGS)}; claims are fixed by their files"
+            raise InputError(override.key, override.text, allowed)
+        if not _fits(override.key, override.text):
+            raise InputError(override.key, override.text, SETTINGS[override.key])
+        if override.key == "plugins":
+            load_plugins(plugin_files(override))
+        checked.append(str(override))
+    return checked
+
+
+def _fits(key: str, text: str) -> bool:
+    choices = {"backend": ("numpy", "cupy"), "backend.dtype": ("float64", "float32")}
+    if key == "seed":
+        return text.isdecimal()
+    return text in choices[key] if key in choices else bool(text)
+
+
+def run_claim(entry: Mapping[str, Any], cache: JobCache) -> list[dict[str, Any]]:
+    """Calibrate, run and judge one claim.
+
+    Parameters
+    ----------
+    entry : mapping
+        The claim's entry of a plan.
+    cache : JobCache
+        Where finished jobs are kept.
+
+    Returns
+    -------
+    list of dict
+        Verdict rows with ``runtime_s`` filled in; empty if the profile measures no part of the claim.
+    """
+    for job in entry["jobs"]:
+        cache.load(job)
+    jobs = {(job["part"], job["calibration"]): job for job in entry["jobs"]}
+    rows = judge_claim(entry, cache.load)
+    for row in rows:
+        job = jobs.get((row["part"], row["calibration"]))
+        row["runtime_s"] = cache.seconds(job) if job else math.nan
+    return rows
+
+
+def privacy_texts(entry: Mapping[str, Any], cache: JobCache) -> dict[tuple[str, str], str]:
+    """(part, calibration) -> the largest real epsilon among the part's cells, with the sign of its kind."""
+    texts = {}
+    for job in entry["jobs"]:
+        cells = [cell for cell in cache.calibrations(job)["cells"] if not math.isnan(_real(cell))]
+        if cells and job["calibration"] != "none":
+            worst = max(cells, key=_real)
+            texts[job["part"], job["calibration"]] = bounded(_real(worst), worst["epsilon_real_kind"], 3)
+    return texts
+
+
+def _real(cell: Mapping[str, Any]) -> float:
+    return math.nan if cell["epsilon_real"] is None else float(cell["epsilon_real"])

@@ -1,0 +1,74 @@
+"""``dpsco claim ID... [--profile PROFILE]``: measure claims from their files to their verdicts."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from dpsco_bench.cli.options import add_json
+from dpsco_bench.cli.output import labelled, print_json
+
+SUMMARY = "run claims end to end and print their verdicts"
+EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 data.root=data plugins=[FILE,...]
+Finished jobs are kept under results/cache, so an interrupted claim resumes. A claim that does not hold is a result:
+the exit code is 0 whatever the verdict."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("ids", nargs="+", metavar="ID", help="claims (`_` may stand for `.`), and settings key=value")
+    parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
+    add_json(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Plan all claims first, then run and judge them one by one."""
+    from dpsco_bench.claims.compose import check_profile, claim_plan, find_claim_id
+    from dpsco_bench.cli.claiming import CACHE, JobCache, check_settings, privacy_texts, run_claim
+    from dpsco_bench.errors import InputError
+
+    check_profile(args.profile)
+    settings = check_settings(text for text in args.ids if "=" in text)
+    ids = list(dict.fromkeys(find_claim_id(text) for text in args.ids if "=" not in text))
+    if not ids:
+        raise InputError("claim", "missing", "given, e.g. wang2017.thm6.1")
+    entries = [claim_plan(id, args.profile, settings) for id in ids]
+    cache = JobCache(CACHE, _say)
+    rows: list[dict[str, Any]] = []
+    shown: list[dict[str, Any]] = []
+    for entry in entries:
+        found = run_claim(entry, cache)
+        if not found:
+            _say(f"{entry['claim']['id']}: nothing to measure in profile {args.profile}")
+        rows += found
+        privacy = {} if args.json else privacy_texts(entry, cache)
+        shown += [_with_privacy(row, privacy.get((row["part"], row["calibration"]))) for row in found]
+    if args.json:
+        print_json(rows)
+    else:
+        _print(shown)
+    return 0
+
+
+def _with_privacy(row: dict[str, Any], text: str | None) -> dict[str, Any]:
+    """A row with its real epsilon in a column of its own, and so not within the verdict."""
+    from dpsco_bench.analysis.verdict import verdict_word
+
+    verdict = verdict_word(row["verdict"]) if row["kind"] == "privacy" else row["verdict"]
+    return {**row, "verdict": verdict, "privacy": text}
+
+
+def _print(rows: list[dict[str, Any]]) -> None:
+    from dpsco_bench.cli.verdict_table import verdict_table
+
+    print(verdict_table(rows))
+    remarks = [(f"{row['part']} [{row['calibration']}]", note) for row in rows for note in row["notes"]]
+    if remarks:
+        print()
+    for place, note in remarks:
+        print(labelled(f"{place}:", note, 2 + len(place)))
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

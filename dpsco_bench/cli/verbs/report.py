@@ -1,0 +1,28 @@
+"""Verb `report`: the HTML page of a profile, and its tables as Markdown, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+SUMMARY = "the report of a profile: one HTML page, and tables as Markdown, CSV and LaTeX"
+EPILOG = "Verdicts and result tables are read from the folder of the plan; what is missing is shown as not measured."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
+    parser.add_argument("--plan", type=Path, help="plan of the profile (default: results/PROFILE/plan.json)")
+    parser.add_argument("--out", type=Path, help="folder to write to (default: the plan's)")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Write the report."""
+    from dpsco_bench.execution.layout import Layout
+    from dpsco_bench.report.inputs import read_inputs
+    from dpsco_bench.report.page import write_report
+
+    plan = args.plan or Layout(args.profile).plan
+    written = write_report(read_inputs(plan, args.profile), args.out or plan.parent)
+    print(f"{written['page']} and {written['tables']} tables beside it")
+    return 0

@@ -1,0 +1,244 @@
+"""Figures of orderings: excess risk along the run for several methods, a row per problem and calibration."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.report.axes import decade_text, log_y
+from dpsco_bench.report.drawing import FAINT, INK, TEXT_COLOURS
+from dpsco_bench.report.inputs import ClaimResults
+from dpsco_bench.report.numbers import number, plain
+from dpsco_bench.report.scores import Score, claim_scores
+from dpsco_bench.report.wording import setting, symbols
+
+WIDTH, LEFT, RIGHT, GAP = 7.1, 0.6, 0.06, 0.1
+"""Inches: width of the figure, its margins, and the space between columns."""
+AXES_HEIGHT, FOOT, LINE = 1.5, 0.42, 0.128
+MOST_POINTS = 250
+"""Curves are thinned to this many points, evenly on the logarithmic axis, the last one kept."""
+STYLES: Mapping[str, tuple[str, str, Any]] = {
+    "dp_svrg_bb": ("#D55E00", "DP-SVRG, Barzilai-Borwein step", "-"),
+    "dp_svrg": ("#CC79A7", "DP-SVRG, constant step", (0, (5, 1.2))),
+    "dp_gd": ("#0072B2", "DP-GD", "-"),
+    "dp_gd_40": ("#56B4E9", "DP-GD, T = 40", (0, (1, 1))),
+    "dp_gd_120": ("#56B4E9", "DP-GD, T = 120", (0, (3, 1.2))),
+    "dp_gd_200": ("#56B4E9", "DP-GD, T = 200", (0, (6, 1.2, 1, 1.2))),
+    "output_perturbation": ("#009E73", "output perturbation (end)", "none"),
+}
+"""Label of a method -> colour, name and line style; other labels take the free colours in turn."""
+_FREE = ("#E69F00", "#000000", "#F0E442")
+END_ONLY = ("output_perturbation",)
+"""Methods whose iterates carry no noise before the end, so that only the output is drawn."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the figure: a part under a calibration, with its measured cells and the verdicts on it."""
+
+    score: Score
+    cells: Sequence[CellEvidence]
+    verdicts: Sequence[Score]
+    seconds: Mapping[int, np.ndarray]
+
+
+def method_style(label: str, labels: Sequence[str]) -> tuple[str, str, Any]:
+    """Colour, name and line style of a method."""
+    if label in STYLES:
+        return STYLES[label]
+    unknown = [name for name in labels if name not in STYLES]
+    place = unknown.index(label)
+    return _FREE[place % len(_FREE)], label.replace("_", " "), ("-", "--", ":")[place // len(_FREE) % 3]
+
+
+def ordering_rows(results: ClaimResults, timed: bool = False) -> list[Row]:
+    """Measured (part, calibration) pairs of a claim's orderings; with ``timed`` only those that have timings."""
+    rows = []
+    scores = [score for score in claim_scores(results) if score.row["kind"] == "ordering"]
+    for score in scores:
+        part, calibration = score.row["part"], score.row["calibration"]
+        cells = results.evidence(part, calibration)
+        judged = [s for s in scores if calibration == s.row["calibration"] and part in (s.row["part"], *_uses(s))]
+        seconds = timings(results, part, calibration) if timed else {}
+        if cells and (seconds or not timed):
+            rows.append(Row(score, cells, judged, seconds))
+    return rows
+
+
+def _uses(score: Score) -> Sequence[str]:
+    return score.part.get("uses") or ()
+
+
+def timings(results: ClaimResults, part: str, calibration: str) -> dict[int, np.ndarray]:
+    """Per cell, the curve (gradient evaluations, seconds) of the timing job, shape ``(points, 2)``."""
+    job = results.job(part, calibration)
+    found = results.timing(job).get("cells", ()) if job is not None else ()
+    curves = {int(c["cell"]): np.array([c["evaluations"], c["seconds"]], dtype=float).T for c in found}
+    return {cell: curve for cell, curve in curves.items() if len(curve)}
+
+
+def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
+    """Gap against gradient evaluations / n, or against running time; None where nothing was measured."""
+    rows = ordering_rows(results, timed)
+    if not rows:
+        return None
+    header = textwrap.wrap(symbols(str(results.claim["title"])), 118)
+    heights = [LINE * (len(_heading(row)) + 1) + 0.1 + AXES_HEIGHT + FOOT for row in rows]
+    top, foot = 0.14 * len(header) + 0.2, 0.62
+    size = (WIDTH, sum(heights) + top + foot)
+    figure = Figure(figsize=size)
+    figure.text(0.05 / WIDTH, 1 - 0.05 / size[1], "\n".join(header), va="top", size=8, weight="bold", color=INK)
+    below = 1 - (0.05 + 0.14 * len(header)) / size[1]
+    origin = f"{results.claim['source']}  ({results.id}){machine(results) if timed else ''}"
+    figure.text(0.05 / WIDTH, below, origin, va="top", size=6.5, color=FAINT)
+    upper = size[1] - top
+    for row, height in zip(rows, heights, strict=True):
+        _draw_row(figure, row, upper, size, timed, last=row is rows[-1])
+        upper -= height
+    _key(figure, [cell for row in rows for cell in row.cells])
+    return figure
+
+
+def machine(results: ClaimResults) -> str:
+    """Where a claim's times were taken."""
+    for job in results.jobs:
+        found = results.timing(job).get("machine")
+        if found:
+            return f"; fastest run of one replicate on {found['processor']}, {found['backend']}"
+    return ""
+
+
+def _heading(row: Row) -> list[tuple[str, str]]:
+    """Lines above a row: what is run, and each verdict in words."""
+    part, calibration = row.score.part, row.score.row["calibration"]
+    colour = TEXT_COLOURS.get(calibration, FAINT)
+    first = row.cells[0].entry
+    shown = {"n": first["n"], "delta": first["delta"], **dict(part.get("problem_options") or {})}
+    lines = [(f"{part['problem']}; {setting(shown)}", FAINT)]
+    for score in row.verdicts:
+        first_, second = (method_style(m, _labels(row.cells))[1] for m in score.part["pair"])
+        said = f"{first_} below {second}: {score.verdict}"
+        lines.append((f"{calibration} noise; {said}{_privacy(row)}", colour))
+    return [(piece, tint) for text, tint in lines for piece in textwrap.wrap(text, 130)]
+
+
+def _privacy(row: Row) -> str:
+    worst = row.score.privacy.worst
+    if worst is None or worst.status != "exceeds_claim":
+        return ""
+    relation = "≥" if worst.kind == "lower" else "="
+    return f"; not private (real ε {relation} {number(worst.real)} where {plain(worst.claimed)} is claimed)"
+
+
+def _labels(cells: Sequence[CellEvidence]) -> list[str]:
+    return list(dict.fromkeys(cell.entry["method"] for cell in cells))
+
+
+def _draw_row(figure: Figure, row: Row, upper: float, size: tuple[float, float], timed: bool, last: bool) -> None:
+    width, height = size
+    heading = _heading(row)
+    title = f"{row.score.row['part']}, {row.score.row['calibration']} noise"
+    figure.text(0.05 / width, upper / height, title, va="top", size=7.5, weight="bold", color=INK)
+    for number_, (text, colour) in enumerate(heading, start=1):
+        figure.text(0.05 / width, (upper - LINE * number_) / height, text, va="top", size=6.5, color=colour)
+    values = sorted({cell.value for cell in row.cells})
+    room = (WIDTH - LEFT - RIGHT - GAP * (len(values) - 1)) / len(values)
+    bottom = (upper - LINE * (len(heading) + 1) - 0.1 - AXES_HEIGHT) / height
+    limits, shared = _limits(row, timed), None
+    for column, value in enumerate(values):
+        box = ((LEFT + column * (room + GAP)) / width, bottom, room / width, AXES_HEIGHT / height)
+        axes = figure.add_axes(box, sharey=shared)
+        shared = shared or axes
+        _draw_cell(axes, [cell for cell in row.cells if cell.value == value], row, timed)
+        _finish(axes, row, value, limits, column == 0, timed)
+
+
+def _curve(cell: CellEvidence, row: Row, timed: bool) -> np.ndarray:
+    """x, median, lowest and highest risk along a run, shape ``(4, points)``."""
+    risks = cell.curve_risks.reshape(len(cell.curve_risks), -1)
+    x = cell.curve_evaluations.reshape(len(risks), -1).mean(axis=1)
+    if timed:
+        curve = row.seconds.get(int(cell.entry["cell"]))
+        if curve is None:
+            return np.empty((4, 0))
+        x = np.interp(x, curve[:, 0], curve[:, 1], left=0.0)
+    else:
+        x = x / float(cell.entry["n"])
+    start = -1 if cell.entry["method"] in END_ONLY else 0
+    stacked = np.array([x, np.median(risks, axis=1), risks.min(axis=1), risks.max(axis=1)])[:, start:]
+    return _thinned(stacked[:, stacked[0] > 0])
+
+
+def _thinned(curve: np.ndarray) -> np.ndarray:
+    if curve.shape[1] <= MOST_POINTS:
+        return curve
+    wanted = np.geomspace(curve[0, 0], curve[0, -1], MOST_POINTS)
+    return curve[:, np.unique(np.append(np.searchsorted(curve[0], wanted[:-1]), curve.shape[1] - 1))]
+
+
+def _limits(row: Row, timed: bool) -> tuple[list[float], list[float]]:
+    curves = [_curve(cell, row, timed) for cell in row.cells]
+    x = [float(v) for c in curves for v in c[0]]
+    y = [float(v) for c in curves for v in (*c[1], *c[2, -1:], *c[3, -1:]) if v > 0]
+    return x, y
+
+
+def _draw_cell(axes: Axes, cells: Sequence[CellEvidence], row: Row, timed: bool) -> None:
+    labels = _labels(row.cells)
+    for cell in cells:
+        colour, _, line = method_style(cell.entry["method"], labels)
+        x, middle, low, high = _curve(cell, row, timed)
+        if not len(x):
+            continue
+        if cell.entry["method"] in END_ONLY:
+            errors = [[middle[-1] - low[-1]], [high[-1] - middle[-1]]]
+            axes.errorbar(x[-1:], middle[-1:], errors, fmt="D", color=colour, markersize=4, zorder=5)
+            continue
+        axes.fill_between(x, np.maximum(low, 1e-300), high, color=colour, alpha=0.16, linewidth=0, zorder=1)
+        axes.plot(x, middle, color=colour, linestyle=line, linewidth=1.0, zorder=3)
+        axes.plot(x[-1:], middle[-1:], "o", color=colour, markersize=3, zorder=4)
+
+
+def _finish(
+    axes: Axes, row: Row, value: float, limits: tuple[list[float], list[float]], first: bool, timed: bool
+) -> None:
+    x, y = limits
+    log_y(axes, y, "excess risk F − F*" if first else "")
+    axes.set_xscale("log")
+    axes.set_xlim(min(x) / 1.2, max(x) * 1.3)
+    axes.xaxis.set_major_locator(LogLocator(numticks=8))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: decade_text(value)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel("running time of the algorithm (s)" if timed else "gradient evaluations / n")
+    axes.tick_params(labelleft=first)
+    axes.text(
+        *(0.97, 0.96, f"{symbols(row.cells[0].entry['parameter'])} = {plain(value)}"),
+        transform=axes.transAxes,
+        ha="right",
+        va="top",
+        size=7,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.8},
+    )
+
+
+def _key(figure: Figure, cells: Sequence[CellEvidence]) -> None:
+    labels = _labels(cells)
+    handles: list[Any] = []
+    for label in labels:
+        colour, name, line = method_style(label, labels)
+        steps = next(cell for cell in cells if cell.entry["method"] == label).entry["options"].get("steps")
+        name += f", T = {steps}" if steps and "T =" not in name else ""
+        marker = "D" if label in END_ONLY else "o"
+        handles.append(Line2D([], [], color=colour, linestyle=line, marker=marker, markersize=3, label=name))
+    handles.append(Patch(color=FAINT, alpha=0.2, label="band: all replicates; line: median; dot: end"))
+    figure.legend(handles=handles, loc="lower center", ncols=3)

@@ -1,0 +1,241 @@
+"""Panels, figures made of panels, and files whose bytes depend on nothing but the data."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib import rc_params_from_file
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from dpsco_bench.jsonio import write_text_atomic
+
+PANEL_WIDTH, AXES_HEIGHT = 3.4, 1.95
+"""Inches: the column width of the papers, and the height of the area that holds the data."""
+LEFT, RIGHT, BOTTOM, LINE, GAP = 0.56, 0.62, 0.44, 0.128, 0.1
+"""Inches: margins of a panel, height of one line of its heading, and the gap above the axes."""
+INK, FAINT, GREY = "#1a1a1a", "#5f5f5f", "#a6a6a6"
+COLOURS = {"paper": "#0072B2", "accounted": "#D55E00", "none": GREY}
+TEXT_COLOURS = {"paper": "#005a8e", "accounted": "#a84a00", "none": FAINT}
+MARKERS = {"paper": "o", "accounted": "s", "none": "o"}
+KEY: dict[str, tuple[str, dict[str, Any]]] = {
+    "mean": ("mean, 95 % interval", {"marker": "o"}),
+    "ratio": ("ratio, ± 2 standard errors", {"marker": "o"}),
+    "fit": ("fitted line", {"linestyle": "-"}),
+    "bound": ("bound × the factor in brackets", {"linestyle": (0, (3.5, 2)), "linewidth": 0.9}),
+    "off": ("noise off (arrow: below the axis)", {"marker": "o", "color": GREY, "markersize": 3}),
+    "exact": ("exact value", {"marker": "o"}),
+    "lower": ("lower bound", {"marker": "^"}),
+    "upper": ("upper bound", {"marker": "v"}),
+}
+"""Symbols that panels use: name -> words and look."""
+_STYLE = Path(__file__).with_name("style.mplstyle")
+_LINE_CHARACTERS = 66
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a panel's heading.
+
+    Attributes
+    ----------
+    text, colour : str
+    marker : str
+        Marker in front of the text, that of the series it speaks of; empty for none.
+    """
+
+    text: str
+    colour: str = FAINT
+    marker: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One drawing area with a heading in words.
+
+    Attributes
+    ----------
+    title : str
+    draw : callable
+        Draws into the axes.
+    lines : sequence of Line
+        Verdicts and settings, above the axes, where they hide no data.
+    blank : bool
+        Whether there is nothing to draw, only words.
+    symbols : tuple of str
+        Which symbols the figure's key must explain, see `KEY`.
+    """
+
+    title: str
+    draw: Callable[[Axes], None]
+    lines: Sequence[Line] = ()
+    blank: bool = False
+    symbols: tuple[str, ...] = ()
+
+    def heading(self) -> list[Line]:
+        """Lines of the heading, wrapped to the panel's width."""
+        return [
+            Line(text, line.colour, line.marker if first else " " * bool(line.marker))
+            for line in self.lines
+            for first, text in _wrapped(line.text)
+        ]
+
+
+def _wrapped(text: str) -> Iterator[tuple[bool, str]]:
+    for number, piece in enumerate(textwrap.wrap(text, _LINE_CHARACTERS, break_long_words=False)):
+        yield number == 0, piece
+
+
+@contextmanager
+def style(**more: Any) -> Iterator[None]:
+    """The package's style on top of Matplotlib's defaults, whatever the user's own settings are."""
+    parameters = rc_params_from_file(_STYLE, fail_on_error=True, use_default_template=True)
+    kept = {key: parameters[key] for key in parameters if key not in ("backend", "interactive")}
+    with matplotlib.rc_context({**kept, **more}):
+        yield
+
+
+def compose(panels: Sequence[Panel], header: str = "", source: str = "", key: bool = True) -> Figure:
+    """A figure of panels, two in a row, with a header that says what it shows and a key of its symbols.
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+    header, source : str
+        Title and origin of the claim.
+    key : bool
+        Whether the symbols are explained at the figure's lower edge.
+    """
+    used = {name for panel in panels for name in panel.symbols} if key else set()
+    handles = [_handle(name) for name in KEY if name in used]
+    columns = min(2, max(1, len(panels)))
+    width = PANEL_WIDTH * columns
+    rows = [list(panels[i : i + columns]) for i in range(0, len(panels), columns)]
+    heights = [_row_height(row) for row in rows]
+    title = textwrap.wrap(header, 56 * columns)
+    legend_columns = min(len(handles), 2 * columns)
+    origin = textwrap.wrap(source, 70 * columns)
+    top = 0.15 * len(title) + 0.12 * len(origin) + 0.1 if title else 0.05
+    foot = 0.14 * math.ceil(len(handles) / legend_columns) + 0.12 if handles else 0.05
+    height = sum(heights) + top + foot
+    figure = Figure(figsize=(width, height))
+    _header(figure, title, origin, height)
+    upper = height - top
+    for row, room in zip(rows, heights, strict=True):
+        for column, panel in enumerate(row):
+            _place(figure, panel, column * PANEL_WIDTH, upper, _heading_lines(row), (width, height))
+        upper -= room
+    if handles:
+        figure.legend(handles=handles, loc="lower center", ncols=legend_columns)
+    return figure
+
+
+def _handle(name: str) -> Line2D:
+    text, options = KEY[name]
+    return Line2D([], [], label=text, **{"color": INK, "markersize": 3.6, "linestyle": "none", **options})
+
+
+def single(panel: Panel) -> Figure:
+    """A figure of one panel without header or key, for the page, which flows panels itself."""
+    return compose([panel], key=False)
+
+
+def _header(figure: Figure, title: Sequence[str], origin: Sequence[str], height: float) -> None:
+    if title:
+        where = 1 - 0.05 / height
+        figure.text(0.05 / figure.get_figwidth(), where, "\n".join(title), va="top", size=8, weight="bold", color=INK)
+        below = where - 0.15 * len(title) / height
+        figure.text(0.05 / figure.get_figwidth(), below, "\n".join(origin), va="top", size=6.5, color=FAINT)
+
+
+def _heading_lines(row: Sequence[Panel]) -> int:
+    return max(len(panel.heading()) for panel in row)
+
+
+def _row_height(row: Sequence[Panel]) -> float:
+    drawn = 0.1 if all(panel.blank for panel in row) else AXES_HEIGHT + BOTTOM
+    return drawn + GAP + LINE * (_heading_lines(row) + 1) + 0.1
+
+
+def _place(figure: Figure, panel: Panel, left: float, upper: float, lines: int, size: tuple[float, float]) -> None:
+    """Axes at fixed inches, so that all panels of a row align whatever their labels are."""
+    width, height = size
+    top = upper - 0.05 - LINE * (lines + 1) - GAP
+    words = upper - 0.05
+    _write(figure, panel, left, words, size)
+    if panel.blank:
+        return
+    room = (PANEL_WIDTH - LEFT - RIGHT) / width
+    axes = figure.add_axes(((left + LEFT) / width, (top - AXES_HEIGHT) / height, room, AXES_HEIGHT / height))
+    panel.draw(axes)
+
+
+def _write(figure: Figure, panel: Panel, left: float, upper: float, size: tuple[float, float]) -> None:
+    width, height = size
+    figure.text((left + 0.05) / width, upper / height, panel.title, va="top", size=7.5, weight="bold", color=INK)
+    for number, line in enumerate(panel.heading(), start=1):
+        y = upper - LINE * number
+        indent = 0.17 if line.marker else 0.05
+        if line.marker.strip():
+            middle = (y - 0.055) / height
+            figure.add_artist(_marker((left + 0.1) / width, middle, line.marker, line.colour))
+        figure.text((left + indent) / width, y / height, line.text, va="top", size=6.5, color=line.colour)
+
+
+def _marker(x: float, y: float, marker: str, colour: str) -> Any:
+    return Line2D([x], [y], marker=marker, color=colour, markersize=3.6, linestyle="none")
+
+
+def words_panel(title: str, lines: Sequence[Line]) -> Panel:
+    """A panel for what has nothing to draw: the verdict in words."""
+    return Panel(title, lambda axes: None, lines, blank=True)
+
+
+def svg_text(figure: Figure) -> str:
+    """The figure as SVG, without date."""
+    stream = io.StringIO()
+    figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Type": None, "Format": None})
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+
+
+def inline_svg(figure: Figure, name: str, label: str) -> str:
+    """The figure as an SVG element of a page: no prologue, ids made unique by a name, an accessible label.
+
+    Text stays text, in the page's font; coordinates are rounded to a hundredth of a point.
+    """
+    text = svg_text(figure)
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.S)
+    text = re.sub(r'(\bid="|xlink:href="#|href="#|url\(#)', lambda m: m[1].replace("xlink:", "") + name + "-", text)
+    text = text.replace("'DejaVu Sans'", "system-ui, Helvetica, Arial, sans-serif")
+    text = re.sub(r"\d+\.\d{3,}", lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), text)
+    width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()  # type: ignore[union-attr]
+    head = (
+        f'<svg class="figure" viewBox="0 0 {width} {height}" role="img" aria-label="{label}" style="max-width:{{}}pt">'
+    )
+    return re.sub(r"<svg[^>]*>", head.format(f"{float(width) * 1.2:.0f}"), text, count=1)
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write ``<path>.svg`` and ``<path>.pdf``."""
+    write_text_atomic(path.with_name(path.name + ".svg"), svg_text(figure))
+    stream = io.BytesIO()
+    figure.savefig(stream, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
+    target = path.with_name(path.name + ".pdf")
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        draft.write_bytes(stream.getvalue())
+        os.replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,130 @@
+"""Figures of claims: one file per claim for print, single panels for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from dpsco_bench.report.curves import curve_figure
+from dpsco_bench.report.drawing import FAINT, Line, Panel, compose, inline_svg, save, single, style, words_panel
+from dpsco_bench.report.inputs import ClaimResults, Inputs
+from dpsco_bench.report.numbers import is_number
+from dpsco_bench.report.panels import privacy_panel, rate_panel, verdict_line
+from dpsco_bench.report.ratios import ratio_panel
+from dpsco_bench.report.scores import RATIO_KINDS, SLOPE_KINDS, Score, claim_scores
+from dpsco_bench.report.wording import symbols
+
+TIME_SUFFIX = ".time"
+KEY_WORDS = {
+    "mean": ("Points", "means with 95 % intervals"),
+    "ratio": ("Points with whiskers", "ratios ± 2 standard errors"),
+    "fit": ("solid", "fitted line"),
+    "bound": ("dashed", "the bound, multiplied by the factor in brackets"),
+    "off": ("grey", "noise off (arrows: below the axis)"),
+    "exact": ("circle", "exact ε"),
+    "lower": ("triangle up", "lower bound on ε"),
+    "upper": ("triangle down", "upper bound on ε"),
+}
+"""Key of the page's panels: name of a symbol -> what it looks like and what it means."""
+
+
+def claim_panels(results: ClaimResults) -> list[Panel]:
+    """Panels of a claim's parts other than measured orderings, in the order of its file."""
+    by_part: dict[str, list[Score]] = {}
+    for score in claim_scores(results):
+        by_part.setdefault(score.row["part"], []).append(score)
+    return [_panel(scores) for scores in by_part.values() if scores[0].row["kind"] != "ordering"]
+
+
+def _panel(scores: Sequence[Score]) -> Panel:
+    kind = scores[0].row["kind"]
+    if kind in SLOPE_KINDS or (kind == "control" and is_number(scores[0].row.get("slope"))):
+        return rate_panel(scores)
+    if kind == "privacy":
+        return privacy_panel(scores)
+    return ratio_panel(scores) if kind in (*RATIO_KINDS, "control") else words(scores)
+
+
+def words(scores: Sequence[Score]) -> Panel:
+    """A panel that states verdicts in words, for what has nothing to draw."""
+    lines = []
+    for score in scores:
+        lines += [verdict_line(score), Line(symbols(str(score.row.get("reason") or "")), FAINT, " ")]
+    return words_panel(scores[0].row["part"], lines)
+
+
+def undrawn_orderings(results: ClaimResults) -> list[Panel]:
+    """Orderings without measurements (skipped, not yet run), in words."""
+    by_part: dict[str, list[Score]] = {}
+    for score in claim_scores(results):
+        if score.row["kind"] == "ordering":
+            by_part.setdefault(score.row["part"], []).append(score)
+    return [words(scores) for scores in by_part.values()]
+
+
+def claim_figures(results: ClaimResults) -> dict[str, Figure]:
+    """Figures of a claim by file suffix: the claim's own, and with ``.time`` the one over running time.
+
+    There always is one for the claim itself; what has nothing to draw states its verdict in words.
+    """
+    figures: dict[str, Figure] = {}
+    curves = curve_figure(results)
+    panels = claim_panels(results)
+    if curves is not None and not panels:
+        figures[""] = curves
+    else:
+        panels += [] if curves is not None else undrawn_orderings(results)
+        figures[""] = compose(
+            panels, symbols(str(results.claim["title"])), f"{results.claim['source']}  ({results.id})"
+        )
+        if curves is not None:
+            figures[".curves"] = curves
+    timed = curve_figure(results, timed=True)
+    if timed is not None:
+        figures[TIME_SUFFIX] = timed
+    return figures
+
+
+def write_figures(inputs: Inputs, claim: str, folder: Path) -> list[Path]:
+    """Write the figures of a claim as SVG and PDF.
+
+    Parameters
+    ----------
+    inputs : Inputs
+    claim : str
+        Its id.
+    folder : Path
+        Where ``<claim>.svg`` and ``<claim>.pdf`` go, and ``<claim>.time.*`` where timings exist.
+
+    Returns
+    -------
+    list of Path
+        The files, without suffix.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    with style():
+        for suffix, figure in claim_figures(inputs.claim(claim)).items():
+            path = folder / f"{claim}{suffix}"
+            save(figure, path)
+            written.append(path)
+    return written
+
+
+def page_figures(results: ClaimResults) -> tuple[list[str], list[str], list[str]]:
+    """SVG elements of a claim for the page: panels that flow, wide figures that scroll, and their key in words."""
+    name = results.id.replace(".", "-")
+    with style(**{"svg.fonttype": "none"}):
+        panels = claim_panels(results)
+        wide = [curve_figure(results), curve_figure(results, timed=True)]
+        small = [inline_svg(single(p), f"{name}-{i}", _label(results, p)) for i, p in enumerate(panels) if not p.blank]
+        large = [inline_svg(f, f"{name}-w{i}", escape(results.claim["title"])) for i, f in enumerate(wide) if f]
+    used = {name for panel in panels for name in panel.symbols}
+    return small, large, [f"{shape}: {text}" for name, (shape, text) in KEY_WORDS.items() if name in used]
+
+
+def _label(results: ClaimResults, panel: Panel) -> str:
+    return escape(". ".join([f"{results.id}, {panel.title}", *(line.text for line in panel.lines)]), quote=True)

@@ -1,0 +1,192 @@
+"""What the report reads: the plan, verdicts, result tables, calibrations, timings and run times of one profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.results import read_table
+from dpsco_bench.jsonio import loads, to_jsonable
+
+NOT_MEASURED = "not measured"
+Job = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ClaimResults:
+    """One claim of the plan with whatever has been measured of it.
+
+    Attributes
+    ----------
+    claim : mapping
+        The claim as data.
+    jobs : list of mapping
+        Its jobs.
+    root : Path
+        Folder of the profile's results.
+    """
+
+    claim: Mapping[str, Any]
+    jobs: list[Job]
+    root: Path
+    _evidence: dict[tuple[str, str], list[CellEvidence]] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def id(self) -> str:
+        """Id of the claim."""
+        return str(self.claim["id"])
+
+    @property
+    def paper(self) -> str:
+        """Paper prefix of the id."""
+        return self.id.split(".", 1)[0]
+
+    @cached_property
+    def parts(self) -> dict[str, Mapping[str, Any]]:
+        """Parts of the claim by id, in the order of its file."""
+        return {part["id"]: part for part in self.claim["parts"]}
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """Verdict rows, one per (part, calibration), in the order of the claim's file; none is ever left out.
+
+        A part without a verdict gets a row that says so.
+        """
+        path = self.root / "verdicts" / f"{self.id}.json"
+        found = loads(path.read_text())["verdicts"] if path.is_file() else []
+        rows = {(row["part"], row["calibration"]): row for row in found}
+        for part in self.claim["parts"]:
+            for calibration in part["calibrations"]:
+                rows.setdefault((part["id"], calibration), self._not_measured(part, calibration))
+        order = {part: number for number, part in enumerate(self.parts)}
+        return sorted(rows.values(), key=lambda row: order.get(row["part"], len(order)))
+
+    def _not_measured(self, part: Mapping[str, Any], calibration: str) -> dict[str, Any]:
+        empty = Verdict(NOT_MEASURED, part["kind"], "no verdict file", id=self.id, part=part["id"])
+        profile = self.jobs[0]["profile"] if self.jobs else ""
+        return {**to_jsonable(empty), "calibration": calibration, "profile": profile}
+
+    def sources(self, part: str, calibration: str) -> list[Job]:
+        """Jobs whose rows a part judges under a calibration."""
+        wanted = {part, *(self.parts[part]["uses"] if part in self.parts else ())}
+        return [job for job in self.jobs if job["part"] in wanted and job["calibration"] == calibration]
+
+    def job(self, part: str, calibration: str) -> Job | None:
+        """The job of a (part, calibration), if the plan has one."""
+        return next((j for j in self.jobs if j["part"] == part and j["calibration"] == calibration), None)
+
+    def calibrations(self, job: Job) -> Mapping[str, Any]:
+        """What the calibration step wrote for a job; no cells if it has not run or was skipped."""
+        path = self._path("calibrations", job, "json")
+        return loads(path.read_text()) if path.is_file() else {"cells": []}
+
+    def table(self, job: Job) -> tuple[pa.Table | None, Mapping[str, Any]]:
+        """Result table of a job with its metadata; none where nothing is run."""
+        path = self._path("runs", job, "parquet")
+        return read_table(path) if path.is_file() else (None, {})
+
+    def timing(self, job: Job) -> Mapping[str, Any]:
+        """Timing file of a job, empty if it has none."""
+        path = self._path("timings", job, "json")
+        return loads(path.read_text()) if path.is_file() else {}
+
+    def evidence(self, part: str, calibration: str) -> list[CellEvidence]:
+        """Measured cells of a (part, calibration); empty where skipped or not yet run."""
+        key = (part, calibration)
+        if key not in self._evidence:
+            self._evidence[key] = self._read_evidence(self.job(part, calibration))
+        return self._evidence[key]
+
+    def _read_evidence(self, job: Job | None) -> list[CellEvidence]:
+        if job is None or job["skipped"]:
+            return []
+        calibrations, table = self.calibrations(job), self.table(job)[0]
+        if len(calibrations["cells"]) != len(job["cells"]) or (table is None and job["evaluation"] != "plan_only"):
+            return []
+        return job_evidence(job, table, calibrations)
+
+    def _path(self, folder: str, job: Job, suffix: str) -> Path:
+        return self.root / folder / self.id / f"{job['part']}.{job['calibration']}.{suffix}"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything that a profile's report is made from.
+
+    Attributes
+    ----------
+    profile : str
+        Name of the profile.
+    root : Path
+        Folder of its results.
+    claims : list of ClaimResults
+        Every claim of the plan, in its order.
+    stamp : str
+        Digest of what the plan was made from.
+    """
+
+    profile: str
+    root: Path
+    claims: list[ClaimResults]
+    stamp: str = ""
+
+    def claim(self, id: str) -> ClaimResults:
+        """The claim of that id.
+
+        Raises
+        ------
+        InputError
+            If the plan does not have it.
+        """
+        for claim in self.claims:
+            if claim.id == id:
+                return claim
+        raise InputError("claim", id, "one of " + ", ".join(claim.id for claim in self.claims), "plan")
+
+    @property
+    def papers(self) -> list[str]:
+        """Papers of the claims, in order of appearance."""
+        return list(dict.fromkeys(claim.paper for claim in self.claims))
+
+    def of_paper(self, paper: str) -> list[ClaimResults]:
+        """Claims of one paper."""
+        return [claim for claim in self.claims if claim.paper == paper]
+
+    def all_jobs(self) -> Iterator[tuple[ClaimResults, Job]]:
+        """Every job with its claim."""
+        for claim in self.claims:
+            for job in claim.jobs:
+                yield claim, job
+
+
+def read_inputs(plan_path: Path, profile: str = "") -> Inputs:
+    """Read a plan; results are looked for beside it.
+
+    Parameters
+    ----------
+    plan_path : Path
+        ``results/<profile>/plan.json``.
+    profile : str
+        Checked against the plan if given.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it is the plan of another profile.
+    """
+    if not plan_path.is_file():
+        raise InputError("plan", str(plan_path), "a plan written by the plan step")
+    plan = loads(plan_path.read_text())
+    if profile and plan["profile"] != profile:
+        raise InputError("profile", profile, f"{plan['profile']}, the profile of {plan_path}")
+    root = plan_path.parent
+    claims = [ClaimResults(entry["claim"], entry["jobs"], root) for entry in plan["claims"]]
+    return Inputs(plan["profile"], root, claims, str(plan.get("stamp", "")))

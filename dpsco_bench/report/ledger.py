@@ -1,0 +1,245 @@
+"""The privacy of what was run: one summary per verdict, and the ledger of all calibrated mechanisms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpsco_bench.report.inputs import ClaimResults, Inputs
+from dpsco_bench.report.numbers import NOTHING, count, number, span
+from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.wording import STATUS_WORDS, options_text, symbols
+
+SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
+NOT_CHARGED = "not charged"
+_RELATIONS = {"upper": "≤", "lower": "≥", "exact": "="}
+
+
+@dataclass(frozen=True)
+class Charged:
+    """One calibrated cell: what was claimed and what an accountant says.
+
+    Attributes
+    ----------
+    cell, calibrated : mapping
+        The plan's cell and its calibration.
+    calibration : str
+        Name of the calibration.
+    """
+
+    cell: Mapping[str, Any]
+    calibrated: Mapping[str, Any]
+    calibration: str
+
+    @property
+    def real(self) -> float:
+        """Epsilon of the accountant; NaN where none covers the cell."""
+        value = self.calibrated["epsilon_real"]
+        return math.nan if value is None else float(value)
+
+    @property
+    def kind(self) -> str:
+        """``upper``, ``exact`` or ``lower``."""
+        return str(self.calibrated["epsilon_real_kind"])
+
+    @property
+    def status(self) -> str:
+        """Status of the ledger."""
+        return str(self.calibrated["privacy_status"])
+
+    @property
+    def claimed(self) -> float:
+        """Epsilon of the claim."""
+        return float(self.cell["epsilon"])
+
+    @property
+    def excess(self) -> float:
+        """Real over claimed epsilon."""
+        return self.real / self.claimed
+
+    @property
+    def delta_large(self) -> bool:
+        """Whether delta >= 1/n, which the papers use and a careful user would not."""
+        return float(self.cell["delta"]) >= 1.0 / float(self.cell["n"])
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """Privacy behind one verdict: all cells of its jobs, summarised by the worst."""
+
+    cells: tuple[Charged, ...]
+
+    @property
+    def status(self) -> str:
+        """Worst status of the cells; empty where nothing was charged."""
+        return max((cell.status for cell in self.cells), key=SEVERITY.index, default="")
+
+    @property
+    def worst(self) -> Charged | None:
+        """Of the cells with the worst status, the one of largest real over claimed epsilon."""
+        alike = [cell for cell in self.cells if cell.status == self.status]
+        return max(alike, key=lambda cell: -math.inf if math.isnan(cell.excess) else cell.excess, default=None)
+
+    @property
+    def text(self) -> str:
+        """Such as ``exceeds the claim: ε ≥ 1.46×10⁴, claimed 1``."""
+        cell = self.worst
+        if cell is None:
+            return NOTHING
+        words = STATUS_WORDS[self.status]
+        if self.status == "none":
+            return words
+        if math.isnan(cell.real):
+            return f"{words}: no accountant covers it"
+        flag = "; δ ≥ 1/n" if any(cell.delta_large for cell in self.cells) else ""
+        return f"{words}: ε {_RELATIONS[cell.kind]} {number(cell.real)}, claimed {number(cell.claimed)}{flag}"
+
+
+def charged_cells(claim: ClaimResults, part: str, calibration: str) -> Privacy:
+    """Privacy of what a (part, calibration) judges."""
+    cells = []
+    for job in claim.sources(part, calibration):
+        calibrated = claim.calibrations(job)["cells"]
+        cells += [Charged(*pair, calibration) for pair in zip(job["cells"], calibrated, strict=False)]
+    return Privacy(tuple(cell for cell in cells if cell.calibrated["accountant"] != NOT_CHARGED))
+
+
+@dataclass(frozen=True)
+class LedgerRow:
+    """Cells that differ in n, d and problem only."""
+
+    cells: tuple[Charged, ...]
+
+    @property
+    def first(self) -> Charged:
+        """Any of them, for what they share."""
+        return self.cells[0]
+
+    def values(self, key: str) -> list[Any]:
+        """Distinct values of a cell's key, sorted."""
+        return sorted({cell.cell[key] for cell in self.cells})
+
+
+def ledger_rows(inputs: Inputs) -> list[LedgerRow]:
+    """Every private mechanism that the profile calibrated, grouped by what its noise is claimed to give."""
+    groups: dict[tuple[Any, ...], list[Charged]] = {}
+    for cell in _all_charged(inputs):
+        groups.setdefault(_identity(cell), []).append(cell)
+    return [LedgerRow(tuple(groups[key])) for key in sorted(groups)]
+
+
+def _all_charged(inputs: Inputs) -> Iterator[Charged]:
+    for claim, job in inputs.all_jobs():
+        if job["calibration"] == "none":
+            continue
+        yield from (c for c in charged_cells(claim, job["part"], job["calibration"]).cells)
+
+
+def _identity(cell: Charged) -> tuple[Any, ...]:
+    entry = cell.cell
+    return (
+        entry["algorithm"],
+        str(cell.calibrated["variant"]),
+        ("paper", "accounted").index(cell.calibration) if cell.calibration in ("paper", "accounted") else 2,
+        noise_options(entry),
+        float(entry["delta"]),
+        float(entry["epsilon"]),
+        SEVERITY.index(cell.status),
+        cell.kind,
+        str(cell.calibrated["accountant"]),
+    )
+
+
+def noise_options(entry: Mapping[str, Any]) -> str:
+    """Schedule options of a cell in words."""
+    return options_text(entry.get("options", {}))
+
+
+def privacy_table(inputs: Inputs) -> Table:
+    """The privacy ledger."""
+
+    def of(key: str) -> Any:
+        return lambda row: row.first.cell[key]
+
+    def reals(row: LedgerRow) -> list[float]:
+        return [cell.real for cell in row.cells]
+
+    columns = (
+        Column("Algorithm", of("algorithm"), {"algorithm": of("algorithm")}, kind="code"),
+        Column(
+            "Variant, options",
+            lambda row: ", ".join(filter(None, (str(row.first.calibrated["variant"]), noise_options(row.first.cell)))),
+            {
+                "variant": lambda row: row.first.calibrated["variant"],
+                "options": lambda row: noise_options(row.first.cell),
+            },
+        ),
+        Column("Calibration", _calibration, {"calibration": _calibration}),
+        Column("n", lambda row: span(row.values("n"), count), {"n": lambda row: row.values("n")}, numeric=True),
+        Column("δ", lambda row: number(of("delta")(row)), {"delta": of("delta")}, numeric=True),
+        Column("ε claimed", lambda row: number(row.first.claimed), {"epsilon_claimed": of("epsilon")}, numeric=True),
+        Column(
+            "ε real",
+            _real,
+            {"epsilon_real_min": lambda row: _least(reals(row)), "epsilon_real_max": lambda row: _most(reals(row))},
+            numeric=True,
+        ),
+        Column("Kind", lambda row: _kind(row.first), {"epsilon_real_kind": lambda row: row.first.kind}),
+        Column(
+            "Status",
+            lambda row: STATUS_WORDS[row.first.status],
+            {"privacy_status": lambda row: row.first.status},
+            kind="verdict",
+            style=lambda row: STATUS_TONES[row.first.status],
+        ),
+        Column(
+            "δ ≥ 1/n",
+            lambda row: "yes" if any(cell.delta_large for cell in row.cells) else "",
+            {"delta_large": lambda row: any(cell.delta_large for cell in row.cells)},
+        ),
+        Column("Accountant", _accountant, {"accountant": _accountant}),
+    )
+    return Table("privacy", "Privacy ledger", columns, ledger_rows(inputs), LEDGER_NOTE)
+
+
+STATUS_TONES = {
+    "proven": "good",
+    "exceeds_claim": "bad",
+    "unproven": "open",
+    "target_law_only": "open",
+    "none": "plain",
+}
+LEDGER_NOTE = (
+    "Replace-one neighbours. A row spans the cells that share everything but n, d and the problem. Upper: the real ε "
+    "is at most this value. Lower: at least. An upper bound above the claim refutes nothing and is shown as such. Rows "
+    "flagged δ ≥ 1/n repeat a setting of the papers that a careful user would not choose."
+)
+
+
+def _calibration(row: LedgerRow) -> str:
+    return row.first.calibration
+
+
+def _accountant(row: LedgerRow) -> str:
+    return symbols(str(row.first.calibrated["accountant"]))
+
+
+def _kind(cell: Charged) -> str:
+    return (
+        NOTHING if math.isnan(cell.real) else {"upper": "upper bound", "lower": "lower bound"}.get(cell.kind, cell.kind)
+    )
+
+
+def _real(row: LedgerRow) -> str:
+    shown = span(cell.real for cell in row.cells)
+    return shown if shown == NOTHING else f"{_RELATIONS[row.first.kind]} {shown}"
+
+
+def _least(values: Iterable[float]) -> float:
+    return min((value for value in values if not math.isnan(value)), default=math.nan)
+
+
+def _most(values: Iterable[float]) -> float:
+    return max((value for value in values if not math.isnan(value)), default=math.nan)

@@ -1,0 +1,134 @@
+"""Numbers as a reader sees them: true minus signs, powers of ten, intervals; an em dash where there is no number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+NOTHING = "—"
+MINUS = "−"
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def is_number(value: object) -> bool:
+    """Whether a JSON value is a number that can be shown (infinity is one, NaN and None are not)."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
+
+
+def superscript(number: int) -> str:
+    """An integer as a superscript."""
+    return str(number).translate(_SUPERSCRIPTS)
+
+
+def slope(value: object, digits: int = 2) -> str:
+    """A slope or exponent with fixed decimals."""
+    if not is_number(value):
+        return NOTHING
+    if _special(value):
+        return _special(value)
+    text = f"{value:.{digits}f}"
+    return (text.lstrip("-") if float(text) == 0 else text).replace("-", MINUS)
+
+
+def exponent(value: object) -> str:
+    """A bare exponent as the paper prints it: no more decimals than it needs."""
+    return f"{value:.10g}".replace("-", MINUS) if is_number(value) else NOTHING
+
+
+def plain(value: object) -> str:
+    """A setting or tick: no more digits than it needs, powers of ten where they read better."""
+    if not is_number(value):
+        return NOTHING
+    assert isinstance(value, int | float)
+    return number(value) if value != 0 and not 1e-3 < abs(value) < 1e6 else exponent(value)
+
+
+def interval(pair: Sequence[object] | None, digits: int = 2) -> str:
+    """``[low, high]``, or nothing where either end is unknown."""
+    if pair is None or len(pair) != 2 or not all(is_number(end) for end in pair):
+        return ""
+    return f"[{slope(pair[0], digits)}, {slope(pair[1], digits)}]"
+
+
+def with_interval(value: object, pair: Sequence[object] | None) -> str:
+    """A slope with its interval behind it."""
+    return f"{slope(value)} {interval(pair)}".strip()
+
+
+def number(value: object, digits: int = 3) -> str:
+    """A number with significant digits; powers of ten outside 1e-3 .. 1e5."""
+    if not is_number(value):
+        return NOTHING
+    assert isinstance(value, int | float)
+    if _special(value):
+        return _special(value)
+    if value == 0:
+        return "0"
+    mantissa, power = _scientific(float(value), digits)
+    if -3 < power < 5 or (power == -3 and float(mantissa) != 1):
+        return _fixed(float(value), max(0, digits - 1 - power), digits)
+    if float(mantissa) == 1:
+        return f"10{superscript(power)}"
+    return f"{mantissa}×10{superscript(power)}".replace("-", MINUS)
+
+
+def count(value: object) -> str:
+    """A whole number, thousands apart by thin spaces; very large ones as powers of ten."""
+    if not is_number(value):
+        return NOTHING
+    assert isinstance(value, int | float)
+    if _special(value) or abs(value) >= 1e7:
+        return number(value)
+    return f"{value:,.0f}".replace(",", "\u2009").replace("-", MINUS)
+
+
+def with_error(mean: object, error: object) -> str:
+    """Mean and standard error with a common power of ten: ``(3.21 ± 0.12)×10⁻⁴``; two digits of the error."""
+    if not is_number(mean) or not is_number(error) or not math.isfinite(mean) or error == 0 or mean == 0:  # type: ignore[arg-type]
+        return number(mean)
+    assert isinstance(mean, int | float) and isinstance(error, int | float)
+    power = math.floor(math.log10(abs(mean)))
+    digits = min(8, max(1, power - math.floor(math.log10(error)) + 1))
+    if digits >= 8:
+        return number(mean, 5)
+    shift = power if not -3 <= power < 5 else 0
+    decimals = max(0, digits - (power - shift))
+    text = f"{mean / 10.0**shift:.{decimals}f} ± {error / 10.0**shift:.{decimals}f}".replace("-", MINUS)
+    return f"({text})×10{superscript(shift)}" if shift else text
+
+
+def seconds(value: object) -> str:
+    """A duration in the unit that a reader wants."""
+    if not is_number(value):
+        return NOTHING
+    assert isinstance(value, int | float)
+    if value < 120:
+        return f"{value:.1f} s"
+    return f"{value / 60:.1f} min" if value < 7200 else f"{value / 3600:.1f} h"
+
+
+def span(values: Iterable[object], show: Callable[[object], str] = number) -> str:
+    """One number, or the smallest and the largest: ``173 … 14 600``."""
+    numbers = sorted(value for value in values if is_number(value))  # type: ignore[type-var]
+    if not numbers:
+        return NOTHING
+    low, high = show(numbers[0]), show(numbers[-1])
+    return low if low == high else f"{low} … {high}"
+
+
+def _special(value: object) -> str:
+    assert isinstance(value, int | float)
+    return "" if math.isfinite(value) else ("∞" if value > 0 else f"{MINUS}∞")
+
+
+def _scientific(value: float, digits: int) -> tuple[str, int]:
+    mantissa, power = f"{value:.{digits - 1}e}".split("e")
+    return mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa, int(power)
+
+
+def _fixed(value: float, decimals: int, digits: int) -> str:
+    if decimals == 0 and value == round(value):
+        return f"{value:.0f}".replace("-", MINUS)
+    text = f"{float(f'{value:.{digits}g}'):.{decimals}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text and value == round(value) else text
+    return text.replace("-", MINUS)

@@ -1,0 +1,204 @@
+"""The report: one self-contained HTML page, and its tables in three formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.claims.catalogue import load_errata
+from dpsco_bench.jsonio import write_text_atomic
+from dpsco_bench.report.figures import page_figures
+from dpsco_bench.report.inputs import ClaimResults, Inputs
+from dpsco_bench.report.ledger import privacy_table
+from dpsco_bench.report.papers import (
+    ERRATA_NOTE,
+    cells_table,
+    errata_table,
+    orderings_table,
+    rates_table,
+    rebuilt_tables,
+)
+from dpsco_bench.report.parts import parts_table
+from dpsco_bench.report.provenance import facts, jobs_table
+from dpsco_bench.report.scores import chance_text, claim_table, counts, counts_table, scoreboard, scores
+from dpsco_bench.report.tables import Table, write_table
+from dpsco_bench.report.wording import CALIBRATION_MEANINGS, MEANINGS, SYMBOLS, TONES, paper_name, symbols
+
+ASSETS = Path(__file__).with_name("assets")
+WIDTHS = {
+    "Remarks": "long",
+    "Reason": "long",
+    "Privacy": "mid",
+    "Verdict": "mid",
+    "Status": "mid",
+    "Accountant": "mid",
+    "Method": "mid",
+    "Measured slopes": "long",
+    "Privacy of the paper's noise": "mid",
+}
+"""Least widths of columns of prose, so that a narrow screen scrolls instead of breaking every word."""
+NO_EARLIER = ("Claim", "Earlier study")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of an HTML table."""
+
+    text: str
+    numeric: bool
+    kind: str
+    tone: str
+    width: str
+
+    @property
+    def symbol(self) -> str:
+        """Symbol of a verdict's tone."""
+        return SYMBOLS.get(self.tone, "·")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Consecutive rows under one heading."""
+
+    heading: str
+    anchor: str
+    rows: list[list[Cell]]
+
+
+def html_table(table: Table, hidden: tuple[str, ...] = ()) -> dict[str, Any]:
+    """A table as the template reads it; hidden columns stay in the files only."""
+    columns = [column for column in table.columns if column.title not in hidden]
+    groups: list[Group] = []
+    for row in table.rows:
+        heading = table.group(row) if table.group else ("", "")
+        if not groups or (groups[-1].heading, groups[-1].anchor) != heading:
+            groups.append(Group(*heading, []))
+        cells = []
+        for column in columns:
+            tone = column.style(row) if column.style else ""
+            cells.append(Cell(column.show(row), column.numeric, column.kind, tone, WIDTHS.get(column.title, "")))
+        groups[-1].rows.append(cells)
+    heads = [{"title": c.title, "numeric": c.numeric, "width": WIDTHS.get(c.title, "")} for c in columns]
+    empty = Group("", "", [])
+    return {"id": table.id, "title": table.title, "note": table.note, "columns": heads, "groups": groups or [empty]}
+
+
+def render(inputs: Inputs) -> str:
+    """The page. The same results give the same bytes."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
+    template = environment.from_string((ASSETS / "page.html.j2").read_text(encoding="utf-8"))
+    text = template.render(**_context(inputs))
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip()) + "\n"
+
+
+def _context(inputs: Inputs) -> dict[str, Any]:
+    from markupsafe import Markup
+
+    rows = scores(inputs)
+    board = scoreboard(inputs)
+    return {
+        "profile": inputs.profile,
+        "css": Markup((ASSETS / "page.css").read_text(encoding="utf-8")),
+        "claims": inputs.claims,
+        "verdicts": len(rows),
+        "counts": counts(rows),
+        "chance": chance_text(rows),
+        "counts_table": html_table(counts_table(rows)),
+        "scoreboard": {**html_table(board, NO_EARLIER), "note": ""},
+        "calibrations": CALIBRATION_MEANINGS,
+        "meanings": [(word, _tone(word), SYMBOLS[_tone(word)], text) for word, text in MEANINGS],
+        "privacy": html_table(privacy_table(inputs)),
+        "errata_note": ERRATA_NOTE,
+        "papers": [_paper(inputs, paper) for paper in inputs.papers],
+        "facts": facts(inputs),
+        "jobs": html_table(jobs_table(inputs)),
+    }
+
+
+def _tone(word: str) -> str:
+    return "qualified" if word == "match, qualified" else TONES[word.replace("not observable", "not_observable")]
+
+
+def name_of(inputs: Inputs, paper: str) -> str:
+    """Authors and year of a paper, from the source of its first claim."""
+    return paper_name(str(inputs.of_paper(paper)[0].claim["source"]), paper)
+
+
+def _paper(inputs: Inputs, paper: str) -> dict[str, Any]:
+    claims = inputs.of_paper(paper)
+    errata = []
+    for entry in load_errata(paper):
+        touched = [claim.id for claim in claims if entry.id in claim.claim["errata"]]
+        prose = {key: symbols(getattr(entry, key)) for key in ("title", "printed", "calculation", "consequence")}
+        errata.append({"id": entry.id, "paper": paper, "command": entry.command, "claims": touched, **prose})
+    return {
+        "id": paper,
+        "name": name_of(inputs, paper),
+        "errata": errata,
+        "rebuilt": [html_table(table) for table in rebuilt_tables(inputs, paper)],
+        "rates": html_table(rates_table(inputs, paper, name_of(inputs, paper))),
+        "claims": [_claim(claim) for claim in claims],
+    }
+
+
+def _claim(results: ClaimResults) -> dict[str, Any]:
+    from markupsafe import Markup
+
+    claim = results.claim
+    panels, wide, key = page_figures(results)
+    details = [table for table in (parts_table(results), orderings_table(results), cells_table(results)) if table.rows]
+    return {
+        "id": results.id,
+        "title": symbols(str(claim["title"])),
+        "source": claim["source"],
+        "statement": symbols(" ".join(str(claim["statement"]).split())),
+        "assumptions": [symbols(str(text)) for text in claim["assumptions"]],
+        "errata": claim["errata"],
+        "table": html_table(claim_table(results)),
+        "panels": [Markup(svg) for svg in panels],
+        "wide": [Markup(svg) for svg in wide],
+        "key": key,
+        "details": [html_table(table) for table in details],
+    }
+
+
+def all_tables(inputs: Inputs) -> Iterator[Table]:
+    """Every table of the report that has raw values."""
+    rows = scores(inputs)
+    yield scoreboard(inputs)
+    yield counts_table(rows)
+    yield privacy_table(inputs)
+    yield errata_table([entry for paper in inputs.papers for entry in load_errata(paper)])
+    yield jobs_table(inputs)
+    for paper in inputs.papers:
+        yield rates_table(inputs, paper, name_of(inputs, paper))
+        yield from rebuilt_tables(inputs, paper)
+    for claim in inputs.claims:
+        for table in (cells_table(claim), orderings_table(claim)):
+            if table.rows:
+                yield table
+
+
+def write_report(inputs: Inputs, folder: Path) -> Mapping[str, Any]:
+    """Write ``report.html`` and ``tables/`` into a folder.
+
+    Parameters
+    ----------
+    inputs : Inputs
+    folder : Path
+        ``results/<profile>``.
+
+    Returns
+    -------
+    mapping
+        ``page`` (its path) and ``tables`` (how many).
+    """
+    tables = list(all_tables(inputs))
+    for table in tables:
+        write_table(table, folder / "tables")
+    write_text_atomic(folder / "report.html", render(inputs))
+    return {"page": folder / "report.html", "tables": len(tables)}

@@ -1,0 +1,266 @@
+"""Panels of the parts of a claim: slopes on log-log axes, and real against claimed epsilon."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from dpsco_bench.analysis.bootstrap import student_factor, summarise
+from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.analysis.slopes import log_weights
+from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.report.axes import EndLabel, below_axis, label_ends, log_y, value_axis
+from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, MARKERS, TEXT_COLOURS, Line, Panel, words_panel
+from dpsco_bench.report.numbers import exponent, is_number, number, plain, slope, span, with_interval
+from dpsco_bench.report.scores import Score
+from dpsco_bench.report.wording import parameter_label, setting, symbols
+
+NORMAL_95 = 1.959964
+NOISE_OFF_DECADES = 1.5
+"""Noise-off points farther below the measured ones than this are arrows at the lower edge."""
+KIND_MARKERS = {"exact": "o", "lower": "^", "upper": "v"}
+
+
+@dataclass(frozen=True)
+class Series:
+    """Means of one calibration.
+
+    Attributes
+    ----------
+    x, mean, low, high : ndarray
+        Values of the parameter, means, and ends of their 95 % intervals.
+    log_error, dof : ndarray
+        Standard errors of log mean and their degrees of freedom, for the weights of the fit.
+    """
+
+    x: np.ndarray
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    log_error: np.ndarray
+    dof: np.ndarray
+
+
+def series(cells: Sequence[CellEvidence]) -> Series:
+    """Means and intervals of measured cells, exactly as the verdict sees them."""
+    found = [summarise(cell.risks, cell.numerical_error) for cell in cells]
+    mean = np.array([s.mean for s in found])
+    half = np.array([NORMAL_95 * student_factor(s.dof) * s.stderr if s.dof > 0 else math.nan for s in found])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        log_error = np.array([s.stderr for s in found]) / mean
+    x = np.array([cell.value for cell in cells])
+    return Series(x, mean, mean - half, mean + half, log_error, np.array([s.dof for s in found]))
+
+
+def settings_line(score: Score) -> str:
+    """Method, instance and fixed settings of a part in one line."""
+    part = score.part
+    methods = " and ".join(dict.fromkeys(m["algorithm"].split(".", 1)[-1] for m in part.get("methods", ())))
+    fixed = {k: v for k, v in (part.get("fixed") or {}).items() if not isinstance(v, dict)}
+    options = {k: v for k, v in (part.get("problem_options") or {}).items() if not isinstance(v, dict)}
+    shown = "; ".join(filter(None, (methods and f"{methods} on {part['problem']}", setting({**fixed, **options}))))
+    return shown
+
+
+def verdict_line(score: Score) -> Line:
+    """The verdict of a calibration in words, with its marker and what limits it."""
+    calibration = score.row["calibration"]
+    privacy = score.privacy
+    beside = ""
+    if score.row["kind"] != "privacy" and privacy.status == "exceeds_claim" and privacy.worst:
+        beside = f"; not private (real ε {'≥' if privacy.worst.kind == 'lower' else '='} {number(privacy.worst.real)})"
+    elif score.row["kind"] != "privacy" and privacy.status in ("unproven", "target_law_only"):
+        beside = "; privacy not shown"
+    text = f"{calibration} noise: {score.verdict}{beside}"
+    return Line(text, TEXT_COLOURS.get(calibration, FAINT), MARKERS.get(calibration, "D"))
+
+
+def _slope_line(score: Score, constant: float) -> Line:
+    row = score.row
+    parts = [f"slope {with_interval(row['slope'], row['ci'] if row['kind'] != 'complexity' else None)}"]
+    if is_number(row.get("claimed_exponent")):
+        parts.append(f"paper {exponent(row['claimed_exponent'])}")
+    shift = f" (× {number(constant, 2)})" if math.isfinite(constant) else ""
+    parts.append(f"bound slope {slope(row['bound_slope'])}{shift}")
+    text = ", ".join(part.replace(" ", "\u00a0") for part in parts)
+    return Line(text, TEXT_COLOURS.get(row["calibration"], FAINT), " ")
+
+
+def bound_line(score: Score) -> list[Line]:
+    """The formula that a part is held against."""
+    name = score.part.get("bound")
+    return [Line(f"bound: {symbols(get_bound(name).text)}")] if name else []
+
+
+def bound_constant(score: Score) -> float:
+    """Geometric mean of measured over bound: the constant with which the bound passes through the points."""
+    pairs = list(zip(score.row.get("mean") or (), score.row.get("bound") or (), strict=False))
+    good = [(m, b) for m, b in pairs if is_number(m) and is_number(b) and m > 0 and b > 0]
+    return math.exp(np.mean([math.log(m / b) for m, b in good])) if good else math.nan
+
+
+def rate_panel(scores: Sequence[Score]) -> Panel:
+    """A sweep with all its calibrations: points with intervals, fitted line, bound, noise off."""
+    first = scores[0]
+    measured = [(score, _measured(score)) for score in scores]
+    lines = [Line(settings_line(first)), *bound_line(first)]
+    for score, points in measured:
+        lines.append(verdict_line(score))
+        if points is not None:
+            lines.append(_slope_line(score, bound_constant(score)))
+    shown = [(score, points) for score, points in measured if points is not None]
+    if not shown:
+        return words_panel(first.row["part"], [*lines, Line(_why(first))])
+    keys = ("fit", "bound") if first.row["kind"] == "complexity" else ("mean", "fit", "bound", "off")
+    return Panel(first.row["part"], lambda axes: _draw_rate(axes, shown), lines, symbols=keys)
+
+
+def _why(score: Score) -> str:
+    return str(score.row.get("reason") or "nothing was measured")
+
+
+def _measured(score: Score) -> Series | None:
+    if score.row["kind"] == "complexity":
+        return _counted(score)
+    cells = score.results.evidence(score.row["part"], score.row["calibration"])
+    return series(cells) if cells and all(cell.risks.size for cell in cells) else None
+
+
+def _counted(score: Score) -> Series | None:
+    """Planned gradient evaluations, which have no error."""
+    x, mean = (np.array(score.row.get(key) or (), dtype=float) for key in ("values", "mean"))
+    zero = np.zeros(len(x))
+    return Series(x, mean, mean, mean, zero, zero + np.inf) if len(x) and len(x) == len(mean) else None
+
+
+def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
+    counted = shown[0][0].row["kind"] == "complexity"
+    label = "planned gradient evaluations" if counted else "excess empirical risk"
+    ends = []
+    for score, points in shown:
+        ends += _draw_series(axes, score, points)
+    seen = np.concatenate([_visible(points) for _, points in shown])
+    off, start = ([], []) if counted else (_noise_off(shown[0][0]), _start_risks(shown[0][0]))
+    near = [y for _, y in off if 10**-NOISE_OFF_DECADES * seen.min() <= y <= 10 * seen.max()]
+    log_y(axes, [*seen, *near, *(y for _, y in start if y < 30 * seen.max())], label)
+    value_axis(axes, np.concatenate([points.x for _, points in shown]), parameter_label(shown[0][0].row["parameter"]))
+    ends += _draw_noise_off(axes, off)
+    ends += _draw_start(axes, start)
+    label_ends(axes, ends)
+
+
+def _visible(points: Series) -> np.ndarray:
+    values = np.concatenate([points.mean, points.low, points.high])
+    return values[np.isfinite(values) & (values > 0.02 * points.mean.max() * 1e-3) & (values > 0)]
+
+
+def _draw_series(axes: Axes, score: Score, points: Series) -> list[EndLabel]:
+    calibration = score.row["calibration"]
+    colour = COLOURS.get(calibration, "#000000")
+    good = points.mean > 0
+    x, mean = points.x[good], points.mean[good]
+    if not len(x):
+        return []
+    errors = np.nan_to_num(np.array([mean - points.low[good], points.high[good] - mean]))
+    marker = MARKERS.get(calibration, "D")
+    axes.errorbar(x, mean, errors, fmt=marker, color=colour, elinewidth=0.8, zorder=3)
+    grid = np.geomspace(x.min(), x.max(), 50)
+    if is_number(score.row.get("slope")) and len(x) == len(points.x):
+        weights = log_weights(points.log_error, points.dof)
+        centre = float(weights @ (np.log(mean) - score.row["slope"] * np.log(x)))
+        axes.plot(grid, np.exp(centre) * grid ** score.row["slope"], color=colour, zorder=2)
+    bound = np.array([b if is_number(b) else math.nan for b in score.row.get("bound") or ()])
+    if len(bound) == len(points.x):
+        line = bound_constant(score) * bound
+        axes.plot(points.x, line, color=colour, linestyle=(0, (3.5, 2)), linewidth=0.9, zorder=2, alpha=0.85)
+    return [EndLabel(float(mean[np.argmax(x)]), calibration, TEXT_COLOURS.get(calibration, FAINT))]
+
+
+def _noise_off(score: Score) -> list[tuple[float, float]]:
+    cells = score.results.evidence(score.row["part"], "none")
+    return [(cell.value, float(cell.risks.mean())) for cell in cells if cell.risks.size]
+
+
+def _start_risks(score: Score) -> list[tuple[float, float]]:
+    cells = score.results.evidence(score.row["part"], score.row["calibration"])
+    return [(cell.value, cell.start_risk) for cell in cells if math.isfinite(cell.start_risk)]
+
+
+def _draw_noise_off(axes: Axes, off: Sequence[tuple[float, float]]) -> list[EndLabel]:
+    if not off:
+        return []
+    x, y = ([pair[i] for pair in off] for i in (0, 1))
+    visible = [(a, b) for a, b in off if b > 0]
+    if visible:
+        axes.plot(*zip(*visible, strict=True), "o", color=GREY, markersize=3, zorder=1)
+    below_axis(axes, y, x, GREY)
+    return [
+        EndLabel(
+            max(y[-1], axes.get_ylim()[0]),
+            "noise off" if visible and y[-1] >= axes.get_ylim()[0] else "noise off ↓",
+            FAINT,
+        )
+    ]
+
+
+def _draw_start(axes: Axes, start: Sequence[tuple[float, float]]) -> list[EndLabel]:
+    if not start or min(y for _, y in start) > axes.get_ylim()[1]:
+        return []
+    axes.plot(*zip(*start, strict=True), color=FAINT, linestyle=":", linewidth=0.9, zorder=1)
+    return [EndLabel(start[-1][1], "at start", FAINT)]
+
+
+def privacy_panel(scores: Sequence[Score]) -> Panel:
+    """Real against claimed epsilon over the sweep."""
+    first = scores[0]
+    lines = [Line(settings_line(first))]
+    shown: list[tuple[str, list[Any]]] = []
+    for score in scores:
+        lines.append(verdict_line(score))
+        cells = list(score.privacy.cells)
+        if cells:
+            lines.append(_reals_line(score))
+            shown.append((score.row["calibration"], cells))
+    if not shown:
+        return words_panel(first.row["part"], [*lines, Line(_why(first))])
+    kinds = {cell.kind for _, cells in shown for cell in cells if not math.isnan(cell.real)}
+    return Panel(first.row["part"], lambda axes: _draw_privacy(axes, shown), lines, symbols=tuple(sorted(kinds)))
+
+
+def _reals_line(score: Score) -> Line:
+    cells = score.privacy.cells
+    relation = {"upper": "≤", "lower": "≥"}.get(cells[0].kind, "=")
+    claimed = span((cell.claimed for cell in cells), plain)
+    text = f"real ε {relation} {span(cell.real for cell in cells)}, claimed {claimed}"
+    return Line(text, TEXT_COLOURS.get(score.row["calibration"], FAINT), " ")
+
+
+def _draw_privacy(axes: Axes, shown: Sequence[tuple[str, list[Any]]]) -> None:
+    finite = [c.real for _, cells in shown for c in cells if math.isfinite(c.real) and c.real > 0]
+    claimed = [(float(c.cell["value"]), c.claimed) for _, cells in shown for c in cells]
+    log_y(axes, [*finite, *(y for _, y in claimed)], "real ε at the claimed δ", room=0.12)
+    value_axis(axes, [x for x, _ in claimed], parameter_label(shown[0][1][0].cell["parameter"]))
+    claims = sorted(set(claimed))
+    axes.plot(*zip(*claims, strict=True), color=FAINT, linestyle=(0, (4, 2)), linewidth=0.9, zorder=1)
+    ends = [EndLabel(claims[-1][1], "claimed", FAINT)]
+    for calibration, cells in shown:
+        ends += _draw_reals(axes, calibration, cells)
+    label_ends(axes, ends)
+
+
+def _draw_reals(axes: Axes, calibration: str, cells: Sequence[Any]) -> list[EndLabel]:
+    colour = COLOURS.get(calibration, "#000000")
+    finite = [c for c in cells if math.isfinite(c.real)]
+    axes.plot([c.cell["value"] for c in finite], [c.real for c in finite], color=colour, linewidth=0.8, zorder=2)
+    for cell in finite:
+        axes.plot([cell.cell["value"]], [cell.real], KIND_MARKERS.get(cell.kind, "o"), color=colour, zorder=3)
+    for cell in cells:
+        if math.isinf(cell.real):
+            place = axes.get_xaxis_transform()
+            axes.text(cell.cell["value"], 0.98, "∞", transform=place, color=colour, ha="center", va="top", size=8)
+    return [EndLabel(finite[-1].real, calibration, TEXT_COLOURS.get(calibration, FAINT))] if finite else []

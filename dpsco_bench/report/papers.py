@@ -1,0 +1,279 @@
+"""Tables per paper and claim: exponents claimed beside measured, rebuilt tables, measured cells, orderings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpsco_bench.claims.catalogue import Erratum, table_texts
+from dpsco_bench.report.inputs import ClaimResults, Inputs
+from dpsco_bench.report.numbers import (
+    NOTHING,
+    count,
+    exponent,
+    is_number,
+    number,
+    plain,
+    slope,
+    with_error,
+    with_interval,
+)
+from dpsco_bench.report.scores import SLOPE_KINDS, Score, claim_scores
+from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.wording import parameter_symbol, symbols
+
+RATE_NOTE = (
+    "Bound: slope of the full bound formula, logarithms included, over the same grid and with the same weights. Under "
+    "accounted noise ε/√l is replaced by the Gaussian-DP parameter of (ε, δ), whose exponent in ε is below 1."
+)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Verdicts of one sweep under all its calibrations."""
+
+    scores: Sequence[Score]
+
+    @property
+    def first(self) -> Score:
+        """Any of them, for what they share."""
+        return self.scores[0]
+
+    def under(self, calibration: str) -> Score | None:
+        """The verdict under a calibration."""
+        return next((s for s in self.scores if s.row["calibration"] == calibration), None)
+
+
+def sweeps(claims: Iterable[ClaimResults]) -> list[Sweep]:
+    """Every part that ends in a slope."""
+    found: dict[tuple[str, str], list[Score]] = {}
+    for claim in claims:
+        for score in claim_scores(claim):
+            if score.row["kind"] in SLOPE_KINDS:
+                found.setdefault((claim.id, score.row["part"]), []).append(score)
+    return [Sweep(scores) for scores in found.values()]
+
+
+def rates_table(inputs: Inputs, paper: str, title: str) -> Table:
+    """Exponents of a paper, claimed beside measured."""
+    columns = [
+        Column("Claim", lambda s: s.first.results.id, {"claim": lambda s: s.first.results.id}, kind="code"),
+        Column("Part", lambda s: s.first.row["part"], {"part": lambda s: s.first.row["part"]}, kind="code"),
+        Column("In", lambda s: parameter_symbol(s.first.row["parameter"] or ""), {"parameter": _of("parameter")}),
+        Column(
+            "Paper", lambda s: exponent(_of("claimed_exponent")(s)), {"claimed_exponent": _of("claimed_exponent")}, True
+        ),
+    ]
+    for calibration in ("paper", "accounted"):
+        columns += _calibration_columns(calibration)
+    columns.append(
+        Column(
+            "Noise off", lambda s: slope(_of("noise_off_slope")(s)), {"noise_off_slope": _of("noise_off_slope")}, True
+        )
+    )
+    return Table(
+        f"{paper}.rates", f"{title}: exponents claimed and measured", columns, sweeps(inputs.of_paper(paper)), RATE_NOTE
+    )
+
+
+def _of(key: str) -> Any:
+    return lambda sweep: sweep.first.row.get(key)
+
+
+def _calibration_columns(calibration: str) -> list[Column]:
+    def value(key: str) -> Any:
+        return lambda sweep: (score := sweep.under(calibration)) and score.row.get(key)
+
+    def text(render: Any) -> Any:
+        return lambda sweep: render(score) if (score := sweep.under(calibration)) else ""
+
+    return [
+        Column(
+            f"Bound, {calibration}",
+            text(lambda score: slope(score.row.get("bound_slope"))),
+            {f"bound_slope_{calibration}": value("bound_slope")},
+            True,
+        ),
+        Column(
+            f"Measured, {calibration}",
+            text(lambda score: with_interval(score.row.get("slope"), _shown_interval(score))),
+            {f"slope_{calibration}": value("slope"), f"ci_{calibration}": value("ci")},
+            True,
+        ),
+        Column(
+            f"Verdict, {calibration}",
+            text(lambda score: score.verdict),
+            {f"verdict_{calibration}": value("verdict")},
+            kind="verdict",
+            style=text(lambda score: score.tone),
+        ),
+    ]
+
+
+def _shown_interval(score: Score) -> Any:
+    return score.row.get("ci") if score.row["kind"] != "complexity" else None
+
+
+def rebuilt_tables(inputs: Inputs, paper: str) -> list[Table]:
+    """The paper's own tables, with what was measured of each row."""
+    tables = []
+    for text in table_texts():
+        if not text["id"].startswith(f"{paper}."):
+            continue
+        rows = [(row, _row_scores(inputs, row)) for row in text.get("rows", ())]
+        tables.append(Table(text["id"], f"{text.get('title', text['id'])}, rebuilt", _REBUILT, rows, _REBUILT_NOTE))
+    return tables
+
+
+_REBUILT_NOTE = "Measured: slope [95 % interval] in the named parameter, paper noise unless it says accounted."
+
+
+def _row_scores(inputs: Inputs, row: Mapping[str, Any]) -> list[Score]:
+    wanted = set(row.get("claims", ()))
+    return [score for claim in inputs.claims if claim.id in wanted for score in claim_scores(claim)]
+
+
+def _measured_slopes(scores: Sequence[Score], kind: str) -> str:
+    found = []
+    for score in scores:
+        if score.row["kind"] == kind and is_number(score.row.get("slope")):
+            noise = "" if score.row["calibration"] == "paper" else f" {score.row['calibration']}"
+            interval = _shown_interval(score)
+            name = f"{parameter_symbol(score.row['parameter'])}{noise}"
+            found.append(f"{name}: {with_interval(score.row['slope'], interval)} ({score.verdict})")
+    return "; ".join(found) or NOTHING
+
+
+def _paper_privacy(scores: Sequence[Score]) -> str:
+    cells = [score.privacy for score in scores if score.row["calibration"] == "paper" and score.privacy.worst]
+    worst = max(cells, key=lambda privacy: privacy.worst.excess if privacy.worst else -math.inf, default=None)
+    return worst.text if worst else NOTHING
+
+
+_REBUILT = (
+    Column("Row", lambda pair: symbols(pair[0]["row"]), {"row": lambda pair: pair[0]["row"]}),
+    Column(
+        "Claimed utility",
+        lambda pair: symbols(pair[0]["utility"]),
+        {"claimed_utility": lambda pair: pair[0]["utility"]},
+    ),
+    Column(
+        "Measured slopes",
+        lambda pair: _measured_slopes(pair[1], "rate"),
+        {"measured_slopes": lambda pair: _measured_slopes(pair[1], "rate")},
+    ),
+    Column(
+        "Claimed gradients",
+        lambda pair: symbols(pair[0].get("gradients", NOTHING)),
+        {"claimed_gradients": lambda pair: pair[0].get("gradients")},
+    ),
+    Column(
+        "Counted",
+        lambda pair: _measured_slopes(pair[1], "complexity"),
+        {"counted": lambda pair: _measured_slopes(pair[1], "complexity")},
+    ),
+    Column(
+        "Privacy of the paper's noise",
+        lambda pair: _paper_privacy(pair[1]),
+        {"privacy": lambda pair: _paper_privacy(pair[1])},
+    ),
+)
+
+
+def cells_table(claim: ClaimResults) -> Table:
+    """Every judged cell of a claim: the mean with its error beside the bound."""
+    rows = []
+    for score in claim_scores(claim):
+        row = score.row
+        columns = (row.get(key) or () for key in ("values", "mean", "stderr", "bound"))
+        rows += [(score, *cell) for cell in zip(*columns, strict=False)]
+    return Table(f"{claim.id}.cells", f"Cells of {claim.id}", _CELLS, rows)
+
+
+def _ratio(row: Any) -> float | None:
+    _, _, mean, _, bound = row
+    return mean / bound if is_number(mean) and is_number(bound) and bound else None
+
+
+def _mean_text(row: Any) -> str:
+    if row[0].row["kind"] == "complexity":
+        return count(row[2])
+    return with_error(row[2], row[3])
+
+
+_CELLS = (
+    Column("Part", lambda row: row[0].row["part"], {"part": lambda row: row[0].row["part"]}, kind="code"),
+    Column("Noise", lambda row: row[0].row["calibration"], {"calibration": lambda row: row[0].row["calibration"]}),
+    Column(
+        "In",
+        lambda row: parameter_symbol(row[0].row["parameter"] or ""),
+        {"parameter": lambda row: row[0].row["parameter"]},
+    ),
+    Column("Value", lambda row: plain(row[1]), {"value": lambda row: row[1]}, True),
+    Column("Mean ± s.e.", _mean_text, {"mean": lambda row: row[2], "stderr": lambda row: row[3]}, True),
+    Column("Bound or reference", lambda row: number(row[4]), {"bound": lambda row: row[4]}, True),
+    Column("Mean / bound", lambda row: number(_ratio(row)), {"ratio": _ratio}, True),
+)
+
+
+def orderings_table(claim: ClaimResults) -> Table:
+    """Every comparison of a claim's orderings."""
+    rows = []
+    for score in claim_scores(claim):
+        intervals = score.row.get("ratio_ci") or {}
+        for name, ratio in (score.row.get("ratio") or {}).items():
+            rows.append((score, name, ratio, intervals.get(name) or (None, None)))
+    return Table(f"{claim.id}.orderings", f"Comparisons of {claim.id}", _ORDERINGS, rows, _ORDERING_NOTE)
+
+
+_ORDERING_NOTE = (
+    "Ratio of median excess risks, the first method over the second, with its 95 % interval; below 1 the claim holds."
+)
+
+
+def _comparison(row: Any) -> str:
+    low, high = row[3]
+    if not (is_number(low) and is_number(high)):
+        return "inconclusive"
+    return "holds" if high < 1 else "reversed" if low > 1 else "inconclusive"
+
+
+def _pair(row: Any) -> str:
+    return " over ".join(row[0].part.get("pair") or ()).replace("_", " ")
+
+
+_ORDERINGS = (
+    Column("Part", lambda row: row[0].row["part"], {"part": lambda row: row[0].row["part"]}, kind="code"),
+    Column("Noise", lambda row: row[0].row["calibration"], {"calibration": lambda row: row[0].row["calibration"]}),
+    Column("Medians of", _pair, {"pair": _pair}),
+    Column("Where", lambda row: symbols(row[1]), {"comparison": lambda row: row[1]}),
+    Column("Ratio", lambda row: number(row[2]), {"ratio": lambda row: row[2]}, True),
+    Column(
+        "95 % interval",
+        lambda row: f"[{number(row[3][0])}, {number(row[3][1])}]",
+        {"ci_low": lambda row: row[3][0], "ci_high": lambda row: row[3][1]},
+        True,
+    ),
+    Column("Says", _comparison, {"says": _comparison}),
+)
+
+
+def errata_table(errata: Sequence[Erratum]) -> Table:
+    """The errata ledger in one line per entry."""
+    columns = (
+        Column("Entry", lambda e: f"{e.paper}.{e.id}", {"id": lambda e: f"{e.paper}.{e.id}"}),
+        Column("What", lambda e: symbols(e.title), {"title": lambda e: e.title}),
+        Column("Printed", lambda e: symbols(e.printed), {"printed": lambda e: e.printed}),
+        Column("Calculation", lambda e: symbols(e.calculation), {"calculation": lambda e: e.calculation}),
+        Column("What follows", lambda e: symbols(e.consequence), {"consequence": lambda e: e.consequence}),
+        Column("Check", lambda e: e.command, {"command": lambda e: e.command}, kind="code"),
+    )
+    return Table("errata", "Errata ledger", columns, errata, ERRATA_NOTE)
+
+
+ERRATA_NOTE = (
+    "As printed in the texts used here, which are conversions, in which a symbol can get lost. A rate usually survives "
+    "a wrong constant. Nothing is listed that is only loose or ambiguous, and each entry can be checked with a command."
+)

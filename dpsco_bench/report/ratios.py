@@ -1,0 +1,136 @@
+"""Panels of ratios: explicit bounds, bands, laws and lower bounds, cell by cell; medians of orderings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, NullFormatter
+
+from dpsco_bench.report.axes import log_y, reference_line, tick_text, value_axis
+from dpsco_bench.report.drawing import COLOURS, FAINT, MARKERS, TEXT_COLOURS, Line, Panel, words_panel
+from dpsco_bench.report.numbers import is_number, number
+from dpsco_bench.report.panels import bound_line, settings_line, verdict_line
+from dpsco_bench.report.scores import Score
+from dpsco_bench.report.wording import parameter_label, symbols
+
+WHISKER = 2.0
+"""Standard errors that the rules of these kinds add to a mean."""
+_OFFSET = 0.16
+_LABELS = {
+    "explicit": "excess risk / bound",
+    "lower_bound": "excess risk / lower bound",
+    "band": "ratio of excess risks",
+    "law": "excess risk / computed value",
+    "control": "ratio",
+}
+_REFERENCES = {"explicit": "bound", "lower_bound": "bound", "law": "law", "control": "equal"}
+
+
+def ratio_panel(scores: Sequence[Score]) -> Panel:
+    """Means over what they are compared with, whiskers of two standard errors."""
+    first = scores[0]
+    lines = [Line(text) for text in (settings_line(first), _of_parts(first)) if text]
+    lines += bound_line(first)
+    for score in scores:
+        lines.append(verdict_line(score))
+        if is_number(score.row.get("worst_ratio")):
+            text = f"{symbols(str(score.row.get('reason')))}"
+            lines.append(Line(text, TEXT_COLOURS.get(score.row["calibration"], FAINT), " "))
+    shown = [score for score in scores if len(_ratios(score)[0])]
+    if not shown:
+        return words_panel(first.row["part"], [*lines, Line(str(first.row.get("reason") or "nothing was measured"))])
+    return Panel(first.row["part"], lambda axes: _draw(axes, shown), lines, symbols=("ratio",))
+
+
+def _of_parts(score: Score) -> str:
+    used = score.part.get("uses") or ()
+    return f"cells of {', '.join(used)}" if used else ""
+
+
+def _ratios(score: Score) -> tuple[np.ndarray, np.ndarray]:
+    """Ratios per cell and their whiskers."""
+    columns = [[v if is_number(v) else math.nan for v in score.row.get(k) or ()] for k in ("mean", "stderr", "bound")]
+    mean, stderr, bound = (np.array(column, dtype=float) for column in columns)
+    if not len(mean) == len(stderr) == len(bound):
+        return np.empty(0), np.empty(0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return mean / bound, WHISKER * np.nan_to_num(stderr) / bound
+
+
+def _draw(axes: Axes, shown: Sequence[Score]) -> None:
+    kind = shown[0].row["kind"]
+    groups = _groups(shown[0])
+    places = _places(shown[0], groups)
+    reference = _reference(shown[0])
+    everything = list(reference)
+    for number_, score in enumerate(shown):
+        everything += _points(axes, score, places, _OFFSET * (number_ - (len(shown) - 1) / 2) if groups else 0.0)
+    log_y(axes, everything, _LABELS.get(kind, "ratio"), room=0.1)
+    if groups:
+        _group_axis(axes, groups, list(shown[0].row["values"]))
+    else:
+        value_axis(axes, shown[0].row["values"], parameter_label(shown[0].row["parameter"]))
+    if len(reference) == 2:
+        axes.axhspan(*reference, color="#009E73", alpha=0.13, linewidth=0, zorder=0)
+        for end in reference:
+            axes.text(1.02, end, number(end), transform=axes.get_yaxis_transform(), va="center", size=6.5, color=FAINT)
+    else:
+        reference_line(axes, 1.0, _REFERENCES.get(kind, "1"))
+
+
+def _reference(score: Score) -> list[float]:
+    band = score.part.get("band") or ()
+    return [float(end) for end in band] if len(band) == 2 and band[0] > 0 else [1.0]
+
+
+def _points(axes: Axes, score: Score, places: np.ndarray, offset: float) -> list[float]:
+    ratios, whiskers = _ratios(score)
+    calibration = score.row["calibration"]
+    colour, marker = COLOURS.get(calibration, "#000000"), MARKERS.get(calibration, "D")
+    positive = np.isfinite(ratios) & (ratios > 0)
+    x = places[positive] + offset
+    axes.errorbar(x, ratios[positive], whiskers[positive], fmt=marker, color=colour, elinewidth=0.8, zorder=3)
+    return [*(ratios + whiskers)[positive], *ratios[positive], *(ratios - whiskers)[positive]]
+
+
+def _groups(score: Score) -> list[tuple[str, int]]:
+    """(parameter, cells) of the parts whose cells stand side by side; empty where all share one parameter."""
+    found: list[tuple[str, int]] = []
+    for used in score.part.get("uses") or ():
+        job = score.results.job(used, score.row["calibration"])
+        if job is not None:
+            found.append((str(job["cells"][0]["parameter"]), len(job["cells"])))
+    alike = len({name for name, _ in found}) <= 1
+    complete = sum(size for _, size in found) == len(score.row.get("values") or ())
+    return found if complete and not alike else []
+
+
+def _places(score: Score, groups: Sequence[tuple[str, int]]) -> np.ndarray:
+    """Positions on the x axis: the values, or consecutive numbers with a gap between groups."""
+    if not groups:
+        return np.array(score.row["values"], dtype=float)
+    starts = np.concatenate([[0], np.cumsum([size + 1 for _, size in groups])])
+    return np.concatenate([start + np.arange(size) for start, (_, size) in zip(starts, groups, strict=False)]).astype(
+        float
+    )
+
+
+def _group_axis(axes: Axes, groups: Sequence[tuple[str, int]], values: Sequence[float]) -> None:
+    """A tick per cell; under each group its parameter and the range of its values."""
+    ticks: list[float] = []
+    place = taken = 0
+    for name, size in groups:
+        block = values[taken : taken + size]
+        ticks += [place + i for i in range(size)]
+        middle, under = place + (size - 1) / 2, axes.get_xaxis_transform()
+        axes.text(middle, -0.07, symbols(name), transform=under, ha="center", va="center", size=7)
+        ends = f"{tick_text(block[0])} … {tick_text(block[-1])}"
+        axes.text(middle, -0.14, ends, transform=under, ha="center", va="center", size=5.5)
+        place, taken = place + size + 1, taken + size
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_major_formatter(NullFormatter())
+    axes.set_xlim(-0.7, place - 1.3)
+    axes.grid(False, axis="x")

@@ -1,0 +1,174 @@
+"""A table once, as Markdown, CSV, LaTeX and HTML cells: display text for readers, raw values for CSV."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.jsonio import write_text_atomic
+
+Row = Any
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    **{c: "\\" + c for c in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"$<$",
+    ">": r"$>$",
+    "|": r"$|$",
+    "−": "$-$",
+    "×": r"$\times$",
+    "±": r"$\pm$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "∞": r"$\infty$",
+    "→": r"$\to$",
+    "…": r"\ldots{}",
+    "–": "--",
+    "—": "---",
+    "·": r"$\cdot$",
+    "\u2009": r"\,",
+    "\u00a0": "~",
+    "ε": r"$\varepsilon$",
+    **{c: f"$\\{name}$" for c, name in zip("δμσκλη", ("delta", "mu", "sigma", "kappa", "lambda", "eta"), strict=True)},
+    "⁻": r"\textsuperscript{$-$}",
+    **{c: rf"\textsuperscript{{{digit}}}" for digit, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+    "“": "``",
+    "”": "''",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column.
+
+    Attributes
+    ----------
+    title : str
+        Heading.
+    show : callable
+        Row -> display text.
+    raw : mapping of str to callable
+        CSV columns: name -> (row -> value); empty leaves the column out of the CSV.
+    numeric : bool
+        Right-aligned.
+    kind : str
+        ``text``, ``verdict`` (a badge in HTML) or ``code``.
+    style : callable or None
+        Row -> class of the HTML cell's content (the tone of a verdict).
+    """
+
+    title: str
+    show: Callable[[Row], str]
+    raw: Mapping[str, Callable[[Row], Any]] = field(default_factory=dict)
+    numeric: bool = False
+    kind: str = "text"
+    style: Callable[[Row], str] | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table.
+
+    Attributes
+    ----------
+    id, title : str
+        File name and caption.
+    columns : sequence of Column
+    rows : sequence
+        Anything that the columns understand.
+    note : str
+        A sentence under the table.
+    group : callable or None
+        Row -> (heading, anchor) under which consecutive rows stand in HTML; other formats have it as a column.
+    """
+
+    id: str
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    note: str = ""
+    group: Callable[[Row], tuple[str, str]] | None = None
+
+
+def to_markdown(table: Table) -> str:
+    """GitHub-flavoured Markdown, columns padded to equal width."""
+    head = [column.title for column in table.columns]
+    body = [[_markdown(column.show(row)) for column in table.columns] for row in table.rows]
+    widths = [max(3, *(len(line[i]) for line in [head, *body])) for i in range(len(head))]
+    rules = ["-" * (w - 1) + ":" if c.numeric else "-" * w for w, c in zip(widths, table.columns, strict=True)]
+    lines = [
+        f"**{_markdown(table.title)}**",
+        "",
+        *(_padded(line, widths, table.columns) for line in (head, rules, *body)),
+    ]
+    return "\n".join(lines + (["", _markdown(table.note)] if table.note else [])) + "\n"
+
+
+def _padded(cells: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:
+    padded = (c.rjust(w) if k.numeric else c.ljust(w) for c, w, k in zip(cells, widths, columns, strict=True))
+    return "| " + " | ".join(padded) + " |"
+
+
+def _markdown(text: str) -> str:
+    text = html.escape(" ".join(text.split()), quote=False)
+    return re.sub(r"([\\`*_\[\]|])", r"\\\1", text)
+
+
+def to_csv(table: Table) -> str:
+    """CSV of the raw values: NaN and missing are empty, infinity is ``inf``; lists are joined by blanks."""
+    fields = [(name, value) for column in table.columns for name, value in column.raw.items()]
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([name for name, _ in fields])
+    for row in table.rows:
+        writer.writerow([_csv(value(row)) for _, value in fields])
+    return stream.getvalue()
+
+
+def _csv(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, list | tuple):
+        return " ".join(map(_csv, value))
+    return str(value)
+
+
+def to_latex(table: Table) -> str:
+    """A plain ``tabular`` that needs no package; numbers right-aligned, every special character escaped."""
+    form = "".join("r" if column.numeric else "l" for column in table.columns)
+    lines = [r"\begin{tabular}{" + form + "}", r"\hline"]
+    lines += [_latex_line([column.title for column in table.columns]), r"\hline"]
+    lines += [_latex_line([column.show(row) for column in table.columns]) for row in table.rows]
+    note = [f"% {latex(table.note)}"] if table.note else []
+    return "\n".join([f"% {latex(table.title)}", *lines, r"\hline", r"\end{tabular}", *note]) + "\n"
+
+
+def _latex_line(cells: Sequence[str]) -> str:
+    line = " & ".join(latex(cell) for cell in cells)
+    return ("{}" if line.startswith("[") else "") + line + r" \\"
+
+
+def latex(text: str) -> str:
+    """Text with everything that LaTeX would read as a command escaped; symbols of this report as mathematics."""
+    text = "".join(_LATEX.get(c, c) for c in " ".join(text.split(" ")).replace("\n", " "))
+    return re.sub(r"(?:\\textsuperscript\{[^}]*\}){2,}", _joined_superscripts, text)
+
+
+def _joined_superscripts(found: re.Match[str]) -> str:
+    return r"\textsuperscript{" + "".join(re.findall(r"\\textsuperscript\{([^}]*)\}", found[0])) + "}"
+
+
+def write_table(table: Table, folder: Path) -> None:
+    """Write ``<id>.md``, ``<id>.csv`` and ``<id>.tex``."""
+    for suffix, render in (("md", to_markdown), ("csv", to_csv), ("tex", to_latex)):
+        write_text_atomic(folder / f"{table.id}.{suffix}", render(table))

@@ -1,0 +1,80 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.problems.base import Batch, Constants, Data, Trait
+from dpsco_bench.problems.glm import Logistic
+from dpsco_bench.problems.objective import Objective
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+
+FEATURES = np.array([[0.6, 0.8], [1.0, 0.0], [0.0, 0.5], [-0.6, 0.0]])
+LABELS = np.array([1.0, -1.0, 1.0, 1.0])
+START = np.array([0.5, -0.25])
+
+
+class FourRecords(Logistic):
+    """The four records and the start of the specification's check vectors, with the usual logistic loss."""
+
+    name = "four_records"
+    traits = frozenset(Trait)
+
+    def __init__(self, regularisation=0.1, offset=0.0, sign=-1.0):
+        self.regularisation, self.offset, self.sign = regularisation, offset, sign
+        super().__init__(2)
+
+    @property
+    def own_constants(self):
+        lam = self.regularisation
+        return Constants(1.0, 0.25, strong_convexity=lam, regularisation=lam)
+
+    @property
+    def start(self):
+        return START
+
+    def draw(self, n, streams):
+        return Data(4, FEATURES, LABELS)
+
+
+class Scripted(Mechanism):
+    """A mechanism without noise whose batches are single records in a given order."""
+
+    def __init__(self, order, plan, **keywords):
+        super().__init__(plan, {q.name: 0.0 for q in plan.queries}, "scripted", 0, 0, 1, **keywords)
+        self._order = list(order)
+
+    def sample(self, name, step=0):
+        self._declared(name, step)
+        self.sampled[name] += 1
+        return Batch(np.array([[self._order[step]]]), np.ones((1, 1)), np.ones(1), 1.0)
+
+
+def run_scripted(entry, plan, problem, order, observer=None):
+    """Noise-free output ``(d,)`` of a run on the four records with the given record order."""
+    objective = Objective(problem, problem.draw(4, None), 1, observer=observer)
+    return entry.run_function(objective, plan, Scripted(order, plan))[0]
+
+
+def run_plan(entry, plan, problem, data, *, scale=0.0, replicates=1, seed=3, dtype="float64", observer=None):
+    """Output ``(R, d)`` of a run with one noise scale for all queries."""
+    objective = Objective(problem, data, replicates, dtype=dtype, observer=observer)
+    scales = {q.name: scale for q in plan.queries}
+    return entry.run_function(objective, plan, Mechanism(plan, scales, "unit test", seed, 0, replicates, dtype=dtype))
+
+
+@pytest.fixture
+def vectors():
+    return SimpleNamespace(FourRecords=FourRecords, Scripted=Scripted, run=run_scripted, start=START)
+
+
+@pytest.fixture
+def execute():
+    return run_plan
+
+
+@pytest.fixture
+def draw():
+    """``draw(problem, n)``: a data set from fixed streams."""
+    return lambda problem, n: problem.draw(n, lambda name: Stream(stream_key(1, "algorithm tests", name), np))

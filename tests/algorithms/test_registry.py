@@ -1,0 +1,147 @@
+import textwrap
+
+import pytest
+
+from dpsco_bench.algorithms import registry
+from dpsco_bench.algorithms.registry import algorithm, algorithm_module, get_algorithm, list_algorithms
+from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.privacy.plan import GaussianQuery, make_plan
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.registry import get_problem
+
+CONSTANTS = Constants(1.0, 1.0)
+PRIVACY = PrivacySpec(1.0, 1e-5)
+
+
+@pytest.fixture
+def mine(monkeypatch):
+    """An algorithm of one's own, registered for the duration of a test."""
+    monkeypatch.setattr(registry, "_USER_ALGORITHMS", {})
+
+    @algorithm("mine.walk", source="nowhere", variants={"a": ("none",), "b": ("paper", "none")})
+    def plan(c, n, d, privacy, *, variant, count: int | None = None, size: float = 1.0, mode: str = "x"):
+        """Walk at random.
+
+        Longer text.
+        """
+        return make_plan(GaussianQuery("q", 1.0, 1), gradient_evaluations=n, count=count, size=size, mode=mode)
+
+    @plan.run
+    def walk(objective, plan, mechanism):
+        return mechanism.release("q", objective.start)
+
+    return plan
+
+
+def test_ids_name_modules():
+    assert algorithm_module("wang2017.dp_svrg") == "dpsco_bench.algorithms.wang2017.dp_svrg"
+    assert algorithm_module("wang2017/dp_svrg") == "dpsco_bench.algorithms.wang2017.dp_svrg"
+    expected = "dpsco_bench.algorithms.baselines.output_perturbation_zhang17"
+    assert algorithm_module("wang2017.output_perturbation_zhang17") == expected
+    assert get_algorithm("wang2017/dp_svrg") is get_algorithm("wang2017.dp_svrg")
+
+
+@pytest.mark.parametrize("id", ["", "dp_svrg", "wang2017.", "wang2017.../x", "registry.x", "wang2017.barzilai_borwein"])
+def test_unknown_ids(id):
+    with pytest.raises(InputError, match="^algorithm = "):
+        get_algorithm(id)
+
+
+def test_every_algorithm_is_whole():
+    for id in list_algorithms():
+        entry = get_algorithm(id)
+        assert entry.id == id and entry.source and entry.summary.endswith(".") and entry.run_function
+        assert algorithm_module(id) == entry.module
+        assert set(entry.variants) and all(set(v) <= set(registry.CALIBRATIONS) for v in entry.variants.values())
+
+
+def test_ones_own_algorithm(mine):
+    assert get_algorithm("mine.walk") is mine and "mine.walk" in list_algorithms()
+    assert mine.summary == "Walk at random." and mine.run_function is not None
+    assert list(mine.options) == ["count", "size", "mode"]
+
+
+def test_the_first_variant_that_lists_a_calibration_is_its_default(mine):
+    assert (mine.variant_for("none"), mine.variant_for("paper")) == ("a", "b")
+    assert mine.variant_for("none", "b") == "b"
+    with pytest.raises(Refusal, match="^mine.walk with calibration accounted refused: no variant defines it"):
+        mine.variant_for("accounted")
+    with pytest.raises(Refusal, match="^mine.walk variant a with calibration paper refused: only none"):
+        mine.variant_for("paper", "a")
+    with pytest.raises(InputError, match="^variant = 'c': must be one of a, b"):
+        mine.variant_for("none", "c")
+    with pytest.raises(InputError, match="^variant = 'c': must be one of a, b"):
+        mine.plan(CONSTANTS, 4, 2, PRIVACY, "c")
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [({"count": 3}, 3), ({"count": None}, None), ({"size": 2}, 2.0), ({"size": 0.5}, 0.5), ({"mode": "y"}, "y")],
+)
+def test_options_of_the_right_type(mine, given, kept):
+    ((key, _),) = given.items()
+    value = getattr(mine.plan(CONSTANTS, 4, 2, PRIVACY, "a", **given), key)
+    assert value == kept and type(value) is type(kept)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"count": 3.0}, "^count = 3.0: must be of type int or null"),
+        ({"count": True}, "^count = True: must be of type int or null"),
+        ({"count": "3"}, "^count = '3': must be of type int or null"),
+        ({"size": None}, "^size = None: must be of type float"),
+        ({"size": float("nan")}, "^size = nan"),
+        ({"size": True}, "^size = True"),
+        ({"mode": 1}, "^mode = 1: must be of type str"),
+        ({"speed": 1}, "^option = 'speed': must be one of count, size, mode"),
+        ({"variant_": 1}, "^option = 'variant_'"),
+    ],
+)
+def test_options_of_the_wrong_type(mine, given, message):
+    with pytest.raises(InputError, match=message):
+        mine.plan(CONSTANTS, 4, 2, PRIVACY, "a", **given)
+
+
+def test_numpy_integers_are_sizes(mine):
+    import numpy as np
+
+    assert mine.plan(CONSTANTS, np.int64(4), np.int32(2), PRIVACY, "a").gradient_evaluations == 4
+
+
+def test_needs_are_checked():
+    class Bare(type(get_problem("ridge_logistic"))):
+        name = "bare"
+        traits = frozenset({Trait.CONVEX})
+
+    with pytest.raises(Refusal, match="^wang2017.dp_gd_pl on bare refused: the problem lacks smooth records and Lip"):
+        get_algorithm("wang2017.dp_gd_pl").check_problem(Bare(3))
+
+
+def test_ids_have_two_parts():
+    with pytest.raises(InputError, match="^algorithm id = 'walk': must be of the form paper.name"):
+        algorithm("walk", source="nowhere")
+
+
+def test_a_plugin_file_registers_itself(monkeypatch, tmp_path):
+    import importlib.util
+
+    monkeypatch.setattr(registry, "_USER_ALGORITHMS", {})
+    path = tmp_path / "plugin.py"
+    path.write_text(
+        textwrap.dedent(
+            """
+            from dpsco_bench.algorithms.registry import algorithm
+            from dpsco_bench.privacy.plan import GaussianQuery, make_plan
+
+            @algorithm("mine.still", source="nowhere")
+            def plan(c, n, d, privacy, *, variant):
+                "Stay."
+                return make_plan(GaussianQuery("q", 1.0, 1, paper_scale=1.0), gradient_evaluations=0, n=n)
+            """
+        )
+    )
+    spec = importlib.util.spec_from_file_location("plugin", path)
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    assert get_algorithm("mine.still").variants == {"standard": registry.CALIBRATIONS}

@@ -1,0 +1,95 @@
+"""The canary problem is a true worst case: its declared constants hold and are attained."""
+
+import numpy as np
+import pytest
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.problems.base import Data
+from dpsco_bench.problems.registry import get_problem
+
+
+def record_gradient(problem, data, x, record=0):
+    one = Data(1, data.features[None, record : record + 1], data.labels[None, record : record + 1])
+    return problem.batch_gradient(x[None], one, np.ones((1, 1)))[0]
+
+
+@pytest.fixture(params=["turning", "steady"])
+def canary(request, draw):
+    problem = get_problem("canary_huber", 3, canary=request.param)
+    return problem, draw(problem, 20)
+
+
+def test_constants_are_true_and_global(canary):
+    problem, data = canary
+    c = problem.constants
+    assert c.status == "global" and c.strong_convexity == c.regularisation
+    assert np.linalg.norm(data.features, axis=1).max() <= 1 + 1e-12
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        x, y = rng.standard_normal((2, 3)) * 10 ** rng.uniform(-2, 3)
+        at_x, at_y = record_gradient(problem, data, x), record_gradient(problem, data, y)
+        assert np.linalg.norm(at_x) <= c.lipschitz * (1 + 1e-12)
+        assert np.linalg.norm(at_x - at_y) <= c.smoothness * np.linalg.norm(x - y) * (1 + 1e-9)
+    gap = problem.risk(problem.start[None], data)[0] - problem.optimal_risk(data)
+    assert 0 < gap <= c.initial_gap * (1 + 1e-9)
+
+
+def test_all_other_records_contribute_nothing(canary):
+    problem, data = canary
+    x = np.array([3.0, -2.0, 1.0])
+    assert not data.features[1:].any()
+    np.testing.assert_array_equal(record_gradient(problem, data, x, 7), 0.0)
+    np.testing.assert_allclose(problem.mean_gradient(x[None], data)[0] * data.n, record_gradient(problem, data, x))
+
+
+def test_the_neighbour_differs_in_one_record_and_mirrors_its_gradient(canary):
+    problem, data = canary
+    other = problem.neighbour(data)
+    changed = (data.features != other.features).any(axis=1) | (data.labels != other.labels)
+    np.testing.assert_array_equal(np.flatnonzero(changed), [0])
+    x = np.array([4.0, 0.0, 0.0])
+    mirrored = record_gradient(problem, data, x) * [1, -1, -1]
+    np.testing.assert_allclose(record_gradient(problem, other, x), mirrored)
+
+
+def test_the_steady_canary_attains_the_sensitivity_of_a_gradient(draw):
+    problem = get_problem("canary_huber", 2, canary="steady")
+    data = draw(problem, 10)
+    for x in (problem.start, np.zeros(2), np.array([-50.0, 30.0]), np.array([0.0, -200.0])):
+        change = record_gradient(problem, data, x) - record_gradient(problem, problem.neighbour(data), x)
+        assert np.linalg.norm(change) == pytest.approx(2.0)
+
+
+def test_the_turning_canary_nearly_attains_the_sensitivity_of_a_difference(draw):
+    """Between start and origin the gradient turns from +G to -G, along directions that are almost opposite."""
+    problem = get_problem("canary_huber", 2)
+    data = draw(problem, 10)
+    turns = [
+        record_gradient(problem, side, np.zeros(2)) - record_gradient(problem, side, problem.start)
+        for side in (data, problem.neighbour(data))
+    ]
+    assert [np.linalg.norm(turn) for turn in turns] == pytest.approx([2.0, 2.0])
+    assert np.linalg.norm(turns[0] - turns[1]) == pytest.approx(4 * np.sqrt(0.99))
+
+
+def test_slope_and_curvature_are_the_derivatives_of_the_loss():
+    problem = get_problem("canary_huber", smoothness=2.0)
+    u, step = np.array([-3.0, -0.6, -0.4, 0.1, 0.3, 0.7, 5.0]), 1e-6
+    centred = (problem.loss(u + step, 0.0) - problem.loss(u - step, 0.0)) / (2 * step)
+    np.testing.assert_allclose(problem.slope(u, 0.0), centred, atol=1e-9)
+    np.testing.assert_allclose(problem.curvature(u, 0.0), [0, 0, 2, 2, 2, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"d": 1}, "^d = 1: must be an integer >= 2"),
+        ({"canary": "singing"}, "^canary = 'singing': must be one of turning, steady$"),
+        ({"smoothness": 0.0}, "^smoothness = 0.0: must be a finite number > 0$"),
+        ({"regularisation": 0}, "^regularisation = 0: must be a finite number > 0$"),
+        ({"start": -1}, "^start = -1: must be"),
+    ],
+)
+def test_options_out_of_range(options, message):
+    with pytest.raises(InputError, match=message):
+        get_problem("canary_huber", **options)
