@@ -112,9 +112,9 @@ def _trace_rows(trace: Trace, data_set: int, first: int) -> Iterator[dict[str, A
 
 
 def _closed_form_rows(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """One row: the exact expected risk that the problem knows for noisy gradient descent."""
-    problem, schedule = cell.problem_entry, calibrated["schedule"]
-    risk = problem.expected_gap_gradient_descent(schedule["step"], schedule["steps"], calibrated["scales"]["gradient"])
+    """One row: the exact expected risk that the problem knows for the algorithm."""
+    problem = cell.problem_entry
+    risk = problem.expected_gap(cell.algorithm_entry.id, calibrated["schedule"], calibrated["scales"])
     yield {
         "data_set": 0,
         "replicate": 0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.rng.streams import Stream
 
 Array = Any
@@ -26,6 +27,10 @@ class Trait(Enum):
     STRONGLY_CONVEX = "a strongly convex objective"
     POLYAK_LOJASIEWICZ = "the Polyak-Lojasiewicz inequality"
     LIPSCHITZ = "Lipschitz records"
+    GENERALISED_LINEAR = "generalised linear records"
+    BALL = "a ball as its domain"
+    L1_BALL = "an l1 ball as its domain"
+    L2_BALL = "an l2 ball as its domain"
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,10 @@ class Constants:
         lambda >= 0 of the ridge term.
     initial_gap : float
         D0, an a-priori (not data-dependent) bound on ``F(start) - min F``.
+    radius : float
+        Radius of the domain, a ball around the origin, in the ball's own norm; 0 where the domain is all of R^d.
+    domain : str
+        ``l1_ball``, ``l2_ball`` or, for all of R^d, empty.
     status : str
         ``global`` where `lipschitz` and `smoothness` hold on the whole domain, ``nominal`` where only declared.
     """
@@ -53,13 +62,16 @@ class Constants:
     strong_convexity: float = 0.0
     regularisation: float = 0.0
     initial_gap: float = 1.0
+    radius: float = 0.0
+    domain: str = ""
     status: str = "global"
 
     def __post_init__(self) -> None:
-        for f in fields(self):
-            if f.name != "status":
-                value = checked_real(f.name, getattr(self, f.name), positive=f.name in _POSITIVE)
-                object.__setattr__(self, f.name, value)
+        for name in REAL_CONSTANTS:
+            value = checked_real(name, getattr(self, name), positive=name in _POSITIVE)
+            object.__setattr__(self, name, value)
+        if (self.radius > 0) != bool(self.domain):
+            raise InputError("radius", self.radius, "> 0 for a ball as domain, 0 for all of R^d")
 
     @property
     def total_smoothness(self) -> float:
@@ -70,6 +82,16 @@ class Constants:
     def condition_number(self) -> float:
         """``kappa = L/mu`` with L of the losses alone; infinite without strong convexity."""
         return self.smoothness / self.strong_convexity if self.strong_convexity > 0 else math.inf
+
+    @property
+    def ball(self) -> Ball | None:
+        """The domain, or None for all of R^d."""
+        return Ball(self.domain, self.radius) if self.domain else None
+
+    @property
+    def diameter(self) -> float:
+        """Euclidean diameter of the domain; infinite for all of R^d."""
+        return self.ball.diameter if self.ball else math.inf
 
     def override(self, **values: float) -> Constants:
         """Replace constants by declared ones; a value that claims more than the problem proves makes them nominal.
@@ -82,10 +104,9 @@ class Constants:
         InputError
             For an unknown constant or a value outside its range.
         """
-        names = [f.name for f in fields(self) if f.name != "status"]
         for key in values:
-            if key not in names:
-                raise InputError("problem constant", key, "one of " + ", ".join(names))
+            if key not in REAL_CONSTANTS:
+                raise InputError("problem constant", key, "one of " + ", ".join(REAL_CONSTANTS))
         new = replace(self, **values)  # type: ignore[arg-type]
         stronger = (
             new.lipschitz < self.lipschitz
@@ -96,6 +117,7 @@ class Constants:
         return replace(new, status="nominal") if stronger else new
 
 
+REAL_CONSTANTS = tuple(f.name for f in fields(Constants) if f.name not in ("domain", "status"))
 _POSITIVE = ("lipschitz", "smoothness", "initial_gap")
 
 
@@ -239,9 +261,15 @@ class Problem:
         """The minimum (or infimum) of the empirical risk."""
         raise InputError("problem", self.name, "a problem with optimal_risk")
 
-    def expected_gap_gradient_descent(self, step: float, steps: int, sigma: float) -> float:
-        """Exact expected excess risk of noisy gradient descent, where a closed form is known."""
-        raise InputError("problem", self.name, "a problem with a closed form for gradient descent")
+    def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
+        """Exact expected excess risk of an algorithm with its schedule and noise, where a closed form is known.
+
+        Raises
+        ------
+        InputError
+            Where none is.
+        """
+        raise InputError("problem", self.name, f"a problem with a closed form for {algorithm}")
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Records of the record domain, extreme ones first, for the search over neighbouring data sets."""
