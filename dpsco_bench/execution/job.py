@@ -44,10 +44,17 @@ def execute(
     for done, (entry, calibrated) in enumerate(entries):
         cell = located(entry, job["data_root"])
         make = _closed_form_rows if job.get("evaluation") == "closed_form" else _run_rows
-        rows.extend({**_cell_columns(job, cell, calibrated), **row} for row in make(job, cell, calibrated))
+        columns = _cell_columns(job, cell, calibrated)
+        rows.extend(_merged(columns, row) for row in make(job, cell, calibrated))
         progress(done + 1, len(entries))
     stored = {key: value for key, value in job.items() if key not in PLACES}
     return build_table(rows, {"job": stored, "calibrations": dict(calibrations)})
+
+
+def _merged(columns: Mapping[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    """A row with its cell's columns; the warnings of both."""
+    warnings = [text for text in (columns["warnings"], row.pop("warnings", "")) if text]
+    return {**columns, **row, "warnings": "; ".join(warnings)}
 
 
 def _cell_columns(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,7 +115,16 @@ def _trace_rows(trace: Trace, data_set: int, first: int) -> Iterator[dict[str, A
                 "gradient_evaluations": float(trace.evaluations[replicate, checkpoint]),
                 "risk": float(trace.risk[replicate, checkpoint]),
                 "start_risk": trace.start_risk,
+                "warnings": _certificate(trace.certificate),
             }
+
+
+def _certificate(gradient_norm: float | None) -> str:
+    """How exact a minimiser is, rounded up to a power of ten so that rounding does not show."""
+    if gradient_norm is None:
+        return ""
+    power = math.ceil(math.log10(max(gradient_norm, 1e-16)))
+    return f"minimiser certified: gradient below 1e{power:d} of the linear term and G"
 
 
 def _closed_form_rows(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

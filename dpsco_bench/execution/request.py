@@ -10,10 +10,10 @@ from typing import Any
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.problems.base import REAL_CONSTANTS, Problem
+from dpsco_bench.problems.base import Problem, constant_names
 from dpsco_bench.problems.registry import problem_class
 
-CONSTANTS = REAL_CONSTANTS
+CONSTANTS = constant_names()
 CELL_KEYS = ("n", "d", "epsilon", "delta")
 SCHEDULE, PROBLEM, CONSTANT = "algorithm.options", "problem.options", "problem.options.constants"
 

@@ -33,12 +33,15 @@ class Trace:
         Excess risk and counted gradient evaluations at each checkpoint; the last one is the final output.
     start_risk : float
         Excess risk of the starting point.
+    certificate : float or None
+        `Objective.certificate`.
     """
 
     output: np.ndarray
     risk: np.ndarray
     evaluations: np.ndarray
     start_risk: float
+    certificate: float | None = None
 
 
 class Checkpoints:
@@ -101,7 +104,7 @@ def run_block(
     final = to_numpy(output)
     if not (np.isfinite(risk).all() and np.isfinite(final).all()):
         raise NumericalFailure(f"non-finite iterates: {describe(cell, calibration)}")
-    return Trace(final, risk, np.stack(checkpoints.evaluations, axis=1), start_risk)
+    return Trace(final, risk, np.stack(checkpoints.evaluations, axis=1), start_risk, objective.certificate)
 
 
 def replicate_blocks(n: int, replicates: int) -> list[tuple[int, int]]:

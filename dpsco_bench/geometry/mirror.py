@@ -1,7 +1,7 @@
-"""Mirror maps of balls: steps in a Bregman divergence and in the ball's own norm, exact and for all replicates at once.
+"""Mirror maps of balls: steps in a Bregman divergence and in the ball's own norm, exact and for all replicates.
 
-``||.||_C`` is the Minkowski norm of the ball C, that is its norm over its radius. Each geometry has a distance-generating
-function w that is 1-strongly convex in ``||.||_C``, and two exact minimisations over C:
+``||.||_C`` is the Minkowski norm of the ball C, that is its norm over its radius. Each geometry has a
+distance-generating function w that is 1-strongly convex in ``||.||_C``, and two exact minimisations over C:
 
 - `bregman_step`: ``argmin_u D_w(u, z) + <direction, u>``;
 - `norm_step`: ``argmin_y coefficient ||y - x||_C^2 + <direction, y - x>``.
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 from scipy.integrate import quad
@@ -85,7 +86,7 @@ class L1Geometry:
         return 2.0 * math.log(d) if d >= 3 else 2.0
 
     def curvature(self, d: int) -> float:
-        """s."""
+        """S."""
         p = self.dual_exponent(d)
         return (math.e * (p - 1.0) if d >= 3 else float(d)) / self.radius**2
 
@@ -143,6 +144,7 @@ class L1Geometry:
         return moved + xp.where(chosen, heading * (alone + l1_norm(given)), xp.zeros_like(x))
 
 
+@lru_cache(maxsize=256)
 def mean_largest_square(d: int) -> float:
     """``E max_{j <= d} b_j^2`` of d standard normal variables."""
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from dpsco_bench.errors import InputError
@@ -49,16 +46,3 @@ class DiagQuadratic(DiagonalOracle):
         """G = 1 declared (nominal), L = 1, mu = 1/kappa, the exact initial gap."""
         gap = 0.5 * float(np.mean(self.spectrum))
         return Constants(1.0, 1.0, strong_convexity=1.0 / self.kappa, initial_gap=gap, status="nominal")
-
-    def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
-        """Exact expected excess risk of noisy gradient descent, the last iterate.
-
-        ``(1/2) sum_j h_j [a_j^T e_j^2 + sigma^2 eta^2 (1 - a_j^T)/(1 - a_j)]`` with ``a_j = (1 - eta h_j)^2``.
-        """
-        if algorithm != "wang2017.dp_gd_pl":
-            return super().expected_gap(algorithm, schedule, scales)
-        step, steps, sigma, h = schedule["step"], schedule["steps"], scales["gradient"], self.spectrum
-        a = (1.0 - step * h) ** 2
-        decay = a**steps
-        noise = (sigma * step) ** 2 * (1.0 - decay) / (1.0 - a)
-        return 0.5 * float(np.sum(h * (decay * self.start**2 + noise)))
