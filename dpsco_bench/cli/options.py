@@ -11,6 +11,7 @@ from typing import Any
 from dpsco_bench.errors import InputError
 
 _INTEGER = re.compile(r"[+-]?\d{1,999}")
+_REAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
 _WORDS = {"true": True, "false": False, "null": None, "none": None}
 
 
@@ -45,10 +46,7 @@ def parse_value(text: str) -> Any:
         return _WORDS[text.lower()]
     if _INTEGER.fullmatch(text):
         return int(text)
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    return float(text) if _REAL.fullmatch(text) else text
 
 
 def parse_keys(arguments: Iterable[str]) -> dict[str, Any]:
