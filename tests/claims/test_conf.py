@@ -8,15 +8,31 @@ import yaml
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.compose import claim_ids, claim_plan, find_claim_id, load_claim, make_plan
+from dpsco_bench.claims.jobs import check_job, part_jobs
 from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.errors import InputError
+from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.problems.registry import list_problems, problem_class
 
 
 @pytest.fixture(scope="module")
-def plans():
-    return {(id, profile): claim_plan(id, profile) for id in claim_ids() for profile in PROFILES}
+def claims():
+    """Every claim with its settings, composed once: the profiles differ in what the claims' files name by profile."""
+    return {id: load_claim(id) for id in claim_ids()}
+
+
+@pytest.fixture(scope="module")
+def jobs(claims):
+    """Jobs of every claim and profile; an impossible cell is refused here."""
+    made = {}
+    for id, (claim, settings) in claims.items():
+        for profile in PROFILES:
+            parts = [part for part in claim.parts_of(profile) if part.plans]
+            made[id, profile] = [job for part in parts for job in part_jobs(claim, part, profile, settings)]
+            for job in made[id, profile]:
+                check_job(job)
+    return made
 
 
 def test_there_are_claims():
@@ -24,8 +40,8 @@ def test_there_are_claims():
 
 
 @pytest.mark.parametrize("id", claim_ids())
-def test_a_claim_file_names_itself_and_what_exists(id):
-    claim, _ = load_claim(id)
+def test_a_claim_file_names_itself_and_what_exists(claims, id):
+    claim, _ = claims[id]
     assert claim.id == id and claim.title and claim.source and claim.statement
     for part in claim.parts:
         if part.bound:
@@ -38,30 +54,34 @@ def test_a_claim_file_names_itself_and_what_exists(id):
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("id", claim_ids())
-def test_every_cell_plans_under_every_profile(plans, id, profile):
-    """`claim_plan` refuses an impossible cell; each part that a profile measures has its jobs, with unique names."""
-    entry = plans[id, profile]
-    names = [(job["part"], job["calibration"]) for job in entry["jobs"]]
+def test_every_part_that_a_profile_measures_has_its_jobs(claims, jobs, id, profile):
+    names = [(job["part"], job["calibration"]) for job in jobs[id, profile]]
     assert len(set(names)) == len(names)
-    with_jobs = {job["part"] for job in entry["jobs"]}
-    for part in entry["claim"]["parts"]:
-        assert bool(part["uses"]) != (part["id"] in with_jobs)
-    for job in entry["jobs"]:
+    for part in claims[id][0].parts_of(profile):
+        assert bool(part.uses) != (part.id in {name for name, _ in names})
+    for job in jobs[id, profile]:
         assert job["cells"] and job["replicates"] >= 1
 
 
 @pytest.mark.parametrize("id", claim_ids())
-def test_every_claim_is_measured_in_ci_and_full(plans, id):
-    assert plans[id, "ci"]["jobs"] and plans[id, "full"]["jobs"]
+def test_every_claim_is_measured_in_ci_and_full(jobs, id):
+    assert jobs[id, "ci"] and jobs[id, "full"]
 
 
-def test_equal_keys_mean_equal_work(plans):
-    """Two jobs of one key have the same cells up to labels: a key never stands for two things."""
+def test_equal_keys_mean_equal_work(jobs):
+    """A key never stands for two things: jobs that share one have the same cells and settings."""
     seen = {}
-    for entry in plans.values():
-        for job in entry["jobs"]:
-            work = {k: v for k, v in job.items() if k not in ("claim", "part", "profile", "kind", "timing")}
-            assert seen.setdefault(job["key"], work) == work
+    for job in (job for made in jobs.values() for job in made):
+        work = {k: v for k, v in job.items() if k not in ("claim", "part", "profile", "kind", "timing")}
+        assert seen.setdefault(job["key"], work) == work
+
+
+def test_the_plan_step_gives_the_same_jobs(jobs):
+    """And its entry names the parts that the profile measures, as plain JSON."""
+    entry = claim_plan("wang2017.thm6.1", "smoke")
+    assert entry["jobs"] == jobs["wang2017.thm6.1", "smoke"]
+    assert loads(dumps_canonical(entry)) == entry
+    assert [part["id"] for part in entry["claim"]["parts"]] == list(dict.fromkeys(job["part"] for job in entry["jobs"]))
 
 
 @pytest.mark.parametrize("text", ["wang2017.thm4.2", "wang2017.thm4_2", "wang2017/thm4.2", "wang2017/thm4_2"])
