@@ -66,12 +66,8 @@ def rows(dpsco, *arguments):
 
 def test_defaults_and_keys_are_those_of_the_configuration():
     text = OmegaConf.load(conf_dir() / "run.yaml")
-    groups = {
-        key: value
-        for entry in text.pop("defaults")
-        if isinstance(entry, dict | object) and entry != "_self_"
-        for key, value in entry.items()
-    }
+    entries = [entry for entry in text.pop("defaults") if entry != "_self_"]
+    groups = {key: value for entry in entries for key, value in entry.items()}
     assert {key: groups[key] for key in DEFAULTS} == DEFAULTS
     assert set(GROUPS) <= set(groups)
     assert set(SETTINGS) | {"data", "hydra"} == set(text)
