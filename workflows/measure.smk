@@ -10,6 +10,8 @@ rule calibrate:
         key=flow.calibration_key,
     log:
         FILES.log("calibrate", "{claim}", "{part}.{calibration}"),
+    benchmark:
+        FILES.benchmark("calibrate", "{claim}", "{part}.{calibration}")
     message:
         "calibrate {wildcards.claim} {wildcards.part} [{wildcards.calibration}]"
     shell:

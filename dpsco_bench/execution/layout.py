@@ -79,7 +79,7 @@ class Layout:
     @property
     def cache(self) -> Path:
         """Calibrations by key, shared by all profiles."""
-        return self.base / "results" / "cache"
+        return self.base / "results" / "cache" / "workflow"
 
     def calibrations(self, job: Mapping[str, Any]) -> Path:
         """Calibrations of a job's cells."""

@@ -12,6 +12,7 @@ from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.layout import find_job, has_run, job_name, read_calibrations, read_entry
 from dpsco_bench.execution.lock import key_lock
+from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import JobLog
 from dpsco_bench.execution.results import write_table
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, write_text_atomic
@@ -123,7 +124,7 @@ def time_job(
 
 
 def planned_job(entry: Mapping[str, Any], plan: Path, name: str, key: str, which: str = "key") -> dict[str, Any]:
-    """The job of a plan entry, if it is still the one that the workflow means.
+    """The job of a plan entry, if it is still the one that the workflow means; loads its plugins.
 
     Raises
     ------
@@ -137,6 +138,7 @@ def planned_job(entry: Mapping[str, Any], plan: Path, name: str, key: str, which
         raise InputError(
             f"{which} of {job['claim']} {name} in {plan}", job[which], f"{key}, or snakemake started again"
         )
+    load_plugins(job["plugins"])
     return job
 
 

@@ -147,7 +147,7 @@ def add_remove_epsilon(plan: Plan, scales: Mapping[str, float], delta: float) ->
         return math.inf
     sampled = [q for q in plan.queries if _is_sampled(q)]
     covered = all(isinstance(q, GaussianQuery) and not isinstance(q.records, SingleIndex) for q in plan.queries)
-    if not covered or len(sampled) > 1:
+    if not covered or len(sampled) > 1 or plan.leaks:
         return math.nan
     mu = math.sqrt(sum(q.releases * (q.contribution / scales[q.name]) ** 2 for q in plan.queries if q not in sampled))
     if not sampled:

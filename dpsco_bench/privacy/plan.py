@@ -162,12 +162,15 @@ class Plan:
         The theorem's named quantities (step, epochs, ...); readable as attributes of the plan.
     leaks : tuple of str
         Uses of the data that no query covers, in words; empty for a private algorithm.
+    warnings : tuple of str
+        Conditions of the theorem that this run violates; recorded in every row.
     """
 
     queries: tuple[Query, ...]
     gradient_evaluations: float
     schedule: Mapping[str, Any]
     leaks: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -185,6 +188,12 @@ class Plan:
         raise InputError("query", name, "one of " + ", ".join(q.name for q in self.queries))
 
 
-def make_plan(*queries: Query, gradient_evaluations: float, leaks: tuple[str, ...] = (), **schedule: Any) -> Plan:
+def make_plan(
+    *queries: Query,
+    gradient_evaluations: float,
+    leaks: tuple[str, ...] = (),
+    warnings: tuple[str, ...] = (),
+    **schedule: Any,
+) -> Plan:
     """Build a plan; every further keyword becomes a named quantity of the schedule."""
-    return Plan(tuple(queries), float(gradient_evaluations), dict(schedule), leaks)
+    return Plan(tuple(queries), float(gradient_evaluations), dict(schedule), leaks, warnings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from dpsco_bench.algorithms.registry import algorithm
-from dpsco_bench.backend.namespace import array_namespace
+from dpsco_bench.backend.namespace import array_namespace, cast
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, make_plan
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -53,7 +53,7 @@ def frank_wolfe(objective, plan, mechanism):
         scores = plan.radius * objective.full_gradient(x)
         scores = xp.reshape(xp.stack([scores, -scores], axis=-1), (-1, 2 * d))
         chosen = mechanism.release("vertex", scores, t - 1)
-        picked = xp.astype(vertices[None, :] == chosen[:, None], x.dtype)
+        picked = cast(vertices[None, :] == chosen[:, None], x.dtype)
         vertex = plan.radius * (picked[:, 0::2] - picked[:, 1::2])
         x = x + 2 / (t + 2) * (vertex - x)
         objective.observe(x)

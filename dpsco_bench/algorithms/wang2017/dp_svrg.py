@@ -77,8 +77,16 @@ def plan(
         scale = sqrt(noise_constant * N * l) * c.lipschitz / (n * privacy.epsilon)
         inner = GaussianQuery("inner", 4 * c.lipschitz, N, SingleIndex(n), paper_scale=scale)
         leaks = ("the exact full gradient enters every query uncharged",) + (step_rule == "bb") * (BB_LEAK,)
+        limit = N / n**2
+        outside = (f"Theorem 4.1 asks for eps <= c1 T m/n^2, here {limit:.3g} c1 (erratum E1)",)
         return make_plan(
-            inner, gradient_evaluations=T * (n + 2 * m), leaks=leaks, batch=1, exact_anchor=True, **schedule
+            inner,
+            gradient_evaluations=T * (n + 2 * m),
+            leaks=leaks,
+            warnings=outside * (privacy.epsilon > limit),
+            batch=1,
+            exact_anchor=True,
+            **schedule,
         )
     b = batch or min(n, ceil(0.5 * n * privacy.epsilon / sqrt(N * l)))
     anchor = GaussianQuery("anchor", 2 * c.lipschitz / n, T, share=ANCHOR_SHARE)
