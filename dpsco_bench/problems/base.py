@@ -32,6 +32,7 @@ class Trait(Enum):
     UNREGULARISED = "an objective without regulariser"
     L1_BALL = "an l1 ball as domain"
     L2_BALL = "an l2 ball as domain"
+    BALL_OR_STRONGLY_CONVEX = "a ball as domain or a strongly convex objective"
     GENERALISED_LINEAR = "generalised linear records"
 
 
@@ -263,7 +264,12 @@ class Problem:
     def properties(self) -> frozenset[Trait]:
         """`traits`, and those that the domain and the regulariser decide."""
         own = self.own_constants
-        return self.traits | DOMAIN_TRAITS[own.domain] | ({Trait.UNREGULARISED} if own.regularisation == 0 else set())
+        found = self.traits | DOMAIN_TRAITS[own.domain]
+        if own.regularisation == 0:
+            found |= {Trait.UNREGULARISED}
+        if found & {Trait.BALL, Trait.STRONGLY_CONVEX}:
+            found |= {Trait.BALL_OR_STRONGLY_CONVEX}
+        return found
 
     def at(self, n: int, epsilon: float, delta: float) -> Problem:
         """The problem of a cell with ``n`` records and target (epsilon, delta): itself unless it belongs to a family.

@@ -15,7 +15,12 @@ SOURCE = (
 )
 
 
-@algorithm("wang2017.noisy_sgd_bst14", source=SOURCE, needs=(Trait.CONVEX, Trait.LIPSCHITZ), order_invariant=False)
+@algorithm(
+    "wang2017.noisy_sgd_bst14",
+    source=SOURCE,
+    needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.BALL_OR_STRONGLY_CONVEX),
+    order_invariant=False,
+)
 def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, steps: int | None = None) -> Plan:
     """T = n^2 projected steps on one uniform record each, eta_t = 1/(mu t) or diam/sqrt(t(G^2 + d sigma^2)).
 
