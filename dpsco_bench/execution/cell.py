@@ -88,8 +88,9 @@ class Cell:
 
     @cached_property
     def problem_entry(self) -> Problem:
-        """The problem from the registry."""
-        return get_problem(self.problem, self.d, **dict(self.problem_options))
+        """The problem from the registry, as this cell has it."""
+        problem = get_problem(self.problem, self.d, **dict(self.problem_options))
+        return problem.at(self.n, float(self.epsilon), float(self.delta))
 
     def data_key(self) -> str:
         """What names the data streams: neither algorithm, privacy nor calibration."""

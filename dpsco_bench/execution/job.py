@@ -9,8 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.execution.results import FINAL, build_table
 from dpsco_bench.execution.run import Trace, replicate_blocks, run_block
+from dpsco_bench.problems.objective import Objective
 
 Progress = Callable[[int, int], None]
 PLACES = ("data_root", "plugins")
@@ -112,14 +114,16 @@ def _trace_rows(trace: Trace, data_set: int, first: int) -> Iterator[dict[str, A
 
 
 def _closed_form_rows(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """One row: the exact expected risk that the problem knows for noisy gradient descent."""
-    problem, schedule = cell.problem_entry, calibrated["schedule"]
-    risk = problem.expected_gap_gradient_descent(schedule["step"], schedule["steps"], calibrated["scales"]["gradient"])
+    """One row: the exact expectation that the problem knows for noisy gradient descent."""
+    measure, schedule = get_measure(cell.algorithm_entry.measure), calibrated["schedule"]
+    sigma = calibrated["scales"]["gradient"]
+    risk = measure.closed_form(cell.problem_entry, schedule["step"], schedule["steps"], sigma)
+    objective = Objective(cell.problem_entry, cell.draw_data(job["seed"], 0), 1)
     yield {
         "data_set": 0,
         "replicate": 0,
         "checkpoint": FINAL,
         "gradient_evaluations": float(calibrated["gradient_evaluations"]),
         "risk": risk,
-        "start_risk": float(problem.risk(problem.start[None], cell.draw_data(job["seed"], 0))[0]),
+        "start_risk": measure.at_start(objective),
     }

@@ -88,7 +88,10 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 
     Full-data queries compose exactly as one Gaussian; one Poisson-sampled query joins them in a PLD (upper bound);
     single uniform indices have a lower bound only. What a plan says it leaks is not charged: a lower bound again.
+    An output that nothing protects has no finite epsilon, whatever is released beside it.
     """
+    if plan.unprotected:
+        return Charge(math.inf, "exact", "no noise on the output")
     sampled = [q for q in plan.queries if _is_sampled(q)]
     if len(sampled) > 1:
         raise Refusal("plan", "no accountant here composes several sampled queries")
@@ -107,7 +110,7 @@ def add_remove_epsilon(plan: Plan, scales: Mapping[str, float], delta: float) ->
 
     Adding a record changes a full-data release by one contribution, half the replace-one sensitivity.
     """
-    if any(scales[q.name] == 0 for q in plan.queries):
+    if plan.unprotected or any(scales[q.name] == 0 for q in plan.queries):
         return math.inf
     sampled = [q for q in plan.queries if _is_sampled(q)]
     if any(isinstance(q.records, SingleIndex) for q in sampled) or len(sampled) > 1:
@@ -150,8 +153,9 @@ def _no_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
 
 def _accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """Give each query with a share its part of the squared Gaussian-DP budget, then solve for the one that is left."""
-    if plan.leaks:
-        raise Refusal("calibration accounted", f"no noise makes the plan private: {plan.leaks[0]}")
+    for leak in (plan.unprotected, *plan.leaks):
+        if leak:
+            raise Refusal("calibration accounted", f"no noise makes the plan private: {leak}")
     mu = gaussian.gdp_mu(privacy.epsilon, privacy.delta)
     shared = {q.name: q.share for q in plan.queries if q.share is not None}
     rest = [q for q in plan.queries if q.share is None]

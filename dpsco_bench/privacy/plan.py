@@ -94,12 +94,15 @@ class Plan:
         The theorem's named quantities (step, epochs, ...); readable as attributes of the plan.
     leaks : tuple of str
         Uses of the data that no query covers, in words; empty for a private algorithm.
+    unprotected : str
+        Why the output is an exact function of the data, so that no finite epsilon holds; empty for all others.
     """
 
     queries: tuple[GaussianQuery, ...]
     gradient_evaluations: float
     schedule: Mapping[str, Any]
     leaks: tuple[str, ...] = ()
+    unprotected: str = ""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -118,7 +121,11 @@ class Plan:
 
 
 def make_plan(
-    *queries: GaussianQuery, gradient_evaluations: float, leaks: tuple[str, ...] = (), **schedule: Any
+    *queries: GaussianQuery,
+    gradient_evaluations: float,
+    leaks: tuple[str, ...] = (),
+    unprotected: str = "",
+    **schedule: Any,
 ) -> Plan:
     """Build a plan; every further keyword becomes a named quantity of the schedule."""
-    return Plan(tuple(queries), float(gradient_evaluations), dict(schedule), leaks)
+    return Plan(tuple(queries), float(gradient_evaluations), dict(schedule), leaks, unprotected)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, sigmoid, softplus
 from dpsco_bench.errors import InputError
-from dpsco_bench.problems.base import Data, Problem, Trait
+from dpsco_bench.problems.base import Data, Problem, StreamFactory, Trait
 from dpsco_bench.problems.newton import minimise_glm
 
 Array = Any
@@ -48,7 +48,15 @@ class GeneralisedLinear(Problem):
         return xp.mean(self.loss(x @ data.features.T, data.labels), axis=-1) + ridge
 
     def optimal_risk(self, data: Data) -> float:
-        """Minimum by damped Newton steps on the host, to a Newton decrement below 1e-15."""
+        """Minimum by damped Newton steps on the host, to a Newton decrement below 1e-15.
+
+        Raises
+        ------
+        InputError
+            Without convexity, where no exact minimum is known.
+        """
+        if Trait.CONVEX not in self.traits:
+            raise InputError("problem", self.name, "convex, for its exact minimum to be known")
         return minimise_glm(self, data).value
 
 
@@ -81,3 +89,12 @@ class Logistic(GeneralisedLinear):
         rows[: len(extreme)] = extreme
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         return Data(count, rows, np.where(np.arange(count) % 2 == 0, 1.0, -1.0))
+
+
+def draw_sphere_logistic(n: int, d: int, streams: StreamFactory) -> Data:
+    """Rows uniform on the unit sphere, ``P(y=1) = sigmoid(<a, 2*ones>)``; record i depends on i alone."""
+    rows = streams("features").normal(0, 1, 0, n, d)[0].astype(np.float64)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    chance = 1.0 / (1.0 + np.exp(-2.0 * rows.sum(axis=1)))
+    labels = np.where(streams("labels").uniform(0, 1, 0, n, 1)[0, :, 0] < chance, 1.0, -1.0)
+    return Data(n, rows, labels)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.backend.namespace import take_rows, take_values, to_numpy
+from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.problems.base import Batch, Constants, Data, Problem
 
 Array = Any
@@ -53,6 +54,7 @@ class Objective:
         self._risk_data = self.data if dtype == "float64" else data.to(xp, "float64")
         self.evaluations = xp.zeros((replicates,), dtype=xp.float64)
         self._regularisation = problem.constants.regularisation
+        self.domain: Ball | None = problem.own_constants.ball
         self._observer = observer
         self._optimal_risk: float | None = None
 
@@ -105,13 +107,22 @@ class Objective:
         return self._regularisation * x
 
     def prox(self, x: Array, step: Array) -> Array:
-        """Proximal map of ``step * (lambda/2) ||.||^2``; ``step`` is a number or an array ``(R, 1)``."""
-        return x / (1.0 + step * self._regularisation)
+        """Proximal map of ``step * (lambda/2) ||.||^2`` over the domain; ``step`` is a number or an array ``(R, 1)``.
+
+        The constrained minimiser is the projection of the free one, since the ridge is a multiple of the identity.
+        """
+        free = x / (1.0 + step * self._regularisation)
+        return free if self.domain is None else self.domain.project(free)
 
     def observe(self, x: Array) -> None:
         """Show an iterate to the measurement, if there is one."""
         if self._observer is not None:
             self._observer(self, x)
+
+    def exact_gradient(self, x: Array) -> Array:
+        """``grad F(x)`` in float64 for a measurement: not counted, and not for algorithms."""
+        x = self.xp.astype(x, self.xp.float64)
+        return self.problem.mean_gradient(x, self._risk_data) + self._regularisation * x
 
     def excess_risk(self, x: Array) -> np.ndarray:
         """``F(x) - min F`` in float64 on the host, shape ``(R,)``."""

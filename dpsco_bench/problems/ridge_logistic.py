@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait
-from dpsco_bench.problems.glm import Logistic
+from dpsco_bench.problems.glm import Logistic, draw_sphere_logistic
 
 
 class RidgeLogistic(Logistic):
@@ -23,8 +21,4 @@ class RidgeLogistic(Logistic):
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         """``n`` rows; record i depends on i alone."""
-        rows = streams("features").normal(0, 1, 0, n, self.dimension)[0].astype(np.float64)
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        chance = 1.0 / (1.0 + np.exp(-2.0 * rows.sum(axis=1)))
-        labels = np.where(streams("labels").uniform(0, 1, 0, n, 1)[0, :, 0] < chance, 1.0, -1.0)
-        return Data(n, rows, labels)
+        return draw_sphere_logistic(n, self.dimension, streams)
