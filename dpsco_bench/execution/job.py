@@ -9,8 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.execution.results import FINAL, build_table
 from dpsco_bench.execution.run import Trace, replicate_blocks, run_block
+from dpsco_bench.problems.objective import Objective
 
 Progress = Callable[[int, int], None]
 PLACES = ("data_root", "plugins")
@@ -129,14 +131,16 @@ def _certificate(gradient_norm: float | None) -> str:
 
 
 def _closed_form_rows(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """One row: the exact expected risk that the problem knows for the algorithm."""
-    problem = cell.problem_entry
-    risk = problem.expected_gap(cell.algorithm_entry.id, calibrated["schedule"], calibrated["scales"])
+    """One row: the exact expectation that the problem knows for the algorithm."""
+    measure = get_measure(cell.algorithm_entry.measure)
+    schedule, scales = calibrated["schedule"], calibrated["scales"]
+    risk = measure.closed_form(cell.problem_entry, cell.algorithm_entry.id, schedule, scales)
+    objective = Objective(cell.problem_entry, cell.draw_data(job["seed"], 0), 1)
     yield {
         "data_set": 0,
         "replicate": 0,
         "checkpoint": FINAL,
         "gradient_evaluations": float(calibrated["gradient_evaluations"]),
         "risk": risk,
-        "start_risk": float(problem.risk(problem.start[None], cell.draw_data(job["seed"], 0))[0]),
+        "start_risk": measure.at_start(objective),
     }

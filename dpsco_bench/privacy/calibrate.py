@@ -90,8 +90,11 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     """Epsilon of the composed queries at ``delta``.
 
     Full-data Gaussians compose exactly as one; one sampled Gaussian query joins them in a PLD (upper bound). Another
-    kind is charged alone, by its rule. What a plan says it leaks is not charged: a lower bound.
+    kind is charged alone, by its rule. What a plan says it leaks is not charged: a lower bound. An output that nothing
+    protects has no finite epsilon, whatever is released beside it.
     """
+    if plan.unprotected:
+        return Charge(math.inf, "exact", "no noise on the output")
     if any(scales[q.name] == 0 for q in plan.queries):
         return Charge(math.inf, "exact", "no noise")
     if any(not isinstance(q, GaussianQuery) for q in plan.queries):
@@ -143,7 +146,7 @@ def add_remove_epsilon(plan: Plan, scales: Mapping[str, float], delta: float) ->
 
     Adding a record changes a full-data release by one contribution, half the replace-one sensitivity.
     """
-    if any(scales[q.name] == 0 for q in plan.queries):
+    if plan.unprotected or any(scales[q.name] == 0 for q in plan.queries):
         return math.inf
     sampled = [q for q in plan.queries if _is_sampled(q)]
     covered = all(isinstance(q, GaussianQuery) and not isinstance(q.records, SingleIndex) for q in plan.queries)
@@ -176,8 +179,9 @@ def _no_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
 
 def _accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """Give each query with a share its part of the squared Gaussian-DP budget, then solve for the one that is left."""
-    if plan.leaks:
-        raise Refusal("calibration accounted", f"no noise makes the plan private: {plan.leaks[0]}")
+    for leak in (plan.unprotected, *plan.leaks):
+        if leak:
+            raise Refusal("calibration accounted", f"no noise makes the plan private: {leak}")
     if any(not isinstance(q, GaussianQuery) for q in plan.queries):
         query = _alone(plan)
         return {query.name: RULES[type(query)].scale(query, privacy)}

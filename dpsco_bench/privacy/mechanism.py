@@ -120,6 +120,14 @@ class Mechanism:
         weights = self.xp.asarray(mask, dtype=self.dtype)
         return Batch(self.xp.asarray(indices), weights, sizes, self._expected_size(query))
 
+    def choose(self, name: str, high: int) -> Array:
+        """Uniform index in ``0..high-1`` per replicate, shape ``(R,)``, independent of data and noise.
+
+        For choices that cost no privacy, such as which iterate is returned; every call with this name gives the same.
+        """
+        drawn = self._stream(f"choice/{name}", np).integers(0, 1, self._first, self._replicates, 1, high=high)
+        return self.xp.asarray(np.asarray(drawn)[0, :, 0])
+
     def _spend(self, name: str, step: int) -> Query:
         """Use up one declared release."""
         query = self._declared(name, step)

@@ -164,6 +164,8 @@ class Plan:
         Uses of the data that no query covers, in words; empty for a private algorithm.
     warnings : tuple of str
         Conditions of the theorem that this run violates; recorded in every row.
+    unprotected : str
+        Why the output is an exact function of the data, so that no finite epsilon holds; empty for all others.
     """
 
     queries: tuple[Query, ...]
@@ -171,6 +173,7 @@ class Plan:
     schedule: Mapping[str, Any]
     leaks: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    unprotected: str = ""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -193,7 +196,8 @@ def make_plan(
     gradient_evaluations: float,
     leaks: tuple[str, ...] = (),
     warnings: tuple[str, ...] = (),
+    unprotected: str = "",
     **schedule: Any,
 ) -> Plan:
     """Build a plan; every further keyword becomes a named quantity of the schedule."""
-    return Plan(tuple(queries), float(gradient_evaluations), dict(schedule), leaks, warnings)
+    return Plan(tuple(queries), float(gradient_evaluations), dict(schedule), leaks, warnings, unprotected)

@@ -43,6 +43,5 @@ class DiagQuadratic(DiagonalOracle):
 
     @property
     def own_constants(self) -> Constants:
-        """G = 1 declared (nominal), L = 1, mu = 1/kappa, the exact initial gap."""
-        gap = 0.5 * float(np.mean(self.spectrum))
-        return Constants(1.0, 1.0, strong_convexity=1.0 / self.kappa, initial_gap=gap, status="nominal")
+        """G = 1 declared (nominal), L = 1, mu = 1/kappa, the exact initial gap and distance."""
+        return self.declared(strong_convexity=1.0 / self.kappa)

@@ -48,12 +48,20 @@ class GeneralisedLinear(Problem):
         return xp.mean(self.loss(x @ data.features.T, data.labels), axis=-1) + ridge
 
     def optimal_risk(self, data: Data) -> float:
-        """Minimum over the domain by damped Newton steps on the host, to a Newton decrement below 1e-15."""
+        """Minimum over the domain by damped Newton steps on the host, to a Newton decrement below 1e-15.
+
+        Raises
+        ------
+        InputError
+            Without convexity, or on a domain other than an l2 ball, where no exact minimum is known.
+        """
         ball = self.constants.ball
+        if Trait.CONVEX not in self.traits:
+            raise InputError("problem", self.name, "convex, for its exact minimum to be known")
         if ball is None:
             return minimise_glm(self, data).value
         if ball.name != "l2_ball":
-            raise InputError(f"domain of {self.name}", ball.name, "an l2 ball or all of R^d")
+            raise InputError(f"domain of {self.name}", ball.name, "space or l2_ball, for its exact minimum to be known")
         return minimise_glm_in_ball(self, data, ball.radius).value
 
 

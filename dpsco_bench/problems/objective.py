@@ -135,6 +135,11 @@ class Objective:
         if self._observer is not None:
             self._observer(self, x)
 
+    def exact_gradient(self, x: Array) -> Array:
+        """``grad F(x)`` in float64 for a measurement: not counted, and not for algorithms."""
+        x = self.xp.astype(x, self.xp.float64)
+        return self.problem.mean_gradient(x, self._risk_data) + self._regularisation * x
+
     def excess_risk(self, x: Array) -> np.ndarray:
         """``F(x) - min F`` in float64 on the host, shape ``(R,)``."""
         if self._optimal_risk is None:

@@ -55,7 +55,7 @@ def problem(entry: Entry) -> Iterator[str]:
     """Lines about a problem."""
     yield from _head(entry)
     constants = ", ".join(
-        f"{key} {number(value)}" for key, value in entry["constants"].items() if not isinstance(value, str)
+        f"{key} {number(value)}" for key, value in entry["constants"].items() if isinstance(value, float)
     )
     about = ", realised values depend on the data" if entry["data_dependent_constants"] else ""
     yield labelled("constants", f"{constants} ({entry['constants']['status']}{about})")
