@@ -86,9 +86,7 @@ def plan(
         limit = N / n**2
         outside = (f"Theorem 4.1 asks for eps <= c1 T m/n^2, here {limit:.3g} c1 (erratum E1)",)
         warnings = outside * (privacy.epsilon > limit)
-        return literal_plan(
-            c, n, T, N, scale, leaks=(step_rule == "bb") * (BB_LEAK,), warnings=warnings, **schedule
-        )
+        return literal_plan(c, n, T, N, scale, leaks=(step_rule == "bb") * (BB_LEAK,), warnings=warnings, **schedule)
     return poisson_plan(c, n, T, N, privacy, batch, **schedule)
 
 
