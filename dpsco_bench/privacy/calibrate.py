@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants import gaussian, pld, single_index
@@ -137,8 +138,21 @@ def _charge_gaussians(plan: Plan, scales: Mapping[str, float], delta: float) -> 
 
 def _single_index_epsilon(query: Query, scale: float, delta: float) -> float:
     assert isinstance(query.records, SingleIndex)
-    shift = query.sensitivity / scale
-    return pld.single_index_upper_epsilon(shift, query.releases, query.records.population, delta)
+    return _profile_epsilon(query.sensitivity / scale, query.releases, query.records.population, delta)
+
+
+_profile_epsilon = lru_cache(maxsize=1024)(pld.single_index_upper_epsilon)
+
+
+@lru_cache(maxsize=1024)
+def _single_index_shift(epsilon: float, delta: float, steps: int, population: int) -> float:
+    """Largest sensitivity over noise for which the one-index profile gives at most ``epsilon``."""
+    mu = gaussian.gdp_mu(epsilon, delta)
+    start = math.log1p((mu * population) ** 2 / steps) ** -0.5  # the central limit theorem's answer
+    target = epsilon * (1.0 - 1e-7)
+    return 1.0 / least_noise(
+        lambda z: _profile_epsilon(1.0 / z, steps, population, delta), target, start, pld.MULTIPLIER_TOLERANCE
+    )
 
 
 def add_remove_epsilon(plan: Plan, scales: Mapping[str, float], delta: float) -> float:
@@ -204,9 +218,7 @@ def _last_scale(query: Query, privacy: PrivacySpec, mu: float, spent: float) -> 
     if isinstance(query.records, SingleIndex):
         if spent > 0:
             raise Refusal("calibration accounted", "no accountant here composes single-index queries with others")
-        start = 2.0 * query.sensitivity * math.sqrt(query.releases) / (query.records.population * mu)
-        target = epsilon * (1.0 - 1e-7)
-        return least_noise(lambda s: _single_index_epsilon(query, s, delta), target, start, pld.MULTIPLIER_TOLERANCE)
+        return query.sensitivity / _single_index_shift(epsilon, delta, query.releases, query.records.population)
     return query.sensitivity * math.sqrt(query.releases / (1.0 - spent)) / mu
 
 

@@ -129,17 +129,15 @@ def minimise_glm_in_ball(
     multiplier, point = 0.0, start
     for _ in range(SECULAR_STEPS):
         best = minimise_glm(problem, data, linear=linear, weight=weight + multiplier, start=point)
-        point = best.point
+        local = _Local(problem, data, linear, weight + multiplier)
+        point = _polished(local, best.point)
         length = float(np.linalg.norm(point))
         if abs(length - radius) <= RADIUS_TOLERANCE * radius or (multiplier == 0.0 and length <= radius):
             break
-        hessian = _Local(problem, data, linear, weight + multiplier).hessian(point)
-        slope = float(point @ _truncated_solve(hessian, point))
+        slope = float(point @ _truncated_solve(local.hessian(point), point))
         multiplier = max(0.0, multiplier + length**2 / slope * (length - radius) / radius)
     else:
         raise NumericalFailure(f"optimum of {problem.name} in a ball: norm {length:.6g}, radius {radius:g}")
-    local = _Local(problem, data, linear, weight + multiplier)
-    point = _polished(local, point)
     value = _Local(problem, data, linear, weight).value(point)
     return Minimum(point, value, best.decrement, float(np.linalg.norm(local.gradient(point))))
 

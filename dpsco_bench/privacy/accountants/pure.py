@@ -59,8 +59,8 @@ def composed_epsilon(epsilon_each: float, steps: int, delta: float) -> float:
     normaliser = steps * np.logaddexp(0.0, -epsilon_each)
     log_power = np.logaddexp.accumulate(choices - epsilon_each * against) - normaliser
     log_level = np.logaddexp.accumulate(choices - epsilon_each * (steps - against)) - normaliser
-    excess = -np.expm1(math.log(delta) - np.minimum(log_power, 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(over="ignore"):
+        excess = -np.expm1(math.log(delta) - np.minimum(log_power, 0.0))
         bounds = np.where(excess > 0.0, log_power + np.log(np.maximum(excess, 1e-300)) - log_level, -np.inf)
     return max(0.0, float(bounds.max()))
 
