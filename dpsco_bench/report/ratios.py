@@ -74,16 +74,17 @@ def _draw(axes: Axes, shown: Sequence[Score]) -> None:
     else:
         value_axis(axes, shown[0].row["values"], parameter_label(shown[0].row["parameter"]))
     if len(reference) == 2:
-        axes.axhspan(*reference, color="#009E73", alpha=0.13, linewidth=0, zorder=0)
+        axes.axhspan(reference[0], reference[1], color="#009E73", alpha=0.13, linewidth=0, zorder=0)
         for end in reference:
             axes.text(1.02, end, number(end), transform=axes.get_yaxis_transform(), va="center", size=6.5, color=FAINT)
     else:
-        reference_line(axes, 1.0, _REFERENCES.get(kind, "1"))
+        reference_line(axes, reference[0], _REFERENCES.get(kind, number(reference[0])))
 
 
 def _reference(score: Score) -> list[float]:
-    band = score.part.get("band") or ()
-    return [float(end) for end in band] if len(band) == 2 and band[0] > 0 else [1.0]
+    """Ends of the band that a logarithmic axis can show; 1 where there is none."""
+    band = list(score.part.get("band") or ())
+    return [float(end) for end in band if end > 0] or [1.0]
 
 
 def _points(axes: Axes, score: Score, places: np.ndarray, offset: float) -> list[float]:
