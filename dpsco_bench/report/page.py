@@ -33,6 +33,8 @@ WIDTHS = {
     "Reason": "long",
     "Privacy": "mid",
     "Verdict": "short",
+    "Status": "mid",
+    "Variant, options": "mid",
     "Accountant": "long",
     "Method": "mid",
     "Measured slopes": "long",
