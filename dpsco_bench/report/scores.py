@@ -96,6 +96,8 @@ class Score:
     @property
     def reason(self) -> str:
         """Why this verdict; comparisons of an ordering are counted by place."""
+        if self.counted_as == "skipped":
+            return NOTHING  # it stands in the remarks
         if not self.row.get("ratio"):
             return symbols(str(self.row.get("reason") or NOTHING))
         places: dict[str, Counter[str]] = {}
@@ -138,9 +140,9 @@ class Score:
     @property
     def remarks(self) -> str:
         """Notes of the verdict, reservations first and none twice."""
-        skipped = [self.reason] if self.counted_as == "skipped" else []
+        skipped = [self.row.get("reason") or ""] if self.counted_as == "skipped" else []
         notes = [*skipped, *self.reservations, *(self.row.get("notes") or ()), *self._warnings]
-        text = "; ".join(dict.fromkeys(symbols(str(note)) for note in notes))
+        text = "; ".join(dict.fromkeys(symbols(str(note)) for note in notes if note))
         return text[:1].upper() + text[1:] if text[:2].isascii() and text[:2].isalpha() else text
 
     @property
