@@ -4,20 +4,20 @@
 rule judge:
     """Verdicts of a claim from the result tables of its jobs."""
     input:
-        calibrations=ancient(FILES.calibrations("{claim}")),
+        calibrations=lambda wildcards: flow.calibrations(wildcards.claim),
         runs=lambda wildcards: flow.runs(wildcards.claim),
     output:
         FILES.verdicts("{claim}"),
     params:
         digest=flow.judge_digest,
-        runs=lambda wildcards: FILES.results / "runs" / wildcards.claim,
     log:
         FILES.log("judge", "{claim}"),
     message:
         "judge {wildcards.claim}"
     shell:
-        "{DPSCO} worker judge --plan {FILES.plan} --claim {wildcards.claim} --calibrations {input.calibrations} "
-        "--runs {params.runs} --digest {params.digest} --out {output} --log {log}"
+        "{DPSCO} worker judge --plan {FILES.plan} --claim {wildcards.claim} "
+        "--calibrations {FILES.results}/calibrations/{wildcards.claim} --runs {FILES.results}/runs/{wildcards.claim} "
+        "--digest {params.digest} --out {output} --log {log}"
 
 
 rule verdicts:

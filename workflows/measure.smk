@@ -1,27 +1,29 @@
 # Noise scales, runs and timings. Parameters carry the digests of configuration and code, since code behind
-# `python -m` is invisible to Snakemake; for the same reason calibrations are `ancient`: a job's key says whether its own changed.
+# `python -m` is invisible to Snakemake.
 
 
 rule calibrate:
-    """Schedules, noise scales and real epsilons of a claim's jobs; keeps those whose key is unchanged."""
+    """Schedules, noise scales and real epsilons of one job; out of the cache where its key is there."""
     output:
-        update(directory(FILES.calibrations("{claim}"))),
+        FILES.calibrations(JOB),
     params:
-        digest=flow.calibration_digest,
+        key=flow.calibration_key,
     log:
-        FILES.log("calibrate", "{claim}"),
+        FILES.log("calibrate", "{claim}", "{part}.{calibration}"),
     benchmark:
-        FILES.benchmark("calibrate", "{claim}")
+        FILES.benchmark("calibrate", "{claim}", "{part}.{calibration}")
     message:
-        "calibrate {wildcards.claim}"
+        "calibrate {wildcards.claim} {wildcards.part} [{wildcards.calibration}]"
     shell:
-        "{DPSCO} worker calibrate --plan {FILES.plan} --claim {wildcards.claim} --out {output} --log {log}"
+        "ln {FILES.cache}/{params.key}.json {output} 2> /dev/null || "
+        "{DPSCO} worker calibrate --plan {FILES.plan} --claim {wildcards.claim} --job {wildcards.part}.{wildcards.calibration} "
+        "--key {params.key} --cache {FILES.cache} --out {output} --log {log}"
 
 
 rule run:
     """All cells and replicates of one part of a claim under one calibration."""
     input:
-        calibrations=ancient(FILES.calibrations("{claim}")),
+        calibrations=FILES.calibrations(JOB),
     output:
         FILES.run(JOB),
     params:
@@ -42,7 +44,7 @@ rule run:
 rule time:
     """Seconds per gradient evaluation, one replicate alone on the machine; no result depends on it."""
     input:
-        calibrations=ancient(FILES.calibrations("{claim}")),
+        calibrations=FILES.calibrations(JOB),
     output:
         FILES.timing(JOB),
     params:

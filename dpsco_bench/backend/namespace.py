@@ -81,9 +81,14 @@ def float64_zeros(x: Array) -> Array:
     return xp.zeros_like(x, dtype=xp.float64)
 
 
+def cast(x: Array, dtype: Any) -> Array:
+    """``x`` in another dtype. The standard's function is missing in CuPy 13, the method in strict namespaces."""
+    return x.astype(dtype) if hasattr(x, "astype") else array_namespace(x).astype(x, dtype)
+
+
 def cast_like(x: Array, other: Array) -> Array:
     """``x`` in the dtype of ``other``."""
-    return array_namespace(x).astype(x, other.dtype)
+    return cast(x, other.dtype)
 
 
 def row_norm(x: Array) -> Array:

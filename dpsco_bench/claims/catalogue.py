@@ -99,7 +99,7 @@ def _described(group: str) -> list[Mapping[str, Any]]:
 
 @cache
 def _read(path: Path) -> Any:
-    import yaml
+    import yaml  # type: ignore[import-untyped]
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # noqa: S506 - a safe loader either way
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)

@@ -10,7 +10,7 @@ from typing import Any
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibration import calibration_json
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.request import plan_cell
+from dpsco_bench.execution.request import within_range
 from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate
 
 CALIBRATIONS = ("paper", "accounted")
@@ -42,7 +42,8 @@ def account(cell: Cell, root_seed: int) -> dict[str, Any]:
         If both calibrations are refused.
     """
     entries, errors = {}, []
-    constants = cell.constants(root_seed)
+    with within_range(cell):
+        constants = cell.constants(root_seed)
     for calibration in CALIBRATIONS:
         try:
             entries[calibration] = _entry(cell, calibration, constants.status, root_seed)
@@ -68,11 +69,12 @@ def account(cell: Cell, root_seed: int) -> dict[str, Any]:
 
 
 def _entry(cell: Cell, calibration: str, constants: str, root_seed: int) -> dict[str, Any]:
-    variant, plan = plan_cell(cell, calibration, root_seed)
-    calibrated = calibrate(plan, cell.privacy, calibration, constants)
-    entry = calibration_json(variant, plan, calibrated)
-    entry["noise"] = entry.pop("scales")
-    entry["epsilon_add_remove"] = math.nan if plan.leaks else add_remove_epsilon(plan, entry["noise"], cell.delta)
+    with within_range(cell):
+        variant, plan = cell.plan(calibration, root_seed)
+        calibrated = calibrate(plan, cell.privacy, calibration, constants)
+        entry = calibration_json(variant, plan, calibrated)
+        entry["noise"] = entry.pop("scales")
+        entry["epsilon_add_remove"] = math.nan if plan.leaks else add_remove_epsilon(plan, entry["noise"], cell.delta)
     return {key: entry.get(key, "") if key == "refused" else entry[key] for key in _ENTRY_KEYS}
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.cli.overrides import Parsed, complete
+from dpsco_bench.cli.overrides import GROUPS, SETTINGS, Parsed, complete
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.single import single_job
 from dpsco_bench.paths import conf_dir
@@ -102,12 +102,11 @@ def request(config: Any, label: str = "") -> Request:
     DpscoError
         Naming the key that is wrong.
     """
-    expected = ("algorithm", "problem", "calibration", "backend", "n", "d", "epsilon", "delta", "replicates")
-    expected += ("data_sets", "seed", "record", "out", "plugins", "data")
+    expected = (*GROUPS, *SETTINGS, "data")
     for key in expected:
         if key not in config:
             raise InputError(key, "missing", "given")
-    for key in set(config) - set(expected):
+    for key in sorted(set(config) - set(expected)):
         raise InputError(key, config[key], "one of the keys " + ", ".join(expected))
     job, out = single_job(config), config["out"]
     if out is not None and (not isinstance(out, str) or not out or Path(out).is_dir()):

@@ -10,7 +10,8 @@ from typing import Any
 
 from dpsco_bench.errors import InputError
 
-_INTEGER = re.compile(r"[+-]?\d{1,18}")
+_INTEGER = re.compile(r"[+-]?\d{1,999}")
+_REAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
 _WORDS = {"true": True, "false": False, "null": None, "none": None}
 
 
@@ -40,18 +41,12 @@ def load_plugin_files(paths: Iterable[str | Path]) -> None:
 
 
 def parse_value(text: str) -> Any:
-    """Read a value as a user writes it: integer, real number, true, false, null, or text.
-
-    Numbers with more than 18 digits, ``nan`` and ``inf`` included, are floats, so that range checks see them.
-    """
+    """Read a value as a user writes it: integer, real number, true, false, null, or text."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     if _INTEGER.fullmatch(text):
         return int(text)
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    return float(text) if _REAL.fullmatch(text) else text
 
 
 def parse_keys(arguments: Iterable[str]) -> dict[str, Any]:

@@ -100,7 +100,9 @@ def parse_override(argument: str) -> Parsed:
     try:
         override = OverridesParser.create().parse_override(argument)
         sweep = override.is_sweep_override()
-        values = tuple(override.sweep_string_iterator()) if sweep and override.is_discrete_sweep() else ()
+        if sweep and not override.is_discrete_sweep():
+            raise ValueError("\nan interval is no list of values: give them, or range(first,end,step)")
+        values = tuple(override.sweep_string_iterator()) if sweep else ()
     except (HydraException, ValueError) as error:
         reason = next((line for line in str(error).splitlines()[1:] if line), "not in Hydra's grammar")
         raise InputError("argument", argument, f"key=value ({reason})") from None

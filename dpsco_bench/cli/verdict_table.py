@@ -75,7 +75,7 @@ def _numbers(row: Row) -> tuple[str, str]:
 def _slope(row: Row) -> str:
     """A slope and half the width of its interval."""
     low, high = (row.get("ci") or (None, None))[:2]
-    if _missing(low) or _missing(high) or high == low:
+    if low is None or high is None or _missing(low) or _missing(high) or high == low:
         return f"{row['slope']:.2f}"
     return f"{row['slope']:.2f} +- {(high - low) / 2:.2f}"
 

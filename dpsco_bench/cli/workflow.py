@@ -109,6 +109,10 @@ class Workflow:
         """The job that a rule's wildcards name."""
         return find_job(self.entries[wildcards.claim], f"{wildcards.part}.{wildcards.calibration}")
 
+    def calibrations(self, claim: str) -> list[Path]:
+        """Calibrations of a claim's jobs."""
+        return [self.files.calibrations(job) for job in self.entries[claim]["jobs"]]
+
     def runs(self, claim: str) -> list[Path]:
         """Result tables of a claim's jobs."""
         return [self.files.run(job) for job in self.entries[claim]["jobs"] if has_run(job)]
@@ -133,9 +137,9 @@ class Workflow:
         """Key of a job: the digest of all that affects its numbers, its code included."""
         return self.job(wildcards)["key"]
 
-    def calibration_digest(self, wildcards: Any) -> str:
-        """Digest of the calibration keys of a claim."""
-        return _digest([(job_name(job), job["calibration_key"]) for job in self.entries[wildcards.claim]["jobs"]])
+    def calibration_key(self, wildcards: Any) -> str:
+        """Key of a job's calibrations: what they depend on, code included."""
+        return self.job(wildcards)["calibration_key"]
 
     def judge_digest(self, wildcards: Any) -> str:
         """Digest of what a claim's verdicts depend on."""

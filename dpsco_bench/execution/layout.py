@@ -76,9 +76,14 @@ class Layout:
         """Written by a gate that passed."""
         return self.results / "gate.txt"
 
-    def calibrations(self, claim: str) -> Path:
-        """Folder with the calibrations of a claim's jobs, one file ``<part>.<calibration>.json`` each."""
-        return self.results / "calibrations" / claim
+    @property
+    def cache(self) -> Path:
+        """Calibrations by key, shared by all profiles."""
+        return self.base / "results" / "cache" / "workflow"
+
+    def calibrations(self, job: Mapping[str, Any]) -> Path:
+        """Calibrations of a job's cells."""
+        return self.results / "calibrations" / job["claim"] / f"{job_name(job)}.json"
 
     def run(self, job: Mapping[str, Any]) -> Path:
         """Result table of a job."""
@@ -141,15 +146,14 @@ def find_job(entry: Mapping[str, Any], name: str) -> dict[str, Any]:
     raise InputError(f"job of {entry['claim']['id']}", name, "one of " + ", ".join(map(job_name, entry["jobs"])))
 
 
-def read_calibrations(folder: Path, job: Mapping[str, Any]) -> dict[str, Any]:
-    """Calibrations ``{"cells": [...]}`` of a job.
+def read_calibrations(path: Path, job: Mapping[str, Any]) -> dict[str, Any]:
+    """Calibrations ``{"key": ..., "cells": [...]}`` of a job.
 
     Raises
     ------
     InputError
         If the file is absent, or was made for another version of the job.
     """
-    path = folder / f"{job_name(job)}.json"
     stored = loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if stored.get("key") != job["calibration_key"]:
         need = f"{job['calibration_key']}: snakemake --forcerun calibrate"

@@ -12,9 +12,11 @@ from dpsco_bench.algorithms.registry import CALIBRATIONS, Algorithm
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.request import make_cell, plan_cell
+from dpsco_bench.execution.request import make_cell, within_range
 from dpsco_bench.execution.run import replicate_blocks, run_block
 from dpsco_bench.problems.base import Problem
+
+MOST = 1 << 32
 
 
 @dataclass(frozen=True)
@@ -119,8 +121,9 @@ def run(
     keys = {"n": n, "epsilon": epsilon, "delta": delta, **({} if d is None else {"d": d}), **options}
     cell = make_cell(_name(algorithm, "id"), _name(problem, "name"), keys)
     check_run(calibration, replicates, seed, data_set)
-    plan_cell(cell, calibration, seed)
-    calibrated = calibrate_cell(cell, calibration, seed)
+    check_size("n", cell.n)
+    with within_range(cell):
+        calibrated = calibrate_cell(cell, calibration, seed)
     return _run(cell, calibration, calibrated, replicates, seed, data_set, backend, dtype)
 
 
@@ -134,10 +137,22 @@ def check_run(calibration: str, replicates: int, seed: int, data_set: int = 0) -
     """
     if calibration not in CALIBRATIONS:
         raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
-    checked_count("replicates", replicates)
+    check_size("replicates", checked_count("replicates", replicates))
     for key, value in (("seed", seed), ("data_set", data_set)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise InputError(key, value, "an integer >= 0")
+
+
+def check_size(key: str, value: int) -> None:
+    """Check a number of records or replicates against what the random streams can count.
+
+    Raises
+    ------
+    InputError
+        Above 2^32.
+    """
+    if value > MOST:
+        raise InputError(key, value, "at most 2^32 in a run, the range of the random streams' counters")
 
 
 def _run(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -80,3 +82,29 @@ class ResultsLock:
     ) -> None:
         """Release."""
         self.release()
+
+
+@contextmanager
+def key_lock(path: Path, wait: bool) -> Iterator[bool]:
+    """Hold an exclusive lock on a file while computing what it stands for.
+
+    Parameters
+    ----------
+    path : Path
+        Lock file; made if absent.
+    wait : bool
+        Whether to wait for another holder.
+
+    Yields
+    ------
+    bool
+        Whether the lock is held; always true with ``wait``.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield False
+            return
+        yield True

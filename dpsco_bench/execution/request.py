@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Problem, constant_names
 from dpsco_bench.problems.registry import problem_class
 
@@ -117,27 +119,43 @@ def check_cell(cell: Cell) -> Cell:
     InputError, Refusal
         For an option or a constant out of range, or a problem that the algorithm does not take.
     """
+    constants = cell.problem_options.get("constants")
+    if constants is not None and not isinstance(constants, Mapping):
+        raise InputError("constants", constants, "a mapping of " + ", ".join(CONSTANTS))
     if cell.variant is not None and not isinstance(cell.variant, str):
         raise InputError("variant", cell.variant, "one of " + ", ".join(cell.algorithm_entry.variants))
     cell.algorithm_entry.check_problem(cell.problem_entry)
     return cell
 
 
-def plan_cell(cell: Cell, calibration: str, root_seed: int) -> tuple[str, Any]:
-    """The cell's variant and plan; numbers so extreme that a schedule cannot be computed are the input's fault.
+@contextmanager
+def within_range(cell: Cell) -> Iterator[None]:
+    """Numbers so extreme that a schedule or its noise cannot be computed are the input's fault.
+
+    Raises
+    ------
+    DpscoError
+        In place of an overflow or a failed allocation.
+    """
+    try:
+        yield
+    except DpscoError:
+        raise
+    except (ArithmeticError, ValueError, MemoryError) as error:
+        where = f"n = {cell.n}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
+        raise DpscoError(f"{cell.algorithm} on {cell.problem} degenerates at {where}: {error}") from error
+
+
+def plan_cell(cell: Cell, calibration: str, root_seed: int) -> tuple[str, Plan]:
+    """Plan a cell: its variant and its plan.
 
     Raises
     ------
     InputError, Refusal, DpscoError
         As the plan raises them, or for overflow.
     """
-    try:
+    with within_range(cell):
         return cell.plan(calibration, root_seed)
-    except DpscoError:
-        raise
-    except (ArithmeticError, ValueError) as error:
-        where = f"n = {cell.n}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
-        raise DpscoError(f"the schedule of {cell.algorithm} degenerates at {where}: {error}") from error
 
 
 def _as_declared(value: Any, parameter: inspect.Parameter | None) -> Any:

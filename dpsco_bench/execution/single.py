@@ -15,13 +15,17 @@ from dpsco_bench.backend.namespace import get_namespace
 from dpsco_bench.errors import DpscoError, InputError, checked_count
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import PLACES
-from dpsco_bench.execution.library import check_run, standard_error
+from dpsco_bench.execution.library import check_run, check_size, standard_error
 from dpsco_bench.execution.request import check_cell, plan_cell
 from dpsco_bench.execution.results import FINAL
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.registry import problem_class
 
 DTYPES = ("float64", "float32")
+_KEPT = (
+    *("algorithm", "variant", "problem", "n", "d", "calibration", "epsilon_claimed", "delta", "epsilon_real"),
+    *("epsilon_real_kind", "privacy_status", "accountant", "planned_evaluations", "delta_large", "warnings"),
+)
 
 
 def single_job(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,6 +55,7 @@ def single_job(config: Mapping[str, Any]) -> dict[str, Any]:
         raise InputError("backend.dtype", backend["dtype"], "one of " + ", ".join(DTYPES))
     get_namespace(backend["name"])
     cell = _cell(config)
+    check_size("n", cell.n)
     _check_data(cell, config["data"]["root"])
     plan_cell(_check(cell, config), calibration, config["seed"])
     job = {
@@ -139,10 +144,8 @@ def summarise(job: Mapping[str, Any], table: pa.Table) -> dict[str, Any]:
     risk, sets = final["risk"].to_numpy(), final["data_set"].to_numpy()
     means = np.array([risk[sets == number].mean() for number in np.unique(sets)])
     row = final.slice(0, 1).to_pylist()[0]
-    kept = ("algorithm", "variant", "problem", "n", "d", "calibration", "epsilon_claimed", "delta", "epsilon_real")
-    kept += ("epsilon_real_kind", "privacy_status", "accountant", "planned_evaluations", "delta_large", "warnings")
     return {
-        **{key: row[key] for key in kept},
+        **{key: row[key] for key in _KEPT},
         "risk": float(means.mean()),
         "stderr": standard_error(means if means.size > 1 else risk),
         "start_risk": row["start_risk"],

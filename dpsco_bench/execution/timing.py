@@ -70,8 +70,8 @@ def time_cells(
     -------
     dict
         ``machine`` (what the times hold for), ``skipped``, and ``cells``: one entry per cell with ``cell``, ``method``,
-        ``parameter``, ``value``, ``evaluations`` and ``seconds`` (equally long, never decreasing), ``repeats``. A skipped
-        job has no cells.
+        ``parameter``, ``value``, ``evaluations`` and ``seconds`` (equally long, never decreasing), ``repeats``.
+        A skipped job has no cells.
     """
     curves = []
     if not job["skipped"]:

@@ -1,43 +1,76 @@
-"""What a job of the workflow does. Needs neither Hydra nor Snakemake; only `calibrate_claim` needs an accountant."""
+"""What a job of the workflow does. Needs neither Hydra nor Snakemake; only `calibrate` needs an accountant."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.layout import find_job, has_run, job_name, read_calibrations, read_entry
+from dpsco_bench.execution.lock import key_lock
+from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import JobLog
 from dpsco_bench.execution.results import write_table
-from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads, write_text_atomic
+from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, write_text_atomic
+
+SHARED_SECONDS = 5.0
 
 
-def calibrate_claim(plan: Path, claim: str, folder: Path, log: Path | None = None) -> None:
-    """Calibrate every job of a claim: one file ``<part>.<calibration>.json`` each.
+def calibrate(plan: Path, claim: str, name: str, key: str, cache: Path, out: Path, log: Path | None = None) -> None:
+    """Write the calibrations of a job, and into the cache those of other jobs of its claim.
 
-    Files that carry the job's ``calibration_key`` already stay, so that neither an edit of another part nor an
-    interruption costs what was done.
+    Start-up costs more than most calibrations. So a process that has just calibrated its own job goes on with others of
+    the claim for `SHARED_SECONDS`; their own processes then find them in the cache. An error in one of those is left to
+    its own process.
+
+    Parameters
+    ----------
+    plan, claim, name, key
+        The job ``<part>.<calibration>`` of a claim, and the calibration key it must have in the plan.
+    cache : Path
+        Folder of calibrations by key.
+    out, log : Path
+        File to write, log.
+
+    Raises
+    ------
+    DpscoError
+        As the job's plan or accountant raises it.
+    """
+    entry = read_entry(plan, claim)
+    job = planned_job(entry, plan, name, key, "calibration_key")
+    start = time.monotonic()
+    with JobLog(log, f"calibrate {claim} {name}") as progress:
+        write_text_atomic(out, _cached(job, cache, wait=True))
+        others = [other for other in entry["jobs"] if other["calibration_key"] != key]
+        for other in others:
+            if time.monotonic() - start > SHARED_SECONDS:
+                break
+            with suppress(DpscoError):
+                _cached(other, cache, wait=False)
+                progress.write(f"also {job_name(other)}")
+
+
+def _cached(job: Mapping[str, Any], cache: Path, wait: bool) -> str:
+    """A job's calibrations as text, out of the cache or computed and put there; one process computes each.
+
+    With ``wait`` false, what another process is computing is left to it (an empty text).
     """
     from dpsco_bench.execution.calibration import calibrate_job
 
-    jobs = read_entry(plan, claim)["jobs"]
-    with JobLog(log, f"calibrate {claim}", unit="parts") as progress:
-        for number, job in enumerate(jobs, 1):
-            path = folder / f"{job_name(job)}.json"
-            if not _is_calibrated(path, job):
-                write_text_atomic(path, dumps_canonical({"key": job["calibration_key"], **_named(calibrate_job, job)}))
-            progress.write(job_name(job))
-            progress.progress(number, len(jobs))
-
-
-def _is_calibrated(path: Path, job: Mapping[str, Any]) -> bool:
-    """Whether a file holds a job's calibrations; one that cannot be read does not."""
-    try:
-        return path.is_file() and loads(path.read_text(encoding="utf-8"))["key"] == job["calibration_key"]
-    except (DpscoError, KeyError, TypeError, ValueError):
-        return False
+    path = cache / f"{job['calibration_key']}.json"
+    with key_lock(cache / f".{path.stem}.lock", wait) as mine:
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+        if not mine:
+            return ""
+        text = dumps_canonical({"key": job["calibration_key"], **_named(calibrate_job, job)})
+        write_text_atomic(path, text)
+        return text
 
 
 def _named(function: Any, job: Mapping[str, Any]) -> Any:
@@ -57,7 +90,7 @@ def run_job(
     Parameters
     ----------
     plan, calibrations : Path
-        The plan, and the folder that the calibration step wrote.
+        What the plan and calibration steps wrote.
     claim, name, key : str
         The job ``<part>.<calibration>`` of a claim, and the key it must have in the plan.
     out, log : Path
@@ -70,7 +103,7 @@ def run_job(
     NumericalFailure
         On non-finite iterates.
     """
-    job = planned_job(plan, claim, name, key)
+    job = planned_job(read_entry(plan, claim), plan, name, key)
     calibrated = read_calibrations(calibrations, job)
     with JobLog(log, f"run {claim} {name}", weights(job, calibrated)) as progress:
         table = _named(lambda given: execute(given, calibrated, progress.progress), job)
@@ -83,28 +116,29 @@ def time_job(
     """Time the methods of a job, one replicate each, and write their curves as JSON. Parameters as in `run_job`."""
     from dpsco_bench.execution.timing import time_cells
 
-    job = planned_job(plan, claim, name, key)
+    job = planned_job(read_entry(plan, claim), plan, name, key)
     calibrated = read_calibrations(calibrations, job)
     with JobLog(log, f"time {claim} {name}", weights(job, calibrated)) as progress:
         curves = _named(lambda given: time_cells(given, calibrated, progress.progress), job)
         write_text_atomic(out, dumps_pretty({"claim": claim, "job": name, "key": key, **curves}))
 
 
-def planned_job(plan: Path, claim: str, name: str, key: str) -> dict[str, Any]:
-    """The job as the plan has it now.
+def planned_job(entry: Mapping[str, Any], plan: Path, name: str, key: str, which: str = "key") -> dict[str, Any]:
+    """The job of a plan entry, if it is still the one that the workflow means; loads its plugins.
 
     Raises
     ------
     InputError
-        If it is absent, has nothing to run, or its key is another one.
+        If it is absent, has nothing to run, or its ``key`` (or ``calibration_key``) is another one.
     """
-    job = find_job(read_entry(plan, claim), name)
-    if not has_run(job):
-        raise InputError(f"job of {claim}", name, "a job that runs something")
-    if job["key"] != key:
+    job = find_job(entry, name)
+    if which == "key" and not has_run(job):
+        raise InputError(f"job of {job['claim']}", name, "a job that runs something")
+    if job[which] != key:
         raise InputError(
-            f"key of {claim} {name} in {plan}", job["key"], f"{key}: the plan changed, start snakemake again"
+            f"{which} of {job['claim']} {name} in {plan}", job[which], f"{key}, or snakemake started again"
         )
+    load_plugins(job["plugins"])
     return job
 
 

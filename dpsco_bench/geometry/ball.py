@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dpsco_bench.backend.namespace import array_namespace, cumulative_sum
+from dpsco_bench.backend.namespace import array_namespace, cast, cumulative_sum
 from dpsco_bench.errors import InputError
 
 Array = Any
@@ -113,9 +113,9 @@ def project_l1(x: Array, radius: float) -> Array:
     xp = array_namespace(x)
     deficit = largest(x) - xp.abs(x)
     ordered = xp.sort(deficit, axis=-1)
-    counts = xp.astype(xp.arange(1, x.shape[-1] + 1), x.dtype)
+    counts = cast(xp.arange(1, x.shape[-1] + 1), x.dtype)
     height = (radius + cumulative_sum(ordered)) / counts  # what is left of the largest entry if k entries stay
-    kept = xp.sum(xp.astype(ordered < height, xp.int64), axis=-1, keepdims=True)
+    kept = xp.sum(cast(ordered < height, xp.int64), axis=-1, keepdims=True)
     height = xp.take_along_axis(height, kept - 1, axis=-1)
     rest = height - deficit
     projected = xp.sign(x) * xp.where(rest > 0, rest, xp.zeros_like(rest))

@@ -113,7 +113,7 @@ def add_remove_epsilon(plan: Plan, scales: Mapping[str, float], delta: float) ->
     if plan.unprotected or any(scales[q.name] == 0 for q in plan.queries):
         return math.inf
     sampled = [q for q in plan.queries if _is_sampled(q)]
-    if any(isinstance(q.records, SingleIndex) for q in sampled) or len(sampled) > 1:
+    if any(isinstance(q.records, SingleIndex) for q in sampled) or len(sampled) > 1 or plan.leaks:
         return math.nan
     mu = math.sqrt(sum(q.releases * (q.contribution / scales[q.name]) ** 2 for q in plan.queries if q not in sampled))
     if not sampled:

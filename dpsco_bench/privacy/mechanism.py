@@ -13,7 +13,7 @@ from dpsco_bench.privacy.plan import Full, GaussianQuery, Plan, Poisson
 from dpsco_bench.problems.base import Batch
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
-from dpsco_bench.samplers.subsampling import poisson_indices, single_indices
+from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, single_indices
 
 Array = Any
 BLOCK_VALUES = 1 << 17
@@ -146,10 +146,9 @@ class Mechanism:
         stream, n = self._stream(label, np), self.plan.n
         if isinstance(query.records, Full):
             raise InputError(f"sample of {query.name}", "all records", "asked only of a sampled query")
-        rate = query.records.rate if isinstance(query.records, Poisson) else 1.0 / n
-        width = max(1.0, n * rate) * self._replicates
-        steps = max(1, min(query.releases - step, int(BLOCK_VALUES / width)))
+        width = poisson_width(n, query.records.rate) if isinstance(query.records, Poisson) else 1
+        steps = max(1, min(query.releases - step, BLOCK_VALUES // max(1, width * self._replicates)))
         where = (step, steps, self._first, self._replicates)
         if isinstance(query.records, Poisson):
-            return poisson_indices(stream, n, rate, *where)
+            return poisson_indices(stream, n, query.records.rate, *where)
         return single_indices(stream, n, *where)

@@ -66,7 +66,7 @@ class CovertypeLogistic(Logistic):
 
     def optimal_risk(self, data: Data) -> float:
         """Minimum, or without a ridge the infimum: columns with one class only are driven to infinity (erratum E16)."""
-        if self.regularisation > 0:
+        if self.constants.regularisation > 0:
             return super().optimal_risk(data)
         kept = ~one_class_columns(data.features, data.labels).rows
         rest = Data(int(kept.sum()), data.features[kept], data.labels[kept])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import take_rows, take_values, to_numpy
+from dpsco_bench.backend.namespace import cast, take_rows, take_values, to_numpy
 from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.problems.base import Batch, Constants, Data, Problem
 
@@ -121,12 +121,12 @@ class Objective:
 
     def exact_gradient(self, x: Array) -> Array:
         """``grad F(x)`` in float64 for a measurement: not counted, and not for algorithms."""
-        x = self.xp.astype(x, self.xp.float64)
+        x = cast(x, self.xp.float64)
         return self.problem.mean_gradient(x, self._risk_data) + self._regularisation * x
 
     def excess_risk(self, x: Array) -> np.ndarray:
         """``F(x) - min F`` in float64 on the host, shape ``(R,)``."""
         if self._optimal_risk is None:
             self._optimal_risk = self.problem.optimal_risk(self.host_data)
-        risk = self.problem.risk(self.xp.astype(x, self.xp.float64), self._risk_data)
+        risk = self.problem.risk(cast(x, self.xp.float64), self._risk_data)
         return to_numpy(risk).astype(np.float64) - self._optimal_risk

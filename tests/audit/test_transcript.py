@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 
 from dpsco_bench.audit.auditor import make_audit_cell
 from dpsco_bench.audit.neighbours import candidate_pairs
@@ -9,6 +10,8 @@ from dpsco_bench.audit.scores import candidate_weights, run_features
 from dpsco_bench.audit.transcript import BINS, Recorder, Setting, log_ratio
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import Poisson, SingleIndex
+from dpsco_bench.problems.base import Data
 
 SEED = 3
 
@@ -52,6 +55,39 @@ def test_sampled_queries_give_a_likelihood_ratio(calibration, keys):
         weights = np.exp(sign * ratios(setting, side, 40_000))
         assert weights.std() > 0.05
         assert weights.mean() == pytest.approx(1.0, abs=5 * weights.std() / 200)
+
+
+@pytest.mark.parametrize("problem", ["canary_huber", "ridge_logistic"])
+@pytest.mark.parametrize("records", [Poisson(0.3), Poisson(1.0), SingleIndex(5)])
+def test_the_mixture_of_one_sampled_release_by_hand(register, problem, records):
+    """The differing record is in with probability q; a single index that misses it looks at another record."""
+
+    def run(objective, plan, mechanism):
+        return mechanism.release("gradient", objective.batch_gradient(objective.start, mechanism.sample("gradient")))
+
+    cell = make_audit_cell(register("audit_test.sampled", run, records), problem, {"n": 5, "d": 2})
+    _, plan = cell.plan("paper", SEED)
+    pair = next(candidate_pairs(cell, SEED))
+    setting = Setting(pair.cell, plan, {"gradient": 0.7}, (pair.data, pair.other), 0)
+    (found,) = run_features(setting, "transcript", 0, 0, 200, SEED)
+    (released,) = run_features(setting, "output", 0, 0, 200, SEED)
+
+    entry, start = pair.cell.problem_entry, pair.cell.problem_entry.start[None]
+    single = isinstance(records, SingleIndex)
+    q, size = (1 / 5, 1.0) if single else (records.rate, 5 * records.rate)
+
+    def density(data):
+        def at(index):
+            one = Data(1, data.features[None, index : index + 1], data.labels[None, index : index + 1])
+            return entry.batch_gradient(start, one, np.full((1, 1), 1 / size))[0]
+
+        out = at(1) if single else np.zeros(2)
+        return sum(
+            weight * multivariate_normal.pdf(released, mean, 0.49) for weight, mean in ((1 - q, out), (q, at(0)))
+        )
+
+    assert found.sum(axis=1).std() > 0.1
+    np.testing.assert_allclose(found.sum(axis=1), np.log(density(pair.data) / density(pair.other)), atol=1e-8)
 
 
 def test_scores_do_not_depend_on_blocks(monkeypatch):

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-CUPY_TOLERANCE = 1e-9
-
 
 def test_strict_array_api_gives_the_numbers_of_numpy(case):
     strict = pytest.importorskip("array_api_strict")
@@ -12,8 +10,7 @@ def test_strict_array_api_gives_the_numbers_of_numpy(case):
     assert outcome.raw.__array_namespace__() is strict
     np.testing.assert_allclose(outcome.output, expected.output, rtol=1e-12, atol=1e-14)
     np.testing.assert_array_equal(np.asarray(outcome.objective.evaluations), expected.objective.evaluations)
-    risk = outcome.objective.excess_risk(outcome.raw)
-    np.testing.assert_allclose(risk, expected.objective.excess_risk(expected.raw), rtol=1e-9, atol=1e-14)
+    np.testing.assert_allclose(outcome.risk, expected.risk, rtol=1e-9, atol=1e-14)
 
 
 def test_strict_array_api_in_single_precision(case):
@@ -21,15 +18,3 @@ def test_strict_array_api_in_single_precision(case):
     outcome = case.run(xp=strict, dtype="float32")
     assert outcome.raw.dtype == strict.float32
     np.testing.assert_allclose(outcome.output, case.run(dtype="float32").output, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.gpu
-def test_cupy_gives_the_numbers_of_numpy(case):
-    """The noise bits are the same; matrix products round differently."""
-    cupy = pytest.importorskip("cupy")
-    if not cupy.is_available():
-        pytest.skip("no usable GPU")
-    expected, outcome = case.run(), case.run(xp=cupy)
-    assert isinstance(outcome.raw, cupy.ndarray)
-    scale = np.abs(expected.output).max()
-    np.testing.assert_allclose(outcome.output, expected.output, rtol=CUPY_TOLERANCE, atol=CUPY_TOLERANCE * scale)

@@ -90,3 +90,11 @@ def test_synthetic_covertype_infimum_lies_below_every_iterate(draw):
         gaps.append(float(problem.risk(best.point[None], data)[0]) - infimum)
     assert gaps == sorted(gaps, reverse=True)
     assert 0 < gaps[-1] < 1e-6
+
+
+def test_the_optimum_is_that_of_the_ridge_in_force(draw):
+    """Also where the ridge was overridden as a constant: the infimum without a ridge is another number."""
+    data = draw(get_problem("covertype_synthetic"), 200)
+    by_option = get_problem("covertype_synthetic", regularisation=0.05).optimal_risk(data)
+    by_constant = get_problem("covertype_synthetic", regularisation=0.0, constants={"regularisation": 0.05})
+    assert by_constant.optimal_risk(data) == pytest.approx(by_option, rel=1e-12)

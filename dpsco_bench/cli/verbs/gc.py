@@ -14,8 +14,6 @@ from dpsco_bench.execution.lock import ResultsLock
 
 SUMMARY = "remove results and figures that the plan no longer names"
 FOLDERS = ("calibrations", "runs", "timings", "verdicts", "logs", "benchmarks")
-MARKER = ".snakemake_timestamp"
-"""Snakemake's own file in a folder that is an output."""
 FRESH_SECONDS = 3600.0
 """Hidden files younger than this may still be written by a job."""
 
@@ -48,56 +46,55 @@ def execute(args: argparse.Namespace) -> int:
 def unnamed(files: Layout, plan: dict[str, Any]) -> Iterator[Path]:
     """Files of a profile that its plan does not name, and what interrupted jobs left half written.
 
-    Figures that belong to no claim are not touched.
+    Figures that belong to no claim are not touched; a cached calibration stays while the plan of any profile names it.
     """
-    named: set[tuple[str, ...]] = {("logs", "report", "report")}
-    named |= {path for entry in plan["claims"] for path in named_files(files, entry)}
+    named = {path for entry in plan["claims"] for path in named_files(files, entry)}
     claims = {entry["claim"]["id"] for entry in plan["claims"]}
     for folder in FOLDERS:
-        for path in sorted((files.results / folder).rglob("*")):
-            if (
-                path.is_file()
-                and path.name != MARKER
-                and _key(files, path) not in named
-                and not _is_being_written(path)
-            ):
+        for path in _files(files.results / folder):
+            if path.relative_to(files.results).with_suffix("").parts not in named:
                 yield path
     for path in sorted(files.figures.glob("*.*")):
         if path.suffix in (".svg", ".pdf") and "." in path.stem and path.stem not in claims:
             yield path
+    keys = set(_planned_calibration_keys(files))
+    yield from (path for path in _files(files.cache) if path.stem.lstrip(".") not in keys)
 
 
 def named_files(files: Layout, entry: dict[str, Any]) -> Iterator[tuple[str, ...]]:
-    """What a plan entry names, as `_key` has it: folder, then names without the suffix."""
+    """What a plan entry names: folder and names below the results, without the suffix."""
     claim = entry["claim"]["id"]
     yield ("verdicts", claim)
-    for step in ("calibrate", "judge", "figure"):
-        yield ("logs", step, claim)
-        yield ("benchmarks", step, claim)
+    yield from (("logs", step, claim) for step in ("judge", "figure"))
+    yield ("logs", "report", "report")
     for job in entry["jobs"]:
-        yield ("calibrations", claim, job_name(job))
-        for step, folder, wanted in (
-            ("run", "runs", has_run(job)),
-            ("time", "timings", has_run(job) and job["timing"]),
-        ):
-            if wanted:
-                yield (folder, claim, job_name(job))
-                yield ("logs", step, claim, job_name(job))
-                yield ("benchmarks", step, claim, job_name(job))
+        name = (claim, job_name(job))
+        steps = {"calibrate": "calibrations"}
+        if has_run(job):
+            steps["run"] = "runs"
+        if has_run(job) and job["timing"]:
+            steps["time"] = "timings"
+        for step, folder in steps.items():
+            yield (folder, *name)
+            yield ("logs", step, *name)
+            yield ("benchmarks", step, *name)
 
 
-def _key(files: Layout, path: Path) -> tuple[str, ...]:
-    """Names of a file below the results, the suffix of the last one cut."""
-    return path.relative_to(files.results).with_suffix("").parts
+def _planned_calibration_keys(files: Layout) -> Iterator[str]:
+    for path in files.results.parent.glob("*/plan.json"):
+        for entry in read_plan_text(path)["claims"]:
+            yield from (job["calibration_key"] for job in entry["jobs"])
 
 
-def _is_being_written(path: Path) -> bool:
-    return path.name.startswith(".") and time.time() - path.stat().st_mtime < FRESH_SECONDS
+def _files(folder: Path) -> list[Path]:
+    """Files below a folder, but for those that a job may be writing."""
+    now = time.time()
+    found = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return [path for path in found if not path.name.startswith(".") or now - path.stat().st_mtime > FRESH_SECONDS]
 
 
 def _remove_empty_folders(files: Layout) -> None:
     for folder in FOLDERS:
         for path in sorted((files.results / folder).rglob("*"), reverse=True):
-            if path.is_dir() and all(left.name == MARKER for left in path.iterdir()):
-                (path / MARKER).unlink(missing_ok=True)
+            if path.is_dir() and not any(path.iterdir()):
                 path.rmdir()

@@ -13,7 +13,6 @@ from dpsco_bench.execution.layout import Layout, has_run, read_plan_text
 from dpsco_bench.execution.lock import ResultsInUse, ResultsLock
 
 SUMMARY = "compose every claim of a profile into results/<profile>/plan.json"
-OWN_KEYS = {"claim": "left out: a plan has all claims", "profile": "given as --profile"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -72,25 +71,12 @@ def checked_plan(path: Path, profile: str, overrides: Sequence[str]) -> dict[str
     """
     from dpsco_bench.claims.compose import write_plan
 
-    for override in overrides:
-        key = override.lstrip("+~").split("=", 1)[0]
-        if "=" not in override or key in OWN_KEYS:
-            raise InputError("overrides", override, OWN_KEYS.get(key, "of the form key=value"), "--config")
+    if overrides:
+        from dpsco_bench.cli.claiming import check_settings
+
+        check_settings(overrides)
     with _one_line_composition(overrides):
-        _check_settings(plan := write_plan(path, profile, list(overrides)))
-    return plan
-
-
-def _check_settings(plan: dict[str, Any]) -> None:
-    """Refuse settings of the wrong type or range before any job meets them; all jobs share them."""
-    job = next((job for entry in plan["claims"] for job in entry["jobs"]), None)
-    if job is None:
-        return
-    if isinstance(job["seed"], bool) or not isinstance(job["seed"], int) or job["seed"] < 0:
-        raise InputError("seed", job["seed"], "an integer >= 0")
-    for key, allowed in (("backend", ("numpy", "cupy")), ("dtype", ("float64", "float32"))):
-        if job[key] not in allowed:
-            raise InputError(key, job[key], "one of " + ", ".join(allowed))
+        return write_plan(path, profile, list(overrides))
 
 
 @contextmanager

@@ -87,11 +87,15 @@ def _sweep(made: Sequence[Any], overrides: list[str], as_json: bool) -> None:
 def _run(entry: Any, quiet: bool, label: str = "") -> None:
     """Calibrate, run, write the rows and print one line."""
     from dpsco_bench.execution.calibration import calibrate_job
+    from dpsco_bench.execution.cell import located
     from dpsco_bench.execution.job import execute as execute_job
+    from dpsco_bench.execution.request import within_range
     from dpsco_bench.execution.results import write_table
     from dpsco_bench.execution.single import summarise
 
-    table = execute_job(entry.job, calibrate_job(entry.job))
+    with within_range(located(entry.job["cells"][0], entry.job["data_root"])):
+        calibrations = calibrate_job(entry.job)
+    table = execute_job(entry.job, calibrations)
     write_table(_with_config(table, entry.config), entry.out)
     if not quiet:
         print(line(summarise(entry.job, table), label or entry.job["cells"][0]["method"]), flush=True)

@@ -13,31 +13,34 @@ from dpsco_bench.execution.layout import has_run, job_name, read_calibrations, r
 SUMMARY = "one job of the workflow: calibrate, run, time or judge"
 EPILOG = "The rules in workflows/ call it; `run` and `time` need no accountant, so they work on a machine without one."
 
+WORK = {
+    "calibrate": "schedules, noise scales and real epsilons of one job",
+    "run": "result table of one job",
+    "time": "seconds per gradient evaluation of one job's methods",
+    "judge": "verdicts of a claim",
+}
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add one subcommand per kind of job."""
     kinds = parser.add_subparsers(dest="work", required=True, metavar="calibrate|run|time|judge")
-    for name, text in (
-        ("calibrate", "schedules, noise scales and real epsilons of a claim's jobs"),
-        ("run", "result table of one job"),
-        ("time", "seconds per gradient evaluation of one job's methods"),
-        ("judge", "verdicts of a claim"),
-    ):
+    for name, text in WORK.items():
         kind = kinds.add_parser(name, help=text, description=text, allow_abbrev=False)
         kind.add_argument("--plan", type=Path, required=True, help="plan of the profile")
         kind.add_argument("--claim", required=True, help="id of the claim")
         kind.add_argument("--out", type=Path, required=True, help="file to write")
         kind.add_argument("--log", type=Path, help="log file")
-        if name in ("run", "time"):
-            kind.add_argument(
-                "--job", required=True, metavar="PART.CALIBRATION", help="name of the job within its claim"
-            )
-            kind.add_argument("--key", required=True, help="key of the job in the plan")
-        if name != "calibrate":
-            kind.add_argument("--calibrations", type=Path, required=True, help="what `calibrate` wrote")
         if name == "judge":
+            kind.add_argument("--calibrations", type=Path, required=True, help="folder of the claim's calibrations")
             kind.add_argument("--runs", type=Path, required=True, help="folder of the claim's result tables")
             kind.add_argument("--digest", required=True, help="digest of what the verdicts depend on")
+            continue
+        kind.add_argument("--job", required=True, metavar="PART.CALIBRATION", help="name of the job within its claim")
+        kind.add_argument("--key", required=True, help="its key (for calibrate: its calibration_key) in the plan")
+        if name == "calibrate":
+            kind.add_argument("--cache", type=Path, required=True, help="folder of calibrations by key")
+        else:
+            kind.add_argument("--calibrations", type=Path, required=True, help="what `calibrate` wrote")
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -45,7 +48,7 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.execution import worker
 
     if args.work == "calibrate":
-        worker.calibrate_claim(args.plan, args.claim, args.out, args.log)
+        worker.calibrate(args.plan, args.claim, args.job, args.key, args.cache, args.out, args.log)
     elif args.work == "judge":
         judge(args)
     else:
@@ -63,7 +66,7 @@ def judge(args: argparse.Namespace) -> None:
     entry = read_entry(args.plan, args.claim)
 
     def load(job: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-        return _result(args.runs, job), read_calibrations(args.calibrations, job)
+        return _result(args.runs, job), read_calibrations(args.calibrations / f"{job_name(job)}.json", job)
 
     with JobLog(args.log, f"judge {args.claim}") as log:
         rows = judge_claim(entry, load)

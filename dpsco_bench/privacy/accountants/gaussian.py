@@ -6,8 +6,9 @@ A Gaussian whose mean moves by ``mu`` noise standard deviations between neighbou
 
 and ``k`` such releases with ratios ``mu_1 .. mu_k``, adaptively chosen, have the curve of the single ratio
 ``sqrt(mu_1^2 + .. + mu_k^2)`` (Dong, Roth and Su 2022). Since ``e^epsilon phi(b) = phi(a)``, the difference is
-``phi(a) (m(a) - m(b))`` with the Mills ratio ``m = Phi / phi``, which neither overflows for large epsilon nor underflows
-for small delta. Everything below works on the logarithm of delta and on ``a``, where no cancellation is left.
+``phi(a) (m(a) - m(b))`` with the Mills ratio ``m = Phi / phi``, which neither overflows for large epsilon nor
+underflows for small delta. Everything below works on the logarithm of delta and on ``a``, where no cancellation is
+left.
 """
 
 from __future__ import annotations

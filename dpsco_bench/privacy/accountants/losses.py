@@ -6,20 +6,22 @@ distributions matter, with sampling rate ``q``:
 - replace-one: ``(1-q) N(0,1) + q N(+shift,1)`` against ``(1-q) N(0,1) + q N(-shift,1)``;
 - remove-one: ``(1-q) N(0,1) + q N(shift,1)`` against ``N(0,1)``; the add-one pair is the same one swapped.
 
-In both the privacy loss ``log(upper density / lower density)`` grows with the output, so a cell of losses is an interval
-of outputs, whose probabilities under the two distributions are differences of normal distribution functions.
+In both the privacy loss ``log(upper density / lower density)`` grows with the output, so a cell of losses is an
+interval of outputs, whose probabilities under the two distributions are differences of normal distribution
+functions.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 _TINY = 1e-60
 
 
@@ -80,7 +82,9 @@ class GaussianPair:
         edges = self.loss(np.linspace(-reach, reach, points))
         weights = self.masses(edges)[0][1:-1]
         middle = 0.5 * (edges[1:] + edges[:-1])
-        mean = float(weights @ middle)
+        # The mean of e^-loss is one: subtracting it leaves a sum of positive terms, where the losses themselves cancel.
+        narrow = float(np.diff(edges).max()) < 0.1
+        mean = float(weights @ (_second_order(middle) if narrow else middle))
         return mean, float(weights @ (middle - mean) ** 2)
 
     def _reach(self, tail: float) -> float:
@@ -187,6 +191,14 @@ def rounded_losses(pair: GaussianPair, spacing: float, tail: float) -> tuple[int
     return first, upper, np.exp(spacing * np.arange(first, last + 1) + log_lower)
 
 
+def transform_rounding(steps: int) -> float:
+    """Probability that floating-point errors may misplace in the ``steps``-th power of a Fourier transform.
+
+    Measured against exact normal tails it is about ``2e-17 steps`` for up to 1e8 steps; this leaves a factor five.
+    """
+    return 1e-14 + 1e-16 * steps
+
+
 def clt_mu(multiplier: float, rate: float, steps: int) -> float:
     """Gaussian-DP parameter in the central limit of many replace-one steps, ``2 q sqrt(N sinh(1/z^2))``.
 
@@ -234,6 +246,12 @@ def _log_normal_masses(cuts: Floats, mean: float) -> Floats:
     small, large = log_ndtr(np.where(flip, -right, left)), log_ndtr(np.where(flip, -left, right))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(small < large, large + np.log(-np.expm1(small - large)), -np.inf)
+
+
+def _second_order(loss: Floats) -> Floats:
+    """``loss - 1 + e^-loss``."""
+    series = 0.5 * loss**2 * (1.0 - loss / 3.0)
+    return np.where(np.abs(loss) < 1e-4, series, loss + np.expm1(-np.maximum(loss, -700.0)))
 
 
 def _arcsinh_exp(exponent: Floats) -> Floats:

@@ -17,7 +17,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import logsumexp, ndtri
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants import gaussian
@@ -34,6 +34,7 @@ from dpsco_bench.privacy.accountants.losses import (
     clt_multiplier,
     pessimistic_losses,
     pessimistic_single_index_losses,
+    transform_rounding,
 )
 from dpsco_bench.privacy.accountants.solve import least_noise
 
@@ -52,6 +53,8 @@ MULTIPLIER_TOLERANCE = 1e-3
 _MOST_POINTS = 2**20
 # Fraction of delta that truncated tails may cost.
 _TAIL_SHARE = 1e-4
+# Above this fraction of delta, rounding errors of the transforms call for the moment bound.
+_ROUNDING_SHARE = 0.02
 # One record's loss is in the thousands here; a target that is met at this multiplier needs no noise at all.
 _LEAST_MULTIPLIER = 1e-2
 
@@ -232,6 +235,10 @@ def _total_range(pair: GaussianPair, mean: float, variance: float, steps: int, t
 
 def _composed_epsilon(losses: list[LossMasses], steps: int, delta: float, mu: float, tail: float) -> float:
     """Largest epsilon over the given losses, each composed ``steps`` times and with a mu-GDP Gaussian."""
+    rounding = transform_rounding(steps)
+    if rounding > _ROUNDING_SHARE * delta:
+        return max(_chernoff_epsilon(loss, steps, delta, mu) for loss in losses)
+    delta -= rounding
     epsilon = 0.0
     for loss in losses:
         composed = _distribution(loss, steps).self_compose(steps, tail)
@@ -244,11 +251,27 @@ def _composed_epsilon(losses: list[LossMasses], steps: int, delta: float, mu: fl
     return epsilon
 
 
+def _chernoff_epsilon(loss: LossMasses, steps: int, delta: float, mu: float) -> float:
+    """Upper bound from the moments of the loss, for deltas that are lost in the rounding of the transforms.
+
+    ``(1 - e^-y)_+ <= r^r / (1+r)^(1+r) e^(r y)`` for every order ``r > 0``, and moments of independent losses multiply.
+    """
+    values = loss.spacing * np.arange(loss.first, loss.first + len(loss.masses))
+    with np.errstate(divide="ignore"):
+        logs = np.log(loss.masses)
+    best = math.inf
+    for order in np.geomspace(0.01, 1e4, 150):
+        moment = steps * float(logsumexp(order * values + logs)) + 0.5 * order * (order + 1.0) * mu**2
+        share = order * math.log(order) - (1.0 + order) * math.log1p(order)
+        best = min(best, (moment + share - math.log(delta - steps * loss.infinite)) / order)
+    return max(0.0, best)
+
+
 def _distribution(loss: LossMasses, steps: int = 1) -> PrivacyLossDistribution:
     """The library's object, padded with zeros to a few standard deviations of the composed loss.
 
-    The library takes the orders of its Chernoff bounds from the length of the list; for a short list and many steps they
-    are far too large, and the composed grid becomes thousands of times longer than the loss.
+    The library takes the orders of its Chernoff bounds from the length of the list; for a short list and many steps
+    they are far too large, and the composed grid becomes thousands of times longer than the loss.
     """
     from dp_accounting.pld.pld_pmf import DensePLDPmf
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution

@@ -1,28 +1,29 @@
 """Lower bounds on epsilon where every step looks at one uniform record, drawn with replacement.
 
-All other records contribute zero, one admissible case, and the differing record has index probability ``q = 1/n`` in each
-of ``N`` independent steps. With ``s`` the norm of its contribution over the noise standard deviation, two pairs of
-neighbours are tested; the larger bound is returned.
+All other records contribute zero, one admissible case, and the differing record is drawn with probability ``q = 1/n``
+in each of ``N`` independent steps. With ``s`` the norm of its contribution over the noise standard deviation, two
+pairs of neighbours are tested; the larger bound is returned.
 
 *Reversed contribution.* The coordinates of the transcript are independent,
 
     (1-q) N(0,1) + q N(+s,1)    against    (1-q) N(0,1) + q N(-s,1).
 
-Differential privacy requires ``P(A) <= e^epsilon Q(A) + delta`` of every event ``A``. Here ``A`` says that the sum ``S`` of
-the steps' privacy losses, each *rounded to a grid*, reaches a threshold: a statistic of the transcript, whose laws under
-both distributions are computed by fast Fourier transforms. So ``epsilon >= log((P(A) - delta) / Q(A))`` on every grid, and
-on a fine one, where ``A`` is nearly the likelihood-ratio event, this is the exact epsilon of the pair. ``Q`` is transformed
-after tilting by ``e^S``, as ``Q(A)`` can be far below the smallest float.
+Differential privacy requires ``P(A) <= e^epsilon Q(A) + delta`` of every event ``A``. Here ``A`` says that the sum
+``S`` of the steps' privacy losses, each *rounded to a grid*, reaches a threshold: a statistic of the transcript,
+whose laws under both distributions are computed by fast Fourier transforms. So ``epsilon >= log((P(A) - delta) /
+Q(A))`` on every grid, and on a fine one, where ``A`` is nearly the likelihood-ratio event, this is the exact epsilon
+of the pair. ``Q`` is transformed after tilting by ``e^S``, as ``Q(A)`` can be far below the smallest float.
 
-*Vanishing contribution*, for ``s > 8``, against ``N(0,1)`` in every step. The loss of a step with ``u = s x - s^2/2`` is
-``log(1-q+q e^u) >= max(log q + u, log(1-q))``. Using the first bound in the ``k ~ Bin(N, q)`` steps that draw the record,
-where ``u ~ N(s^2/2, s^2)``, and the second one in the others, the loss is given ``k`` at least
+*Vanishing contribution*, for ``s > 8``, against ``N(0,1)`` in every step. The loss of a step with
+``u = s x - s^2/2`` is ``log(1-q+q e^u) >= max(log q + u, log(1-q))``. Using the first bound in the ``k ~ Bin(N, q)``
+steps that draw the record, where ``u ~ N(s^2/2, s^2)``, and the second one in the others, the loss is given ``k`` at
+least
 
     Normal(k (s^2/2 + ln q) + (N-k) ln(1-q), k s^2),
 
 and the divergence, an expectation of a function that grows with the loss, is at least that of the mixture over ``k``.
-Without the last term of the mean this is the formula of the wang2017 chapter, which fits the reversed contribution: there
-the steps that do not draw the record have losses that average to zero. The two differ by about ``N/n``.
+Without the last term of the mean this is the formula of the wang2017 chapter, which fits the reversed contribution:
+there the steps that do not draw the record have losses that average to zero. The two differ by about ``N/n``.
 """
 
 from __future__ import annotations
@@ -41,7 +42,13 @@ from dpsco_bench.privacy.accountants.checks import (
     require_nonnegative,
     require_target,
 )
-from dpsco_bench.privacy.accountants.losses import Floats, GaussianPair, clt_multiplier, rounded_losses
+from dpsco_bench.privacy.accountants.losses import (
+    Floats,
+    GaussianPair,
+    clt_multiplier,
+    rounded_losses,
+    transform_rounding,
+)
 from dpsco_bench.privacy.accountants.solve import least_noise
 
 SCALE_TOLERANCE = 1e-3
@@ -53,8 +60,10 @@ _FIRST_POINTS, _MOST_POINTS = 2**12, 2**19
 _WIDEST_SPACING = 1.0
 # A grid that wastes more nats than this in all is only refined: the transform of the tilted law loses its digits.
 _MOST_WASTE = 5.0
-# Probability that the transforms may misplace, as a fraction of delta; and what their rounding errors can reach.
-_SLACK_SHARE, _ROUNDING = 1e-4, 1e-13
+# Probability beyond the transforms' grid, as a fraction of delta.
+_TAIL_SHARE = 1e-4
+# An event must be this many times more probable than what rounding errors may misplace.
+_RESOLVED = 100.0
 _CHERNOFF_ORDERS = 24
 _LEAST_SCALE = 1e-3
 
@@ -70,8 +79,8 @@ def single_index_epsilon(shift_over_sigma: float, steps: int, population: int, d
     Parameters
     ----------
     shift_over_sigma : float
-        Norm of one record's contribution (half the replace-one change) over the noise standard deviation, >= 0; infinity
-        gives infinity.
+        Norm of one record's contribution (half the replace-one change) over the noise standard deviation, >= 0;
+        infinity gives infinity.
     steps : int
         Number of releases, >= 1.
     population : int
@@ -138,7 +147,7 @@ def single_index_scale(epsilon: float, delta: float, steps: int, population: int
 
 def _reversed_epsilon(pair: GaussianPair, steps: int, delta: float) -> float:
     """Halve the grid until rounding costs almost no information; every grid gives a valid bound."""
-    tail = max(_SLACK_SHARE * delta, _ROUNDING) / steps
+    tail = _TAIL_SHARE * delta / steps
     mean, variance = pair.moments(tail)
     spread = math.sqrt(steps * variance)
     low, high = pair.loss_range(tail)
@@ -170,12 +179,13 @@ def _test_epsilon(pair: GaussianPair, spacing: float, steps: int, delta: float, 
     if high - low > 4 * _MOST_POINTS:
         return 0.0
     grid = spacing * (steps * first + np.arange(low, high + 1, dtype=np.float64))
-    power = _composed(upper, steps, low, high)[::-1].cumsum() - delta - 2.0 * steps * tail
+    power = _composed(upper, steps, low, high)[::-1].cumsum()
+    gain = power - delta - 2.0 * steps * tail - transform_rounding(steps)
     with np.errstate(divide="ignore"):
         logs = np.log(np.maximum(_composed(tilted, steps, low, high), 0.0)) - grid
     level = np.logaddexp.accumulate(logs[::-1])
-    usable = (power > 0.0) & np.isfinite(level)
-    return max(0.0, float(np.max(np.log(power[usable]) - level[usable], initial=0.0)))
+    usable = (gain > 0.0) & (power > _RESOLVED * transform_rounding(steps)) & np.isfinite(level)
+    return max(0.0, float(np.max(np.log(gain[usable]) - level[usable], initial=0.0)))
 
 
 def _sum_range(masses: Floats, steps: int, tail: float) -> tuple[int, int]:

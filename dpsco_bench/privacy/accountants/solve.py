@@ -36,20 +36,20 @@ def least_noise(
     low, high = -math.inf, math.inf  # logarithms of too little and of enough noise
     previous: tuple[float, float] | None = None
     for _ in range(MAX_EVALUATIONS):
-        noise = math.exp(x)
+        noise = max(floor, math.exp(x))
         y = _log_ratio(epsilon_of(noise), target)
         slope = _secant_slope(previous, (x, y), slope)
         band = tolerance * min(1.0, -slope)
         if y <= 0.0:
             high = x
-            if -y <= band or x <= math.log(floor):
+            if -y <= band or noise <= floor:
                 return noise
         else:
             low = x
         if high - low <= tolerance:
             return math.exp(high)
         previous = (x, y)
-        x = max(math.log(floor), _next(x, y + 0.5 * band, slope, low, high))
+        x = max(math.log(floor) - 1e-12, _next(x, y + 0.5 * band, slope, low, high))
     raise ArithmeticError(f"epsilon = {target} is not met within {MAX_EVALUATIONS} steps from noise {start}")
 
 

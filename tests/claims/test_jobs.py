@@ -1,0 +1,141 @@
+import copy
+from functools import cache
+
+import pytest
+
+from dpsco_bench.claims.jobs import part_jobs
+from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.errors import InputError
+
+SETTINGS = {"seed": 1, "backend": "numpy", "dtype": "float64", "data_root": "data", "plugins": []}
+PART = {
+    "id": "p",
+    "kind": "rate",
+    "calibrations": ["paper", "accounted"],
+    "algorithm": "wang2017.dp_svrg",
+    "problem": "ridge_logistic",
+    "fixed": {"d": {"smoke": 3, "ci": 4}, "epsilon": 1.0, "delta": 1e-5},
+    "sweep": {"parameter": "n", "values": {"smoke": [64, 128], "ci": [64, 128]}},
+    "replicates": {"smoke": 16, "ci": 16},
+    "bound": "wang2017.thm4_2",
+}
+
+
+def jobs(profile="smoke", settings=None, **part):
+    entry = {"id": "wang2017.test", "title": "t", "source": "s", "statement": "x", "parts": [{**PART, **part}]}
+    claim = parse_claim(copy.deepcopy(entry))
+    return part_jobs(claim, claim.parts[0], profile, {**SETTINGS, **(settings or {})})
+
+
+@cache
+def base():
+    return jobs()[0]
+
+
+def test_a_rate_has_a_job_per_calibration_and_a_noise_off_companion():
+    made = jobs()
+    assert [job["calibration"] for job in made] == ["paper", "accounted", "none"]
+    assert [job["replicates"] for job in made] == [16, 16, 4]
+    assert [job["cells"][0]["variant"] for job in made] == ["literal", "poisson", "literal"]
+    assert [job["calibration"] for job in jobs(kind="privacy")] == ["paper", "accounted"]
+
+
+def test_cells_take_the_swept_and_the_fixed_values():
+    first, second = base()["cells"]
+    assert (first["n"], second["n"], first["d"], first["cell"], second["cell"]) == (64, 128, 3, 0, 1)
+    assert (first["parameter"], first["value"], first["method"]) == ("n", 64.0, "dp_svrg")
+    assert jobs("ci")[0]["cells"][0]["d"] == 4
+    fixed = {"n": 64, "d": 3, "delta": 1e-5, "epsilon": 1.0}
+    by_option = {"parameter": "algorithm.theta", "values": {"smoke": [0.01]}}
+    cell = jobs(sweep=by_option, fixed=fixed)[0]["cells"][0]
+    assert cell["options"] == {"theta": 0.01} and cell["parameter"] == "theta"
+    by_problem = {"parameter": "problem.kappa", "values": {"smoke": [8.0]}}
+    cell = jobs(sweep=by_problem, fixed=fixed, problem="diag_quadratic")[0]["cells"][0]
+    assert cell["problem_options"] == {"kappa": 8.0}
+    with pytest.raises(InputError, match="^sweep parameter of p = 'kappa': must be n, d, epsilon, delta, problem"):
+        jobs(sweep={"parameter": "kappa", "values": {"smoke": [8.0]}}, fixed=fixed)
+
+
+def test_kinds_that_judge_the_plan_do_not_run():
+    assert {job["evaluation"] for job in jobs(kind="privacy")} == {"plan_only"}
+    assert {job["evaluation"] for job in jobs(kind="complexity")} == {"plan_only"}
+    assert {job["evaluation"] for job in jobs()} == {"run"}
+
+
+SAME = [
+    {"settings": {"data_root": "elsewhere"}},
+    {"kind": "ordering", "pair": ["", ""]},
+    {"note": "a remark", "expected": "match", "tolerance": 0.3, "exponent": -2},
+    {"timing": True},
+]
+OTHER_RUN = [
+    {"settings": {"seed": 2}},
+    {"settings": {"backend": "cupy"}},
+    {"settings": {"dtype": "float32"}},
+    {"replicates": {"smoke": 17}},
+    {"data_sets": {"smoke": 2}},
+    {"record": 0.5},
+    {"options": {"theta": 0.01}},
+    {"variant": "literal", "options": {"noise_constant": 2.0}},
+    {"sweep": {"parameter": "n", "values": {"smoke": [64, 256]}}},
+    {"fixed": {"d": 3, "epsilon": 2.0, "delta": 1e-5}},
+    {"problem_options": {"constants": {"smoothness": 1.0}}},
+]
+
+
+@pytest.mark.parametrize("changes", SAME)
+def test_names_places_and_judgement_do_not_change_the_key(changes):
+    made = jobs(**changes)[0]
+    assert made["key"] == base()["key"] and made["calibration_key"] == base()["calibration_key"]
+
+
+@pytest.mark.parametrize("changes", OTHER_RUN)
+def test_whatever_affects_the_numbers_changes_the_key(changes):
+    assert jobs(**changes)[0]["key"] != base()["key"]
+
+
+@pytest.mark.parametrize("changes", OTHER_RUN[1:6])
+def test_calibrations_do_not_depend_on_how_often_or_where_a_job_runs(changes):
+    assert jobs(**changes)[0]["calibration_key"] == base()["calibration_key"]
+
+
+def test_calibrations_have_different_keys():
+    made = jobs()
+    assert len({job["key"] for job in made}) == len({job["calibration_key"] for job in made}) == 3
+
+
+def test_profiles_share_equal_work():
+    """The same cells in another profile are the same job."""
+    fixed = {"d": 3, "epsilon": 1.0, "delta": 1e-5}
+    assert jobs("smoke", fixed=fixed)[0]["key"] == jobs("ci", fixed=fixed)[0]["key"]
+
+
+def test_charged_and_uncharged_calibrations_of_equal_cells_are_not_mixed_up():
+    privacy, complexity = jobs(kind="privacy")[0], jobs(kind="complexity")[0]
+    assert privacy["cells"] == complexity["cells"]
+    assert privacy["calibration_key"] != complexity["calibration_key"]
+
+
+def test_code_in_use_changes_the_key(monkeypatch):
+    from dpsco_bench.claims import jobs as module
+
+    seen = []
+
+    def spy(modules, files):
+        seen.append((set(modules), list(files)))
+        return "0" * 16
+
+    monkeypatch.setattr(module, "code_digest", spy)
+    made = jobs(settings={"plugins": ["mine.py"]})[0]
+    calibrating, running = seen[0][0], seen[1][0]
+    parts = {"dpsco_bench.algorithms.wang2017.dp_svrg", "dpsco_bench.problems.ridge_logistic"}
+    assert calibrating == parts | {"dpsco_bench.execution.calibration"}
+    assert running == parts | {"dpsco_bench.execution.job"}
+    assert [str(path) for path in seen[0][1]] == ["mine.py"] and made["key"] != base()["key"]
+
+
+def test_absent_data_skip_the_job(tmp_path):
+    made = jobs(
+        problem="covertype", fixed={"d": 54, "epsilon": 1.0, "delta": 1e-3}, settings={"data_root": str(tmp_path)}
+    )
+    assert all(job["skipped"].startswith("data absent: `") for job in made)

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.execution.calibration import calibrate_cell
+from dpsco_bench.execution.request import make_cell
+from dpsco_bench.problems.registry import list_problems, problem_class
+
+SVRG = ("account", "wang2017.dp_svrg", "problem=ridge_logistic", "n=16384", "d=10", "epsilon=1", "delta=1e-5")
+ENTRY = {"variant", "schedule", "noise", "epsilon_real", "epsilon_real_kind", "accountant", "privacy_status"}
+ENTRY |= {"gradient_evaluations"}
+
+
+def account(dpsco, *arguments):
+    outcome = dpsco(*arguments, "--json")
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)
+
+
+def test_json_has_the_documented_schema(dpsco):
+    report = account(dpsco, *SVRG)
+    assert {"algorithm", "problem", "n", "d", "p", "epsilon", "delta", "paper", "accounted"} <= set(report)
+    assert set(report["paper"]) >= ENTRY and set(report["paper"]) == set(report["accounted"])
+    assert report["paper"]["epsilon_add_remove"] is None  # NaN: no accountant covers it
+
+
+def test_literal_noise_of_dp_svrg_is_shown_for_what_it_is_on_one_screen(dpsco):
+    lines = dpsco(*SVRG).out.splitlines()
+    assert len(lines) <= 40 and max(map(len, lines)) <= 100
+    report = account(dpsco, *SVRG)
+    assert report["paper"]["epsilon_real_kind"] == "lower"
+    assert report["paper"]["epsilon_real"] == pytest.approx(3.27e4, rel=0.01)
+    assert report["paper"]["privacy_status"] == "exceeds_claim"
+    assert report["accounted"]["privacy_status"] == "proven"
+    text = " ".join(line.strip() for line in lines)
+    assert "real epsilon is at least 3.2" in text and "not the claimed 1" in text
+    assert "times the gradient evaluations" in text
+
+
+def test_plain_keys_set_constants(dpsco):
+    report = account(dpsco, *SVRG, "strong_convexity=.1", "smoothness=1", "initial_gap=1")
+    assert report["paper"]["epsilon_real"] == pytest.approx(14646, rel=0.002)
+    assert report["paper"]["schedule"]["inner_steps"] == 1921
+    assert report["constants"]["smoothness"] == 1 and report["constants"]["status"] == "global"
+    assert account(dpsco, *SVRG, "lipschitz=0.5")["constants"]["status"] == "nominal"
+
+
+def test_prefixed_keys_are_the_same_keys(dpsco):
+    plain = account(dpsco, *SVRG, "theta=0.01", "smoothness=1", "variant=literal")
+    prefixed = account(
+        dpsco,
+        *SVRG,
+        "algorithm.options.theta=0.01",
+        "problem.options.constants.smoothness=1",
+        "algorithm.variant=literal",
+    )
+    assert plain == prefixed
+
+
+def test_a_refused_calibration_is_shown_with_its_reason(dpsco):
+    report = account(dpsco, *SVRG, "variant=literal")
+    assert report["accounted"]["noise"] is None and "literal" in report["accounted"]["refused"]
+    assert report["paper"]["refused"] == ""
+    outcome = dpsco(*SVRG, "variant=literal")
+    assert outcome.code == 0 and "refused" in outcome.out and "only paper, none" in outcome.out
+    assert account(dpsco, *SVRG, "batch=1")["paper"]["refused"]
+
+
+def test_add_remove_epsilon_stands_beside_replace_one(dpsco):
+    report = account(dpsco, "account", "wang2017/dp_gd_pl", "problem=ridge_logistic", "n=4096")
+    for calibration in ("paper", "accounted"):
+        assert 0 < report[calibration]["epsilon_add_remove"] < report[calibration]["epsilon_real"]
+    assert report["accounted"]["epsilon_real"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("delta", "flagged"), [("0.001", True), ("1e-5", False)])
+def test_large_deltas_are_flagged(dpsco, delta, flagged):
+    keys = ("account", "wang2017.dp_gd_pl", "problem=ridge_logistic", "n=4096", f"delta={delta}")
+    assert account(dpsco, *keys)["delta_large"] is flagged
+    assert ("delta >= 1/n" in dpsco(*keys).out) is flagged
+
+
+def test_nominal_and_data_dependent_constants_are_said(dpsco):
+    keys = ("account", "wang2017.dp_gd_pl", "problem=rank8_least_squares", "n=512")
+    text, report = dpsco(*keys).out, account(dpsco, *keys)
+    assert report["constants"]["status"] == "nominal" and "nominal" in text and "data set 0" in text
+    assert report["accounted"]["privacy_status"] == "unproven"
+    assert report["data_dependent_constants"] and report["constants"]["smoothness"] != 1 / 8
+
+
+PAIRS = [
+    (algorithm, problem)
+    for algorithm in list_algorithms()
+    for problem in list_problems()
+    if set(get_algorithm(algorithm).needs) <= set(problem_class(problem)(None).traits)
+]
+
+
+@pytest.mark.parametrize(("algorithm", "problem"), PAIRS)
+def test_account_says_what_a_run_is_calibrated_to(dpsco, algorithm, problem):
+    outcome = dpsco("account", algorithm, f"problem={problem}", "n=256")
+    assert outcome.code == 0 and len(outcome.out.splitlines()) <= 40
+    report = account(dpsco, "account", algorithm, f"problem={problem}", "n=256")
+    for calibration in ("paper", "accounted"):
+        if not report[calibration]["refused"]:
+            calibrated = calibrate_cell(make_cell(algorithm, problem, {"n": 256}), calibration, 2017)
+            assert report[calibration]["noise"] == pytest.approx(calibrated["scales"])
+            assert report[calibration]["gradient_evaluations"] == calibrated["gradient_evaluations"]

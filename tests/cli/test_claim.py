@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dpsco_bench.claims.compose import claim_plan
+from dpsco_bench.cli import claiming
+from dpsco_bench.cli.claiming import JobCache, run_claim
+
+KEYS = {"id", "part", "kind", "calibration", "profile", "parameter", "values", "mean", "stderr", "bound", "slope", "ci"}
+KEYS |= {"bound_slope", "claimed_exponent", "noise_off_slope", "verdict", "replicates", "runtime_s", "key"}
+CLAIMS = ("wang2017.thm6_1", "wang2017/thm6.2")
+
+
+def test_rows_have_the_documented_schema(dpsco):
+    outcome = dpsco("claim", *CLAIMS, "--profile", "smoke", "--json")
+    assert outcome.code == 0
+    rows = json.loads(outcome.out)
+    assert all(set(row) >= KEYS for row in rows)
+    assert {row["id"] for row in rows} == {"wang2017.thm6.1", "wang2017.thm6.2"}
+    privacy = [row for row in rows if row["kind"] == "privacy"]
+    assert privacy and all("epsilon_real" in row for row in privacy)
+    assert any(row["verdict"].startswith("fails") for row in privacy)  # and yet the exit code is 0
+
+
+def test_the_table_fits_and_shows_real_epsilons(dpsco):
+    outcome = dpsco("claim", *CLAIMS, "--profile", "smoke")
+    assert max(map(len, outcome.out.splitlines())) <= 100
+    assert "real eps" in outcome.out and "diag_quadratic-n" in outcome.out
+    assert "diag_quadratic-n.paper" in outcome.err  # progress
+
+
+def test_finished_jobs_are_not_run_again(dpsco, monkeypatch):
+    first = dpsco("claim", "wang2017.thm6.2", "--profile", "smoke", "--json")
+
+    def never(*arguments):
+        raise AssertionError("a finished job was run again")
+
+    monkeypatch.setattr(claiming, "execute", never)
+    monkeypatch.setattr(claiming, "calibrate_job", never)
+    again = dpsco("claim", "wang2017.thm6.2", "--profile", "smoke", "--json")
+    assert again.out == first.out and again.err == ""
+
+
+def test_an_interrupted_claim_resumes_where_it_was(tmp_path, monkeypatch):
+    entry = claim_plan("wang2017.thm6.2", "smoke")
+    execute, done = claiming.execute, []
+
+    def interrupted(job, *rest):
+        if len(done) == 1:
+            raise KeyboardInterrupt
+        done.append(job["key"])
+        return execute(job, *rest)
+
+    monkeypatch.setattr(claiming, "execute", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_claim(entry, JobCache(tmp_path, lambda line: None))
+    finished = list(done)
+    monkeypatch.setattr(claiming, "execute", lambda job, *rest: done.append(job["key"]) or execute(job, *rest))
+    resumed = run_claim(entry, JobCache(tmp_path, lambda line: None))
+    assert len(done) == len(set(done)) and done[: len(finished)] == finished
+    fresh = run_claim(entry, JobCache(tmp_path / "other", lambda line: None))
+    assert [{**row, "runtime_s": 0} for row in resumed] == [{**row, "runtime_s": 0} for row in fresh]
+
+
+def test_settings_reach_the_jobs(dpsco):
+    one = json.loads(dpsco("claim", "wang2017.table1.zhang17", "--profile", "smoke", "--json").out)
+    two = json.loads(dpsco("claim", "wang2017.table1.zhang17", "seed=5", "--profile", "smoke", "--json").out)
+    assert one[0]["mean"] != two[0]["mean"] and one[0]["key"] != two[0]["key"]
+    assert one[0]["runtime_s"] > 0
+
+
+def test_absent_data_are_skipped_with_the_command_that_gets_them(dpsco):
+    outcome = dpsco("claim", "wang2017.fig1", "data.root=nowhere", "--profile", "ci", "--json")
+    rows = json.loads(outcome.out)
+    assert outcome.code == 0 and rows
+    assert all(row["verdict"].startswith("skipped: data absent") for row in rows)

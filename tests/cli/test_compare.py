@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dpsco_bench.cli.verbs import gate
+
+
+def row(part, verdict, profile="smoke"):
+    return {"id": "wang2017.thm6.1", "part": part, "calibration": "paper", "profile": profile, "verdict": verdict}
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    """Write verdicts of a run and recorded ones."""
+    recorded = tmp_path / "workflows" / "recorded" / "smoke.json"
+    monkeypatch.setattr(gate, "recorded_path", lambda profile: recorded)
+
+    def write(fresh, known=None):
+        path = tmp_path / "results" / "smoke" / "verdicts" / "wang2017.thm6.1.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"claim": "wang2017.thm6.1", "verdicts": fresh}))
+        if known is not None:
+            recorded.parent.mkdir(parents=True, exist_ok=True)
+            recorded.write_text(json.dumps(known))
+        return recorded
+
+    return write
+
+
+def test_only_a_changed_word_fails(dpsco, results):
+    known = [row("a", "fails (real eps 12)"), row("b", "match"), row("c", "match"), row("d", "holds")]
+    results([row("a", "fails (real eps 13)"), row("b", "match"), row("c", "skipped: data absent"), row("e", "holds")])
+    assert dpsco("compare", "--profile", "smoke").code == 0  # nothing is recorded yet
+    results([row("a", "fails (real eps 13)"), row("b", "match"), row("c", "skipped: data absent")], known[:3])
+    assert dpsco("compare", "--profile", "smoke").code == 0
+    results([row("a", "holds"), row("b", "match")], known[:2])
+    outcome = dpsco("compare", "--profile", "smoke")
+    assert outcome.code == 1 and "CHANGED" in outcome.out and "1 of 2 verdicts changed" in outcome.out
+
+
+def test_json_has_a_row_per_verdict(dpsco, results):
+    results([row("a", "holds"), row("b", "match")], [row("a", "fails")])
+    outcome = dpsco("compare", "--profile", "smoke", "--json")
+    first, second = json.loads(outcome.out)
+    assert outcome.code == 1
+    assert (first["recorded"], first["fresh"], first["what"], first["fails"]) == ("fails", "holds", "changed", True)
+    assert (second["recorded"], second["what"], second["fails"]) == (None, "new", False)
+
+
+def test_recording_makes_the_comparison_pass(dpsco, results):
+    path = results([row("a", "holds"), row("b", "match")], [row("a", "fails")])
+    assert dpsco("compare", "--profile", "smoke", "--record").code == 0
+    assert [entry["verdict"] for entry in json.loads(path.read_text())] == ["holds", "match"]
+    assert dpsco("compare", "--profile", "smoke").code == 0
+
+
+def test_verdicts_that_no_plan_names_are_ignored(dpsco, results, tmp_path):
+    results([row("a", "holds")], [row("a", "holds")])
+    (tmp_path / "results" / "smoke" / "plan.json").write_text('{"claims": []}')
+    assert dpsco("compare", "--profile", "smoke").code == 2

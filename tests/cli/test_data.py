@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from dpsco_bench.datasets import registry
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Replace the data set's functions and note what they are asked for."""
+    made = []
+    entry = registry.DATASETS["covertype"]
+    fake = replace(
+        entry,
+        fetcher=lambda root: made.append(("fetch", root)) or {"status": "verified", "fetched": True},
+        verifier=lambda root: made.append(("verify", root)) or {"status": "verified"},
+    )
+    monkeypatch.setitem(registry.DATASETS, "covertype", fake)
+    return made
+
+
+def test_fetches_by_default_and_verifies_on_request(dpsco, calls, tmp_path):
+    assert json.loads(dpsco("data", "covertype", "--root", "here", "--json").out) == {
+        "data_set": "covertype",
+        "status": "verified",
+        "fetched": True,
+    }
+    outcome = dpsco("data", "covertype", "--verify", "--root", "here")
+    assert outcome.code == 0 and "verified" in outcome.out
+    assert [what for what, _ in calls] == ["fetch", "verify"] and {str(root) for _, root in calls} == {"here"}
+
+
+def test_the_root_is_the_configured_one(dpsco, calls):
+    assert dpsco("data", "covertype").code == 0
+    assert calls[0][1].name

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+
+from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.claims.catalogue import errata_papers, find_errata, load_errata
+from dpsco_bench.claims.compose import claim_ids, load_claim
+from dpsco_bench.errors import InputError
+from dpsco_bench.problems.registry import list_problems
+
+KNOWN = {"algorithms": list_algorithms, "problems": list_problems, "claims": claim_ids}
+
+
+@pytest.mark.parametrize("what", ["algorithms", "claims", "problems", "tables"])
+def test_list_has_an_entry_per_item_in_text_and_json(dpsco, what):
+    text, entries = dpsco("list", what), json.loads(dpsco("list", what, "--json").out)
+    assert text.code == 0 and all(len(line) <= 100 for line in text.out.splitlines())
+    assert len(text.out.splitlines()) == 2 + len(entries)
+    assert all({"id", "source", "summary"} <= set(entry) and entry["summary"] for entry in entries)
+    if what in KNOWN:
+        assert [entry["id"] for entry in entries] == KNOWN[what]()
+
+
+@pytest.mark.parametrize("id", list_algorithms())
+def test_show_algorithm(dpsco, id):
+    text, entry = dpsco("show", id).out, json.loads(dpsco("show", id.replace(".", "/"), "--json").out)
+    algorithm = get_algorithm(id)
+    assert entry["kind"] == "algorithm" and entry["id"] == id and entry["source"] == algorithm.source
+    assert [option["name"] for option in entry["options"]] == list(algorithm.options)
+    for calibration, variant in entry["default_variants"].items():
+        assert algorithm.variant_for(calibration) == variant
+    assert algorithm.source.split(",")[0] in text and entry["doc"] in text
+    assert all(name in text for name in algorithm.options)
+
+
+@pytest.mark.parametrize("id", claim_ids())
+def test_show_claim(dpsco, id):
+    text, entry = dpsco("show", id.replace(".", "_")).out, json.loads(dpsco("show", id, "--json").out)
+    claim, _ = load_claim(id)
+    assert entry["id"] == id and entry["statement"] == claim.statement
+    assert [part["id"] for part in entry["parts"]] == [part.id for part in claim.parts]
+    assert all(part["formula"] for part in entry["parts"] if part.get("bound"))
+    assert [erratum["id"] for erratum in entry["errata"]] == list(claim.errata)
+    assert all(part.id in text for part in claim.parts) and f"dpsco claim {id}" in text
+
+
+@pytest.mark.parametrize("id", list_problems())
+def test_show_problem(dpsco, id):
+    text, entry = dpsco("show", id).out, json.loads(dpsco("show", id, "--json").out)
+    assert entry["constants"]["status"] in ("global", "nominal") and entry["constants"]["status"] in text
+    assert entry["traits"] and entry["dimension"] >= 1
+
+
+def test_show_table(dpsco):
+    entry = json.loads(dpsco("show", "wang2017.table1", "--json").out)
+    assert entry["kind"] == "table" and entry["rows"]
+    assert "wang2017.thm4.2" in dpsco("show", "wang2017/table1").out
+
+
+@pytest.mark.parametrize("paper", errata_papers())
+def test_ledger_is_complete_and_courteous(paper):
+    entries = load_errata(paper)
+    assert [entry.id for entry in entries] == [f"E{number}" for number in range(1, len(entries) + 1)]
+    for entry in entries:
+        assert "text used here" in entry.printed
+        assert entry.calculation and entry.consequence and entry.title[0].isupper()
+        assert not set(entry.calculation.lower().split()) & {"wrong", "obviously", "careless"}
+
+
+def test_ledger_of_wang2017_has_all_sixteen():
+    assert len(load_errata("wang2017")) == 16
+
+
+ERRATA = [entry for paper in errata_papers() for entry in load_errata(paper)]
+
+
+@pytest.mark.parametrize("entry", ERRATA, ids=[f"{e.paper}.{e.id}" for e in ERRATA])
+def test_the_command_of_an_erratum_works(dpsco, entry):
+    program, *arguments = shlex.split(entry.command)
+    assert program == "dpsco"
+    outcome = dpsco(*arguments, *(["--profile", "smoke"] if arguments[0] == "claim" else []))
+    refused = "refused" in entry.consequence
+    assert outcome.code == (2 if refused else 0)
+
+
+def test_show_one_erratum_and_the_ledger(dpsco):
+    text = dpsco("show", "wang2017.e4").out
+    assert "1/24" in text and find_errata("wang2017", ["E4"])[0].command in text
+    assert "wang2017.E16" in dpsco("show", "wang2017").out
+    assert [e["id"] for e in json.loads(dpsco("show", "wang2017.E4", "--json").out)["errata"]] == ["E4"]
+
+
+def test_an_unknown_erratum_is_named():
+    with pytest.raises(InputError, match="E99"):
+        find_errata("wang2017", ["E99"])

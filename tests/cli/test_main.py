@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import types
+
+import pytest
+
+from dpsco_bench import __version__
+from dpsco_bench.cli import main as command_line
+
+
+def test_help_has_a_line_per_verb(dpsco):
+    outcome = dpsco("--help")
+    assert outcome.code == 0
+    for name in command_line.verb_names():
+        assert f"  {name} " in outcome.out
+
+
+def test_without_a_verb_it_shows_help_and_fails(dpsco):
+    assert dpsco().code == 2
+
+
+def test_version(dpsco):
+    assert __version__ in dpsco("--version").out
+
+
+@pytest.mark.parametrize("name", command_line.verb_names())
+def test_a_verb_has_help_and_a_summary(dpsco, name):
+    verb = command_line.load_verb(name)
+    assert verb.SUMMARY and callable(verb.configure) and callable(verb.execute)
+    outcome = dpsco(name, "-h")
+    assert outcome.code == 0 and verb.SUMMARY in outcome.out
+
+
+@pytest.mark.parametrize("name", ["list", "show", "account", "run", "claim", "compare", "data"])
+def test_a_verb_imports_nothing_heavy_until_it_runs(name):
+    heavy = ["numpy", "scipy", "pandas", "pyarrow", "hydra", "matplotlib", "dp_accounting", "snakemake"]
+    code = (
+        f"import sys; from dpsco_bench.cli.main import load_verb; load_verb('{name}'); "
+        f"print([m for m in {heavy!r} if m in sys.modules])"
+    )
+    # pyarrow comes with the JSON helpers' NumPy in no verb; numpy alone is allowed there.
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert set(eval(found)) <= {"numpy"}
+
+
+def test_options_may_stand_between_keys(dpsco):
+    mixed = dpsco("account", "wang2017.dp_gd_pl", "n=64", "--json", "problem=ridge_logistic")
+    assert mixed.code == 0 and mixed.out.startswith("{")
+
+
+def test_module_and_script_are_the_same():
+    script = subprocess.run([sys.executable, "-m", "dpsco_bench", "list", "colours"], capture_output=True, text=True)
+    assert script.returncode == 2 and script.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (MemoryError("160 GiB"), 2)])
+def test_interruption_and_exhaustion_are_one_line(dpsco, monkeypatch, error, code):
+    def execute(args):
+        raise error
+
+    fake = types.SimpleNamespace(SUMMARY="", configure=lambda parser: None, execute=execute)
+    monkeypatch.setattr(command_line, "load_verb", lambda name: fake)
+    outcome = dpsco("list")
+    assert outcome.code == code and outcome.err.count("\n") == 1
+
+
+def test_a_bug_keeps_its_traceback(dpsco, monkeypatch):
+    def execute(args):
+        raise TypeError("a bug")
+
+    fake = types.SimpleNamespace(SUMMARY="", configure=lambda parser: None, execute=execute)
+    monkeypatch.setattr(command_line, "load_verb", lambda name: fake)
+    with pytest.raises(TypeError):
+        dpsco("list")
+
+
+def test_a_closed_pipe_is_no_error():
+    code = "import sys; from dpsco_bench.cli.main import main; sys.exit(main(['show', 'wang2017', '--json']))"
+    reader = f'{sys.executable} -c "{code}" | head -c 10'
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", reader], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == ""
+
+
+def test_public_names_are_lazy_and_complete():
+    code = "import sys, dpsco_bench; print('numpy' in sys.modules); dpsco_bench.run; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]
+    package = importlib.import_module("dpsco_bench")
+    assert all(hasattr(package, name) for name in package.__all__)
+    assert set(package.__all__) <= set(dir(package))
+    with pytest.raises(AttributeError):
+        _ = package.nothing

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from omegaconf import OmegaConf
+
+import dpsco_bench
+from dpsco_bench.cli.overrides import DEFAULTS, GROUPS, SETTINGS
+from dpsco_bench.execution.results import RESULT_SCHEMA, read_table
+from dpsco_bench.paths import conf_dir
+
+SMALL = ("run", "algorithm=wang2017/dp_gd_pl", "problem=ridge_logistic", "n=64", "d=3", "replicates=4")
+
+PLUGIN = '''
+import numpy as np
+
+from dpsco_bench import Constants, GaussianQuery, Trait, algorithm, make_plan, problem
+from dpsco_bench.problems.quadratic import DiagonalOracle
+
+
+@algorithm("mine.one_step", source="the test", needs=(Trait.LIPSCHITZ,))
+def plan(c, n, d, privacy, *, variant, step: float = 0.5):
+    """One noisy gradient step."""
+    query = GaussianQuery("gradient", 2 * c.lipschitz / n, 1, paper_scale=1 / n)
+    return make_plan(query, gradient_evaluations=n, n=n, step=step)
+
+
+@plan.run
+def one_step(objective, plan, mechanism):
+    return objective.start - plan.step * mechanism.release("gradient", objective.mean_gradient(objective.start))
+
+
+@problem
+class Bowl(DiagonalOracle):
+    name = "bowl"
+    summary = "an isotropic quadratic"
+    source = "the test"
+    default_dimension = 3
+
+    def __init__(self, d=None, height: float = 2.0, constants=None):
+        self.height = float(height)
+        super().__init__(d, constants)
+
+    @property
+    def spectrum(self):
+        return np.full(self.dimension, self.height)
+
+    @property
+    def start(self):
+        return np.ones(self.dimension)
+
+    @property
+    def own_constants(self):
+        return Constants(1.0, self.height, strong_convexity=self.height, status="nominal")
+'''
+
+
+def rows(dpsco, *arguments):
+    outcome = dpsco(*arguments, "--json")
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)
+
+
+def test_defaults_and_keys_are_those_of_the_configuration():
+    text = OmegaConf.load(conf_dir() / "run.yaml")
+    entries = [entry for entry in text.pop("defaults") if entry != "_self_"]
+    groups = {key: value for entry in entries for key, value in entry.items()}
+    assert {key: groups[key] for key in DEFAULTS} == DEFAULTS
+    assert set(GROUPS) <= set(groups)
+    assert set(SETTINGS) | {"data", "hydra"} == set(text)
+
+
+def test_one_line_and_the_rows_with_their_configuration(dpsco, tmp_path):
+    outcome = dpsco(*SMALL)
+    assert outcome.code == 0 and outcome.out.count("\n") == 1 and "risk" in outcome.out and "proven" in outcome.out
+    (path,) = tmp_path.glob("results/runs/*.parquet")
+    table, metadata = read_table(path)
+    assert table.schema.remove_metadata() == RESULT_SCHEMA and table.num_rows == 4
+    assert metadata["config"]["n"] == 64 and metadata["config"]["algorithm"]["id"] == "wang2017.dp_gd_pl"
+    assert "data" not in metadata["config"] and str(tmp_path) not in json.dumps(metadata)
+    assert str(path.relative_to(tmp_path)) in outcome.err
+
+
+def test_json_summarises_the_rows(dpsco):
+    (row,) = rows(dpsco, *SMALL, "out=here/rows.parquet")
+    risk = read_table(Path("here/rows.parquet"))[0]["risk"].to_numpy()
+    assert row["risk"] == pytest.approx(risk.mean()) and row["out"] == "here/rows.parquet"
+    assert row["stderr"] == pytest.approx(risk.std(ddof=1) / 2)
+    assert row["epsilon_real"] == pytest.approx(1) and row["replicates"] == 4
+
+
+def test_the_library_gives_the_same_numbers(dpsco):
+    (row,) = rows(dpsco, *SMALL, "noise_constant=2", "calibration=paper")
+    result = dpsco_bench.run(
+        "wang2017.dp_gd_pl", "ridge_logistic", 64, 3, calibration="paper", replicates=4, noise_constant=2
+    )
+    assert result.mean == row["risk"] and result.stderr == pytest.approx(row["stderr"])
+    assert result.calibration["epsilon_real"] == row["epsilon_real"]
+
+
+def test_plain_and_prefixed_keys_are_one_run(dpsco):
+    plain = rows(dpsco, *SMALL, "step=0.5", "smoothness=1", "variant=standard")
+    prefixed = rows(
+        dpsco,
+        *SMALL,
+        "algorithm.options.step=0.5",
+        "problem.options.constants.smoothness=1",
+        "algorithm.variant=standard",
+    )
+    assert plain == prefixed
+
+
+def test_a_sweep_runs_every_cell_through_hydra(dpsco, tmp_path):
+    arguments = ("run", "-m", "n=32,64", "calibration=paper,none", "d=2", "replicates=2", "step=0.5")
+    swept = rows(dpsco, *arguments)
+    assert [(row["n"], row["calibration"]) for row in swept] == [
+        (32, "paper"),
+        (32, "none"),
+        (64, "paper"),
+        (64, "none"),
+    ]
+    assert len(list(tmp_path.glob("results/runs/*.parquet"))) == 4
+    assert {path.name for path in tmp_path.iterdir()} == {"results"}
+    single = rows(dpsco, "run", "n=64", "calibration=paper", "d=2", "replicates=2", "step=0.5")
+    assert single == [swept[2]]
+    outcome = dpsco(*arguments)
+    assert outcome.out.splitlines()[1].startswith("n=32 calibration=none: risk")
+
+
+def test_a_sweep_over_algorithms_accepts_dotted_ids(dpsco):
+    swept = rows(
+        dpsco, "run", "-m", "algorithm=wang2017.dp_gd_pl,wang2017.output_perturbation_zhang17", "n=32", "steps=3"
+    )
+    assert [row["algorithm"].split(".")[1] for row in swept] == ["dp_gd_pl", "output_perturbation_zhang17"]
+    assert all(row["gradient_evaluations"] == 96 for row in swept)
+
+
+def test_cfg_prints_the_resolved_configuration_and_runs_nothing(dpsco, tmp_path):
+    outcome = dpsco(*SMALL, "--cfg")
+    assert outcome.code == 0 and OmegaConf.create(outcome.out).n == 64
+    assert not list(tmp_path.iterdir())
+
+
+def test_rerunning_gives_the_same_bytes(dpsco):
+    rows(dpsco, *SMALL, "out=a.parquet")
+    rows(dpsco, *SMALL, "out=b.parquet")
+    assert Path("a.parquet").read_bytes() == Path("b.parquet").read_bytes()
+
+
+def test_several_data_sets_give_the_error_of_their_means(dpsco):
+    (row,) = rows(dpsco, *SMALL, "data_sets=3", "out=x.parquet")
+    table = read_table(Path("x.parquet"))[0]
+    means = [table["risk"].to_numpy()[table["data_set"].to_numpy() == k].mean() for k in range(3)]
+    assert row["stderr"] == pytest.approx(np.std(means, ddof=1) / np.sqrt(3))
+
+
+def test_ones_own_algorithm_and_problem_need_no_configuration_file(dpsco, tmp_path):
+    (tmp_path / "own.py").write_text(PLUGIN)
+    arguments = ("run", "plugins=[own.py]", "algorithm=mine.one_step", "problem=bowl", "n=100", "height=1", "step=1")
+    (row,) = rows(dpsco, *arguments, "calibration=none")
+    assert row["algorithm"] == "mine.one_step" and row["d"] == 3 and row["risk"] == 0
+    assert len(rows(dpsco, *arguments, "-m", "calibration=paper,accounted")) == 2
+    listed = json.loads(dpsco("list", "algorithms", "--plugin", "own.py", "--json").out)
+    assert "mine.one_step" in [entry["id"] for entry in listed]
+    assert "step" in dpsco("show", "mine.one_step", "--plugin", "own.py").out
+    keys = ("account", "mine.one_step", "problem=bowl", "n=100", "height=3", "--plugin", "own.py", "--json")
+    assert json.loads(dpsco(*keys).out)["constants"]["smoothness"] == 3
+
+
+def test_a_numerical_failure_names_its_cell_and_leaves_no_rows(dpsco, tmp_path):
+    (tmp_path / "bad.py").write_text(
+        PLUGIN.replace("mine.one_step", "mine.diverging").replace("objective.start - plan", "np.inf - plan")
+    )
+    (tmp_path / "bad.py").write_text((tmp_path / "bad.py").read_text().replace('"bowl"', '"bowl2"'))
+    for extra in ((), ("-m",)):
+        outcome = dpsco("run", "plugins=[bad.py]", "algorithm=mine.diverging", "problem=bowl2", "n=10", *extra)
+        assert outcome.code == 2 and "mine.diverging" in outcome.err and "n = 10" in outcome.err
+        assert outcome.err.count("\n") == 1
+    assert not list(tmp_path.glob("results/runs/*.parquet"))

@@ -1,0 +1,127 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.privacy.mechanism import Mechanism
+
+CELL = Cell("wang2017.dp_gd_pl", "diag_quadratic", n=64, d=4, epsilon=1.0, delta=1e-5, options={"steps": 3})
+
+
+def noise(cell, calibration="paper", data_set=0, seed=1):
+    _, plan = cell.plan(calibration, seed)
+    scales = {q.name: 1.0 for q in plan.queries}
+    mechanism = Mechanism(plan, scales, cell.run_key(data_set), seed, 0, 2)
+    return mechanism.release(plan.queries[0].name, np.zeros((2, 4)))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"options": {"steps": 7}},
+        {"options": {"noise_constant": 4.0}},
+        {"problem_options": {"constants": {"smoothness": 2.0}}},
+        {"problem_options": {"kappa": 4}},
+        {"problem_options": {"kappa": 4.0}},
+        {"method": "label", "parameter": "n", "value": 64.0, "cell": 3},
+        {"epsilon": 1},
+    ],
+)
+def test_common_random_numbers(changes):
+    """Schedules, declared constants, labels and ways of writing the same thing share their noise."""
+    np.testing.assert_array_equal(noise(replace(CELL, **changes)), noise(CELL))
+
+
+def test_calibrations_and_variants_share_their_noise_key():
+    svrg = Cell("wang2017.dp_svrg", "ridge_logistic", n=64, d=4, epsilon=1.0, delta=1e-5)
+    assert replace(svrg, variant="literal").run_key(0) == replace(svrg, variant="poisson").run_key(0)
+    np.testing.assert_array_equal(noise(CELL, "paper"), noise(CELL, "accounted"))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"epsilon": 2.0},
+        {"delta": 1e-6},
+        {"n": 65},
+        {"problem_options": {"kappa": 8.0}},
+        {"algorithm": "wang2017.output_perturbation_zhang17"},
+        {"problem": "ridge_logistic"},
+    ],
+)
+def test_different_questions_have_independent_noise(changes):
+    assert not np.isin(noise(replace(CELL, **changes)), noise(CELL)).any()
+
+
+def test_data_sets_and_seeds_have_independent_noise():
+    assert not np.isin(noise(CELL, data_set=1), noise(CELL)).any()
+    assert not np.isin(noise(CELL, seed=2), noise(CELL)).any()
+
+
+def test_data_depend_on_the_problem_and_not_on_the_privacy():
+    cell = Cell("wang2017.dp_gd_pl", "ridge_logistic", n=32, d=4, epsilon=1.0, delta=1e-5)
+    features = cell.draw_data(1, 0).features
+    for same in ({"epsilon": 4.0}, {"algorithm": "wang2017.dp_svrg"}, {"options": {"steps": 2}}):
+        np.testing.assert_array_equal(replace(cell, **same).draw_data(1, 0).features, features)
+    for other in (cell.draw_data(1, 1), cell.draw_data(2, 0), replace(cell, d=5).draw_data(1, 0)):
+        assert not np.isin(other.features, features).any()
+
+
+def test_keys_are_canonical_json():
+    assert json.loads(CELL.run_key(2)) == {
+        "run": "wang2017.dp_gd_pl",
+        "problem": "diag_quadratic",
+        "options": {},
+        "n": 64,
+        "d": 4,
+        "epsilon": 1.0,
+        "delta": 1e-5,
+        "data_set": 2,
+    }
+    assert json.loads(CELL.data_key()) == {"data": "diag_quadratic", "options": {}, "n": 64, "d": 4}
+    spelled = replace(CELL, algorithm="wang2017/dp_gd_pl", d=np.int64(4))
+    assert spelled.run_key(2) == CELL.run_key(2)
+
+
+def test_the_default_dimension_is_the_problems():
+    assert json.loads(replace(CELL, d=None).data_key())["d"] == 16
+
+
+def test_json_round_trip_and_unknown_keys():
+    entry = {"algorithm": "wang2017.dp_gd_pl", "problem": "ridge_logistic", "n": 8, "epsilon": 1.0, "delta": 1e-5}
+    assert Cell.from_json(entry) == Cell(**entry)
+    with pytest.raises(InputError, match="^cell key = 'speed': must be one of "):
+        Cell.from_json({**entry, "speed": 1})
+
+
+def test_plans_use_the_effective_dimension_and_the_realised_constants():
+    cell = Cell("wang2017.dp_gd_pl", "rank8_least_squares", n=64, epsilon=1.0, delta=1e-5)
+    plan = cell.plan("paper", 1)[1]
+    c = cell.constants(1)
+    assert plan.step == pytest.approx(1 / c.smoothness) and c.smoothness != 1 / 8
+    assert c.status == "nominal"
+    assert cell.constants(2) != c
+
+
+def test_constants_that_look_at_the_data_are_never_global(monkeypatch):
+    cell = Cell("wang2017.dp_gd_pl", "ridge_logistic", n=16, epsilon=1.0, delta=1e-5)
+    assert cell.constants(1).status == "global"
+    monkeypatch.setattr(type(cell.problem_entry), "data_dependent_constants", True)
+    assert cell.constants(1).status == "nominal"
+
+
+def test_impossible_pairs_are_refused():
+    cell = Cell("wang2017.dp_svrg", "rank8_least_squares", n=64, epsilon=1.0, delta=1e-5)
+    with pytest.raises(Refusal, match="^wang2017.dp_svrg on rank8_least_squares refused: the problem lacks a strongly"):
+        cell.plan("none", 0)
+
+
+def test_the_data_root_is_given_where_it_is_asked_for():
+    entry = {"algorithm": "wang2017.dp_gd_pl", "n": 8, "epsilon": 1.0, "delta": 1e-5}
+    assert located({**entry, "problem": "covertype"}, "here").problem_options == {"root": "here"}
+    assert located({**entry, "problem": "ridge_logistic"}, "here").problem_options == {}
+    there = Cell(problem="covertype", problem_options={"root": "there"}, **entry)
+    assert there.data_key() == Cell(problem="covertype", **entry).data_key()

@@ -1,0 +1,78 @@
+import pytest
+
+from dpsco_bench.execution import digest
+from dpsco_bench.execution.digest import closure, code_digest, imported_modules, module_path
+
+JOB = "dpsco_bench.execution.job"
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A copy of the mechanics on a package of four tiny modules; returns ``write(name, text)``."""
+
+    def forget():
+        module_path.cache_clear()
+        imported_modules.cache_clear()
+
+    def write(name, text):
+        path = tmp_path.joinpath(*name.split(".")).with_suffix(".py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        forget()
+
+    monkeypatch.setattr(digest, "ROOT", tmp_path)
+    write("work.job", "from dpsco_bench.work import run\nimport numpy\n")
+    write("work.run", "def f():\n    from dpsco_bench.algorithms.registry import g\n    import dpsco_bench.low.leaf\n")
+    write("low.leaf", "x = 1\n")
+    write("low.unrelated", "y = 1\n")
+    write("algorithms.registry", "from dpsco_bench.low import unrelated\n")
+    write("work.__init__", "")
+    yield write
+    forget()
+
+
+def test_closure_follows_nested_imports_and_stops_at_pointers(package):
+    assert closure(["dpsco_bench.work.job"]) == ["dpsco_bench.low.leaf", "dpsco_bench.work.job", "dpsco_bench.work.run"]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("low.leaf", True),
+        ("work.run", True),
+        ("low.unrelated", False),
+        ("algorithms.registry", False),
+        ("work.__init__", False),
+        ("low.fresh", False),
+    ],
+)
+def test_only_modules_in_use_change_the_digest(package, name, changes):
+    before = code_digest(["dpsco_bench.work.job"])
+    path = digest.ROOT.joinpath(*name.split(".")).with_suffix(".py")
+    package(name, (path.read_text() if path.exists() else "") + "\n# changed\n")
+    assert (code_digest(["dpsco_bench.work.job"]) != before) == changes
+
+
+def test_plugins_count_by_content_and_not_by_place(package, tmp_path):
+    places = tmp_path / "a" / "mine.py", tmp_path / "b" / "mine.py"
+    for path in places:
+        path.parent.mkdir()
+        path.write_text("z = 1\n")
+    first, second = (code_digest(["dpsco_bench.work.job"], [path]) for path in places)
+    assert first == second != code_digest(["dpsco_bench.work.job"])
+    places[0].write_text("z = 2\n")
+    assert code_digest(["dpsco_bench.work.job"], [places[0]]) != first
+
+
+def test_jobs_depend_on_no_registry_accountant_claim_or_other_algorithm():
+    modules = closure([JOB, "dpsco_bench.algorithms.wang2017.dp_gd_pl", "dpsco_bench.problems.ridge_logistic"])
+    assert "dpsco_bench.rng.kernels" in modules and "dpsco_bench.privacy.mechanism" in modules
+    assert "dpsco_bench.problems.glm" in modules
+    for absent in ("registry", "accountants", "claims", "dp_svrg", "covertype", "__init__", "cli"):
+        assert not [name for name in modules if absent in name]
+
+
+def test_calibrations_depend_on_the_accountants_and_not_on_the_worker():
+    modules = closure(["dpsco_bench.execution.calibration"])
+    assert "dpsco_bench.privacy.accountants.pld" in modules
+    assert JOB not in modules and "dpsco_bench.execution.run" not in modules

@@ -1,0 +1,209 @@
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dpsco_bench.errors import InputError, NumericalFailure
+from dpsco_bench.execution.calibration import calibrate_cell, calibrate_job
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.job import execute
+from dpsco_bench.execution.results import FINAL, RESULT_SCHEMA, build_table, read_table, write_table
+from dpsco_bench.execution.run import BLOCK_SCORES, replicate_blocks, run_block
+from dpsco_bench.jsonio import dumps_canonical, loads
+from dpsco_bench.problems.base import Data
+
+ENTRY = {
+    "cell": 0,
+    "method": "dp_gd",
+    "algorithm": "wang2017.dp_gd_pl",
+    "variant": "standard",
+    "options": {"steps": 4},
+    "problem": "ridge_logistic",
+    "problem_options": {},
+    "n": 32,
+    "d": 3,
+    "epsilon": 1.0,
+    "delta": 1e-5,
+    "parameter": "n",
+    "value": 32.0,
+}
+JOB = {
+    "claim": "wang2017.test",
+    "part": "p",
+    "kind": "rate",
+    "calibration": "accounted",
+    "profile": "smoke",
+    "seed": 5,
+    "replicates": 6,
+    "data_sets": 2,
+    "backend": "numpy",
+    "dtype": "float64",
+    "record": None,
+    "evaluation": "run",
+    "skipped": "",
+    "data_root": "data",
+    "plugins": [],
+    "cells": [ENTRY, {**ENTRY, "cell": 1, "n": 64, "value": 64.0, "delta": 0.02}],
+}
+
+
+def job(**changes):
+    return {**JOB, **changes}
+
+
+def calibrations(given):
+    """As the worker reads them: through JSON."""
+    return loads(dumps_canonical(calibrate_job(given)))
+
+
+@pytest.fixture(scope="module")
+def table():
+    return execute(JOB, calibrations(JOB))
+
+
+def test_one_row_per_cell_data_set_and_replicate(table):
+    assert table.schema.equals(RESULT_SCHEMA, check_metadata=False) and table.num_rows == 2 * 2 * 6
+    keys = set(zip(*(table[name].to_pylist() for name in ("cell", "data_set", "replicate", "checkpoint")), strict=True))
+    assert keys == {(c, s, r, FINAL) for c in range(2) for s in range(2) for r in range(6)}
+
+
+def test_columns_say_what_was_run(table):
+    first = table.slice(0, 1).to_pylist()[0]
+    assert (first["algorithm"], first["variant"], first["problem"]) == (
+        "wang2017.dp_gd_pl",
+        "standard",
+        "ridge_logistic",
+    )
+    assert (first["n"], first["d"], first["value"], first["method"]) == (32, 3, 32.0, "dp_gd")
+    assert first["gradient_evaluations"] == first["planned_evaluations"] == 32 * 4
+    assert first["epsilon_real"] == pytest.approx(1.0) and first["privacy_status"] == "proven"
+    assert first["risk"] >= 0 and first["start_risk"] > 0
+    large = {row["n"]: (row["delta_large"], row["warnings"]) for row in table.to_pylist()}
+    assert large == {32: (False, ""), 64: (True, "delta >= 1/n")}
+
+
+def test_a_job_is_a_pure_function(table):
+    assert execute(JOB, calibrations(JOB)).equals(table, check_metadata=True)
+
+
+def test_replicates_are_added_and_not_redrawn(table):
+    fewer = execute(job(replicates=2), calibrations(JOB))
+    mask = pa.compute.less(table["replicate"], 2)
+    np.testing.assert_allclose(fewer["risk"].to_numpy(), table.filter(mask)["risk"].to_numpy(), rtol=1e-9)
+
+
+def test_metadata_hold_the_job_without_places(table, tmp_path):
+    write_table(table, tmp_path / "deep" / "t.parquet")
+    read, metadata = read_table(tmp_path / "deep" / "t.parquet")
+    assert read.equals(table)
+    assert metadata["job"] == {k: v for k, v in JOB.items() if k not in ("data_root", "plugins")}
+    assert metadata["calibrations"] == calibrations(JOB) and metadata["schema"] == "1"
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["t.parquet"]
+
+
+def test_infinite_and_unknown_values_survive_the_files(tmp_path):
+    """JSON says ``"inf"`` and null; nothing else may read them as text or fail on them."""
+    silent = job(calibration="none")
+    table = execute(silent, calibrations(silent))
+    assert table["epsilon_real"].to_pylist() == [math.inf] * table.num_rows
+    write_table(table, tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet")[1]["calibrations"]["cells"][0]["epsilon_real"] == math.inf
+    assert b"Infinity" not in pa.parquet.read_schema(tmp_path / "t.parquet").metadata[b"dpsco.calibrations"]
+    unknown = calibrations(JOB)
+    unknown["cells"][0]["epsilon_real"] = None
+    assert math.isnan(execute(JOB, unknown)["epsilon_real"][0].as_py())
+
+
+def test_the_bytes_of_a_table_are_reproducible(table, tmp_path):
+    for name in ("a", "b"):
+        write_table(table, tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
+    from dpsco_bench.execution import results
+
+    def fail(*_, **__):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(results.pq, "write_table", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_table(build_table([], {}), tmp_path / "t.parquet")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_skipped_job_has_no_rows():
+    skipped = job(skipped="data absent")
+    assert calibrate_job(skipped) == {"cells": [], "skipped": "data absent"}
+    table = execute(skipped, calibrate_job(skipped))
+    assert table.num_rows == 0 and b"data absent" in table.schema.metadata[b"dpsco.job"]
+
+
+def test_closed_form_jobs_agree_with_runs():
+    entry = {**ENTRY, "problem": "diag_quadratic", "d": 4}
+    exact = job(cells=[entry], evaluation="closed_form")
+    runs = job(cells=[entry], replicates=4000, data_sets=1)
+    row = execute(exact, calibrations(exact)).to_pylist()
+    assert len(row) == 1 and row[0]["gradient_evaluations"] == 32 * 4
+    risk = execute(runs, calibrations(runs))["risk"].to_numpy()
+    assert abs(risk.mean() - row[0]["risk"]) < 5 * risk.std() / math.sqrt(risk.size)
+
+
+def test_a_problem_without_a_closed_form_is_refused_in_one_line():
+    exact = job(evaluation="closed_form")
+    with pytest.raises(InputError, match="^problem = 'ridge_logistic': must be a problem with a closed form"):
+        execute(exact, calibrations(exact))
+
+
+def test_complexity_parts_are_planned_but_not_charged():
+    counted = calibrate_job(job(kind="complexity"))["cells"][0]
+    assert counted["gradient_evaluations"] == 32 * 4 and math.isnan(counted["epsilon_real"])
+    assert counted["privacy_status"] == "unproven" and counted["accountant"] == "not charged"
+
+
+def test_checkpoints_every_fraction_of_n():
+    cell = Cell.from_json(ENTRY)
+    trace = run_block(cell, "none", {"gradient": 0.0}, cell.draw_data(5, 0), root_seed=5, replicates=2, record=2.0)
+    np.testing.assert_array_equal(trace.evaluations, [[32, 64, 128, 128]] * 2)
+    assert np.all(np.diff(trace.risk[0]) <= 0) and trace.output.shape == (2, 3)
+    end = run_block(cell, "none", {"gradient": 0.0}, cell.draw_data(5, 0), root_seed=5, replicates=2)
+    np.testing.assert_array_equal(end.risk[:, 0], trace.risk[:, -1])
+
+
+def test_recording_does_not_change_the_run():
+    cell = Cell.from_json(ENTRY)
+    plain, watched = (
+        run_block(cell, "paper", {"gradient": 0.1}, cell.draw_data(5, 0), root_seed=5, replicates=3, record=record)
+        for record in (None, 0.5)
+    )
+    np.testing.assert_array_equal(plain.output, watched.output)
+
+
+def test_non_finite_iterates_fail_with_the_cell_named(monkeypatch):
+    cell = Cell.from_json(ENTRY)
+    data = cell.draw_data(5, 0)
+    poisoned = Data(data.n, data.features.copy(), data.labels)
+    poisoned.features[0, 0] = np.inf
+    monkeypatch.setattr(type(cell.problem_entry), "optimal_risk", lambda self, data: 0.0)
+    message = r"^non-finite iterates: wang2017.dp_gd_pl \(none\) on ridge_logistic, n = 32, d = 3, epsilon = 1, delta"
+    with np.errstate(all="ignore"), pytest.raises(NumericalFailure, match=message):
+        run_block(cell, "none", {"gradient": 0.0}, poisoned, root_seed=5)
+
+
+@pytest.mark.parametrize(("n", "replicates"), [(1, 1), (32, 6), (200_000, 64), (10**7, 3), (4096, 5000)])
+def test_blocks_cover_the_replicates_once_within_the_memory_bound(n, replicates):
+    blocks = replicate_blocks(n, replicates)
+    covered = [r for first, count in blocks for r in range(first, first + count)]
+    assert covered == list(range(replicates))
+    assert all(count == 1 or count * n <= BLOCK_SCORES for _, count in blocks)
+
+
+def test_calibrations_travel_as_json():
+    cell = Cell.from_json(
+        {**ENTRY, "algorithm": "wang2017.dp_svrg", "variant": None, "options": {"epochs": 1, "inner_steps": 4}}
+    )
+    entry = calibrate_cell(cell, "accounted", 5)
+    assert loads(dumps_canonical(entry)) == entry
+    assert entry["variant"] == "poisson" and set(entry["scales"]) == {"anchor", "inner"}
+    assert entry["schedule"]["epochs"] == 1 and entry["privacy_status"] == "proven"

@@ -1,0 +1,123 @@
+"""The analytic Gaussian accountant against numerical integration, its inverses and its limits."""
+
+import math
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.privacy.accountants.gaussian import (
+    accountant_name,
+    classic_gaussian_scale,
+    gdp_delta,
+    gdp_epsilon,
+    gdp_mu,
+)
+
+mus = st.floats(-6.0, 3.0).map(lambda exponent: 10.0**exponent)
+epsilons = st.floats(-3.0, 6.0).map(lambda exponent: 10.0**exponent)
+deltas = st.floats(-100.0, -0.01).map(lambda exponent: 10.0**exponent)
+
+
+def integrated_delta(mu, epsilon):
+    """Integral of (upper density - e^epsilon lower density) where it is positive, from the definition."""
+    start = epsilon / mu - mu / 2  # where the loss mu x + mu^2/2, x ~ N(0, 1), is epsilon
+
+    def gain(x):
+        return norm.pdf(x) * -math.expm1(epsilon - mu * x - mu * mu / 2)
+
+    return quad(gain, start, max(start, 0.0) + 12.0, epsabs=0.0, epsrel=1e-11, limit=200)[0]
+
+
+@pytest.mark.parametrize("mu", [1e-3, 0.02, 0.3, 1.0, 2.5, 8.0])
+@pytest.mark.parametrize("tail", [0.0, 0.5, 2.0, 5.0, 9.0])
+def test_delta_equals_the_integral_of_its_definition(mu, tail):
+    epsilon = max(0.0, mu * (mu / 2 + tail))
+    assert gdp_delta(mu, epsilon) == pytest.approx(integrated_delta(mu, epsilon), rel=1e-8)
+
+
+@given(mus, epsilons)
+def test_delta_falls_with_epsilon_and_grows_with_mu(mu, epsilon):
+    here = gdp_delta(mu, epsilon)
+    assert 0.0 <= here <= 1.0
+    assert gdp_delta(mu, 1.01 * epsilon) <= here <= gdp_delta(1.01 * mu, epsilon)
+
+
+@given(epsilons, deltas)
+@example(1e6, 1e-100)
+@example(1e9, 1e-300)
+@example(1e-3, 0.97)
+def test_mu_is_the_largest_that_is_private(epsilon, delta):
+    mu = gdp_mu(epsilon, delta)
+    assert gdp_delta(mu, epsilon) <= delta
+    assert gdp_delta(mu * (1.0 + 1e-9), epsilon) > delta
+
+
+@given(epsilons, deltas)
+@example(1e6, 1e-5)
+def test_epsilon_inverts_mu(epsilon, delta):
+    # Near epsilon = 0 a large delta determines epsilon only to rounding of delta itself.
+    assert gdp_epsilon(gdp_mu(epsilon, delta), delta) == pytest.approx(epsilon, rel=1e-9, abs=1e-12 / (1.0 - delta))
+
+
+@given(mus, deltas)
+def test_epsilon_inverts_delta(mu, delta):
+    epsilon = gdp_epsilon(mu, delta)
+    if epsilon == 0.0:
+        assert gdp_delta(mu, 0.0) <= delta
+    else:
+        assert gdp_delta(mu, epsilon) == pytest.approx(delta, rel=1e-6)
+
+
+def test_large_and_small_mu_follow_their_expansions():
+    # epsilon = mu^2/2 + mu Phi^-1(1-delta) - O(1); at epsilon = 0, delta = erf(mu / sqrt 8).
+    assert gdp_epsilon(1e4, 1e-5) == pytest.approx(0.5e8 - 1e4 * norm.ppf(1e-5), abs=2.0)
+    assert gdp_delta(1e-9, 0.0) == pytest.approx(1e-9 / math.sqrt(2 * math.pi), rel=1e-12)
+
+
+def test_limits():
+    assert gdp_epsilon(math.inf, 1e-5) == math.inf
+    assert gdp_epsilon(0.0, 1e-5) == 0.0
+    assert gdp_epsilon(1e-9, 1e-5) == 0.0
+    assert gdp_delta(math.inf, 3.0) == 1.0
+    assert gdp_delta(0.0, 0.0) == 0.0
+    assert gdp_delta(5.0, math.inf) == 0.0
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0])
+def test_classic_scale_is_sufficient_up_to_epsilon_one(epsilon):
+    scale = classic_gaussian_scale(epsilon, 1e-5, 3.0)
+    assert scale == pytest.approx(math.sqrt(2 * math.log(1.25e5)) * 3.0 / epsilon)
+    assert gdp_epsilon(3.0 / scale, 1e-5) < epsilon
+
+
+def test_classic_scale_is_not_sufficient_for_large_epsilon():
+    assert gdp_epsilon(1.0 / classic_gaussian_scale(30.0, 1e-5, 1.0), 1e-5) > 30.0
+
+
+@pytest.mark.parametrize(
+    ("call", "key"),
+    [
+        (lambda: gdp_mu(0.0, 1e-5), "epsilon"),
+        (lambda: gdp_mu(math.inf, 1e-5), "epsilon"),
+        (lambda: gdp_mu(math.nan, 1e-5), "epsilon"),
+        (lambda: gdp_mu(1.0, 0.0), "delta"),
+        (lambda: gdp_epsilon(1.0, 1.0), "delta"),
+        (lambda: gdp_epsilon(-1.0, 1e-5), "mu"),
+        (lambda: gdp_delta(1.0, -1.0), "epsilon"),
+        (lambda: gdp_delta(math.nan, 1.0), "mu"),
+        (lambda: classic_gaussian_scale(-1.0, 1e-5, 1.0), "epsilon"),
+        (lambda: classic_gaussian_scale(1.0, 1e-5, -1.0), "sensitivity"),
+    ],
+)
+def test_arguments_out_of_range_are_named(call, key):
+    with pytest.raises(InputError) as error:
+        call()
+    assert error.value.key == key
+
+
+def test_the_ledger_name_says_what_is_computed():
+    assert accountant_name() == "Gaussian-DP, analytic (Balle-Wang)"

@@ -1,0 +1,169 @@
+"""Discretised privacy losses: cells, pessimism and the tilted law, against quadrature."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from dpsco_bench.privacy.accountants.losses import (
+    GaussianPair,
+    clt_mu,
+    clt_multiplier,
+    pessimistic_losses,
+    pessimistic_single_index_losses,
+    rounded_losses,
+    transform_rounding,
+)
+
+PAIRS = [GaussianPair(s, q, replace) for s in (0.3, 1.0, 4.0) for q in (1e-3, 0.2, 1.0) for replace in (True, False)]
+pairs = st.builds(
+    GaussianPair,
+    shift=st.floats(-3.0, 1.5).map(lambda e: 10.0**e),
+    rate=st.floats(-7.0, 0.0).map(lambda e: 10.0**e),
+    replace=st.booleans(),
+)
+
+
+def densities(pair, x):
+    moved = pair.rate * norm.pdf(x, pair.shift)
+    still = (1 - pair.rate) * norm.pdf(x)
+    return still + moved, still + pair.rate * norm.pdf(x, -pair.shift) if pair.replace else norm.pdf(x)
+
+
+def divergence(pair, epsilon, swapped=False):
+    """Hockey-stick divergence of the pair by quadrature."""
+
+    def gain(x):
+        upper, lower = densities(pair, x)[:: -1 if swapped else 1]
+        return max(0.0, upper - math.exp(epsilon) * lower)
+
+    kink = float(pair.output(np.array([-epsilon if swapped else epsilon]))[0])
+    cuts = sorted({-12.0 - pair.shift, *([kink] if abs(kink) < 12 + pair.shift else []), 0.0, 12.0 + pair.shift})
+    return sum(quad(gain, a, b, epsabs=1e-15, epsrel=1e-10, limit=200)[0] for a, b in zip(cuts, cuts[1:], strict=False))
+
+
+def discrete_divergence(losses, epsilon):
+    values = losses.spacing * np.arange(losses.first, losses.first + len(losses.masses))
+    return losses.infinite + float(np.maximum(0.0, -np.expm1(epsilon - values)) @ losses.masses)
+
+
+@given(pairs, st.floats(-6.0, 6.0))
+def test_output_inverts_loss(pair, x):
+    loss = pair.loss(x)
+    back = float(pair.output(np.atleast_1d(loss))[0])
+    # The loss of a small rate is flat: compare where the inverse is determined by it.
+    assert float(pair.loss(back)) == pytest.approx(float(loss), rel=1e-9, abs=1e-14)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=str)
+def test_loss_is_the_log_ratio_of_the_densities(pair):
+    for x in np.linspace(-3.0, 5.0, 9):
+        upper, lower = densities(pair, x)
+        assert float(pair.loss(x)) == pytest.approx(math.log(upper / lower), abs=1e-12)
+
+
+@given(pairs)
+@settings(max_examples=50)
+def test_masses_are_probabilities_and_logarithms_agree(pair):
+    edges = np.linspace(*pair.loss_range(1e-12), 50)
+    upper, lower = pair.masses(edges)
+    rounded, log_lower = pair.rounded(edges)
+    assert upper.min() >= 0.0 and lower.min() >= 0.0
+    assert upper.sum() == pytest.approx(1.0, abs=1e-12)
+    assert lower.sum() == pytest.approx(1.0, abs=1e-12)
+    np.testing.assert_array_equal(rounded, upper)
+    np.testing.assert_allclose(np.exp(log_lower), lower, rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("pair", PAIRS, ids=str)
+def test_connect_the_dots_is_pessimistic_and_converges(pair, swapped):
+    for epsilon in (0.0, 0.01, 0.3, 1.0):
+        exact = divergence(pair, epsilon, swapped)
+        coarse, fine = (discrete_divergence(pessimistic_losses(pair, h, 1e-15, swapped), epsilon) for h in (2e-3, 5e-4))
+        assert exact - 1e-12 <= fine <= coarse + 1e-12
+        assert fine == pytest.approx(exact, rel=2e-3, abs=2e-4 * pair.rate)
+
+
+@given(pairs)
+@settings(max_examples=50)
+def test_pessimistic_losses_keep_the_mass_and_bound_the_lower_one(pair):
+    low, high = pair.loss_range(1e-10)
+    losses = pessimistic_losses(pair, max(1e-3, (high - low) / 1e4), 1e-10)
+    values = losses.spacing * np.arange(losses.first, losses.first + len(losses.masses))
+    assert losses.masses.sum() + losses.infinite == pytest.approx(1.0, abs=1e-12)
+    assert losses.masses @ np.exp(-np.maximum(values, -600.0)) <= 1.0 + 1e-9
+
+
+@pytest.mark.parametrize("pair", [p for p in PAIRS if not p.replace and p.rate < 1.0], ids=str)
+def test_single_index_losses_have_the_profile_of_the_theorem(pair):
+    losses = pessimistic_single_index_losses(pair, 5e-4, 1e-15)
+    assert losses.masses.min() >= 0.0
+    assert losses.masses.sum() + losses.infinite == pytest.approx(1.0, abs=1e-12)
+    for e in (0.02, 0.5):
+        exact = divergence(pair, e)
+        assert discrete_divergence(losses, e) == pytest.approx(exact, rel=2e-3, abs=1e-6)
+        assert discrete_divergence(losses, e) >= exact - 1e-12
+        mirrored = -math.expm1(-e) + math.exp(-e) * exact
+        assert discrete_divergence(losses, -e) == pytest.approx(mirrored, rel=2e-3, abs=1e-6)
+
+
+@pytest.mark.parametrize("shift", [0.5, 3.0, 60.0])
+def test_tilted_law_is_the_lower_one_also_where_that_underflows(shift):
+    pair = GaussianPair(shift, 1e-3, True)
+    h = 0.01 * (1.0 + shift)
+    first, upper, tilted = rounded_losses(pair, h, 1e-15)
+    values = h * np.arange(first, first + len(upper))
+    assert upper.sum() == pytest.approx(1.0, abs=1e-12)
+    # Within a cell the loss differs from its rounded value by half a cell at most; the end cells are open.
+    ratio = tilted[1:-1][upper[1:-1] > 1e-200] / upper[1:-1][upper[1:-1] > 1e-200]
+    assert np.all(np.abs(np.log(ratio)) <= 0.5 * h * (1.0 + 1e-6) + 1e-9)
+    if shift < 10.0:
+        assert tilted @ np.exp(-values) == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=str)
+def test_moments_agree_with_quadrature(pair):
+    mean, variance = pair.moments(1e-15)
+
+    def moment(power, centre):
+        return quad(
+            lambda x: densities(pair, x)[0] * (float(pair.loss(x)) - centre) ** power,
+            -12.0 - pair.shift,
+            12.0 + pair.shift,
+            epsrel=1e-9,
+            limit=400,
+            points=[0.0, pair.shift],
+        )[0]
+
+    assert mean == pytest.approx(moment(1, 0.0), rel=1e-3)
+    assert variance == pytest.approx(moment(2, mean), rel=1e-3)
+
+
+@given(st.floats(0.01, 10.0), st.floats(1e-6, 1.0), st.integers(1, 10**6))
+def test_central_limit_inverts(mu, rate, steps):
+    assert clt_mu(clt_multiplier(mu, rate, steps), rate, steps) == pytest.approx(mu, rel=1e-9)
+
+
+def test_central_limit_is_twice_the_information_of_small_shifts():
+    pair = GaussianPair(0.5, 1e-3, True)
+    mean, variance = pair.moments(1e-15)
+    assert clt_mu(2.0, 1e-3, 1) ** 2 == pytest.approx(variance, rel=5e-3)
+    assert variance == pytest.approx(2.0 * mean, rel=5e-3)
+
+
+@pytest.mark.parametrize("steps", [10**3, 10**5, 10**7])
+def test_rounding_of_transforms_stays_below_its_allowance(steps):
+    # A lattice of normals composes to a lattice of normals: compare deep tails, where only rounding is left.
+    points = np.arange(-12.0, 13.0)
+    masses = np.diff(norm.cdf(np.concatenate(([-np.inf], points[:-1] + 0.5, [np.inf]))))
+    variance = steps * float(masses @ points**2)
+    length = int(24 * math.sqrt(variance))
+    total = np.fft.irfft(np.fft.rfft(masses, length) ** steps, length)
+    centre = (steps * 12) % length
+    tail = np.roll(total, length // 2 - centre)[length // 2 + int(9.0 * math.sqrt(variance)) :]
+    assert abs(tail.sum()) < transform_rounding(steps)

@@ -1,0 +1,216 @@
+"""Poisson-subsampled Gaussians: limits, monotonicity, stable grids, and solutions on the safe side."""
+
+import math
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.privacy.accountants import gaussian, pld, single_index
+from dpsco_bench.privacy.accountants.losses import GaussianPair, pessimistic_losses, transform_rounding
+
+DELTA = 1e-5
+# (multiplier, rate, steps): from weak to strong subsampling, from bulk-dominated to pick-dominated losses.
+CASES = [
+    (1.0, 139 / 200_000, 75_000),
+    (2.0, 0.01, 10_000),
+    (1.2, 1e-3, 500_000),
+    (0.61, 1 / 4096, 26_894),
+    (0.407, 1 / 131_072, 46_104),
+    (0.255, 29 / 16_384, 7215),
+    (20.0, 0.3, 1000),
+    (3.0, 0.9, 2),
+]
+rates = st.floats(-4.0, -0.01).map(lambda exponent: 10.0**exponent)
+
+
+@given(st.floats(0.05, 100.0), st.integers(1, 1000), st.floats(0.0, 3.0))
+def test_rate_one_is_the_exact_gaussian(multiplier, steps, mu):
+    full = math.hypot(mu, 2.0 * math.sqrt(steps) / multiplier)
+    assert pld.poisson_gaussian_epsilon(multiplier, 1.0, steps, DELTA, mu) == gaussian.gdp_epsilon(full, DELTA)
+    half = math.hypot(mu, math.sqrt(steps) / multiplier)
+    assert pld.add_remove_epsilon(multiplier, 1.0, steps, DELTA, mu) == gaussian.gdp_epsilon(half, DELTA)
+
+
+@pytest.mark.parametrize("steps", [1, 1000, 500_000])
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_numerical_composition_of_full_gaussians_is_tight_from_above(steps, delta):
+    # The numerical path, which the public function leaves at rate one, has a known answer there.
+    pair = GaussianPair(0.5 / math.sqrt(steps), 1.0, replace=True)
+    for mu in (0.0, 0.5):
+        exact = gaussian.gdp_epsilon(math.hypot(1.0, mu), delta)
+        # The smallest deltas are left to moments, which are a few per cent loose.
+        loose = 0.06 if 0.02 * delta < transform_rounding(steps) else 5e-4
+        assert exact < pld._sampled_epsilon(pair, steps, delta, mu) < (1.0 + loose) * exact
+
+
+@pytest.mark.parametrize(("multiplier", "rate", "steps"), CASES)
+def test_halving_the_grid_changes_nothing(multiplier, rate, steps):
+    found = []
+
+    def losses(spacing, tail):
+        found.append(spacing)
+        return [pessimistic_losses(pair, spacing, tail)]
+
+    pair = GaussianPair(1.0 / multiplier, rate, replace=True)
+    epsilon = pld._converged_epsilon(losses, pair, steps, DELTA, 0.1)
+    assert epsilon == pld.poisson_gaussian_epsilon(multiplier, rate, steps, DELTA, 0.1)
+    assert found[-1] <= (1e-4 if multiplier >= 0.8 else 5e-4)
+    tail = 1e-4 * DELTA / steps
+    finer = pld._composed_epsilon([pessimistic_losses(pair, found[-1] / 2, tail)], steps, DELTA, 0.1, tail)
+    assert finer <= epsilon * (1.0 + 1e-6)
+    assert epsilon <= 1.003 * finer
+
+
+@pytest.mark.parametrize(("multiplier", "rate", "steps"), CASES)
+def test_epsilon_is_pinched_between_upper_and_lower_bound(multiplier, rate, steps):
+    # The same pair of transcripts is attained by single-index sampling with contributions that reverse.
+    if 1.0 / rate != round(1.0 / rate):
+        rate = 1.0 / round(1.0 / rate) if rate < 0.5 else 0.5
+    lower = single_index.single_index_epsilon(1.0 / multiplier, steps, round(1.0 / rate), DELTA)
+    upper = pld.poisson_gaussian_epsilon(multiplier, rate, steps, DELTA)
+    assert lower <= upper * (1.0 + 1e-9)
+    assert upper == pytest.approx(lower, rel=5e-3)
+
+
+@pytest.mark.parametrize(("multiplier", "rate", "steps"), [CASES[1], CASES[3], CASES[6]])
+def test_epsilon_is_monotone(multiplier, rate, steps):
+    def epsilon(z=multiplier, q=rate, n=steps, delta=DELTA, mu=0.2):
+        return pld.poisson_gaussian_epsilon(z, q, n, delta, mu)
+
+    here = epsilon()
+    assert epsilon(z=1.1 * multiplier) < here
+    assert epsilon(q=0.9 * rate) < here < epsilon(n=2 * steps)
+    assert epsilon(delta=1e-4) < here < epsilon(mu=0.4)
+    assert pld.add_remove_epsilon(multiplier, rate, steps, DELTA, 0.1) < here
+
+
+def test_subsampling_only_helps():
+    for rate in (0.01, 0.3, 0.95):
+        assert pld.poisson_gaussian_epsilon(5.0, rate, 10, DELTA) < pld.poisson_gaussian_epsilon(5.0, 1.0, 10, DELTA)
+    close = pld.poisson_gaussian_epsilon(5.0, 1.0 - 1e-9, 10, DELTA)
+    assert close == pytest.approx(gaussian.gdp_epsilon(0.4 * math.sqrt(10), DELTA), rel=1e-3)
+
+
+def test_gaussian_part_alone_is_exact_in_the_limit_of_much_noise():
+    assert pld.poisson_gaussian_epsilon(math.inf, 0.1, 5, DELTA, 0.3) == gaussian.gdp_epsilon(0.3, DELTA)
+    assert pld.poisson_gaussian_epsilon(1e6, 0.1, 5, DELTA, 0.3) == pytest.approx(
+        gaussian.gdp_epsilon(0.3, DELTA), rel=1e-3
+    )
+    assert pld.poisson_gaussian_epsilon(0.0, 0.1, 5, DELTA) == math.inf
+    assert pld.add_remove_epsilon(0.0, 0.1, 5, DELTA) == math.inf
+
+
+def test_central_limit_is_approached():
+    many = pld.poisson_gaussian_epsilon(40.0, 0.01, 1_000_000, DELTA)
+    assert many == pytest.approx(
+        gaussian.gdp_epsilon(2 * 0.01 * 1000 * math.sqrt(math.sinh(40.0**-2)), DELTA), rel=2e-3
+    )
+
+
+def test_hopeless_noise_still_gets_a_finite_upper_bound():
+    # One draw loses 1/(2 z^2) = 125,000; seven draws or more have probability 8e-5, nine or more 1e-6.
+    epsilon = pld.poisson_gaussian_epsilon(0.002, 1e-3, 1000, DELTA, 5.0)
+    assert 7 * 125_000 < epsilon < 9 * 125_000
+
+
+def test_rare_records_need_no_noise():
+    # Drawn with probability 1e-7 in all: whatever is released costs less than delta.
+    assert pld.poisson_gaussian_epsilon(0.05, 1e-9, 100, DELTA) == 0.0
+    assert pld.solve_poisson_multiplier(1.0, DELTA, 1e-9, 100) == 0.01
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "rate", "steps", "share"),
+    [
+        (0.2, 1e-3, 139 / 200_000, 75_000, 0.3),
+        (1.0, 1e-5, 139 / 200_000, 75_000, 0.3),
+        (1.0, 1e-5, 0.01, 10_000, 0.3),
+        (1.0, 1e-5, 1 / 131_072, 46_104, 0.0),
+        (8.0, 1e-6, 0.1, 10_000, 0.5),
+        (0.01, 1e-5, 0.1, 1000, 0.0),
+        (1.0, 1e-5, 0.9, 1, 0.0),
+    ],
+)
+def test_solution_is_safe_and_not_wasteful(epsilon, delta, rate, steps, share):
+    mu = math.sqrt(share) * gaussian.gdp_mu(epsilon, delta)
+    z = pld.solve_poisson_multiplier(epsilon, delta, rate, steps, mu)
+    assert pld.poisson_gaussian_epsilon(z, rate, steps, delta, mu) <= epsilon
+    # What the ledger charges later may differ in the last digit.
+    assert pld.poisson_gaussian_epsilon(z * (1.0 - 1e-15), rate, steps, delta, mu) <= epsilon * (1.0 + 1e-9)
+    assert pld.poisson_gaussian_epsilon(z / 1.004, rate, steps, delta, mu) > epsilon
+
+
+@given(st.floats(0.05, 20.0), st.floats(0.0, 0.95), st.integers(1, 10**6))
+def test_solution_at_rate_one_is_exact(epsilon, share, steps):
+    mu = math.sqrt(share) * gaussian.gdp_mu(epsilon, DELTA)
+    z = pld.solve_poisson_multiplier(epsilon, DELTA, 1.0, steps, mu)
+    assert pld.poisson_gaussian_epsilon(z, 1.0, steps, DELTA, mu) == pytest.approx(epsilon, rel=1e-9)
+    assert pld.poisson_gaussian_epsilon(z, 1.0, steps, DELTA, mu) <= epsilon
+
+
+@given(st.floats(0.1, 5.0), rates, st.integers(1, 2000))
+@settings(max_examples=8, deadline=None)
+def test_solution_round_trips(epsilon, rate, steps):
+    z = pld.solve_poisson_multiplier(epsilon, DELTA, rate, steps)
+    found = pld.poisson_gaussian_epsilon(z, rate, steps, DELTA)
+    # Where the record is almost never drawn, epsilon can jump from below the target to far above it.
+    assert found <= epsilon
+    assert z == 0.01 or pld.poisson_gaussian_epsilon(z / 1.004, rate, steps, DELTA) > epsilon
+
+
+def test_budget_used_up_by_the_gaussian_part_is_refused():
+    with pytest.raises(InputError, match="gdp_mu"):
+        pld.solve_poisson_multiplier(1.0, DELTA, 0.1, 10, gaussian.gdp_mu(1.0, DELTA))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key"),
+    [
+        ((-1.0, 0.1, 10, DELTA), "multiplier"),
+        ((1.0, 0.0, 10, DELTA), "rate"),
+        ((1.0, 1.1, 10, DELTA), "rate"),
+        ((1.0, 0.1, 0, DELTA), "steps"),
+        ((1.0, 0.1, 1.5, DELTA), "steps"),
+        ((1.0, 0.1, 10, 1.0), "delta"),
+        ((1.0, 0.1, 10, DELTA, -0.1), "gdp_mu"),
+    ],
+)
+def test_arguments_out_of_range_are_named(arguments, key):
+    for function in (pld.poisson_gaussian_epsilon, pld.add_remove_epsilon):
+        with pytest.raises(InputError) as error:
+            function(*arguments)
+        assert error.value.key == key
+
+
+@pytest.mark.parametrize(
+    ("claimed", "upper", "attained"),
+    [(1, 0.861, 0.80), (2, 2.004, 1.75), (3, 3.49, 2.88), (4, 5.46, 4.30), (8, 25.7, 18.9)],
+)
+def test_single_index_upper_bound_of_noisy_sgd(claimed, upper, attained):
+    # bassily2021 chapter, section 8: T = n^2 steps, n = 200, delta = 1e-6, sigma^2 = 8 l / eps^2, sensitivity 2.
+    sigma = math.sqrt(8.0 * math.log(1e6)) / claimed
+    value = pld.single_index_upper_epsilon(2.0 / sigma, 40_000, 200, 1e-6)
+    assert value == pytest.approx(upper, rel=1e-3)
+    assert pld.add_remove_epsilon(sigma / 2.0, 1 / 200, 40_000, 1e-6) == pytest.approx(attained, rel=5e-3)
+    assert single_index.single_index_epsilon(1.0 / sigma, 40_000, 200, 1e-6) < value
+
+
+def test_single_index_upper_bound_limits():
+    assert pld.single_index_upper_epsilon(0.3, 7, 1, DELTA) == gaussian.gdp_epsilon(0.3 * math.sqrt(7), DELTA)
+    assert pld.single_index_upper_epsilon(math.inf, 7, 10, DELTA) == math.inf
+    assert pld.single_index_upper_epsilon(0.0, 7, 10, DELTA) == 0.0
+
+
+def test_the_library_is_imported_only_when_needed():
+    code = "import sys, dpsco_bench.privacy.accountants.pld; sys.exit('dp_accounting' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_ledger_name_carries_the_version():
+    import dp_accounting.pld  # noqa: F401 - installed where this is called
+
+    assert pld.accountant_name() == f"PLD, dp-accounting {pld.library_version()}"

@@ -1,0 +1,171 @@
+"""One uniform index with replacement: simulation, quadrature and the mixture over the number of draws."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.special import gammaln, log_ndtr, logsumexp
+from scipy.stats import norm
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.privacy.accountants import gaussian, pld
+from dpsco_bench.privacy.accountants.losses import GaussianPair
+from dpsco_bench.privacy.accountants.single_index import (
+    _reversed_epsilon,
+    _vanishing_epsilon,
+    accountant_name,
+    single_index_epsilon,
+    single_index_scale,
+)
+
+DELTA = 1e-5
+
+
+def simulated_losses(shift, steps, rate, replace, runs=400_000):
+    """Privacy losses of simulated transcripts of the upper distribution."""
+    generator = np.random.default_rng(7)
+    total = np.zeros(runs)
+    for _ in range(steps):
+        x = generator.standard_normal(runs) + shift * (generator.random(runs) < rate)
+        total += GaussianPair(shift, rate, replace).loss(x)
+    return total
+
+
+def simulated_epsilon(losses, delta):
+    return brentq(lambda e: np.mean(np.maximum(0.0, -np.expm1(e - losses))) - delta, 0.0, losses.max())
+
+
+@pytest.mark.parametrize(("shift", "steps", "population"), [(1.0, 3, 2), (2.5, 5, 4), (0.5, 8, 3)])
+def test_bound_is_attained_by_simulated_transcripts(shift, steps, population):
+    losses = simulated_losses(shift, steps, 1.0 / population, replace=True)
+    expected = simulated_epsilon(losses, 0.05)
+    assert single_index_epsilon(shift, steps, population, 0.05) == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize("shift", [1.0, 3.0, 7.0])
+def test_vanishing_contribution_bound_is_below_simulated_transcripts(shift):
+    losses = simulated_losses(shift, 6, 0.25, replace=False)
+    bound = _vanishing_epsilon(shift, 6, 0.25, 0.05)
+    expected = simulated_epsilon(losses, 0.05)
+    assert bound <= expected * 1.01
+    if shift > 5.0:
+        assert bound > 0.9 * expected
+
+
+@pytest.mark.parametrize(("shift", "population"), [(0.8, 2), (3.0, 10), (6.0, 50)])
+def test_one_step_equals_quadrature(shift, population):
+    q = 1.0 / population
+
+    def density(x, centre):
+        return (1.0 - q) * norm.pdf(x) + q * norm.pdf(x, centre)
+
+    def divergence(epsilon):
+        start = float(GaussianPair(shift, q, True).output(np.array([epsilon]))[0])
+        gain = quad(
+            lambda x: density(x, shift) - math.exp(epsilon) * density(x, -shift), start, shift + 12.0, epsrel=1e-10
+        )
+        return gain[0]
+
+    expected = brentq(lambda e: divergence(e) - 1e-3, 0.0, 60.0)
+    assert single_index_epsilon(shift, 1, population, 1e-3) == pytest.approx(expected, rel=2e-3)
+    assert single_index_epsilon(shift, 1, population, 1e-3) <= expected * (1.0 + 1e-9)
+
+
+def chapter_mixture(shift, steps, rate, delta):
+    """The chapter's formula in section 8: loss given k draws ~ Normal(k (s^2/2 + ln q), k s^2)."""
+    k = np.arange(1.0, steps + 1.0)
+    weights = gammaln(steps + 1.0) - gammaln(k + 1.0) - gammaln(steps - k + 1.0)
+    weights += k * math.log(rate) + (steps - k) * math.log1p(-rate)
+    mean, sd = k * (shift**2 / 2 + math.log(rate)), shift * np.sqrt(k)
+
+    def excess(epsilon):
+        upper = log_ndtr((mean - epsilon) / sd)
+        lower = epsilon - mean + sd**2 / 2 + log_ndtr((mean - epsilon) / sd - sd)
+        with np.errstate(divide="ignore"):
+            return logsumexp(weights + upper + np.log(-np.expm1(np.minimum(lower - upper, 0.0)))) - math.log(delta)
+
+    return brentq(excess, 0.0, mean[-1])
+
+
+@pytest.mark.parametrize(
+    ("shift", "steps", "population"),
+    [(10.0, 19_210, 1024), (14.7221, 26_894, 4096), (51.9346, 34_578, 2**14), (360.0, 46_104, 2**17)],
+)
+def test_large_shifts_agree_with_the_mixture_over_draws(shift, steps, population):
+    mixture = chapter_mixture(shift, steps, 1.0 / population, DELTA)
+    assert single_index_epsilon(shift, steps, population, DELTA) == pytest.approx(mixture, rel=2e-4)
+    # The rigorous variant pays ln(1-q) in every step without a draw.
+    rigorous = _vanishing_epsilon(shift, steps, 1.0 / population, DELTA)
+    assert rigorous == pytest.approx(mixture - steps / population, rel=2e-3)
+
+
+def test_mixture_and_test_agree_where_both_are_computed():
+    # Against a record that contributes nothing, the same losses are in dp-accounting's add/remove pair.
+    upper = pld.add_remove_epsilon(1.0 / 9.0, 1e-3, 2000, DELTA)
+    assert _vanishing_epsilon(9.0, 2000, 1e-3, DELTA) == pytest.approx(upper, rel=5e-3)
+    assert _vanishing_epsilon(9.0, 2000, 1e-3, DELTA) < upper
+
+
+def test_steps_of_one_record_are_exact():
+    assert single_index_epsilon(0.3, 5, 1, DELTA) == gaussian.gdp_epsilon(0.6 * math.sqrt(5), DELTA)
+    scale = single_index_scale(2.0, DELTA, 5, 1)
+    assert single_index_epsilon(1.0 / scale, 5, 1, DELTA) == pytest.approx(2.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("steps", [1, 1000, 500_000])
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_numerical_path_is_tight_from_below_for_full_gaussians(steps, delta):
+    exact = gaussian.gdp_epsilon(1.0, delta)
+    bound = _reversed_epsilon(GaussianPair(0.5 / math.sqrt(steps), 1.0, True), steps, delta)
+    assert bound < exact
+    assert bound > (0.998 if delta > 1e-14 * steps else 0.85) * exact
+
+
+@given(st.floats(0.05, 6.0), st.integers(1, 3000), st.integers(2, 3000))
+@settings(max_examples=15, deadline=None)
+def test_bound_is_below_the_upper_bounds_and_monotone(shift, steps, population):
+    here = single_index_epsilon(shift, steps, population, DELTA)
+    assert here <= pld.poisson_gaussian_epsilon(1.0 / shift, 1.0 / population, steps, DELTA) * (1.0 + 1e-9)
+    # Both neighbours change by up to twice the contribution, whatever the others contribute.
+    assert here <= pld.single_index_upper_epsilon(2.0 * shift, steps, population, DELTA) * (1.0 + 1e-9)
+    tolerance = 1.0 + 4e-3
+    assert here <= single_index_epsilon(1.1 * shift, steps, population, DELTA) * tolerance
+    assert here <= single_index_epsilon(shift, 2 * steps, population, DELTA) * tolerance
+
+
+@pytest.mark.parametrize(("epsilon", "steps", "population"), [(1.0, 19_210, 1024), (0.3, 200, 50), (40.0, 5000, 1000)])
+def test_scale_inverts_epsilon(epsilon, steps, population):
+    scale = single_index_scale(epsilon, DELTA, steps, population)
+    assert single_index_epsilon(1.0 / scale, steps, population, DELTA) <= epsilon
+    assert single_index_epsilon(1.004 / scale, steps, population, DELTA) > epsilon
+
+
+def test_limits():
+    assert single_index_epsilon(0.0, 10, 10, DELTA) == 0.0
+    assert single_index_epsilon(math.inf, 10, 10, DELTA) == math.inf
+    assert single_index_epsilon(5.0, 1, 10**7, DELTA) == 0.0  # drawn with probability below delta
+    assert single_index_epsilon(1e6, 46_104, 2**17, DELTA) == pytest.approx(5 * 0.5e12, rel=1e-3)  # five draws
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key"),
+    [
+        ((-1.0, 10, 10, DELTA), "shift_over_sigma"),
+        ((1.0, 0, 10, DELTA), "steps"),
+        ((1.0, 10, 0, DELTA), "population"),
+        ((1.0, 10, 10, 0.0), "delta"),
+    ],
+)
+def test_arguments_out_of_range_are_named(arguments, key):
+    for function in (single_index_epsilon, pld.single_index_upper_epsilon):
+        with pytest.raises(InputError) as error:
+            function(*arguments)
+        assert error.value.key == key
+
+
+def test_the_ledger_name_says_lower_bound():
+    assert accountant_name().endswith("lower bound")

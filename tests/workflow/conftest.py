@@ -1,0 +1,245 @@
+"""A private copy of the project with three tiny claims, and a way to run Snakemake in it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CLAIMS = {
+    # Two parts with runs, by different algorithms, and a judged-only part.
+    "alpha": """
+id: wang2017.alpha
+title: two tiny rates
+source: test
+statement: none
+parts:
+  - id: closed-n
+    kind: rate
+    calibrations: [paper]
+    algorithm: wang2017.dp_gd_pl
+    problem: diag_quadratic
+    evaluation: closed_form
+    fixed: {d: 4, epsilon: 1.0, delta: 1.0e-5}
+    sweep: {parameter: n, values: {smoke: [512, 1024, 2048]}}
+    bound: wang2017.thm6_2
+    tolerance: 0.15
+  - id: output-n
+    kind: rate
+    calibrations: [paper]
+    algorithm: wang2017.output_perturbation_zhang17
+    problem: ridge_logistic
+    fixed: {d: 3, epsilon: 1.0, delta: 1.0e-5}
+    sweep: {parameter: n, values: {smoke: [128, 256, 512]}}
+    replicates: {smoke: 8}
+    bound: wang2017.strongly_convex
+    tolerance: 0.15
+  - id: explicit
+    kind: explicit
+    calibrations: [paper]
+    uses: [closed-n]
+    bound: wang2017.thm6_2_explicit
+""",
+    # A part that is timed, and one that is only planned.
+    "beta": """
+id: wang2017.beta
+title: a tiny ordering
+source: test
+statement: none
+parts:
+  - id: race
+    kind: ordering
+    calibrations: [paper]
+    pair: [long, short]
+    problem: ridge_logistic
+    fixed: {n: 256, d: 3, delta: 1.0e-5}
+    sweep: {parameter: epsilon, values: {smoke: [1.0, 2.0]}}
+    replicates: {smoke: 3}
+    record: 1.0
+    timing: true
+    methods:
+      - {label: long, algorithm: wang2017.dp_gd_pl, options: {steps: 40}}
+      - {label: short, algorithm: wang2017.dp_gd_pl, options: {steps: 5}}
+  - id: privacy-epsilon
+    kind: privacy
+    calibrations: [paper]
+    algorithm: wang2017.dp_gd_pl
+    problem: ridge_logistic
+    fixed: {n: 256, d: 3, delta: 1.0e-5}
+    sweep: {parameter: epsilon, values: {smoke: [0.5, 1.0]}}
+""",
+    # A part whose data set is absent.
+    "gamma": """
+id: wang2017.gamma
+title: absent data
+source: test
+statement: none
+parts:
+  - id: real
+    kind: ordering
+    calibrations: [paper]
+    pair: [long, short]
+    problem: covertype
+    problem_options: {loss: standard, regularisation: 0.01}
+    fixed: {n: 500, delta: 1.0e-3}
+    sweep: {parameter: epsilon, values: {smoke: [1.0]}}
+    replicates: {smoke: 2}
+    timing: true
+    methods:
+      - {label: long, algorithm: wang2017.dp_gd_pl, options: {steps: 40}}
+      - {label: short, algorithm: wang2017.dp_gd_pl, options: {steps: 5}}
+""",
+}
+_JOB = re.compile(r"^Job \d+: (?P<what>\S.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Project:
+    """A private copy."""
+
+    root: Path
+
+    @property
+    def results(self) -> Path:
+        return self.root / "results" / "smoke"
+
+    def claim_file(self, name: str) -> Path:
+        return self.root / "conf" / "claim" / "wang2017" / f"{name}.yaml"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "PYTEST"))}
+        return {**kept, "PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "agg"}
+
+    def command(self, *arguments: str) -> list[str]:
+        """Snakemake on profile smoke; what follows `--` are targets."""
+        words = list(arguments)
+        if not any(word.startswith("profile=") for word in words):
+            words = (
+                ["--config", "profile=smoke", *words]
+                if words[:1] != ["--config"]
+                else ["--config", "profile=smoke", *words[1:]]
+            )
+        return [sys.executable, "-m", "snakemake", *words]
+
+    def snakemake(self, *arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+        """Run Snakemake to its end."""
+        return subprocess.run(
+            self.command(*arguments),
+            cwd=self.root,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start Snakemake in a process group of its own."""
+        return subprocess.Popen(
+            self.command(*arguments),
+            cwd=self.root,
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            text=True,
+        )
+
+    def planned(self, *targets: str) -> set[str]:
+        """What a dry run would do, as the messages of its jobs."""
+        done = self.snakemake("--dry-run", "--", *targets)
+        assert done.returncode == 0, done.stderr
+        return set(_JOB.findall(done.stdout + done.stderr))
+
+    def dpsco(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a verb."""
+        return subprocess.run(
+            [sys.executable, "-m", "dpsco_bench", *arguments],
+            cwd=self.root,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    def tables(self) -> dict[str, bytes]:
+        """Bytes of every result table and verdict."""
+        paths = [*self.results.rglob("*.parquet"), *(self.results / "verdicts").glob("*.json")]
+        return {str(path.relative_to(self.results)): path.read_bytes() for path in paths}
+
+    def forget(self) -> None:
+        """Remove everything that a run wrote."""
+        for name in ("results", "figures", ".snakemake"):
+            shutil.rmtree(self.root / name, ignore_errors=True)
+
+
+def copy_project(target: Path) -> Project:
+    """Copy what git tracks or would track, and put the tiny claims in place of the real ones."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        source = ROOT / name
+        if source.is_file() and not name.startswith(("tests/", "conf/claim/", "workflows/recorded/")):
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target / name)
+    project = Project(target)
+    for name, text in CLAIMS.items():
+        project.claim_file(name).parent.mkdir(parents=True, exist_ok=True)
+        project.claim_file(name).write_text(text.lstrip())
+    return project
+
+
+@pytest.fixture(scope="session")
+def pristine(tmp_path_factory) -> Project:
+    """The copy, never run; only for being copied and for dry runs."""
+    return copy_project(tmp_path_factory.mktemp("pristine"))
+
+
+@pytest.fixture(scope="module")
+def project(pristine, tmp_path_factory) -> Project:
+    """A copy that a module may run and edit."""
+    target = tmp_path_factory.mktemp("project") / "copy"
+    shutil.copytree(pristine.root, target)
+    return Project(target)
+
+
+@pytest.fixture
+def edited(request):
+    """Append to or rewrite files of a project for one test."""
+    saved: dict[Path, str] = {}
+
+    def edit(path: Path, change) -> None:
+        saved.setdefault(path, path.read_text())
+        path.write_text(change(path.read_text()))
+
+    yield edit
+    for path, text in saved.items():
+        path.write_text(text)
+
+
+def wait_for(condition, process: subprocess.Popen, seconds: float = 60.0) -> None:
+    """Poll until something is true while a process lives."""
+    limit = time.monotonic() + seconds
+    while not condition():
+        assert process.poll() is None, "the run ended before what was waited for"
+        assert time.monotonic() < limit, "waited too long"
+        time.sleep(0.002)
+
+
+def kill_group(process: subprocess.Popen) -> None:
+    """Kill a process and all its children, without a chance to clean up."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

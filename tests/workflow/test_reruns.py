@@ -1,0 +1,103 @@
+"""What runs again after an edit: exactly what depends on it."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.slow
+OUTPUT = {"wang2017.alpha output-n [paper]", "wang2017.alpha output-n [none]"}
+RUNS = OUTPUT | {
+    "wang2017.alpha closed-n [paper]",
+    "wang2017.alpha closed-n [none]",
+    "wang2017.beta race [paper]",
+    "wang2017.gamma real [paper]",
+}
+JUDGED = {"judge wang2017.alpha", "judge wang2017.beta", "judge wang2017.gamma"}
+ALL = {
+    *(f"calibrate {job}" for job in RUNS | {"wang2017.beta privacy-epsilon [paper]"}),
+    *(f"run {job}" for job in RUNS),
+    *JUDGED,
+}
+REDONE = {*(f"calibrate {job}" for job in OUTPUT), *(f"run {job}" for job in OUTPUT), "judge wang2017.alpha"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def done(project):
+    """One complete run to the verdicts."""
+    assert project.planned("verdicts") == ALL
+    result = project.snakemake("--", "verdicts")
+    assert result.returncode == 0, result.stderr
+    return result
+
+
+def test_second_run_does_nothing_and_still_prints_the_verdicts(project, done):
+    again = project.snakemake("--", "verdicts")
+    assert again.returncode == 0
+    assert "Nothing to be done" in again.stderr
+    table = again.stdout.strip().splitlines()
+    assert table and table == done.stdout.strip().splitlines()[-len(table) :]
+    for words in ("wang2017.alpha", "closed-n", "skipped: data absent", "no verdicts are recorded"):
+        assert words in again.stdout
+
+
+def test_tolerance_edit_only_judges(project, edited):
+    edited(project.claim_file("alpha"), lambda text: text.replace("tolerance: 0.15", "tolerance: 0.2", 1))
+    assert project.planned("verdicts") == {"judge wang2017.alpha"}
+
+
+def test_sweep_edit_runs_exactly_that_parts_jobs(project, edited):
+    edited(project.claim_file("alpha"), lambda text: text.replace("[128, 256, 512]", "[128, 256, 1024]"))
+    assert project.planned("verdicts") == REDONE
+
+
+def test_algorithm_edit_runs_exactly_its_jobs(project, edited):
+    source = project.root / "dpsco_bench" / "algorithms" / "baselines" / "output_perturbation_zhang17.py"
+    edited(source, lambda text: text + "\n# edited\n")
+    assert project.planned("verdicts") == REDONE
+
+
+def test_bound_edit_only_judges(project, edited):
+    edited(project.root / "dpsco_bench" / "claims" / "bounds" / "wang2017.py", lambda text: text + "\n# edited\n")
+    assert project.planned("verdicts") == JUDGED
+
+
+def test_kernel_edit_runs_everything(project, edited):
+    edited(project.root / "dpsco_bench" / "rng" / "reference.py", lambda text: text + "\n# edited\n")
+    assert {f"run {job}" for job in RUNS} <= project.planned("verdicts")
+
+
+@pytest.mark.parametrize("name", ["dpsco_bench/cli/verbs/list.py", "dpsco_bench/__init__.py", "conf/run.yaml"])
+def test_unrelated_edit_runs_nothing(project, edited, name):
+    edited(project.root / name, lambda text: text + "\n# edited\n")
+    assert project.planned("verdicts") == set()
+
+
+def test_edit_that_is_run_keeps_what_it_did_not_touch(project, edited):
+    before, stamps = project.tables(), _calibration_times(project)
+    edited(project.claim_file("alpha"), lambda text: text.replace("[128, 256, 512]", "[128, 256, 384]"))
+    assert project.snakemake("--", "verdicts").returncode == 0
+    changed = {name for name, content in project.tables().items() if before[name] != content}
+    assert changed == {
+        "runs/wang2017.alpha/output-n.paper.parquet",
+        "runs/wang2017.alpha/output-n.none.parquet",
+        "verdicts/wang2017.alpha.json",
+    }
+    moved = {name for name, stamp in _calibration_times(project).items() if stamps[name] != stamp}
+    assert moved == {"wang2017.alpha/output-n.paper.json", "wang2017.alpha/output-n.none.json"}
+
+
+def _calibration_times(project) -> dict[str, int]:
+    folder = project.results / "calibrations"
+    return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in folder.rglob("*.json")}
+
+
+def test_reverted_edit_gives_the_first_bytes_again(project):
+    first = project.tables()
+    project.forget()
+    assert project.snakemake("--", "verdicts").returncode == 0
+    fresh = project.tables()
+    assert {name for name in fresh if first[name] != fresh[name]} <= {
+        "runs/wang2017.alpha/output-n.paper.parquet",
+        "runs/wang2017.alpha/output-n.none.parquet",
+        "verdicts/wang2017.alpha.json",
+    }
