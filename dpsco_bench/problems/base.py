@@ -255,6 +255,11 @@ class Problem:
         domain = Trait.UNCONSTRAINED if own.domain == "space" else Trait.BALL
         return self.traits | {domain} | ({Trait.UNREGULARISED} if own.regularisation == 0 else set())
 
+    @property
+    def member(self) -> tuple[float, ...]:
+        """What tells the members of a family apart; empty for a single problem."""
+        return ()
+
     def at(self, n: int, epsilon: float, delta: float) -> Problem:
         """The problem of a cell with ``n`` records and target (epsilon, delta): itself unless it belongs to a family.
 

@@ -131,9 +131,7 @@ def test_noise_free_convergence_obeys_the_bound(execute, variant, ball):
     problem = get_problem("l1_geometric", 32, ball=ball)
     made = plan(problem.constants, d=32, variant=variant, steps=60)
     norms = []
-    output = execute(
-        ACCMD, made, problem, Data(4), observer=lambda o, x: norms.append(float(o.domain.norm(x).max()))
-    )
+    output = execute(ACCMD, made, problem, Data(4), observer=lambda o, x: norms.append(float(o.domain.norm(x).max())))
     gap = problem.risk(output, Data(4))[0]
     assert 0 <= gap <= 8 * made.norm_smoothness * made.bregman_radius / 61**2
     assert max(norms) <= 1 + 1e-12
@@ -144,7 +142,8 @@ def test_variants_agree_without_noise_where_y_is_a_common_step(execute, ball):
     """proof and literal are the same function of the data; noise in z alone does not make them private."""
     problem = get_problem("l1_geometric", 32, ball=ball)
     outputs = [
-        execute(ACCMD, plan(problem.constants, d=32, variant=v, steps=9), problem, Data(4)) for v in ("proof", "literal")
+        execute(ACCMD, plan(problem.constants, d=32, variant=v, steps=9), problem, Data(4))
+        for v in ("proof", "literal")
     ]
     np.testing.assert_array_equal(*outputs)
 
@@ -186,7 +185,8 @@ def test_accounted_noise_is_exact(variant):
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "c1", "renyi"), [(0.2, 0.41, 0.131), (0.5, 1.11, 0.352), (1, 2.40, 0.742), (2, 5.30, 1.554), (4, 12.3, 3.24)]
+    ("epsilon", "c1", "renyi"),
+    [(0.2, 0.41, 0.131), (0.5, 1.11, 0.352), (1, 2.40, 0.742), (2, 5.30, 1.554), (4, 12.3, 3.24)],
 )
 def test_printed_constants(epsilon, c1, renyi):
     privacy = PrivacySpec(float(epsilon), 1e-5)

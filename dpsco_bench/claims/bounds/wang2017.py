@@ -53,7 +53,7 @@ def _thm5_4_explicit(c: BoundContext) -> float:
 
 def _thm5_4_gradients(c: BoundContext) -> float:
     B, W = c.schedule["bregman_radius"], c.schedule["squared_width"]
-    signal = c.n * c.privacy_ratio / (c.constants.lipschitz * sqrt(W))
+    signal = c.n * c.epsilon / (c.constants.lipschitz * sqrt(log(1 / c.delta) * W))
     return c.n * sqrt(c.schedule["norm_smoothness"] * sqrt(B) * signal)
 
 
