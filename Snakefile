@@ -33,19 +33,12 @@ wildcard_constraints:
     calibration="paper|accounted|none",
 
 
-localrules:
-    all,
-    verdicts,
-    figures,
-    report,
-    gate,
-    gc,
+localrules: all, verdicts, figures, report, gate, gc
 
 
 rule all:
     """Everything: runs, verdicts, figures, report, and the comparison with the recorded verdicts."""
-    input:
-        FILES.gate,
+    input: FILES.gate
 
 
 include: "workflows/measure.smk"

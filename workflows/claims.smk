@@ -3,11 +3,8 @@
 for target, claims in targets.items():
 
     rule:
-        name:
-            target
-        input:
-            flow.verdicts(claims),
-            flow.figures(claims),
+        name: target
+        input: flow.verdicts(claims), flow.figures(claims)
         localrule: True
 
     workflow.get_rule(target).docstring = flow.summary(claims)

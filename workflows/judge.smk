@@ -6,37 +6,25 @@ rule judge:
     input:
         calibrations=lambda wildcards: flow.calibrations(wildcards.claim),
         runs=lambda wildcards: flow.runs(wildcards.claim),
-    output:
-        FILES.verdicts("{claim}"),
-    params:
-        digest=flow.judge_digest,
-    log:
-        FILES.log("judge", "{claim}"),
-    message:
-        "judge {wildcards.claim}"
+    output: FILES.verdicts("{claim}")
+    params: digest=flow.judge_digest
+    log: FILES.log("judge", "{claim}")
+    message: "judge {wildcards.claim}"
     shell:
-        "{DPSCO} worker judge --plan {FILES.plan} --claim {wildcards.claim} "
+        "{DPSCO} worker judge --plan {FILES.plan} --claim {wildcards.claim} --digest {params.digest} "
         "--calibrations {FILES.results}/calibrations/{wildcards.claim} --runs {FILES.results}/runs/{wildcards.claim} "
-        "--digest {params.digest} --out {output} --log {log}"
+        "--out {output} --log {log}"
 
 
 rule verdicts:
     """Verdicts of all claims, without figures and report."""
-    input:
-        flow.verdicts(),
+    input: flow.verdicts()
 
 
 rule gate:
     """Fails if a verdict is not the recorded one; the report stands either way."""
-    input:
-        verdicts=flow.verdicts(),
-        report=FILES.report,
-        recorded=flow.recorded,
-    output:
-        FILES.gate,
-    params:
-        digest=flow.verdicts_digest,
-    message:
-        "compare with the recorded verdicts"
-    shell:
-        "{DPSCO} gate --profile {flow.profile} --digest {params.digest} --out {output}"
+    input: flow.verdicts(), FILES.report, flow.recorded
+    output: FILES.gate
+    params: digest=flow.verdicts_digest
+    message: "compare with the recorded verdicts"
+    shell: "{DPSCO} gate --profile {flow.profile} --digest {params.digest} --out {output}"

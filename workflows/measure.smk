@@ -4,16 +4,11 @@
 
 rule calibrate:
     """Schedules, noise scales and real epsilons of one job; out of the cache where its key is there."""
-    output:
-        FILES.calibrations(JOB),
-    params:
-        key=flow.calibration_key,
-    log:
-        FILES.log("calibrate", "{claim}", "{part}.{calibration}"),
-    benchmark:
-        FILES.benchmark("calibrate", "{claim}", "{part}.{calibration}")
-    message:
-        "calibrate {wildcards.claim} {wildcards.part} [{wildcards.calibration}]"
+    output: FILES.calibrations(JOB)
+    params: key=flow.calibration_key
+    log: FILES.log("calibrate", "{claim}", "{part}.{calibration}")
+    benchmark: FILES.benchmark("calibrate", "{claim}", "{part}.{calibration}")
+    message: "calibrate {wildcards.claim} {wildcards.part} [{wildcards.calibration}]"
     shell:
         "ln {FILES.cache}/{params.key}.json {output} 2> /dev/null || "
         "{DPSCO} worker calibrate --plan {FILES.plan} --claim {wildcards.claim} --job {wildcards.part}.{wildcards.calibration} "
@@ -22,20 +17,13 @@ rule calibrate:
 
 rule run:
     """All cells and replicates of one part of a claim under one calibration."""
-    input:
-        calibrations=FILES.calibrations(JOB),
-    output:
-        FILES.run(JOB),
-    params:
-        key=flow.key,
-    log:
-        FILES.log("run", "{claim}", "{part}.{calibration}"),
-    benchmark:
-        FILES.benchmark("run", "{claim}", "{part}.{calibration}")
-    resources:
-        gpu=flow.gpus,
-    message:
-        "run {wildcards.claim} {wildcards.part} [{wildcards.calibration}]"
+    input: calibrations=FILES.calibrations(JOB)
+    output: FILES.run(JOB)
+    params: key=flow.key
+    log: FILES.log("run", "{claim}", "{part}.{calibration}")
+    benchmark: FILES.benchmark("run", "{claim}", "{part}.{calibration}")
+    resources: gpu=flow.gpus
+    message: "run {wildcards.claim} {wildcards.part} [{wildcards.calibration}]"
     shell:
         "{DPSCO} worker run --plan {FILES.plan} --claim {wildcards.claim} --job {wildcards.part}.{wildcards.calibration} "
         "--key {params.key} --calibrations {input.calibrations} --out {output} --log {log}"
@@ -43,19 +31,13 @@ rule run:
 
 rule time:
     """Seconds per gradient evaluation, one replicate alone on the machine; no result depends on it."""
-    input:
-        calibrations=FILES.calibrations(JOB),
-    output:
-        FILES.timing(JOB),
-    params:
-        key=flow.key,
-    log:
-        FILES.log("time", "{claim}", "{part}.{calibration}"),
+    input: calibrations=FILES.calibrations(JOB)
+    output: FILES.timing(JOB)
+    params: key=flow.key
+    log: FILES.log("time", "{claim}", "{part}.{calibration}")
     threads: 1024  # all there are
-    resources:
-        gpu=flow.gpus,
-    message:
-        "time {wildcards.claim} {wildcards.part} [{wildcards.calibration}]"
+    resources: gpu=flow.gpus
+    message: "time {wildcards.claim} {wildcards.part} [{wildcards.calibration}]"
     shell:
         "{DPSCO} worker time --plan {FILES.plan} --claim {wildcards.claim} --job {wildcards.part}.{wildcards.calibration} "
         "--key {params.key} --calibrations {input.calibrations} --out {output} --log {log}"

@@ -4,55 +4,40 @@
 rule figure:
     """Figure of a claim: measured points, fitted line, bound and verdict."""
     input:
-        verdicts=FILES.verdicts("{claim}"),
-        measured=lambda wildcards: flow.runs(wildcards.claim) + flow.timings(wildcards.claim),
+        FILES.verdicts("{claim}"),
+        lambda wildcards: flow.runs(wildcards.claim) + flow.timings(wildcards.claim),
     output:
         svg=report(FILES.figure("{claim}"), caption="captions/claim.rst", category=flow.paper, labels=flow.labels),
         pdf=FILES.figure("{claim}", "pdf"),
-    params:
-        digest=flow.figure_digest,
-        title=flow.title,
-    log:
-        FILES.log("figure", "{claim}"),
-    message:
-        "figure {wildcards.claim}"
-    shell:
-        "{DPSCO} figure --plan {FILES.plan} --claim {wildcards.claim} --out {FILES.figures} > {log}"
+    params: digest=flow.figure_digest, title=flow.title
+    log: FILES.log("figure", "{claim}")
+    message: "figure {wildcards.claim}"
+    shell: "{DPSCO} figure --plan {FILES.plan} --claim {wildcards.claim} --out {FILES.figures} > {log} 2>&1"
 
 
 rule figures:
     """Figures of all claims."""
-    input:
-        flow.figures(),
+    input: flow.figures()
 
 
 rule write_report:
     """The report, one self-contained page, and the tables as Markdown, CSV and LaTeX."""
-    input:
-        flow.verdicts(),
-        flow.figures(),
+    input: flow.verdicts(), flow.figures()
     output:
         page=report(FILES.report, caption="captions/report.rst", category="Report"),
         tables=directory(FILES.tables),
-    params:
-        digest=flow.report_digest,
-    log:
-        FILES.log("report", "report"),
-    message:
-        "report {FILES.report}"
-    shell:
-        "{DPSCO} report --profile {flow.profile} --plan {FILES.plan} --out {FILES.results} > {log}"
+    params: digest=flow.report_digest
+    log: FILES.log("report", "report")
+    message: "report {FILES.report}"
+    shell: "{DPSCO} report --profile {flow.profile} --plan {FILES.plan} --out {FILES.results} > {log} 2>&1"
 
 
 rule report:
     """The report without the comparison with recorded verdicts."""
-    input:
-        FILES.report,
+    input: FILES.report
 
 
 rule gc:
     """Remove results and figures that the plan no longer names."""
-    message:
-        "remove what the plan does not name"
-    shell:
-        "{DPSCO} gc --profile {flow.profile} --held"
+    message: "remove what the plan does not name"
+    shell: "{DPSCO} gc --profile {flow.profile} --held"

@@ -14,6 +14,7 @@ from dpsco_bench.claims.jobs import check_job, part_jobs
 from dpsco_bench.claims.model import PROFILES, Claim, parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
+from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable, write_text_atomic
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.problems.registry import list_problems, problem_class
@@ -50,6 +51,7 @@ def load_claim(id: str, profile: str = "ci", overrides: Sequence[str] = ()) -> t
         ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``.
     """
     config = _compose([f"claim={id.replace('.', '/', 1)}", f"profile={profile}", *overrides])
+    load_plugins(config["plugins"])
     return parse_claim(config["claim"]), _settings(config)
 
 
@@ -116,6 +118,7 @@ def write_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> dict[
 def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
     """Digest of everything that the plan is made from."""
     settings = _settings(_compose([f"profile={check_profile(profile)}", *overrides]))
+    load_plugins(settings["plugins"])
     absent = [name for name in list_problems() if problem_class(name).unavailable(Path(settings["data_root"]))]
     digest = hashlib.sha256(dumps_canonical([settings, profile, absent]).encode())
     for path in (

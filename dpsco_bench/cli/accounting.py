@@ -16,7 +16,7 @@ from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate
 CALIBRATIONS = ("paper", "accounted")
 _ENTRY_KEYS = (
     *("variant", "schedule", "noise", "epsilon_real", "epsilon_real_kind", "epsilon_add_remove", "accountant"),
-    *("privacy_status", "gradient_evaluations", "leaks", "refused"),
+    *("privacy_status", "gradient_evaluations", "leaks", "warnings", "refused"),
 )
 
 
@@ -85,7 +85,7 @@ def sentences(report: Mapping[str, Any]) -> list[str]:
     for calibration in CALIBRATIONS:
         entry = report[calibration]
         said.append(f"{calibration}: {entry['refused'] or 'accountant ' + entry['accountant']}.")
-        said += [f"{calibration}: {leak}." for leak in entry["leaks"] or []]
+        said += [f"{calibration}: {remark}." for remark in [*(entry["leaks"] or []), *(entry["warnings"] or [])]]
     if report["constants"]["status"] == "nominal":
         said.append("The problem's constants are nominal (declared, not true everywhere): nothing on it is proven.")
     if report["data_dependent_constants"]:

@@ -11,10 +11,10 @@ from dpsco_bench.cli.output import Column, bounded, number, table
 
 Row = Mapping[str, Any]
 COLUMNS = (
-    Column("claim", "claim", shrink=12),
-    Column("part", "part", shrink=16),
+    Column("claim", "claim", shrink=26),
+    Column("part", "part", shrink=20),
     Column("calibration", "noise"),
-    Column("verdict", "verdict", shrink=24),
+    Column("verdict", "verdict", shrink=20),
     Column("measured", "measured", numeric=True),
     Column("against", "against", numeric=True),
 )
@@ -28,16 +28,17 @@ def verdict_table(rows: Sequence[Row]) -> str:
     ----------
     rows : sequence of mapping
         As `dpsco_bench.analysis.verdict.Verdict.to_json` gives them; where rows have a text ``privacy`` besides, it is
-        shown in a column of its own.
+        shown in a column of its own, and a true ``qualified`` marks a match for another reason than claimed.
     """
-    words = Counter(_word(row) for row in rows)
-    counts = ", ".join(f"{count} {word}" for word, count in words.most_common())
+    words = Counter(_shown(row).partition(":")[0] for row in rows)
+    counts = "; ".join(f"{count} {word}" for word, count in words.most_common())
     columns = (*COLUMNS, PRIVACY) if any(row.get("privacy") for row in rows) else COLUMNS
     return table(columns, _cells(rows)) + f"\n\n{len(rows)} verdicts: {counts or 'none'}"
 
 
-def _word(row: Row) -> str:
-    return row["verdict"].partition("(")[0].partition(":")[0].strip()
+def _shown(row: Row) -> str:
+    """The verdict without the number in parentheses, which has a column of its own."""
+    return row["verdict"].partition(" (")[0] + (", qualified" if row.get("qualified") else "")
 
 
 def _cells(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -51,7 +52,7 @@ def _cells(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "calibration": row["calibration"],
             "privacy": row.get("privacy"),
         }
-        cells.append({**names, "verdict": row["verdict"], "measured": measured, "against": against})
+        cells.append({**names, "verdict": _shown(row), "measured": measured, "against": against})
         last = row["id"]
     return cells
 

@@ -32,7 +32,7 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
     dict
         ``variant``, ``schedule``, ``scales``, ``epsilon_real``, ``epsilon_real_kind``, ``accountant``,
         ``privacy_status``, ``gradient_evaluations``, ``constants`` (a dict), ``dimension`` (the one that schedules and
-        bounds use), ``leaks``.
+        bounds use), ``leaks``, ``warnings``.
     """
     variant, plan = cell.plan(calibration, root_seed)
     constants = cell.constants(root_seed)
@@ -56,4 +56,5 @@ def calibration_json(variant: str, plan: Plan, calibrated: Calibration) -> dict[
         "privacy_status": calibrated.privacy_status,
         "gradient_evaluations": plan.gradient_evaluations,
         "leaks": [leak for leak in (plan.unprotected, *plan.leaks) if leak],
+        "warnings": list(plan.warnings),
     }

@@ -53,7 +53,8 @@ def execute(
 
 
 def _cell_columns(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any]) -> dict[str, Any]:
-    warnings = ["delta >= 1/n"] if cell.delta >= 1.0 / cell.n else []
+    delta_large = cell.delta >= 1.0 / cell.n
+    warnings = ["delta >= 1/n"] * delta_large + list(calibrated["warnings"])
     return {
         "claim": job["claim"],
         "part": job["part"],
@@ -74,7 +75,7 @@ def _cell_columns(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, A
         "epsilon_real_kind": calibrated["epsilon_real_kind"],
         "privacy_status": calibrated["privacy_status"],
         "accountant": calibrated["accountant"],
-        "delta_large": bool(warnings),
+        "delta_large": delta_large,
         "warnings": "; ".join(warnings),
     }
 

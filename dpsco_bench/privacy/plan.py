@@ -96,6 +96,8 @@ class Plan:
         Uses of the data that no query covers, in words; empty for a private algorithm.
     unprotected : str
         Why the output is an exact function of the data, so that no finite epsilon holds; empty for all others.
+    warnings : tuple of str
+        Conditions of the theorem that this run violates; recorded in every row.
     """
 
     queries: tuple[GaussianQuery, ...]
@@ -103,6 +105,7 @@ class Plan:
     schedule: Mapping[str, Any]
     leaks: tuple[str, ...] = ()
     unprotected: str = ""
+    warnings: tuple[str, ...] = ()
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -125,7 +128,8 @@ def make_plan(
     gradient_evaluations: float,
     leaks: tuple[str, ...] = (),
     unprotected: str = "",
+    warnings: tuple[str, ...] = (),
     **schedule: Any,
 ) -> Plan:
     """Build a plan; every further keyword becomes a named quantity of the schedule."""
-    return Plan(tuple(queries), float(gradient_evaluations), dict(schedule), leaks, unprotected)
+    return Plan(tuple(queries), float(gradient_evaluations), dict(schedule), leaks, unprotected, warnings)

@@ -24,7 +24,7 @@ from dpsco_bench.report.wording import setting, symbols
 
 WIDTH, LEFT, RIGHT, GAP = 7.1, 0.6, 0.06, 0.1
 """Inches: width of the figure, its margins, and the space between columns."""
-AXES_HEIGHT, FOOT, LINE = 1.5, 0.42, 0.128
+AXES_HEIGHT, HEAD, FOOT, LINE = 1.5, 0.18, 0.42, 0.128
 MOST_POINTS = 250
 """Curves are thinned to this many points, evenly on the logarithmic axis, the last one kept."""
 STYLES: Mapping[str, tuple[str, str, Any]] = {
@@ -93,7 +93,7 @@ def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
     if not rows:
         return None
     header = textwrap.wrap(symbols(str(results.claim["title"])), 118)
-    heights = [LINE * (len(_heading(row)) + 1) + 0.1 + AXES_HEIGHT + FOOT for row in rows]
+    heights = [LINE * (len(_heading(row)) + 1) + HEAD + AXES_HEIGHT + FOOT for row in rows]
     top, foot = 0.14 * len(header) + 0.2, 0.62
     size = (WIDTH, sum(heights) + top + foot)
     figure = Figure(figsize=size)
@@ -125,6 +125,7 @@ def _heading(row: Row) -> list[tuple[str, str]]:
     first = row.cells[0].entry
     shown = {"n": first["n"], "delta": first["delta"], **dict(part.get("problem_options") or {})}
     lines = [(f"{part['problem']}; {setting(shown)}", FAINT)]
+    lines += [(symbols(str(part["note"])), FAINT)] if part.get("note") else []
     for score in row.verdicts:
         first_, second = (method_style(m, _labels(row.cells))[1] for m in score.part["pair"])
         said = f"{first_} below {second}: {score.verdict}"
@@ -153,7 +154,7 @@ def _draw_row(figure: Figure, row: Row, upper: float, size: tuple[float, float],
         figure.text(0.05 / width, (upper - LINE * number_) / height, text, va="top", size=6.5, color=colour)
     values = sorted({cell.value for cell in row.cells})
     room = (WIDTH - LEFT - RIGHT - GAP * (len(values) - 1)) / len(values)
-    bottom = (upper - LINE * (len(heading) + 1) - 0.1 - AXES_HEIGHT) / height
+    bottom = (upper - LINE * (len(heading) + 1) - HEAD - AXES_HEIGHT) / height
     limits, shared = _limits(row, timed), None
     for column, value in enumerate(values):
         box = ((LEFT + column * (room + GAP)) / width, bottom, room / width, AXES_HEIGHT / height)
@@ -221,14 +222,8 @@ def _finish(
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("running time of the algorithm (s)" if timed else "gradient evaluations / n")
     axes.tick_params(labelleft=first)
-    axes.text(
-        *(0.97, 0.96, f"{symbols(row.cells[0].entry['parameter'])} = {plain(value)}"),
-        transform=axes.transAxes,
-        ha="right",
-        va="top",
-        size=7,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.8},
-    )
+    name = f"{symbols(row.cells[0].entry['parameter'])} = {plain(value)}"
+    axes.text(0.5, 1.03, name, transform=axes.transAxes, ha="center", va="bottom", size=7)
 
 
 def _key(figure: Figure, cells: Sequence[CellEvidence]) -> None:

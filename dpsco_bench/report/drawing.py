@@ -101,8 +101,9 @@ def _wrapped(text: str) -> Iterator[tuple[bool, str]]:
 def style(**more: Any) -> Iterator[None]:
     """The package's style on top of Matplotlib's defaults, whatever the user's own settings are."""
     parameters = rc_params_from_file(_STYLE, fail_on_error=True, use_default_template=True)
-    kept = {key: parameters[key] for key in parameters if key not in ("backend", "interactive")}
-    with matplotlib.rc_context({**kept, **more}):
+    kept: dict[Any, Any] = {key: parameters[key] for key in parameters if key not in ("backend", "interactive")}
+    kept.update(more)
+    with matplotlib.rc_context(kept):
         yield
 
 
@@ -209,7 +210,7 @@ def svg_text(figure: Figure) -> str:
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 
-def inline_svg(figure: Figure, name: str, label: str) -> str:
+def inline_svg(figure: Figure, name: str, label: str, scale: float = 1.2) -> str:
     """The figure as an SVG element of a page: no prologue, ids made unique by a name, an accessible label.
 
     Text stays text, in the page's font; coordinates are rounded to a hundredth of a point.
@@ -219,12 +220,17 @@ def inline_svg(figure: Figure, name: str, label: str) -> str:
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.S)
     text = re.sub(r'(\bid="|xlink:href="#|href="#|url\(#)', lambda m: m[1].replace("xlink:", "") + name + "-", text)
     text = text.replace("'DejaVu Sans'", "system-ui, Helvetica, Arial, sans-serif")
-    text = re.sub(r"\d+\.\d{3,}", lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), text)
+    text = re.sub(r"<[^>]*>", lambda tag: _rounded(tag[0]), text)
     width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()  # type: ignore[union-attr]
     head = (
         f'<svg class="figure" viewBox="0 0 {width} {height}" role="img" aria-label="{label}" style="max-width:{{}}pt">'
     )
-    return re.sub(r"<svg[^>]*>", head.format(f"{float(width) * 1.2:.0f}"), text, count=1)
+    return re.sub(r"<svg[^>]*>", head.format(f"{float(width) * scale:.0f}"), text, count=1)
+
+
+def _rounded(tag: str) -> str:
+    """Coordinates of a tag to a hundredth of a point; what stands between tags is left alone."""
+    return re.sub(r"\d+\.\d{3,}", lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), tag)
 
 
 def save(figure: Figure, path: Path) -> None:

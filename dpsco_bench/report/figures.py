@@ -121,7 +121,7 @@ def page_figures(results: ClaimResults) -> tuple[list[str], list[str], list[str]
         panels = claim_panels(results)
         wide = [curve_figure(results), curve_figure(results, timed=True)]
         small = [inline_svg(single(p), f"{name}-{i}", _label(results, p)) for i, p in enumerate(panels) if not p.blank]
-        large = [inline_svg(f, f"{name}-w{i}", escape(results.claim["title"])) for i, f in enumerate(wide) if f]
+        large = [inline_svg(f, f"{name}-w{i}", escape(results.claim["title"]), 1.45) for i, f in enumerate(wide) if f]
     used = {name for panel in panels for name in panel.symbols}
     return small, large, [f"{shape}: {text}" for name, (shape, text) in KEY_WORDS.items() if name in used]
 

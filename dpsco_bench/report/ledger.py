@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dpsco_bench.analysis.judge import SEVERITY
 from dpsco_bench.report.inputs import ClaimResults, Inputs
-from dpsco_bench.report.numbers import NOTHING, count, number, span
+from dpsco_bench.report.numbers import NOTHING, count, number, plain, span
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import STATUS_WORDS, options_text, symbols
 
-SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
 NOT_CHARGED = "not charged"
 _RELATIONS = {"upper": "≤", "lower": "≥", "exact": "="}
 
@@ -60,6 +60,11 @@ class Charged:
         return self.real / self.claimed
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """Conditions of the theorem that the cell does not meet."""
+        return tuple(self.calibrated.get("warnings") or ())
+
+    @property
     def delta_large(self) -> bool:
         """Whether delta >= 1/n, which the papers use and a careful user would not."""
         return float(self.cell["delta"]) >= 1.0 / float(self.cell["n"])
@@ -93,8 +98,9 @@ class Privacy:
             return words
         if math.isnan(cell.real):
             return f"{words}: no accountant covers it"
-        flag = "; δ ≥ 1/n" if any(cell.delta_large for cell in self.cells) else ""
-        return f"{words}: ε {_RELATIONS[cell.kind]} {number(cell.real)}, claimed {number(cell.claimed)}{flag}"
+        flag = "; δ\u00a0≥\u00a01/n" if any(cell.delta_large for cell in self.cells) else ""
+        real = f"ε\u00a0{_RELATIONS[cell.kind]}\u00a0{number(cell.real)}"
+        return f"{words}: {real}, claimed\u00a0{plain(cell.claimed)}{flag}"
 
 
 def charged_cells(claim: ClaimResults, part: str, calibration: str) -> Privacy:
@@ -152,9 +158,13 @@ def _identity(cell: Charged) -> tuple[Any, ...]:
     )
 
 
+SCHEDULE_OPTIONS = ("epochs", "inner_steps", "step", "step_rule", "steps", "theta")
+"""Options that set lengths and steps; a row of the ledger spans them."""
+
+
 def noise_options(entry: Mapping[str, Any]) -> str:
-    """Schedule options of a cell in words."""
-    return options_text(entry.get("options", {}))
+    """Options of a cell that say how its noise is made, in words."""
+    return options_text({k: v for k, v in entry.get("options", {}).items() if k not in SCHEDULE_OPTIONS})
 
 
 def privacy_table(inputs: Inputs) -> Table:
@@ -179,7 +189,7 @@ def privacy_table(inputs: Inputs) -> Table:
         Column("Calibration", _calibration, {"calibration": _calibration}),
         Column("n", lambda row: span(row.values("n"), count), {"n": lambda row: row.values("n")}, numeric=True),
         Column("δ", lambda row: number(of("delta")(row)), {"delta": of("delta")}, numeric=True),
-        Column("ε claimed", lambda row: number(row.first.claimed), {"epsilon_claimed": of("epsilon")}, numeric=True),
+        Column("ε claimed", lambda row: plain(row.first.claimed), {"epsilon_claimed": of("epsilon")}, numeric=True),
         Column(
             "ε real",
             _real,
@@ -201,7 +211,9 @@ def privacy_table(inputs: Inputs) -> Table:
         ),
         Column("Accountant", _accountant, {"accountant": _accountant}),
     )
-    return Table("privacy", "Privacy ledger", columns, ledger_rows(inputs), LEDGER_NOTE)
+    return Table(
+        "privacy", "Privacy ledger", columns, ledger_rows(inputs), LEDGER_NOTE, lambda row: (of("algorithm")(row), "")
+    )
 
 
 STATUS_TONES = {
@@ -212,8 +224,10 @@ STATUS_TONES = {
     "none": "plain",
 }
 LEDGER_NOTE = (
-    "Replace-one neighbours. A row spans the cells that share everything but n, d and the problem. Upper: the real ε "
-    "is at most this value. Lower: at least. An upper bound above the claim refutes nothing and is shown as such. Rows "
+    "Replace-one neighbours. A row spans the cells that share everything but n, d, the "
+    "problem and the lengths of the schedule. Upper: the real ε "
+    "is at most this value. Lower: at least. An upper bound above the claim refutes nothing. "
+    "“Not shown” is also what rests on a Lipschitz constant that a problem only declares. Rows "
     "flagged δ ≥ 1/n repeat a setting of the papers that a careful user would not choose."
 )
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeGuard
 
 NOTHING = "—"
 MINUS = "−"
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[int | float]:
     """Whether a JSON value is a number that can be shown (infinity is one, NaN and None are not)."""
     return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
 
@@ -32,14 +33,13 @@ def slope(value: object, digits: int = 2) -> str:
 
 def exponent(value: object) -> str:
     """A bare exponent as the paper prints it: no more decimals than it needs."""
-    return f"{value:.10g}".replace("-", MINUS) if is_number(value) else NOTHING
+    return f"{value:.6g}".replace("-", MINUS) if is_number(value) else NOTHING
 
 
 def plain(value: object) -> str:
     """A setting or tick: no more digits than it needs, powers of ten where they read better."""
     if not is_number(value):
         return NOTHING
-    assert isinstance(value, int | float)
     return number(value) if value != 0 and not 1e-3 < abs(value) < 1e6 else exponent(value)
 
 
@@ -59,7 +59,6 @@ def number(value: object, digits: int = 3) -> str:
     """A number with significant digits; powers of ten outside 1e-3 .. 1e5."""
     if not is_number(value):
         return NOTHING
-    assert isinstance(value, int | float)
     if _special(value):
         return _special(value)
     if value == 0:
@@ -76,7 +75,6 @@ def count(value: object) -> str:
     """A whole number, thousands apart by thin spaces; very large ones as powers of ten."""
     if not is_number(value):
         return NOTHING
-    assert isinstance(value, int | float)
     if _special(value) or abs(value) >= 1e7:
         return number(value)
     return f"{value:,.0f}".replace(",", "\u2009").replace("-", MINUS)
@@ -84,9 +82,8 @@ def count(value: object) -> str:
 
 def with_error(mean: object, error: object) -> str:
     """Mean and standard error with a common power of ten: ``(3.21 ± 0.12)×10⁻⁴``; two digits of the error."""
-    if not is_number(mean) or not is_number(error) or not math.isfinite(mean) or error == 0 or mean == 0:  # type: ignore[arg-type]
+    if not is_number(mean) or not is_number(error) or not math.isfinite(mean) or error == 0 or mean == 0:
         return number(mean)
-    assert isinstance(mean, int | float) and isinstance(error, int | float)
     power = math.floor(math.log10(abs(mean)))
     digits = min(8, max(1, power - math.floor(math.log10(error)) + 1))
     if digits >= 8:
@@ -101,7 +98,6 @@ def seconds(value: object) -> str:
     """A duration in the unit that a reader wants."""
     if not is_number(value):
         return NOTHING
-    assert isinstance(value, int | float)
     if value < 120:
         return f"{value:.1f} s"
     return f"{value / 60:.1f} min" if value < 7200 else f"{value / 3600:.1f} h"
@@ -109,15 +105,14 @@ def seconds(value: object) -> str:
 
 def span(values: Iterable[object], show: Callable[[object], str] = number) -> str:
     """One number, or the smallest and the largest: ``173 … 14 600``."""
-    numbers = sorted(value for value in values if is_number(value))  # type: ignore[type-var]
+    numbers = sorted(value for value in values if is_number(value))
     if not numbers:
         return NOTHING
     low, high = show(numbers[0]), show(numbers[-1])
     return low if low == high else f"{low} … {high}"
 
 
-def _special(value: object) -> str:
-    assert isinstance(value, int | float)
+def _special(value: float) -> str:
     return "" if math.isfinite(value) else ("∞" if value > 0 else f"{MINUS}∞")
 
 
@@ -130,5 +125,4 @@ def _fixed(value: float, decimals: int, digits: int) -> str:
     if decimals == 0 and value == round(value):
         return f"{value:.0f}".replace("-", MINUS)
     text = f"{float(f'{value:.{digits}g}'):.{decimals}f}"
-    text = text.rstrip("0").rstrip(".") if "." in text and value == round(value) else text
-    return text.replace("-", MINUS)
+    return (f"{float(text):.0f}" if float(text) == round(float(text)) else text).replace("-", MINUS)

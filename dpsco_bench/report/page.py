@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,15 +32,16 @@ WIDTHS = {
     "Remarks": "long",
     "Reason": "long",
     "Privacy": "mid",
-    "Verdict": "mid",
+    "Verdict": "short",
     "Status": "mid",
-    "Accountant": "mid",
+    "Variant, options": "mid",
+    "Accountant": "long",
     "Method": "mid",
     "Measured slopes": "long",
     "Privacy of the paper's noise": "mid",
 }
 """Least widths of columns of prose, so that a narrow screen scrolls instead of breaking every word."""
-NO_EARLIER = ("Claim", "Earlier study")
+LEFT_OUT = ("Claim", "Kind", "Earlier study")
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,9 @@ def html_table(table: Table, hidden: tuple[str, ...] = ()) -> dict[str, Any]:
             tone = column.style(row) if column.style else ""
             cells.append(Cell(column.show(row), column.numeric, column.kind, tone, WIDTHS.get(column.title, "")))
         groups[-1].rows.append(cells)
-    heads = [{"title": c.title, "numeric": c.numeric, "width": WIDTHS.get(c.title, "")} for c in columns]
+    heads = [
+        {"title": c.title, "numeric": c.numeric, "kind": c.kind, "width": WIDTHS.get(c.title, "")} for c in columns
+    ]
     empty = Group("", "", [])
     return {"id": table.id, "title": table.title, "note": table.note, "columns": heads, "groups": groups or [empty]}
 
@@ -90,9 +94,18 @@ def render(inputs: Inputs) -> str:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
+    environment.filters["breakable"] = breakable
     template = environment.from_string((ASSETS / "page.html.j2").read_text(encoding="utf-8"))
     text = template.render(**_context(inputs))
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip()) + "\n"
+
+
+def breakable(text: str) -> Any:
+    """A name that may be broken after underscores and after its paper."""
+    from markupsafe import Markup, escape
+
+    pieces = re.findall(r"^[^._]+\.|[^_]*_|[^_]+", text)
+    return Markup("<wbr>").join(Markup("<span>{}</span>").format(escape(piece)) for piece in pieces)
 
 
 def _context(inputs: Inputs) -> dict[str, Any]:
@@ -108,10 +121,10 @@ def _context(inputs: Inputs) -> dict[str, Any]:
         "counts": counts(rows),
         "chance": chance_text(rows),
         "counts_table": html_table(counts_table(rows)),
-        "scoreboard": {**html_table(board, NO_EARLIER), "note": ""},
+        "scoreboard": {**html_table(board, LEFT_OUT), "note": ""},
         "calibrations": CALIBRATION_MEANINGS,
         "meanings": [(word, _tone(word), SYMBOLS[_tone(word)], text) for word, text in MEANINGS],
-        "privacy": html_table(privacy_table(inputs)),
+        "privacy": html_table(privacy_table(inputs), ("Algorithm",)),
         "errata_note": ERRATA_NOTE,
         "papers": [_paper(inputs, paper) for paper in inputs.papers],
         "facts": facts(inputs),

@@ -68,11 +68,7 @@ def rates_table(inputs: Inputs, paper: str, title: str) -> Table:
     ]
     for calibration in ("paper", "accounted"):
         columns += _calibration_columns(calibration)
-    columns.append(
-        Column(
-            "Noise off", lambda s: slope(_of("noise_off_slope")(s)), {"noise_off_slope": _of("noise_off_slope")}, True
-        )
-    )
+    columns.append(Column("Noise off", lambda s: s.first.noise_off, {"noise_off_slope": _of("noise_off_slope")}, True))
     return Table(
         f"{paper}.rates", f"{title}: exponents claimed and measured", columns, sweeps(inputs.of_paper(paper)), RATE_NOTE
     )
@@ -233,13 +229,6 @@ _ORDERING_NOTE = (
 )
 
 
-def _comparison(row: Any) -> str:
-    low, high = row[3]
-    if not (is_number(low) and is_number(high)):
-        return "inconclusive"
-    return "holds" if high < 1 else "reversed" if low > 1 else "inconclusive"
-
-
 def _pair(row: Any) -> str:
     return " over ".join(row[0].part.get("pair") or ()).replace("_", " ")
 
@@ -256,7 +245,7 @@ _ORDERINGS = (
         {"ci_low": lambda row: row[3][0], "ci_high": lambda row: row[3][1]},
         True,
     ),
-    Column("Says", _comparison, {"says": _comparison}),
+    Column("Says", lambda row: row[0].comparison(row[1]), {"says": lambda row: row[0].comparison(row[1])}),
 )
 
 
@@ -274,6 +263,6 @@ def errata_table(errata: Sequence[Erratum]) -> Table:
 
 
 ERRATA_NOTE = (
-    "As printed in the texts used here, which are conversions, in which a symbol can get lost. A rate usually survives "
-    "a wrong constant. Nothing is listed that is only loose or ambiguous, and each entry can be checked with a command."
+    "The texts used here are conversions, in which a symbol can get lost. A rate usually survives a wrong constant. "
+    "Nothing is listed that is only loose or ambiguous, and each entry can be checked with a command."
 )

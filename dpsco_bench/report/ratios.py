@@ -18,7 +18,8 @@ from dpsco_bench.report.wording import parameter_label, symbols
 
 WHISKER = 2.0
 """Standard errors that the rules of these kinds add to a mean."""
-_OFFSET = 0.16
+_OFFSET, CROWDED = 0.26, 16
+"""Distance of two calibrations at a cell, and the number of cells from which markers are smaller."""
 _LABELS = {
     "explicit": "excess risk / bound",
     "lower_bound": "excess risk / lower bound",
@@ -74,16 +75,17 @@ def _draw(axes: Axes, shown: Sequence[Score]) -> None:
     else:
         value_axis(axes, shown[0].row["values"], parameter_label(shown[0].row["parameter"]))
     if len(reference) == 2:
-        axes.axhspan(*reference, color="#009E73", alpha=0.13, linewidth=0, zorder=0)
+        axes.axhspan(reference[0], reference[1], color="#009E73", alpha=0.13, linewidth=0, zorder=0)
         for end in reference:
             axes.text(1.02, end, number(end), transform=axes.get_yaxis_transform(), va="center", size=6.5, color=FAINT)
     else:
-        reference_line(axes, 1.0, _REFERENCES.get(kind, "1"))
+        reference_line(axes, reference[0], _REFERENCES.get(kind, number(reference[0])))
 
 
 def _reference(score: Score) -> list[float]:
-    band = score.part.get("band") or ()
-    return [float(end) for end in band] if len(band) == 2 and band[0] > 0 else [1.0]
+    """Ends of the band that a logarithmic axis can show; 1 where there is none."""
+    band = list(score.part.get("band") or ())
+    return [float(end) for end in band if end > 0] or [1.0]
 
 
 def _points(axes: Axes, score: Score, places: np.ndarray, offset: float) -> list[float]:
@@ -92,7 +94,9 @@ def _points(axes: Axes, score: Score, places: np.ndarray, offset: float) -> list
     colour, marker = COLOURS.get(calibration, "#000000"), MARKERS.get(calibration, "D")
     positive = np.isfinite(ratios) & (ratios > 0)
     x = places[positive] + offset
-    axes.errorbar(x, ratios[positive], whiskers[positive], fmt=marker, color=colour, elinewidth=0.8, zorder=3)
+    small = 2.4 if len(places) > CROWDED else 3.6
+    bars = whiskers[positive]
+    axes.errorbar(x, ratios[positive], bars, fmt=marker, color=colour, elinewidth=0.8, markersize=small, zorder=3)
     return [*(ratios + whiskers)[positive], *ratios[positive], *(ratios - whiskers)[positive]]
 
 

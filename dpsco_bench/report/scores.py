@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from dpsco_bench.analysis.verdict import verdict_from_json, verdict_word
 from dpsco_bench.analysis.verdicts import expected_chance_deviations, wrong_reason_notes
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.ledger import Privacy, charged_cells
-from dpsco_bench.report.numbers import NOTHING, exponent, interval, is_number, number, slope, span, with_interval
+from dpsco_bench.report.numbers import NOTHING, exponent, interval, is_number, number, plain, slope, span, with_interval
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import KIND_NAMES, MEANINGS, epsilon_text, symbols, tone, verdict_text
 
@@ -93,6 +94,25 @@ class Score:
         return f"{len(ratios)} ratios {span(ratios)}" if ratios else ""
 
     @property
+    def reason(self) -> str:
+        """Why this verdict; comparisons of an ordering are counted by place."""
+        if self.counted_as == "skipped":
+            return NOTHING  # it stands in the remarks
+        if not self.row.get("ratio"):
+            return symbols(str(self.row.get("reason") or NOTHING))
+        places: dict[str, Counter[str]] = {}
+        for name in self.row["ratio"]:
+            places.setdefault(name.split(",")[0], Counter())[self.comparison(name)] += 1
+        return "; ".join(f"at {place}: {_counted(words)}" for place, words in places.items())
+
+    def comparison(self, name: str) -> str:
+        """Word of one comparison of an ordering, from its interval."""
+        low, high = (self.row.get("ratio_ci") or {}).get(name) or (None, None)
+        if not (is_number(low) and is_number(high)):
+            return "inconclusive"
+        return "holds" if high < 1 else "reversed" if low > 1 else "inconclusive"
+
+    @property
     def compared_with(self) -> str:
         """What it is held against: the slope of the bound, 1, a band or the claimed epsilon."""
         row, kind = self.row, self.row["kind"]
@@ -102,21 +122,47 @@ class Score:
             low, high = self.part["band"]
             return f"{number(low)} … {number(high)}"
         if is_number(row.get("epsilon_claimed")):
-            return f"≤ {number(row['epsilon_claimed'])}"
+            return f"≤ {plain(row['epsilon_claimed'])}"
         known = {"explicit": "≤ 1", "lower_bound": "> 1", "law": "= 1", "ordering": "< 1"}
         return known.get(kind, NOTHING) if self.measured != NOTHING else NOTHING
 
     @property
+    def noise_off(self) -> str:
+        """Slope with noise off; where the schedule leaves no risk to fit, how little it leaves."""
+        if is_number(self.row.get("noise_off_slope")) or self.row["kind"] != "rate":
+            return slope(self.row.get("noise_off_slope"))
+        risks = [
+            float(cell.risks.mean()) for cell in self.results.evidence(self.row["part"], "none") if cell.risks.size
+        ]
+        most = max(risks, default=float("nan"))
+        return NOTHING if most != most else f"risk ≤ {number(most, 2)}" if most > 0 else "risk 0"
+
+    @property
     def remarks(self) -> str:
         """Notes of the verdict, reservations first and none twice."""
-        notes = [*self.reservations, *(self.row.get("notes") or ())]
-        text = "; ".join(dict.fromkeys(symbols(str(note)) for note in notes))
-        return text[:1].upper() + text[1:]
+        skipped = [self.row.get("reason") or ""] if self.counted_as == "skipped" else []
+        notes = [*skipped, *self.reservations, *(self.row.get("notes") or ()), *self._warnings]
+        text = "; ".join(dict.fromkeys(symbols(str(note)) for note in notes if note))
+        return text[:1].upper() + text[1:] if text[:2].isascii() and text[:2].isalpha() else text
+
+    @property
+    def _warnings(self) -> list[str]:
+        """Conditions of the theorem that runs do not meet; those that differ in a number are told once."""
+        alike: dict[str, list[str]] = {}
+        for cell in self.privacy.cells:
+            for warning in cell.warnings:
+                alike.setdefault(re.sub(r"\d[\d.e+-]*", "#", warning), []).append(warning)
+        more = {kind: f", and alike in {len(found) - 1} more" * (len(found) > 1) for kind, found in alike.items()}
+        return [found[0] + more[kind] for kind, found in alike.items()]
 
     @property
     def has_interval(self) -> bool:
         """Whether the verdict rests on a slope with a 95 % interval."""
         return self.row["kind"] != "complexity" and bool(interval(self.row.get("ci")))
+
+
+def _counted(words: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {word}" for word, count in words.items())
 
 
 def scores(inputs: Inputs) -> list[Score]:
@@ -198,7 +244,7 @@ VERDICT = Column(
 MEASURED = Column(
     "Measured [95 %]",
     lambda score: score.measured,
-    {**_raw("slope"), "ci_low": _end(0), "ci_high": _end(1), **_raw("worst_ratio", "ratio", "ratio_ci")},
+    {**_raw("slope"), "ci_low": _end(0), "ci_high": _end(1), **_raw("worst_ratio")},
     numeric=True,
 )
 COMPARED = Column("Bound", lambda score: score.compared_with, _raw("bound_slope", "tolerance"), numeric=True)
@@ -208,9 +254,7 @@ CLAIMED = Column(
     _raw("claimed_exponent"),
     numeric=True,
 )
-NOISE_OFF = Column(
-    "Noise off", lambda score: slope(score.row.get("noise_off_slope")), _raw("noise_off_slope"), numeric=True
-)
+NOISE_OFF = Column("Noise off", lambda score: score.noise_off, _raw("noise_off_slope"), numeric=True)
 PRIVACY = Column(
     "Privacy",
     lambda score: score.privacy.text,
@@ -222,8 +266,12 @@ PRIVACY = Column(
     },
 )
 EXPECTED = Column("Earlier study", lambda score: score.row.get("expected") or NOTHING, _raw("expected"))
-REASON = Column("Reason", lambda score: symbols(score.row.get("reason") or NOTHING), _raw("reason"))
-REMARKS = Column("Remarks", lambda score: score.remarks, {**_raw("notes", "replicates"), **_raw("key")})
+REASON = Column("Reason", lambda score: score.reason, _raw("reason"))
+REMARKS = Column(
+    "Remarks",
+    lambda score: score.remarks,
+    {"notes": lambda score: "; ".join(score.row.get("notes") or ()), **_raw("replicates", "key")},
+)
 
 
 def scoreboard(inputs: Inputs) -> Table:
@@ -239,5 +287,5 @@ def scoreboard(inputs: Inputs) -> Table:
 
 def claim_table(claim: ClaimResults) -> Table:
     """Verdicts of one claim with their reasons."""
-    columns = (PART, CALIBRATION, VERDICT, MEASURED, COMPARED, CLAIMED, NOISE_OFF, PRIVACY, EXPECTED, REASON, REMARKS)
+    columns = (PART, CALIBRATION, VERDICT, MEASURED, COMPARED, CLAIMED, NOISE_OFF, REASON, EXPECTED, REMARKS)
     return Table(claim.id, f"Verdicts of {claim.id}", columns, claim_scores(claim))

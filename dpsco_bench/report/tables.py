@@ -15,6 +15,7 @@ from typing import Any
 from dpsco_bench.jsonio import write_text_atomic
 
 Row = Any
+_GREEK = ("delta", "mu", "sigma", "kappa", "lambda", "eta", "gamma")
 _LATEX = {
     "\\": r"\textbackslash{}",
     **{c: "\\" + c for c in "&%$#_{}"},
@@ -29,6 +30,7 @@ _LATEX = {
     "≤": r"$\le$",
     "≥": r"$\ge$",
     "∞": r"$\infty$",
+    "√": r"$\surd$",
     "→": r"$\to$",
     "…": r"\ldots{}",
     "–": "--",
@@ -37,7 +39,7 @@ _LATEX = {
     "\u2009": r"\,",
     "\u00a0": "~",
     "ε": r"$\varepsilon$",
-    **{c: f"$\\{name}$" for c, name in zip("δμσκλη", ("delta", "mu", "sigma", "kappa", "lambda", "eta"), strict=True)},
+    **{c: f"$\\{name}$" for c, name in zip("δμσκληγ", _GREEK, strict=True)},
     "⁻": r"\textsuperscript{$-$}",
     **{c: rf"\textsuperscript{{{digit}}}" for digit, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
     "“": "``",
@@ -118,8 +120,10 @@ def _padded(cells: Sequence[str], widths: Sequence[int], columns: Sequence[Colum
 
 
 def _markdown(text: str) -> str:
-    text = html.escape(" ".join(text.split()), quote=False)
-    return re.sub(r"([\\`*_\[\]|])", r"\\\1", text)
+    """Escape what Markdown would read as markup; underscores inside a word and lone brackets are safe."""
+    text = html.escape(" ".join(text.split(" ")).replace("\n", " "), quote=False)
+    text = re.sub(r"([\\`*|~])|(?<!\w)_|_(?!\w)", lambda found: "\\" + found[0], text)
+    return text.replace("](", "]\\(")
 
 
 def to_csv(table: Table) -> str:

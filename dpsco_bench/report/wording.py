@@ -65,16 +65,27 @@ CALIBRATION_MEANINGS = (
 )
 _PARAMETERS = {"n": "number of records n", "d": "dimension d", "epsilon": "privacy parameter ε", "delta": "δ"}
 _OPTIONS = {"kappa": "condition number κ"}
-_SYMBOLS = {"eps": "ε", "epsilon": "ε", "delta": "δ", "mu": "μ", "sigma": "σ", "kappa": "κ", "lambda": "λ", "eta": "η"}
+_SYMBOLS = {
+    "eps": "ε",
+    "epsilon": "ε",
+    "delta": "δ",
+    "mu": "μ",
+    "sigma": "σ",
+    "kappa": "κ",
+    "lambda": "λ",
+    "eta": "η",
+    "gamma": "γ",
+}
 _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def symbols(text: str) -> str:
     """A formula written in ASCII, with Greek letters, integer superscripts and true inequality signs."""
     text = re.sub(r"\b(" + "|".join(_SYMBOLS) + r")(?=\b|_)", lambda m: _SYMBOLS[m[1]], text)
-    text = re.sub(r"\^(-?\d+)(?![\d.])", lambda m: m[1].translate(_POWERS), text)
+    text = re.sub(r"\^(-?\d+)(?!\d|\.\d)", lambda m: m[1].translate(_POWERS), text)
     text = re.sub(r"(?<![\w.])(\d(?:\.\d+)?)e([+-]?)0*(\d+)\b", lambda m: _power_of_ten(*m.groups()), text)
-    return text.replace("<=", "≤").replace(">=", "≥")
+    text = re.sub(r"\bsqrt\(", "√(", text)
+    return text.replace("<=", "≤").replace(">=", "≥").replace(" - ", " − ")
 
 
 def _power_of_ten(mantissa: str, sign: str, power: str) -> str:
@@ -85,6 +96,8 @@ def _power_of_ten(mantissa: str, sign: str, power: str) -> str:
 def verdict_text(text: str, qualified: bool = False) -> str:
     """A verdict as a reader sees it: no underscores, Greek letters, and ``match, qualified`` where notes limit it."""
     word = verdict_word(text)
+    if word == "skipped":  # what to do about it stands in the reason
+        text = ":".join(text.split(":")[:2])
     shown = word.replace("_", " ") + symbols(text[len(word) :])
     return f"{word}, qualified{shown[len(word) :]}" if qualified else shown
 

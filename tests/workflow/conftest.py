@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,8 +48,8 @@ parts:
     bound: wang2017.thm6_2_explicit
 """,
     # A part that is timed, and one that is only planned.
-    "beta": """
-id: wang2017.beta
+    "beta.2": """
+id: wang2017.beta.2
 title: a tiny ordering
 source: test
 statement: none
@@ -228,18 +226,3 @@ def edited(request):
     yield edit
     for path, text in saved.items():
         path.write_text(text)
-
-
-def wait_for(condition, process: subprocess.Popen, seconds: float = 60.0) -> None:
-    """Poll until something is true while a process lives."""
-    limit = time.monotonic() + seconds
-    while not condition():
-        assert process.poll() is None, "the run ended before what was waited for"
-        assert time.monotonic() < limit, "waited too long"
-        time.sleep(0.002)
-
-
-def kill_group(process: subprocess.Popen) -> None:
-    """Kill a process and all its children, without a chance to clean up."""
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()

@@ -59,7 +59,9 @@ def plan(
         sensitivity = 2 * G * eta * T / n
     scale = sqrt(2 * log(1.25 / privacy.delta)) * sensitivity / privacy.epsilon
     output = GaussianQuery("output", sensitivity, 1, paper_scale=scale)
-    return make_plan(output, gradient_evaluations=n * T, n=n, steps=T, step=eta)
+    outside = ("eps > 1: the paper calibration's formula, Definition 3.4, is proved for eps <= 1",)
+    warnings = outside * (privacy.epsilon > 1)
+    return make_plan(output, gradient_evaluations=n * T, warnings=warnings, n=n, steps=T, step=eta)
 
 
 @plan.run

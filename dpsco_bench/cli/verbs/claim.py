@@ -63,7 +63,12 @@ def _print(rows: list[dict[str, Any]]) -> None:
     from dpsco_bench.cli.verdict_table import verdict_table
 
     print(verdict_table(rows))
-    remarks = [(f"{row['part']} [{row['calibration']}]", note) for row in rows for note in row["notes"]]
+    several = len({row["id"] for row in rows}) > 1
+    remarks = [
+        (f"{row['id']} " * several + f"{row['part']} [{row['calibration']}]", note)
+        for row in rows
+        for note in row["notes"]
+    ]
     if remarks:
         print()
     for place, note in remarks:

@@ -116,7 +116,7 @@ def summary(files: Layout, rows: Sequence[Mapping[str, Any]]) -> tuple[str, bool
 
     found = differences(files.profile, rows)
     changed = sum(difference.fails for difference in found)
-    lines = [verdict_table(rows), *map(str, found)]
+    lines = [verdict_table(_with_reservations(files, rows)), *map(str, found)]
     if not recorded_path(files.profile).is_file():
         lines.append(f"no verdicts are recorded for profile {files.profile}: nothing to compare with")
     else:
@@ -124,3 +124,12 @@ def summary(files: Layout, rows: Sequence[Mapping[str, Any]]) -> tuple[str, bool
     if files.report.is_file():
         lines.append(f"report: {files.report}")
     return "\n".join(lines), bool(changed)
+
+
+def _with_reservations(files: Layout, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows, marked where a match holds for another reason than claimed."""
+    from dpsco_bench.report.inputs import read_inputs
+    from dpsco_bench.report.scores import Score
+
+    inputs = read_inputs(files.plan)
+    return [{**row, "qualified": Score(inputs.claim(row["id"]), row).qualified} for row in rows]

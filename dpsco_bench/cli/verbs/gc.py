@@ -14,6 +14,8 @@ from dpsco_bench.execution.lock import ResultsLock
 
 SUMMARY = "remove results and figures that the plan no longer names"
 FOLDERS = ("calibrations", "runs", "timings", "verdicts", "logs", "benchmarks")
+FIGURE_SUFFIXES = ("", ".curves", ".time")
+"""What a claim's figures are called besides their claim."""
 FRESH_SECONDS = 3600.0
 """Hidden files younger than this may still be written by a job."""
 
@@ -49,13 +51,13 @@ def unnamed(files: Layout, plan: dict[str, Any]) -> Iterator[Path]:
     Figures that belong to no claim are not touched; a cached calibration stays while the plan of any profile names it.
     """
     named = {path for entry in plan["claims"] for path in named_files(files, entry)}
-    claims = {entry["claim"]["id"] for entry in plan["claims"]}
+    figures = {entry["claim"]["id"] + suffix for entry in plan["claims"] for suffix in FIGURE_SUFFIXES}
     for folder in FOLDERS:
         for path in _files(files.results / folder):
             if path.relative_to(files.results).with_suffix("").parts not in named:
                 yield path
     for path in sorted(files.figures.glob("*.*")):
-        if path.suffix in (".svg", ".pdf") and "." in path.stem and path.stem not in claims:
+        if path.suffix in (".svg", ".pdf") and "." in path.stem and path.stem not in figures:
             yield path
     keys = set(_planned_calibration_keys(files))
     yield from (path for path in _files(files.cache) if path.stem.lstrip(".") not in keys)

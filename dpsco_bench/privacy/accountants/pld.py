@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 Discretiser = Callable[[float, float], list[LossMasses]]
 
-# Coarsest grids: 1e-4 from this multiplier on, 5e-4 below it; both are halved at least once.
+# Coarsest grids that give a result: 1e-4 from this multiplier on, 5e-4 below it.
 _FINE_FROM = 0.8
 _FINE_SPACING, _COARSE_SPACING = 1e-4, 5e-4
 # A grid is fine enough once halving it moved epsilon by less than this fraction.
@@ -55,6 +55,8 @@ _MOST_POINTS = 2**20
 _TAIL_SHARE = 1e-4
 # Above this fraction of delta, rounding errors of the transforms call for the moment bound.
 _ROUNDING_SHARE = 0.02
+# Aim below the target, so that a last digit lost on the way to the ledger does not matter.
+_SAFE = 1.0 - 1e-7
 # One record's loss is in the thousands here; a target that is met at this multiplier needs no noise at all.
 _LEAST_MULTIPLIER = 1e-2
 
@@ -154,6 +156,44 @@ def single_index_upper_epsilon(shift_over_sigma: float, steps: int, population: 
     return _converged_epsilon(losses, pair, int(steps), delta, 0.0)
 
 
+def single_index_upper_scale(epsilon: float, delta: float, steps: int, population: int) -> float:
+    """Least noise for which `single_index_upper_epsilon` is at most ``epsilon``.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Target.
+    steps, population : int
+        As in `single_index_upper_epsilon`.
+
+    Returns
+    -------
+    float
+        Noise standard deviation for a replace-one change of one, at most 0.1 % above the least one and never below
+        it; at least 0.01.
+
+    Raises
+    ------
+    InputError
+        For arguments out of range.
+    """
+    require_target(epsilon, delta)
+    require_count("steps", steps)
+    require_count("population", population)
+    budget = gaussian.gdp_mu(epsilon, delta)
+    if population == 1:
+        return math.sqrt(steps) / budget * (1.0 + 1e-12)
+
+    def epsilon_of(scale: float) -> float:
+        return single_index_upper_epsilon(1.0 / scale, steps, population, delta)
+
+    # The central limit of the remove-one pair, q sqrt(N (e^(1/z^2) - 1)).
+    start = math.log1p((budget * population) ** 2 / steps) ** -0.5
+    return least_noise(
+        epsilon_of, epsilon * _SAFE, max(_LEAST_MULTIPLIER, start), MULTIPLIER_TOLERANCE, _LEAST_MULTIPLIER
+    )
+
+
 def solve_poisson_multiplier(epsilon: float, delta: float, rate: float, steps: int, gdp_mu: float = 0.0) -> float:
     """Least noise multiplier for which `poisson_gaussian_epsilon` is at most ``epsilon``.
 
@@ -187,7 +227,7 @@ def solve_poisson_multiplier(epsilon: float, delta: float, rate: float, steps: i
         return poisson_gaussian_epsilon(multiplier, rate, steps, delta, gdp_mu)
 
     start = max(_LEAST_MULTIPLIER, clt_multiplier(rest, rate, steps))
-    return least_noise(epsilon_of, epsilon * (1.0 - 1e-7), start, MULTIPLIER_TOLERANCE, _LEAST_MULTIPLIER)
+    return least_noise(epsilon_of, epsilon * _SAFE, start, MULTIPLIER_TOLERANCE, _LEAST_MULTIPLIER)
 
 
 def _require(multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float) -> None:
@@ -217,7 +257,7 @@ def _converged_epsilon(losses: Discretiser, pair: GaussianPair, steps: int, delt
     mean, variance = pair.moments(tail)
     limit = _FINE_SPACING if pair.shift * _FINE_FROM <= 1.0 else _COARSE_SPACING
     finest = _total_range(pair, mean, variance, steps, tail, mu) / _MOST_POINTS
-    spacing = max(min(limit, math.sqrt(variance)), 2.0 * finest)
+    spacing = 2.0 * max(min(limit, math.sqrt(variance)), finest)
     epsilon = math.inf
     while True:
         coarse, epsilon = epsilon, _composed_epsilon(losses(spacing, tail), steps, delta, mu, tail)

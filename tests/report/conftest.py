@@ -1,0 +1,242 @@
+"""Results of a small made-up profile: every kind of part, every verdict word, NaN, infinity, skipped and missing."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.jobs import part_jobs
+from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.execution.calibration import calibrate_job
+from dpsco_bench.execution.job import execute
+from dpsco_bench.execution.results import write_table
+from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable
+from dpsco_bench.report.inputs import read_inputs
+
+NAN, INF = float("nan"), float("inf")
+GRID = {"parameter": "n", "values": {"smoke": [256, 512, 1024]}}
+FIXED = {"d": 4, "epsilon": 1.0, "delta": 1e-5}
+RIDGE = {"algorithm": "wang2017.dp_gd_pl", "problem": "ridge_logistic", "fixed": FIXED, "sweep": GRID}
+NASTY = 'R&D <b>100 %</b> of |x|_2 #1 ~ {"a"} \\ $ ^ *x* `y` α'
+
+CLAIMS = [
+    {
+        "id": "wang2017.kinds",
+        "title": "All kinds of parts, d log(n)/(n eps)^2",
+        "source": "Wang, Ye, Xu 2017, Theorem 0",
+        "statement": f"Excess risk O(sqrt(d) n^-1.5). {NASTY}",
+        "assumptions": [NASTY],
+        "errata": ["E8"],
+        "parts": [
+            {
+                "id": "rate-n",
+                "kind": "rate",
+                "calibrations": ["paper", "accounted"],
+                "replicates": {"smoke": 4},
+                "bound": "wang2017.thm6_2",
+                "exponent": -2,
+                **RIDGE,
+            },
+            {
+                "id": "exact-n",
+                "kind": "rate",
+                "calibrations": ["paper"],
+                "evaluation": "closed_form",
+                "bound": "wang2017.thm6_2",
+                **RIDGE,
+                "problem": "diag_quadratic",
+            },
+            {
+                "id": "explicit",
+                "kind": "explicit",
+                "calibrations": ["paper"],
+                "uses": ["rate-n", "privacy-epsilon"],
+                "bound": "wang2017.thm6_2_explicit",
+            },
+            {
+                "id": "band",
+                "kind": "band",
+                "calibrations": ["accounted"],
+                "uses": ["rate-n", "exact-n"],
+                "band": [0, 16],
+            },
+            {"id": "law", "kind": "law", "calibrations": ["paper"], **RIDGE},
+            {"id": "floor", "kind": "lower_bound", "calibrations": ["paper"], **RIDGE},
+            {"id": "control", "kind": "control", "calibrations": ["paper"], **RIDGE},
+            {"id": "count-n", "kind": "complexity", "calibrations": ["paper"], "bound": "wang2017.thm6_2", **RIDGE},
+            {
+                "id": "privacy-epsilon",
+                "kind": "privacy",
+                "calibrations": ["paper", "accounted"],
+                **RIDGE,
+                "fixed": {"n": 256, "d": 4, "delta": 0.01},
+                "sweep": {"parameter": "epsilon", "values": {"smoke": [0.5, 1.0]}},
+            },
+        ],
+    },
+    {
+        "id": "wang2017.race",
+        "title": "Orderings",
+        "source": "Wang, Ye, Xu 2017, Figure 0",
+        "statement": "The first is better.",
+        "parts": [
+            {
+                "id": "race",
+                "kind": "ordering",
+                "calibrations": ["paper", "accounted"],
+                "pair": ["first", "second"],
+                "problem": "ridge_logistic",
+                "fixed": {"n": 256, "d": 4, "delta": 1e-3},
+                "sweep": {"parameter": "epsilon", "values": {"smoke": [0.5, 1.0]}},
+                "replicates": {"smoke": 2},
+                "record": 0.5,
+                "timing": True,
+                "methods": [
+                    {"label": "first", "algorithm": "wang2017.dp_gd_pl", "options": {"steps": 20}},
+                    {"label": "second", "algorithm": "wang2017.dp_gd_pl", "options": {"steps": 6}},
+                    {"label": "output_perturbation", "algorithm": "wang2017.output_perturbation_zhang17"},
+                ],
+            },
+        ],
+    },
+    {
+        "id": "wang2017.absent",
+        "title": "Skipped",
+        "source": "Wang, Ye, Xu 2017, Figure 9",
+        "statement": "Nothing can be run.",
+        "parts": [
+            {"id": "gone", "kind": "ordering", "pair": ["a", "b"], "calibrations": ["paper"], **RIDGE},
+            {"id": "gone-n", "kind": "rate", "calibrations": ["paper"], "bound": "wang2017.thm6_2", **RIDGE},
+        ],
+    },
+    {
+        "id": "wang2017.unmeasured",
+        "title": "No verdict file",
+        "source": "Wang, Ye, Xu 2017, Theorem 99",
+        "statement": "Not yet.",
+        "parts": [{"id": "later-n", "kind": "rate", "calibrations": ["paper"], "bound": "wang2017.thm6_2", **RIDGE}],
+    },
+]
+del CLAIMS[2]["parts"][0]["algorithm"]
+CLAIMS[2]["parts"][0]["methods"] = [{"label": m, "algorithm": "wang2017.dp_gd_pl"} for m in "ab"]
+
+X, ONES = (256.0, 512.0, 1024.0), (0.1, 0.1, 0.1)
+FITTED = {"slope": -1.9, "ci": (-2.0, -1.8), "bound_slope": -1.9, "claimed_exponent": -2.0, "tolerance": 0.15}
+CELLS = {
+    "parameter": "n",
+    "values": X,
+    "mean": (0.4, 0.1, 0.02),
+    "stderr": (0.04, 0.01, NAN),
+    "bound": (0.8, 0.2, 0.05),
+}
+RACE = {"end, epsilon 0.5": 0.5, "equal evaluations, epsilon 0.5": 2.0, "end, epsilon 1": NAN}
+RACE_CI = {"end, epsilon 0.5": (0.4, 0.6), "equal evaluations, epsilon 0.5": (1.5, 3.0), "end, epsilon 1": (0.0, INF)}
+VERDICTS = {
+    "wang2017.kinds": [
+        (
+            "rate-n",
+            "paper",
+            Verdict("match", "rate", "close", **CELLS, **FITTED, noise_off_slope=-1.85, expected="match"),
+        ),
+        ("rate-n", "accounted", Verdict("inconclusive", "rate", NASTY, **CELLS, **FITTED, notes=(NASTY,))),
+        ("exact-n", "paper", Verdict("faster", "rate", "beyond", **CELLS, **FITTED)),
+        ("explicit", "paper", Verdict("violated", "explicit", "x", worst_ratio=INF, **CELLS)),
+        ("band", "accounted", Verdict("holds", "band", "inside", worst_ratio=2.0, **CELLS)),
+        ("law", "paper", Verdict("holds", "law", "equal", worst_ratio=1.0, **CELLS)),
+        ("floor", "paper", Verdict("shown", "lower_bound", "no constants", worst_ratio=3.0, **CELLS)),
+        ("control", "paper", Verdict("holds", "control", "as stated", **CELLS, **FITTED)),
+        ("count-n", "paper", Verdict("match", "complexity", "equal", **CELLS, **FITTED)),
+        (
+            *("privacy-epsilon", "paper"),
+            Verdict(
+                "fails (real eps 3.24e+05)",
+                "privacy",
+                epsilon_real=3.24e5,
+                epsilon_real_kind="lower",
+                epsilon_claimed=1,
+            ),
+        ),
+        (
+            *("privacy-epsilon", "accounted"),
+            Verdict(
+                "unproven (upper bound 1.2)", "privacy", epsilon_real=1.2, epsilon_real_kind="upper", epsilon_claimed=1
+            ),
+        ),
+    ],
+    "wang2017.race": [
+        ("race", "paper", Verdict("reversed", "ordering", "worse", parameter="epsilon", ratio=RACE, ratio_ci=RACE_CI)),
+        ("race", "accounted", Verdict("not_observable", "ordering", "flat", parameter="epsilon")),
+    ],
+    "wang2017.absent": [
+        ("gone", "paper", Verdict("skipped: data absent: `dpsco data covertype`", "ordering", "data absent")),
+        ("gone-n", "paper", Verdict("skipped: data absent", "rate", "data absent")),
+    ],
+}
+SETTINGS = {"seed": 7, "backend": "numpy", "dtype": "float64", "data_root": "data", "plugins": []}
+
+
+def plan_entry(text):
+    claim = parse_claim(text)
+    jobs = [job for part in claim.parts if part.plans for job in part_jobs(claim, part, "smoke", SETTINGS)]
+    if claim.id == "wang2017.absent":
+        jobs = [{**job, "skipped": "data absent"} for job in jobs]
+    return {"claim": {**to_jsonable(claim), "digest": "0"}, "jobs": jobs}
+
+
+def write_job(root, job):
+    name = f"{job['part']}.{job['calibration']}"
+    calibrations = calibrate_job(job)
+    if job["part"] == "privacy-epsilon" and job["calibration"] == "paper":
+        odd = {"epsilon_real": INF, "epsilon_real_kind": "exact", "privacy_status": "exceeds_claim"}
+        calibrations["cells"][0].update(odd)
+        calibrations["cells"][1].update(epsilon_real=NAN, privacy_status="unproven")
+    path = root / "calibrations" / job["claim"] / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(dumps_canonical(calibrations))
+    if job["evaluation"] != "plan_only":
+        write_table(execute(job, loads(path.read_text())), root / "runs" / job["claim"] / f"{name}.parquet")
+
+
+def write_side_files(root):
+    curve = {"evaluations": [10.0, 200.0, 6000.0], "seconds": [0.001, 0.02, 0.5]}
+    cells = [{"cell": i, **curve} for i in range(6)]
+    timings = root / "timings" / "wang2017.race" / "race.paper.json"
+    timings.parent.mkdir(parents=True)
+    machine = {"processor": NASTY, "cores": 2, "system": "Linux", "backend": "numpy"}
+    timings.write_text(json.dumps({"machine": machine, "cells": cells}))
+    benchmark = root / "benchmarks" / "run" / "wang2017.kinds" / "rate-n.paper.tsv"
+    benchmark.parent.mkdir(parents=True)
+    benchmark.write_text("s\th:m:s\tmax_rss\n123.4\t0:02:03\t-\n")
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory):
+    """Folder ``results/smoke`` with plan, calibrations, runs, verdicts, timings and benchmarks."""
+    root = tmp_path_factory.mktemp("report") / "results" / "smoke"
+    root.mkdir(parents=True)
+    entries = [plan_entry(text) for text in CLAIMS]
+    (root / "plan.json").write_text(dumps_canonical({"stamp": "abc123", "profile": "smoke", "claims": entries}))
+    for entry in entries:
+        for job in entry["jobs"]:
+            if not job["skipped"] and job["claim"] != "wang2017.unmeasured":
+                write_job(root, job)
+    (root / "verdicts").mkdir()
+    for claim, rows in VERDICTS.items():
+        identity = {"id": claim, "profile": "smoke"}
+        found = [{**v.to_json(), **identity, "part": part, "calibration": noise} for part, noise, v in rows]
+        (root / "verdicts" / f"{claim}.json").write_text(dumps_canonical({"claim": claim, "verdicts": found}))
+    write_side_files(root)
+    return root
+
+
+@pytest.fixture(scope="session")
+def inputs(written):
+    return read_inputs(written / "plan.json", "smoke")
+
+
+@pytest.fixture
+def copy(written, tmp_path):
+    """A copy of the results that a test may change."""
+    return Path(shutil.copytree(written, tmp_path / "copy"))

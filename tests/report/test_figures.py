@@ -1,0 +1,124 @@
+import re
+import xml.etree.ElementTree as ElementTree
+
+import matplotlib
+import numpy as np
+import pytest
+
+from dpsco_bench.cli.main import main
+from dpsco_bench.report.axes import decade_text, spread, tick_text
+from dpsco_bench.report.curves import MOST_POINTS, _thinned, method_style
+from dpsco_bench.report.drawing import style
+from dpsco_bench.report.figures import claim_figures, write_figures
+
+CLAIMS = ("wang2017.kinds", "wang2017.race", "wang2017.absent", "wang2017.unmeasured")
+
+
+@pytest.fixture(scope="module")
+def drawn(inputs, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("figures")
+    return folder, {claim: write_figures(inputs, claim, folder) for claim in CLAIMS}
+
+
+def words(figure):
+    """All text of a figure, line breaks and hard spaces as spaces."""
+    texts = figure.findobj(matplotlib.text.Text)
+    return re.sub(r"\s+", " ", " ".join(text.get_text() for text in texts))
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_every_claim_has_its_svg_and_pdf(drawn, claim):
+    folder, written = drawn
+    assert (folder / f"{claim}.svg") in [path.with_name(path.name + ".svg") for path in written[claim]]
+    for path in written[claim]:
+        assert ElementTree.parse(f"{path}.svg").getroot().tag.endswith("svg")
+        assert path.with_name(path.name + ".pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_timings_give_a_second_figure(drawn):
+    assert [path.name for path in drawn[1]["wang2017.race"]] == ["wang2017.race", "wang2017.race.time"]
+
+
+def test_files_are_byte_stable_and_carry_no_date(inputs, drawn, tmp_path):
+    folder, written = drawn
+    matplotlib.rcParams["svg.hashsalt"] = "another"
+    matplotlib.rcParams["font.size"] = 20
+    try:
+        for claim in ("wang2017.race", "wang2017.kinds"):
+            write_figures(inputs, claim, tmp_path)
+    finally:
+        matplotlib.rcdefaults()
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == (folder / path.name).read_bytes(), path.name
+        assert b"CreationDate" not in path.read_bytes() and b"dc:date" not in path.read_bytes()
+
+
+def test_verdicts_and_axes_are_in_words(inputs):
+    with style():
+        shown = words(claim_figures(inputs.claim("wang2017.kinds"))[""])
+    assert "paper noise: match, qualified" in shown
+    assert "slope −1.90 [−2.00, −1.80], paper −2, bound slope −1.90" in shown
+    assert "accounted noise: inconclusive" in shown
+    assert "number of records n" in shown and "excess empirical risk" in shown and "privacy parameter ε" in shown
+    assert "fails (real ε 3.24×10⁵)" in shown and "∞" in shown
+    assert "noise off" in shown and "claimed" in shown
+    assert "All kinds of parts, d log(n)/(n ε)²" in shown
+
+
+def test_orderings_say_who_is_better_and_what_the_curves_are(inputs):
+    with style():
+        figures = claim_figures(inputs.claim("wang2017.race"))
+        end, time = words(figures[""]), words(figures[".time"])
+    assert "first below second: reversed" in end and "first below second: not observable" in end
+    assert "gradient evaluations / n" in end and "excess risk F − F*" in end and "output perturbation" in end
+    assert "running time of the algorithm (s)" in time and "accounted noise" not in time
+
+
+def test_what_cannot_be_drawn_is_said(inputs):
+    with style():
+        absent = words(claim_figures(inputs.claim("wang2017.absent"))[""])
+        later = words(claim_figures(inputs.claim("wang2017.unmeasured"))[""])
+    assert absent.count("skipped: data absent") == 2
+    assert "not measured" in later
+
+
+def test_the_style_overrides_a_users_own(monkeypatch):
+    monkeypatch.setitem(matplotlib.rcParams, "axes.facecolor", "black")
+    with style():
+        assert matplotlib.rcParams["axes.facecolor"] == "white"
+        assert matplotlib.rcParams["svg.hashsalt"] == "dpsco_bench"
+    assert matplotlib.rcParams["axes.facecolor"] == "black"
+
+
+def test_labels_are_spread_in_order_and_only_where_they_touch():
+    assert spread([0.2, 0.8], 0.1) == pytest.approx([0.2, 0.8])
+    placed = spread([0.5, 0.5, 0.52, 0.9], 0.06)
+    assert placed == sorted(placed) and min(np.diff(placed)) >= 0.06 - 1e-12
+    assert np.mean(placed[:3]) == pytest.approx(np.mean([0.5, 0.5, 0.52]))
+    assert spread([], 0.1) == []
+
+
+def test_ticks():
+    assert [tick_text(v) for v in (256.0, 16384.0, 0.25, 131072.0)] == ["256", "2¹⁴", "0.25", "2¹⁷"]
+    assert [decade_text(v) for v in (0.1, 1.0, 1e-3, 5e-5, 1e6)] == ["0.1", "1", "10⁻³", "5×10⁻⁵", "10⁶"]
+
+
+def test_thinned_curves_keep_their_ends():
+    x = np.arange(1.0, 5000.0)
+    kept = _thinned(np.array([x, x, x, x]))
+    assert kept.shape[1] <= MOST_POINTS and kept[0, 0] == 1 and kept[0, -1] == x[-1]
+    assert (np.diff(kept[0]) > 0).all()
+
+
+def test_unknown_methods_get_different_looks():
+    labels = ["dp_gd", *"abcdef"]
+    looks = [method_style(label, labels)[::2] for label in labels]
+    assert len(set(map(str, looks))) == len(labels)
+
+
+def test_verb_figure(written, tmp_path, capsys):
+    arguments = ["figure", "--plan", str(written / "plan.json"), "--out", str(tmp_path), "--claim"]
+    assert main([*arguments, "wang2017.absent"]) == 0
+    assert (tmp_path / "wang2017.absent.svg").is_file() and (tmp_path / "wang2017.absent.pdf").is_file()
+    assert main([*arguments, "wang2017.nothing"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

@@ -1,0 +1,87 @@
+from dataclasses import replace
+
+import pytest
+
+from dpsco_bench.cli.main import main
+from dpsco_bench.errors import InputError
+from dpsco_bench.report.inputs import NOT_MEASURED, read_inputs
+from dpsco_bench.report.ledger import Privacy, charged_cells
+from dpsco_bench.report.provenance import read_benchmark
+from dpsco_bench.report.scores import Score
+
+
+def test_a_missing_plan_or_another_profile_is_one_line(written, tmp_path):
+    with pytest.raises(InputError, match="plan = "):
+        read_inputs(tmp_path / "plan.json")
+    with pytest.raises(InputError, match="profile = 'full'"):
+        read_inputs(written / "plan.json", "full")
+
+
+def test_a_part_without_a_verdict_gets_a_row_that_says_so(inputs):
+    rows = inputs.claim("wang2017.unmeasured").rows
+    assert [(row["part"], row["calibration"], row["verdict"]) for row in rows] == [("later-n", "paper", NOT_MEASURED)]
+    assert rows[0]["slope"] is None and rows[0]["kind"] == "rate"
+
+
+def test_rows_follow_the_claims_file(inputs):
+    claim = inputs.claim("wang2017.kinds")
+    parts = list(dict.fromkeys(row["part"] for row in claim.rows))
+    assert parts == [part["id"] for part in claim.claim["parts"]]
+
+
+def test_evidence_is_empty_where_nothing_was_run(inputs):
+    assert inputs.claim("wang2017.absent").evidence("gone", "paper") == []
+    assert inputs.claim("wang2017.unmeasured").evidence("later-n", "paper") == []
+    assert len(inputs.claim("wang2017.kinds").evidence("rate-n", "paper")) == 3
+
+
+def test_a_judged_part_has_the_privacy_of_the_parts_it_uses(inputs):
+    claim = inputs.claim("wang2017.kinds")
+    assert len(charged_cells(claim, "explicit", "paper").cells) == 3 + 2
+    assert charged_cells(claim, "count-n", "paper").cells == ()
+    assert charged_cells(claim, "count-n", "paper").text == "—"
+    assert charged_cells(claim, "rate-n", "accounted").text.startswith("proven: ε")
+
+
+def test_benchmarks_of_any_shape(tmp_path):
+    path = tmp_path / "b.tsv"
+    assert read_benchmark(path) == {}
+    path.write_text("s\th:m:s\tmax_rss\n1.5\t0:00:01\t-\n")
+    assert read_benchmark(path) == {"s": 1.5}
+    path.write_text("")
+    assert read_benchmark(path) == {}
+
+
+def test_verb_report(written, tmp_path, capsys):
+    assert main(["report", "--profile", "smoke", "--plan", str(written / "plan.json"), "--out", str(tmp_path)]) == 0
+    assert (tmp_path / "report.html").is_file() and (tmp_path / "tables" / "scoreboard.csv").is_file()
+    assert main(["report", "--profile", "ci", "--plan", str(written / "plan.json"), "--out", str(tmp_path)]) == 2
+    assert "profile = 'ci'" in capsys.readouterr().err
+
+
+def test_conditions_that_runs_do_not_meet_are_told_once(inputs):
+    claim = inputs.claim("wang2017.kinds")
+    row = next(row for row in claim.rows if row["part"] == "rate-n")
+    cells = charged_cells(claim, "rate-n", "paper").cells
+    texts = ("needs eps <= 0.1", "needs eps <= 2.5e-5", "another one")
+    cells = [replace(c, calibrated={**c.calibrated, "warnings": [t]}) for c, t in zip(cells, texts, strict=True)]
+    score = Score(claim, row)
+    score.__dict__["privacy"] = Privacy(tuple(cells))
+    assert "needs ε ≤ 0.1, and alike in 1 more; another one" in score.remarks
+
+
+def test_noise_off_without_a_slope_says_what_is_left(inputs):
+    claim = inputs.claim("wang2017.kinds")
+    shown = {(row["part"], row["calibration"]): Score(claim, row).noise_off for row in claim.rows}
+    assert shown["rate-n", "paper"] == "−1.85" and shown["count-n", "paper"] == "—"
+    assert shown["rate-n", "accounted"].startswith("risk ")
+
+
+def test_parts_are_described_as_they_run(inputs):
+    from dpsco_bench.report.parts import parts_table
+    from dpsco_bench.report.tables import to_markdown
+
+    text = to_markdown(parts_table(inputs.claim("wang2017.race"))).replace("\u00a0", " ")
+    assert "first (standard, steps 20)" in text and "n = 256, d = 4, δ = 10⁻³" in text and "ε: 0.5, 1" in text
+    kinds = to_markdown(parts_table(inputs.claim("wang2017.kinds"))).replace("\u00a0", " ")
+    assert "cells of rate-n, privacy-epsilon" in kinds and "d G² T l / (2 μ n² ε²)" in kinds and "exact" in kinds

@@ -1,0 +1,138 @@
+import csv
+import io
+import math
+
+import pytest
+
+from dpsco_bench.report.ledger import privacy_table
+from dpsco_bench.report.papers import cells_table, errata_table, orderings_table, rates_table, rebuilt_tables
+from dpsco_bench.report.scores import counts_table, scoreboard, scores
+from dpsco_bench.report.tables import Column, Table, latex, to_csv, to_latex, to_markdown
+
+AWKWARD = "50 % of A_1 & B # $x$ {y} ~z ^w \\q <b> |c| *d* `e` [f](g)\nnew ε ≤ 10⁻⁵ − ∞"
+SAMPLE = Table(
+    "sample",
+    "A & B_c",
+    (
+        Column("Name", lambda row: row[0], {"name": lambda row: row[0]}),
+        Column("Value", lambda row: f"{row[1]:.2f}", {"value": lambda row: row[1]}, True),
+    ),
+    [(AWKWARD, 1.5), ("[plain]", math.nan), ("third", math.inf)],
+    "a note with 3 %",
+)
+
+
+def test_markdown_has_one_line_per_row_and_aligns_numbers_right():
+    lines = to_markdown(SAMPLE).splitlines()
+    rows = [line for line in lines if line.startswith("|")]
+    assert len(rows) == 5 and len({len(row) for row in rows}) == 1
+    assert rows[1].rstrip("| ").endswith(":") and not rows[1].split("|")[1].strip().endswith(":")
+    for row in rows:
+        assert row.replace("\\|", "").count("|") == 3
+    assert "&lt;b&gt;" in rows[2] and "\\*d\\*" in rows[2] and "\\`e\\`" in rows[2] and "](g" not in rows[2]
+    assert lines[-1] == "a note with 3 %"
+
+
+def test_csv_round_trips_raw_values():
+    rows = list(csv.DictReader(io.StringIO(to_csv(SAMPLE))))
+    assert [row["name"] for row in rows] == [AWKWARD, "[plain]", "third"]
+    assert [row["value"] for row in rows] == ["1.5", "", "inf"]
+
+
+def test_latex_escapes_and_aligns():
+    text = to_latex(SAMPLE)
+    assert r"\begin{tabular}{lr}" in text and text.count(r"\hline") == 3
+    body = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert len(body) == 4 and body[2].startswith("{}[")
+    assert all(line.replace(r"\&", "").count("&") == 1 for line in body)
+    assert r"50 \% of A\_1 \& B \# \$x\$ \{y\} \textasciitilde{}z \textasciicircum{}w \textbackslash{}q" in body[1]
+    assert r"$\varepsilon$ $\le$ 10\textsuperscript{$-$5} $-$ $\infty$" in body[1]
+
+
+def test_latex_leaves_no_special_character_of_the_reports_own_texts(inputs):
+    for table in every_table(inputs):
+        text = to_latex(table)
+        left = {c for c in text if ord(c) > 126} - set("ασ’“”")
+        assert not left, (table.id, left)
+        assert text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
+
+
+def every_table(inputs):
+    yield scoreboard(inputs)
+    yield counts_table(scores(inputs))
+    yield privacy_table(inputs)
+    yield rates_table(inputs, "wang2017", "Wang, Ye, Xu 2017")
+    yield from rebuilt_tables(inputs, "wang2017")
+    for claim in inputs.claims:
+        yield cells_table(claim)
+        yield orderings_table(claim)
+
+
+def test_every_format_shows_every_verdict(inputs):
+    board = scoreboard(inputs)
+    expected = sum(len(claim.rows) for claim in inputs.claims)
+    assert expected == 16
+    assert len(to_csv(board).splitlines()) == expected + 1
+    assert sum(line.startswith("| wang2017") for line in to_markdown(board).splitlines()) == expected
+    assert "not measured" in to_latex(board) and "skipped" in to_latex(board)
+
+
+def test_scoreboard_carries_the_numbers(inputs):
+    rows = {(r["part"], r["calibration"]): r for r in csv.DictReader(io.StringIO(to_csv(scoreboard(inputs))))}
+    rate = rows["rate-n", "paper"]
+    assert (rate["slope"], rate["ci_low"], rate["bound_slope"], rate["claimed_exponent"]) == (
+        "-1.9",
+        "-2.0",
+        "-1.9",
+        "-2.0",
+    )
+    assert rate["noise_off_slope"] == "-1.85" and rate["qualified"] == "True"
+    assert rate["privacy_status"] == "exceeds_claim" and float(rate["epsilon_real"]) > 2
+    assert rows["rate-n", "accounted"]["privacy_status"] == "proven"
+    assert rows["explicit", "paper"]["worst_ratio"] == "inf"
+    assert rows["count-n", "paper"]["privacy_status"] == ""
+
+
+def test_scoreboard_counts_intervals(inputs):
+    # five rows with a slope's interval, three comparisons
+    assert "rest on 7 intervals" in scoreboard(inputs).note
+
+
+def test_ledger_separates_kinds_and_statuses(inputs):
+    rows = list(csv.DictReader(io.StringIO(to_csv(privacy_table(inputs)))))
+    assert {row["privacy_status"] for row in rows} >= {"proven", "exceeds_claim", "unproven"}
+    infinite = [row for row in rows if row["epsilon_real_max"] == "inf"]
+    assert infinite and infinite[0]["delta_large"] == "True"
+    assert [row for row in rows if row["epsilon_real_min"] == ""]
+    assert not [row for row in rows if row["calibration"] == "none"]
+    text = to_markdown(privacy_table(inputs))
+    assert "= ∞" in text and "—" in text
+
+
+def test_rates_put_claimed_beside_measured(inputs):
+    rows = list(csv.DictReader(io.StringIO(to_csv(rates_table(inputs, "wang2017", "x")))))
+    assert [row["part"] for row in rows] == ["rate-n", "exact-n", "count-n", "gone-n", "later-n"]
+    assert (
+        rows[0]["slope_paper"] == "-1.9" and rows[0]["slope_accounted"] == "-1.9" and rows[1]["slope_accounted"] == ""
+    )
+
+
+def test_orderings_say_each_comparison(inputs):
+    rows = list(csv.DictReader(io.StringIO(to_csv(orderings_table(inputs.claim("wang2017.race"))))))
+    says = {row["comparison"]: row["says"] for row in rows}
+    assert list(says) == sorted(says)
+    assert list(says.values()) == ["holds", "inconclusive", "reversed"]
+
+
+def test_errata_table_has_a_command_each():
+    from dpsco_bench.claims.catalogue import load_errata
+
+    entries = load_errata("wang2017")
+    rows = list(csv.DictReader(io.StringIO(to_csv(errata_table(entries)))))
+    assert [row["id"] for row in rows] == [f"wang2017.{entry.id}" for entry in entries]
+    assert all(row["command"].startswith("dpsco ") for row in rows)
+
+
+@pytest.mark.parametrize("text", ["−×", "$−", "a−−b", "10⁻¹²"])
+def test_latex_of_neighbouring_symbols_is_balanced(text):
+    assert (latex(text).count("$") - latex(text).count(r"\$")) % 2 == 0

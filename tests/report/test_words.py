@@ -1,0 +1,120 @@
+import math
+
+import pytest
+
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.analysis.verdicts import control_verdict
+from dpsco_bench.claims.model import KINDS
+from dpsco_bench.privacy.ledger import STATUSES
+from dpsco_bench.report import numbers
+from dpsco_bench.report.wording import (
+    KIND_NAMES,
+    MEANINGS,
+    STATUS_WORDS,
+    TONES,
+    epsilon_text,
+    options_text,
+    paper_name,
+    setting,
+    symbols,
+    tone,
+    verdict_text,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0"),
+        (1, "1"),
+        (0.99999, "1"),
+        (0.41, "0.410"),
+        (2.404, "2.40"),
+        (173, "173"),
+        (14646.0, "14646"),
+        (324000.0, "3.24×10⁵"),
+        (1e-5, "10⁻⁵"),
+        (1e-3, "10⁻³"),
+        (0.00123, "0.00123"),
+        (-2.5e-7, "−2.5×10⁻⁷"),
+        (9.999e4, "10⁵"),
+        (math.inf, "∞"),
+        (-math.inf, "−∞"),
+        (math.nan, "—"),
+        (None, "—"),
+        ("inf", "—"),
+        (True, "—"),
+    ],
+)
+def test_numbers(value, shown):
+    assert numbers.number(value) == shown
+
+
+def test_slopes_and_intervals():
+    assert numbers.slope(-1.996) == "−2.00" and numbers.slope(-0.001) == "0.00" and numbers.slope(None) == "—"
+    assert numbers.with_interval(-1.9, (-2.0, -1.8)) == "−1.90 [−2.00, −1.80]"
+    assert numbers.with_interval(-1.9, (None, None)) == "−1.90" and numbers.interval((math.nan, 1)) == ""
+    assert numbers.interval((-math.inf, math.inf)) == "[−∞, ∞]"
+    assert numbers.exponent(-0.5) == "−0.5" and numbers.exponent(2.0) == "2" and numbers.exponent(None) == "—"
+
+
+@pytest.mark.parametrize(
+    ("mean", "error", "shown"),
+    [
+        (3.21e-4, 1.2e-5, "(3.21 ± 0.12)×10⁻⁴"),
+        (12.34, 0.5, "12.34 ± 0.50"),
+        (0.5, 0.0, "0.500"),
+        (0.5, math.nan, "0.500"),
+        (1e-7, 1e-19, "10⁻⁷"),
+        (2e-6, 9e-6, "(2.0 ± 9.0)×10⁻⁶"),
+        (math.nan, 1.0, "—"),
+        (math.inf, 1.0, "∞"),
+        (-4e-5, 1e-6, "(−4.0 ± 0.1)×10⁻⁵"),
+    ],
+)
+def test_means_with_errors(mean, error, shown):
+    assert numbers.with_error(mean, error).replace("0.10)", "0.1)").replace("−4.00", "−4.0") == shown
+
+
+def test_spans_counts_and_durations():
+    assert numbers.span([3.0, math.nan, 1.0]) == "1 … 3" and numbers.span([2.0, 2.0]) == "2" and numbers.span([]) == "—"
+    assert numbers.count(1048576).replace("\u2009", " ") == "1 048 576" and numbers.count(None) == "—"
+    assert [numbers.seconds(v) for v in (1.25, 150, 9000, None)] == ["1.2 s", "2.5 min", "2.5 h", "—"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("d G^2 T l / (2 mu n^2 eps^2)", "d G² T l / (2 μ n² ε²)"),
+        ("epsilon and steps, delta = 1e-5", "ε and steps, δ = 10⁻⁵"),
+        ("n^1.5, n^-2, 2^(2/3), m/n^2.", "n^1.5, n⁻², 2^(2/3), m/n²."),
+        ("sqrt(d) <= 3.27e+04 - mu_1", "√(d) ≤ 3.27×10⁴ − μ_1"),
+        ("output_eps thm4.1e2 lambdas", "output_eps thm4.1e2 lambdas"),
+    ],
+)
+def test_symbols(text, shown):
+    assert symbols(text) == shown
+
+
+def test_verdicts_in_words():
+    assert verdict_text("not_observable (frozen)") == "not observable (frozen)"
+    assert verdict_text("fails (real eps 1.2e+04)") == "fails (real ε 1.2×10⁴)"
+    assert verdict_text("match", qualified=True) == "match, qualified" and tone("match", True) == "qualified"
+    assert tone("skipped: data absent") == "absent" and tone("something new") == "plain"
+
+
+def test_every_word_kind_and_status_has_words():
+    known = {word.replace("_", " ") for word in TONES} | {"match, qualified"}
+    assert {word for word, _ in MEANINGS} == known - {"not measured"}
+    assert set(KIND_NAMES) == set(KINDS) and set(STATUS_WORDS) == set(STATUSES)
+    inner = Verdict("match", "rate")
+    assert {control_verdict(inner, stated).word for stated in (["match"], ["fails"])} <= set(TONES)
+
+
+def test_settings_and_options():
+    shown = setting({"delta": 1e-3, "epsilon": 1.0, "n": 20000, "loss": "literal", "d": None}).replace("\u00a0", " ")
+    assert shown == "n = 20000, ε = 1, δ = 10⁻³, loss = literal"
+    assert options_text({"step": 1 / 12, "step_rule": "bb"}) == "step 0.0833333, step rule bb"
+    assert epsilon_text(173.0, "lower") == "≥ 173" and epsilon_text(1.0, "upper") == "≤ 1"
+    assert epsilon_text(None, "exact") == "—" and epsilon_text(math.inf, "exact") == "= ∞"
+    assert paper_name("Wang, Ye, Xu 2017, Theorem 4.1", "x") == "Wang, Ye, Xu 2017" and paper_name("none", "x") == "x"

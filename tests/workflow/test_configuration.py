@@ -1,0 +1,76 @@
+"""Bad configuration is one line that names key, value and what is allowed; nothing is run and no traceback shown."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CASES = [
+    ("profile=tiny", "profile = 'tiny': must be one of smoke, ci, full (--config)"),
+    ("colour=red", "--config = 'colour': must be one of profile, data_root, backend, overrides"),
+    ("backend=jax", "backend = 'jax': must be one of numpy, cupy (--config)"),
+    ("data_root=absent/folder", "data_root = 'absent/folder': must be an existing folder (--config)"),
+    ("data_root=5", "data_root = 5: must be a folder (the one that contains covertype/) (--config)"),
+    ("overrides=seed=abc", "seed = 'abc': must be an integer >= 0"),
+    ("overrides=colour=red", "colour = 'red': must be one of the settings"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting, message", CASES)
+def test_bad_value_is_one_line(pristine, setting, message):
+    words = ["--config", setting] if setting.startswith("profile=") else ["--config", "profile=smoke", setting]
+    result = pristine.snakemake(*words, "--dry-run")
+    assert result.returncode == 2
+    said = [line for line in result.stderr.splitlines() if line and not line.startswith("Using workflow specific")]
+    assert len(said) == 1 and said[0].startswith("dpsco: " + message), result.stderr
+    assert not (pristine.root / "results" / "smoke" / "plan.json").exists()
+
+
+@pytest.mark.slow
+def test_unknown_claim_is_one_line(pristine):
+    result = pristine.snakemake("--dry-run", "--", "claims/wang2017.delta")
+    assert result.returncode == 2
+    last = result.stderr.strip().splitlines()[-1]
+    assert last.startswith("dpsco: claim = 'wang2017.delta': must be one of profile smoke: wang2017.alpha, ")
+
+
+def rules(path: Path) -> list[str]:
+    """Texts of a file's rules, blank lines left out."""
+    text = "\n".join(line for line in path.read_text().splitlines() if line.strip() and not line.startswith("#"))
+    return [rule for rule in re.split(r"\n(?=\S)", text) if re.match(r"(rule \w+|    rule):", rule)]
+
+
+@pytest.mark.parametrize(
+    "path", [ROOT / "Snakefile", *sorted((ROOT / "workflows").glob("*.smk"))], ids=lambda p: p.name
+)
+def test_rules_are_short(path):
+    for rule in rules(path):
+        assert len(rule.splitlines()) <= 15, rule.splitlines()[0]
+
+
+def test_every_rule_says_what_it_does():
+    for path in (ROOT / "Snakefile", *sorted((ROOT / "workflows").glob("*.smk"))):
+        for rule in rules(path):
+            assert path.name == "claims.smk" or '"""' in rule.splitlines()[1], rule
+
+
+@pytest.mark.parametrize("name", ["default", "slurm", "gpu"])
+def test_profiles_agree_on_what_makes_reruns_right(name):
+    import yaml
+
+    profile = yaml.safe_load((ROOT / "profiles" / name / "config.yaml").read_text())
+    assert profile["nolock"] and profile["rerun-incomplete"]
+    assert profile["rerun-triggers"] == ["mtime", "input", "params"]
+
+
+def test_schema_names_every_key_with_its_meaning():
+    import yaml
+    from jsonschema import Draft202012Validator
+
+    schema = yaml.safe_load((ROOT / "workflows" / "schemas" / "config.schema.yaml").read_text())
+    Draft202012Validator.check_schema(schema)
+    assert all(entry["description"] for entry in schema["properties"].values())

@@ -1,0 +1,97 @@
+"""A killed run resumes and ends with the same bytes; a live run is alone with its results."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from dpsco_bench.execution.lock import ResultsInUse, ResultsLock
+
+pytestmark = pytest.mark.slow
+
+
+def wait_for(condition, process, seconds=60.0):
+    """Poll until something is true while a process lives."""
+    limit = time.monotonic() + seconds
+    while not condition():
+        assert process.poll() is None, "the run ended before what was waited for"
+        assert time.monotonic() < limit, "waited too long"
+        time.sleep(0.002)
+
+
+def kill_group(process):
+    """Kill a process and all its children, without a chance to clean up."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def test_killed_three_times_ends_with_the_same_bytes(project):
+    assert project.snakemake("--", "verdicts").returncode == 0
+    undisturbed = project.tables()
+    assert len(undisturbed) == 9
+    project.forget()
+    moments = (
+        lambda: any((project.results / "calibrations").rglob("*.json")),
+        lambda: len(list((project.results / "runs").rglob("*.parquet"))) >= 2,
+        lambda: any((project.results / "verdicts").glob("*.json")),
+    )
+    for reached in moments:
+        process = project.start("--", "verdicts")
+        wait_for(reached, process)
+        kill_group(process)
+    assert project.snakemake("--", "verdicts").returncode == 0
+    assert project.tables() == undisturbed
+    assert "Nothing to be done" in project.snakemake("--", "verdicts").stderr
+
+
+def test_a_second_live_run_is_refused_in_one_line(project):
+    project.forget()
+    process = project.start("--", "verdicts")
+    try:
+        wait_for(lambda: any((project.results / "calibrations").rglob("*.json")), process)
+        os.killpg(process.pid, signal.SIGSTOP)
+        second = project.snakemake("--", "verdicts")
+        assert second.returncode == 2
+        refusal = [line for line in second.stderr.splitlines() if line.startswith("dpsco: ")]
+        wanted = f"dpsco: results/smoke is in use by process {process.pid}: wait for it to end, or stop it"
+        assert refusal == [wanted] and second.stdout == ""
+        assert project.snakemake("--dry-run", "--", "verdicts").returncode == 0
+    finally:
+        os.killpg(process.pid, signal.SIGCONT)
+    assert process.wait(timeout=120) == 0
+
+
+def test_a_live_run_keeps_its_plan(project, edited):
+    lock = ResultsLock(project.results / ".lock")
+    plan = (project.results / "plan.json").read_bytes()
+    with lock:
+        assert "Nothing to be done" in project.snakemake("--", "verdicts").stderr
+        edited(project.claim_file("alpha"), lambda text: text.replace("tolerance: 0.15", "tolerance: 0.3"))
+        result = project.snakemake("--dry-run", "--", "verdicts")
+        assert result.returncode == 2 and "is in use by process" in result.stderr.strip().splitlines()[-1]
+        assert (project.results / "plan.json").read_bytes() == plan
+
+
+def test_lock_goes_with_its_process(tmp_path):
+    path = tmp_path / "results" / ".lock"
+    code = "from dpsco_bench.execution.lock import ResultsLock\nfrom pathlib import Path\n"
+    code += f"lock = ResultsLock(Path({str(path)!r}))\n"
+    code += "lock.acquire()\nimport subprocess\nchild = subprocess.Popen(['sleep', '60'])\n"
+    code += "print('held', flush=True)\nchild.wait()"
+    holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+        with pytest.raises(ResultsInUse, match=f"in use by process {holder.pid}"), ResultsLock(path):
+            pass
+        holder.kill()  # the holder alone: its child lives on, without the lock
+        holder.wait()
+        with ResultsLock(path) as lock:
+            assert lock.held
+        assert not lock.held
+    finally:
+        os.killpg(holder.pid, signal.SIGKILL)

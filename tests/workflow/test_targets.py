@@ -1,0 +1,136 @@
+"""The default target from nothing to a gate, and the other targets that a Snakemake user expects."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", autouse=True)
+def first(project):
+    """The first complete run."""
+    return project.snakemake()
+
+
+def test_first_run_ends_with_verdicts_and_report(project, first):
+    assert first.returncode == 0, first.stderr
+    lines = first.stdout.strip().splitlines()
+    assert lines[-1] == "report: results/smoke/report.html"
+    assert lines[-2] == "no verdicts are recorded for profile smoke: nothing to compare with"
+    assert any(line.startswith("6 verdicts: ") for line in lines)
+    for name in ("report.html", "tables/scoreboard.csv", "gate.txt"):
+        assert (project.results / name).stat().st_size > 0
+    for claim in ("alpha", "beta.2", "gamma"):
+        assert (project.root / "figures" / "smoke" / f"wang2017.{claim}.svg").stat().st_size > 0
+
+
+def test_skipped_part_has_an_empty_table_and_its_reason_as_verdict(project):
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(project.results / "runs" / "wang2017.gamma" / "real.paper.parquet")
+    assert table.num_rows == 0 and b"dpsco.job" in table.schema.metadata
+    rows = json.loads((project.results / "verdicts" / "wang2017.gamma.json").read_text())["verdicts"]
+    assert [row["verdict"].partition(" (")[0].partition(":")[0] for row in rows] == ["skipped"]
+    assert "data absent" in rows[0]["verdict"]
+
+
+def test_timed_part_has_curves_of_every_cell(project):
+    timed = json.loads((project.results / "timings" / "wang2017.beta.2" / "race.paper.json").read_text())
+    assert [(cell["method"], cell["value"]) for cell in timed["cells"]] == [
+        ("long", 1.0),
+        ("long", 2.0),
+        ("short", 1.0),
+        ("short", 2.0),
+    ]
+    for cell in timed["cells"]:
+        assert cell["evaluations"][-1] == 256 * {"long": 40, "short": 5}[cell["method"]]
+        assert cell["seconds"] == sorted(cell["seconds"]) and len(cell["seconds"]) == len(cell["evaluations"])
+
+
+def test_every_job_leaves_a_log_and_runs_a_benchmark(project):
+    runs = sorted((project.results / "runs").rglob("*.parquet"))
+    for path in runs:
+        name = path.relative_to(project.results / "runs")
+        log = (project.results / "logs" / "run" / name).with_suffix(".log").read_text()
+        assert log.rstrip().splitlines()[-1].startswith("done in ")
+        assert (project.results / "benchmarks" / "run" / name).with_suffix(".tsv").is_file()
+    log = (project.results / "logs" / "run" / "wang2017.alpha" / "output-n.paper.log").read_text()
+    assert "1 of 3 cells done" in log and " left" in log and "3 of 3 cells done" in log
+
+
+def test_second_run_does_nothing(project, first):
+    again = project.snakemake()
+    assert again.returncode == 0 and "Nothing to be done" in again.stderr
+    assert again.stdout.strip().splitlines() == first.stdout.strip().splitlines()
+
+
+def test_claim_targets(project):
+    result = project.snakemake("--", "claims/wang2017.beta_2")
+    assert result.returncode == 0, result.stderr
+    assert "wang2017.beta.2" in result.stdout and "wang2017.alpha" not in result.stdout
+    assert project.snakemake("--dry-run", "--", "claims/wang2017", "report", "gate", "figures").returncode == 0
+
+
+def test_list_shows_targets_with_what_they_are(project):
+    listed = project.snakemake("--list").stdout.splitlines()
+    assert "claims/wang2017.beta.2 (a tiny ordering)" in listed
+    assert any(line.startswith("all (Everything") for line in listed)
+    assert all("(" in line for line in listed)
+
+
+def test_snakemake_report(project):
+    made = project.snakemake("--report", "out.html")
+    assert made.returncode == 0, made.stderr
+    page = (project.root / "out.html").read_text()
+    assert "wang2017.alpha" in page and "two tiny rates" in page
+
+
+def test_gc_removes_what_the_plan_does_not_name(project):
+    kept = {path for path in project.results.rglob("*") if path.is_file()}
+    stale = [
+        project.results / "runs" / "wang2017.gone" / "part.paper.parquet",
+        project.results / "verdicts" / "wang2017.gone.json",
+        project.results / "calibrations" / "wang2017.alpha" / "gone-n.paper.json",
+        project.results / "logs" / "run" / "wang2017.gone" / "part.paper.log",
+        project.root / "results" / "cache" / "workflow" / "0123.json",
+        project.root / "figures" / "smoke" / "wang2017.gone.svg",
+    ]
+    for path in stale:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    assert project.dpsco("gc", "--profile", "smoke", "--dry-run").stdout.strip().endswith("6 files would be removed")
+    assert all(path.is_file() for path in stale)
+    result = project.snakemake("--", "gc")
+    assert result.returncode == 0, result.stderr
+    assert not any(path.exists() for path in stale) and not (project.results / "runs" / "wang2017.gone").exists()
+    assert {path for path in project.results.rglob("*") if path.is_file()} == kept
+    assert "Nothing to be done" in project.snakemake().stderr
+
+
+def test_changed_verdict_yields_the_report_and_then_a_failing_gate(project, edited):
+    assert project.dpsco("compare", "--profile", "smoke", "--record").returncode == 0
+    recorded = project.root / "workflows" / "recorded" / "smoke.json"
+    truth = json.loads((project.results / "verdicts" / "wang2017.alpha.json").read_text())["verdicts"][0]["verdict"]
+    rows = json.loads(recorded.read_text())
+    for row in rows:
+        if (row["id"], row["part"]) == ("wang2017.alpha", "closed-n"):
+            row["verdict"] = "violated"
+    recorded.write_text(json.dumps(rows))
+    # A note changes, so that verdicts, figure and report are made anew in the run whose gate fails.
+    edited(project.claim_file("alpha"), lambda text: text.replace("tolerance: 0.15", "tolerance: 0.151", 1))
+    os.utime(project.results / "report.html", ns=(1, 1))
+    for _ in range(2):
+        failed = project.snakemake()
+        assert failed.returncode == 1
+        assert f"FAIL changed: wang2017.alpha closed-n [paper, smoke]: violated -> {truth}" in failed.stderr
+        assert "1 of 6 verdicts changed from the recorded ones" in failed.stdout
+        assert failed.stdout.strip().splitlines()[-1] == "report: results/smoke/report.html"
+        assert (project.results / "report.html").stat().st_mtime_ns > 1
+    assert project.dpsco("gate", "--profile", "smoke").returncode == 1
+    assert project.dpsco("compare", "--profile", "smoke", "--record").returncode == 0
+    assert project.snakemake().returncode == 0
+    recorded.unlink()
