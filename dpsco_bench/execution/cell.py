@@ -150,8 +150,9 @@ class Cell:
             For an impossible pair, combination or schedule.
         """
         entry = self.algorithm_entry
+        variant = entry.variant_for(calibration, self.variant)
         entry.check_problem(self.problem_entry)
-        variant, d = entry.variant_for(calibration, self.variant), self.problem_entry.effective_dimension
+        d = self.problem_entry.effective_dimension
         return variant, entry.plan(self.constants(root_seed), self.n, d, self.privacy, variant, **dict(self.options))
 
 

@@ -21,8 +21,8 @@ from dpsco_bench.backend.namespace import array_namespace, cumulative_sum
 from dpsco_bench.geometry.ball import Ball, l1_norm, largest, project_l2
 
 Array = Any
-BISECTIONS = 60
-"""Halvings of a bracket whose ends differ by a factor of at most e: far below one rounding."""
+ITERATIONS = 60
+"""Most steps of a bracketed Newton iteration; about six are made."""
 
 
 class Geometry(Protocol):
@@ -99,25 +99,39 @@ class L1Geometry:
         return self.radius**2 * mean_largest_square(d)
 
     def bregman_step(self, z: Array, direction: Array) -> Array:
-        """``grad w*(soft(theta, lam))`` with ``theta = grad w(z) - direction`` and the least lam >= 0 that is feasible.
-
-        With ``tau = max|theta| - lam`` the l1 norm of the result grows with tau and lies between ``tau/s`` and
-        ``d^(2/p) tau/s``, which brackets the root.
-        """
+        """``grad w*(soft(theta, lam))`` with ``theta = grad w(z) - direction`` and the least lam >= 0 that is feasible."""
         xp = array_namespace(z)
         d = z.shape[-1]
         p, s = self.dual_exponent(d), self.curvature(d)
         theta = _power_map(z, p / (p - 1.0), s) - direction
-        top = largest(theta)
-        deficit = top - xp.abs(theta)
-        low = xp.minimum(top, xp.full_like(top, s * self.radius / d ** (2.0 / p)))
-        high = xp.minimum(top, xp.full_like(top, s * self.radius))
-        for _ in range(BISECTIONS):
-            middle = 0.5 * (low + high)
-            inside = l1_norm(_above(deficit, middle, p, s)) <= self.radius
-            low, high = xp.where(inside, middle, low), xp.where(inside, high, middle)
-        whole = l1_norm(_above(deficit, top, p, s)) <= self.radius
-        return xp.sign(theta) * _above(deficit, xp.where(whole, top, low), p, s)
+        deficit = largest(theta) - xp.abs(theta)
+        height = self._height(deficit, largest(theta), p, s)
+        rest = height - deficit
+        return xp.sign(theta) * _power_map(xp.where(rest > 0, rest, xp.zeros_like(rest)), p, 1.0 / s)
+
+    def _height(self, deficit: Array, top: Array, p: float, s: float) -> Array:
+        """``tau = max|theta| - lam``, shape ``(R, 1)``: all of it where that is feasible, else the root.
+
+        The l1 norm of the result grows with tau and lies between ``tau/s`` and ``d^(2/p) tau/s``, which brackets it.
+        """
+        xp = array_namespace(deficit)
+        d = deficit.shape[-1]
+        positive = xp.where(top > 0, top, xp.ones_like(top))
+        high = xp.minimum(positive, xp.full_like(top, s * self.radius))
+        low = xp.minimum(high, xp.full_like(top, s * self.radius / d ** (2.0 / p)))
+        whole = _log_norm(deficit, positive, p, s)[0] <= math.log(self.radius)
+        height, enough = high, 4.0 * float(xp.finfo(deficit.dtype).eps)
+        for _ in range(ITERATIONS):
+            log_norm, slope = _log_norm(deficit, height, p, s)
+            excess = log_norm - math.log(self.radius)
+            low, high = xp.where(excess <= 0, height, low), xp.where(excess > 0, height, high)
+            done = whole | (xp.abs(excess) <= enough) | (high - low <= enough * high)
+            if bool(xp.all(done)):
+                break
+            newton = height * xp.exp(-excess / slope)
+            bracketed = xp.where((newton > low) & (newton < high), newton, 0.5 * (low + high))
+            height = xp.where(done, height, bracketed)  # a replicate does not depend on the others' iterations
+        return xp.where(whole, top, height)
 
     def norm_step(self, x: Array, direction: Array, coefficient: float) -> Array:
         """Exact greedy: one coordinate moves against its gradient, and others give mass to it while that pays.
@@ -168,11 +182,17 @@ def _power_map(x: Array, exponent: float, scale: float) -> Array:
     return xp.sign(x) * powers * (scale * top * total ** (2.0 / exponent - 1.0))
 
 
-def _above(deficit: Array, height: Array, p: float, s: float) -> Array:
-    """Absolute values of ``grad w*`` at entries ``(height - deficit)_+``."""
+def _log_norm(deficit: Array, height: Array, p: float, s: float) -> tuple[Array, Array]:
+    """Logarithm of the l1 norm of ``grad w*`` at entries ``(height - deficit)_+``, and its slope in ``ln(height)``."""
     xp = array_namespace(deficit)
-    rest = height - deficit
-    return _power_map(xp.where(rest > 0, rest, xp.zeros_like(rest)), p, 1.0 / s)
+    ratio = 1.0 - xp.minimum(deficit, height) / height
+    kept = ratio > 0
+    powers = xp.where(kept, ratio ** (p - 2.0), xp.zeros_like(ratio))
+    counts, first, second = (
+        xp.sum(term, axis=-1, keepdims=True) for term in (powers, powers * ratio, powers * ratio * ratio)
+    )
+    log_norm = xp.log(height / s) + (2.0 / p - 1.0) * xp.log(second) + xp.log(first)
+    return log_norm, (2.0 - p) * first / second + (p - 1.0) * counts / first
 
 
 def _first_largest(x: Array) -> Array:

@@ -162,18 +162,18 @@ class Plan:
         The theorem's named quantities (step, epochs, ...); readable as attributes of the plan.
     leaks : tuple of str
         Uses of the data that no query covers, in words; empty for a private algorithm.
-    warnings : tuple of str
-        Conditions of the theorem that this run violates; recorded in every row.
     unprotected : str
         Why the output is an exact function of the data, so that no finite epsilon holds; empty for all others.
+    warnings : tuple of str
+        Conditions of the theorem that this run violates; recorded in every row.
     """
 
     queries: tuple[Query, ...]
     gradient_evaluations: float
     schedule: Mapping[str, Any]
     leaks: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
     unprotected: str = ""
+    warnings: tuple[str, ...] = ()
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -195,9 +195,9 @@ def make_plan(
     *queries: Query,
     gradient_evaluations: float,
     leaks: tuple[str, ...] = (),
-    warnings: tuple[str, ...] = (),
     unprotected: str = "",
+    warnings: tuple[str, ...] = (),
     **schedule: Any,
 ) -> Plan:
     """Build a plan; every further keyword becomes a named quantity of the schedule."""
-    return Plan(tuple(queries), float(gradient_evaluations), dict(schedule), leaks, warnings, unprotected)
+    return Plan(tuple(queries), float(gradient_evaluations), dict(schedule), leaks, unprotected, warnings)

@@ -271,6 +271,11 @@ class Problem:
             found |= {Trait.BALL_OR_STRONGLY_CONVEX}
         return found
 
+    @property
+    def member(self) -> tuple[float, ...]:
+        """What tells the members of a family apart; empty for a single problem."""
+        return ()
+
     def at(self, n: int, epsilon: float, delta: float) -> Problem:
         """The problem of a cell with ``n`` records and target (epsilon, delta): itself unless it belongs to a family.
 

@@ -27,6 +27,11 @@ class CellFamily(Problem):
         self.records, self.epsilon, self.delta = self.reference
         super().__init__(d, constants)
 
+    @property
+    def member(self) -> tuple[float, ...]:
+        """n, epsilon and delta."""
+        return self.records, self.epsilon, self.delta
+
     def at(self, n: int, epsilon: float, delta: float) -> Any:
         """The member of a cell."""
         member = copy.copy(self)

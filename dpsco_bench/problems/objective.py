@@ -137,7 +137,7 @@ class Objective:
 
     def exact_gradient(self, x: Array) -> Array:
         """``grad F(x)`` in float64 for a measurement: not counted, and not for algorithms."""
-        x = self.xp.astype(x, self.xp.float64)
+        x = cast(x, self.xp.float64)
         return self.problem.mean_gradient(x, self._risk_data) + self._regularisation * x
 
     def excess_risk(self, x: Array) -> np.ndarray:

@@ -31,6 +31,10 @@ class DiagonalOracle(Problem):
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ, Trait.LIPSCHITZ})
     shares_records = True
 
+    def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
+        self._arrays: dict[Any, tuple[Array, Array]] = {}
+        super().__init__(d, constants)
+
     @property
     def spectrum(self) -> np.ndarray:
         """Curvatures ``h``, shape ``(d,)``."""
@@ -55,8 +59,8 @@ class DiagonalOracle(Problem):
 
     def mean_gradient(self, x: Array, data: Data) -> Array:
         """``h * (x - x*)``."""
-        xp = array_namespace(x)
-        return xp.asarray(self.spectrum, dtype=x.dtype) * (x - xp.asarray(self.optimum, dtype=x.dtype))
+        spectrum, optimum = self._like(x)
+        return spectrum * (x - optimum)
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
         """Each selected record contributes the same gradient."""
@@ -65,9 +69,16 @@ class DiagonalOracle(Problem):
 
     def risk(self, x: Array, data: Data) -> Array:
         """The quadratic, in float64 up to the caller's dtype."""
+        spectrum, optimum = self._like(x)
+        return 0.5 * array_namespace(x).sum(spectrum * (x - optimum) ** 2, axis=-1)
+
+    def _like(self, x: Array) -> tuple[Array, Array]:
+        """Curvatures and minimiser in the namespace and dtype of ``x``."""
         xp = array_namespace(x)
-        error = x - xp.asarray(self.optimum, dtype=x.dtype)
-        return 0.5 * xp.sum(xp.asarray(self.spectrum, dtype=x.dtype) * error * error, axis=-1)
+        key = (xp, x.dtype, self.member)
+        if key not in self._arrays:
+            self._arrays[key] = xp.asarray(self.spectrum, dtype=x.dtype), xp.asarray(self.optimum, dtype=x.dtype)
+        return self._arrays[key]
 
     def optimal_risk(self, data: Data) -> float:
         """Zero."""

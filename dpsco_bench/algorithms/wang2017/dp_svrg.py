@@ -85,8 +85,8 @@ def plan(
         scale = sqrt(noise_constant * N * l) * c.lipschitz / (n * privacy.epsilon)
         limit = N / n**2
         outside = (f"Theorem 4.1 asks for eps <= c1 T m/n^2, here {limit:.3g} c1 (erratum E1)",)
-        warnings = outside * (privacy.epsilon > limit)
-        return literal_plan(c, n, T, N, scale, leaks=(step_rule == "bb") * (BB_LEAK,), warnings=warnings, **schedule)
+        leaks, warnings = (step_rule == "bb") * (BB_LEAK,), (privacy.epsilon > limit) * outside
+        return literal_plan(c, n, T, N, scale, leaks=leaks, warnings=warnings, **schedule)
     return poisson_plan(c, n, T, N, privacy, batch, **schedule)
 
 

@@ -68,7 +68,9 @@ def plan(
     if variant == "literal":
         log_term = log(2.0) + privacy.log_inverse_delta
         scale = sqrt(noise_constant * 2**T * m * log_term) * c.lipschitz / (n * privacy.epsilon)
-        return literal_plan(c, n, T, N, scale, **schedule)
+        limit = 2**T * m / n**2
+        outside = (f"Theorem 4.3 asks for eps <= c1 2^T m/n^2, here {limit:.3g} c1 (erratum E1)",)
+        return literal_plan(c, n, T, N, scale, warnings=(privacy.epsilon > limit) * outside, **schedule)
     return poisson_plan(c, n, T, N, privacy, batch, **schedule)
 
 

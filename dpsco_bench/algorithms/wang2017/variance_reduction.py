@@ -25,15 +25,21 @@ def literal_plan(
     inner: int,
     paper_scale: float,
     leaks: tuple[str, ...] = (),
+    warnings: tuple[str, ...] = (),
     **schedule: Any,
 ) -> Plan:
     """As printed: exact anchors, one uniform record and one noise vector per inner step; N = ``inner`` queries."""
-    query = GaussianQuery("inner", 4 * c.lipschitz, inner, SingleIndex(n), paper_scale=paper_scale)
-    evaluations = epochs * n + 2 * inner
     return make_plan(
-        query, gradient_evaluations=evaluations, leaks=(LEAK, *leaks), n=n, epochs=epochs, batch=1, exact_anchor=True,
+        GaussianQuery("inner", 4 * c.lipschitz, inner, SingleIndex(n), paper_scale=paper_scale),
+        gradient_evaluations=epochs * n + 2 * inner,
+        leaks=(LEAK, *leaks),
+        warnings=warnings,
+        n=n,
+        epochs=epochs,
+        batch=1,
+        exact_anchor=True,
         **schedule,
-    )  # fmt: skip
+    )
 
 
 def poisson_plan(
