@@ -9,7 +9,6 @@ from functools import lru_cache
 
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants import gaussian, pld, single_index
-from dpsco_bench.privacy.accountants.solve import least_noise
 from dpsco_bench.privacy.ledger import privacy_status
 from dpsco_bench.privacy.plan import Full, GaussianQuery, Plan, Poisson, Query, SingleIndex
 from dpsco_bench.privacy.rules import RULES
@@ -142,38 +141,7 @@ def _single_index_epsilon(query: Query, scale: float, delta: float) -> float:
 
 
 _profile_epsilon = lru_cache(maxsize=1024)(pld.single_index_upper_epsilon)
-
-
-@lru_cache(maxsize=1024)
-def _single_index_shift(epsilon: float, delta: float, steps: int, population: int) -> float:
-    """Largest sensitivity over noise for which the one-index profile gives at most ``epsilon``."""
-    mu = gaussian.gdp_mu(epsilon, delta)
-    start = math.log1p((mu * population) ** 2 / steps) ** -0.5  # the central limit theorem's answer
-    target = epsilon * (1.0 - 1e-7)
-    return 1.0 / least_noise(
-        lambda z: _profile_epsilon(1.0 / z, steps, population, delta), target, start, pld.MULTIPLIER_TOLERANCE
-    )
-
-
-def add_remove_epsilon(plan: Plan, scales: Mapping[str, float], delta: float) -> float:
-    """Epsilon under add/remove neighbours, which other libraries speak; NaN where no accountant covers it.
-
-    Adding a record changes a full-data release by one contribution, half the replace-one sensitivity.
-    """
-    if plan.unprotected or any(scales[q.name] == 0 for q in plan.queries):
-        return math.inf
-    sampled = [q for q in plan.queries if _is_sampled(q)]
-    covered = all(isinstance(q, GaussianQuery) and not isinstance(q.records, SingleIndex) for q in plan.queries)
-    if not covered or len(sampled) > 1 or plan.leaks:
-        return math.nan
-    mu = math.sqrt(sum(q.releases * (q.contribution / scales[q.name]) ** 2 for q in plan.queries if q not in sampled))
-    if not sampled:
-        return gaussian.gdp_epsilon(mu, delta)
-    query = sampled[0]
-    assert isinstance(query.records, Poisson)
-    return pld.add_remove_epsilon(
-        scales[query.name] / query.contribution, query.records.rate, query.releases, delta, mu
-    )
+_profile_scale = lru_cache(maxsize=1024)(pld.single_index_upper_scale)
 
 
 def _is_sampled(query: Query) -> bool:
@@ -218,7 +186,7 @@ def _last_scale(query: Query, privacy: PrivacySpec, mu: float, spent: float) -> 
     if isinstance(query.records, SingleIndex):
         if spent > 0:
             raise Refusal("calibration accounted", "no accountant here composes single-index queries with others")
-        return query.sensitivity / _single_index_shift(epsilon, delta, query.releases, query.records.population)
+        return query.sensitivity * _profile_scale(epsilon, delta, query.releases, query.records.population)
     return query.sensitivity * math.sqrt(query.releases / (1.0 - spent)) / mu
 
 

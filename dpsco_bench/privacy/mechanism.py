@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import cast, row_norm
+from dpsco_bench.backend.namespace import row_norm, to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import Full, Plan, Poisson, Query
 from dpsco_bench.problems.base import Batch
@@ -20,11 +20,16 @@ Array = Any
 BLOCK_VALUES = 1 << 17
 
 
-def gamma_norm(stream: Stream, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int) -> Array:
-    """Vectors ``(steps, replicates, dim)`` of density ``~ exp(-||b||)``: Gamma(dim) norm, uniform direction."""
-    where, xp = (first_step, steps, first_replicate, replicates, dim), stream.xp
-    normals = cast(stream.normal(*where), xp.float64)
-    radius = -xp.sum(xp.log(stream.uniform(*where)), axis=-1, keepdims=True)
+def gamma_norm(
+    stream: Stream, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int
+) -> np.ndarray:
+    """Vectors ``(steps, replicates, dim)`` of density ``~ exp(-||b||)``: Gamma(dim) norm, uniform direction.
+
+    Computed on the host, where logarithms round in one way for all namespaces.
+    """
+    where = (first_step, steps, first_replicate, replicates, dim)
+    normals = to_numpy(stream.normal(*where)).astype(np.float64)
+    radius = -np.log(to_numpy(stream.uniform(*where))).sum(axis=-1, keepdims=True)
     return normals * (radius / row_norm(normals))
 
 
