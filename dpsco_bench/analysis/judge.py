@@ -27,6 +27,7 @@ from dpsco_bench.analysis.verdicts import privacy_verdict, skipped_verdict, wron
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.model import Claim, Part, parse_claim
 from dpsco_bench.errors import InputError
+from dpsco_bench.problems.registry import problem_class
 
 Load = Callable[[Mapping[str, Any]], tuple[pa.Table | None, Mapping[str, Any]]]
 SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
@@ -117,7 +118,8 @@ class ClaimJudge:
     def _rate(self, part: Part, calibration: str) -> Verdict:
         cells, names = self.evidence(part.id, calibration), (self.claim.id, part.id, calibration)
         fit = self._fit(cells, names)
-        off = self._fit(self.evidence(part.id, "none"), (*names[:2], "none"))
+        silent = self.evidence(part.id, "none")
+        off = self._fit(silent, (*names[:2], "none"))
         bound = get_bound(part.bound)
         full = [bound.value(cell.context) for cell in cells]
         named = bound.named_term or bound.value
@@ -133,7 +135,8 @@ class ClaimJudge:
         )
         status = max((cell.calibrated["privacy_status"] for cell in cells), key=SEVERITY.index)
         real = float(np.fmax.reduce([cell.number("epsilon_real") for cell in cells]))
-        return replace(verdict, notes=verdict.notes + wrong_reason_notes(verdict, status, real))
+        family = _family_notes(cells, silent) if problem_class(part.problem).cell_dependent else ()
+        return replace(verdict, notes=verdict.notes + wrong_reason_notes(verdict, status, real) + family)
 
     def _fit(self, cells: Sequence[CellEvidence], names: Sequence[str]) -> Any:
         return fit_rate(
@@ -216,6 +219,16 @@ class ClaimJudge:
 
     def _used_cells(self, part: Part, calibration: str) -> list[CellEvidence]:
         return [cell for key in self._sources(part, calibration) for cell in self.evidence(*key)]
+
+
+def _family_notes(cells: Sequence[CellEvidence], silent: Sequence[CellEvidence]) -> tuple[str, ...]:
+    """Where the starting gap changes along a sweep, a slope says little and the gap over it more."""
+
+    def shares(cells: Sequence[CellEvidence]) -> str:
+        ratios = _means(cells)[0] / [cell.start_risk for cell in cells]
+        return f"{ratios.min():.2g} to {ratios.max():.2g}"
+
+    return (f"gap over the starting gap: {shares(cells)}; with noise off {shares(silent)}",)
 
 
 def _means(cells: Sequence[CellEvidence]) -> tuple[np.ndarray, np.ndarray]:

@@ -98,7 +98,7 @@ def test_the_literal_variant_samples_single_records():
 
 
 def test_iterates_run_on_and_snapshots_are_means(execute):
-    """Epoch s has 2^s m steps; on a linear loss the iterate moves straight on and the snapshot is half an epoch back."""
+    """Epoch s has 2^s m steps; on a linear loss the iterate moves straight on, the snapshot is half an epoch back."""
     problem = get_problem("l1_linear", 16, ball="l2_ball")
     made = plan(epochs=3, inner_steps=2, step=1e-3, n=4)
     seen = []

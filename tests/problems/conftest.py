@@ -33,6 +33,23 @@ def convex_problem(request):
     return small(request.param)
 
 
+def is_global(name, oracle):
+    problem = small(name)
+    return problem.constants.status == "global" and problem.shares_records == oracle
+
+
+@pytest.fixture(params=[name for name in HERE if is_global(name, oracle=False)])
+def global_problem(request):
+    """The problems with records whose Lipschitz constant is true on the whole domain."""
+    return small(request.param)
+
+
+@pytest.fixture(params=[name for name in HERE if is_global(name, oracle=True)])
+def global_oracle(request):
+    """The oracles whose Lipschitz constant is true on the whole domain."""
+    return small(request.param)
+
+
 @pytest.fixture
 def draw():
     """``draw(problem, n)``: a data set from fixed streams."""

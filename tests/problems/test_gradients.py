@@ -81,12 +81,9 @@ def test_strong_convexity_and_smoothness_hold(problem, draw, points):
         assert np.all((move * change).sum(axis=1) >= (lower - 1e-12) * square * (1 - 1e-9))
 
 
-def test_records_of_the_domain_obey_the_lipschitz_constant(problem):
+def test_records_of_the_domain_obey_the_lipschitz_constant(global_problem):
     """Each record's gradient is at most G wherever the iterate is; nominal constants promise nothing."""
-    if problem.constants.status != "global":
-        pytest.skip(f"{problem.name}: the Lipschitz constant is nominal")
-    if problem.shares_records:
-        pytest.skip(f"{problem.name}: an oracle has no record domain")
+    problem = global_problem
     records = problem.domain_records(40, seed=2)
     rng = np.random.default_rng(3)
     largest = 0.0
@@ -100,13 +97,11 @@ def test_records_of_the_domain_obey_the_lipschitz_constant(problem):
     assert 0.5 * G < largest <= G * (1 + 1e-12)
 
 
-def test_an_oracle_on_a_ball_obeys_its_constants(problem, draw):
+def test_an_oracle_on_a_ball_obeys_its_constants(global_oracle, draw):
     """Where the constants are called global, the largest gradient over the ball is at most G."""
-    if not problem.shares_records or problem.constants.status != "global":
-        pytest.skip(f"{problem.name}: not an oracle with global constants")
-    x = inside(problem, 100.0 * np.random.default_rng(3).standard_normal((400, problem.dimension)))
-    gradients = problem.mean_gradient(x, draw(problem, 4))
-    assert np.linalg.norm(gradients, axis=1).max() <= problem.constants.lipschitz
+    x = inside(global_oracle, 100.0 * np.random.default_rng(3).standard_normal((400, global_oracle.dimension)))
+    gradients = global_oracle.mean_gradient(x, draw(global_oracle, 4))
+    assert np.linalg.norm(gradients, axis=1).max() <= global_oracle.constants.lipschitz
 
 
 def test_drawn_records_lie_in_the_domain(problem, draw):
