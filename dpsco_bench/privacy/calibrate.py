@@ -106,6 +106,27 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     return Charge(value.epsilon, "lower", value.accountant) if plan.leaks else value
 
 
+def add_remove_epsilon(plan: Plan, scales: Mapping[str, float], delta: float) -> float:
+    """Epsilon under add/remove neighbours, which other libraries speak; NaN where no accountant covers it.
+
+    Adding a record changes a full-data release by one contribution, half the replace-one sensitivity.
+    """
+    if plan.unprotected or any(scales[q.name] == 0 for q in plan.queries):
+        return math.inf
+    sampled = [q for q in plan.queries if _is_sampled(q)]
+    covered = all(isinstance(q, GaussianQuery) and not isinstance(q.records, SingleIndex) for q in plan.queries)
+    if not covered or len(sampled) > 1 or plan.leaks:
+        return math.nan
+    mu = math.sqrt(sum(q.releases * (q.contribution / scales[q.name]) ** 2 for q in plan.queries if q not in sampled))
+    if not sampled:
+        return gaussian.gdp_epsilon(mu, delta)
+    query = sampled[0]
+    assert isinstance(query.records, Poisson)
+    return pld.add_remove_epsilon(
+        scales[query.name] / query.contribution, query.records.rate, query.releases, delta, mu
+    )
+
+
 def _alone(plan: Plan) -> Query:
     if len(plan.queries) != 1 or type(plan.queries[0]) not in RULES:
         kinds = ", ".join(type(q).__name__ for q in plan.queries)
