@@ -161,8 +161,8 @@ def test_output_perturbation_by_the_textbook_mechanism_is_valid_and_wasteful(eps
 def test_figure_1_releasing_only_the_final_output(epsilon, fact):
     """One pick in the last epoch, on a quadratic of curvature lambda: a shift of the snapshot against its noise.
 
-    A gradient shifted by g with t steps left moves the mean of the m iterates by g (1 - (1 - eta h)^t)/(m h): the picked
-    record by g = 2 G at one step, the noise by sigma at each.
+    A gradient shifted by g with t steps left moves the mean of the m iterates by g (1 - (1 - eta h)^t)/(m h): the
+    picked record by g = 2 G at one step, the noise by sigma at each.
     """
     n, delta, m, epochs, h, eta = 200_000, 1e-3, 5000, 15, 0.01, 1 / 12
     sigma = math.sqrt(epochs * m * math.log(1 / delta)) / (n * epsilon)
