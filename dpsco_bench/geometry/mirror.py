@@ -99,7 +99,7 @@ class L1Geometry:
         return self.radius**2 * mean_largest_square(d)
 
     def bregman_step(self, z: Array, direction: Array) -> Array:
-        """``grad w*(soft(theta, lam))`` with ``theta = grad w(z) - direction`` and the least lam >= 0 that is feasible."""
+        """``grad w*(soft(theta, lam))`` with ``theta = grad w(z) - direction``, lam >= 0 least feasible."""
         xp = array_namespace(z)
         d = z.shape[-1]
         p, s = self.dual_exponent(d), self.curvature(d)
