@@ -43,7 +43,7 @@ class Geometry(Protocol):
         """``argmin_{y in C} coefficient ||y - x||_C^2 + <direction, y - x>``; arrays ``(R, d)``."""
 
 
-def ball_geometry(ball: Ball) -> Geometry:
+def ball_geometry(ball: Ball) -> L1Geometry | L2Geometry:
     """The geometry of a ball."""
     return L1Geometry(ball.radius) if ball.name == "l1_ball" else L2Geometry(ball.radius)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, checked_real
@@ -35,7 +36,7 @@ class LogisticPlain(Logistic):
     def own_constants(self) -> Constants:
         """G = 1, L = 1/4 (rows of norm 1); a-priori gap ln 2 and the distance of the labels' true parameter."""
         distance = 2.0 * math.sqrt(self.dimension)
-        common = dict(initial_gap=math.log(2.0))
+        common: dict[str, Any] = dict(initial_gap=math.log(2.0))
         if self.ball is None:
             return Constants(1.0, 0.25, **common, initial_distance=distance)
         distance = min(distance, self.ball.radius)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import log, sqrt
+from typing import Any
 
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
@@ -51,7 +52,9 @@ def plan(
     T = min(T, most_steps or T)
     scale = sqrt(32 * T) * c.lipschitz * logarithm / (n * privacy.epsilon)
     query = GaussianQuery("gradient", 2 * c.lipschitz / n, T, paper_scale=scale)
-    schedule = dict(bregman_radius=geometry.bregman_radius(d), squared_width=width, slope=c.lipschitz * c.diameter)
+    schedule: dict[str, Any] = dict(
+        bregman_radius=geometry.bregman_radius(d), squared_width=width, slope=c.lipschitz * c.diameter
+    )
     return make_plan(query, gradient_evaluations=n * T, n=n, steps=T, **schedule)
 
 
