@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -74,6 +74,9 @@ class Cell:
         for key in entry:
             if key not in names:
                 raise InputError("cell key", key, "one of " + ", ".join(sorted(names)))
+        for f in fields(cls):
+            if f.default is MISSING and f.default_factory is MISSING and f.name not in entry:
+                raise InputError(f.name, "missing", "given")
         return cls(**entry)
 
     @cached_property
