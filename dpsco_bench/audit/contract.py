@@ -191,7 +191,9 @@ class _Case:
         first = self.run(Recorder)
         again = self.run(partial(Replay, first.mechanism.transcript))
         same = np.array_equal(first.output, again.output)
-        return _finding(same, "a forced transcript forces the output" if same else "outputs differ under one transcript")
+        return _finding(
+            same, "a forced transcript forces the output" if same else "outputs differ under one transcript"
+        )
 
     def check_replicates(self) -> Finding:
         """Replicates at once and in two parts."""
@@ -221,7 +223,9 @@ class _Case:
                 change = recorded.mechanism.transcript.largest_change(other.mechanism.transcript, query.name)
                 worst[query.name] = max(worst[query.name], float(change.max()) / query.sensitivity)
         shown = ", ".join(f"{name} {ratio:.3g}" for name, ratio in worst.items())
-        return _finding(max(worst.values(), default=0.0) <= 1 + TOLERANCE, f"largest change in units of the declared: {shown}")
+        return _finding(
+            max(worst.values(), default=0.0) <= 1 + TOLERANCE, f"largest change in units of the declared: {shown}"
+        )
 
     def check_post_processing(self) -> Finding:
         """Equal outputs on neighbours under one transcript."""

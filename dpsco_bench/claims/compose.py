@@ -20,7 +20,6 @@ from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable, write_text_a
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
 
-
 CLAIM_SUFFIXES = (".yaml", ".yml")
 
 

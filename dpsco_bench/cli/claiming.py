@@ -119,7 +119,9 @@ def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
 
 def _listed(settings: Iterable[str], key: str) -> list[str]:
     """Files that settings list under a key."""
-    return [file for override in map(parse_override, settings) if override.key == key for file in listed_files(override)]
+    return [
+        file for override in map(parse_override, settings) if override.key == key for file in listed_files(override)
+    ]
 
 
 def _extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:

@@ -46,9 +46,7 @@ def parse(text: bytes) -> Lines:
     characters = np.frombuffer(text, dtype=np.uint8)
     line_ends = np.append(np.flatnonzero(characters == ord("\n")), len(text))
     pairs = np.diff(np.searchsorted(np.flatnonzero(characters == ord(":")), line_ends), prepend=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # the count below notices text that is no number
-        numbers = np.fromstring(text.replace(b":", b" "), dtype=np.float64, sep=" ")
+    numbers = _numbers(text.replace(b":", b" "))
     starts = np.cumsum(1 + 2 * pairs) - (1 + 2 * pairs)
     if len(numbers) != len(pairs) + 2 * int(pairs.sum()):
         raise ValueError(FORM)
@@ -56,6 +54,15 @@ def parse(text: bytes) -> Lines:
     if not np.array_equal(indices, np.trunc(indices)):
         raise ValueError(FORM)
     return Lines(numbers[starts], np.repeat(np.arange(len(pairs)), pairs), indices.astype(np.int64), values)
+
+
+def _numbers(text: bytes) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)  # older NumPy releases only warn about what is no number
+        try:
+            return np.fromstring(text, dtype=np.float64, sep=" ")
+        except (ValueError, DeprecationWarning) as error:
+            raise ValueError(FORM) from error
 
 
 def dense(lines: Lines, columns: int) -> np.ndarray:

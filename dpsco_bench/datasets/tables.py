@@ -101,9 +101,7 @@ def read(path: Path, label: str | int | None = None, header: bool | None = None,
 
 
 @lru_cache(maxsize=2)
-def _read(
-    path: Path, mtime: int, size: int, label: str | int | None, header: bool | None, form: str | None
-) -> Records:
+def _read(path: Path, mtime: int, size: int, label: str | int | None, header: bool | None, form: str | None) -> Records:
     form = format_of(path, form)
     if header is not None and (form != "csv" or not isinstance(header, bool)):
         raise InputError("header", header, "true, false or null, and for a CSV only")
@@ -215,9 +213,9 @@ def _numbers(column: pa.ChunkedArray, name: str, path: Path) -> np.ndarray:
     if pa.types.is_decimal(kind):
         column = column.cast(pa.float64())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-        value = next((item for item in column.to_pylist() if item is not None), None)
+        value = next((v for v in map(str, column.drop_null().to_pylist()) if not _is_number(v)), "a number as text")
         allowed = f"a number in every record, but it is of type {kind}: encode the column as numbers, or take it out"
-        raise InputError(f"column {name} of {path.name}", str(value), allowed)
+        raise InputError(f"column {name} of {path.name}", value, allowed)
     _refuse_gap(column.is_null().to_numpy(), name, path)
     values = column.to_numpy().astype(np.float64)
     _refuse_gap(~np.isfinite(values), name, path)

@@ -77,8 +77,9 @@ def make_cell(algorithm: str, problem: str, keys: Mapping[str, Any]) -> Cell:
     algorithm, problem : str
         Ids.
     keys : mapping
-        ``n`` (required unless a file has the records), ``d``, ``epsilon``, ``delta``, ``variant``, schedule options, problem options and problem
-        constants, plain or with their prefix (``algorithm.options.theta``, ``problem.options.kappa``).
+        ``n`` (required unless a file has the records), ``d``, ``epsilon``, ``delta``, ``variant``, schedule options,
+        problem options and problem constants, plain or with their prefix (``algorithm.options.theta``,
+        ``problem.options.kappa``).
 
     Returns
     -------

@@ -59,7 +59,7 @@ BAD = [
     ("run =3", "argument = '=3'", "key=value"),
     ("run n=(1", "argument = 'n=(1'", "key=value"),
     ("run +extra=3", "extra = 3", "known"),
-    ("run ~n", "n = 'missing'", "given"),
+    ("run ~epsilon", "epsilon = 'missing'", "given"),
     ("run n=${nothing}", "n=${nothing}", "nothing"),
     ("run n=8,16", "n = '8,16'", "-m"),
     ("run algorithm=paper/none", "algorithm = 'paper/none'", "wang2017.dp_svrg"),

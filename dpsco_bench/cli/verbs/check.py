@@ -9,8 +9,8 @@ from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files, pa
 from dpsco_bench.cli.output import labelled, print_json
 
 SUMMARY = "check that an algorithm draws, counts and protects what it declares"
-EPILOG = """keys: problem (ridge_logistic), n (24), d, epsilon (1), delta (1e-5), variant, and every schedule option, problem
-option and problem constant by name; short schedules are enough. Exit code 1 if a check fails. Example:
+EPILOG = """keys: problem (ridge_logistic), n (24), d, epsilon (1), delta (1e-5), variant, and every schedule option,
+problem option and problem constant by name; short schedules are enough. Exit code 1 if a check fails. Example:
   dpsco check wang2017.dp_gd_pl steps=6 d=3"""
 WORDS = {True: "ok", False: "FAIL", None: "-"}
 
