@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from dpsco_bench.claims.jobs import check_job, part_jobs
 from dpsco_bench.claims.model import PROFILES, Claim, parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
+from dpsco_bench.execution.layout import read_plan_text
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable, write_text_atomic
 from dpsco_bench.paths import conf_dir
@@ -155,10 +157,9 @@ def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str]
 def write_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """Write the plan of a profile if its stamp is stale; return it either way."""
     stamp = plan_stamp(profile, overrides)
-    if path.is_file():
-        plan = loads(path.read_text())
-        if plan.get("stamp") == stamp:
-            return plan
+    with suppress(InputError):  # what is no plan, or none yet, is written anew
+        if read_plan_text(path).get("stamp") == stamp:
+            return loads(path.read_text(encoding="utf-8"))
     plan = {"stamp": stamp, **make_plan(profile, overrides)}
     write_text_atomic(path, dumps_canonical(plan))
     return loads(path.read_text())

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -9,8 +10,7 @@ import pytest
 
 from dpsco_bench.cli.main import main
 
-ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = ROOT / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 class Outcome(NamedTuple):
@@ -19,16 +19,9 @@ class Outcome(NamedTuple):
     err: str
 
 
-@pytest.fixture(scope="session")
-def root() -> Path:
-    return ROOT
-
-
 @pytest.fixture(autouse=True)
 def unregistered(monkeypatch):
     """What a plugin registers is forgotten after the test, and the plugin is imported anew."""
-    import sys
-
     from dpsco_bench.algorithms import registry as algorithms
     from dpsco_bench.claims.bounds import registry as bounds
     from dpsco_bench.problems import registry as problems

@@ -45,7 +45,9 @@ def people(dpsco):
 
 
 def write(rows, chances):
-    lines = [",".join([*(f"{x:.4f}" for x in row), "yes" if c > 0.5 else "no"]) for row, c in zip(rows, chances, strict=True)]
+    lines = [
+        ",".join([*(f"{x:.4f}" for x in row), "yes" if c > 0.5 else "no"]) for row, c in zip(rows, chances, strict=True)
+    ]
     Path("people.csv").write_text("\n".join(["age,income,height,bought", *lines]) + "\n")
 
 

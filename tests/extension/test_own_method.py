@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from dpsco_bench.execution.results import read_table
 
+ROOT = Path(__file__).resolve().parents[2]
 METHOD, CLAIM = "examples/own_method.py", "examples/own_claim.yaml"
 PLUGIN = ("--plugin", METHOD)
 PAIR = ("algorithm=mine.noisy_gd", "problem=flipped_labels", f"plugins=[{METHOD}]")
@@ -23,15 +25,36 @@ def done(outcome):
     return outcome.out
 
 
-def test_the_readme_shows_the_files_as_they_are(root):
-    readme = (root / "README.md").read_text()
+def test_the_readme_shows_the_files_as_they_are():
+    readme = (ROOT / "README.md").read_text()
     blocks = re.findall(r"```(?:python|yaml)\n(.*?)```", readme, re.DOTALL)
     for path in (METHOD, CLAIM):
-        assert (root / path).read_text() in blocks, f"{path} differs from what the README shows"
+        assert (ROOT / path).read_text() in blocks, f"{path} differs from what the README shows"
 
 
-def test_the_example_is_about_forty_lines(root):
-    assert len((root / METHOD).read_text().splitlines()) <= 45
+def console_blocks():
+    return re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+
+
+def commands(block):
+    """Commands of a block with the output shown under each."""
+    for entry in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, output = entry.partition("\n")
+        yield command, output
+
+
+SHOWN = [entry for block in console_blocks() for entry in commands(block)]
+
+
+@pytest.mark.parametrize(("command", "output"), SHOWN, ids=[command for command, _ in SHOWN])
+def test_the_readmes_outputs_are_real(dpsco, command, output):
+    python, module, package, *arguments = shlex.split(command)
+    assert (python, module, package) == ("python", "-m", "dpsco_bench")
+    assert done(dpsco(*arguments)).strip() == output.strip()
+
+
+def test_the_example_is_about_forty_lines():
+    assert len((ROOT / METHOD).read_text().splitlines()) <= 45
 
 
 def test_listed_and_shown(dpsco):
@@ -132,7 +155,7 @@ def test_a_changed_file_changes_the_plan(dpsco):
         assert plan_stamp("smoke", overrides) != before
 
 
-def test_snakemakes_configuration_takes_both(root):
+def test_snakemakes_configuration_takes_both():
     from dpsco_bench.cli.workflow import check_config, config_overrides
 
     for given in (METHOD, [METHOD]):
@@ -141,8 +164,8 @@ def test_snakemakes_configuration_takes_both(root):
 
 
 @pytest.mark.slow
-def test_snakemake_plans_an_own_claim(dpsco, root, tmp_path):
-    command = [sys.executable, "-m", "snakemake", "-s", str(root / "Snakefile"), "--cores", "1", "--dry-run"]
+def test_snakemake_plans_an_own_claim(dpsco, tmp_path):
+    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "1", "--dry-run"]
     config = ["--config", "profile=smoke", f"plugins={METHOD}", f"claims={CLAIM}", "--", "claims/mine.noisy_gd"]
     made = subprocess.run([*command, *config], capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert made.returncode == 0, made.stderr
