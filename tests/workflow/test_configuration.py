@@ -17,6 +17,7 @@ CASES = [
     ("plugins=absent.py", "plugins = 'absent.py': must be a list of existing Python files"),
     ("claims=absent.yaml", "claims = 'absent.yaml': must be a list of existing YAML files"),
     ("overrides=seed=abc", "seed = 'abc': must be an integer >= 0"),
+    ("overrides=data.root='x", "overrides = "),
     ("overrides=colour=red", "colour = 'red': must be one of the settings"),
 ]
 
