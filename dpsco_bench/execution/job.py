@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.cell import Cell, located, without_places
 from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.execution.results import FINAL, build_table
 from dpsco_bench.execution.run import Trace, replicate_blocks, run_block
@@ -50,6 +50,7 @@ def execute(
         rows.extend(_merged(columns, row) for row in make(job, cell, calibrated))
         progress(done + 1, len(entries))
     stored = {key: value for key, value in job.items() if key not in PLACES}
+    stored["cells"] = [without_places(entry) for entry in job["cells"]]
     return build_table(rows, {"job": stored, "calibrations": dict(calibrations)})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.backend.namespace import get_namespace, to_numpy
-from dpsco_bench.errors import NumericalFailure
+from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.measures import Measure, get_measure
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -106,7 +106,8 @@ def run_block(
     source = mechanism(plan, scales, cell.run_key(data_set), root_seed, first_replicate, replicates, xp, dtype)
     start_risk = measure.at_start(objective)
     run = cell.algorithm_entry.run_function
-    assert run is not None
+    if run is None:
+        raise InputError("algorithm", cell.algorithm, "one with a run, attached by @plan.run")
     output = run(objective, plan, source)
     checkpoints.add(objective, output)
     risk = np.stack(checkpoints.risk, axis=1)

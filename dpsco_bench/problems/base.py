@@ -227,6 +227,8 @@ class Problem:
         True where `constants_of` looks at the data; such constants are never private.
     needs_data_root : bool
         True where the constructor takes ``root``, the folder that holds a real data set.
+    file_options : tuple of str
+        Constructor options that are places of a user's files; `pins` holds what such a file contains.
     """
 
     name: ClassVar[str] = ""
@@ -235,8 +237,9 @@ class Problem:
     traits: frozenset[Trait] = frozenset()
     shares_records: ClassVar[bool] = False
     cell_dependent: ClassVar[bool] = False
-    data_dependent_constants: ClassVar[bool] = False
+    data_dependent_constants: bool = False
     needs_data_root: ClassVar[bool] = False
+    file_options: ClassVar[tuple[str, ...]] = ()
     default_dimension: ClassVar[int] = 10
 
     def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
@@ -287,6 +290,32 @@ class Problem:
     def constants_of(self, data: Data) -> Constants:
         """Constants for one data set; the same for all of them unless `data_dependent_constants`."""
         return self.constants
+
+    @property
+    def records(self) -> int | None:
+        """How many records there are, where they are not drawn."""
+        return None
+
+    @property
+    def pins(self) -> dict[str, Any]:
+        """Constructor options that fix the content of the files named by `file_options`."""
+        return {}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What every row of a run on this problem must say."""
+        return ("constants computed from the data: not private",) if self.data_dependent_constants else ()
+
+    def check_records(self, n: int) -> None:
+        """Check that a data set of ``n`` records can be had.
+
+        Raises
+        ------
+        InputError
+            If there are not so many.
+        """
+        if self.records is not None and n > self.records:
+            raise InputError("n", n, f"an integer from 1 to {self.records}, the number of records of {self.name}")
 
     @property
     def effective_dimension(self) -> int:
