@@ -36,8 +36,8 @@ class MdLinear(CellFamily, LinearOracle):
     def slope(self) -> np.ndarray:
         """``c``."""
         geometry, d = ball_geometry(self.feasible), self.dimension
-        size = 2 * sqrt(geometry.bregman_radius(d) * geometry.squared_width(d)) * log(self.records / self.delta)
-        return size / (self.records * self.epsilon) * np.eye(1, d)[0]
+        size = 2 * sqrt(geometry.bregman_radius(d) * geometry.squared_width(d)) * log(self.count / self.delta)
+        return size / (self.count * self.epsilon) * np.eye(1, d)[0]
 
     @property
     def own_constants(self) -> Constants:
