@@ -15,12 +15,14 @@ from dpsco_bench.execution.lock import ResultsInUse, ResultsLock
 pytestmark = pytest.mark.slow
 
 
-def wait_for(condition, process, seconds=60.0):
-    """Poll until something is true while a process lives."""
+def wait_for(condition, process, seconds=600.0):
+    """Poll until something is true while a process lives; a run that never gets there is not left behind."""
     limit = time.monotonic() + seconds
     while not condition():
         assert process.poll() is None, "the run ended before what was waited for"
-        assert time.monotonic() < limit, "waited too long"
+        if time.monotonic() > limit:
+            kill_group(process)
+            pytest.fail("waited too long")
         time.sleep(0.002)
 
 
