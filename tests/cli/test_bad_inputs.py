@@ -196,7 +196,9 @@ parts:
 
 
 def contents(folder):
-    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    """Every file but the locks, which stay behind whatever a run does."""
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock"]
+    return {path.relative_to(folder): path.read_bytes() for path in paths}
 
 
 @pytest.fixture
