@@ -33,9 +33,13 @@ class Algorithm:
         What the problem must satisfy.
     variants : mapping
         Variant name -> calibrations that the source defines for it. The first variant that lists a calibration is its
-        default.
+        default, unless `defaults` names another.
     order_invariant : bool
         True where the noise-free output does not depend on the order of the records.
+    defaults : mapping
+        Calibration -> variant, where it is not the first one that lists the calibration.
+    measure : str
+        What the theorem bounds, by its name in `execution.measures`.
     """
 
     id: str
@@ -46,6 +50,8 @@ class Algorithm:
     plan_function: PlanFunction
     order_invariant: bool
     module: str
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    measure: str = "excess_risk"
     run_function: RunFunction | None = field(default=None)
 
     def run(self, function: RunFunction) -> RunFunction:
@@ -70,7 +76,8 @@ class Algorithm:
         if calibration not in CALIBRATIONS:
             raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
         if variant is None:
-            variant = next((v for v, allowed in self.variants.items() if calibration in allowed), None)
+            first = next((v for v, allowed in self.variants.items() if calibration in allowed), None)
+            variant = self.defaults.get(calibration, first)
             if variant is None:
                 raise Refusal(f"{self.id} with calibration {calibration}", "no variant defines it", self.source)
         if variant not in self.variants:
@@ -82,7 +89,7 @@ class Algorithm:
 
     def check_problem(self, problem: Problem) -> None:
         """Refuse a problem that lacks a needed property, with the reason."""
-        lacking = [t.value for t in self.needs if t not in problem.traits]
+        lacking = [t.value for t in self.needs if t not in problem.properties]
         if lacking:
             raise Refusal(f"{self.id} on {problem.name}", "the problem lacks " + " and ".join(lacking), self.source)
 
@@ -128,6 +135,8 @@ def algorithm(
     needs: tuple[Trait, ...] = (),
     variants: Mapping[str, tuple[str, ...]] | None = None,
     order_invariant: bool = True,
+    defaults: Mapping[str, str] | None = None,
+    measure: str = "excess_risk",
 ) -> Callable[[PlanFunction], Algorithm]:
     """Register the decorated plan function as an algorithm; attach its run with ``@plan.run``.
 
@@ -143,6 +152,10 @@ def algorithm(
         Variant name -> calibrations; one variant ``standard`` with all three by default.
     order_invariant : bool
         Whether the noise-free output is independent of the order of the records.
+    defaults : mapping, optional
+        Calibration -> default variant, where it is not the first variant that lists the calibration.
+    measure : str
+        ``excess_risk`` of the output, or ``mean_squared_gradient`` along the iterates that the run observes.
     """
     if id.count(".") != 1:
         raise InputError("algorithm id", id, "of the form paper.name")
@@ -158,6 +171,8 @@ def algorithm(
             function,
             order_invariant,
             function.__module__,
+            dict(defaults or {}),
+            measure,
         )
         if not function.__module__.startswith("dpsco_bench."):
             _USER_ALGORITHMS[id] = entry

@@ -27,6 +27,7 @@ from dpsco_bench.analysis.verdicts import privacy_verdict, skipped_verdict, wron
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.model import Claim, Part, parse_claim
 from dpsco_bench.errors import InputError
+from dpsco_bench.problems.registry import problem_class
 
 Load = Callable[[Mapping[str, Any]], tuple[pa.Table | None, Mapping[str, Any]]]
 FEW_REPLICATES = 3
@@ -53,7 +54,8 @@ def judge_claim(entry: Mapping[str, Any], load: Load) -> list[dict[str, Any]]:
 
 def judge_modules(entry: Mapping[str, Any]) -> list[str]:
     """Modules that a claim's verdicts depend on, for their digest."""
-    return [__name__, f"dpsco_bench.claims.bounds.{entry['claim']['id'].split('.', 1)[0]}"]
+    papers = {part["bound"].split(".", 1)[0] for part in entry["claim"]["parts"] if part["bound"]}
+    return [__name__, *(f"dpsco_bench.claims.bounds.{paper}" for paper in sorted(papers))]
 
 
 class ClaimJudge:
@@ -117,7 +119,8 @@ class ClaimJudge:
     def _rate(self, part: Part, calibration: str) -> Verdict:
         cells, names = self.evidence(part.id, calibration), (self.claim.id, part.id, calibration)
         fit = self._fit(cells, names)
-        off = self._fit(self.evidence(part.id, "none"), (*names[:2], "none"))
+        silent = self.evidence(part.id, "none")
+        off = self._fit(silent, (*names[:2], "none"))
         bound = get_bound(part.bound)
         full = [bound.value(cell.context) for cell in cells]
         named = bound.named_term or bound.value
@@ -136,6 +139,8 @@ class ClaimJudge:
         notes = verdict.notes + wrong_reason_notes(verdict, status, real, cells[0].calibrated["epsilon_real_kind"])
         if np.isnan(off.slope):
             notes += ("noise off: the excess risk is at rounding level and has no slope",)
+        if problem_class(part.problem).cell_dependent:
+            notes += _family_notes(cells, silent)
         return replace(verdict, notes=notes)
 
     def _fit(self, cells: Sequence[CellEvidence], names: Sequence[str]) -> Any:
@@ -178,12 +183,16 @@ class ClaimJudge:
 
     def _privacy(self, part: Part, calibration: str) -> Verdict:
         cells = self.evidence(part.id, calibration)
-        nominal = any(cell.context.constants.status == "nominal" for cell in cells)
+        withheld = ""
+        if any(cell.calibrated["privacy_status"] == "target_law_only" for cell in cells):
+            withheld = "target_law_only: the proof asks for an exact minimiser"
+        if any(cell.context.constants.status == "nominal" for cell in cells):
+            withheld = "the Lipschitz constant is nominal"
         return privacy_verdict(
             [cell.number("epsilon_real") for cell in cells],
             [cell.calibrated["epsilon_real_kind"] for cell in cells],
             [cell.entry["epsilon"] for cell in cells],
-            unproven="the Lipschitz constant is nominal" if nominal else "",
+            unproven=withheld,
         )
 
     def _complexity(self, part: Part, calibration: str) -> Verdict:
@@ -218,6 +227,16 @@ class ClaimJudge:
 
     def _used_cells(self, part: Part, calibration: str) -> list[CellEvidence]:
         return [cell for key in self._sources(part, calibration) for cell in self.evidence(*key)]
+
+
+def _family_notes(cells: Sequence[CellEvidence], silent: Sequence[CellEvidence]) -> tuple[str, ...]:
+    """Where the starting gap changes along a sweep, a slope says little and the gap over it more."""
+
+    def shares(cells: Sequence[CellEvidence]) -> str:
+        ratios = _means(cells)[0] / [cell.start_risk for cell in cells]
+        return f"{ratios.min():.2g} to {ratios.max():.2g}"
+
+    return (f"gap over the starting gap: {shares(cells)}; with noise off {shares(silent)}",)
 
 
 def _means(cells: Sequence[CellEvidence]) -> tuple[np.ndarray, np.ndarray]:

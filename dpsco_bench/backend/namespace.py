@@ -95,3 +95,9 @@ def row_norm(x: Array) -> Array:
     """Euclidean norm along the last axis, shape ``(..., 1)``."""
     xp = array_namespace(x)
     return xp.sqrt(xp.sum(x * x, axis=-1, keepdims=True))
+
+
+def cumulative_sum(x: Array) -> Array:
+    """Running sums along the last axis; older CuPy knows them by NumPy's older name only."""
+    xp = array_namespace(x)
+    return xp.cumulative_sum(x, axis=-1) if hasattr(xp, "cumulative_sum") else xp.cumsum(x, axis=-1)

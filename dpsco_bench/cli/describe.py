@@ -104,7 +104,7 @@ def _problem(id: str) -> dict[str, Any] | None:
         "effective_dimension": problem.effective_dimension,
         "constants": asdict(problem.constants),
         "data_dependent_constants": cls.data_dependent_constants,
-        "traits": sorted(trait.value for trait in problem.traits),
+        "traits": sorted(trait.value for trait in problem.properties),
         "options": [_option(parameter) for parameter in problem_options(cls).values()],
         "doc": inspect.getdoc(cls) or "",
         "claims": [c["id"] for c in claim_texts() if any(part.get("problem") == id for part in c.get("parts", []))],

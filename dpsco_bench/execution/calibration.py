@@ -56,6 +56,6 @@ def calibration_json(variant: str, plan: Plan, calibrated: Calibration) -> dict[
         "accountant": calibrated.charge.accountant,
         "privacy_status": calibrated.privacy_status,
         "gradient_evaluations": plan.gradient_evaluations,
-        "leaks": list(plan.leaks),
+        "leaks": [leak for leak in (plan.unprotected, *plan.leaks) if leak],
         "warnings": list(plan.warnings),
     }

@@ -91,8 +91,9 @@ class Cell:
 
     @cached_property
     def problem_entry(self) -> Problem:
-        """The problem from the registry."""
-        return get_problem(self.problem, self.d, **dict(self.problem_options))
+        """The problem from the registry, as this cell has it."""
+        problem = get_problem(self.problem, self.d, **dict(self.problem_options))
+        return problem.at(self.n, float(self.epsilon), float(self.delta))
 
     def data_key(self) -> str:
         """What names the data streams: neither algorithm, privacy nor calibration."""
@@ -152,8 +153,9 @@ class Cell:
             For an impossible pair, combination or schedule.
         """
         entry = self.algorithm_entry
+        variant = entry.variant_for(calibration, self.variant)
         entry.check_problem(self.problem_entry)
-        variant, d = entry.variant_for(calibration, self.variant), self.problem_entry.effective_dimension
+        d = self.problem_entry.effective_dimension
         return variant, entry.plan(self.constants(root_seed), self.n, d, self.privacy, variant, **dict(self.options))
 
 

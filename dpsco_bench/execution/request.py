@@ -6,17 +6,16 @@ import difflib
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
 from typing import Any
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.problems.base import Constants, Problem
+from dpsco_bench.problems.base import Problem, constant_names
 from dpsco_bench.problems.registry import get_problem, problem_class
 
-CONSTANTS = tuple(f.name for f in fields(Constants) if f.name != "status")
+CONSTANTS = constant_names()
 CELL_KEYS = ("n", "d", "epsilon", "delta")
 SCHEDULE, PROBLEM, CONSTANT = "algorithm.options", "problem.options", "problem.options.constants"
 

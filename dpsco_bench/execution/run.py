@@ -11,6 +11,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import get_namespace, to_numpy
 from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.measures import Measure, get_measure
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.objective import Objective
@@ -30,21 +31,29 @@ class Trace:
     output : array (R, d)
         Final output, on the host.
     risk, evaluations : array (R, C)
-        Excess risk and counted gradient evaluations at each checkpoint; the last one is the final output.
+        The algorithm's measure (mostly the excess risk) and counted gradient evaluations at each checkpoint; the last
+        one is the final output.
     start_risk : float
-        Excess risk of the starting point.
+        The measure at the starting point.
+    certificate : float or None
+        `Objective.certificate`.
     """
 
     output: np.ndarray
     risk: np.ndarray
     evaluations: np.ndarray
     start_risk: float
+    certificate: float | None = None
 
 
 class Checkpoints:
-    """Records the excess risk each time another ``fraction * n`` gradients have been evaluated."""
+    """Shows iterates to a measure, and records it each time another ``fraction * n`` gradients have been evaluated.
 
-    def __init__(self, fraction: float | None, n: int) -> None:
+    Without a fraction only the final output is recorded.
+    """
+
+    def __init__(self, measure: Measure, fraction: float | None, n: int) -> None:
+        self._measure = measure
         self._every = None if fraction is None else fraction * n
         self._next = 0.0
         self.risk: list[np.ndarray] = []
@@ -52,6 +61,7 @@ class Checkpoints:
 
     def __call__(self, objective: Objective, x: Any) -> None:
         """Observe an iterate."""
+        self._measure.observe(objective, x)
         if self._every is None:
             return
         done = float(to_numpy(objective.evaluations).mean())
@@ -60,8 +70,8 @@ class Checkpoints:
             self.add(objective, x)
 
     def add(self, objective: Objective, x: Any) -> None:
-        """Record the excess risk now."""
-        self.risk.append(objective.excess_risk(x))
+        """Record the measure now."""
+        self.risk.append(self._measure.value(objective, x))
         self.evaluations.append(to_numpy(objective.evaluations).astype(np.float64))
 
 
@@ -89,10 +99,12 @@ def run_block(
     """
     xp = get_namespace(backend)
     _, plan = cell.plan(calibration, root_seed)
-    checkpoints = Checkpoints(record, cell.n)
-    objective = Objective(cell.problem_entry, data, replicates, xp, dtype, checkpoints if record is not None else None)
+    measure = get_measure(cell.algorithm_entry.measure)
+    checkpoints = Checkpoints(measure, record, cell.n)
+    watched = record is not None or measure.along_the_run
+    objective = Objective(cell.problem_entry, data, replicates, xp, dtype, checkpoints if watched else None)
     source = mechanism(plan, scales, cell.run_key(data_set), root_seed, first_replicate, replicates, xp, dtype)
-    start_risk = float(objective.excess_risk(objective.start)[0])
+    start_risk = measure.at_start(objective)
     run = cell.algorithm_entry.run_function
     if run is None:
         raise InputError("algorithm", cell.algorithm, "one with a run, attached by @plan.run")
@@ -102,7 +114,7 @@ def run_block(
     final = to_numpy(output)
     if not (np.isfinite(risk).all() and np.isfinite(final).all()):
         raise NumericalFailure(f"non-finite iterates: {describe(cell, calibration)}")
-    return Trace(final, risk, np.stack(checkpoints.evaluations, axis=1), start_risk)
+    return Trace(final, risk, np.stack(checkpoints.evaluations, axis=1), start_risk, objective.certificate)
 
 
 def replicate_blocks(n: int, replicates: int) -> list[tuple[int, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.rng.streams import Stream
 
 Array = Any
@@ -26,6 +27,21 @@ class Trait(Enum):
     STRONGLY_CONVEX = "a strongly convex objective"
     POLYAK_LOJASIEWICZ = "the Polyak-Lojasiewicz inequality"
     LIPSCHITZ = "Lipschitz records"
+    UNCONSTRAINED = "the whole space as domain"
+    BALL = "a ball as domain"
+    UNREGULARISED = "an objective without regulariser"
+    L1_BALL = "an l1 ball as domain"
+    L2_BALL = "an l2 ball as domain"
+    BALL_OR_STRONGLY_CONVEX = "a ball as domain or a strongly convex objective"
+    GENERALISED_LINEAR = "generalised linear records"
+
+
+DOMAIN_TRAITS = {
+    "space": frozenset({Trait.UNCONSTRAINED}),
+    "l1_ball": frozenset({Trait.BALL, Trait.L1_BALL}),
+    "l2_ball": frozenset({Trait.BALL, Trait.L2_BALL}),
+}
+"""What the name of a domain says."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +60,12 @@ class Constants:
         lambda >= 0 of the ridge term.
     initial_gap : float
         D0, an a-priori (not data-dependent) bound on ``F(start) - min F``.
+    initial_distance : float
+        A-priori bound on ``||start - x*||``; 0 where none is declared (see `distance`).
+    diameter : float
+        Euclidean diameter of the feasible set; 0 for the whole space.
+    domain : str
+        ``space``, or the name of the feasible ball (`geometry.ball.BALLS`).
     status : str
         ``global`` where `lipschitz` and `smoothness` hold on the whole domain, ``nominal`` where only declared.
     """
@@ -53,13 +75,17 @@ class Constants:
     strong_convexity: float = 0.0
     regularisation: float = 0.0
     initial_gap: float = 1.0
+    initial_distance: float = 0.0
+    diameter: float = 0.0
+    domain: str = "space"
     status: str = "global"
 
     def __post_init__(self) -> None:
-        for f in fields(self):
-            if f.name != "status":
-                value = checked_real(f.name, getattr(self, f.name), positive=f.name in _POSITIVE)
-                object.__setattr__(self, f.name, value)
+        for name in constant_names():
+            object.__setattr__(self, name, checked_real(name, getattr(self, name), positive=name in _POSITIVE))
+        if (self.domain == "space") != (self.diameter == 0):
+            allowed = "0, the domain being the whole space" if self.domain == "space" else "a finite number > 0"
+            raise InputError("diameter", self.diameter, allowed)
 
     @property
     def total_smoothness(self) -> float:
@@ -71,32 +97,58 @@ class Constants:
         """``kappa = L/mu`` with L of the losses alone; infinite without strong convexity."""
         return self.smoothness / self.strong_convexity if self.strong_convexity > 0 else math.inf
 
+    @property
+    def distance(self) -> float:
+        """A-priori bound on ``||start - x*||``: as declared, else ``sqrt(2 D0/mu)``.
+
+        Raises
+        ------
+        InputError
+            Without declared distance and strong convexity.
+        """
+        if self.initial_distance > 0:
+            return self.initial_distance
+        if self.strong_convexity > 0:
+            return math.sqrt(2.0 * self.initial_gap / self.strong_convexity)
+        raise InputError("initial_distance", self.initial_distance, "a finite number > 0 here")
+
+    @property
+    def ball(self) -> Ball | None:
+        """The feasible ball that domain and diameter describe; None for the whole space."""
+        return None if self.domain == "space" else Ball(self.domain, 0.5 * self.diameter)
+
     def override(self, **values: float) -> Constants:
         """Replace constants by declared ones; a value that claims more than the problem proves makes them nominal.
 
-        A larger Lipschitz or smoothness constant and a smaller strong convexity remain true; the a-priori gap enters
-        schedules only.
+        A larger Lipschitz or smoothness constant or diameter and a smaller strong convexity remain true; the a-priori
+        gap and distance enter schedules only.
 
         Raises
         ------
         InputError
             For an unknown constant or a value outside its range.
         """
-        names = [f.name for f in fields(self) if f.name != "status"]
         for key in values:
-            if key not in names:
-                raise InputError("problem constant", key, "one of " + ", ".join(names))
+            if key not in constant_names():
+                raise InputError("problem constant", key, "one of " + ", ".join(constant_names()))
         new = replace(self, **values)  # type: ignore[arg-type]
         stronger = (
             new.lipschitz < self.lipschitz
             or new.smoothness < self.smoothness
             or new.strong_convexity > self.strong_convexity
             or new.regularisation != self.regularisation
+            or new.diameter < self.diameter
         )
         return replace(new, status="nominal") if stronger else new
 
 
 _POSITIVE = ("lipschitz", "smoothness", "initial_gap")
+_LABELS = ("domain", "status")
+
+
+def constant_names() -> tuple[str, ...]:
+    """Names of the constants that are numbers, in order: those that may be declared by key."""
+    return tuple(f.name for f in fields(Constants) if f.name not in _LABELS)
 
 
 def checked_real(key: str, value: Any, *, positive: bool) -> float:
@@ -166,9 +218,11 @@ class Problem:
     name, summary, source : str
         Identity in the registry.
     traits : frozenset of Trait
-        What the objective satisfies.
+        What the objective satisfies, apart from what its constants say (see `properties`).
     shares_records : bool
         True where all records are equal (an oracle), hence no sampling variance and no neighbouring data sets.
+    cell_dependent : bool
+        True for a family with one member per cell (see `at`): its starting gap changes along a sweep.
     data_dependent_constants : bool
         True where `constants_of` looks at the data; such constants are never private.
     needs_data_root : bool
@@ -182,6 +236,7 @@ class Problem:
     source: ClassVar[str] = ""
     traits: frozenset[Trait] = frozenset()
     shares_records: ClassVar[bool] = False
+    cell_dependent: ClassVar[bool] = False
     data_dependent_constants: bool = False
     needs_data_root: ClassVar[bool] = False
     file_options: ClassVar[tuple[str, ...]] = ()
@@ -207,6 +262,30 @@ class Problem:
     def constants(self) -> Constants:
         """The constants in force: the problem's own with the user's overrides."""
         return self.own_constants.override(**self._overrides)
+
+    @property
+    def properties(self) -> frozenset[Trait]:
+        """`traits`, and those that the domain and the regulariser decide."""
+        own = self.own_constants
+        found = self.traits | DOMAIN_TRAITS[own.domain]
+        if own.regularisation == 0:
+            found |= {Trait.UNREGULARISED}
+        if found & {Trait.BALL, Trait.STRONGLY_CONVEX}:
+            found |= {Trait.BALL_OR_STRONGLY_CONVEX}
+        return found
+
+    @property
+    def member(self) -> tuple[float, ...]:
+        """What tells the members of a family apart; empty for a single problem."""
+        return ()
+
+    def at(self, n: int, epsilon: float, delta: float) -> Problem:
+        """The problem of a cell with ``n`` records and target (epsilon, delta): itself unless it belongs to a family.
+
+        Families whose objective depends on the cell return another member; schedules of the replicated theorem, not of
+        the data, decide which.
+        """
+        return self
 
     def constants_of(self, data: Data) -> Constants:
         """Constants for one data set; the same for all of them unless `data_dependent_constants`."""
@@ -268,9 +347,19 @@ class Problem:
         """The minimum (or infimum) of the empirical risk."""
         raise InputError("problem", self.name, "a problem with optimal_risk")
 
-    def expected_gap_gradient_descent(self, step: float, steps: int, sigma: float) -> float:
-        """Exact expected excess risk of noisy gradient descent, where a closed form is known."""
-        raise InputError("problem", self.name, "a problem with a closed form for gradient descent")
+    def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
+        """Exact expected excess risk of an algorithm with its schedule and noise, where a closed form is known.
+
+        Raises
+        ------
+        InputError
+            Where none is.
+        """
+        raise InputError("problem", self.name, f"a problem with a closed form for {algorithm}")
+
+    def expected_mean_squared_gradient(self, step: float, steps: int, sigma: float) -> float:
+        """Exact ``E mean_k ||grad F(x_k)||^2`` over the first ``steps`` iterates, where a closed form is known."""
+        raise InputError("problem", self.name, "a problem with a closed form for gradient norms")
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Records of the record domain, extreme ones first, for the search over neighbouring data sets."""

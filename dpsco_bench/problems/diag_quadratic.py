@@ -43,17 +43,5 @@ class DiagQuadratic(DiagonalOracle):
 
     @property
     def own_constants(self) -> Constants:
-        """G = 1 declared (nominal), L = 1, mu = 1/kappa, the exact initial gap."""
-        gap = 0.5 * float(np.mean(self.spectrum))
-        return Constants(1.0, 1.0, strong_convexity=1.0 / self.kappa, initial_gap=gap, status="nominal")
-
-    def expected_gap_gradient_descent(self, step: float, steps: int, sigma: float) -> float:
-        """Exact expected excess risk of ``steps`` noisy gradient steps.
-
-        ``(1/2) sum_j h_j [a_j^T e_j^2 + sigma^2 eta^2 (1 - a_j^T)/(1 - a_j)]`` with ``a_j = (1 - eta h_j)^2``.
-        """
-        h = self.spectrum
-        a = (1.0 - step * h) ** 2
-        decay = a**steps
-        noise = (sigma * step) ** 2 * (1.0 - decay) / (1.0 - a)
-        return 0.5 * float(np.sum(h * (decay * self.start**2 + noise)))
+        """G = 1 declared (nominal), L = 1, mu = 1/kappa, the exact initial gap and distance."""
+        return self.declared(strong_convexity=1.0 / self.kappa)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.backend.namespace import cast, take_rows, take_values, to_numpy
+from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.problems.base import Batch, Constants, Data, Problem
 
 Array = Any
@@ -36,6 +37,10 @@ class Objective:
     ----------
     evaluations : array (R,)
         Gradients of single records evaluated so far, per replicate.
+    domain : Ball or None
+        The feasible set; None for the whole space.
+    certificate : float or None
+        The largest norm of the gradient at an exact minimiser that was asked for, relative to what it balances.
     """
 
     def __init__(
@@ -52,7 +57,9 @@ class Objective:
         self.data = data.to(xp, dtype)
         self._risk_data = self.data if dtype == "float64" else data.to(xp, "float64")
         self.evaluations = xp.zeros((replicates,), dtype=xp.float64)
+        self.certificate: float | None = None
         self._regularisation = problem.constants.regularisation
+        self.domain: Ball | None = problem.own_constants.ball
         self._observer = observer
         self._optimal_risk: float | None = None
 
@@ -74,7 +81,7 @@ class Objective:
 
     def mean_gradient(self, x: Array) -> Array:
         """``mean_i grad f_i(x)``, without the regulariser; costs n evaluations."""
-        self.evaluations = self.evaluations + float(self.n)
+        self.count(self.n)
         return self.problem.mean_gradient(x, self.data)
 
     def full_gradient(self, x: Array) -> Array:
@@ -105,13 +112,33 @@ class Objective:
         return self._regularisation * x
 
     def prox(self, x: Array, step: Array) -> Array:
-        """Proximal map of ``step * (lambda/2) ||.||^2``; ``step`` is a number or an array ``(R, 1)``."""
-        return x / (1.0 + step * self._regularisation)
+        """Proximal map of ``step * (lambda/2) ||.||^2`` over the domain; ``step`` is a number or an array ``(R, 1)``.
+
+        The constrained minimiser is the projection of the free one, since the ridge is a multiple of the identity.
+        """
+        return self.project(x / (1.0 + step * self._regularisation))
+
+    def project(self, x: Array) -> Array:
+        """Euclidean projection on the domain."""
+        return x if self.domain is None else self.domain.project(x)
+
+    def count(self, gradients: int) -> None:
+        """Count gradients of single records, so many for every replicate."""
+        self.evaluations = self.evaluations + float(gradients)
+
+    def certify(self, gradient_norm: float) -> None:
+        """Keep the largest relative gradient norm at a minimiser."""
+        self.certificate = max(float(gradient_norm), self.certificate or 0.0)
 
     def observe(self, x: Array) -> None:
         """Show an iterate to the measurement, if there is one."""
         if self._observer is not None:
             self._observer(self, x)
+
+    def exact_gradient(self, x: Array) -> Array:
+        """``grad F(x)`` in float64 for a measurement: not counted, and not for algorithms."""
+        x = cast(x, self.xp.float64)
+        return self.problem.mean_gradient(x, self._risk_data) + self._regularisation * x
 
     def excess_risk(self, x: Array) -> np.ndarray:
         """``F(x) - min F`` in float64 on the host, shape ``(R,)``."""

@@ -1,23 +1,39 @@
-"""Quadratic oracles: all records equal, so that only the noise makes the risk random."""
+"""Quadratic and linear oracles: all records equal, so that only the noise makes the risk random."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
-from dpsco_bench.problems.base import Data, Problem, Trait
+from dpsco_bench.geometry.ball import Ball
+from dpsco_bench.problems.base import Constants, Data, Problem, Trait
 
 Array = Any
+GRADIENT_DESCENT = ("wang2017.dp_gd_pl", "wang2017.dp_gd")
+"""Algorithms that are noisy gradient descent with the last iterate as output."""
+
+
+def geometric_spectrum(d: int) -> np.ndarray:
+    """``2^-(j mod 16)`` for j = 0..d-1: sixteen scales, shape ``(d,)``."""
+    return 2.0 ** -(np.arange(d) % 16).astype(np.float64)
 
 
 class DiagonalOracle(Problem):
-    """``F(x) = (1/2) sum_j h_j (x_j - x*_j)^2`` for every record; the Lipschitz constant is nominal."""
+    """``F(x) = (1/2) sum_j h_j (x_j - x*_j)^2`` for every record.
+
+    The Lipschitz constant 1 is declared: true on a small enough ball, else nominal.
+    """
 
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ, Trait.LIPSCHITZ})
     shares_records = True
+
+    def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
+        self._arrays: dict[Any, tuple[Array, Array]] = {}
+        super().__init__(d, constants)
 
     @property
     def spectrum(self) -> np.ndarray:
@@ -29,10 +45,22 @@ class DiagonalOracle(Problem):
         """The minimiser, shape ``(d,)``."""
         return np.zeros(self.dimension)
 
+    def declared(self, ball: Ball | None = None, strong_convexity: float = 0.0) -> Constants:
+        """G = L = 1, the exact initial gap and distance, the domain; nominal unless the ball proves G."""
+        error = self.start - self.optimum
+        gap = 0.5 * float(np.sum(self.spectrum * error**2))
+        distance = float(np.linalg.norm(error))
+        common: dict[str, Any] = dict(strong_convexity=strong_convexity, initial_gap=gap, initial_distance=distance)
+        if ball is None:
+            return Constants(1.0, 1.0, **common, status="nominal")
+        steepest = float(self.spectrum.max()) * (ball.radius + float(np.linalg.norm(self.optimum)))
+        status = "global" if steepest <= 1.0 else "nominal"
+        return Constants(1.0, 1.0, **common, diameter=ball.diameter, domain=ball.name, status=status)
+
     def mean_gradient(self, x: Array, data: Data) -> Array:
         """``h * (x - x*)``."""
-        xp = array_namespace(x)
-        return xp.asarray(self.spectrum, dtype=x.dtype) * (x - xp.asarray(self.optimum, dtype=x.dtype))
+        spectrum, optimum = self._like(x)
+        return spectrum * (x - optimum)
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
         """Each selected record contributes the same gradient."""
@@ -41,10 +69,75 @@ class DiagonalOracle(Problem):
 
     def risk(self, x: Array, data: Data) -> Array:
         """The quadratic, in float64 up to the caller's dtype."""
+        spectrum, optimum = self._like(x)
+        return 0.5 * array_namespace(x).sum(spectrum * (x - optimum) ** 2, axis=-1)
+
+    def _like(self, x: Array) -> tuple[Array, Array]:
+        """Curvatures and minimiser in the namespace and dtype of ``x``."""
         xp = array_namespace(x)
-        error = x - xp.asarray(self.optimum, dtype=x.dtype)
-        return 0.5 * xp.sum(xp.asarray(self.spectrum, dtype=x.dtype) * error * error, axis=-1)
+        key = (xp, x.dtype, self.member)
+        if key not in self._arrays:
+            self._arrays[key] = xp.asarray(self.spectrum, dtype=x.dtype), xp.asarray(self.optimum, dtype=x.dtype)
+        return self._arrays[key]
 
     def optimal_risk(self, data: Data) -> float:
         """Zero."""
         return 0.0
+
+    def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
+        """Exact expected excess risk of noisy gradient descent, the last of T iterates.
+
+        ``(1/2) sum_j h_j E e_j^2`` with ``E e_j^2 = a_j^T e_j^2 + sigma^2 eta^2 (1 - a_j^T)/(1 - a_j)`` and
+        ``a_j = (1 - eta h_j)^2``.
+        """
+        if algorithm not in GRADIENT_DESCENT:
+            return super().expected_gap(algorithm, schedule, scales)
+        errors = self._squared_errors(schedule["step"], np.array([schedule["steps"]]), scales["gradient"])
+        return 0.5 * float(np.sum(self.spectrum * errors))
+
+    def expected_mean_squared_gradient(self, step: float, steps: int, sigma: float) -> float:
+        """Exact ``E mean_k ||grad F(x_k)||^2`` over k = 0..steps-1: ``mean_k sum_j h_j^2 E e_j^2``."""
+        errors = self._squared_errors(step, np.arange(steps), sigma)
+        return float(np.mean(np.sum(self.spectrum**2 * errors, axis=-1)))
+
+    def _squared_errors(self, step: float, steps: np.ndarray, sigma: float) -> np.ndarray:
+        """``E (x_k - x*)_j^2`` for each number of steps k, shape ``(k, d)``."""
+        a = (1.0 - step * self.spectrum) ** 2
+        decay = a ** steps[:, None]
+        noise = (sigma * step) ** 2 * (1.0 - decay) / (1.0 - a)
+        return decay * (self.start - self.optimum) ** 2 + noise
+
+
+class LinearOracle(Problem):
+    """``F(x) = -<c, x>`` over a ball, for every record; the minimum is ``-R ||c||_*``."""
+
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+    shares_records = True
+
+    @property
+    def slope(self) -> np.ndarray:
+        """``c``, shape ``(d,)``."""
+        raise InputError("problem", self.name, "a linear oracle that defines its slope")
+
+    @property
+    def feasible(self) -> Ball:
+        """The ball."""
+        raise InputError("problem", self.name, "a linear oracle that defines its ball")
+
+    def mean_gradient(self, x: Array, data: Data) -> Array:
+        """``-c``."""
+        return 0.0 * x - array_namespace(x).asarray(self.slope, dtype=x.dtype)
+
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        """Each selected record contributes the same gradient."""
+        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
+
+    def risk(self, x: Array, data: Data) -> Array:
+        """``-<c, x>``."""
+        xp = array_namespace(x)
+        return -xp.sum(xp.asarray(self.slope, dtype=x.dtype) * x, axis=-1)
+
+    def optimal_risk(self, data: Data) -> float:
+        """``-R`` times the dual norm of c."""
+        dual = np.abs(self.slope).max() if self.feasible.name == "l1_ball" else np.linalg.norm(self.slope)
+        return -self.feasible.radius * float(dual)

@@ -37,7 +37,14 @@ class Rank8LeastSquares(GeneralisedLinear):
     @property
     def own_constants(self) -> Constants:
         """G = 1 declared (nominal); L = mu = 1/8, the design's expected eigenvalues."""
-        return Constants(1.0, 1.0 / RANK, strong_convexity=1.0 / RANK, initial_gap=0.5, status="nominal")
+        return Constants(
+            1.0,
+            1.0 / RANK,
+            strong_convexity=1.0 / RANK,
+            initial_gap=0.5,
+            initial_distance=0.5 * RANK**0.5,
+            status="nominal",
+        )
 
     def constants_of(self, data: Data) -> Constants:
         """Constants with the extreme nonzero eigenvalues of ``A'A/n``."""

@@ -75,6 +75,11 @@ def test_the_first_variant_that_lists_a_calibration_is_its_default(mine):
         mine.plan(CONSTANTS, 4, 2, PRIVACY, "c")
 
 
+def test_a_default_may_be_named(mine, monkeypatch):
+    monkeypatch.setattr(mine, "defaults", {"none": "b"})
+    assert mine.variant_for("none") == "b" and mine.variant_for("none", "a") == "a"
+
+
 @pytest.mark.parametrize(
     ("given", "kept"),
     [({"count": 3}, 3), ({"count": None}, None), ({"size": 2}, 2.0), ({"size": 0.5}, 0.5), ({"mode": "y"}, "y")],

@@ -196,9 +196,8 @@ parts:
 
 
 def contents(folder):
-    """Every file but the locks, which stay behind whatever a run does."""
-    paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock"]
-    return {path.relative_to(folder): path.read_bytes() for path in paths}
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock")
+    return {path.relative_to(folder): path.read_bytes() for path in files}
 
 
 @pytest.fixture

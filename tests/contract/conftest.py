@@ -11,13 +11,15 @@ import numpy as np
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Full, Poisson
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.privacy.transcript import Recorder, Replay
-from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.problems.base import DOMAIN_TRAITS, Constants, Data, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.newton import minimise_glm_in_ball
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
 from dpsco_bench.rng.keys import stream_key
@@ -26,6 +28,7 @@ from dpsco_bench.rng.streams import Stream
 SEED = 11
 RECORDS, DIMENSION = 24, 3
 PRIVACY = PrivacySpec(1.0, 1e-5)
+DECIDED_BY_CONSTANTS = {Trait.UNREGULARISED, Trait.BALL_OR_STRONGLY_CONVEX}.union(*DOMAIN_TRAITS.values())
 SHORT = {"steps": 6, "epochs": 2, "inner_steps": 5}
 """Schedule lengths put in place of the theorem's, where an algorithm has options of these names."""
 
@@ -34,7 +37,7 @@ class PseudoHuber(GeneralisedLinear):
     """``sqrt(1 + (margin - y)^2)`` with labels in [-100, 100]: gradients of norm close to G in both directions."""
 
     name = "pseudo_huber"
-    traits = frozenset(Trait)
+    traits = frozenset(Trait) - DECIDED_BY_CONSTANTS
 
     @property
     def own_constants(self):
@@ -62,18 +65,45 @@ class PseudoHuber(GeneralisedLinear):
         return Data(count, rows, np.resize([100.0, -100.0, 0.0], count))
 
 
-FULLY_CROSSED = 4
+class PseudoHuberOnBall(PseudoHuber):
+    """The same losses on a ball that gives iterates room to go far, without a regulariser."""
+
+    name = "pseudo_huber_on_ball"
+    traits = PseudoHuber.traits - {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
+
+    @property
+    def own_constants(self):
+        return Constants(1.0, 1.0, initial_gap=100.0, initial_distance=100.0, diameter=2000.0, domain="l2_ball")
+
+    def optimal_risk(self, data):
+        """Over the l2 ball, which contains the l1 ball: differences of risks are what tests look at."""
+        return minimise_glm_in_ball(self, data, self.constants.ball.radius).value
+
+
+class PseudoHuberOnL1Ball(PseudoHuberOnBall):
+    """The same losses on an l1 ball."""
+
+    name = "pseudo_huber_on_l1_ball"
+
+    @property
+    def own_constants(self):
+        return Constants(1.0, 1.0, initial_gap=100.0, initial_distance=100.0, diameter=2000.0, domain="l1_ball")
+
+
+FULLY_CROSSED = 5
 """Problems, pseudo_huber among them, on which every calibration of an algorithm runs; enough as the registry grows."""
 
 
 @dataclass
 class Outcome:
-    """Output ``(R, d)`` on the host, with the mechanism and the objective that the run used."""
+    """Output ``(R, d)`` and the algorithm's measure on the host, with the mechanism and objective that the run used."""
 
     output: np.ndarray
     mechanism: Mechanism
     objective: Objective
     raw: object
+    risk: np.ndarray
+    start_risk: float
 
 
 @dataclass
@@ -93,7 +123,7 @@ class Case:
 
     @property
     def noisy(self):
-        return self.calibration != "none"
+        return self.calibration != "none" and bool(self.plan.queries)
 
     @cached_property
     def data(self):
@@ -129,9 +159,11 @@ class Case:
     def run(self, factory=Mechanism, *, data=None, **keywords):
         source = self.mechanism(factory, **keywords)
         replicates, xp = keywords.get("replicates", 4), keywords.get("xp", np)
-        objective = Objective(self.problem, data or self.data, replicates, xp, keywords.get("dtype", "float64"))
+        measure, dtype = get_measure(self.algorithm.measure), keywords.get("dtype", "float64")
+        objective = Objective(self.problem, data or self.data, replicates, xp, dtype, measure.observe)
+        start_risk = measure.at_start(objective)
         raw = self.algorithm.run_function(objective, self.plan, source)
-        return Outcome(to_numpy(raw), source, objective, raw)
+        return Outcome(to_numpy(raw), source, objective, raw, measure.value(objective, raw), start_risk)
 
     # --- checks that the mutation tests use too --------------------------------------------------------------
 
@@ -172,7 +204,8 @@ class Case:
         worst = {query.name: 0.0 for query in self.plan.queries}
         for recorded, on_neighbour in self.neighbouring_runs():
             for query in self.plan.queries:
-                change = recorded.mechanism.transcript.largest_change(on_neighbour.mechanism.transcript, query.name)
+                first, second = recorded.mechanism.transcript, on_neighbour.mechanism.transcript
+                change = first.largest_change(second, query.name, query.norm)
                 worst[query.name] = max(worst[query.name], float(change.max()) / query.sensitivity)
             np.testing.assert_array_equal(on_neighbour.output, recorded.output)
         assert max(worst.values()) <= 1 + 1e-9, worst
@@ -202,14 +235,16 @@ def replaced(data, position, records, which):
 def tiny(name):
     """A small instance of a problem: three dimensions where it allows them."""
     try:
-        return get_problem(name, DIMENSION)
+        problem = get_problem(name, DIMENSION)
     except InputError:
-        return get_problem(name)
+        problem = get_problem(name)
+    return problem.at(RECORDS, PRIVACY.epsilon, PRIVACY.delta)
 
 
 def tiny_problems():
     names = [name for name in list_problems() if not problem_class(name).needs_data_root]
-    return [PseudoHuber(DIMENSION), *map(tiny, names)]
+    own = [PseudoHuber(DIMENSION), PseudoHuberOnBall(DIMENSION), PseudoHuberOnL1Ball(DIMENSION)]
+    return [*own, *map(tiny, names)]
 
 
 def compatible(algorithm, problem):
@@ -244,13 +279,18 @@ NOISY = [c for c in CASES if c.noisy]
 SILENT = [c for c in CASES if not c.noisy]
 # Nominal constants prove no sensitivity, an oracle has no neighbours, and a plan with leaks does not claim to be all.
 SEARCHABLE = [
-    c for c in NOISY if c.problem.constants.status == "global" and not c.problem.shares_records and not c.plan.leaks
+    c
+    for c in NOISY
+    if c.problem.constants.status == "global"
+    and not c.problem.shares_records
+    and not (c.plan.leaks or c.plan.unprotected)
 ]
 SELECTIONS = {
     "case": CASES,
     "noisy_case": NOISY,
     "silent_case": SILENT,
     "law_case": one_problem_each(NOISY),  # noise and batches know the plan alone, so one problem will do
+    "charged_case": [c for c in one_problem_each(NOISY) if not c.plan.unprotected],  # those with a finite epsilon
     "symmetric_case": [c for c in SILENT if c.algorithm.order_invariant and not c.problem.shares_records],
     "searchable_case": SEARCHABLE,
     "sharp_case": [c for c in SEARCHABLE if isinstance(c.problem, PseudoHuber)],

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.errors import InputError
+from dpsco_bench.problems.base import Trait
 from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
@@ -23,6 +24,29 @@ def small(name, d=4):
 @pytest.fixture(params=HERE)
 def problem(request):
     """Every problem whose data are at hand, in four dimensions where it allows them."""
+    return small(request.param)
+
+
+@pytest.fixture(params=[name for name in HERE if Trait.CONVEX in small(name).traits])
+def convex_problem(request):
+    """The problems whose exact minimum is known."""
+    return small(request.param)
+
+
+def is_global(name, oracle):
+    problem = small(name)
+    return problem.constants.status == "global" and problem.shares_records == oracle
+
+
+@pytest.fixture(params=[name for name in HERE if is_global(name, oracle=False)])
+def global_problem(request):
+    """The problems with records whose Lipschitz constant is true on the whole domain."""
+    return small(request.param)
+
+
+@pytest.fixture(params=[name for name in HERE if is_global(name, oracle=True)])
+def global_oracle(request):
+    """The oracles whose Lipschitz constant is true on the whole domain."""
     return small(request.param)
 
 

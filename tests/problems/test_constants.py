@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.problems.base import Constants, Problem
+from dpsco_bench.problems.base import Constants, Problem, Trait
 from dpsco_bench.problems.registry import get_problem, list_problems, problem, problem_class
 
 OWN = Constants(1.0, 0.25, strong_convexity=0.1, regularisation=0.1, initial_gap=0.1)
@@ -70,6 +70,31 @@ def test_constants_are_plain_floats():
     assert type(Constants(1, np.float32(1)).smoothness) is float
 
 
+def test_domains():
+    assert OWN.ball is None
+    ball = Constants(1.0, 1.0, diameter=3.0, domain="l1_ball")
+    assert (ball.ball.name, ball.ball.radius) == ("l1_ball", 1.5)
+    assert ball.override(diameter=4.0).status == "global" and ball.override(diameter=2.0).status == "nominal"
+    with pytest.raises(InputError, match="^diameter = 2.0: must be 0, the domain being the whole space"):
+        OWN.override(diameter=2.0)
+    with pytest.raises(InputError, match="^diameter = 0.0: must be a finite number > 0"):
+        ball.override(diameter=0.0)
+    with pytest.raises(InputError, match="^problem constant = 'domain'"):
+        ball.override(domain="space")
+
+
+def test_distances():
+    assert OWN.distance == pytest.approx(math.sqrt(2)) and OWN.override(initial_distance=0.5).distance == 0.5
+    with pytest.raises(InputError, match="^initial_distance = 0.0"):
+        Constants(1.0, 1.0).distance  # noqa: B018
+
+
+def test_properties_follow_from_the_constants():
+    ridge, ball = get_problem("ridge_logistic"), get_problem("logistic_plain", radius=2.0)
+    assert Trait.UNCONSTRAINED in ridge.properties and Trait.UNREGULARISED not in ridge.properties
+    assert {Trait.BALL, Trait.UNREGULARISED} <= ball.properties and Trait.UNCONSTRAINED not in ball.properties
+
+
 def test_problems_take_constants_by_key():
     entry = get_problem("ridge_logistic", 5, constants={"smoothness": 1.0, "initial_gap": 1.0})
     assert entry.constants.condition_number == 10 and entry.constants.status == "global"
@@ -80,7 +105,9 @@ def test_problems_take_constants_by_key():
 def test_unknown_problems_and_options():
     with pytest.raises(InputError, match="^problem = 'nothing': must be one of .*ridge_logistic"):
         get_problem("nothing")
-    with pytest.raises(InputError, match="^option of problem ridge_logistic = 'kappa': must be one of constants$"):
+    with pytest.raises(
+        InputError, match="^option of problem ridge_logistic = 'kappa': must be one of radius, constants$"
+    ):
         get_problem("ridge_logistic", kappa=2.0)
     with pytest.raises(InputError, match="^problem = '../x'"):
         get_problem("../x")

@@ -106,3 +106,13 @@ def test_oracles_need_no_data():
         whole, part = objective.mean_gradient(objective.start), objective.batch_gradient(objective.start, drawn)
         np.testing.assert_allclose(np.asarray(part), np.asarray(whole), rtol=1e-15)
         np.testing.assert_array_equal(np.asarray(objective.evaluations), [10, 10])
+
+
+def test_the_prox_projects_on_the_domain():
+    """argmin over the ball of ``||y - x||^2/2``: the projection; there is no domain elsewhere."""
+    problem = get_problem("logistic_plain", 2, radius=1.0)
+    objective = Objective(problem, Data(1, np.ones((1, 2)), np.ones(1)), 1)
+    np.testing.assert_allclose(objective.prox(np.array([[3.0, 4.0]]), 0.5), [[0.6, 0.8]])
+    np.testing.assert_allclose(objective.prox(np.array([[0.3, 0.4]]), 0.5), [[0.3, 0.4]])
+    free = Objective(get_problem("logistic_plain", 2), Data(1, np.ones((1, 2)), np.ones(1)), 1)
+    assert free.domain is None and free.prox(np.array([[3.0, 4.0]]), 0.5)[0, 0] == 3.0

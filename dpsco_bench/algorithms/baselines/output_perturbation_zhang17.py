@@ -15,7 +15,11 @@ SOURCE = (
 )
 
 
-@algorithm("wang2017.output_perturbation_zhang17", source=SOURCE, needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ))
+@algorithm(
+    "wang2017.output_perturbation_zhang17",
+    source=SOURCE,
+    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED),
+)
 def plan(
     c: Constants,
     n: int,

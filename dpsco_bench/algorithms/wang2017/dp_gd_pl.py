@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from math import ceil, log, sqrt
+from math import ceil, log
 
 from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.wang2017.noisy_gradient import checked_step, checked_steps, gradient_query, noisy_step
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
+from dpsco_bench.privacy.plan import Plan, make_plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Trait
 
 SOURCE = "Wang, Ye, Xu 2017, Algorithm 4, Theorems 6.1 and 6.2"
 
 
-@algorithm("wang2017.dp_gd_pl", source=SOURCE, needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.POLYAK_LOJASIEWICZ))
+@algorithm(
+    "wang2017.dp_gd_pl",
+    source=SOURCE,
+    needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.POLYAK_LOJASIEWICZ, Trait.UNCONSTRAINED),
+)
 def plan(
     c: Constants,
     n: int,
@@ -43,17 +48,11 @@ def plan(
     """
     if c.strong_convexity <= 0:
         raise InputError("strong_convexity", c.strong_convexity, "> 0 (the PL constant)", SOURCE)
-    if steps is not None and steps < 1:
-        raise InputError("steps", steps, "an integer >= 1", SOURCE)
-    eta = 1.0 / c.total_smoothness if step is None else step
-    if not 0 < eta <= (1 + 1e-12) / c.total_smoothness:
-        raise InputError("step", eta, f"in (0, 1/L] with 1/L = {1 / c.total_smoothness:.6g}", SOURCE)
-    l = privacy.log_inverse_delta
+    eta = checked_step(step, c.total_smoothness, SOURCE)
     kappa = c.total_smoothness / c.strong_convexity
-    gain = 2 * log(n * privacy.epsilon) - log(d * c.lipschitz**2 * l)
-    T = steps or max(1, ceil(kappa * gain))
-    scale = sqrt(_noise_constant(noise_constant, privacy) * T * l) * c.lipschitz / (n * privacy.epsilon)
-    query = GaussianQuery("gradient", 2 * c.lipschitz / n, T, paper_scale=scale)
+    gain = 2 * log(n * privacy.epsilon) - log(d * c.lipschitz**2 * privacy.log_inverse_delta)
+    T = checked_steps(steps, SOURCE) or max(1, ceil(kappa * gain))
+    query = gradient_query(c, n, T, privacy, noise_constant, SOURCE)
     return make_plan(query, gradient_evaluations=n * T, n=n, steps=T, step=eta)
 
 
@@ -62,15 +61,6 @@ def dp_gd_pl(objective, plan, mechanism):
     """Algorithm 4 on iterates ``(R, d)``; returns the last iterate."""
     x = objective.start
     for t in range(plan.steps):
-        gradient = mechanism.release("gradient", objective.mean_gradient(x), t) + objective.regulariser_gradient(x)
-        x = x - plan.step * gradient
+        x = noisy_step(objective, plan, mechanism, x, t)
         objective.observe(x)
     return x
-
-
-def _noise_constant(value: float | str, privacy: PrivacySpec) -> float:
-    if value == "renyi":
-        return 8.0 + 4.0 * privacy.epsilon / privacy.log_inverse_delta
-    if isinstance(value, str) or value <= 0:
-        raise InputError("noise_constant", value, "a number > 0 or renyi", SOURCE)
-    return float(value)

@@ -7,14 +7,20 @@ from typing import Any
 
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.algorithms.wang2017.barzilai_borwein import barzilai_borwein_step
-from dpsco_bench.backend.namespace import cast_like, float64_zeros
-from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.privacy.plan import GaussianQuery, Plan, Poisson, SingleIndex, make_plan
+from dpsco_bench.algorithms.wang2017.variance_reduction import (
+    VARIANTS,
+    anchor_gradient,
+    check_choices,
+    inner_loop,
+    literal_plan,
+    poisson_plan,
+)
+from dpsco_bench.errors import InputError
+from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Trait
 
 SOURCE = "Wang, Ye, Xu 2017, Algorithm 1, Theorems 4.1 and 4.2"
-ANCHOR_SHARE = 0.3
 BB_LEAK = "the step size comes from exact full gradients"
 
 
@@ -22,7 +28,7 @@ BB_LEAK = "the step size comes from exact full gradients"
     "wang2017.dp_svrg",
     source=SOURCE,
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX),
-    variants={"poisson": ("accounted", "none"), "literal": ("paper", "none")},
+    variants=VARIANTS,
     order_invariant=False,
 )
 def plan(
@@ -61,62 +67,41 @@ def plan(
         c in sigma^2 = c G^2 N l/(n eps)^2, equation (3).
     """
     theta, variance = _check_theta(theta, inner_bound)
-    _check_choices(c, n, epochs, inner_steps, batch, step, step_rule, noise_constant, variant)
+    check_choices(SOURCE, n, variant, epochs, inner_steps, batch, step, noise_constant)
+    _check_step_rule(c, step_rule, variant)
     m = inner_steps or _inner_steps(c.condition_number, theta, variance)
     l = privacy.log_inverse_delta
     gain = log2(c.strong_convexity * c.initial_gap / (d * c.lipschitz**2 * l)) + 2 * log2(n * privacy.epsilon)
     T = epochs or max(1, ceil(gain))
     N, eta = T * m, step or theta / c.smoothness
     schedule: dict[str, Any] = dict(
-        n=n, epochs=T, inner_steps=m, step=eta, contraction=_rate(c, eta * c.smoothness, variance, m)
-    )
-    schedule.update(
-        bb=step_rule == "bb", bb_range=(1.0 / (m * c.total_smoothness), 5.0 / (m * max(c.regularisation, 1e-300)))
+        inner_steps=m,
+        step=eta,
+        contraction=_rate(c, eta * c.smoothness, variance, m),
+        bb=step_rule == "bb",
+        bb_range=(1.0 / (m * c.total_smoothness), 5.0 / (m * max(c.regularisation, 1e-300))),
     )
     if variant == "literal":
         scale = sqrt(noise_constant * N * l) * c.lipschitz / (n * privacy.epsilon)
-        inner = GaussianQuery("inner", 4 * c.lipschitz, N, SingleIndex(n), paper_scale=scale)
-        leaks = ("the exact full gradient enters every query uncharged",) + (step_rule == "bb") * (BB_LEAK,)
         limit = N / n**2
         outside = (f"Theorem 4.1 asks for eps <= c1 T m/n^2, here {limit:.3g} c1 (erratum E1)",)
-        return make_plan(
-            inner,
-            gradient_evaluations=T * (n + 2 * m),
-            leaks=leaks,
-            warnings=outside * (privacy.epsilon > limit),
-            batch=1,
-            exact_anchor=True,
-            **schedule,
-        )
-    b = batch or min(n, ceil(0.5 * n * privacy.epsilon / sqrt(N * l)))
-    anchor = GaussianQuery("anchor", 2 * c.lipschitz / n, T, share=ANCHOR_SHARE)
-    inner = GaussianQuery("inner", 4 * c.lipschitz / b, N, Poisson(b / n))
-    return make_plan(anchor, inner, gradient_evaluations=T * n + 2 * b * N, batch=b, exact_anchor=False, **schedule)
+        leaks, warnings = (step_rule == "bb") * (BB_LEAK,), (privacy.epsilon > limit) * outside
+        return literal_plan(c, n, T, N, scale, leaks=leaks, warnings=warnings, **schedule)
+    return poisson_plan(c, n, T, N, privacy, batch, **schedule)
 
 
 @plan.run
 def dp_svrg(objective, plan, mechanism):
-    """Algorithm 1 on iterates ``(R, d)``; returns the last snapshot."""
+    """Algorithm 1 on iterates ``(R, d)``; every epoch starts at its snapshot, and the last snapshot is returned."""
     snapshot, step, previous = objective.start, plan.step, None
     for s in range(plan.epochs):
-        v = objective.mean_gradient(snapshot)
-        if not plan.exact_anchor:
-            v = mechanism.release("anchor", v, s)
+        v = anchor_gradient(objective, plan, mechanism, snapshot, s)
         full = v + objective.regulariser_gradient(snapshot)
         if plan.bb and previous is not None:
             step = barzilai_borwein_step(snapshot - previous[0], full - previous[1], step, plan)
         previous = snapshot, full
-        x, total = snapshot, float64_zeros(snapshot)
-        for t in range(s * plan.inner_steps, (s + 1) * plan.inner_steps):
-            difference = objective.batch_gradient_difference(x, snapshot, mechanism.sample("inner", t))
-            if plan.exact_anchor:  # as printed: v itself is never released, each step is charged as one query
-                gradient = mechanism.release("inner", difference + v, t)
-            else:
-                gradient = mechanism.release("inner", difference, t) + v
-            x = objective.prox(x - step * gradient, step)
-            total = total + x
-            objective.observe(x)
-        snapshot = cast_like(total / plan.inner_steps, x)
+        steps = range(s * plan.inner_steps, (s + 1) * plan.inner_steps)
+        _, snapshot = inner_loop(objective, plan, mechanism, snapshot, snapshot, v, step, steps)
     objective.observe(snapshot)
     return snapshot
 
@@ -135,30 +120,11 @@ def _check_theta(theta: float | None, inner_bound: str) -> tuple[float, float]:
     return theta, variance
 
 
-def _check_choices(
-    c: Constants,
-    n: int,
-    epochs: int | None,
-    inner_steps: int | None,
-    batch: int | None,
-    step: float | None,
-    step_rule: str,
-    noise_constant: float,
-    variant: str,
-) -> None:
+def _check_step_rule(c: Constants, step_rule: str, variant: str) -> None:
     if c.strong_convexity <= 0:
         raise InputError("strong_convexity", c.strong_convexity, "> 0", SOURCE)
-    for key, value, top in (("epochs", epochs, None), ("inner_steps", inner_steps, None), ("batch", batch, n)):
-        if value is not None and (value < 1 or (top is not None and value > top)):
-            raise InputError(key, value, f"an integer in 1..{top}" if top else "an integer >= 1", SOURCE)
-    if step is not None and step <= 0:
-        raise InputError("step", step, "> 0", SOURCE)
     if step_rule not in ("constant", "bb"):
         raise InputError("step_rule", step_rule, "constant or bb", SOURCE)
-    if noise_constant <= 0:
-        raise InputError("noise_constant", noise_constant, "> 0", SOURCE)
-    if variant == "literal" and batch is not None:
-        raise Refusal("batch with variant literal", "Algorithm 1 samples one index per step", SOURCE)
     if step_rule == "bb" and variant == "poisson" and c.regularisation <= 0:
         raise InputError(
             "regularisation", c.regularisation, "> 0 for the clipped private step", "Tan et al. 2016, step rule"

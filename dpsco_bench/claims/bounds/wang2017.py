@@ -25,6 +25,38 @@ def _thm4_2_gradients_schedule(c: BoundContext) -> float:
     return (c.n + 384 * c.constants.condition_number) * c.schedule["epochs"]
 
 
+def _thm4_4(c: BoundContext) -> float:
+    return c.constants.lipschitz * sqrt(c.d) / (c.n * c.privacy_ratio)
+
+
+def _thm4_4_explicit(c: BoundContext) -> float:
+    L, T, m = c.constants.smoothness, c.schedule["epochs"], c.schedule["inner_steps"]
+    bias = c.start_risk * (1 + 1 / (2 * m)) + 39 * L * c.constants.distance**2 / (4 * m)
+    return bias / 2**T + c.d * c.scales["inner"] ** 2 / (4 * L)
+
+
+def _thm4_4_gradients(c: BoundContext) -> float:
+    return c.n * c.constants.smoothness * c.epsilon / sqrt(c.d) + c.n * c.schedule["epochs"]
+
+
+def _thm5_4(c: BoundContext) -> float:
+    width = c.schedule["bregman_radius"] * c.schedule["squared_width"]
+    return c.constants.lipschitz * sqrt(width) / (c.n * c.privacy_ratio)
+
+
+def _thm5_4_explicit(c: BoundContext) -> float:
+    Lc, T = c.schedule["norm_smoothness"], c.schedule["steps"]
+    squares = (T + 1) * (T + 2) * (2 * T + 3) / 6 - 1
+    noise = c.scales["gradient"] ** 2 * c.schedule["squared_width"] * squares / (2 * Lc)
+    return (8 * Lc * c.schedule["bregman_radius"] + noise) / (T + 1) ** 2
+
+
+def _thm5_4_gradients(c: BoundContext) -> float:
+    B, W = c.schedule["bregman_radius"], c.schedule["squared_width"]
+    signal = c.n * c.epsilon / (c.constants.lipschitz * sqrt(log(1 / c.delta) * W))
+    return c.n * sqrt(c.schedule["norm_smoothness"] * sqrt(B) * signal)
+
+
 def _thm6_2(c: BoundContext) -> float:
     k = c.constants
     return c.d * k.lipschitz**2 * c.schedule["steps"] / (2 * k.strong_convexity * (c.n * c.privacy_ratio) ** 2)
@@ -34,6 +66,16 @@ def _thm6_2_explicit(c: BoundContext) -> float:
     k = c.constants
     decay = (1 - k.strong_convexity / k.total_smoothness) ** c.schedule["steps"] * c.start_risk
     return decay + c.d * c.scales["gradient"] ** 2 / (2 * k.strong_convexity)
+
+
+def _thm6_3(c: BoundContext) -> float:
+    k = c.constants
+    return 2 * k.lipschitz * sqrt(2 * k.total_smoothness * k.initial_gap * c.d) / (c.n * c.privacy_ratio)
+
+
+def _thm6_3_explicit(c: BoundContext) -> float:
+    k = c.constants
+    return 2 * k.total_smoothness * k.initial_gap / c.schedule["steps"] + c.d * c.scales["gradient"] ** 2
 
 
 def _strongly_convex(c: BoundContext) -> float:
@@ -58,8 +100,24 @@ BOUNDS = (
         "(n + 384 kappa) T, from the schedule's m of about 192 kappa",
         _thm4_2_gradients_schedule,
     ),
+    Bound("wang2017.thm4_4", "G sqrt(d l) / (n eps)", _thm4_4),
+    Bound(
+        "wang2017.thm4_4_explicit",
+        "2^-T (D0 (1 + 1/(2m)) + 39 L ||x_0 - x*||^2 / (4m)) + d sigma^2 / (4 L)",
+        _thm4_4_explicit,
+    ),
+    Bound("wang2017.thm4_4_gradients", "n L eps / sqrt(d) + n T", _thm4_4_gradients),
+    Bound("wang2017.thm5_4", "G sqrt(B W l) / (n eps)", _thm5_4),
+    Bound(
+        "wang2017.thm5_4_explicit",
+        "8 Lc B / (T+1)^2 + sigma^2 W / (2 Lc (T+1)^2) sum_{k=2}^{T+1} k^2",
+        _thm5_4_explicit,
+    ),
+    Bound("wang2017.thm5_4_gradients", "n T with T = sqrt(Lc sqrt(B) n eps / (G sqrt(l W)))", _thm5_4_gradients),
     Bound("wang2017.thm6_2", "d G^2 T l / (2 mu n^2 eps^2)", _thm6_2),
     Bound("wang2017.thm6_2_explicit", "(1 - 1/kappa)^T D0 + d sigma^2 / (2 mu)", _thm6_2_explicit),
+    Bound("wang2017.thm6_3", "2 G sqrt(2 L D0 d l) / (n eps)", _thm6_3),
+    Bound("wang2017.thm6_3_explicit", "2 L D0 / T + d sigma^2", _thm6_3_explicit),
     Bound("wang2017.strongly_convex", "d l / (n eps)^2", _strongly_convex),
     Bound("wang2017.zhang17_convex", "(sqrt(d l) / (n eps))^(2/3)", _zhang17_convex),
     Bound("wang2017.zhang17_gradients", "n kappa ln(n)", _zhang17_gradients),

@@ -64,7 +64,7 @@ def screen(report: Mapping[str, Any]) -> Iterator[str]:
     )
     yield labelled("source", report["source"], 11)
     constants = report["constants"]
-    shown = ", ".join(f"{key} {number(value)}" for key, value in constants.items() if key != "status")
+    shown = ", ".join(f"{key} {number(value)}" for key, value in constants.items() if isinstance(value, float))
     yield labelled("constants", f"{shown} ({constants['status']})", 11)
     yield "\n" + table(_COLUMNS, list(_rows(report))) + "\n"
     yield from (labelled("*", sentence, 2) for sentence in sentences(report))

@@ -56,7 +56,9 @@ def algorithm(entry: Entry) -> Iterator[str]:
 def problem(entry: Entry) -> Iterator[str]:
     """Lines about a problem."""
     yield from _head(entry)
-    constants = ", ".join(f"{key} {number(value)}" for key, value in entry["constants"].items() if key != "status")
+    constants = ", ".join(
+        f"{key} {number(value)}" for key, value in entry["constants"].items() if isinstance(value, float)
+    )
     about = ", realised values depend on the data" if entry["data_dependent_constants"] else ""
     yield labelled("constants", f"{constants} ({entry['constants']['status']}{about})")
     effective = entry["effective_dimension"]

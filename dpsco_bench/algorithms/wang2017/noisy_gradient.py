@@ -1,0 +1,80 @@
+"""What the methods on full gradients share: the query of equations (9) and (11), its constant, and one noisy step."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.privacy.plan import GaussianQuery
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants
+
+Array = Any
+
+
+def gradient_query(
+    c: Constants, n: int, steps: int, privacy: PrivacySpec, noise_constant: float | str, source: str
+) -> GaussianQuery:
+    """``steps`` releases of the mean gradient: sensitivity 2G/n, ``sigma^2 = c G^2 T l/(n eps)^2`` as printed.
+
+    Parameters
+    ----------
+    c, n, steps, privacy
+        Problem constants, number of records, T, target privacy.
+    noise_constant : float or str
+        As in `noise_constant_value`.
+    source : str
+        Named in errors.
+    """
+    constant = noise_constant_value(noise_constant, privacy, source)
+    scale = sqrt(constant * steps * privacy.log_inverse_delta) * c.lipschitz / (n * privacy.epsilon)
+    return GaussianQuery("gradient", 2 * c.lipschitz / n, steps, paper_scale=scale)
+
+
+def noise_constant_value(value: float | str, privacy: PrivacySpec, source: str) -> float:
+    """The constant c: a number > 0, or ``renyi`` for ``8 + 4 eps/l``, from the proof's constants (erratum E8).
+
+    Raises
+    ------
+    InputError
+        For anything else.
+    """
+    if value == "renyi":
+        return 8.0 + 4.0 * privacy.epsilon / privacy.log_inverse_delta
+    if isinstance(value, str) or value <= 0:
+        raise InputError("noise_constant", value, "a number > 0 or renyi", source)
+    return float(value)
+
+
+def checked_steps(steps: int | None, source: str) -> int | None:
+    """Return T as given, None for the theorem's.
+
+    Raises
+    ------
+    InputError
+        For T < 1.
+    """
+    if steps is not None and steps < 1:
+        raise InputError("steps", steps, "an integer >= 1", source)
+    return steps
+
+
+def checked_step(step: float | None, smoothness: float, source: str) -> float:
+    """Return eta: 1/L, or a smaller one as given.
+
+    Raises
+    ------
+    InputError
+        Outside (0, 1/L].
+    """
+    eta = 1.0 / smoothness if step is None else step
+    if not 0 < eta <= (1 + 1e-12) / smoothness:
+        raise InputError("step", eta, f"in (0, 1/L] with 1/L = {1 / smoothness:.6g}", source)
+    return eta
+
+
+def noisy_step(objective: Any, plan: Any, mechanism: Any, x: Array, t: int) -> Array:
+    """``x - eta (grad F(x) + N(0, sigma^2 I))`` on iterates ``(R, d)``; the regulariser's gradient needs no noise."""
+    gradient = mechanism.release("gradient", objective.mean_gradient(x), t) + objective.regulariser_gradient(x)
+    return x - plan.step * gradient

@@ -1,0 +1,123 @@
+"""What Algorithms 1 and 2 share: the anchor gradient, the noisy inner loop, and the queries of either sampling."""
+
+from __future__ import annotations
+
+from math import ceil, sqrt
+from typing import Any
+
+from dpsco_bench.backend.namespace import cast_like, float64_zeros
+from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.privacy.plan import GaussianQuery, Plan, Poisson, SingleIndex, make_plan
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants
+
+Array = Any
+
+ANCHOR_SHARE = 0.3
+VARIANTS = {"poisson": ("accounted", "none"), "literal": ("paper", "none")}
+LEAK = "the exact full gradient enters every query uncharged"
+
+
+def literal_plan(
+    c: Constants,
+    n: int,
+    epochs: int,
+    inner: int,
+    paper_scale: float,
+    leaks: tuple[str, ...] = (),
+    warnings: tuple[str, ...] = (),
+    **schedule: Any,
+) -> Plan:
+    """As printed: exact anchors, one uniform record and one noise vector per inner step; N = ``inner`` queries."""
+    return make_plan(
+        GaussianQuery("inner", 4 * c.lipschitz, inner, SingleIndex(n), paper_scale=paper_scale),
+        gradient_evaluations=epochs * n + 2 * inner,
+        leaks=(LEAK, *leaks),
+        warnings=warnings,
+        n=n,
+        epochs=epochs,
+        batch=1,
+        exact_anchor=True,
+        **schedule,
+    )
+
+
+def poisson_plan(
+    c: Constants, n: int, epochs: int, inner: int, privacy: PrivacySpec, batch: int | None, **schedule: Any
+) -> Plan:
+    """Released anchors and Poisson batches of expected size ``b = min(n, ceil(0.5 n eps/sqrt(N l)))``."""
+    b = batch or min(n, ceil(0.5 * n * privacy.epsilon / sqrt(inner * privacy.log_inverse_delta)))
+    anchor = GaussianQuery("anchor", 2 * c.lipschitz / n, epochs, share=ANCHOR_SHARE)
+    query = GaussianQuery("inner", 4 * c.lipschitz / b, inner, Poisson(b / n))
+    evaluations = epochs * n + 2 * b * inner
+    return make_plan(
+        anchor, query, gradient_evaluations=evaluations, n=n, epochs=epochs, batch=b, exact_anchor=False, **schedule
+    )
+
+
+def anchor_gradient(objective: Any, plan: Plan, mechanism: Any, snapshot: Array, epoch: int) -> Array:
+    """``v``, the mean gradient at the snapshot: exact as printed, released once per epoch where it is accounted for."""
+    v = objective.mean_gradient(snapshot)
+    return v if plan.exact_anchor else mechanism.release("anchor", v, epoch)
+
+
+def inner_loop(
+    objective: Any, plan: Plan, mechanism: Any, x: Array, snapshot: Array, v: Array, step: Array, steps: range
+) -> tuple[Array, Array]:
+    """Variance-reduced noisy proximal steps from ``x``.
+
+    Parameters
+    ----------
+    objective, plan, mechanism
+        Of the run.
+    x, snapshot, v : array (R, d)
+        Iterate, snapshot and its anchor gradient.
+    step : float or array (R, 1)
+        eta.
+    steps : range
+        Numbers of the inner queries of this epoch.
+
+    Returns
+    -------
+    last, mean : array (R, d)
+        The last of the new iterates, and their mean.
+    """
+    total = float64_zeros(x)
+    for t in steps:
+        difference = objective.batch_gradient_difference(x, snapshot, mechanism.sample("inner", t))
+        if plan.exact_anchor:  # as printed: v itself is never released, each step is charged as one query
+            gradient = mechanism.release("inner", difference + v, t)
+        else:
+            gradient = mechanism.release("inner", difference, t) + v
+        x = objective.prox(x - step * gradient, step)
+        total = total + x
+        objective.observe(x)
+    return x, cast_like(total / len(steps), x)
+
+
+def check_choices(
+    source: str,
+    n: int,
+    variant: str,
+    epochs: int | None,
+    inner_steps: int | None,
+    batch: int | None,
+    step: float | None,
+    noise_constant: float,
+) -> None:
+    """Refuse schedule options out of range.
+
+    Raises
+    ------
+    InputError, Refusal
+        Naming the option.
+    """
+    for key, value, top in (("epochs", epochs, None), ("inner_steps", inner_steps, None), ("batch", batch, n)):
+        if value is not None and (value < 1 or (top is not None and value > top)):
+            raise InputError(key, value, f"an integer in 1..{top}" if top else "an integer >= 1", source)
+    if step is not None and step <= 0:
+        raise InputError("step", step, "> 0", source)
+    if noise_constant <= 0:
+        raise InputError("noise_constant", noise_constant, "> 0", source)
+    if variant == "literal" and batch is not None:
+        raise Refusal("batch with variant literal", "the algorithm samples one index per step", source)

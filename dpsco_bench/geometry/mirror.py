@@ -1,0 +1,213 @@
+"""Mirror maps of balls: steps in a Bregman divergence and in the ball's own norm, exact and for all replicates.
+
+``||.||_C`` is the Minkowski norm of the ball C, that is its norm over its radius. Each geometry has a
+distance-generating function w that is 1-strongly convex in ``||.||_C``, and two exact minimisations over C:
+
+- `bregman_step`: ``argmin_u D_w(u, z) + <direction, u>``;
+- `norm_step`: ``argmin_y coefficient ||y - x||_C^2 + <direction, y - x>``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+from scipy.integrate import quad
+from scipy.special import log_ndtr
+
+from dpsco_bench.backend.namespace import array_namespace, cumulative_sum
+from dpsco_bench.geometry.ball import Ball, l1_norm, largest, project_l2
+
+Array = Any
+ITERATIONS = 60
+"""Most steps of a bracketed Newton iteration; about six are made."""
+
+
+class Geometry(Protocol):
+    """What mirror descent on a ball needs."""
+
+    radius: float
+
+    def bregman_radius(self, d: int) -> float:
+        """Bound on ``D_w(x, 0)`` over the ball."""
+
+    def squared_width(self, d: int) -> float:
+        """``E sup_{w in C} <b, w>^2`` for standard normal b."""
+
+    def bregman_step(self, z: Array, direction: Array) -> Array:
+        """``argmin_{u in C} D_w(u, z) + <direction, u>``; arrays ``(R, d)``."""
+
+    def norm_step(self, x: Array, direction: Array, coefficient: float) -> Array:
+        """``argmin_{y in C} coefficient ||y - x||_C^2 + <direction, y - x>``; arrays ``(R, d)``."""
+
+
+def ball_geometry(ball: Ball) -> L1Geometry | L2Geometry:
+    """The geometry of a ball."""
+    return L1Geometry(ball.radius) if ball.name == "l1_ball" else L2Geometry(ball.radius)
+
+
+@dataclass(frozen=True)
+class L2Geometry:
+    """The l2 ball with ``w(x) = ||x||_2^2 / (2 radius^2)``: both steps are projected gradient steps."""
+
+    radius: float
+
+    def bregman_radius(self, d: int) -> float:
+        """1/2."""
+        return 0.5
+
+    def squared_width(self, d: int) -> float:
+        """``radius^2 d``."""
+        return self.radius**2 * d
+
+    def bregman_step(self, z: Array, direction: Array) -> Array:
+        """``P(z - radius^2 direction)``."""
+        return project_l2(z - self.radius**2 * direction, self.radius)
+
+    def norm_step(self, x: Array, direction: Array, coefficient: float) -> Array:
+        """``P(x - direction radius^2/(2 coefficient))``."""
+        return project_l2(x - (0.5 * self.radius**2 / coefficient) * direction, self.radius)
+
+
+@dataclass(frozen=True)
+class L1Geometry:
+    """The l1 ball with ``w(x) = (s/2) ||x||_q^2``, ``q = 2 ln d/(2 ln d - 1)`` and ``s = e (2 ln d - 1)/radius^2``.
+
+    For d below 3: q = 2 and ``s = d/radius^2``.
+    """
+
+    radius: float
+
+    @staticmethod
+    def dual_exponent(d: int) -> float:
+        """``p = q/(q - 1)``: ``2 ln d``, or 2 for d below 3."""
+        return 2.0 * math.log(d) if d >= 3 else 2.0
+
+    def curvature(self, d: int) -> float:
+        """S."""
+        p = self.dual_exponent(d)
+        return (math.e * (p - 1.0) if d >= 3 else float(d)) / self.radius**2
+
+    def bregman_radius(self, d: int) -> float:
+        """``s radius^2/2``."""
+        return 0.5 * self.curvature(d) * self.radius**2
+
+    def squared_width(self, d: int) -> float:
+        """``radius^2 E max_j b_j^2``."""
+        return self.radius**2 * mean_largest_square(d)
+
+    def bregman_step(self, z: Array, direction: Array) -> Array:
+        """``grad w*(soft(theta, lam))`` with ``theta = grad w(z) - direction``, lam >= 0 least feasible."""
+        xp = array_namespace(z)
+        d = z.shape[-1]
+        p, s = self.dual_exponent(d), self.curvature(d)
+        theta = _power_map(z, p / (p - 1.0), s) - direction
+        deficit = largest(theta) - xp.abs(theta)
+        height = self._height(deficit, largest(theta), p, s)
+        rest = height - deficit
+        return xp.sign(theta) * _power_map(xp.where(rest > 0, rest, xp.zeros_like(rest)), p, 1.0 / s)
+
+    def _height(self, deficit: Array, top: Array, p: float, s: float) -> Array:
+        """``tau = max|theta| - lam``, shape ``(R, 1)``: all of it where that is feasible, else the root.
+
+        The l1 norm of the result grows with tau and lies between ``tau/s`` and ``d^(2/p) tau/s``, which brackets it.
+        """
+        xp = array_namespace(deficit)
+        d = deficit.shape[-1]
+        positive = xp.where(top > 0, top, xp.ones_like(top))
+        high = xp.minimum(positive, xp.full_like(top, s * self.radius))
+        low = xp.minimum(high, xp.full_like(top, s * self.radius / d ** (2.0 / p)))
+        whole = _log_norm(deficit, positive, p, s)[0] <= math.log(self.radius)
+        height, enough = high, 4.0 * float(xp.finfo(deficit.dtype).eps)
+        for _ in range(ITERATIONS):
+            log_norm, slope = _log_norm(deficit, height, p, s)
+            excess = log_norm - math.log(self.radius)
+            low, high = xp.where(excess <= 0, height, low), xp.where(excess > 0, height, high)
+            done = whole | (xp.abs(excess) <= enough) | (high - low <= enough * high)
+            if bool(xp.all(done)):
+                break
+            newton = height * xp.exp(-excess / slope)
+            bracketed = xp.where((newton > low) & (newton < high), newton, 0.5 * (low + high))
+            height = xp.where(done, height, bracketed)  # a replicate does not depend on the others' iterations
+        return xp.where(whole, top, height)
+
+    def norm_step(self, x: Array, direction: Array, coefficient: float) -> Array:
+        """Exact greedy: one coordinate moves against its gradient, and others give mass to it while that pays.
+
+        The coordinate i of the largest ``|direction|`` moves alone as far as the norm and C allow (its `room`). Then
+        support coordinates j give their mass to i in decreasing ``rho_j = (|g_i| + sign(x_j) g_j)/2``, until
+        ``a (room + 2 moved) >= rho_j`` with ``a = 2 coefficient/radius^2``.
+        """
+        xp = array_namespace(x)
+        a = 2.0 * coefficient / self.radius**2
+        chosen = _first_largest(direction)
+        steepest = largest(direction)
+        heading = -xp.sum(xp.where(chosen, xp.sign(direction), xp.zeros_like(x)), axis=-1, keepdims=True)
+        mass = xp.abs(x)
+        own = xp.sum(xp.where(chosen, x, xp.zeros_like(x)), axis=-1, keepdims=True) * heading
+        slack = self.radius - l1_norm(x)
+        slack = xp.where(slack > 0, slack, xp.zeros_like(slack))
+        room = slack + 2.0 * xp.where(own < 0, -own, xp.zeros_like(own))
+        alone = xp.minimum(steepest / a, room)
+        gain = 0.5 * (steepest + xp.sign(x) * direction)
+        given = _water_filling(xp.where(chosen, xp.zeros_like(mass), mass), gain / a, room)
+        given = xp.where(steepest / a > room, given, xp.zeros_like(given))
+        moved = x - xp.sign(x) * given
+        return moved + xp.where(chosen, heading * (alone + l1_norm(given)), xp.zeros_like(x))
+
+
+@lru_cache(maxsize=256)
+def mean_largest_square(d: int) -> float:
+    """``E max_{j <= d} b_j^2`` of d standard normal variables."""
+
+    def tail(t: float) -> float:
+        """``2 t P(max|b_j| > t)``."""
+        none_above = d * math.log1p(-2.0 * math.exp(float(log_ndtr(-t)))) if t > 0 else -math.inf
+        return -2.0 * t * math.expm1(none_above)
+
+    middle = math.sqrt(2.0 * math.log(d + 1.0))
+    return sum(quad(tail, *ends, epsabs=0.0, epsrel=1e-12, limit=200)[0] for ends in ((0, middle), (middle, 40.0)))
+
+
+def _power_map(x: Array, exponent: float, scale: float) -> Array:
+    """Gradient of ``(scale/2) ||x||_exponent^2``; divides by the largest entry before taking powers."""
+    xp = array_namespace(x)
+    top = largest(x)
+    ratio = xp.abs(x) / xp.where(top > 0, top, xp.ones_like(top))
+    powers = ratio ** (exponent - 1.0)
+    total = xp.sum(powers * ratio, axis=-1, keepdims=True)
+    total = xp.where(total > 0, total, xp.ones_like(total))
+    return xp.sign(x) * powers * (scale * top * total ** (2.0 / exponent - 1.0))
+
+
+def _log_norm(deficit: Array, height: Array, p: float, s: float) -> tuple[Array, Array]:
+    """Logarithm of the l1 norm of ``grad w*`` at entries ``(height - deficit)_+``, and its slope in ``ln(height)``."""
+    xp = array_namespace(deficit)
+    ratio = 1.0 - xp.minimum(deficit, height) / height
+    kept = ratio > 0
+    powers = xp.where(kept, ratio ** (p - 2.0), xp.zeros_like(ratio))
+    counts, first, second = (
+        xp.sum(term, axis=-1, keepdims=True) for term in (powers, powers * ratio, powers * ratio * ratio)
+    )
+    log_norm = xp.log(height / s) + (2.0 / p - 1.0) * xp.log(second) + xp.log(first)
+    return log_norm, (2.0 - p) * first / second + (p - 1.0) * counts / first
+
+
+def _first_largest(x: Array) -> Array:
+    """Mask of the first coordinate with the largest absolute value."""
+    xp = array_namespace(x)
+    index = xp.argmax(xp.abs(x), axis=-1)
+    return xp.arange(x.shape[-1]) == xp.expand_dims(index, axis=-1)
+
+
+def _water_filling(mass: Array, level: Array, room: Array) -> Array:
+    """Mass given by each coordinate, highest level first, until ``room + 2 given in all`` reaches its level."""
+    xp = array_namespace(mass)
+    order = xp.argsort(-level, axis=-1)
+    available = xp.take_along_axis(mass, order, axis=-1)
+    before = cumulative_sum(available) - available
+    wanted = 0.5 * (xp.take_along_axis(level, order, axis=-1) - room) - before
+    taken = xp.minimum(xp.where(wanted > 0, wanted, xp.zeros_like(wanted)), available)
+    return xp.take_along_axis(taken, xp.argsort(order, axis=-1), axis=-1)
