@@ -225,7 +225,8 @@ class _Case:
         worst = {query.name: 0.0 for query in self.plan.queries}
         for recorded, other in self._neighbouring_runs():
             for query in self.plan.queries:
-                change = recorded.mechanism.transcript.largest_change(other.mechanism.transcript, query.name)
+                first, second = recorded.mechanism.transcript, other.mechanism.transcript
+                change = first.largest_change(second, query.name, query.norm)
                 worst[query.name] = max(worst[query.name], float(change.max()) / query.sensitivity)
         shown = ", ".join(f"{name} {ratio:.3g}" for name, ratio in worst.items())
         return _finding(
@@ -249,8 +250,9 @@ class _Case:
             return "all records of this problem are equal"
         if self.status != "global":
             return "the constants of this problem are nominal"
-        if self.plan.leaks:
-            return "the plan says what it leaks: " + "; ".join(self.plan.leaks)
+        leaks = [leak for leak in (self.plan.unprotected, *self.plan.leaks) if leak]
+        if leaks:
+            return "the plan says what it leaks: " + "; ".join(leaks)
         return ""
 
     def _neighbouring_runs(self) -> Iterator[tuple[_Run, _Run]]:

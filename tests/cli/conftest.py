@@ -17,6 +17,16 @@ class Outcome(NamedTuple):
 Dpsco = Callable[..., Outcome]
 
 
+@pytest.fixture(autouse=True)
+def unregistered(monkeypatch) -> None:
+    """What a test's plugin registers is forgotten afterwards."""
+    from dpsco_bench.algorithms import registry as algorithms
+    from dpsco_bench.problems import registry as problems
+
+    monkeypatch.setattr(algorithms, "_USER_ALGORITHMS", {})
+    monkeypatch.setattr(problems, "_USER_PROBLEMS", {})
+
+
 @pytest.fixture
 def dpsco(tmp_path, monkeypatch, capsys) -> Dpsco:
     """Run the command line in an empty working directory."""
