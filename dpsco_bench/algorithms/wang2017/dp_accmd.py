@@ -93,11 +93,11 @@ def dp_accmd(objective, plan, mechanism):
         alpha, r = (k + 2) / (4 * Lc), 2 / (k + 2)
         x = r * z + (1 - r) * y
         exact = objective.mean_gradient(x)
-        g = exact if plan.variant == "literal" else mechanism.release("gradient", exact, k)
+        g = exact if plan.y_step == "literal" else mechanism.release("gradient", exact, k)
         z = geometry.bregman_step(z, alpha * g)
-        if plan.variant == "acsa":
+        if plan.y_step == "acsa":
             y = r * z + (1 - r) * y
-        elif plan.variant == "noisy_y":
+        elif plan.y_step == "noisy_y":
             y = geometry.norm_step(x, g, Lc)
         else:
             y = geometry.norm_step(x, exact, Lc / 2)
