@@ -46,6 +46,7 @@ def test_timed_part_has_curves_of_every_cell(project):
         ("short", 1.0),
         ("short", 2.0),
     ]
+    assert [cell["timed_cell"] for cell in timed["cells"]] == [0, 0, 2, 2]  # epsilon changes the noise alone
     for cell in timed["cells"]:
         assert cell["evaluations"][-1] == 256 * {"long": 40, "short": 5}[cell["method"]]
         assert cell["seconds"] == sorted(cell["seconds"]) and len(cell["seconds"]) == len(cell["evaluations"])

@@ -75,7 +75,7 @@ def plan(
     gain = n * privacy.epsilon / (c.lipschitz * sqrt(privacy.log_inverse_delta * W))
     T = T or max(1, round(sqrt(K * Lc * sqrt(B) * gain)))
     schedule: dict[str, Any] = dict(
-        n=n, steps=T, norm_smoothness=Lc, bregman_radius=B, squared_width=W, variant=variant
+        n=n, steps=T, norm_smoothness=Lc, bregman_radius=B, squared_width=W, y_step=variant
     )
     if variant == "literal":
         return make_plan(gradient_evaluations=n * T, unprotected=NO_NOISE, **schedule)
