@@ -9,15 +9,20 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from dpsco_bench.algorithms.registry import algorithm, get_algorithm
+    from dpsco_bench.audit.contract import check_algorithm
+    from dpsco_bench.claims.bounds.registry import bound
     from dpsco_bench.execution.library import Result, run
     from dpsco_bench.privacy.plan import Full, GaussianQuery, Plan, Poisson, SingleIndex, make_plan
     from dpsco_bench.privacy.spec import PrivacySpec
     from dpsco_bench.problems.base import Constants, Data, Problem, Trait
+    from dpsco_bench.problems.glm import GeneralisedLinear, Logistic
     from dpsco_bench.problems.registry import get_problem, problem
 
 _HOMES = {
     "algorithm": "algorithms.registry",
     "get_algorithm": "algorithms.registry",
+    "check_algorithm": "audit.contract",
+    "bound": "claims.bounds.registry",
     "Result": "execution.library",
     "run": "execution.library",
     "Full": "privacy.plan",
@@ -31,6 +36,8 @@ _HOMES = {
     "Data": "problems.base",
     "Problem": "problems.base",
     "Trait": "problems.base",
+    "GeneralisedLinear": "problems.glm",
+    "Logistic": "problems.glm",
     "get_problem": "problems.registry",
     "problem": "problems.registry",
 }
@@ -39,6 +46,8 @@ __all__ = [
     "Data",
     "Full",
     "GaussianQuery",
+    "GeneralisedLinear",
+    "Logistic",
     "Plan",
     "Poisson",
     "PrivacySpec",
@@ -47,6 +56,8 @@ __all__ = [
     "SingleIndex",
     "Trait",
     "algorithm",
+    "bound",
+    "check_algorithm",
     "get_algorithm",
     "get_problem",
     "make_plan",

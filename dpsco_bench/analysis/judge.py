@@ -54,7 +54,8 @@ def judge_claim(entry: Mapping[str, Any], load: Load) -> list[dict[str, Any]]:
 
 def judge_modules(entry: Mapping[str, Any]) -> list[str]:
     """Modules that a claim's verdicts depend on, for their digest."""
-    return [__name__, f"dpsco_bench.claims.bounds.{entry['claim']['id'].split('.', 1)[0]}"]
+    papers = {part["bound"].split(".", 1)[0] for part in entry["claim"]["parts"] if part["bound"]}
+    return [__name__, *(f"dpsco_bench.claims.bounds.{paper}" for paper in sorted(papers))]
 
 
 class ClaimJudge:
@@ -182,12 +183,16 @@ class ClaimJudge:
 
     def _privacy(self, part: Part, calibration: str) -> Verdict:
         cells = self.evidence(part.id, calibration)
-        nominal = any(cell.context.constants.status == "nominal" for cell in cells)
+        withheld = ""
+        if any(cell.calibrated["privacy_status"] == "target_law_only" for cell in cells):
+            withheld = "target_law_only: the proof asks for an exact minimiser"
+        if any(cell.context.constants.status == "nominal" for cell in cells):
+            withheld = "the Lipschitz constant is nominal"
         return privacy_verdict(
             [cell.number("epsilon_real") for cell in cells],
             [cell.calibrated["epsilon_real_kind"] for cell in cells],
             [cell.entry["epsilon"] for cell in cells],
-            unproven="the Lipschitz constant is nominal" if nominal else "",
+            unproven=withheld,
         )
 
     def _complexity(self, part: Part, calibration: str) -> Verdict:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -159,7 +159,7 @@ def log_ratio(setting: Setting, transcript: dict[Where, Array], output: Array) -
     first, second = (_replay(setting, data, transcript, len(output)) for data in setting.pair)
     bins = np.zeros((len(output), BINS))
     for k, where in enumerate(transcript):
-        query, scale = setting.plan.query(where[0]), setting.scales[where[0]]
+        query, scale = cast(GaussianQuery, setting.plan.query(where[0])), setting.scales[where[0]]
         with np.errstate(invalid="ignore"):  # neither data set can release this: no evidence
             ratio = _log_density(query, scale, first, where) - _log_density(query, scale, second, where)
         bins[:, k * BINS // len(transcript)] += np.where(np.isnan(ratio), 0.0, ratio)

@@ -6,18 +6,23 @@ The plan is written only when its stamp (configuration files, overrides, package
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.jobs import check_job, part_jobs
 from dpsco_bench.claims.model import PROFILES, Claim, parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
+from dpsco_bench.execution.layout import read_plan_text
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable, write_text_atomic
 from dpsco_bench.paths import conf_dir
-from dpsco_bench.problems.registry import list_problems, problem_class
+from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
+
+CLAIM_SUFFIXES = (".yaml", ".yml")
 
 
 def claim_ids() -> list[str]:
@@ -25,15 +30,52 @@ def claim_ids() -> list[str]:
     return sorted(f"{path.parent.name}.{path.stem}" for path in (conf_dir() / "claim").glob("*/*.yaml"))
 
 
-def find_claim_id(text: str) -> str:
+def own_claims(files: Sequence[str | Path]) -> dict[str, dict[str, Any]]:
+    """Claims in a user's own files, by id; each file is written like those of ``conf/claim``.
+
+    Raises
+    ------
+    InputError
+        For something that is no such file, or an id that is taken.
+    """
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError  # type: ignore[import-untyped]
+
+    taken, found = set(claim_ids()), {}
+    for file in files:
+        if not isinstance(file, str | Path) or Path(file).suffix not in CLAIM_SUFFIXES or not Path(file).is_file():
+            raise InputError("claims", file, "a list of existing YAML files (.yaml)")
+        try:
+            entry = OmegaConf.to_container(OmegaConf.load(file), resolve=True)
+        except (YAMLError, OmegaConfBaseException, UnicodeDecodeError, OSError) as error:
+            raise InputError("claims", str(file), "a YAML file", " ".join(str(error).split())) from error
+        id = entry.get("id") if isinstance(entry, dict) else None
+        if not isinstance(id, str) or "." not in id.strip("."):
+            raise InputError(f"id in {file}", "missing" if id is None else id, "given, of the form paper.name")
+        if id in taken:
+            raise InputError(f"id in {file}", id, "one that no other claim has")
+        taken.add(id)
+        found[id] = dict(entry)  # type: ignore[arg-type]
+    return found
+
+
+def find_claim_id(text: str, known: Collection[str] | None = None) -> str:
     """Resolve an id as a user writes it: ``_`` may stand for ``.`` and ``/`` for the first dot.
+
+    Parameters
+    ----------
+    text : str
+        As written.
+    known : collection of str, optional
+        Ids to choose from; by default those of ``conf/claim``.
 
     Raises
     ------
     InputError
         For an unknown claim.
     """
-    known = claim_ids()
+    known = claim_ids() if known is None else known
     wanted = text.replace("/", ".", 1).replace("_", ".")
     for id in known:
         if id == text or id.replace("_", ".") == wanted:
@@ -48,10 +90,14 @@ def load_claim(id: str, profile: str = "ci", overrides: Sequence[str] = ()) -> t
     -------
     claim : Claim
     settings : dict
-        ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``.
+        ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``, ``claims``.
     """
-    config = _compose([f"claim={id.replace('.', '/', 1)}", f"profile={profile}", *overrides])
+    shipped = [f"claim={id.replace('.', '/', 1)}"] if id in claim_ids() else []
+    config = _compose([*shipped, f"profile={profile}", *overrides])
     load_plugins(config["plugins"])
+    if not shipped:
+        own = own_claims(config["claims"])
+        config["claim"] = own[find_claim_id(id, [*claim_ids(), *own])]
     return parse_claim(config["claim"]), _settings(config)
 
 
@@ -62,6 +108,7 @@ def _settings(config: dict[str, Any]) -> dict[str, Any]:
         "dtype": config["backend"]["dtype"],
         "data_root": config["data"]["root"],
         "plugins": config["plugins"],
+        "claims": config["claims"],
     }
 
 
@@ -87,6 +134,9 @@ def claim_plan(id: str, profile: str, overrides: Sequence[str] = ()) -> dict[str
     """One claim's entry of the plan: the claim as data, and the jobs of the parts that the profile measures."""
     claim, settings = load_claim(id, profile, overrides)
     parts = claim.parts_of(profile)
+    for part in parts:
+        if part.bound:
+            get_bound(part.bound)
     jobs = [job for part in parts if part.plans for job in part_jobs(claim, part, profile, settings)]
     for job in jobs:
         check_job(job)
@@ -98,18 +148,18 @@ def claim_plan(id: str, profile: str, overrides: Sequence[str] = ()) -> dict[str
 
 def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str] | None = None) -> dict[str, Any]:
     """The whole plan of a profile: claims with at least one part in it, and their jobs."""
-    check_profile(profile)
-    entries = [claim_plan(id, profile, overrides) for id in claims or claim_ids()]
+    settings = _settings(_compose([f"profile={check_profile(profile)}", *overrides]))
+    ids = claims or [*claim_ids(), *own_claims(settings["claims"])]
+    entries = [claim_plan(id, profile, overrides) for id in ids]
     return {"profile": profile, "claims": [entry for entry in entries if entry["claim"]["parts"]]}
 
 
 def write_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """Write the plan of a profile if its stamp is stale; return it either way."""
     stamp = plan_stamp(profile, overrides)
-    if path.is_file():
-        plan = loads(path.read_text())
-        if plan.get("stamp") == stamp:
-            return plan
+    with suppress(InputError):  # what is no plan, or none yet, is written anew
+        if read_plan_text(path).get("stamp") == stamp:
+            return loads(path.read_text(encoding="utf-8"))
     plan = {"stamp": stamp, **make_plan(profile, overrides)}
     write_text_atomic(path, dumps_canonical(plan))
     return loads(path.read_text())
@@ -120,11 +170,21 @@ def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
     settings = _settings(_compose([f"profile={check_profile(profile)}", *overrides]))
     load_plugins(settings["plugins"])
     absent = [name for name in list_problems() if problem_class(name).unavailable(Path(settings["data_root"]))]
-    digest = hashlib.sha256(dumps_canonical([settings, profile, absent]).encode())
+    contents = list(_own_contents(settings))
+    digest = hashlib.sha256(dumps_canonical([settings, profile, absent, contents]).encode())
     for path in (
         *sorted(conf_dir().rglob("*.yaml")),
         *sorted(PACKAGE_ROOT.rglob("*.py")),
-        *map(Path, settings["plugins"]),
+        *map(Path, (*settings["plugins"], *settings["claims"])),
     ):
         digest.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
+
+
+def _own_contents(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Digests of the files that own claims take their data from."""
+    for entry in own_claims(settings["claims"]).values():
+        for part in parse_claim(entry).parts:
+            if part.problem and problem_class(part.problem).file_options:
+                options = {"root": settings["data_root"], **part.problem_options}
+                yield get_problem(part.problem, **options).pins

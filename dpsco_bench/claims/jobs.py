@@ -11,7 +11,7 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.model import Claim, Method, Part
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import UNCHARGED
-from dpsco_bench.execution.cell import located
+from dpsco_bench.execution.cell import located, pinned, without_places
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.registry import problem_class
@@ -67,7 +67,8 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Map
     }
     for method in part.methods:
         for value in part.sweep.values[profile]:  # type: ignore[union-attr]
-            job["cells"].append(_cell(part, method, profile, calibration, value, len(job["cells"])))
+            cell = _cell(part, method, profile, calibration, value, len(job["cells"]))
+            job["cells"].append(pinned(cell, job["data_root"]))
     job["skipped"] = _skip_reason(job)
     job["calibration_key"] = _digest(
         _numbers(job, calibrating=True), _modules(job, CALIBRATION_MODULES), job["plugins"]
@@ -123,6 +124,7 @@ _NOT_NUMBERS = ("profile", "claim", "part", "plugins", "data_root", "timing", "k
 def _numbers(job: Mapping[str, Any], calibrating: bool) -> dict[str, Any]:
     """What affects the numbers: neither names, places nor profile; for a calibration neither replicates nor backend."""
     kept = {k: v for k, v in job.items() if k not in _NOT_NUMBERS}
+    kept["cells"] = [without_places(cell) for cell in job["cells"]]
     kept["skipped"] = bool(job["skipped"])
     if calibrating:
         for key in ("replicates", "data_sets", "backend", "dtype", "record"):
@@ -158,5 +160,6 @@ def check_job(job: Mapping[str, Any]) -> None:
         return
     for entry in job["cells"]:
         cell = located(entry, job["data_root"])
+        cell.problem_entry.check_records(cell.n)
         if not cell.problem_entry.data_dependent_constants:
             cell.plan(job["calibration"], job["seed"])

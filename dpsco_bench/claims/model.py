@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import Any
+from functools import cache
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS
 from dpsco_bench.errors import InputError
@@ -170,7 +172,7 @@ def parse_claim(entry: Mapping[str, Any]) -> Claim:
     """
     where = f"claim {entry.get('id', '?')}"
     values = dict(entry)
-    values["parts"] = [_parse_part(where, part) for part in entry.get("parts") or []]
+    values["parts"] = [_parse_part(where, part) for part in _listed(entry.get("parts"), f"{where}: parts")]
     claim = _build(Claim, values, where)
     if claim.id.count(".") < 1 or not claim.parts:
         raise InputError(where, claim.id, "an id paper.name with at least one part")
@@ -191,7 +193,7 @@ def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
     if "algorithm" in values:
         method = {k: values.pop(k) for k in ("algorithm", "variant", "options", "profile_options") if k in values}
         values["methods"] = [method]
-    values["methods"] = [_build(Method, m, where) for m in values.get("methods") or []]
+    values["methods"] = [_build(Method, m, where) for m in _listed(values.get("methods"), f"{where}: methods")]
     if values.get("sweep"):
         values["sweep"] = _build(Sweep, values["sweep"], f"{where}, sweep")
     part = _build(Part, values, where)
@@ -236,6 +238,12 @@ def _check_profiles(part: Part, where: str) -> None:
             raise InputError(f"{where}: {key}", sorted(values), "given for " + ", ".join(swept))
 
 
+def _listed(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list | None):
+        raise InputError(where, value, "a list")
+    return value or []
+
+
 def _build(cls: Any, values: Any, where: str) -> Any:
     if not isinstance(values, Mapping):
         raise InputError(where, values, "a mapping of keys to values")
@@ -243,7 +251,41 @@ def _build(cls: Any, values: Any, where: str) -> Any:
     for key in values:
         if key not in known:
             raise InputError(f"{where}: key", key, "one of " + ", ".join(known))
+        if not _fits(values[key], _hints(cls)[key]):
+            raise InputError(f"{where}: {key}", values[key], _wanted(_hints(cls)[key]))
     for key, f in known.items():
         if f.default is MISSING and f.default_factory is MISSING and key not in values:
             raise InputError(f"{where}: {key}", "missing", "given")
     return cls(**values)
+
+
+_hints = cache(get_type_hints)
+_NAMES = {float: "a number", int: "an integer", str: "text", bool: "true or false", type(None): "null"}
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value has the type that a field declares, inside lists and mappings too."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if origin in (Union, UnionType):
+        return any(_fits(value, kind) for kind in inner)
+    if origin is list:
+        return isinstance(value, list) and all(_fits(item, inner[0]) for item in value)
+    if origin is Mapping:
+        return isinstance(value, Mapping) and all(_fits(item, inner[1]) for item in value.values())
+    if isinstance(value, bool):
+        return hint is bool
+    return isinstance(value, (int, float) if hint is float else hint)
+
+
+def _wanted(hint: Any) -> str:
+    """A type in words."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return " or ".join(map(_wanted, inner))
+    if origin is list:
+        return f"a list of {_wanted(inner[0])}"
+    if origin is Mapping:
+        return "a mapping of names to " + ("values" if inner[1] is Any else _wanted(inner[1]))
+    return _NAMES.get(hint, "a mapping of keys to values")

@@ -74,6 +74,7 @@ def _entry(cell: Cell, calibration: str, constants: str, root_seed: int) -> dict
         calibrated = calibrate(plan, cell.privacy, calibration, constants)
         entry = calibration_json(variant, plan, calibrated)
         entry["noise"] = entry.pop("scales")
+        entry["warnings"] += cell.problem_entry.warnings
         entry["epsilon_add_remove"] = math.nan if plan.leaks else add_remove_epsilon(plan, entry["noise"], cell.delta)
     return {key: entry.get(key, "") if key == "refused" else entry[key] for key in _ENTRY_KEYS}
 

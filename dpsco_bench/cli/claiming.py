@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
 from dpsco_bench.cli.output import bounded
-from dpsco_bench.cli.overrides import parse_override, plugin_files
+from dpsco_bench.cli.overrides import file_list, listed_files, parse_override
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
@@ -30,6 +31,7 @@ SETTINGS = {
     "backend.dtype": "float64 or float32",
     "data.root": "a folder",
     "plugins": "a list of Python files, plugins=[FILE,...]",
+    "claims": "a list of YAML files, claims=[FILE,...]",
 }
 
 
@@ -84,6 +86,52 @@ class JobCache:
         return float(path.read_text()) if path.is_file() else math.nan
 
 
+def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """Sort the arguments of a verb into ids of claims and settings.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Ids, files of one's own claims (``.yaml``), and settings ``key=value``.
+    plugins : sequence of str
+        Further Python files.
+
+    Returns
+    -------
+    ids, settings : list of str
+        In the order in which they were asked for, each once; overrides of ``conf/plan.yaml``.
+
+    Raises
+    ------
+    InputError
+        For an unknown claim or setting, or none at all.
+    """
+    names = [text for text in arguments if "=" not in text]
+    files = [name for name in names if name.endswith(CLAIM_SUFFIXES)]
+    settings = _extended([text for text in arguments if "=" in text], "plugins", plugins)
+    settings = check_settings(_extended(settings, "claims", files))
+    known = [*claim_ids(), *own_claims(_listed(settings, "claims"))]
+    ids = [id for name in names for id in (own_claims([name]) if name in files else [find_claim_id(name, known)])]
+    if not ids:
+        raise InputError("claim", "missing", "given, e.g. wang2017.thm6.1")
+    return list(dict.fromkeys(ids)), settings
+
+
+def _listed(settings: Iterable[str], key: str) -> list[str]:
+    """Files that settings list under a key."""
+    return [
+        file for override in map(parse_override, settings) if override.key == key for file in listed_files(override)
+    ]
+
+
+def _extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:
+    """Settings with further files under a key."""
+    if not files:
+        return settings
+    kept = [text for text in settings if parse_override(text).key != key]
+    return [*kept, file_list(key, dict.fromkeys([*_listed(settings, key), *files]))]
+
+
 def check_settings(overrides: Iterable[str]) -> list[str]:
     """Check the overrides of a claim and load their plugins.
 
@@ -100,7 +148,9 @@ def check_settings(overrides: Iterable[str]) -> list[str]:
         if not _fits(override.key, override.text):
             raise InputError(override.key, override.text, SETTINGS[override.key])
         if override.key == "plugins":
-            load_plugins(plugin_files(override))
+            load_plugins(listed_files(override))
+        if override.key == "claims":
+            own_claims(listed_files(override))
         checked.append(str(override))
     return checked
 

@@ -21,7 +21,7 @@ def describe(id: str) -> dict[str, Any]:
     ----------
     id : str
         An algorithm, claim or table (``paper.name``; claims accept ``_`` for ``.``), a problem, an erratum
-        (``paper.E1``) or a paper (its errata ledger).
+        (``paper.E1``), a paper (its errata ledger), or the file of one's own claim.
 
     Returns
     -------
@@ -126,12 +126,16 @@ def _errata(id: str) -> dict[str, Any] | None:
 
 def _claim(id: str) -> dict[str, Any] | None:
     from dpsco_bench.claims.bounds.registry import get_bound
-    from dpsco_bench.claims.compose import claim_ids, find_claim_id, load_claim
+    from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, load_claim, own_claims
+    from dpsco_bench.claims.model import parse_claim
 
     wanted = id.replace("/", ".", 1).replace("_", ".")
-    if wanted not in {known.replace("_", ".") for known in claim_ids()}:
+    if id.endswith(CLAIM_SUFFIXES):
+        claim = parse_claim(next(iter(own_claims([id]).values())))
+    elif wanted in {known.replace("_", ".") for known in claim_ids()}:
+        claim, _ = load_claim(find_claim_id(id))
+    else:
         return None
-    claim, _ = load_claim(find_claim_id(id))
     parts = []
     for part in claim.parts:
         row = {key: value for key, value in asdict(part).items() if value not in ("", None, [], {})}

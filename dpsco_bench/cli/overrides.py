@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm, list_algorithms
@@ -78,7 +79,7 @@ def complete(arguments: Sequence[str]) -> list[Parsed]:
     parsed = [parse_override(argument) for argument in arguments]
     for override in parsed:
         if override.key == "plugins":
-            load_plugins(plugin_files(override))
+            load_plugins(listed_files(override))
     chosen = [_group_override(o) if o.key in GROUPS and not o.sign else o for o in parsed]
     named = {o.key: o.values for o in chosen}
     algorithms = [get_algorithm(id) for id in named.get("algorithm", (DEFAULTS["algorithm"],))]
@@ -113,8 +114,8 @@ def parse_override(argument: str) -> Parsed:
     return Parsed(sign, key.strip(), text, values or (text,), sweep)
 
 
-def plugin_files(override: Parsed) -> list[str]:
-    """The files of ``plugins=[a.py,b.py]``.
+def listed_files(override: Parsed) -> list[str]:
+    """The files of ``plugins=[a.py,b.py]`` or ``claims=[a.yaml]``.
 
     Raises
     ------
@@ -123,8 +124,23 @@ def plugin_files(override: Parsed) -> list[str]:
     """
     text = override.text.strip()
     if override.sweep or not (text.startswith("[") and text.endswith("]")):
-        raise InputError("plugins", text, "a list of Python files, plugins=[FILE,...]")
+        raise InputError(override.key, text, f"a list of files, {override.key}=[FILE,...]")
     return [item.strip().strip("'\"") for item in text[1:-1].split(",") if item.strip()]
+
+
+def file_list(key: str, files: Iterable[str | Path]) -> str:
+    """The override that `listed_files` reads.
+
+    Raises
+    ------
+    InputError
+        For a name that the override's grammar cannot hold.
+    """
+    names = [str(file) for file in files]
+    for name in names:
+        if set(name) & set("',\"[]"):
+            raise InputError(key, name, "a file whose name has no quote, comma or bracket")
+    return f"{key}=[" + ",".join(f"'{name}'" for name in names) + "]"
 
 
 def _group_override(override: Parsed) -> Parsed:

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.cli.overrides import file_list
 from dpsco_bench.cli.verbs.gate import read_verdicts, stored_digests, summary, verdicts_digest
 from dpsco_bench.cli.verbs.plan import current_plan
 from dpsco_bench.errors import DpscoError, InputError
@@ -69,6 +70,10 @@ def config_overrides(settings: Mapping[str, Any]) -> list[str]:
         raise InputError("overrides", overrides, f"KEY=VALUE ... ({str(error).lower()})", "--config") from None
     if "backend" in settings:
         result.append(f"backend={settings['backend']}")
+    for key in ("plugins", "claims"):
+        if key in settings:
+            files = [settings[key]] if isinstance(settings[key], str) else settings[key]
+            result.append(file_list(key, files))
     if "data_root" in settings:
         if not Path(settings["data_root"]).is_dir():
             raise InputError("data_root", settings["data_root"], "an existing folder", "--config")

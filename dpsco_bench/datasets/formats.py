@@ -19,6 +19,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from dpsco_bench.datasets import libsvm
 from dpsco_bench.datasets.store import DataCorrupt
 from dpsco_bench.errors import InputError
 
@@ -188,21 +189,12 @@ def _uci_block(text: bytes, path: Path) -> Block:
 
 
 def _libsvm_block(text: bytes, path: Path) -> Block:
-    """Read lines ``label index:value index:value ...`` with one number parser and no loop over lines."""
-    characters = np.frombuffer(text, dtype=np.uint8)
-    line_ends = np.append(np.flatnonzero(characters == ord("\n")), len(text))
-    pairs = np.diff(np.searchsorted(np.flatnonzero(characters == ord(":")), line_ends), prepend=0)
-    numbers = np.fromstring(text.replace(b":", b" "), dtype=np.float64, sep=" ")
-    starts = np.cumsum(1 + 2 * pairs) - (1 + 2 * pairs)
-    if len(numbers) != len(pairs) + 2 * int(pairs.sum()):
-        raise DataCorrupt(path, "lines are not of the form 'label index:value ...'")
+    lines = libsvm.parse(text)
+    numbers = np.concatenate([lines.labels, lines.values])
     if not np.array_equal(numbers, np.trunc(numbers)):
         raise InputError(f"values of {path.name}", "scaled", _LIBSVM_SCALED)
     if len(numbers) and np.abs(numbers).max() > np.iinfo(np.int16).max:
         raise DataCorrupt(path, "a value outside 16 bits")
-    index, value = np.delete(numbers, starts).astype(np.int16).reshape(-1, 2).T
-    if len(index) and not (index.min() >= 1 and index.max() <= COLUMNS):
+    if len(lines.indices) and not (lines.indices.min() >= 1 and lines.indices.max() <= COLUMNS):
         raise DataCorrupt(path, f"an index outside 1..{COLUMNS}")
-    features = np.zeros((len(pairs), COLUMNS), dtype=np.int16)
-    features[np.repeat(np.arange(len(pairs)), pairs), index - 1] = value
-    return features, numbers[starts].astype(np.int16)
+    return libsvm.dense(lines, COLUMNS).astype(np.int16), lines.labels.astype(np.int16)

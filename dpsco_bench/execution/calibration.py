@@ -41,6 +41,7 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
     else:
         calibrated = Calibration(calibration, {}, Charge(math.nan, "upper", "not charged"), "unproven")
     entry = calibration_json(variant, plan, calibrated)
+    entry["warnings"] += cell.problem_entry.warnings
     return {**entry, "constants": asdict(constants), "dimension": cell.problem_entry.effective_dimension}
 
 

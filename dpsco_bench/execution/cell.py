@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -74,6 +74,9 @@ class Cell:
         for key in entry:
             if key not in names:
                 raise InputError("cell key", key, "one of " + ", ".join(sorted(names)))
+        for f in fields(cls):
+            if f.default is MISSING and f.default_factory is MISSING and f.name not in entry:
+                raise InputError(f.name, "missing", "given")
         return cls(**entry)
 
     @cached_property
@@ -110,15 +113,15 @@ class Cell:
         )
 
     def _data_options(self) -> dict[str, Any]:
-        """Constructor options that can change the data: a data root is a place, constants only enter schedules.
+        """Constructor options that can change the data: not where they lie, but what a file contains; no constants.
 
         One form per meaning, since streams are keyed by it: defaults are left out, ``8`` for a real option is ``8.0``.
         """
         defaults = {k: p.default for k, p in inspect.signature(problem_class(self.problem)).parameters.items()}
         options = {
             k: float(v) if isinstance(defaults.get(k), float) and isinstance(v, int) else v
-            for k, v in self.problem_options.items()
-            if k not in ("root", "constants")
+            for k, v in placeless(self.problem, {**self.problem_options, **self.problem_entry.pins}).items()
+            if k != "constants"
         }
         return {k: v for k, v in options.items() if v != defaults.get(k, inspect.Parameter.empty)}
 
@@ -162,6 +165,35 @@ def located(entry: Mapping[str, Any], data_root: str) -> Cell:
     if not problem_class(cell.problem).needs_data_root:
         return cell
     return replace(cell, problem_options={**cell.problem_options, "root": data_root})
+
+
+def placeless(problem: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Constructor options of a problem without those that are places of files."""
+    places = ("root", *problem_class(problem).file_options)
+    return {key: value for key, value in options.items() if key not in places}
+
+
+def pinned(entry: Mapping[str, Any], data_root: str) -> dict[str, Any]:
+    """A plan's cell that will be run on the files that are there now, or not at all; by default on all their records.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or no number of records.
+    """
+    if problem_class(entry["problem"]).file_options:
+        options = entry["problem_options"]
+        problem = get_problem(entry["problem"], entry.get("d"), **{"root": data_root, **options})
+        given = {key: value for key, value in entry.items() if value is not None}
+        entry = {"n": problem.records, **given, "problem_options": {**options, **problem.pins}}
+    if entry.get("n") is None:
+        raise InputError("n", "missing", "given, an integer >= 1")
+    return dict(entry)
+
+
+def without_places(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A plan's cell as results keep it and keys digest it: content counts, places do not."""
+    return {**entry, "problem_options": placeless(entry["problem"], entry["problem_options"])}
 
 
 def _canonical(**entries: Any) -> str:

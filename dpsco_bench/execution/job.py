@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.cell import Cell, located, without_places
 from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.execution.results import FINAL, build_table
 from dpsco_bench.execution.run import Trace, replicate_blocks, run_block
@@ -46,10 +46,18 @@ def execute(
     for done, (entry, calibrated) in enumerate(entries):
         cell = located(entry, job["data_root"])
         make = _closed_form_rows if job.get("evaluation") == "closed_form" else _run_rows
-        rows.extend({**_cell_columns(job, cell, calibrated), **row} for row in make(job, cell, calibrated))
+        columns = _cell_columns(job, cell, calibrated)
+        rows.extend(_merged(columns, row) for row in make(job, cell, calibrated))
         progress(done + 1, len(entries))
     stored = {key: value for key, value in job.items() if key not in PLACES}
+    stored["cells"] = [without_places(entry) for entry in job["cells"]]
     return build_table(rows, {"job": stored, "calibrations": dict(calibrations)})
+
+
+def _merged(columns: Mapping[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    """A row with its cell's columns; the warnings of both."""
+    warnings = [text for text in (columns["warnings"], row.pop("warnings", "")) if text]
+    return {**columns, **row, "warnings": "; ".join(warnings)}
 
 
 def _cell_columns(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,14 +119,23 @@ def _trace_rows(trace: Trace, data_set: int, first: int) -> Iterator[dict[str, A
                 "gradient_evaluations": float(trace.evaluations[replicate, checkpoint]),
                 "risk": float(trace.risk[replicate, checkpoint]),
                 "start_risk": trace.start_risk,
+                "warnings": _certificate(trace.certificate),
             }
 
 
+def _certificate(gradient_norm: float | None) -> str:
+    """How exact a minimiser is, rounded up to a power of ten so that rounding does not show."""
+    if gradient_norm is None:
+        return ""
+    power = math.ceil(math.log10(max(gradient_norm, 1e-16)))
+    return f"minimiser certified: gradient below 1e{power:d} of the linear term and G"
+
+
 def _closed_form_rows(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """One row: the exact expectation that the problem knows for noisy gradient descent."""
-    measure, schedule = get_measure(cell.algorithm_entry.measure), calibrated["schedule"]
-    sigma = calibrated["scales"]["gradient"]
-    risk = measure.closed_form(cell.problem_entry, schedule["step"], schedule["steps"], sigma)
+    """One row: the exact expectation that the problem knows for the algorithm."""
+    measure = get_measure(cell.algorithm_entry.measure)
+    schedule, scales = calibrated["schedule"], calibrated["scales"]
+    risk = measure.closed_form(cell.problem_entry, cell.algorithm_entry.id, schedule, scales)
     objective = Objective(cell.problem_entry, cell.draw_data(job["seed"], 0), 1)
     yield {
         "data_set": 0,

@@ -127,9 +127,13 @@ def read_entry(plan: Path, claim: str) -> dict[str, Any]:
 
 def read_plan_text(plan: Path) -> dict[str, Any]:
     """A plan as plain JSON, infinities still strings: decoding them all is slow, and a job needs one entry."""
-    if not plan.is_file():
+    try:
+        found = json.loads(plan.read_text(encoding="utf-8")) if plan.is_file() else None
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not isinstance(found.get("claims"), list):
         raise InputError("plan", plan, "a file written by `python -m dpsco_bench plan`")
-    return json.loads(plan.read_text(encoding="utf-8"))
+    return found
 
 
 def find_job(entry: Mapping[str, Any], name: str) -> dict[str, Any]:

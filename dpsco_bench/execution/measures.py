@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,8 +40,10 @@ class Measure:
         """The measure of the trivial run, which stays at the starting point."""
         return float(self.value(objective, objective.start)[0])
 
-    def closed_form(self, problem: Problem, step: float, steps: int, sigma: float) -> float:
-        """Its exact expectation for noisy gradient descent, where the problem knows it."""
+    def closed_form(
+        self, problem: Problem, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]
+    ) -> float:
+        """Its exact expectation for an algorithm with its schedule and noise, where the problem knows it."""
         raise InputError("measure", type(self).__name__, "a measure with closed forms")
 
 
@@ -53,9 +56,11 @@ class ExcessRisk(Measure):
         """Excess empirical risk."""
         return objective.excess_risk(x)
 
-    def closed_form(self, problem: Problem, step: float, steps: int, sigma: float) -> float:
-        """Expected excess risk of the last iterate."""
-        return problem.expected_gap_gradient_descent(step, steps, sigma)
+    def closed_form(
+        self, problem: Problem, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]
+    ) -> float:
+        """Expected excess risk of the output."""
+        return problem.expected_gap(algorithm, schedule, scales)
 
 
 class MeanSquaredGradient(Measure):
@@ -82,9 +87,11 @@ class MeanSquaredGradient(Measure):
         total = self._total / self._count if self._count else _squared_gradient(objective, x)
         return to_numpy(total).astype(np.float64)
 
-    def closed_form(self, problem: Problem, step: float, steps: int, sigma: float) -> float:
-        """Its expectation over the noise."""
-        return problem.expected_mean_squared_gradient(step, steps, sigma)
+    def closed_form(
+        self, problem: Problem, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]
+    ) -> float:
+        """Its expectation over the noise of gradient descent."""
+        return problem.expected_mean_squared_gradient(schedule["step"], schedule["steps"], scales["gradient"])
 
 
 def get_measure(name: str) -> Measure:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Iterable
+import traceback
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import DpscoError, InputError
 
 
 def load_plugins(paths: Iterable[str | Path]) -> None:
@@ -22,12 +24,17 @@ def load_plugins(paths: Iterable[str | Path]) -> None:
     Raises
     ------
     InputError
-        For a path that is not a Python file.
+        For a path that is not a Python file, or a file that cannot be imported.
     """
     for path in paths:
         if not isinstance(path, str | Path) or Path(path).suffix != ".py" or not Path(path).is_file():
             raise InputError("plugins", path, "a list of existing Python files (.py)")
         _load(Path(path).resolve())
+
+
+def job_plugins(jobs: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The files that any of these jobs of a plan needs, each once."""
+    return list(dict.fromkeys(path for job in jobs for path in job["plugins"]))
 
 
 def _load(path: Path) -> None:
@@ -41,6 +48,17 @@ def _load(path: Path) -> None:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except BaseException:
+    except BaseException as error:
         del sys.modules[name]
+        if isinstance(error, Exception) and not isinstance(error, DpscoError):
+            reason = f"{type(error).__name__}: {error}{_line(error, path)}"
+            raise InputError("plugins", str(path), "a Python file that can be imported", reason) from error
         raise
+
+
+def _line(error: Exception, path: Path) -> str:
+    """Where in the file an error arose."""
+    if isinstance(error, SyntaxError):
+        return ""  # says it itself
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return f", line {lines[-1]}" if lines else ""

@@ -13,7 +13,7 @@ from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Problem, constant_names
-from dpsco_bench.problems.registry import problem_class
+from dpsco_bench.problems.registry import get_problem, problem_class
 
 CONSTANTS = constant_names()
 CELL_KEYS = ("n", "d", "epsilon", "delta")
@@ -76,8 +76,9 @@ def make_cell(algorithm: str, problem: str, keys: Mapping[str, Any]) -> Cell:
     algorithm, problem : str
         Ids.
     keys : mapping
-        ``n`` (required), ``d``, ``epsilon``, ``delta``, ``variant``, schedule options, problem options and problem
-        constants, plain or with their prefix (``algorithm.options.theta``, ``problem.options.kappa``).
+        ``n`` (required unless a file has the records), ``d``, ``epsilon``, ``delta``, ``variant``, schedule options,
+        problem options and problem constants, plain or with their prefix (``algorithm.options.theta``,
+        ``problem.options.kappa``).
 
     Returns
     -------
@@ -100,11 +101,13 @@ def make_cell(algorithm: str, problem: str, keys: Mapping[str, Any]) -> Cell:
             raise unknown_key(key, value, known_keys(entry, cls), f"{entry.id} on {problem}")
         else:
             sorted_keys[place][name] = value
-    if "n" not in fields:
-        raise InputError("n", "missing", "given, an integer >= 1")
-    options = {k: _as_declared(v, problem_options(cls).get(k)) for k, v in sorted_keys[PROBLEM].items()}
+    declared = problem_options(cls)
+    options = {k: _as_declared(v, declared.get(k)) for k, v in sorted_keys[PROBLEM].items() if v is not None}
     if sorted_keys[CONSTANT]:
         options["constants"] = {**dict(options.get("constants") or {}), **sorted_keys[CONSTANT]}
+    fields.setdefault("n", get_problem(problem, fields.get("d"), **options).records if cls.file_options else None)
+    if fields["n"] is None:
+        raise InputError("n", "missing", "given, an integer >= 1")
     cell = Cell(
         entry.id, problem, **fields, **sorted_keys["algorithm"], options=sorted_keys[SCHEDULE], problem_options=options
     )
@@ -125,6 +128,7 @@ def check_cell(cell: Cell) -> Cell:
     if cell.variant is not None and not isinstance(cell.variant, str):
         raise InputError("variant", cell.variant, "one of " + ", ".join(cell.algorithm_entry.variants))
     cell.algorithm_entry.check_problem(cell.problem_entry)
+    cell.problem_entry.check_records(cell.n)
     return cell
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.backend.namespace import get_namespace, to_numpy
-from dpsco_bench.errors import NumericalFailure
+from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.measures import Measure, get_measure
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -35,12 +35,15 @@ class Trace:
         one is the final output.
     start_risk : float
         The measure at the starting point.
+    certificate : float or None
+        `Objective.certificate`.
     """
 
     output: np.ndarray
     risk: np.ndarray
     evaluations: np.ndarray
     start_risk: float
+    certificate: float | None = None
 
 
 class Checkpoints:
@@ -103,14 +106,15 @@ def run_block(
     source = mechanism(plan, scales, cell.run_key(data_set), root_seed, first_replicate, replicates, xp, dtype)
     start_risk = measure.at_start(objective)
     run = cell.algorithm_entry.run_function
-    assert run is not None
+    if run is None:
+        raise InputError("algorithm", cell.algorithm, "one with a run, attached by @plan.run")
     output = run(objective, plan, source)
     checkpoints.add(objective, output)
     risk = np.stack(checkpoints.risk, axis=1)
     final = to_numpy(output)
     if not (np.isfinite(risk).all() and np.isfinite(final).all()):
         raise NumericalFailure(f"non-finite iterates: {describe(cell, calibration)}")
-    return Trace(final, risk, np.stack(checkpoints.evaluations, axis=1), start_risk)
+    return Trace(final, risk, np.stack(checkpoints.evaluations, axis=1), start_risk, objective.certificate)
 
 
 def replicate_blocks(n: int, replicates: int) -> list[tuple[int, int]]:

@@ -13,15 +13,16 @@ import pyarrow.compute as pc
 
 from dpsco_bench.backend.namespace import get_namespace
 from dpsco_bench.errors import DpscoError, InputError, checked_count
-from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.cell import Cell, located, pinned, without_places
 from dpsco_bench.execution.job import PLACES
 from dpsco_bench.execution.library import check_run, check_size, standard_error
 from dpsco_bench.execution.request import check_cell, plan_cell
 from dpsco_bench.execution.results import FINAL
 from dpsco_bench.jsonio import dumps_canonical
-from dpsco_bench.problems.registry import problem_class
+from dpsco_bench.problems.registry import get_problem, problem_class
 
 DTYPES = ("float64", "float32")
+DEFAULT_RECORDS = 4096
 _KEPT = (
     *("algorithm", "variant", "problem", "n", "d", "calibration", "epsilon_claimed", "delta", "epsilon_real"),
     *("epsilon_real_kind", "privacy_status", "accountant", "planned_evaluations", "delta_large", "warnings"),
@@ -73,19 +74,24 @@ def single_job(config: Mapping[str, Any]) -> dict[str, Any]:
         "plugins": list(config["plugins"]),
         "data_root": config["data"]["root"],
         "skipped": "",
-        "cells": [_cell_json(cell)],
+        "cells": [pinned(_cell_json(cell), config["data"]["root"])],
     }
     numbers = {key: value for key, value in job.items() if key not in PLACES}
+    numbers["cells"] = [without_places(entry) for entry in job["cells"]]
     return {**job, "key": hashlib.sha256(dumps_canonical(numbers).encode()).hexdigest()[:16]}
 
 
 def _cell(config: Mapping[str, Any]) -> Cell:
     algorithm, problem = config["algorithm"], config["problem"]
-    options = {k: v for k, v in problem["options"].items() if v is not None and k != "root"}
+    cls = problem_class(problem["name"])
+    options = {k: v for k, v in problem["options"].items() if v is not None and (k != "root" or cls.needs_data_root)}
+    n = config["n"]
+    if n is None:
+        n = get_problem(cls.name, config["d"], **options).records or DEFAULT_RECORDS
     return Cell(
         algorithm["id"],
         problem["name"],
-        config["n"],
+        n,
         config["epsilon"],
         config["delta"],
         config["d"],
@@ -103,7 +109,7 @@ def _cell_json(cell: Cell) -> dict[str, Any]:
         "variant": cell.variant,
         "options": dict(cell.options),
         "problem": cell.problem,
-        "problem_options": dict(cell.problem_options),
+        "problem_options": {k: v for k, v in cell.problem_options.items() if k != "root"},
         "n": cell.n,
         "d": cell.problem_entry.dimension,
         "epsilon": float(cell.epsilon),
@@ -115,8 +121,6 @@ def _cell_json(cell: Cell) -> dict[str, Any]:
 
 def _check(cell: Cell, config: Mapping[str, Any]) -> Cell:
     """The cell with its data root, where its problem has one."""
-    from dpsco_bench.execution.cell import located
-
     check_cell(cell)
     return located(_cell_json(cell), config["data"]["root"])
 

@@ -28,9 +28,7 @@ ITERATIONS = 60
 class Geometry(Protocol):
     """What mirror descent on a ball needs."""
 
-    @property
-    def radius(self) -> float:
-        """Of the ball."""
+    radius: float
 
     def bregman_radius(self, d: int) -> float:
         """Bound on ``D_w(x, 0)`` over the ball."""
@@ -45,7 +43,7 @@ class Geometry(Protocol):
         """``argmin_{y in C} coefficient ||y - x||_C^2 + <direction, y - x>``; arrays ``(R, d)``."""
 
 
-def ball_geometry(ball: Ball) -> Geometry:
+def ball_geometry(ball: Ball) -> L1Geometry | L2Geometry:
     """The geometry of a ball."""
     return L1Geometry(ball.radius) if ball.name == "l1_ball" else L2Geometry(ball.radius)
 
@@ -101,7 +99,7 @@ class L1Geometry:
         return self.radius**2 * mean_largest_square(d)
 
     def bregman_step(self, z: Array, direction: Array) -> Array:
-        """``grad w*(soft(theta, lam))``, ``theta = grad w(z) - direction``, with the least lam >= 0 that is feasible."""
+        """``grad w*(soft(theta, lam))`` with ``theta = grad w(z) - direction``, lam >= 0 least feasible."""
         xp = array_namespace(z)
         d = z.shape[-1]
         p, s = self.dual_exponent(d), self.curvature(d)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants import gaussian, pld, single_index
 from dpsco_bench.privacy.ledger import privacy_status
-from dpsco_bench.privacy.plan import Full, GaussianQuery, Plan, Poisson, SingleIndex
+from dpsco_bench.privacy.plan import Full, GaussianQuery, Plan, Poisson, Query, SingleIndex
+from dpsco_bench.privacy.rules import RULES
 from dpsco_bench.privacy.spec import PrivacySpec
 
 
@@ -41,7 +43,7 @@ class Calibration:
     calibration : str
         ``paper``, ``accounted`` or ``none``.
     scales : dict
-        Noise standard deviation per query.
+        Noise scale per query; of a normal its standard deviation.
     charge : Charge
         The accountant's value for these scales.
     privacy_status : str
@@ -79,29 +81,28 @@ def calibrate(plan: Plan, privacy: PrivacySpec, calibration: str, constants: str
         raise InputError("calibration", calibration, "one of " + ", ".join(_SCALES))
     scales = _SCALES[calibration](plan, privacy)
     charged = charge(plan, scales, privacy.delta)
-    status = privacy_status(charged.kind, charged.epsilon, privacy.epsilon, constants, calibration)
+    exact_minimiser = any(q.exact_minimiser for q in plan.queries)
+    status = privacy_status(charged.kind, charged.epsilon, privacy.epsilon, constants, calibration, exact_minimiser)
     return Calibration(calibration, scales, charged, status)
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     """Epsilon of the composed queries at ``delta``.
 
-    Full-data queries compose exactly as one Gaussian; one Poisson-sampled query joins them in a PLD (upper bound);
-    single uniform indices have a lower bound only. What a plan says it leaks is not charged: a lower bound again.
-    An output that nothing protects has no finite epsilon, whatever is released beside it.
+    Full-data Gaussians compose exactly as one; one sampled Gaussian query joins them in a PLD (upper bound). Another
+    kind is charged alone, by its rule. What a plan says it leaks is not charged: a lower bound. An output that nothing
+    protects has no finite epsilon, whatever is released beside it.
     """
     if plan.unprotected:
         return Charge(math.inf, "exact", "no noise on the output")
-    sampled = [q for q in plan.queries if _is_sampled(q)]
-    if len(sampled) > 1:
-        raise Refusal("plan", "no accountant here composes several sampled queries")
     if any(scales[q.name] == 0 for q in plan.queries):
         return Charge(math.inf, "exact", "no noise")
-    mu = math.sqrt(sum(q.releases * (q.sensitivity / scales[q.name]) ** 2 for q in plan.queries if q not in sampled))
-    if not sampled:
-        value = Charge(gaussian.gdp_epsilon(mu, delta), "exact", gaussian.accountant_name())
+    if any(not isinstance(q, GaussianQuery) for q in plan.queries):
+        query = _alone(plan)
+        rule = RULES[type(query)]
+        value = Charge(rule.epsilon(query, scales[query.name], delta), "upper", rule.accountant())
     else:
-        value = _charge_sampled(sampled[0], scales[sampled[0].name], mu, delta)
+        value = _charge_gaussians(plan, scales, delta)
     return Charge(value.epsilon, "lower", value.accountant) if plan.leaks else value
 
 
@@ -113,7 +114,8 @@ def add_remove_epsilon(plan: Plan, scales: Mapping[str, float], delta: float) ->
     if plan.unprotected or any(scales[q.name] == 0 for q in plan.queries):
         return math.inf
     sampled = [q for q in plan.queries if _is_sampled(q)]
-    if any(isinstance(q.records, SingleIndex) for q in sampled) or len(sampled) > 1 or plan.leaks:
+    covered = all(isinstance(q, GaussianQuery) and not isinstance(q.records, SingleIndex) for q in plan.queries)
+    if not covered or len(sampled) > 1 or plan.leaks:
         return math.nan
     mu = math.sqrt(sum(q.releases * (q.contribution / scales[q.name]) ** 2 for q in plan.queries if q not in sampled))
     if not sampled:
@@ -125,19 +127,46 @@ def add_remove_epsilon(plan: Plan, scales: Mapping[str, float], delta: float) ->
     )
 
 
-def _is_sampled(query: GaussianQuery) -> bool:
-    return not isinstance(query.records, Full)
+def _alone(plan: Plan) -> Query:
+    if len(plan.queries) != 1 or type(plan.queries[0]) not in RULES:
+        kinds = ", ".join(type(q).__name__ for q in plan.queries)
+        raise Refusal("plan", f"no accountant here composes {kinds}")
+    return plan.queries[0]
 
 
-def _charge_sampled(query: GaussianQuery, scale: float, mu: float, delta: float) -> Charge:
+def _charge_gaussians(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
+    sampled = [q for q in plan.queries if _is_sampled(q)]
+    if len(sampled) > 1:
+        raise Refusal("plan", "no accountant here composes several sampled queries")
+    mu = math.sqrt(sum(q.releases * (q.sensitivity / scales[q.name]) ** 2 for q in plan.queries if q not in sampled))
+    if not sampled:
+        return Charge(gaussian.gdp_epsilon(mu, delta), "exact", gaussian.accountant_name())
+    query, scale = sampled[0], scales[sampled[0].name]
     if isinstance(query.records, Poisson):
         multiplier = scale / query.contribution
         epsilon = pld.poisson_gaussian_epsilon(multiplier, query.records.rate, query.releases, delta, mu)
         return Charge(epsilon, "upper", pld.accountant_name())
+    if plan.leaks:
+        assert isinstance(query.records, SingleIndex)
+        shift = query.contribution / scale
+        epsilon = single_index.single_index_epsilon(shift, query.releases, query.records.population, delta)
+        return Charge(epsilon, "lower", single_index.accountant_name())
+    if mu > 0:
+        raise Refusal("plan", "no accountant here composes single-index queries with others")
+    return Charge(_single_index_epsilon(query, scale, delta), "upper", pld.accountant_name())
+
+
+def _single_index_epsilon(query: Query, scale: float, delta: float) -> float:
     assert isinstance(query.records, SingleIndex)
-    shift = query.contribution / scale
-    epsilon = single_index.single_index_epsilon(shift, query.releases, query.records.population, delta)
-    return Charge(epsilon, "lower", single_index.accountant_name())
+    return _profile_epsilon(query.sensitivity / scale, query.releases, query.records.population, delta)
+
+
+_profile_epsilon = lru_cache(maxsize=1024)(pld.single_index_upper_epsilon)
+_profile_scale = lru_cache(maxsize=1024)(pld.single_index_upper_scale)
+
+
+def _is_sampled(query: Query) -> bool:
+    return not isinstance(query.records, Full)
 
 
 def _paper_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
@@ -156,22 +185,30 @@ def _accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     for leak in (plan.unprotected, *plan.leaks):
         if leak:
             raise Refusal("calibration accounted", f"no noise makes the plan private: {leak}")
+    if any(not isinstance(q, GaussianQuery) for q in plan.queries):
+        query = _alone(plan)
+        return {query.name: RULES[type(query)].scale(query, privacy)}
     mu = gaussian.gdp_mu(privacy.epsilon, privacy.delta)
-    shared = {q.name: q.share for q in plan.queries if q.share is not None}
     rest = [q for q in plan.queries if q.share is None]
-    if len(rest) != 1 or isinstance(rest[0].records, SingleIndex):
-        raise Refusal("calibration accounted", "no accountant bounds this sampling from above, or shares are missing")
-    spent = sum(shared.values())
+    if len(rest) != 1:
+        raise Refusal("calibration accounted", "shares are missing: exactly one query has none")
+    spent = sum(q.share for q in plan.queries if q.share is not None)
     scales = {q.name: q.sensitivity * math.sqrt(q.releases / q.share) / mu for q in plan.queries if q.share is not None}
-    last = rest[0]
-    if isinstance(last.records, Poisson):
-        z = pld.solve_poisson_multiplier(
-            privacy.epsilon, privacy.delta, last.records.rate, last.releases, mu * math.sqrt(spent)
-        )
-        scales[last.name] = z * last.contribution
-    else:
-        scales[last.name] = last.sensitivity * math.sqrt(last.releases / (1.0 - spent)) / mu
+    scales[rest[0].name] = _last_scale(rest[0], privacy, mu, spent)
     return scales
+
+
+def _last_scale(query: Query, privacy: PrivacySpec, mu: float, spent: float) -> float:
+    """Least noise of the query that takes what the shares leave of the squared budget ``mu``."""
+    epsilon, delta = privacy.epsilon, privacy.delta
+    if isinstance(query.records, Poisson):
+        z = pld.solve_poisson_multiplier(epsilon, delta, query.records.rate, query.releases, mu * math.sqrt(spent))
+        return z * query.contribution
+    if isinstance(query.records, SingleIndex):
+        if spent > 0:
+            raise Refusal("calibration accounted", "no accountant here composes single-index queries with others")
+        return query.sensitivity * _profile_scale(epsilon, delta, query.releases, query.records.population)
+    return query.sensitivity * math.sqrt(query.releases / (1.0 - spent)) / mu
 
 
 _SCALES = {"paper": _paper_scales, "accounted": _accounted_scales, "none": _no_scales}

@@ -7,7 +7,14 @@ STATUSES = ("proven", "exceeds_claim", "unproven", "target_law_only", "none")
 ROUNDING = 1e-9
 
 
-def privacy_status(kind: str, epsilon_real: float, epsilon_claimed: float, constants: str, calibration: str) -> str:
+def privacy_status(
+    kind: str,
+    epsilon_real: float,
+    epsilon_claimed: float,
+    constants: str,
+    calibration: str,
+    exact_minimiser: bool = False,
+) -> str:
     """Status of a run's privacy.
 
     Parameters
@@ -20,11 +27,14 @@ def privacy_status(kind: str, epsilon_real: float, epsilon_claimed: float, const
         ``global`` or ``nominal``; a sensitivity that rests on a nominal Lipschitz constant proves nothing.
     calibration : str
         ``none`` has no noise and status ``none``.
+    exact_minimiser : bool
+        Whether the proof speaks of an exact minimiser where an iterative one is computed.
 
     Returns
     -------
     str
         ``proven``: upper or exact and at most the claim. ``exceeds_claim``: exact or lower and above the claim.
+        ``target_law_only``: as proven, but for the law that an exact minimiser has.
         Everything else is ``unproven``: an upper bound above the claim refutes nothing.
     """
     if calibration == "none":
@@ -33,7 +43,7 @@ def privacy_status(kind: str, epsilon_real: float, epsilon_claimed: float, const
         return "unproven"
     limit = epsilon_claimed * (1.0 + ROUNDING)
     if kind in ("upper", "exact") and epsilon_real <= limit:
-        return "proven"
+        return "target_law_only" if exact_minimiser else "proven"
     if kind in ("exact", "lower") and epsilon_real > limit:
         return "exceeds_claim"
     return "unproven"

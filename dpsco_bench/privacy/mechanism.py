@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from dpsco_bench.backend.namespace import row_norm, to_numpy
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.plan import Full, GaussianQuery, Plan, Poisson
+from dpsco_bench.privacy.plan import Full, Plan, Poisson, Query
 from dpsco_bench.problems.base import Batch
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
@@ -17,6 +18,27 @@ from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, sin
 
 Array = Any
 BLOCK_VALUES = 1 << 17
+
+
+def gamma_norm(
+    stream: Stream, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int
+) -> np.ndarray:
+    """Vectors ``(steps, replicates, dim)`` of density ``~ exp(-||b||)``: Gamma(dim) norm, uniform direction.
+
+    Computed on the host, where logarithms round in one way for all namespaces.
+    """
+    where = (first_step, steps, first_replicate, replicates, dim)
+    normals = to_numpy(stream.normal(*where)).astype(np.float64)
+    radius = -np.log(to_numpy(stream.uniform(*where))).sum(axis=-1, keepdims=True)
+    return normals * (radius / row_norm(normals))
+
+
+NOISE_LAWS: dict[str, Callable[..., Array]] = {
+    "normal": lambda stream, *where: stream.normal(*where),
+    "laplace": lambda stream, *where: stream.laplace(*where),
+    "gamma_norm": gamma_norm,
+}
+"""Draws of scale 1 by name, each called like the methods of `rng.streams.Stream`."""
 
 
 class Mechanism:
@@ -27,7 +49,8 @@ class Mechanism:
     plan : Plan
         Declares the queries.
     scales : mapping
-        Noise standard deviation per query name; 0 switches the noise off without consuming random numbers.
+        Noise scale per query name (of a normal its standard deviation); 0 switches the noise off without consuming
+        random numbers.
     what : str
         What is computed; with the root seed and the query's name it determines every stream.
     root_seed : int
@@ -68,7 +91,21 @@ class Mechanism:
         self.sampled: Counter[str] = Counter()
 
     def release(self, name: str, value: Array, step: int = 0) -> Array:
-        """Release ``value (R, d)`` with the calibrated noise of query ``name``.
+        """Release query ``name`` with its calibrated noise.
+
+        Parameters
+        ----------
+        name : str
+            A declared query.
+        value : array (R, k) or object of that ``shape``
+            What the query's kind answers about: a vector, the scores of the candidates, a perturbed objective.
+        step : int
+            Which of the declared releases.
+
+        Returns
+        -------
+        array
+            The query's answer: see `Query.answer`.
 
         Raises
         ------
@@ -77,10 +114,7 @@ class Mechanism:
             noise on another value.
         """
         query = self._spend(name, step)
-        scale = self.scales[name]
-        if scale == 0.0:
-            return value
-        return value + scale * self._normal(query, step, value.shape[-1])
+        return query.answer(value, self._noise(query, step, value.shape[-1]))
 
     def sample(self, name: str, step: int = 0) -> Batch:
         """Draw the records that release ``step`` of query ``name`` looks at."""
@@ -99,7 +133,7 @@ class Mechanism:
         drawn = self._stream(f"choice/{name}", np).integers(0, 1, self._first, self._replicates, 1, high=high)
         return self.xp.asarray(np.asarray(drawn)[0, :, 0])
 
-    def _spend(self, name: str, step: int) -> GaussianQuery:
+    def _spend(self, name: str, step: int) -> Query:
         """Use up one declared release."""
         query = self._declared(name, step)
         if (name, step) in self._spent:
@@ -108,13 +142,13 @@ class Mechanism:
         self.released[name] += 1
         return query
 
-    def _declared(self, name: str, step: int) -> GaussianQuery:
+    def _declared(self, name: str, step: int) -> Query:
         query = self.plan.query(name)
         if not 0 <= step < query.releases:
             raise InputError(f"release of {name}", step, f"in 0..{query.releases - 1}, as the plan declares")
         return query
 
-    def _expected_size(self, query: GaussianQuery) -> float:
+    def _expected_size(self, query: Query) -> float:
         return self.plan.n * query.records.rate if isinstance(query.records, Poisson) else 1.0
 
     def _stream(self, label: str, xp: Any) -> Stream:
@@ -122,18 +156,21 @@ class Mechanism:
             self._streams[label] = Stream(stream_key(self._root, self._what, label), xp)
         return self._streams[label]
 
-    def _normal(self, query: GaussianQuery, step: int, dim: int) -> Array:
-        """Noise of one release, taken from a block of releases that is drawn at once."""
-        label = f"noise/{query.name}"
+    def _noise(self, query: Query, step: int, dim: int) -> Array | None:
+        """Scaled noise ``(R, dim)`` of one release, from a block of releases drawn at once; None without any."""
+        scale, label = self.scales[query.name], f"noise/{query.name}"
+        if scale == 0.0:
+            return None
         first, block = self._blocks.get(label, (0, None))
         if block is None or not first <= step < first + block.shape[0] or block.shape[2] != dim:
             steps = max(1, min(query.releases - step, BLOCK_VALUES // max(1, self._replicates * dim)))
-            drawn = self._stream(label, self.xp).normal(step, steps, self._first, self._replicates, dim)
-            first, block = step, self.xp.asarray(drawn, dtype=self.dtype)
+            draw, stream = NOISE_LAWS[query.law], self._stream(label, self.xp)
+            first = step
+            block = self.xp.asarray(draw(stream, step, steps, self._first, self._replicates, dim), dtype=self.dtype)
             self._blocks[label] = (first, block)
-        return block[step - first, :, :]
+        return scale * block[step - first, :, :]
 
-    def _batch_arrays(self, query: GaussianQuery, step: int) -> tuple[np.ndarray, np.ndarray]:
+    def _batch_arrays(self, query: Query, step: int) -> tuple[np.ndarray, np.ndarray]:
         label = f"sample/{query.name}"
         first, block = self._blocks.get(label, (0, None))
         if block is None or not first <= step < first + block[0].shape[0]:
@@ -141,7 +178,7 @@ class Mechanism:
             self._blocks[label] = (first, block)
         return block[0][step - first], block[1][step - first]
 
-    def _draw_batches(self, query: GaussianQuery, label: str, step: int) -> tuple[np.ndarray, np.ndarray]:
+    def _draw_batches(self, query: Query, label: str, step: int) -> tuple[np.ndarray, np.ndarray]:
         """Batches of as many consecutive releases as fit in a block."""
         stream, n = self._stream(label, np), self.plan.n
         if isinstance(query.records, Full):

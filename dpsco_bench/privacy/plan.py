@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
+from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 
 
@@ -40,22 +41,22 @@ Records = Full | Poisson | SingleIndex
 
 
 @dataclass(frozen=True)
-class GaussianQuery:
-    """A vector that is released ``releases`` times with independent Gaussian noise.
+class Query:
+    """A private query: what is protected, how often, and the law of its noise. Use one of the kinds below.
 
     Attributes
     ----------
     name : str
         Names the query in the ledger and its noise stream.
     sensitivity : float
-        Largest l2 change of the released vector between replace-one neighbours, given that the record was looked at.
-        One record's own contribution to a sampled sum is half of it.
+        Largest change of the exposed value between replace-one neighbours in the kind's norm, given that the record was
+        looked at. One record's own contribution to a sampled sum is half of it.
     releases : int
         How often it is released.
     records : Full, Poisson or SingleIndex
         Which records a release looks at.
     paper_scale : float or None
-        Noise standard deviation as the theorem states it; None where the theorem has no such query.
+        Noise scale as the theorem states it; None where the theorem has no such query.
     share : float or None
         Fraction of the squared Gaussian-DP budget given to this query in the accounted calibration; the one query with
         None takes what is left.
@@ -68,6 +69,10 @@ class GaussianQuery:
     paper_scale: float | None = None
     share: float | None = None
 
+    law: ClassVar[str] = "normal"
+    norm: ClassVar[float] = 2.0
+    exact_minimiser: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         if not math.isfinite(self.sensitivity) or self.sensitivity <= 0:
             raise InputError(f"sensitivity of {self.name}", self.sensitivity, "a finite number > 0")
@@ -79,6 +84,69 @@ class GaussianQuery:
         """Largest norm of one record's own term in a sampled sum."""
         return 0.5 * self.sensitivity
 
+    def answer(self, value: Any, noise: Any) -> Any:
+        """What is released for ``value`` with ``noise`` (None: no noise)."""
+        return value if noise is None else value + noise
+
+    def exposed(self, value: Any, answer: Any) -> Any:
+        """The part of the data that the noise hides, given the answer: what the sensitivity is about."""
+        return value
+
+
+class GaussianQuery(Query):
+    """A vector ``(R, d)`` plus independent normals; the scale is their standard deviation."""
+
+
+class NoisyMinimumQuery(Query):
+    """The index of the least of ``K`` scores ``(R, K)`` after independent Laplace noise (report noisy max).
+
+    The sensitivity is the largest change of any one score; the scale is the Laplace distribution's.
+    """
+
+    law = "laplace"
+    norm = math.inf
+
+    def answer(self, value: Any, noise: Any) -> Any:
+        """Indices ``(R,)``; the lowest one on ties."""
+        scores = super().answer(value, noise)
+        return array_namespace(scores).argmin(scores, axis=-1)
+
+
+@dataclass(frozen=True)
+class ObjectiveQuery(Query):
+    """The minimiser of an objective with a random linear term ``<b, x>``: objective perturbation with normal ``b``.
+
+    Its value is a `problems.perturbed.PerturbedMinimiser`. Given a minimiser, ``b`` is minus the sum of the records'
+    gradients there plus terms without data, so the sensitivity is that of the sum. The change of variables from ``b``
+    to the minimiser costs `log_jacobian` besides. The proof needs the exact minimiser.
+
+    Attributes
+    ----------
+    log_jacobian : float
+        Bound on the logarithm of the ratio of the two Jacobian determinants of replace-one neighbours.
+    """
+
+    log_jacobian: float = 0.0
+
+    exact_minimiser = True
+
+    def answer(self, value: Any, noise: Any) -> Any:
+        """The minimiser, ``(R, d)``."""
+        return value.solve(noise)
+
+    def exposed(self, value: Any, answer: Any) -> Any:
+        """Sum of the records' gradients at the released minimiser."""
+        return value.data_part(answer)
+
+
+class GammaObjectiveQuery(ObjectiveQuery):
+    """Objective perturbation with ``b`` of density proportional to ``exp(-||b||/scale)``: pure differential privacy.
+
+    The norm of ``b`` has the law Gamma(d, scale), its direction is uniform.
+    """
+
+    law = "gamma_norm"
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -86,7 +154,7 @@ class Plan:
 
     Attributes
     ----------
-    queries : tuple of GaussianQuery
+    queries : tuple of Query
         Everything that the run releases.
     gradient_evaluations : float
         Expected number of single-record gradients (exact where no batch size is random).
@@ -100,7 +168,7 @@ class Plan:
         Conditions of the theorem that this run violates; recorded in every row.
     """
 
-    queries: tuple[GaussianQuery, ...]
+    queries: tuple[Query, ...]
     gradient_evaluations: float
     schedule: Mapping[str, Any]
     leaks: tuple[str, ...] = ()
@@ -115,7 +183,7 @@ class Plan:
                 f"the plan has no {name!r}; its schedule has {sorted(self.__dict__.get('schedule', {}))}"
             ) from None
 
-    def query(self, name: str) -> GaussianQuery:
+    def query(self, name: str) -> Query:
         """The declared query of that name."""
         for query in self.queries:
             if query.name == name:
@@ -124,7 +192,7 @@ class Plan:
 
 
 def make_plan(
-    *queries: GaussianQuery,
+    *queries: Query,
     gradient_evaluations: float,
     leaks: tuple[str, ...] = (),
     unprotected: str = "",

@@ -16,6 +16,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import Query
 from dpsco_bench.problems.base import Batch
 
 Array = Any
@@ -29,25 +30,28 @@ class Transcript:
     Attributes
     ----------
     values : dict
-        Arrays ``(R, d)`` given to `Mechanism.release`, before any noise: float64 copies on the host.
+        Arrays ``(R, k)`` that the noise hides (`Query.exposed`), before any noise: float64 copies on the host.
     released : dict
-        Arrays ``(R, d)`` that the run got back: copies in its own namespace and dtype.
+        Answers that the run got back: copies in its own namespace and dtype.
+    noises : dict
+        The noise drawn for each release, where there was any: float64 copies on the host.
     batches : dict
         Batches that `Mechanism.sample` gave.
     """
 
     values: dict[str, Steps] = field(default_factory=lambda: defaultdict(dict))
     released: dict[str, Steps] = field(default_factory=lambda: defaultdict(dict))
+    noises: dict[str, Steps] = field(default_factory=lambda: defaultdict(dict))
     batches: dict[str, dict[int, Batch]] = field(default_factory=lambda: defaultdict(dict))
 
     def noise(self, name: str) -> np.ndarray:
-        """Released minus given values of a query in float64 on the host, shape ``(steps, R, d)``."""
-        return self._stacked(self.released, name) - self._stacked(self.values, name)
+        """Noise of a query's releases, shape ``(steps, R, k)``."""
+        return self._stacked(self.noises, name)
 
-    def largest_change(self, other: Transcript, name: str) -> np.ndarray:
-        """Largest l2 distance over the steps between the values of a query in two transcripts, shape ``(R,)``."""
+    def largest_change(self, other: Transcript, name: str, norm: float = 2.0) -> np.ndarray:
+        """Largest distance over the steps between the values of a query in two transcripts, shape ``(R,)``."""
         difference = self._stacked(self.values, name) - self._stacked(other.values, name)
-        return np.sqrt((difference**2).sum(axis=-1)).max(axis=0)
+        return np.linalg.norm(difference, ord=norm, axis=-1).max(axis=0)
 
     @staticmethod
     def _stacked(arrays: dict[str, Steps], name: str) -> np.ndarray:
@@ -67,11 +71,17 @@ class Recorder(Mechanism):
         self.transcript = Transcript()
 
     def release(self, name: str, value: Array, step: int = 0) -> Array:
-        """Release as `Mechanism.release` does, and keep both arrays."""
+        """Release as `Mechanism.release` does, and keep the answer and what its noise hides."""
         released = super().release(name, value, step)
-        self.transcript.values[name][step] = _host_copy(value)
+        self.transcript.values[name][step] = _host_copy(self.plan.query(name).exposed(value, released))
         self.transcript.released[name][step] = released + 0
         return released
+
+    def _noise(self, query: Query, step: int, dim: int) -> Array | None:
+        noise = super()._noise(query, step, dim)
+        if noise is not None:
+            self.transcript.noises[query.name][step] = _host_copy(noise)
+        return noise
 
     def sample(self, name: str, step: int = 0) -> Batch:
         """Draw as `Mechanism.sample` does, and keep the batch."""
@@ -99,19 +109,20 @@ class Replay(Mechanism):
     def __init__(self, recorded: Transcript, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.recorded = recorded
-        self.transcript = Transcript(released=recorded.released, batches=recorded.batches)
+        self.transcript = Transcript(released=recorded.released, noises=recorded.noises, batches=recorded.batches)
 
     def release(self, name: str, value: Array, step: int = 0) -> Array:
-        """Keep ``value`` and return what the recorded run got.
+        """Return what the recorded run got, and keep what would have been exposed here.
 
         Raises
         ------
         InputError
             As `Mechanism.release`, and for a release that the recorded run did not make.
         """
-        self._spend(name, step)
-        self.transcript.values[name][step] = _host_copy(value)
-        return self._recorded(self.recorded.released, name, step) + 0
+        query = self._spend(name, step)
+        answer = self._recorded(self.recorded.released, name, step) + 0
+        self.transcript.values[name][step] = _host_copy(query.exposed(value, answer))
+        return answer
 
     def sample(self, name: str, step: int = 0) -> Batch:
         """Return the batch of the recorded run."""

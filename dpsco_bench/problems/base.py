@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from pathlib import Path
@@ -30,6 +30,18 @@ class Trait(Enum):
     UNCONSTRAINED = "the whole space as domain"
     BALL = "a ball as domain"
     UNREGULARISED = "an objective without regulariser"
+    L1_BALL = "an l1 ball as domain"
+    L2_BALL = "an l2 ball as domain"
+    BALL_OR_STRONGLY_CONVEX = "a ball as domain or a strongly convex objective"
+    GENERALISED_LINEAR = "generalised linear records"
+
+
+DOMAIN_TRAITS = {
+    "space": frozenset({Trait.UNCONSTRAINED}),
+    "l1_ball": frozenset({Trait.BALL, Trait.L1_BALL}),
+    "l2_ball": frozenset({Trait.BALL, Trait.L2_BALL}),
+}
+"""What the name of a domain says."""
 
 
 @dataclass(frozen=True)
@@ -215,6 +227,8 @@ class Problem:
         True where `constants_of` looks at the data; such constants are never private.
     needs_data_root : bool
         True where the constructor takes ``root``, the folder that holds a real data set.
+    file_options : tuple of str
+        Constructor options that are places of a user's files; `pins` holds what such a file contains.
     """
 
     name: ClassVar[str] = ""
@@ -223,8 +237,9 @@ class Problem:
     traits: frozenset[Trait] = frozenset()
     shares_records: ClassVar[bool] = False
     cell_dependent: ClassVar[bool] = False
-    data_dependent_constants: ClassVar[bool] = False
+    data_dependent_constants: bool = False
     needs_data_root: ClassVar[bool] = False
+    file_options: ClassVar[tuple[str, ...]] = ()
     default_dimension: ClassVar[int] = 10
 
     def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
@@ -252,8 +267,12 @@ class Problem:
     def properties(self) -> frozenset[Trait]:
         """`traits`, and those that the domain and the regulariser decide."""
         own = self.own_constants
-        domain = Trait.UNCONSTRAINED if own.domain == "space" else Trait.BALL
-        return self.traits | {domain} | ({Trait.UNREGULARISED} if own.regularisation == 0 else set())
+        found = self.traits | DOMAIN_TRAITS[own.domain]
+        if own.regularisation == 0:
+            found |= {Trait.UNREGULARISED}
+        if found & {Trait.BALL, Trait.STRONGLY_CONVEX}:
+            found |= {Trait.BALL_OR_STRONGLY_CONVEX}
+        return found
 
     @property
     def member(self) -> tuple[float, ...]:
@@ -271,6 +290,32 @@ class Problem:
     def constants_of(self, data: Data) -> Constants:
         """Constants for one data set; the same for all of them unless `data_dependent_constants`."""
         return self.constants
+
+    @property
+    def records(self) -> int | None:
+        """How many records there are, where they are not drawn."""
+        return None
+
+    @property
+    def pins(self) -> dict[str, Any]:
+        """Constructor options that fix the content of the files named by `file_options`."""
+        return {}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What every row of a run on this problem must say."""
+        return ("constants computed from the data: not private",) if self.data_dependent_constants else ()
+
+    def check_records(self, n: int) -> None:
+        """Check that a data set of ``n`` records can be had.
+
+        Raises
+        ------
+        InputError
+            If there are not so many.
+        """
+        if self.records is not None and n > self.records:
+            raise InputError("n", n, f"an integer from 1 to {self.records}, the number of records of {self.name}")
 
     @property
     def effective_dimension(self) -> int:
@@ -302,9 +347,15 @@ class Problem:
         """The minimum (or infimum) of the empirical risk."""
         raise InputError("problem", self.name, "a problem with optimal_risk")
 
-    def expected_gap_gradient_descent(self, step: float, steps: int, sigma: float) -> float:
-        """Exact expected excess risk of noisy gradient descent, where a closed form is known."""
-        raise InputError("problem", self.name, "a problem with a closed form for gradient descent")
+    def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
+        """Exact expected excess risk of an algorithm with its schedule and noise, where a closed form is known.
+
+        Raises
+        ------
+        InputError
+            Where none is.
+        """
+        raise InputError("problem", self.name, f"a problem with a closed form for {algorithm}")
 
     def expected_mean_squared_gradient(self, step: float, steps: int, sigma: float) -> float:
         """Exact ``E mean_k ||grad F(x_k)||^2`` over the first ``steps`` iterates, where a closed form is known."""

@@ -48,7 +48,16 @@ class CanaryHuber(GeneralisedLinear):
     summary = "ridge Huber regression with a single non-zero record, a worst case for privacy audits"
     source = "this package's worst case for privacy audits"
     default_dimension = 2
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ})
+    traits = frozenset(
+        {
+            Trait.CONVEX,
+            Trait.SMOOTH,
+            Trait.LIPSCHITZ,
+            Trait.STRONGLY_CONVEX,
+            Trait.POLYAK_LOJASIEWICZ,
+            Trait.GENERALISED_LINEAR,
+        }
+    )
 
     def __init__(
         self,

@@ -24,23 +24,23 @@ class CellFamily(Problem):
     reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-5)
 
     def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
-        self.records, self.epsilon, self.delta = self.reference
+        self.count, self.epsilon, self.delta = self.reference
         super().__init__(d, constants)
 
     @property
     def member(self) -> tuple[float, ...]:
         """n, epsilon and delta."""
-        return self.records, self.epsilon, self.delta
+        return self.count, self.epsilon, self.delta
 
     def at(self, n: int, epsilon: float, delta: float) -> Any:
         """The member of a cell."""
         member = copy.copy(self)
-        member.records, member.epsilon, member.delta = n, epsilon, delta
+        member.count, member.epsilon, member.delta = n, epsilon, delta
         return member
 
     def signal_to_noise(self, width: float) -> float:
         """``n eps/(G sqrt(l width))`` with G = 1."""
-        return self.records * self.epsilon / math.sqrt(-math.log(self.delta) * width)
+        return self.count * self.epsilon / math.sqrt(-math.log(self.delta) * width)
 
     def mirror_descent_steps(self, ball: Ball, K: float) -> int:
         """T of Theorem 5.4 of Wang, Ye, Xu 2017 on a ball, with L = 1 and ``Lc = L diameter^2``."""

@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, sigmoid, softplus
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Data, Problem, StreamFactory, Trait
-from dpsco_bench.problems.newton import minimise_glm
+from dpsco_bench.problems.newton import minimise_glm, minimise_glm_in_ball
 
 Array = Any
 
@@ -48,16 +48,21 @@ class GeneralisedLinear(Problem):
         return xp.mean(self.loss(x @ data.features.T, data.labels), axis=-1) + ridge
 
     def optimal_risk(self, data: Data) -> float:
-        """Minimum by damped Newton steps on the host, to a Newton decrement below 1e-15.
+        """Minimum over the domain by damped Newton steps on the host, to a Newton decrement below 1e-15.
 
         Raises
         ------
         InputError
-            Without convexity, where no exact minimum is known.
+            Without convexity, or on a domain other than an l2 ball, where no exact minimum is known.
         """
+        ball = self.constants.ball
         if Trait.CONVEX not in self.traits:
             raise InputError("problem", self.name, "convex, for its exact minimum to be known")
-        return minimise_glm(self, data).value
+        if ball is None:
+            return minimise_glm(self, data).value
+        if ball.name != "l2_ball":
+            raise InputError(f"domain of {self.name}", ball.name, "space or l2_ball, for its exact minimum to be known")
+        return minimise_glm_in_ball(self, data, ball.radius).value
 
 
 class Logistic(GeneralisedLinear):
@@ -65,7 +70,7 @@ class Logistic(GeneralisedLinear):
 
     offset = 0.0
     sign = -1.0
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR})
 
     def loss(self, margins: Array, labels: Array) -> Array:
         """Softplus of the signed margin."""

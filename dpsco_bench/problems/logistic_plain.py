@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, checked_real
 from dpsco_bench.problems.glm import Logistic, draw_sphere_logistic
-from dpsco_bench.problems.newton import minimise_glm, minimise_glm_in_ball
 
 
 class LogisticPlain(Logistic):
@@ -35,24 +35,15 @@ class LogisticPlain(Logistic):
     @property
     def own_constants(self) -> Constants:
         """G = 1, L = 1/4 (rows of norm 1); a-priori gap ln 2 and the distance of the labels' true parameter."""
-        gap, distance = math.log(2.0), 2.0 * math.sqrt(self.dimension)
+        distance = 2.0 * math.sqrt(self.dimension)
+        common: dict[str, Any] = dict(initial_gap=math.log(2.0))
         if self.ball is None:
-            return Constants(1.0, 0.25, initial_gap=gap, initial_distance=distance)
+            return Constants(1.0, 0.25, **common, initial_distance=distance)
+        distance = min(distance, self.ball.radius)
         return Constants(
-            1.0,
-            0.25,
-            initial_gap=gap,
-            initial_distance=min(distance, self.ball.radius),
-            diameter=self.ball.diameter,
-            domain=self.ball.name,
+            1.0, 0.25, **common, initial_distance=distance, diameter=self.ball.diameter, domain=self.ball.name
         )
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         """``n`` rows; record i depends on i alone."""
         return draw_sphere_logistic(n, self.dimension, streams)
-
-    def optimal_risk(self, data: Data) -> float:
-        """Minimum over the domain, by damped Newton steps on the host."""
-        if self.ball is None:
-            return minimise_glm(self, data).value
-        return minimise_glm_in_ball(self, data, self.ball.radius).value

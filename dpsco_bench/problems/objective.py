@@ -37,6 +37,10 @@ class Objective:
     ----------
     evaluations : array (R,)
         Gradients of single records evaluated so far, per replicate.
+    domain : Ball or None
+        The feasible set; None for the whole space.
+    certificate : float or None
+        The largest norm of the gradient at an exact minimiser that was asked for, relative to what it balances.
     """
 
     def __init__(
@@ -53,6 +57,7 @@ class Objective:
         self.data = data.to(xp, dtype)
         self._risk_data = self.data if dtype == "float64" else data.to(xp, "float64")
         self.evaluations = xp.zeros((replicates,), dtype=xp.float64)
+        self.certificate: float | None = None
         self._regularisation = problem.constants.regularisation
         self.domain: Ball | None = problem.own_constants.ball
         self._observer = observer
@@ -76,7 +81,7 @@ class Objective:
 
     def mean_gradient(self, x: Array) -> Array:
         """``mean_i grad f_i(x)``, without the regulariser; costs n evaluations."""
-        self.evaluations = self.evaluations + float(self.n)
+        self.count(self.n)
         return self.problem.mean_gradient(x, self.data)
 
     def full_gradient(self, x: Array) -> Array:
@@ -111,8 +116,19 @@ class Objective:
 
         The constrained minimiser is the projection of the free one, since the ridge is a multiple of the identity.
         """
-        free = x / (1.0 + step * self._regularisation)
-        return free if self.domain is None else self.domain.project(free)
+        return self.project(x / (1.0 + step * self._regularisation))
+
+    def project(self, x: Array) -> Array:
+        """Euclidean projection on the domain."""
+        return x if self.domain is None else self.domain.project(x)
+
+    def count(self, gradients: int) -> None:
+        """Count gradients of single records, so many for every replicate."""
+        self.evaluations = self.evaluations + float(gradients)
+
+    def certify(self, gradient_norm: float) -> None:
+        """Keep the largest relative gradient norm at a minimiser."""
+        self.certificate = max(float(gradient_norm), self.certificate or 0.0)
 
     def observe(self, x: Array) -> None:
         """Show an iterate to the measurement, if there is one."""

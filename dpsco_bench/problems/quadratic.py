@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait
 
 Array = Any
+GRADIENT_DESCENT = ("wang2017.dp_gd_pl", "wang2017.dp_gd")
+"""Algorithms that are noisy gradient descent with the last iterate as output."""
 
 
 def geometric_spectrum(d: int) -> np.ndarray:
@@ -81,13 +84,16 @@ class DiagonalOracle(Problem):
         """Zero."""
         return 0.0
 
-    def expected_gap_gradient_descent(self, step: float, steps: int, sigma: float) -> float:
-        """Exact expected excess risk of ``steps`` noisy gradient steps.
+    def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
+        """Exact expected excess risk of noisy gradient descent, the last of T iterates.
 
         ``(1/2) sum_j h_j E e_j^2`` with ``E e_j^2 = a_j^T e_j^2 + sigma^2 eta^2 (1 - a_j^T)/(1 - a_j)`` and
         ``a_j = (1 - eta h_j)^2``.
         """
-        return 0.5 * float(np.sum(self.spectrum * self._squared_errors(step, np.array([steps]), sigma)))
+        if algorithm not in GRADIENT_DESCENT:
+            return super().expected_gap(algorithm, schedule, scales)
+        errors = self._squared_errors(schedule["step"], np.array([schedule["steps"]]), scales["gradient"])
+        return 0.5 * float(np.sum(self.spectrum * errors))
 
     def expected_mean_squared_gradient(self, step: float, steps: int, sigma: float) -> float:
         """Exact ``E mean_k ||grad F(x_k)||^2`` over k = 0..steps-1: ``mean_k sum_j h_j^2 E e_j^2``."""

@@ -225,7 +225,7 @@ def inline_svg(figure: Figure, name: str, label: str, scale: float = 1.2) -> str
     head = (
         f'<svg class="figure" viewBox="0 0 {width} {height}" role="img" aria-label="{label}" style="max-width:{{}}pt">'
     )
-    return re.sub(r"<svg[^>]*>", head.format(f"{float(width) * scale:.0f}"), text, count=1)
+    return re.sub(r"<svg[^>]*>", head.replace("{}", f"{float(width) * scale:.0f}"), text, count=1)
 
 
 def _rounded(tag: str) -> str:

@@ -13,6 +13,8 @@ import pyarrow as pa
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.layout import read_plan_text
+from dpsco_bench.execution.plugins import job_plugins, load_plugins
 from dpsco_bench.execution.results import read_table
 from dpsco_bench.jsonio import loads, to_jsonable
 
@@ -168,7 +170,7 @@ class Inputs:
 
 
 def read_inputs(plan_path: Path, profile: str = "") -> Inputs:
-    """Read a plan; results are looked for beside it.
+    """Read a plan and load its plugins; results are looked for beside it.
 
     Parameters
     ----------
@@ -180,13 +182,13 @@ def read_inputs(plan_path: Path, profile: str = "") -> Inputs:
     Raises
     ------
     InputError
-        If there is no such file, or it is the plan of another profile.
+        If it is not a plan, or that of another profile.
     """
-    if not plan_path.is_file():
-        raise InputError("plan", str(plan_path), "a plan written by the plan step")
-    plan = loads(plan_path.read_text())
+    read_plan_text(plan_path)  # refuses what is no plan
+    plan = loads(plan_path.read_text(encoding="utf-8"))
     if profile and plan["profile"] != profile:
         raise InputError("profile", profile, f"{plan['profile']}, the profile of {plan_path}")
+    load_plugins(job_plugins(job for entry in plan["claims"] for job in entry["jobs"]))
     root = plan_path.parent
     claims = [ClaimResults(entry["claim"], entry["jobs"], root) for entry in plan["claims"]]
     return Inputs(plan["profile"], root, claims, str(plan.get("stamp", "")))

@@ -1,8 +1,14 @@
-"""Wrong input is one line that names the key, the value and what is allowed; the exit code is 2."""
+"""Wrong input is one line that names the key, the value and what is allowed; the exit code is 2 and nothing changes."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
+
+from dpsco_bench.cli.main import verb_names
+from dpsco_bench.cli.workflow import Workflow, one_line
 
 SVRG = "account wang2017.dp_svrg problem=ridge_logistic"
 BAD = [
@@ -59,7 +65,7 @@ BAD = [
     ("run =3", "argument = '=3'", "key=value"),
     ("run n=(1", "argument = 'n=(1'", "key=value"),
     ("run +extra=3", "extra = 3", "known"),
-    ("run ~n", "n = 'missing'", "given"),
+    ("run ~epsilon", "epsilon = 'missing'", "given"),
     ("run n=${nothing}", "n=${nothing}", "nothing"),
     ("run n=8,16", "n = '8,16'", "-m"),
     ("run algorithm=paper/none", "algorithm = 'paper/none'", "wang2017.dp_svrg"),
@@ -95,16 +101,159 @@ BAD = [
     ("compare --profile smoke", "results/smoke/verdicts", "make replicate"),
     ("data nothing", "data set = 'nothing'", "covertype"),
     ("data covertype --verify --root nowhere", "nowhere", "data covertype"),
+    # audit and check
+    ("audit", "algorithm", "required"),
+    ("audit wang2017.nothing", "wang2017.nothing", "wang2017.dp_svrg"),
+    ("audit wang2017.dp_gd_pl problem=nothing", "problem = 'nothing'", "ridge_logistic"),
+    ("audit wang2017.dp_gd_pl problem=diag_quadratic", "diag_quadratic", "nominal"),
+    ("audit wang2017.dp_gd_pl --runs 3", "runs = 3", ">= 100"),
+    ("audit wang2017.dp_gd_pl --confidence 1", "confidence = 1", "(0, 1)"),
+    ("audit wang2017.dp_gd_pl --calibration none", "calibration = 'none'", "accounted"),
+    ("audit wang2017.dp_gd_pl --statistic guess", "statistic = 'guess'", "transcript"),
+    ("audit wang2017.dp_gd_pl --seed -1", "seed = -1", ">= 0"),
+    ("audit wang2017.dp_gd_pl epsilon=0", "epsilon = 0", "> 0"),
+    ("check", "algorithm", "required"),
+    ("check wang2017.nothing", "wang2017.nothing", "wang2017.dp_svrg"),
+    ("check wang2017.dp_gd_pl --calibration none", "calibration = 'none'", "accounted"),
+    ("check wang2017.dp_gd_pl --seed x", "seed = 'x'", ">= 0"),
+    ("check wang2017.dp_svrg problem=rank8_least_squares", "rank8_least_squares", "strongly convex"),
+    ("check wang2017.dp_gd_pl steps=0", "steps = 0", ">= 1"),
+    # plan, worker, gate, gc, report, figure
+    ("plan --profile huge", "profile = 'huge'", "smoke"),
+    ("plan colour=red", "colour = 'red'", "seed"),
+    ("plan seed=-1", "seed = '-1'", ">= 0"),
+    ("plan plugins=none.py", "plugins = 'none.py'", "plugins=[FILE,...]"),
+    ("plan claims=[none.yaml]", "claims = 'none.yaml'", "YAML"),
+    ("worker", "worker: ", "calibrate|run|time|judge"),
+    ("worker jump", "jump", "calibrate"),
+    ("worker run", "run: ", "required"),
+    ("worker run --plan p.json --claim c --out o --job j --key k --calibrations c", "p.json", "dpsco_bench plan"),
+    ("worker judge --plan p.json --claim c --out o --digest d --calibrations c --runs r", "p.json", "dpsco_bench plan"),
+    ("worker run --plan plan.json --claim c --out o --job j --key k --calibrations c", "= 'c'", "one of mine.only"),
+    ("gate --profile huge", "profile = 'huge'", "smoke"),
+    ("gate --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
+    ("gc --profile huge", "profile = 'huge'", "smoke"),
+    ("gc --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
+    ("report --profile huge", "results/huge/plan.json", "plan"),
+    ("report --plan plan.json --profile full", "profile = 'full'", "smoke"),
+    ("figure --plan plan.json --claim nothing --out f", "claim = 'nothing'", "mine.only"),
+    ("figure --plan plan.json --out f", "--claim", "required"),
+    ("report --plan table.csv", "plan = table.csv", "dpsco_bench plan"),
+    ("figure --plan part.json --claim c --out f", "plan = part.json", "dpsco_bench plan"),
+    ("worker run --plan table.csv --claim c --out o --job j --key k --calibrations c", "table.csv", "dpsco_bench plan"),
+    # one's own files
+    ("list problems --plugin broken.py", "broken.py", "ZeroDivisionError: division by zero, line 2"),
+    ("list problems --plugin unread.py", "unread.py", "SyntaxError"),
+    ("list problems --plugin table.csv", "plugins = 'table.csv'", ".py"),
+    ("run plugins=[misnamed.py]", "algorithm id = 'plain'", "paper.name"),
+    ("claim none.yaml", "claims = 'none.yaml'", "YAML"),
+    ("claim broken.yaml", "claims = 'broken.yaml'", "a YAML file"),
+    ("claim list.yaml", "id in list.yaml = 'missing'", "paper.name"),
+    ("claim clash.yaml", "id in clash.yaml = 'wang2017.thm6.1'", "no other claim"),
+    ("claim part.yaml", "part p: calibrations = 'paper'", "a list"),
+    ("claim bound.yaml --profile smoke", "bound = 'mine.nothing'", "bounds"),
+    ("claim wang2017.thm6.1 claims=clash.yaml", "claims = 'clash.yaml'", "claims=[FILE,...]"),
+    ("show part.yaml", "calibrations = 'paper'", "a list"),
+    # one's own data
+    ("run problem=data_file", "path = 'missing'", "CSV"),
+    ("run problem=data_file path=none.csv", "path = 'none.csv'", "existing"),
+    ("run problem=data_file path=table.csv", "label = 'missing'", "one of the columns of table.csv: a, b, y"),
+    ("run problem=data_file path=table.csv label=z", "label = 'z'", "a, b, y"),
+    ("run problem=data_file path=table.csv label=y n=5", "n = 5", "from 1 to 4"),
+    ("run problem=data_file path=table.csv label=y d=5", "d = 5", "2, the number of features"),
+    ("run problem=data_file path=table.csv label=y clip=0", "clip = 0", "> 0"),
+    ("run problem=data_file path=table.csv label=y scale=std", "scale = 'std'", "max_row_norm"),
+    ("run problem=data_file path=table.csv label=y positive=7", "positive = 7", "0.0, 1.0"),
+    ("run -m problem=data_file path=table.csv label=y,z", "label = 'z'", "a, b, y"),
+    ("run problem=data_file path=gaps.csv label=y", "no number in record 2", "every record"),
+    ("account wang2017.dp_gd_pl problem=data_file path=table.csv label=y n=5", "n = 5", "from 1 to 4"),
+    ("audit wang2017.dp_gd_pl problem=data_file path=table.csv label=y clip=1", "n = 200", "from 1 to 4"),
 ]
+
+FILES = {
+    "broken.py": "x = 1\nx / 0\n",
+    "unread.py": "def\n",
+    "misnamed.py": "import dpsco_bench\n\n@dpsco_bench.algorithm('plain', source='')\ndef plan():\n    pass\n",
+    "broken.yaml": "id: [\n",
+    "list.yaml": "- a\n",
+    "clash.yaml": "id: wang2017.thm6.1\n",
+    "part.yaml": "{id: mine.c, title: t, source: s, statement: x, parts: [{id: p, kind: rate, calibrations: paper}]}\n",
+    "bound.yaml": """
+id: mine.b
+title: t
+source: s
+statement: x
+parts:
+  - {id: p, kind: rate, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: ridge_logistic,
+     bound: mine.nothing, fixed: {d: 2, epsilon: 1.0, delta: 1.0e-5}, sweep: {parameter: n, values: {smoke: [32, 64]}}}
+""",
+    "part.json": "{}",
+    "table.csv": "a,b,y\n1,2,0\n3,4,1\n5,6,0\n7,8,1\n",
+    "gaps.csv": "a,b,y\n1,2,0\n3,,1\n",
+    "plan.json": json.dumps({"profile": "smoke", "claims": [{"claim": {"id": "mine.only"}, "jobs": []}]}),
+    "results/smoke/verdicts/mine.only.json": json.dumps({"claim": "mine.only", "digest": "d", "verdicts": []}),
+}
+
+
+def contents(folder):
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock")
+    return {path.relative_to(folder): path.read_bytes() for path in files}
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Bad files of every kind, and a result that no mistake may touch."""
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return contents(tmp_path)
 
 
 @pytest.mark.parametrize(("command", "named", "allowed"), BAD, ids=[entry[0] for entry in BAD])
-def test_one_line_names_the_key_the_value_and_what_is_allowed(dpsco, command, named, allowed):
+def test_one_line_names_the_key_the_value_and_what_is_allowed(dpsco, files, tmp_path, command, named, allowed):
     outcome = dpsco(*command.split())
     assert outcome.code == 2
     assert outcome.out == ""
     assert outcome.err.startswith("dpsco: ") and outcome.err.count("\n") == 1
     assert named in outcome.err and allowed in outcome.err
+    assert contents(tmp_path) == files, "nothing is written, and nothing is lost"
+
+
+def test_every_verb_is_in_the_table():
+    assert {command.split()[0] for command, *_ in BAD} - {"lst"} == set(verb_names())
+
+
+BAD_CONFIGURATIONS = [
+    ({"profile": "huge"}, "profile = 'huge'", "one of smoke, ci, full"),
+    ({"profile": 3}, "profile = 3", "one of smoke, ci, full"),
+    ({"profil": "ci"}, "--config = 'profil'", "one of profile, data_root, backend, overrides, plugins, claims"),
+    ({"backend": "tpu"}, "backend = 'tpu'", "numpy, cupy"),
+    ({"data_root": "nowhere"}, "data_root = 'nowhere'", "existing folder"),
+    ({"data_root": 2017}, "data_root = 2017", "a folder"),
+    ({"overrides": 5}, "overrides = 5", "KEY=VALUE"),
+    ({"overrides": "seed=x"}, "seed = 'x'", "an integer >= 0"),
+    ({"overrides": ["n=5"]}, "n = '5'", "one of the settings"),
+    ({"overrides": "seed"}, "argument = 'seed'", "key=value"),
+    ({"plugins": "none.py"}, "plugins = 'none.py'", "Python files"),
+    ({"plugins": {"a": 1}}, "plugins = {'a': 1}", "a Python file or a list of them"),
+    ({"plugins": ["a,b.py"]}, "plugins = 'a,b.py'", "no quote, comma or bracket"),
+    ({"claims": ["none.yaml"]}, "claims = 'none.yaml'", "YAML files"),
+    ({"claims": "clash.yaml"}, "id in clash.yaml = 'wang2017.thm6.1'", "no other claim"),
+]
+
+
+@pytest.mark.parametrize(
+    ("config", "named", "allowed"), BAD_CONFIGURATIONS, ids=[str(c[0]) for c in BAD_CONFIGURATIONS]
+)
+def test_snakemakes_config_in_one_line(files, tmp_path, monkeypatch, capsys, config, named, allowed):
+    """As the Snakefile does it; tests/workflow runs Snakemake itself."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as leaving, one_line():
+        Workflow({"profile": "smoke", **config})
+    err = capsys.readouterr().err
+    assert leaving.value.code == 2 and err.startswith("dpsco: ") and err.count("\n") == 1
+    assert named in err and allowed in err
+    assert contents(tmp_path).items() >= files.items() and not Path("results/smoke/plan.json").exists()
 
 
 def test_a_sweep_with_one_bad_cell_runs_nothing(dpsco, tmp_path):

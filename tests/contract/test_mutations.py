@@ -44,7 +44,7 @@ def test_a_forgotten_release_is_caught(law_case):
 
     def release(source, name, value, step):
         forgotten = name == last.name and step == last.releases - 1
-        return value if forgotten else source.release(name, value, step)
+        return last.answer(value, None) if forgotten else source.release(name, value, step)
 
     with pytest.raises(AssertionError):
         tampered(law_case, release).check_counts()
@@ -97,9 +97,9 @@ def test_an_uncounted_gradient_is_caught(law_case):
 
 
 def test_less_noise_than_charged_is_caught(charged_case):
-    """Halved scales no longer give the epsilon on record."""
+    """Halved scales no longer give the epsilon on record; part of it may not depend on them (a Jacobian)."""
     halved = {name: 0.5 * scale for name, scale in charged_case.scales.items()}
-    assert charge(charged_case.plan, halved, 1e-5).epsilon > 1.5 * charged_case.calibrated.charge.epsilon
+    assert charge(charged_case.plan, halved, 1e-5).epsilon > 1.2 * charged_case.calibrated.charge.epsilon
 
 
 def test_one_more_release_than_charged_is_caught(charged_case):

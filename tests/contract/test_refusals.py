@@ -2,6 +2,7 @@
 
 import inspect
 import math
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -11,9 +12,16 @@ from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Problem
+from dpsco_bench.problems.base import DOMAIN_TRAITS, Constants, Problem, Trait
 
 CONSTANTS = Constants(1.0, 1.0, strong_convexity=0.1, regularisation=0.1, diameter=2.0, domain="l2_ball")
+
+
+def legal(entry):
+    """Constants with the ball that the algorithm asks for, if it does."""
+    asked = {trait for traits in DOMAIN_TRAITS.values() for trait in traits} & set(entry.needs) - {Trait.UNCONSTRAINED}
+    fitting = [name for name, traits in DOMAIN_TRAITS.items() if name != "space" and asked <= traits]
+    return replace(CONSTANTS, domain=CONSTANTS.domain if CONSTANTS.domain in fitting else fitting[0])
 
 
 def refused(pattern, function, *arguments, **keywords):
@@ -55,7 +63,7 @@ def test_number_of_records_and_dimension(algorithm_id, value):
         entry = get_algorithm(algorithm_id)
         sizes = {"n": 24, "d": 3, key: value}
         variant = next(iter(entry.variants))
-        refused(f"^{key} = ", entry.plan, CONSTANTS, sizes["n"], sizes["d"], PrivacySpec(1.0, 1e-5), variant)
+        refused(f"^{key} = ", entry.plan, legal(entry), sizes["n"], sizes["d"], PrivacySpec(1.0, 1e-5), variant)
 
 
 def test_undefined_combinations(algorithm_id):
@@ -67,7 +75,7 @@ def test_undefined_combinations(algorithm_id):
     refused("^variant = 'best': must be one of ", cell(algorithm_id, variant="best").plan, "none", 0)
     refused("^calibration = 'free': must be one of paper, accounted, none", cell(algorithm_id).plan, "free", 0)
     variant = next(iter(entry.variants))
-    plan = entry.plan(CONSTANTS, 24, 3, PrivacySpec(1.0, 1e-5), variant)
+    plan = entry.plan(legal(entry), 24, 3, PrivacySpec(1.0, 1e-5), variant)
     refused("^calibration = 'free'", calibrate, plan, PrivacySpec(1.0, 1e-5), "free")
 
 
@@ -84,7 +92,7 @@ def test_the_default_variant_of_a_calibration_defines_it(algorithm_id):
 def test_options_unknown_or_of_the_wrong_type(algorithm_id):
     entry = get_algorithm(algorithm_id)
     variant = next(iter(entry.variants))
-    arguments = (CONSTANTS, 24, 3, PrivacySpec(1.0, 1e-5), variant)
+    arguments = (legal(entry), 24, 3, PrivacySpec(1.0, 1e-5), variant)
     message = refused("^option = 'stepz': must be one of ", entry.plan, *arguments, stepz=1)
     assert algorithm_id in message and all(key in message for key in entry.options)
     for key, parameter in entry.options.items():
@@ -101,7 +109,7 @@ def test_counts_below_one(algorithm_id):
     for key in integer_options(entry):
         for value in (0, -2):
             for variant in entry.variants:
-                refused(f"{key}", entry.plan, CONSTANTS, 24, 3, PrivacySpec(1.0, 1e-5), variant, **{key: value})
+                refused(f"{key}", entry.plan, legal(entry), 24, 3, PrivacySpec(1.0, 1e-5), variant, **{key: value})
 
 
 def test_problems_without_the_needed_properties(algorithm_id):
@@ -142,7 +150,7 @@ def test_extreme_but_legal_privacy_is_planned(algorithm_id):
             for variant in entry.variants:
                 for n in (1, 10**12):
                     try:
-                        plan = entry.plan(CONSTANTS, n, 3, PrivacySpec(epsilon, delta), variant)
+                        plan = entry.plan(legal(entry), n, 3, PrivacySpec(epsilon, delta), variant)
                     except InputError as error:
                         assert "\n" not in str(error)
                     else:

@@ -107,5 +107,5 @@ def test_plugins_are_imported_once(tmp_path):
     assert builtins.counted == 1  # type: ignore[attr-defined]
     (tmp_path / "broken.py").write_text("raise RuntimeError('own bug')\n")
     for _ in range(2):
-        with pytest.raises(RuntimeError, match="own bug"):
+        with pytest.raises(InputError, match=r"be imported \(RuntimeError: own bug, line 1\)"):
             load_plugins([tmp_path / "broken.py"])

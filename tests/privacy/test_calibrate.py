@@ -71,13 +71,23 @@ def test_epsilon_falls_with_noise_and_rises_with_releases(plan):
     assert charge(plan, more, 1e-5).epsilon < charge(plan, scales, 1e-5).epsilon
 
 
-def test_single_indices_are_charged_from_below_only():
-    result = calibrate(SINGLE, PRIVACY, "paper")
-    assert result.charge.kind == "lower" and result.privacy_status in ("exceeds_claim", "unproven")
-    with pytest.raises(Refusal, match="^calibration accounted refused: no accountant bounds this sampling from above"):
-        calibrate(SINGLE, PRIVACY, "accounted")
-    quiet = calibrate(plan_of(GaussianQuery("inner", 4.0, 50, SingleIndex(100), paper_scale=1e3)), PRIVACY, "paper")
-    assert quiet.charge.epsilon < 1 and quiet.privacy_status == "unproven"
+def test_single_indices_have_a_profile_that_holds_whatever_the_others_contribute():
+    result = calibrate(SINGLE, PRIVACY, "accounted")
+    assert result.charge.kind == "upper" and result.privacy_status == "proven"
+    assert 0.97 < result.charge.epsilon <= 1.0
+    assert charge(SINGLE, {"inner": 0.95 * result.scales["inner"]}, 1e-5).epsilon > 1.0
+    with pytest.raises(Refusal, match="no accountant here composes single-index queries with others"):
+        charge(plan_of(SINGLE.queries[0], FULL.queries[0]), {"inner": 1.0, "gradient": 1.0}, 1e-5)
+
+
+def test_single_indices_with_a_leak_are_charged_from_below_only():
+    inner = GaussianQuery("inner", 4.0, 50, SingleIndex(100), paper_scale=1.0)
+    leaky = plan_of(inner, leaks=("v is used",))
+    result = calibrate(leaky, PRIVACY, "paper")
+    assert result.charge.kind == "lower" and result.privacy_status == "exceeds_claim"
+    assert result.charge.epsilon <= charge(plan_of(inner), result.scales, 1e-5).epsilon
+    quiet = charge(leaky, {"inner": 1e3}, 1e-5)
+    assert quiet.kind == "lower" and quiet.epsilon < 1
 
 
 def test_leaks_leave_a_lower_bound_and_no_accounted_calibration():

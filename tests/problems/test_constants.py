@@ -105,7 +105,9 @@ def test_problems_take_constants_by_key():
 def test_unknown_problems_and_options():
     with pytest.raises(InputError, match="^problem = 'nothing': must be one of .*ridge_logistic"):
         get_problem("nothing")
-    with pytest.raises(InputError, match="^option of problem ridge_logistic = 'kappa': must be one of constants$"):
+    with pytest.raises(
+        InputError, match="^option of problem ridge_logistic = 'kappa': must be one of radius, constants$"
+    ):
         get_problem("ridge_logistic", kappa=2.0)
     with pytest.raises(InputError, match="^problem = '../x'"):
         get_problem("../x")

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from dpsco_bench.errors import InputError
 from dpsco_bench.problems.registry import get_problem
 
 
@@ -87,14 +88,20 @@ def test_diag_quadratic():
 
 def test_diag_quadratic_closed_form_at_its_ends():
     problem = get_problem("diag_quadratic")
-    assert problem.expected_gap_gradient_descent(1.0, 0, 3.0) == pytest.approx(problem.constants.initial_gap)
+
+    def gap(step, steps, sigma):
+        return problem.expected_gap("wang2017.dp_gd_pl", {"step": step, "steps": steps}, {"gradient": sigma})
+
+    assert gap(1.0, 0, 3.0) == pytest.approx(problem.constants.initial_gap)
     # One step from a point: decay of the error plus one draw of noise.
     h, eta, sigma = problem.spectrum, 0.5, 0.3
     expected = 0.5 * np.sum(h * ((1 - eta * h) ** 2 * problem.start**2 + eta**2 * sigma**2))
-    assert problem.expected_gap_gradient_descent(eta, 1, sigma) == pytest.approx(expected, rel=1e-14)
+    assert gap(eta, 1, sigma) == pytest.approx(expected, rel=1e-14)
     # Stationary law: eta sigma^2 / (2 (2 - eta h_j)) per coordinate.
     limit = np.sum(eta * sigma**2 / (2 * (2 - eta * h)))
-    assert problem.expected_gap_gradient_descent(eta, 10_000, sigma) == pytest.approx(limit, rel=1e-12)
+    assert gap(eta, 10_000, sigma) == pytest.approx(limit, rel=1e-12)
+    with pytest.raises(InputError, match="a closed form for wang2017.dp_svrg"):
+        problem.expected_gap("wang2017.dp_svrg", {}, {})
 
 
 def test_covertype_losses(draw):

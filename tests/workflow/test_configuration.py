@@ -14,6 +14,8 @@ CASES = [
     ("backend=jax", "backend = 'jax': must be one of numpy, cupy (--config)"),
     ("data_root=absent/folder", "data_root = 'absent/folder': must be an existing folder (--config)"),
     ("data_root=5", "data_root = 5: must be a folder (the one that contains covertype/) (--config)"),
+    ("plugins=absent.py", "plugins = 'absent.py': must be a list of existing Python files"),
+    ("claims=absent.yaml", "claims = 'absent.yaml': must be a list of existing YAML files"),
     ("overrides=seed=abc", "seed = 'abc': must be an integer >= 0"),
     ("overrides=data.root='x", "overrides = "),
     ("overrides=colour=red", "colour = 'red': must be one of the settings"),

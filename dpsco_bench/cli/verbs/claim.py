@@ -6,33 +6,33 @@ import argparse
 import sys
 from typing import Any
 
-from dpsco_bench.cli.options import add_json
+from dpsco_bench.cli.options import add_json, add_plugins
 from dpsco_bench.cli.output import labelled, print_json
 
 SUMMARY = "run claims end to end and print their verdicts"
-EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 data.root=data plugins=[FILE,...]
+EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 data.root=data plugins=[FILE,...] claims=[FILE,...]
+A claim of one's own is given by its file: dpsco claim my_claim.yaml --plugin my_method.py
 Finished jobs are kept under results/cache, so an interrupted claim resumes. A claim that does not hold is a result:
 the exit code is 0 whatever the verdict."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("ids", nargs="+", metavar="ID", help="claims (`_` may stand for `.`), and settings key=value")
+    parser.add_argument(
+        "ids", nargs="+", metavar="ID", help="claims (`_` may stand for `.`) or their files, and settings key=value"
+    )
     parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
     add_json(parser)
+    add_plugins(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Plan all claims first, then run and judge them one by one."""
-    from dpsco_bench.claims.compose import check_profile, claim_plan, find_claim_id
-    from dpsco_bench.cli.claiming import CACHE, JobCache, check_settings, privacy_texts, run_claim
-    from dpsco_bench.errors import InputError
+    from dpsco_bench.claims.compose import check_profile, claim_plan
+    from dpsco_bench.cli.claiming import CACHE, JobCache, asked_claims, privacy_texts, run_claim
 
     check_profile(args.profile)
-    settings = check_settings(text for text in args.ids if "=" in text)
-    ids = list(dict.fromkeys(find_claim_id(text) for text in args.ids if "=" not in text))
-    if not ids:
-        raise InputError("claim", "missing", "given, e.g. wang2017.thm6.1")
+    ids, settings = asked_claims(args.ids, args.plugin)
     entries = [claim_plan(id, args.profile, settings) for id in ids]
     cache = JobCache(CACHE, _say)
     rows: list[dict[str, Any]] = []

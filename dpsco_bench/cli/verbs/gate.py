@@ -32,13 +32,14 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.claims.compose import check_profile, find_claim_id
     from dpsco_bench.cli.output import print_json
 
-    claims = [find_claim_id(text) for text in args.claims] or None
-    rows = read_verdicts(Layout(check_profile(args.profile)), claims)
+    files = Layout(check_profile(args.profile))
+    claims = [find_claim_id(text, planned_claims(files)) for text in args.claims] or None
+    rows = read_verdicts(files, claims)
     if args.json:
         print_json(rows)
         return int(any(difference.fails for difference in differences(args.profile, rows)))
-    text, failed = summary(Layout(args.profile), rows)
-    if args.digest and args.digest != verdicts_digest(stored_digests(Layout(args.profile))):
+    text, failed = summary(files, rows)
+    if args.digest and args.digest != verdicts_digest(stored_digests(files)):
         text, failed = text + f"\n{STALE}", True
     if args.out is None:
         print(text)
@@ -47,6 +48,13 @@ def execute(args: argparse.Namespace) -> int:
     else:
         print("\n".join(line for line in text.splitlines() if line.startswith("FAIL")), file=sys.stderr)
     return int(failed)
+
+
+def planned_claims(files: Layout) -> list[str]:
+    """Ids of the claims of a profile's plan, in its order."""
+    from dpsco_bench.execution.layout import read_plan_text
+
+    return [entry["claim"]["id"] for entry in read_plan_text(files.plan)["claims"]]
 
 
 def read_verdicts(files: Layout, claims: Collection[str] | None = None) -> list[dict[str, Any]]:
@@ -59,20 +67,14 @@ def read_verdicts(files: Layout, claims: Collection[str] | None = None) -> list[
     claims : collection of str, optional
         Ids; all of the plan by default.
     """
-    from dpsco_bench.execution.layout import read_plan_text
-
-    planned = [entry["claim"]["id"] for entry in read_plan_text(files.plan)["claims"]]
-    wanted = [id for id in planned if claims is None or id in claims]
+    wanted = [id for id in planned_claims(files) if claims is None or id in claims]
     paths = [files.verdicts(id) for id in wanted]
     return [row for path in paths if path.is_file() for row in loads(path.read_text(encoding="utf-8"))["verdicts"]]
 
 
 def stored_digests(files: Layout) -> dict[str, str]:
     """Claim -> digest of what its verdicts were made from, for the claims of the plan that have verdicts."""
-    from dpsco_bench.execution.layout import read_plan_text
-
-    planned = [entry["claim"]["id"] for entry in read_plan_text(files.plan)["claims"]]
-    paths = {id: files.verdicts(id) for id in planned}
+    paths = {id: files.verdicts(id) for id in planned_claims(files)}
     return {id: loads(path.read_text(encoding="utf-8"))["digest"] for id, path in paths.items() if path.is_file()}
 
 

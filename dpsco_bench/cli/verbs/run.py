@@ -105,9 +105,12 @@ def _run(entry: Any, quiet: bool, label: str = "") -> None:
 
 def _with_config(table: Any, config: Mapping[str, Any]) -> Any:
     from dpsco_bench.cli.composing import PLACES
+    from dpsco_bench.execution.cell import placeless
     from dpsco_bench.jsonio import dumps_canonical
 
     kept = {key: value for key, value in config.items() if key not in PLACES}
+    problem = config["problem"]
+    kept["problem"] = {**problem, "options": placeless(problem["name"], problem["options"])}
     return table.replace_schema_metadata({**table.schema.metadata, b"dpsco.config": dumps_canonical(kept).encode()})
 
 

@@ -19,7 +19,9 @@ Entry = Mapping[str, Any]
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("id", help="paper.name of an algorithm, claim or table, a problem, or an erratum paper.E1")
+    parser.add_argument(
+        "id", help="paper.name of an algorithm, claim or table, a problem, an erratum paper.E1, or the file of a claim"
+    )
     add_json(parser)
     add_plugins(parser)
 

@@ -83,10 +83,12 @@ def keep_pandas_out() -> None:
 def judge(args: argparse.Namespace) -> None:
     """Write the verdict rows of a claim."""
     from dpsco_bench.analysis.judge import judge_claim
+    from dpsco_bench.execution.plugins import job_plugins, load_plugins
     from dpsco_bench.execution.progress import JobLog
     from dpsco_bench.jsonio import dumps_pretty, write_text_atomic
 
     entry = read_entry(args.plan, args.claim)
+    load_plugins(job_plugins(entry["jobs"]))
 
     def load(job: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         return _result(args.runs, job), read_calibrations(args.calibrations / f"{job_name(job)}.json", job)

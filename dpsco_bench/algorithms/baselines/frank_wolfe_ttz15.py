@@ -1,0 +1,60 @@
+"""Private Frank-Wolfe over the l1 ball (Talwar, Thakurta, Zhang 2015), the "[29]" of Wang, Ye, Xu's Table 3."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.backend.namespace import array_namespace, cast
+from dpsco_bench.errors import InputError
+from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, make_plan
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants, Trait
+
+SOURCE = "Talwar, Thakurta, Zhang 2015, as row [29] of Wang, Ye, Xu 2017, Table 3 (constants from memory, unverified)"
+
+
+@algorithm(
+    "wang2017.frank_wolfe_ttz15", source=SOURCE, needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.L1_BALL)
+)
+def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, steps: int | None = None) -> Plan:
+    """Steps 2/(t+2) towards the vertex of least noisy score <s, grad F>: T = (n eps/L1)^(2/3), T - 1 releases.
+
+    L1 = sup||grad f||_inf <= G. ``paper``: Laplace scale L1 R sqrt(8 T l)/(n eps). ``accounted``: a score changes by up
+    to 2 L1 R/n, so a release is 4 L1 R/(n scale)-differentially private; optimal composition of pure privacy.
+
+    Parameters
+    ----------
+    c, n, d, privacy
+        Problem constants with an l1 ball as domain, number of records, dimension, target privacy.
+    variant : str
+        ``standard``.
+    steps : optional
+        Replaces T, at least 2.
+    """
+    if steps is not None and steps < 2:
+        raise InputError("steps", steps, "an integer >= 2", SOURCE)
+    if c.ball is None or c.domain != "l1_ball":
+        raise InputError("domain", c.domain, "l1_ball", SOURCE)
+    slope, R, ne = c.lipschitz, c.ball.radius, n * privacy.epsilon
+    T = steps or max(2, round((ne / slope) ** (2 / 3)))
+    scale = slope * R * sqrt(8 * T * privacy.log_inverse_delta) / ne
+    vertex = NoisyMinimumQuery("vertex", 2 * slope * R / n, T - 1, paper_scale=scale)
+    return make_plan(vertex, gradient_evaluations=n * (T - 1), n=n, steps=T, radius=R)
+
+
+@plan.run
+def frank_wolfe(objective, plan, mechanism):
+    """Steps on ``(R, d)`` towards vertices ``+R e_1, -R e_1, +R e_2, ...``; returns the last iterate."""
+    x = objective.start
+    xp, d = array_namespace(x), x.shape[-1]
+    vertices = xp.arange(2 * d)
+    for t in range(1, plan.steps):
+        scores = plan.radius * objective.full_gradient(x)
+        scores = xp.reshape(xp.stack([scores, -scores], axis=-1), (-1, 2 * d))
+        chosen = mechanism.release("vertex", scores, t - 1)
+        picked = cast(vertices[None, :] == chosen[:, None], x.dtype)
+        vertex = plan.radius * (picked[:, 0::2] - picked[:, 1::2])
+        x = x + 2 / (t + 2) * (vertex - x)
+        objective.observe(x)
+    return x

@@ -1,0 +1,51 @@
+"""Objective perturbation with Gaussian noise (Kifer, Smith, Thakurta 2012), the "[21]" of Wang, Ye, Xu's tables."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+
+from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.privacy.accountants.objective import rank_one_log_jacobian
+from dpsco_bench.privacy.plan import ObjectiveQuery, Plan, make_plan
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.perturbed import PerturbedMinimiser
+
+SOURCE = (
+    "Kifer, Smith, Thakurta 2012, as row [21] of Wang, Ye, Xu 2017, Tables 1 and 2 (constants from memory, unverified)"
+)
+
+
+@algorithm(
+    "wang2017.objective_perturbation_kst12",
+    source=SOURCE,
+    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR),
+)
+def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str) -> Plan:
+    """Exact minimiser of F(x) + (Delta/2n)||x||^2 + <b, x>/n with normal b and Delta = 2 lambda_H/eps.
+
+    lambda_H = L bounds the rank-one Hessian of a record, so the Jacobian costs ln(1 + eps/2). Replace-one moves b by up
+    to 2G (erratum E15); ``paper`` has sd G sqrt(8 ln(2/delta) + 4 eps)/eps, ``accounted`` sd 2G/a with
+    t a + a^2/2 + ln(1 + eps/2) = eps and t = Phi^-1(1 - delta/4).
+
+    Parameters
+    ----------
+    c, n, d, privacy
+        Problem constants, number of records, dimension, target privacy.
+    variant : str
+        ``standard``.
+    """
+    weight = 2 * c.smoothness / privacy.epsilon
+    scale = c.lipschitz * sqrt(8 * log(2 / privacy.delta) + 4 * privacy.epsilon) / privacy.epsilon
+    linear = ObjectiveQuery(
+        "linear term", 2 * c.lipschitz, 1, paper_scale=scale, log_jacobian=rank_one_log_jacobian(c.smoothness, weight)
+    )
+    return make_plan(linear, gradient_evaluations=n, n=n, weight=weight)
+
+
+@plan.run
+def objective_perturbation(objective, plan, mechanism):
+    """One release: the minimiser itself, ``(R, d)``."""
+    x = mechanism.release("linear term", PerturbedMinimiser(objective, plan.weight / plan.n))
+    objective.observe(x)
+    return x

@@ -1,0 +1,116 @@
+"""Objective perturbation: upper bounds on epsilon from the two factors of the minimiser's density.
+
+Let ``x`` minimise ``sum_i f_i + data-free terms + <b, x>``. The noise is ``b = -(sum_i grad f_i(x) + ...)``,
+so the density of ``x`` is that of ``b`` times a Jacobian determinant, the Hessian's. Between replace-one neighbours
+
+- ``b`` moves by at most ``s``, the sensitivity of the gradient sum (2G for G-Lipschitz records);
+- the determinant changes by a factor of at most ``exp(log_jacobian)``.
+
+Normal ``b`` of standard deviation ``sigma`` and generalised linear records with features ``a``, ``a'``: the move is
+``c a - c' a'`` with ``|c| ||a|| + |c'| ||a'|| <= s`` for every ``x``. Outside an event of probability ``delta`` both
+``|<b, a>| <= t sigma ||a||`` and ``|<b, a'>| <= t sigma ||a'||``, with ``t = Phi^{-1}(1 - delta/4)``: two fixed
+directions, each with a two-sided tail of ``delta/2``. There the density ratio of ``b`` is at most ``exp(t r + r^2/2)``,
+where ``r = s/sigma``.
+
+``b`` of density proportional to ``exp(-||b||/scale)``: the ratio is at most ``exp(s/scale)``, and delta is 0.
+"""
+
+from __future__ import annotations
+
+import math
+
+from scipy.special import ndtri
+
+from dpsco_bench.errors import Refusal
+from dpsco_bench.privacy.accountants.checks import require_delta, require_nonnegative, require_target
+
+
+def accountant_name() -> str:
+    """Name of this accountant for the privacy ledger."""
+    return "objective perturbation, density ratio"
+
+
+def rank_one_log_jacobian(hessian: float, weight: float) -> float:
+    """``ln(1 + hessian/weight)``: determinants with one rank-one term replaced by another.
+
+    Parameters
+    ----------
+    hessian : float
+        Largest norm of one record's rank-one Hessian, >= 0.
+    weight : float
+        Least eigenvalue of the Hessian's data-free part, > 0.
+
+    Notes
+    -----
+    ``det(A + h a a') / det(A + h' a' a'')`` is at most ``1 + h ||a||^2 / weight`` where ``A >= weight I``.
+    """
+    return math.log1p(hessian / weight)
+
+
+def two_rank_log_jacobian(hessian: float, weight: float) -> float:
+    """``ln(1 + 2x + x^2)`` with ``x = hessian/weight``: the bound of Chaudhuri, Monteleoni, Sarwate 2011, Theorem 9."""
+    return 2.0 * math.log1p(hessian / weight)
+
+
+def gaussian_epsilon(ratio: float, log_jacobian: float, delta: float) -> float:
+    """Upper bound on epsilon for normal ``b`` and generalised linear records.
+
+    Parameters
+    ----------
+    ratio : float
+        ``r = s/sigma``, >= 0.
+    log_jacobian : float
+        >= 0.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        ``t r + r^2/2 + log_jacobian``.
+    """
+    require_nonnegative("ratio", ratio)
+    require_nonnegative("log_jacobian", log_jacobian)
+    require_delta(delta)
+    return _tail(delta) * ratio + 0.5 * ratio * ratio + log_jacobian
+
+
+def gaussian_ratio(epsilon: float, log_jacobian: float, delta: float) -> float:
+    """The ratio ``s/sigma`` at which `gaussian_epsilon` is ``epsilon``.
+
+    Raises
+    ------
+    Refusal
+        Where the Jacobian alone uses up ``epsilon``.
+    """
+    require_target(epsilon, delta)
+    rest, t = _rest(epsilon, log_jacobian), _tail(delta)
+    return 2.0 * rest / (t + math.sqrt(t * t + 2.0 * rest))
+
+
+def gamma_epsilon(ratio: float, log_jacobian: float) -> float:
+    """Upper bound on the pure epsilon for ``b`` of density proportional to ``exp(-||b||/scale)``; ratio ``s/scale``."""
+    require_nonnegative("ratio", ratio)
+    require_nonnegative("log_jacobian", log_jacobian)
+    return ratio + log_jacobian
+
+
+def gamma_ratio(epsilon: float, log_jacobian: float) -> float:
+    """The ratio ``s/scale`` at which `gamma_epsilon` is ``epsilon``.
+
+    Raises
+    ------
+    Refusal
+        Where the Jacobian alone uses up ``epsilon``.
+    """
+    return _rest(epsilon, log_jacobian)
+
+
+def _rest(epsilon: float, log_jacobian: float) -> float:
+    if log_jacobian >= epsilon:
+        raise Refusal("objective perturbation", f"the Jacobian alone costs epsilon {log_jacobian:.4g} of {epsilon:.4g}")
+    return epsilon - log_jacobian
+
+
+def _tail(delta: float) -> float:
+    return -float(ndtri(0.25 * delta))

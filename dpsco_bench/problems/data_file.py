@@ -1,0 +1,265 @@
+"""Logistic regression or least squares on a user's own file."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.datasets import tables
+from dpsco_bench.datasets.seeding import permutation
+from dpsco_bench.errors import InputError
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, checked_real
+from dpsco_bench.problems.glm import Logistic
+
+Array = Any
+LOSSES = ("logistic", "least_squares")
+SCALES = ("none", "max_row_norm")
+
+
+class DataFile(Logistic):
+    """Records of a CSV, Parquet or LIBSVM file; a ridge of ``regularisation``; nothing is clipped or scaled unasked.
+
+    With ``clip`` alone the constants do not depend on the data. A bound on the rows' norms that is computed from the
+    data (no ``clip``, or ``scale``) is not private: constants are nominal, and every row of a result says so.
+
+    Parameters
+    ----------
+    d : int, optional
+        Number of features (with the intercept); that of the file.
+    path : str
+        The file; relative to the working directory, or else to ``root``. Without one there are constants, but no data.
+    label : str or int
+        Name or position of the label column; left out for LIBSVM.
+    positive : str or number, optional
+        Label value that becomes +1, all others -1 (logistic loss). May be left out where the labels are two numbers:
+        then it is the larger one.
+    loss : str
+        ``logistic``, or ``least_squares``: half the squared residual, whose Lipschitz constant is nominal always.
+    regularisation : float
+        lambda >= 0 of the ridge term (on all coefficients).
+    clip : float, optional
+        Rows with a larger Euclidean norm are scaled down to this one.
+    scale : str
+        ``none``, or ``max_row_norm``: before clipping, all rows are divided by the largest norm among them.
+    label_clip : float
+        For least squares: labels are clipped to [-label_clip, label_clip].
+    intercept : bool
+        Append a feature that is 1 everywhere (after clipping).
+    header : bool, optional
+        Whether the first line of a CSV names the columns; by default it does if none of its fields is a number.
+    format : str, optional
+        ``csv``, ``parquet`` or ``libsvm`` where the file's name does not end so.
+    sha256 : str, optional
+        What the file must contain; plans fill it in.
+    root : str
+        Folder of data sets.
+    """
+
+    name = "data_file"
+    summary = "one's own CSV, Parquet or LIBSVM file, logistic or least-squares loss"
+    source = "the user's file"
+    needs_data_root = True
+    file_options = ("path",)
+
+    def __init__(
+        self,
+        d: int | None = None,
+        path: str | None = None,
+        label: str | int | None = None,
+        positive: str | float | int | None = None,
+        loss: str = "logistic",
+        regularisation: float = 0.01,
+        clip: float | None = None,
+        scale: str = "none",
+        label_clip: float = 1.0,
+        intercept: bool = False,
+        header: bool | None = None,
+        format: str | None = None,
+        sha256: str | None = None,
+        root: str = "data",
+        constants: dict[str, float] | None = None,
+    ) -> None:
+        _check_choice("loss", loss, LOSSES)
+        _check_choice("scale", scale, SCALES)
+        if not isinstance(intercept, bool):
+            raise InputError("intercept", intercept, "true or false")
+        self.squared, self.scaled, self.intercept = loss == "least_squares", scale == "max_row_norm", intercept
+        self.regularisation = checked_real("regularisation", regularisation, positive=False)
+        self.label_clip = checked_real("label_clip", label_clip, positive=True)
+        self.clip = None if clip is None else checked_real("clip", clip, positive=True)
+        self.traits = Logistic.traits
+        if self.regularisation > 0:
+            self.traits |= {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
+        self._reading = (label, header, format)
+        self._positive, self._sha256 = positive, sha256
+        self._file = None if path is None else tables.find(path, Path(root))
+        self.data_dependent_constants = self._file is not None and self.row_bound is None
+        super().__init__(d if self._file is None else self._columns(d), constants)
+
+    def _columns(self, d: int | None) -> int:
+        columns = self.table.features.shape[1] + self.intercept
+        if d not in (None, columns):
+            raise InputError("d", d, f"{columns}, the number of features of {self.table_name}")
+        self.labels  # noqa: B018 - refused now rather than when the data are drawn
+        return columns
+
+    @property
+    def table(self) -> tables.Records:
+        """The file's content.
+
+        Raises
+        ------
+        InputError
+            Without a file, for a file that cannot be used, or one with another content than it must have.
+        """
+        if self._file is None:
+            raise InputError("path", "missing", "given: a CSV, Parquet or LIBSVM file")
+        if self._sha256 is not None and tables.digest(self._file) != self._sha256:
+            raise InputError(f"sha256 of {self.table_name}", tables.digest(self._file), f"{self._sha256}, as planned")
+        return tables.read(self._file, *self._reading)
+
+    @property
+    def table_name(self) -> str:
+        """The file's name without its place."""
+        return self._file.name if self._file is not None else ""
+
+    @property
+    def records(self) -> int | None:
+        """Number of records of the file."""
+        return None if self._file is None else len(self.table.labels)
+
+    @property
+    def pins(self) -> dict[str, Any]:
+        """The file's digest."""
+        self.table  # noqa: B018 - there must be one
+        assert self._file is not None
+        return {"sha256": tables.digest(self._file)}
+
+    @property
+    def row_bound(self) -> float | None:
+        """Bound on the norms of the rows, the intercept not counted; None if only the data know one."""
+        if self.scaled:
+            return min(1.0, self.clip or 1.0)
+        return self.clip
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was computed from the data."""
+        if self.scaled:
+            return ("rows divided by their largest norm, computed from the data: not private",)
+        if self.row_bound is None:
+            return ("norms of the rows bounded by the largest one, computed from the data: not private",)
+        return ()
+
+    @property
+    def own_constants(self) -> Constants:
+        """For rows of norm at most R: G = R and L = R^2/4 (logistic), G = R label_clip and L = R^2 (least squares).
+
+        Squared losses have no Lipschitz constant; what is declared holds at the starting point. The a-priori gap is the
+        largest loss there.
+        """
+        known = self.row_bound is not None and not self.scaled and not self.squared
+        return self._constants(self.row_bound or 1.0, "global" if known else "nominal")
+
+    def _constants(self, row_bound: float, status: str) -> Constants:
+        norm = math.hypot(row_bound, float(self.intercept))
+        lipschitz, smoothness, gap = norm, 0.25 * norm**2, math.log(2.0)
+        if self.squared:
+            lipschitz, smoothness, gap = norm * self.label_clip, norm**2, 0.5 * self.label_clip**2
+        lam = self.regularisation
+        return Constants(lipschitz, smoothness, lam, lam, gap, status=status)
+
+    def constants_of(self, data: Data) -> Constants:
+        """With the largest norm of these rows, where no clipping bounds it."""
+        if not self.data_dependent_constants:
+            return self.constants
+        largest = float(_norms(self._without_intercept(data.features)).max())
+        return self._constants(largest, "nominal").override(**self._overrides)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Labels of all records as the loss needs them: +1 and -1, or numbers within the clipping range."""
+        table = self.table
+        if self.squared:
+            if self._positive is not None:
+                raise InputError("positive", self._positive, "left out for loss least_squares")
+            if table.labels.dtype.kind == "U":
+                raise InputError(f"label {table.label} of {self.table_name}", str(table.labels[0]), "a number")
+            return np.clip(table.labels, -self.label_clip, self.label_clip)
+        return np.where(table.labels == self._positive_value(table), 1.0, -1.0)
+
+    def _positive_value(self, table: tables.Records) -> Any:
+        values = np.unique(table.labels)
+        shown = ", ".join(str(value) for value in values[:8]) + (", ..." if len(values) > 8 else "")
+        if len(values) < 2:
+            raise InputError(f"label {table.label} of {self.table_name}", shown, "a column with at least two values")
+        text = values.dtype.kind == "U"
+        if self._positive is None:
+            if text or len(values) > 2:
+                raise InputError("positive", "missing", f"given, one of the label's values {shown}")
+            return values[-1]
+        wanted = str(self._positive) if text else _as_number(self._positive)
+        if wanted is None or wanted not in values:
+            raise InputError("positive", self._positive, f"one of the label's values {shown}")
+        return wanted
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        """The first ``n`` records in a fixed random order; the same ones for every data set number."""
+        table = self.table
+        self.check_records(n)
+        chosen = permutation(0, "data_file/rows", len(table.labels))[:n]
+        rows = table.features[chosen]
+        if self.scaled:
+            rows = rows / (_norms(rows).max() or 1.0)
+        if self.clip is not None:
+            rows = rows * (self.clip / np.maximum(_norms(rows), self.clip))[:, None]
+        if self.intercept:
+            rows = np.column_stack([rows, np.ones(n)])
+        return Data(n, rows, self.labels[chosen])
+
+    def loss(self, margins: Array, labels: Array) -> Array:
+        """Logistic, or half the squared residual."""
+        return 0.5 * (margins - labels) ** 2 if self.squared else super().loss(margins, labels)
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        """Derivative of `loss` in the margin."""
+        return margins - labels if self.squared else super().slope(margins, labels)
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        """Second derivative of `loss` in the margin."""
+        return 0.0 * margins + 1.0 if self.squared else super().curvature(margins, labels)
+
+    def domain_records(self, count: int, seed: int) -> Data:
+        """Rows of the largest norm, axis vectors of both signs first, with either extreme label."""
+        rng = np.random.default_rng(seed)
+        k = self.dimension - self.intercept
+        rows = rng.standard_normal((count, k))
+        extreme = np.concatenate([np.eye(k), -np.eye(k)])[: count // 2]
+        rows[: len(extreme)] = extreme
+        rows *= (self.row_bound or 1.0) / _norms(rows)[:, None]
+        if self.intercept:
+            rows = np.column_stack([rows, np.ones(count)])
+        largest = self.label_clip if self.squared else 1.0
+        return Data(count, rows, largest * np.where(np.arange(count) % 2 == 0, 1.0, -1.0))
+
+    def _without_intercept(self, rows: np.ndarray) -> np.ndarray:
+        return rows[:, : self.dimension - self.intercept]
+
+
+def _check_choice(key: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise InputError(key, value, "one of " + ", ".join(choices))
+
+
+def _as_number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _norms(rows: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(rows, axis=1)

@@ -1,0 +1,64 @@
+"""The minimiser of a perturbed objective as a function of its random linear term, for objective perturbation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.backend.namespace import to_numpy
+from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.newton import minimise_glm_in_ball
+from dpsco_bench.problems.objective import Objective
+
+Array = Any
+
+
+class PerturbedMinimiser:
+    """``argmin F(x) + (weight/2) ||x||^2 + <b, x>/n`` over the domain, for each replicate's own ``b``.
+
+    Computed on the host in float64 by Newton's method; `Objective.certify` keeps how well. Of the gradients that this
+    takes, only those of the certificate count, n per replicate: the sources list no number for an exact minimiser.
+
+    Parameters
+    ----------
+    objective : Objective
+        Of a generalised linear problem; its domain is R^d or an l2 ball.
+    weight : float
+        Additional ridge, >= 0.
+    """
+
+    def __init__(self, objective: Objective, weight: float) -> None:
+        self.objective, self.weight = objective, weight
+        self._radius = objective.domain.radius if objective.domain else math.inf
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of the linear terms and of the minimisers, ``(R, d)``."""
+        return self.objective.replicates, self.objective.problem.dimension
+
+    def data_part(self, x: Array) -> np.ndarray:
+        """Sum of the records' loss gradients at ``x (R, d)``, in float64 on the host; not counted."""
+        data = self.objective.host_data
+        return data.n * self.objective.problem.mean_gradient(to_numpy(x).astype(np.float64), data)
+
+    def solve(self, linear: Array | None) -> Array:
+        """Minimisers ``(R, d)`` for linear terms ``b (R, d)``; None stands for zeros."""
+        xp = self.objective.xp
+        terms = np.zeros(self.shape) if linear is None else to_numpy(linear).astype(np.float64)
+        start = self._minimise(np.zeros(self.shape[1]), self.objective.problem.start).point
+        points = []
+        for b in terms / self.objective.n:
+            best = self._minimise(b, start)
+            self.objective.certify(best.gradient_norm / (np.linalg.norm(b) + self.objective.constants.lipschitz))
+            points.append(best.point)
+        self.objective.count(self.objective.n)
+        return xp.asarray(np.stack(points), dtype=self.objective.dtype)
+
+    def _minimise(self, linear: np.ndarray, start: np.ndarray) -> Any:
+        problem = self.objective.problem
+        assert isinstance(problem, GeneralisedLinear)
+        return minimise_glm_in_ball(
+            problem, self.objective.host_data, self._radius, linear=linear, weight=self.weight, start=start
+        )

@@ -1,0 +1,148 @@
+"""The checks of one's own algorithm: honest ones pass, and each kind of dishonesty is named."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_bench.algorithms import registry
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.audit.contract import check_algorithm
+from dpsco_bench.cli.main import main
+from dpsco_bench.errors import InputError, Refusal
+
+HONEST = get_algorithm("wang2017.dp_gd_pl")
+PAIRS = [
+    ("wang2017.dp_gd_pl", "ridge_logistic", {"steps": 4}),
+    ("wang2017.dp_gd_pl", "canary_huber", {"steps": 4}),
+    ("wang2017.dp_svrg", "ridge_logistic", {"epochs": 2, "inner_steps": 4}),
+    ("wang2017.output_perturbation_zhang17", "ridge_logistic", {}),
+]
+OUTPUT, COUNTS, EVALUATIONS, RANDOMNESS, REPLICATES, ORDER, SENSITIVITY, POST = range(8)
+
+
+def failed(findings):
+    return {number for number, finding in enumerate(findings) if finding.passed is False}
+
+
+@pytest.mark.parametrize(("algorithm", "problem", "options"), PAIRS)
+@pytest.mark.parametrize("calibration", ["paper", "accounted"])
+def test_honest_algorithms_pass(algorithm, problem, options, calibration):
+    findings = check_algorithm(algorithm, problem, calibration, d=3, **options)
+    assert len(findings) == 8 and not failed(findings), findings
+    assert all(finding.check and finding.detail for finding in findings)
+
+
+@pytest.fixture
+def mutant(monkeypatch):
+    """``mutant(run=..., plan=...)``: findings about DP-GD with another run or plan function."""
+
+    def check(run=HONEST.run_function, plan=HONEST.plan_function, problem="ridge_logistic", **options):
+        entry = replace(HONEST, id="mine.mutant", run_function=run, plan_function=plan)
+        monkeypatch.setattr(registry, "_USER_ALGORITHMS", {"mine.mutant": entry})
+        return check_algorithm(entry, problem, d=3, steps=4, **options)
+
+    return check
+
+
+def after(change):
+    """The honest run, and something after it."""
+
+    def run(objective, plan, mechanism):
+        return change(HONEST.run_function(objective, plan, mechanism), objective, mechanism)
+
+    return run
+
+
+def replanned(**changes):
+    """The honest plan with its query changed."""
+
+    def plan(c, n, d, privacy, *, variant, steps: int | None = None):
+        made = HONEST.plan_function(c, n, d, privacy, variant=variant, steps=steps)
+        (query,) = made.queries
+        new = {key: value(getattr(query, key)) for key, value in changes.items()}
+        return replace(made, queries=(replace(query, **new),))
+
+    return plan
+
+
+def peek(x, objective, mechanism):
+    return x - 0.1 * objective.problem.mean_gradient(x, objective.data)
+
+
+def test_the_unchanged_mutant_passes(mutant):
+    assert not failed(mutant())
+
+
+def test_a_peek_at_the_data(mutant):
+    assert failed(mutant(after(peek))) == {POST}
+
+
+def test_an_understated_sensitivity(mutant):
+    assert SENSITIVITY in failed(mutant(plan=replanned(sensitivity=lambda s: 0.5 * s), problem="canary_huber"))
+
+
+def test_fewer_releases_than_declared(mutant):
+    assert failed(mutant(plan=replanned(releases=lambda r: r + 1))) == {COUNTS}
+
+
+def test_more_releases_than_declared(mutant):
+    findings = mutant(plan=replanned(releases=lambda r: r - 1))
+    assert COUNTS in failed(findings) and "release of gradient = 3" in findings[COUNTS].detail
+
+
+def test_gradients_that_are_not_planned(mutant):
+    assert failed(mutant(after(lambda x, objective, _: x + 0 * objective.mean_gradient(x)))) == {EVALUATIONS}
+
+
+def test_randomness_of_ones_own(mutant):
+    rng = np.random.default_rng(0)
+    assert RANDOMNESS in failed(mutant(after(lambda x, objective, _: x + rng.standard_normal(x.shape))))
+
+
+def test_replicates_that_see_each_other(mutant):
+    assert REPLICATES in failed(mutant(after(lambda x, objective, _: x - x.mean(axis=0))))
+
+
+def test_outputs_of_another_shape_or_not_finite(mutant):
+    assert OUTPUT in failed(mutant(after(lambda x, objective, _: x[:, :2])))
+    assert OUTPUT in failed(mutant(after(lambda x, objective, _: np.full_like(x, np.nan))))
+
+
+def test_dependence_on_the_order(mutant):
+    def first_record(x, objective, mechanism):
+        return x + objective.data.features[0]
+
+    assert {ORDER, POST} <= failed(mutant(after(first_record)))
+
+
+@pytest.mark.parametrize("problem", ["diag_quadratic", "rank8_least_squares"])
+def test_what_cannot_be_tried_is_said(problem):
+    findings = check_algorithm("wang2017.dp_gd_pl", problem, steps=3)
+    assert findings[SENSITIVITY].passed is findings[POST].passed is None
+    assert "equal" in findings[POST].detail or "nominal" in findings[POST].detail
+
+
+def test_wrong_input():
+    with pytest.raises(InputError, match="^calibration = 'none': must be paper or accounted"):
+        check_algorithm("wang2017.dp_gd_pl", calibration="none")
+    with pytest.raises(InputError, match="^stepz = 3: must be a known key"):
+        check_algorithm("wang2017.dp_gd_pl", stepz=3)
+    with pytest.raises(Refusal, match="strongly convex"):
+        check_algorithm("wang2017.dp_svrg", "rank8_least_squares")
+
+
+def test_an_algorithm_without_a_run(mutant):
+    with pytest.raises(InputError, match="@plan.run"):
+        mutant(run=None)
+
+
+def test_the_verb(capsys):
+    assert main(["check", "wang2017.dp_gd_pl", "steps=3", "d=3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 100 and sum(line.startswith("ok ") for line in lines) == 8
+    assert main(["check", "wang2017.dp_gd_pl", "steps=3", "problem=diag_quadratic", "--json"]) == 0
+    assert [f["passed"] for f in json.loads(capsys.readouterr().out)][-2:] == [None, None]

@@ -1,0 +1,169 @@
+import bz2
+import gzip
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpsco_bench.datasets import tables
+from dpsco_bench.errors import InputError
+
+NAMES = ("age", "income", "height")
+
+
+def content(rows, seed):
+    rng = np.random.default_rng(seed)
+    features = rng.standard_normal((rows, 3)) * 10.0 ** rng.integers(-3, 4, (rows, 3))
+    features[rng.random((rows, 3)) < 0.3] = 0.0
+    features[0] = 1.5, -2.0, 0.25  # every column occurs in a sparse file
+    return features, rng.integers(0, 2, rows).astype(float)
+
+
+def csv_text(features, labels, header=True, delimiter=","):
+    lines = [delimiter.join((*NAMES, "label"))] if header else []
+    lines += [delimiter.join(map(repr, map(float, (*row, y)))) for row, y in zip(features, labels, strict=True)]
+    return "\n".join(lines) + "\n"
+
+
+def libsvm_text(features, labels):
+    lines = []
+    for row, y in zip(features, labels, strict=True):
+        pairs = (f"{j + 1}:{float(row[j])!r}" for j in np.flatnonzero(row))
+        lines.append(" ".join((f"{y:+g}", *pairs)))
+    return "\n".join(lines) + "\n"
+
+
+def write_all(folder, features, labels):
+    """The same records in every format; path and label option of each."""
+    text = csv_text(features, labels)
+    table = pa.table({**{name: features[:, j] for j, name in enumerate(NAMES)}, "label": labels})
+    writers = {
+        "a.csv": lambda p: p.write_text(text),
+        "a.tsv": lambda p: p.write_text(csv_text(features, labels, delimiter="\t")),
+        "bare.csv": lambda p: p.write_text(csv_text(features, labels, header=False)),
+        "a.csv.gz": lambda p: p.write_bytes(gzip.compress(text.encode())),
+        "a.csv.bz2": lambda p: p.write_bytes(bz2.compress(text.encode())),
+        "a.parquet": lambda p: pq.write_table(table, p),
+        "a.libsvm": lambda p: p.write_text(libsvm_text(features, labels)),
+        "a.svm.gz": lambda p: p.write_bytes(gzip.compress(libsvm_text(features, labels).encode())),
+    }
+    for name, write in writers.items():
+        write(folder / name)
+        yield folder / name, None if "svm" in name else -1 if name == "bare.csv" else "label"
+
+
+@pytest.mark.parametrize(("rows", "seed"), [(1, 0), (2, 1), (40, 2), (300, 3)])
+def test_all_formats_give_the_same_bits(tmp_path, rows, seed):
+    features, labels = content(rows, seed)
+    for path, label in write_all(tmp_path, features, labels):
+        records = tables.read(path, label)
+        np.testing.assert_array_equal(records.features, features, err_msg=path.name)
+        np.testing.assert_array_equal(records.labels, labels, err_msg=path.name)
+        assert records.features.dtype == records.labels.dtype == np.float64
+        assert not records.features.flags.writeable and not records.labels.flags.writeable
+
+
+def test_types_that_are_numbers(tmp_path):
+    table = pa.table(
+        {
+            "whole": pa.array([1, 2], pa.uint8()),
+            "yes": [True, False],
+            "exact": pa.array([1, 2], pa.decimal128(5, 2)),
+            "single": pa.array([0.5, 1.5], pa.float32()),
+            "y": pa.array(["no", "yes"]).dictionary_encode(),
+        }
+    )
+    pq.write_table(table, tmp_path / "t.parquet")
+    records = tables.read(tmp_path / "t.parquet", "y")
+    np.testing.assert_array_equal(records.features, [[1, 1, 1, 0.5], [2, 0, 2, 1.5]])
+    assert records.labels.tolist() == ["no", "yes"] and records.names == ("whole", "yes", "exact", "single")
+
+
+@pytest.mark.parametrize(
+    ("text", "header", "rows", "names"),
+    [
+        ("a,b,y\n1,2,3\n", None, 1, ("a", "b")),
+        ("1,2,3\n4,5,6\n", None, 2, ("f0", "f1")),
+        ("5.1,3.5,setosa\n4.9,3.0,virginica\n", None, 2, ("f0", "f1")),
+        ("2019,2020,y\n1,2,3\n", True, 1, ("2019", "2020")),
+        ("﻿a,b,y\r\n1,2,3\r\n", None, 1, ("a", "b")),
+    ],
+)
+def test_header(tmp_path, text, header, rows, names):
+    (tmp_path / "t.csv").write_bytes(text.encode())
+    records = tables.read(tmp_path / "t.csv", -1, header)
+    assert records.names == names and len(records.labels) == rows
+
+
+def test_columns_by_name_and_by_position(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,y\n1,2,3\n4,5,6\n")
+    for label, names in (("b", ("a", "y")), (0, ("b", "y")), (-1, ("a", "b")), (2, ("a", "b"))):
+        assert tables.read(tmp_path / "t.csv", label).names == names
+
+
+def test_a_changed_file_is_read_again(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n1,2\n")
+    before = tables.digest(path)
+    assert tables.read(path, "y") is tables.read(path, "y")
+    path.write_text("a,y\n1,2\n3,4\n")
+    assert len(tables.read(path, "y").labels) == 2 and tables.digest(path) != before
+
+
+BAD = [
+    ("t.csv", "a,b\n1,2\n", {}, "label = 'missing': must be one of the columns of t.csv: a, b; or a position from -2"),
+    ("t.csv", "a,b\n1,2\n", {"label": "c"}, "label = 'c': must be one of"),
+    ("t.csv", "a,b\n1,2\n", {"label": 2}, "label = 2: must be one of"),
+    ("t.csv", "a,b\n1,2\n", {"label": True}, "label = True: must be one of"),
+    ("t.csv", "a,a,b\n1,2,3\n", {"label": "a"}, "label = 'a': must be one of"),
+    ("t.csv", "a,b\n1,2\n3,\n", {"label": "a"}, "column b of t.csv = 'no number in record 2': must be given"),
+    ("t.csv", "a,b\n1,2\n3,nan\n", {"label": "a"}, "column b of t.csv = 'no number in record 2'"),
+    ("t.csv", "a,b\n1,2\ninf,3\n", {"label": "b"}, "column a of t.csv = 'no number in record 2'"),
+    ("t.csv", "a,b\n1,2\nx,3\n", {"label": "b"}, "column a of t.csv = 'x': must be a number in every record"),
+    ("t.csv", "a,b,c\n1,,2\n", {"label": "c"}, "column b of t.csv = 'empty'"),
+    ("t.csv", "a,y\n1,yes\n2,\n", {"label": "y"}, "column y of t.csv = 'no number in record 2'"),
+    ("t.csv", "a,day\n1,2020-01-01\n", {"label": "a"}, "column day of t.csv = '2020-01-01': must be a number"),
+    ("t.csv", "a,b\n", {"label": "b"}, "path = .*t.csv': must be a table with records"),
+    ("t.csv", "a\n1\n", {"label": "a"}, "path = .*t.csv': must be a table with records"),
+    ("t.csv", "", {"label": 0}, "path = .*t.csv': must be a readable csv file"),
+    ("t.csv", "a,b\n1,2,3\n", {"label": 0}, "path = .*t.csv': must be a readable csv file"),
+    ("t.csv", b"a,b\n1,\xff\xfe\n", {"label": 0}, "path = .*t.csv': must be a readable csv file"),
+    ("t.csv.gz", "a,b\n1,2\n", {"label": 0}, "path = .*t.csv.gz': must be a readable csv file"),
+    ("t.parquet", "nothing", {"label": 0}, "path = .*t.parquet': must be a readable parquet file"),
+    ("t.parquet", "nothing", {"label": 0, "header": True}, "header = True: must be true, false or null, and for a CSV"),
+    ("t.csv", "a,b\n1,2\n", {"label": 0, "header": "yes"}, "header = 'yes': must be true, false or null"),
+    ("t.txt", "a,b\n", {"label": 0}, "path = .*t.txt': must be a file ending in .csv, .tsv, .parquet"),
+    ("t.csv", "a,b\n", {"label": 0, "form": "excel"}, "format = 'excel': must be one of csv, parquet, libsvm"),
+    ("t.svm", "1 1:2\n", {"label": 0}, "label = 0: must be left out for LIBSVM"),
+    ("t.svm", "1 1:2\nx 1:3\n", {}, r"path = .*t.svm': must be a LIBSVM file \(lines are not of the form"),
+    ("t.svm", "1 1:2 3\n", {}, "must be a LIBSVM file"),
+    ("t.svm", "1 1.5:2\n", {}, "must be a LIBSVM file"),
+    ("t.svm", "1 0:2\n", {}, "index in t.svm = 0: must be an integer >= 1"),
+    ("t.svm", "1 1:nan\n", {}, "must be a file with finite numbers only"),
+    ("t.svm", "\n", {}, "must be a file with records"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "options", "message"), BAD, ids=[entry[3] for entry in BAD])
+def test_what_cannot_be_used_is_named_in_one_line(tmp_path, name, text, options, message):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(InputError, match=message) as caught:
+        tables.read(path, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_path_starts_at_the_working_directory_or_else_at_the_data_root(tmp_path, monkeypatch):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "data").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    root = tmp_path / "data"
+    (root / "t.csv").write_text("there")
+    assert tables.find("t.csv", root).read_text() == "there"
+    (tmp_path / "work" / "t.csv").write_text("here")
+    assert tables.find("t.csv", root).read_text() == "here"
+    assert tables.find(str(root / "t.csv"), root).read_text() == "there"
+    for absent in ("none.csv", "", None, 3, "."):
+        with pytest.raises(InputError, match="^path = "):
+            tables.find(absent, root)

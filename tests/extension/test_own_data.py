@@ -1,0 +1,130 @@
+"""A user's own data file, from the command line to the rows and verdicts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpsco_bench.execution.results import read_table
+
+FILE = ("problem=data_file", "path=people.csv", "label=bought", "positive=yes")
+RUN = ("run", "algorithm=wang2017/dp_gd_pl", *FILE, "steps=5", "replicates=2")
+
+CLAIM = """
+id: mine.people
+title: an own file
+source: test
+statement: none
+parts:
+  - id: people-epsilon
+    kind: privacy
+    calibrations: [accounted]
+    algorithm: wang2017.dp_gd_pl
+    problem: data_file
+    problem_options: {path: people.csv, label: bought, positive: "yes", clip: 1.0}
+    fixed: {delta: 1.0e-5}
+    sweep: {parameter: epsilon, values: {smoke: [1.0, 2.0]}}
+  - id: unclipped-epsilon
+    kind: privacy
+    calibrations: [accounted]
+    algorithm: wang2017.dp_gd_pl
+    problem: data_file
+    problem_options: {path: people.csv, label: bought, positive: "yes"}
+    fixed: {n: 100, delta: 1.0e-5}
+    sweep: {parameter: epsilon, values: {smoke: [1.0, 2.0]}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def people(dpsco):
+    rng = np.random.default_rng(1)
+    write(rng.standard_normal((200, 3)), rng.random(200))
+
+
+def write(rows, chances):
+    lines = [
+        ",".join([*(f"{x:.4f}" for x in row), "yes" if c > 0.5 else "no"]) for row, c in zip(rows, chances, strict=True)
+    ]
+    Path("people.csv").write_text("\n".join(["age,income,height,bought", *lines]) + "\n")
+
+
+def rows(dpsco, *arguments):
+    outcome = dpsco(*arguments, "--json")
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)
+
+
+def test_all_records_by_default_and_private_with_clipping(dpsco):
+    (row,) = rows(dpsco, *RUN, "clip=1")
+    assert (row["n"], row["d"]) == (200, 3)
+    assert row["privacy_status"] == "proven" and row["warnings"] == "" and row["epsilon_real"] == pytest.approx(1)
+    (part,) = rows(dpsco, *RUN, "clip=1", "n=50", "intercept=true")
+    assert (part["n"], part["d"]) == (50, 4)
+
+
+@pytest.mark.parametrize("options", [(), ("scale=max_row_norm",)])
+def test_what_is_computed_from_the_data_is_said_in_every_row(dpsco, options):
+    outcome = dpsco(*RUN, *options, "out=x.parquet")
+    assert outcome.code == 0 and "computed from the data: not private" in outcome.out
+    table = read_table(Path("x.parquet"))[0]
+    assert set(table["privacy_status"].to_pylist()) == {"unproven"}
+    assert all("computed from the data: not private" in text for text in table["warnings"].to_pylist())
+    said = dpsco("account", "wang2017.dp_gd_pl", *FILE, *options).out
+    assert "computed from the data: not private" in " ".join(said.split()) and "nominal" in said
+
+
+def test_account_plans_before_there_is_a_file(dpsco):
+    planned = ("account", "wang2017.dp_gd_pl", "problem=data_file", "n=200", "d=3", "clip=1", "--json")
+    real = ("account", "wang2017.dp_gd_pl", *FILE, "clip=1", "--json")
+    assert json.loads(dpsco(*planned).out) == json.loads(dpsco(*real).out)
+
+
+def test_rows_do_not_depend_on_where_the_file_lies(dpsco, tmp_path):
+    first = rows(dpsco, *RUN, "clip=1", "out=a.parquet")
+    (tmp_path / "data" / "deep").mkdir(parents=True)
+    Path("people.csv").rename("data/deep/folk.csv")
+    second = rows(dpsco, *(w.replace("people", "deep/folk") for w in RUN), "clip=1", "out=b.parquet")
+    assert Path("a.parquet").read_bytes() == Path("b.parquet").read_bytes()
+    assert first[0]["key"] == second[0]["key"]
+    assert "people" not in json.dumps(read_table(Path("a.parquet"))[1])
+
+
+def test_another_content_is_another_run(dpsco):
+    first = rows(dpsco, *RUN, "clip=1")
+    write(np.eye(3).repeat(70, axis=0), np.linspace(0, 1, 210))
+    second = rows(dpsco, *RUN, "clip=1")
+    assert first[0]["key"] != second[0]["key"] and first[0]["risk"] != second[0]["risk"]
+
+
+def test_a_claim_on_an_own_file(dpsco):
+    Path("c.yaml").write_text(CLAIM)
+    verdicts = {row["part"]: row["verdict"] for row in rows(dpsco, "claim", "c.yaml", "--profile", "smoke")}
+    assert verdicts["people-epsilon"] == "holds"
+    assert verdicts["unclipped-epsilon"].startswith("unproven")
+
+
+def test_a_plan_is_run_on_the_content_that_it_was_made_from(dpsco):
+    from dpsco_bench.claims.compose import claim_plan, plan_stamp
+    from dpsco_bench.errors import InputError
+    from dpsco_bench.execution.calibration import calibrate_job
+
+    Path("c.yaml").write_text(CLAIM)
+    settings = ["claims=[c.yaml]"]
+    stamp, entry = plan_stamp("smoke", settings), claim_plan("mine.people", "smoke", settings)
+    assert [cell["n"] for cell in entry["jobs"][0]["cells"]] == [200, 200]
+    write(np.eye(3).repeat(70, axis=0), np.linspace(0, 1, 210))
+    assert plan_stamp("smoke", settings) != stamp
+    with pytest.raises(InputError, match="^sha256 of people.csv = .*, as planned$"):
+        calibrate_job(entry["jobs"][0])
+    again = claim_plan("mine.people", "smoke", ["claims=[c.yaml]"])
+    assert again["jobs"][0]["key"] != entry["jobs"][0]["key"]
+
+
+def test_audited(dpsco):
+    found = rows(dpsco, "audit", "wang2017.dp_gd_pl", *FILE, "clip=1", "steps=3", "--runs", "500")
+    assert found["verdict"] == "not refuted"
+    refused = dpsco("audit", "wang2017.dp_gd_pl", *FILE, "steps=3")
+    assert refused.code == 2 and "nominal" in refused.err

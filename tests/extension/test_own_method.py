@@ -1,0 +1,186 @@
+"""One's own algorithm, problem and bound in one file outside the package, through every door."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpsco_bench.execution.results import read_table
+
+ROOT = Path(__file__).resolve().parents[2]
+METHOD, CLAIM = "examples/own_method.py", "examples/own_claim.yaml"
+PLUGIN = ("--plugin", METHOD)
+PAIR = ("algorithm=mine.noisy_gd", "problem=flipped_labels", f"plugins=[{METHOD}]")
+
+
+def done(outcome):
+    assert outcome.code == 0, outcome.err
+    return outcome.out
+
+
+def test_the_readme_shows_the_files_as_they_are():
+    readme = (ROOT / "README.md").read_text()
+    blocks = re.findall(r"```(?:python|yaml)\n(.*?)```", readme, re.DOTALL)
+    for path in (METHOD, CLAIM):
+        assert (ROOT / path).read_text() in blocks, f"{path} differs from what the README shows"
+
+
+def console_blocks():
+    return re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+
+
+def commands(block):
+    """Commands of a block with the output shown under each."""
+    for entry in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, output = entry.partition("\n")
+        yield command, output
+
+
+SHOWN = [entry for block in console_blocks() for entry in commands(block)]
+
+
+@pytest.mark.parametrize(("command", "output"), SHOWN, ids=[command for command, _ in SHOWN])
+def test_the_readmes_outputs_are_real(dpsco, command, output):
+    python, module, package, *arguments = shlex.split(command)
+    assert (python, module, package) == ("python", "-m", "dpsco_bench")
+    assert done(dpsco(*arguments)).strip() == output.strip()
+
+
+def test_the_example_is_about_forty_lines():
+    assert len((ROOT / METHOD).read_text().splitlines()) <= 45
+
+
+def test_listed_and_shown(dpsco):
+    assert "mine.noisy_gd" in done(dpsco("list", "algorithms", *PLUGIN))
+    assert "flipped_labels" in done(dpsco("list", "problems", *PLUGIN))
+    assert "steps = null" in done(dpsco("show", "mine.noisy_gd", *PLUGIN))
+    assert "global" in done(dpsco("show", "flipped_labels", *PLUGIN))
+    claim = done(dpsco("show", CLAIM, *PLUGIN))
+    assert "kappa d G^2 ln(n)/(mu n^2 r^2)" in claim and "flipped_labels-n" in claim
+
+
+def test_runs_through_hydra(dpsco):
+    (row,) = json.loads(done(dpsco("run", *PAIR, "n=256", "d=3", "replicates=4", "out=rows.parquet", "--json")))
+    assert row["algorithm"] == "mine.noisy_gd" and row["privacy_status"] == "proven"
+    assert row["epsilon_real"] == pytest.approx(1) and 0 < row["risk"] < row["start_risk"]
+    table, metadata = read_table(Path("rows.parquet"))
+    assert table.num_rows == 4 and metadata["config"]["problem"]["name"] == "flipped_labels"
+    assert METHOD not in json.dumps(metadata), "results do not say where files lay"
+    swept = json.loads(done(dpsco("run", "-m", *PAIR, "n=64,128", "steps=3", "replicates=2", "--json")))
+    assert [r["gradient_evaluations"] for r in swept] == [192, 384]
+
+
+def test_accounted(dpsco):
+    keys = ("account", "mine.noisy_gd", "problem=flipped_labels", "n=4096", *PLUGIN)
+    report = json.loads(done(dpsco(*keys, "--json")))
+    assert report["paper"]["privacy_status"] == report["accounted"]["privacy_status"] == "proven"
+    assert report["accounted"]["noise"]["gradient"] < report["paper"]["noise"]["gradient"]
+
+
+def test_audited(dpsco):
+    keys = ("audit", "mine.noisy_gd", *PLUGIN, "problem=flipped_labels", "steps=5", "epsilon=4", "delta=1e-3")
+    found = json.loads(done(dpsco(*keys, "--runs", "4000", "--json")))
+    assert found["verdict"] == "not refuted" and 0 < found["epsilon_lower"] <= 4
+
+
+def test_checked(dpsco):
+    findings = json.loads(done(dpsco("check", "mine.noisy_gd", "problem=flipped_labels", "d=3", *PLUGIN, "--json")))
+    assert all(finding["passed"] for finding in findings) and len(findings) == 8
+
+
+def test_claimed(dpsco):
+    rows = json.loads(done(dpsco("claim", CLAIM, *PLUGIN, "--profile", "smoke", "--json")))
+    assert {(row["id"], row["part"], row["verdict"]) for row in rows} == {
+        ("mine.noisy_gd", "flipped_labels-n", "match"),
+        ("mine.noisy_gd", "privacy-epsilon", "holds"),
+    }
+    by_settings = dpsco("claim", "mine.noisy_gd", f"claims=[{CLAIM}]", f"plugins=[{METHOD}]", "--profile", "smoke")
+    assert "match" in done(by_settings) and by_settings.err == "", "finished jobs are not run again"
+    both = dpsco("claim", CLAIM, "wang2017.thm6_1", *PLUGIN, "--profile", "smoke")
+    assert "mine.noisy_gd" in done(both) and "wang2017.thm6.1" in both.out
+
+
+def worker(dpsco, work, job, plan, out, **options):
+    arguments = [f"--{key}={value}" for key, value in options.items()]
+    claim = ("--claim", "mine.noisy_gd", "--plan", str(plan), "--out", str(out))
+    name = ("--job", f"{job['part']}.{job['calibration']}") if job else ()
+    done(dpsco("worker", work, *claim, *name, *arguments))
+
+
+def test_reported(dpsco, monkeypatch):
+    """The workflow's steps, one by one, on a plan that holds this claim alone."""
+    from dpsco_bench.claims import compose
+    from dpsco_bench.execution.layout import Layout
+
+    monkeypatch.setattr(compose, "claim_ids", list)
+    done(dpsco("plan", "--profile", "smoke", f"plugins=[{METHOD}]", f"claims=[{CLAIM}]"))
+    files = Layout("smoke")
+    (entry,) = json.loads(files.plan.read_text())["claims"]
+    for job in entry["jobs"]:
+        key = job["calibration_key"]
+        worker(dpsco, "calibrate", job, files.plan, files.calibrations(job), key=key, cache="cache")
+        if job["evaluation"] == "run":
+            calibrations = files.calibrations(job)
+            worker(dpsco, "run", job, files.plan, files.run(job), key=job["key"], calibrations=calibrations)
+    folders = {
+        "calibrations": files.results / "calibrations/mine.noisy_gd",
+        "runs": files.results / "runs/mine.noisy_gd",
+    }
+    worker(dpsco, "judge", None, files.plan, files.verdicts("mine.noisy_gd"), digest="d", **folders)
+    done(dpsco("figure", "--plan", str(files.plan), "--claim", "mine.noisy_gd", "--out", "figures"))
+    done(dpsco("report", "--profile", "smoke"))
+    page = files.report.read_text()
+    for words in ("mine.noisy_gd", "flipped_labels-n", "match", "κ d G", "README"):
+        assert words in page, words
+    assert Path("figures/mine.noisy_gd.svg").is_file()
+    assert "4 not recorded" in done(dpsco("compare", "--profile", "smoke"))
+    assert "2 match" in done(dpsco("gate", "mine.noisy_gd", "--profile", "smoke"))
+
+
+def test_a_changed_file_changes_the_plan(dpsco):
+    from dpsco_bench.claims.compose import plan_stamp
+
+    overrides = [f"plugins=[{METHOD}]", f"claims=[{CLAIM}]"]
+    before = plan_stamp("smoke", overrides)
+    assert plan_stamp("smoke", overrides) == before
+    for path in (METHOD, CLAIM):
+        Path(path).write_text(Path(path).read_text() + "\n# edited\n")
+        assert plan_stamp("smoke", overrides) != before
+
+
+def test_snakemakes_configuration_takes_both():
+    from dpsco_bench.cli.workflow import check_config, config_overrides
+
+    for given in (METHOD, [METHOD]):
+        settings = check_config({"profile": "smoke", "plugins": given, "claims": CLAIM})
+        assert config_overrides(settings) == [f"plugins=['{METHOD}']", f"claims=['{CLAIM}']"]
+
+
+@pytest.mark.slow
+def test_snakemake_plans_an_own_claim(dpsco, tmp_path):
+    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "1", "--dry-run"]
+    config = ["--config", "profile=smoke", f"plugins={METHOD}", f"claims={CLAIM}", "--", "claims/mine.noisy_gd"]
+    made = subprocess.run([*command, *config], capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert "run mine.noisy_gd flipped_labels-n [accounted]" in made.stdout + made.stderr
+
+
+# --- the library -----------------------------------------------------------------------------------------------------
+
+
+def test_the_library_takes_the_objects_themselves(dpsco):
+    import dpsco_bench
+    from dpsco_bench.execution.plugins import load_plugins
+
+    load_plugins([METHOD])
+    result = dpsco_bench.run("mine.noisy_gd", "flipped_labels", n=256, d=3, replicates=3)
+    assert result.output.shape == (3, 3) and np.isfinite(result.risk).all()
+    entry = dpsco_bench.get_algorithm("mine.noisy_gd")
+    assert all(finding.passed for finding in dpsco_bench.check_algorithm(entry, "flipped_labels", d=3, steps=5))

@@ -1,0 +1,127 @@
+"""The bounds of objective perturbation, derived in the module, against independent numbers."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.privacy.accountants import objective
+
+PRIVACY = [(0.25, 1e-5), (1.0, 1e-3), (1.0, 1e-5), (4.0, 1e-5)]
+
+
+def paper_scale(epsilon, delta):
+    """Kifer, Smith and Thakurta's noise over zeta."""
+    return math.sqrt(8 * math.log(2 / delta) + 4 * epsilon) / epsilon
+
+
+@pytest.mark.parametrize("weight", [0.3, 1.0, 20.0])
+def test_no_replaced_record_changes_a_determinant_by_more(weight):
+    """Search over base Hessians, directions and curvatures; the rank-one bound is attained."""
+    rng, worst = np.random.default_rng(0), 0.0
+    for scale in (0.0, 0.1, 1.0, 10.0) * 50:
+        rows = scale * rng.standard_normal((4, 3))
+        base = weight * np.eye(3) + rows.T @ rows
+        first, second = rng.standard_normal((2, 3))
+        first, second = first / np.linalg.norm(first), second / np.linalg.norm(second)
+        for h, k in ((1.0, 0.0), (1.0, 1.0), tuple(rng.random(2))):
+            dets = [np.linalg.slogdet(base + c * np.outer(a, a))[1] for c, a in ((h, first), (k, second))]
+            worst = max(worst, abs(dets[0] - dets[1]))
+    bound = objective.rank_one_log_jacobian(1.0, weight)
+    assert worst <= bound * (1 + 1e-12)
+    assert worst >= 0.999 * bound
+    assert objective.two_rank_log_jacobian(1.0, weight) == pytest.approx(math.log(1 + 2 / weight + weight**-2))
+    assert bound <= objective.two_rank_log_jacobian(1.0, weight)
+
+
+def hockey_stick(density, other, epsilon, reach):
+    def excess(x):
+        return max(0.0, density(x) - math.exp(epsilon) * other(x))
+
+    pieces = np.linspace(-reach, reach, 401)
+    return sum(quad(excess, *ends, epsabs=1e-13)[0] for ends in zip(pieces[:-1], pieces[1:], strict=True))
+
+
+def minimiser_density(noise, weight, others, slope, curvature):
+    """Law of argmin in one dimension: noise density at the linear term, times the second derivative."""
+
+    def density(x):
+        gradient = weight * x + others * math.tanh(x) + slope(x)
+        return noise(gradient) * (weight + others / math.cosh(x) ** 2 + curvature(x))
+
+    return density
+
+
+RECORDS = {
+    "steep, opposite": ((lambda x: 1.0, lambda x: 0.0), (lambda x: -1.0, lambda x: 0.0)),
+    "logistic, opposite": (
+        (lambda x: math.tanh(4 * x), lambda x: 4 / math.cosh(4 * x) ** 2),
+        (lambda x: -1.0, lambda x: 0.0),
+    ),
+    "bend here, bend there": (
+        (lambda x: math.tanh(4 * (x - 1)), lambda x: 4 / math.cosh(4 * (x - 1)) ** 2),
+        (lambda x: math.tanh(4 * (x + 1)), lambda x: 4 / math.cosh(4 * (x + 1)) ** 2),
+    ),
+}
+
+
+@pytest.mark.parametrize("pair", RECORDS)
+@pytest.mark.parametrize("others", [0, 3])
+def test_normal_noise_gives_the_claim_by_quadrature(pair, others):
+    """One dimension, slopes in [-1, 1], curvature at most 4: the exact laws of the minimisers on neighbours."""
+    epsilon, delta, curvature = 1.0, 1e-3, 4.0
+    weight = 2 * curvature / epsilon
+    sigma = 2.0 / objective.gaussian_ratio(epsilon, objective.rank_one_log_jacobian(curvature, weight), delta)
+
+    def noise(b):
+        return math.exp(-0.5 * (b / sigma) ** 2) / (sigma * math.sqrt(2 * math.pi))
+
+    laws = [minimiser_density(noise, weight, others, *record) for record in RECORDS[pair]]
+    reach = 12 * sigma / weight
+    assert hockey_stick(laws[0], lambda x: 0.0, 0.0, reach) == pytest.approx(1.0, abs=1e-8)
+    for first, second in (laws, laws[::-1]):
+        assert hockey_stick(first, second, epsilon, reach) <= delta
+
+
+@pytest.mark.parametrize("pair", RECORDS)
+def test_gamma_noise_gives_pure_privacy_pointwise(pair):
+    """In one dimension the noise is Laplace; the largest log ratio of the two densities is at most epsilon."""
+    epsilon, curvature, weight = 1.0, 4.0, 30.0
+    scale = 2.0 / objective.gamma_ratio(epsilon, objective.two_rank_log_jacobian(curvature, weight))
+
+    def noise(b):
+        return math.exp(-abs(b) / scale) / (2 * scale)
+
+    laws = [minimiser_density(noise, weight, 3, *record) for record in RECORDS[pair]]
+    ratios = [math.log(laws[0](x) / laws[1](x)) for x in np.linspace(-3, 3, 4001)]
+    assert 0.2 < max(np.abs(ratios)) <= epsilon
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), PRIVACY)
+def test_the_inverse_meets_the_claim(epsilon, delta):
+    jacobian = math.log1p(epsilon / 2)
+    ratio = objective.gaussian_ratio(epsilon, jacobian, delta)
+    assert objective.gaussian_epsilon(ratio, jacobian, delta) == pytest.approx(epsilon, rel=1e-13)
+    assert objective.gamma_epsilon(objective.gamma_ratio(epsilon, jacobian), jacobian) == pytest.approx(epsilon)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), PRIVACY)
+def test_erratum_e15(epsilon, delta):
+    """The printed noise covers a shift of zeta = G; replace-one's 2G needs twice as much, or a little less."""
+    jacobian, sigma = math.log1p(epsilon / 2), paper_scale(epsilon, delta)
+    assert objective.gaussian_epsilon(1.0 / sigma, jacobian, delta) <= epsilon
+    assert objective.gaussian_epsilon(2.0 / (2.0 * sigma), jacobian, delta) <= epsilon
+    assert objective.gaussian_epsilon(2.0 / sigma, jacobian, delta) > epsilon
+    assert 1.0 < 2.0 / objective.gaussian_ratio(epsilon, jacobian, delta) / sigma <= 2.0
+
+
+def test_refusals():
+    with pytest.raises(Refusal, match="the Jacobian alone costs epsilon 1.1 of 1$"):
+        objective.gaussian_ratio(1.0, 1.1, 1e-5)
+    with pytest.raises(Refusal, match="the Jacobian alone"):
+        objective.gamma_ratio(1.0, 1.0)
+    for arguments in ((-1.0, 0.0, 1e-5), (1.0, -1.0, 1e-5), (1.0, 0.0, 0.0)):
+        with pytest.raises(InputError):
+            objective.gaussian_epsilon(*arguments)

@@ -1,0 +1,155 @@
+"""What each kind of query releases, and the law of its noise."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.integrate import quad
+
+from dpsco_bench.errors import Refusal
+from dpsco_bench.privacy.accountants.pure import composed_epsilon
+from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate, charge
+from dpsco_bench.privacy.mechanism import NOISE_LAWS, Mechanism
+from dpsco_bench.privacy.plan import (
+    GammaObjectiveQuery,
+    GaussianQuery,
+    NoisyMinimumQuery,
+    ObjectiveQuery,
+    make_plan,
+)
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+
+PRIVACY = PrivacySpec(1.0, 1e-5)
+VERTEX = NoisyMinimumQuery("vertex", 0.5, 12, paper_scale=2.0)
+NORMAL = ObjectiveQuery("linear", 2.0, 1, paper_scale=10.0, log_jacobian=0.3)
+GAMMA = GammaObjectiveQuery("linear", 2.0, 1, paper_scale=10.0, log_jacobian=0.3)
+
+
+def plan_of(*queries, **keywords):
+    return make_plan(*queries, gradient_evaluations=1, n=10, **keywords)
+
+
+def stream():
+    return Stream(stream_key(7, "queries", "law"), np)
+
+
+@pytest.mark.parametrize(
+    ("law", "expected"), [("normal", stats.norm()), ("laplace", stats.laplace())], ids=["normal", "laplace"]
+)
+def test_laws_of_independent_coordinates(law, expected):
+    z = np.asarray(NOISE_LAWS[law](stream(), 0, 40, 0, 50, 10)).ravel()
+    assert stats.kstest(z, expected.cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("d", [1, 3, 10])
+def test_gamma_norm_and_uniform_direction(d):
+    """E||b|| = d, E||b||^2 = d (d + 1) for scale 1, hence 2d/eps' and 4d(d+1)/eps'^2 for scale 2/eps'."""
+    b = NOISE_LAWS["gamma_norm"](stream(), 0, 1, 0, 20_000, d)[0]
+    norm = np.linalg.norm(b, axis=1)
+    assert stats.kstest(norm, stats.gamma(d).cdf).pvalue > 1e-3
+    for power, moment in ((1, d), (2, d * (d + 1))):
+        assert abs(np.mean(norm**power) - moment) < 5 * np.std(norm**power) / math.sqrt(len(norm))
+    direction = b / norm[:, None]
+    assert np.abs(direction.mean(axis=0)).max() < 5 / math.sqrt(len(norm) * d)
+    second = direction.T @ direction / len(norm)
+    assert np.abs(second - np.eye(d) / d).max() < 5 / (math.sqrt(len(norm)) * d**0.5) + 1e-12
+    assert abs(np.corrcoef(norm, direction[:, 0])[0, 1]) < 5 / math.sqrt(len(norm))
+
+
+def noisy_minimum_probabilities(scores, scale):
+    """P(score k + Laplace is the least), by quadrature over that sum."""
+    law = stats.laplace(scale=scale)
+
+    def density(x, k):
+        others = [law.sf(x - score) for j, score in enumerate(scores) if j != k]
+        return law.pdf(x - scores[k]) * math.prod(others)
+
+    edges = [-60.0 * scale, *sorted(scores), max(scores) + 60.0 * scale]
+    pieces = list(zip(edges[:-1], edges[1:], strict=True))
+    return [sum(quad(density, *ends, args=(k,))[0] for ends in pieces) for k in range(len(scores))]
+
+
+def test_law_of_the_noisy_minimum():
+    scores, scale, runs = [0.0, 0.3, 1.0, -0.4], 0.6, 60_000
+    expected = noisy_minimum_probabilities(scores, scale)
+    assert sum(expected) == pytest.approx(1.0, abs=1e-7)
+    source = Mechanism(plan_of(VERTEX), {"vertex": scale}, "law", 1, 0, runs)
+    chosen = source.release("vertex", np.tile(scores, (runs, 1)), 3)
+    assert chosen.shape == (runs,)
+    counts = np.bincount(chosen, minlength=4)
+    assert stats.chisquare(counts, runs * np.array(expected)).pvalue > 1e-3
+
+
+def test_the_noisy_minimum_is_as_private_as_charged():
+    """Ratios of the exact probabilities on scores that all move by the sensitivity: at most 2 s/scale, and near it."""
+    scale, s = 0.8, 0.2
+    worst = 0.0
+    for shift in ([s, -s, -s], [-s, s, s], [s, s, -s], [s, -s, s]):
+        base = [0.0, 4.0, 4.0]
+        first = noisy_minimum_probabilities(base, scale)
+        second = noisy_minimum_probabilities([a + b for a, b in zip(base, shift, strict=True)], scale)
+        worst = max(worst, max(abs(math.log(p / q)) for p, q in zip(first, second, strict=True)))
+    assert 0.9 * 2 * s / scale < worst <= 2 * s / scale
+
+
+def test_without_noise_the_least_score_is_chosen_lowest_index_on_ties():
+    source = Mechanism(plan_of(VERTEX), {"vertex": 0.0}, "law", 1, 0, 2)
+    np.testing.assert_array_equal(source.release("vertex", np.array([[3.0, 1.0, 1.0], [0.0, 0.0, 0.0]])), [1, 0])
+
+
+def test_objective_queries_hand_the_noise_to_the_solver_and_expose_the_gradient_sum():
+    seen = []
+    value = SimpleNamespace(shape=(4, 3), solve=lambda b: seen.append(b) or -b, data_part=lambda x: 2 * x)
+    source = Mechanism(plan_of(NORMAL), {"linear": 5.0}, "law", 1, 0, 4)
+    answer = source.release("linear", value)
+    assert seen[0].shape == (4, 3) and 1 < seen[0].std() < 20
+    np.testing.assert_array_equal(answer, -seen[0])
+    np.testing.assert_array_equal(NORMAL.exposed(value, answer), 2 * answer)
+    silent = SimpleNamespace(shape=(4, 3), solve=lambda b: b)
+    assert Mechanism(plan_of(NORMAL), {"linear": 0.0}, "law", 1, 0, 4).release("linear", silent) is None
+
+
+@pytest.mark.parametrize("query", [VERTEX, NORMAL, GAMMA], ids=["vertex", "normal", "gamma"])
+def test_accounted_scales_meet_the_claim_from_above(query):
+    plan = plan_of(query)
+    result = calibrate(plan, PRIVACY, "accounted")
+    assert result.charge.kind == "upper"
+    assert 1 - 1e-6 < result.charge.epsilon <= 1 + 1e-12
+    more = {name: 0.9 * scale for name, scale in result.scales.items()}
+    assert charge(plan, more, 1e-5).epsilon > 1.0
+    assert math.isnan(add_remove_epsilon(plan, result.scales, 1e-5))
+    assert calibrate(plan, PRIVACY, "paper").scales == {query.name: query.paper_scale}
+
+
+def test_status_of_an_exact_minimiser():
+    """Proven for the law of an exact minimiser, nothing more; what exceeds the claim stays unproven."""
+    assert calibrate(plan_of(VERTEX), PRIVACY, "accounted").privacy_status == "proven"
+    assert calibrate(plan_of(NORMAL), PRIVACY, "accounted").privacy_status == "target_law_only"
+    assert calibrate(plan_of(NORMAL), PRIVACY, "accounted", "nominal").privacy_status == "unproven"
+    weak = plan_of(ObjectiveQuery("linear", 2.0, 1, paper_scale=0.1, log_jacobian=0.3))
+    assert calibrate(weak, PRIVACY, "paper").privacy_status == "unproven"
+
+
+def test_pure_privacy_does_not_use_delta():
+    values = {charge(plan_of(GAMMA), {"linear": 10.0}, delta).epsilon for delta in (1e-9, 1e-3)}
+    assert values == {2.0 / 10.0 + 0.3}
+
+
+def test_report_noisy_max_is_composed_optimally():
+    assert charge(plan_of(VERTEX), {"vertex": 4.0}, 1e-5).epsilon == composed_epsilon(0.25, 12, 1e-5)
+
+
+def test_other_kinds_stand_alone():
+    pair = plan_of(VERTEX, GaussianQuery("gradient", 1.0, 1))
+    with pytest.raises(Refusal, match="no accountant here composes NoisyMinimumQuery, GaussianQuery"):
+        charge(pair, {"vertex": 1.0, "gradient": 1.0}, 1e-5)
+    with pytest.raises(Refusal, match="no accountant here composes"):
+        calibrate(pair, PRIVACY, "accounted")
+
+
+def test_leaks_leave_a_lower_bound_for_every_kind():
+    assert charge(plan_of(VERTEX, leaks=("the gradient is used",)), {"vertex": 4.0}, 1e-5).kind == "lower"
