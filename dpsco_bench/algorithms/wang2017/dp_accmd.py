@@ -74,9 +74,7 @@ def plan(
     K = _choice("horizon", horizon, literal=1.0, optimal=sqrt(48.0 / constant))
     gain = n * privacy.epsilon / (c.lipschitz * sqrt(privacy.log_inverse_delta * W))
     T = T or max(1, round(sqrt(K * Lc * sqrt(B) * gain)))
-    schedule: dict[str, Any] = dict(
-        n=n, steps=T, norm_smoothness=Lc, bregman_radius=B, squared_width=W, y_step=variant
-    )
+    schedule: dict[str, Any] = dict(n=n, steps=T, norm_smoothness=Lc, bregman_radius=B, squared_width=W, y_step=variant)
     if variant == "literal":
         return make_plan(gradient_evaluations=n * T, unprotected=NO_NOISE, **schedule)
     query = gradient_query(c, n, T, privacy, noise_constant, SOURCE)
