@@ -74,9 +74,7 @@ def plan(
     K = _choice("horizon", horizon, literal=1.0, optimal=sqrt(48.0 / constant))
     gain = n * privacy.epsilon / (c.lipschitz * sqrt(privacy.log_inverse_delta * W))
     T = T or max(1, round(sqrt(K * Lc * sqrt(B) * gain)))
-    schedule: dict[str, Any] = dict(
-        n=n, steps=T, norm_smoothness=Lc, bregman_radius=B, squared_width=W, variant=variant
-    )
+    schedule: dict[str, Any] = dict(n=n, steps=T, norm_smoothness=Lc, bregman_radius=B, squared_width=W, y_step=variant)
     if variant == "literal":
         return make_plan(gradient_evaluations=n * T, unprotected=NO_NOISE, **schedule)
     query = gradient_query(c, n, T, privacy, noise_constant, SOURCE)
@@ -93,11 +91,11 @@ def dp_accmd(objective, plan, mechanism):
         alpha, r = (k + 2) / (4 * Lc), 2 / (k + 2)
         x = r * z + (1 - r) * y
         exact = objective.mean_gradient(x)
-        g = exact if plan.variant == "literal" else mechanism.release("gradient", exact, k)
+        g = exact if plan.y_step == "literal" else mechanism.release("gradient", exact, k)
         z = geometry.bregman_step(z, alpha * g)
-        if plan.variant == "acsa":
+        if plan.y_step == "acsa":
             y = r * z + (1 - r) * y
-        elif plan.variant == "noisy_y":
+        elif plan.y_step == "noisy_y":
             y = geometry.norm_step(x, g, Lc)
         else:
             y = geometry.norm_step(x, exact, Lc / 2)
