@@ -136,7 +136,8 @@ class ClaimJudge:
         status = max((cell.calibrated["privacy_status"] for cell in cells), key=SEVERITY.index)
         real = float(np.fmax.reduce([cell.number("epsilon_real") for cell in cells]))
         family = _family_notes(cells, silent) if problem_class(part.problem).cell_dependent else ()
-        return replace(verdict, notes=verdict.notes + wrong_reason_notes(verdict, status, real) + family)
+        certified = tuple(sorted({text for cell in cells for text in cell.certificates}))
+        return replace(verdict, notes=verdict.notes + wrong_reason_notes(verdict, status, real) + family + certified)
 
     def _fit(self, cells: Sequence[CellEvidence], names: Sequence[str]) -> Any:
         return fit_rate(

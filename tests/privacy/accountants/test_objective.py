@@ -109,7 +109,7 @@ def test_the_inverse_meets_the_claim(epsilon, delta):
 
 @pytest.mark.parametrize(("epsilon", "delta"), PRIVACY)
 def test_erratum_e15(epsilon, delta):
-    """The printed noise covers a shift of zeta = G; for replace-one's 2G it must be twice as large, or a little less."""
+    """The printed noise covers a shift of zeta = G; for replace-one's 2G it must be twice as large or a little less"""
     jacobian, sigma = math.log1p(epsilon / 2), paper_scale(epsilon, delta)
     assert objective.gaussian_epsilon(1.0 / sigma, jacobian, delta) <= epsilon
     assert objective.gaussian_epsilon(2.0 / (2.0 * sigma), jacobian, delta) <= epsilon
