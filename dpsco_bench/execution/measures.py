@@ -20,10 +20,13 @@ class Measure:
 
     Attributes
     ----------
+    label : str
+        What a figure's axis calls it.
     along_the_run : bool
         Whether it needs the iterates that the run observes, and not the output alone.
     """
 
+    label: ClassVar[str] = ""
     along_the_run: ClassVar[bool] = False
 
     def observe(self, objective: Objective, x: Array) -> None:
@@ -47,6 +50,8 @@ class Measure:
 class ExcessRisk(Measure):
     """``F(x) - min F``."""
 
+    label: ClassVar[str] = "excess empirical risk"
+
     def value(self, objective: Objective, x: Array) -> np.ndarray:
         """Excess empirical risk."""
         return objective.excess_risk(x)
@@ -65,6 +70,7 @@ class MeanSquaredGradient(Measure):
     and not counted.
     """
 
+    label: ClassVar[str] = "mean squared gradient norm"
     along_the_run: ClassVar[bool] = True
 
     def __init__(self) -> None:

@@ -28,7 +28,9 @@ ITERATIONS = 60
 class Geometry(Protocol):
     """What mirror descent on a ball needs."""
 
-    radius: float
+    @property
+    def radius(self) -> float:
+        """Of the ball."""
 
     def bregman_radius(self, d: int) -> float:
         """Bound on ``D_w(x, 0)`` over the ball."""
@@ -99,7 +101,7 @@ class L1Geometry:
         return self.radius**2 * mean_largest_square(d)
 
     def bregman_step(self, z: Array, direction: Array) -> Array:
-        """``grad w*(soft(theta, lam))`` with ``theta = grad w(z) - direction`` and the least lam >= 0 that is feasible."""
+        """``grad w*(soft(theta, lam))``, ``theta = grad w(z) - direction``, with the least lam >= 0 that is feasible."""
         xp = array_namespace(z)
         d = z.shape[-1]
         p, s = self.dual_exponent(d), self.curvature(d)

@@ -34,13 +34,16 @@ class LogisticPlain(Logistic):
     @property
     def own_constants(self) -> Constants:
         """G = 1, L = 1/4 (rows of norm 1); a-priori gap ln 2 and the distance of the labels' true parameter."""
-        distance = 2.0 * math.sqrt(self.dimension)
-        common = dict(initial_gap=math.log(2.0))
+        gap, distance = math.log(2.0), 2.0 * math.sqrt(self.dimension)
         if self.ball is None:
-            return Constants(1.0, 0.25, **common, initial_distance=distance)
-        distance = min(distance, self.ball.radius)
+            return Constants(1.0, 0.25, initial_gap=gap, initial_distance=distance)
         return Constants(
-            1.0, 0.25, **common, initial_distance=distance, diameter=self.ball.diameter, domain=self.ball.name
+            1.0,
+            0.25,
+            initial_gap=gap,
+            initial_distance=min(distance, self.ball.radius),
+            diameter=self.ball.diameter,
+            domain=self.ball.name,
         )
 
     def draw(self, n: int, streams: StreamFactory) -> Data:

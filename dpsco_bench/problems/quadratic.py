@@ -50,7 +50,7 @@ class DiagonalOracle(Problem):
         error = self.start - self.optimum
         gap = 0.5 * float(np.sum(self.spectrum * error**2))
         distance = float(np.linalg.norm(error))
-        common = dict(strong_convexity=strong_convexity, initial_gap=gap, initial_distance=distance)
+        common: dict[str, Any] = dict(strong_convexity=strong_convexity, initial_gap=gap, initial_distance=distance)
         if ball is None:
             return Constants(1.0, 1.0, **common, status="nominal")
         steepest = float(self.spectrum.max()) * (ball.radius + float(np.linalg.norm(self.optimum)))

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.bootstrap import student_factor, summarise
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.slopes import log_weights
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.report.axes import EndLabel, below_axis, label_ends, log_y, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, MARKERS, TEXT_COLOURS, Line, Panel, words_panel
 from dpsco_bench.report.numbers import exponent, is_number, number, plain, slope, span, with_interval
@@ -147,9 +149,15 @@ def _counted(score: Score) -> Series | None:
     return Series(x, mean, mean, mean, zero, zero + np.inf) if len(x) and len(x) == len(mean) else None
 
 
+def _measure_label(score: Score) -> str:
+    """What the part's algorithm is measured by."""
+    (cell, *_) = score.results.evidence(score.row["part"], score.row["calibration"])
+    return get_measure(get_algorithm(cell.entry["algorithm"]).measure).label
+
+
 def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
     counted = shown[0][0].row["kind"] == "complexity"
-    label = "planned gradient evaluations" if counted else "excess empirical risk"
+    label = "planned gradient evaluations" if counted else _measure_label(shown[0][0])
     ends = []
     for score, points in shown:
         ends += _draw_series(axes, score, points)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -123,6 +123,7 @@ def linear_optimum(x, g, radius, budget):
     return linprog(cost, A_ub=A, b_ub=b, bounds=(0, None)).fun
 
 
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6), d=st.integers(1, 7), kinds=st.tuples(KINDS, KINDS), radius=RADII,
     coefficient=st.sampled_from([1e-3, 0.1, 1.0, 20.0]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS, algorithm
 from dpsco_bench.algorithms.wang2017.noisy_gradient import checked_steps, gradient_query, noise_constant_value
@@ -73,7 +74,9 @@ def plan(
     K = _choice("horizon", horizon, literal=1.0, optimal=sqrt(48.0 / constant))
     gain = n * privacy.epsilon / (c.lipschitz * sqrt(privacy.log_inverse_delta * W))
     T = T or max(1, round(sqrt(K * Lc * sqrt(B) * gain)))
-    schedule = dict(n=n, steps=T, norm_smoothness=Lc, bregman_radius=B, squared_width=W, variant=variant)
+    schedule: dict[str, Any] = dict(
+        n=n, steps=T, norm_smoothness=Lc, bregman_radius=B, squared_width=W, variant=variant
+    )
     if variant == "literal":
         return make_plan(gradient_evaluations=n * T, unprotected=NO_NOISE, **schedule)
     query = gradient_query(c, n, T, privacy, noise_constant, SOURCE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import ceil, log, log2, sqrt
+from typing import Any
 
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.algorithms.wang2017.variance_reduction import (
@@ -64,7 +65,7 @@ def plan(
     if T > MOST_EPOCHS:
         raise InputError("epochs", T, f"at most {MOST_EPOCHS}: epochs double in length", SOURCE)
     N = (2 ** (T + 1) - 2) * m
-    schedule = dict(inner_steps=m, step=step or 1.0 / (13.0 * c.smoothness))
+    schedule: dict[str, Any] = dict(inner_steps=m, step=step or 1.0 / (13.0 * c.smoothness))
     if variant == "literal":
         log_term = log(2.0) + privacy.log_inverse_delta
         scale = sqrt(noise_constant * 2**T * m * log_term) * c.lipschitz / (n * privacy.epsilon)
