@@ -30,6 +30,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.problems.registry import problem_class
 
 Load = Callable[[Mapping[str, Any]], tuple[pa.Table | None, Mapping[str, Any]]]
+FEW_REPLICATES = 3
 SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
 
 
@@ -135,9 +136,13 @@ class ClaimJudge:
         )
         status = max((cell.calibrated["privacy_status"] for cell in cells), key=SEVERITY.index)
         real = float(np.fmax.reduce([cell.number("epsilon_real") for cell in cells]))
-        family = _family_notes(cells, silent) if problem_class(part.problem).cell_dependent else ()
-        certified = tuple(sorted({text for cell in cells for text in cell.certificates}))
-        return replace(verdict, notes=verdict.notes + wrong_reason_notes(verdict, status, real) + family + certified)
+        notes = verdict.notes + wrong_reason_notes(verdict, status, real, cells[0].calibrated["epsilon_real_kind"])
+        if np.isnan(off.slope):
+            notes += ("noise off: the excess risk is at rounding level and has no slope",)
+        if problem_class(part.problem).cell_dependent:
+            notes += _family_notes(cells, silent)
+        notes += tuple(sorted({text for cell in cells for text in cell.certificates}))
+        return replace(verdict, notes=notes)
 
     def _fit(self, cells: Sequence[CellEvidence], names: Sequence[str]) -> Any:
         return fit_rate(
@@ -216,7 +221,10 @@ class ClaimJudge:
             comparisons[f"{AT_EQUAL_EVALUATIONS}, {where}"] = compare_medians(
                 early[0], early[1], (*names, AT_EQUAL_EVALUATIONS)
             )
-        return ordering_verdict(comparisons, parameter=cells[0].entry["parameter"])
+        verdict = ordering_verdict(comparisons, parameter=cells[0].entry["parameter"])
+        runs = cells[0].risks.size
+        few = f"only {runs} replicates: the intervals are too wide for most orderings"
+        return replace(verdict, notes=(few,)) if runs <= FEW_REPLICATES else verdict
 
     def _used_cells(self, part: Part, calibration: str) -> list[CellEvidence]:
         return [cell for key in self._sources(part, calibration) for cell in self.evidence(*key)]

@@ -144,6 +144,11 @@ class Workflow:
         """Key of a job's calibrations: what they depend on, code included."""
         return self.job(wildcards)["calibration_key"]
 
+    @cached_property
+    def timing_code(self) -> str:
+        """Digest of the code that times."""
+        return code_digest(["dpsco_bench.execution.timing"])
+
     def judge_digest(self, wildcards: Any) -> str:
         """Digest of what a claim's verdicts depend on."""
         return self.digests[wildcards.claim]

@@ -97,7 +97,7 @@ BOUNDS = (
     Bound("wang2017.thm4_2_gradients", "(n + kappa) T", _thm4_2_gradients),
     Bound(
         "wang2017.thm4_2_gradients_schedule",
-        "(n + 2m) T with the schedule's m = 192 kappa",
+        "(n + 384 kappa) T, from the schedule's m of about 192 kappa",
         _thm4_2_gradients_schedule,
     ),
     Bound("wang2017.thm4_4", "G sqrt(d l) / (n eps)", _thm4_4),
