@@ -147,8 +147,8 @@ def test_op_spectrum_and_its_closed_form():
     expected = problem.risk(x[None], None)[0] + 0.5 * np.sum(h) * 0.3**2
     gap = problem.expected_gap("wang2017.output_perturbation_zhang17", {"step": 0.7, "steps": 5}, {"output": 0.3})
     assert gap == pytest.approx(expected, rel=1e-13)
-    with pytest.raises(InputError, match="a closed form for wang2017.dp_gd_pl"):
-        problem.expected_gap("wang2017.dp_gd_pl", {"step": 1.0, "steps": 1}, {"gradient": 0.0})
+    with pytest.raises(InputError, match="a closed form for wang2017.dp_svrg"):
+        problem.expected_gap("wang2017.dp_svrg", {}, {})
 
 
 def test_sgd_closed_form_declares_its_curvature():
