@@ -29,8 +29,8 @@ class Quiet(Mechanism):
 class Repeating(Mechanism):
     """Draws the noise of the first release only, and uses it again."""
 
-    def _normal(self, query, step, dim):
-        return super()._normal(query, 0, dim)
+    def _noise(self, query, step, dim):
+        return super()._noise(query, 0, dim)
 
 
 @pytest.mark.slow
