@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.execution.results import FINAL
+from dpsco_bench.execution.results import CERTIFIED, FINAL
 from dpsco_bench.problems.base import Constants
 
 CLOSED_FORM_ERROR = 1e-12
@@ -37,6 +37,8 @@ class CellEvidence:
         Excess risk of the starting point (mean over data sets).
     exact : bool
         Whether the risk is computed and not simulated.
+    certificates : tuple of str
+        How exact the minimisers are, where the algorithm releases them.
     """
 
     entry: Mapping[str, Any]
@@ -47,6 +49,7 @@ class CellEvidence:
     curve_risks: np.ndarray
     start_risk: float
     exact: bool
+    certificates: tuple[str, ...] = ()
 
     @property
     def value(self) -> float:
@@ -103,4 +106,12 @@ def _cell_evidence(
     curve = column["risk"][order].reshape(shape)
     evaluations = rows["gradient_evaluations"].to_numpy()[order].reshape(shape)
     start = float(rows["start_risk"].to_numpy().mean())
-    return CellEvidence(entry, calibrated, job["calibration"], curve[-1], evaluations, curve, start, exact)
+    certified = sorted({text for text in _remarks(rows) if text.startswith(CERTIFIED)})
+    return CellEvidence(
+        entry, calibrated, job["calibration"], curve[-1], evaluations, curve, start, exact, tuple(certified)
+    )
+
+
+def _remarks(rows: pa.Table) -> set[str]:
+    """The distinct warnings of some rows."""
+    return {remark for text in pc.unique(rows["warnings"]).to_pylist() for remark in text.split("; ")}

@@ -141,6 +141,7 @@ class ClaimJudge:
             notes += ("noise off: the excess risk is at rounding level and has no slope",)
         if problem_class(part.problem).cell_dependent:
             notes += _family_notes(cells, silent)
+        notes += tuple(sorted({text for cell in cells for text in cell.certificates}))
         return replace(verdict, notes=notes)
 
     def _fit(self, cells: Sequence[CellEvidence], names: Sequence[str]) -> Any:

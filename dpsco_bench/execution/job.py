@@ -10,11 +10,12 @@ import pyarrow as pa
 
 from dpsco_bench.execution.cell import Cell, located, without_places
 from dpsco_bench.execution.measures import get_measure
-from dpsco_bench.execution.results import FINAL, build_table
+from dpsco_bench.execution.results import CERTIFIED, FINAL, build_table
 from dpsco_bench.execution.run import Trace, replicate_blocks, run_block
 from dpsco_bench.problems.objective import Objective
 
 Progress = Callable[[int, int], None]
+FINEST_CERTIFICATE = 1e-12
 PLACES = ("data_root", "plugins")
 """Keys of a job that say where things are; results do not store them."""
 
@@ -124,11 +125,11 @@ def _trace_rows(trace: Trace, data_set: int, first: int) -> Iterator[dict[str, A
 
 
 def _certificate(gradient_norm: float | None) -> str:
-    """How exact a minimiser is, rounded up to a power of ten so that rounding does not show."""
+    """How exact a minimiser is: a power of ten, and 1e-12 for all that is better, so that no rounding error shows."""
     if gradient_norm is None:
         return ""
-    power = math.ceil(math.log10(max(gradient_norm, 1e-16)))
-    return f"minimiser certified: gradient below 1e{power:d} of the linear term and G"
+    power = math.ceil(math.log10(max(gradient_norm, FINEST_CERTIFICATE)))
+    return f"{CERTIFIED}: gradient below 1e{power:d} of the linear term and G"
 
 
 def _closed_form_rows(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

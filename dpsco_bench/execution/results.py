@@ -46,6 +46,8 @@ RESULT_FIELDS: tuple[tuple[str, pa.DataType], ...] = (
     ("warnings", _TEXT),
 )
 RESULT_SCHEMA = pa.schema(list(RESULT_FIELDS))
+CERTIFIED = "minimiser certified"
+"""How a row's warning begins that says how exact a minimiser is."""
 FINAL = -1
 """Value of ``checkpoint`` for the final output."""
 

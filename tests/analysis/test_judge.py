@@ -140,6 +140,7 @@ def test_bands_compare_two_parts_at_common_values(band, word):
         ({"epsilon_real": 7.0, "epsilon_real_kind": "upper"}, "unproven (upper bound 7)"),
         ({"epsilon_real": None, "epsilon_real_kind": "upper"}, "unproven (no accountant covers it)"),
         ({"constants": CONSTANTS | {"status": "nominal"}}, "unproven (value 0.9)"),
+        ({"epsilon_real_kind": "upper", "privacy_status": "target_law_only"}, "unproven (upper bound 0.9)"),
     ],
 )
 def test_privacy_needs_no_run(changes, verdict):

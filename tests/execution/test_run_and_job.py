@@ -83,6 +83,16 @@ def test_columns_say_what_was_run(table):
     assert large == {32: (False, ""), 64: (True, "delta >= 1/n")}
 
 
+@pytest.mark.parametrize("delta", [1e-5, 0.04])
+def test_rows_of_an_exact_minimiser_carry_its_certificate(delta):
+    entry = {**ENTRY, "algorithm": "wang2017.objective_perturbation_kst12", "options": {}, "delta": delta}
+    given = job(cells=[entry])
+    rows = execute(given, calibrations(given)).to_pylist()
+    expected = "minimiser certified: gradient below 1e-12 of the linear term and G"
+    assert {row["warnings"] for row in rows} == {"delta >= 1/n; " * (delta > 1 / 32) + expected}
+    assert {row["privacy_status"] for row in rows} == {"target_law_only"}
+
+
 def test_a_job_is_a_pure_function(table):
     assert execute(JOB, calibrations(JOB)).equals(table, check_metadata=True)
 

@@ -133,3 +133,59 @@ def test_an_absent_data_set_says_how_to_get_it(tmp_path):
     assert reason.startswith("data absent: `") and "\n" not in reason
     with pytest.raises(DataAbsent):
         get_problem("covertype", root=str(tmp_path)).draw(10, None)
+
+
+def test_op_spectrum_and_its_closed_form():
+    """Against the law written out: exact steps on every coordinate, then one draw of noise."""
+    problem = get_problem("op_spectrum")
+    h, e = problem.spectrum, problem.start
+    assert problem.dimension == 24 and h[0] == 1.0 and h[-1] == 2.0**-23
+    assert np.linalg.norm(e) == pytest.approx(1.0) and problem.constants.strong_convexity == 0.0
+    x = np.array(e)
+    for _ in range(5):
+        x = x - 0.7 * problem.mean_gradient(x[None], None)[0]
+    expected = problem.risk(x[None], None)[0] + 0.5 * np.sum(h) * 0.3**2
+    gap = problem.expected_gap("wang2017.output_perturbation_zhang17", {"step": 0.7, "steps": 5}, {"output": 0.3})
+    assert gap == pytest.approx(expected, rel=1e-13)
+    with pytest.raises(InputError, match="a closed form for wang2017.dp_svrg"):
+        problem.expected_gap("wang2017.dp_svrg", {}, {})
+
+
+def test_sgd_closed_form_declares_its_curvature():
+    problem = get_problem("sgd_closed_form", 5, curvature=0.3)
+    c = problem.constants
+    assert (c.smoothness, c.strong_convexity, c.regularisation) == (0.3, 0.3, 0.0)
+    assert np.linalg.norm(problem.start - problem.optimum) == pytest.approx(1.0)
+    assert problem.risk(problem.start[None], None)[0] == pytest.approx(c.initial_gap)
+
+
+def test_face_quadratic_has_its_optimum_on_a_face():
+    problem = get_problem("face_quadratic")
+    assert problem.dimension == 64 and np.abs(problem.optimum).sum() == 1.0
+    assert np.count_nonzero(problem.optimum) == 8
+    assert problem.constants.initial_gap == pytest.approx(1 / 16)
+    with pytest.raises(InputError, match="^d = 7: must be an integer >= 8"):
+        get_problem("face_quadratic", 7)
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(1000, 1.0), (64, 0.5)])
+def test_md_linear_has_the_bounds_scale_built_in(n, epsilon):
+    from dpsco_bench.geometry.mirror import mean_largest_square
+
+    problem = get_problem("md_linear").at(n, epsilon, 1e-6)
+    B, W = 0.5 * math.e * (2 * math.log(64) - 1), mean_largest_square(64)
+    c = 2 * math.sqrt(B * W) * math.log(n / 1e-6) / (n * epsilon)
+    np.testing.assert_allclose(problem.slope, c * np.eye(64)[0], rtol=1e-12)
+    assert problem.optimal_risk(None) == pytest.approx(-c)
+    assert problem.constants.status == ("global" if c <= 1 else "nominal")
+
+
+@pytest.mark.parametrize("name", ["ridge_logistic", "logistic_plain"])
+def test_logistic_on_a_ball_changes_the_domain_only(draw, name):
+    free, bounded = get_problem(name, 3), get_problem(name, 3, radius=4.0)
+    assert bounded.constants.ball.radius == 4.0 and free.constants.ball is None
+    for key in ("lipschitz", "smoothness", "strong_convexity", "regularisation"):
+        assert getattr(free.constants, key) == getattr(bounded.constants, key)
+    np.testing.assert_array_equal(draw(free, 20).features, draw(bounded, 20).features)
+    tight = get_problem(name, 3, radius=0.1)
+    assert tight.optimal_risk(draw(free, 20)) > free.optimal_risk(draw(free, 20))

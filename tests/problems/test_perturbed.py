@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+
+from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.newton import minimise_glm, minimise_glm_in_ball
+from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.perturbed import PerturbedMinimiser
+from dpsco_bench.problems.registry import get_problem
+
+
+class LeastSquares(GeneralisedLinear):
+    """Half the squared residual: the perturbed minimiser solves linear equations."""
+
+    name = "least_squares"
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.GENERALISED_LINEAR})
+    own_constants = Constants(1.0, 1.0, regularisation=0.05)
+
+    def loss(self, margins, labels):
+        return 0.5 * (margins - labels) ** 2
+
+    def slope(self, margins, labels):
+        return margins - labels
+
+    def curvature(self, margins, labels):
+        return 0.0 * margins + 1.0
+
+
+def least_squares(n=30, d=3):
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((n, d))
+    return LeastSquares(d), Data(n, rows / np.linalg.norm(rows, axis=1, keepdims=True), rng.standard_normal(n))
+
+
+def linear_terms(shape, scale=1.0):
+    return scale * np.random.default_rng(1).standard_normal(shape)
+
+
+def test_least_squares_in_closed_form():
+    problem, data = least_squares()
+    value = PerturbedMinimiser(Objective(problem, data, 5), 0.2)
+    b = linear_terms(value.shape, 7.0)
+    hessian = data.features.T @ data.features / 30 + (0.05 + 0.2) * np.eye(3)
+    expected = np.linalg.solve(hessian, (data.features.T @ data.labels / 30)[:, None] - b.T / 30).T
+    np.testing.assert_allclose(value.solve(b), expected, rtol=1e-12)
+    np.testing.assert_allclose(value.solve(None)[0], np.linalg.solve(hessian, data.features.T @ data.labels / 30))
+
+
+@pytest.mark.parametrize("name", ["ridge_logistic", "logistic_plain"])
+@pytest.mark.parametrize("scale", [1.0, 1e2, 1e6])
+def test_the_linear_term_is_minus_the_gradient_of_the_rest(draw, name, scale):
+    """``b = -(sum_i grad f_i(x) + n (lambda + weight) x)``: what the privacy proof inverts."""
+    problem = get_problem(name, 4)
+    objective = Objective(problem, draw(problem, 50), 6)
+    value = PerturbedMinimiser(objective, 0.03)
+    b = linear_terms(value.shape, scale)
+    x = value.solve(b)
+    ridge = problem.constants.regularisation + 0.03
+    np.testing.assert_allclose(value.data_part(x) + 50 * ridge * x, -b, rtol=1e-10, atol=1e-11 * scale)
+    assert objective.certificate < 1e-12
+
+
+def test_only_the_certificates_gradients_are_counted(draw):
+    problem = get_problem("ridge_logistic", 4)
+    objective = Objective(problem, draw(problem, 50), 6)
+    assert objective.certificate is None
+    value = PerturbedMinimiser(objective, 0.0)
+    value.data_part(value.solve(linear_terms(value.shape)))
+    np.testing.assert_array_equal(objective.evaluations, 50.0)
+
+
+def test_single_precision_states_get_the_exact_minimiser_rounded(draw):
+    problem = get_problem("ridge_logistic", 4)
+    data = draw(problem, 50)
+    single, double = (Objective(problem, data, 6, dtype=kind) for kind in ("float32", "float64"))
+    b = linear_terms((6, 4)).astype(np.float32)
+    x = PerturbedMinimiser(single, 0.1).solve(b)
+    assert x.dtype == np.float32
+    np.testing.assert_array_equal(x, PerturbedMinimiser(double, 0.1).solve(b).astype(np.float32))
+
+
+@pytest.mark.parametrize("name", ["ridge_logistic", "logistic_plain"])
+@pytest.mark.parametrize("radius", [0.2, 1.0, 30.0])
+def test_minimisers_in_a_ball_obey_the_optimality_conditions(draw, name, radius):
+    """Inside, the gradient vanishes; on the sphere it points inwards along the radius."""
+    problem = get_problem(name, 4, radius=radius)
+    objective = Objective(problem, draw(problem, 60), 8)
+    value = PerturbedMinimiser(objective, 0.02)
+    b = linear_terms(value.shape, 8.0)
+    x = value.solve(b)
+    ridge = problem.constants.regularisation + 0.02
+    gradient = value.data_part(x) / 60 + ridge * x + b / 60
+    length = np.linalg.norm(x, axis=1)
+    assert np.all(length <= radius * (1 + 1e-12))
+    inside = length < radius * (1 - 1e-9)
+    assert np.abs(gradient[inside]).max(initial=0.0) < 1e-12
+    multiplier = -np.sum(gradient * x, axis=1) / radius**2
+    assert np.all(multiplier >= -1e-12)
+    np.testing.assert_allclose(gradient[~inside], -multiplier[~inside, None] * x[~inside], atol=1e-11)
+    assert inside.any() or radius < 30
+    assert (~inside).any() or radius > 0.2
+
+
+def test_constrained_optimum_against_random_points(draw):
+    problem = get_problem("logistic_plain", 3, radius=0.7)
+    data = draw(problem, 40)
+    best = minimise_glm_in_ball(problem, data, 0.7)
+    assert best.value == pytest.approx(problem.optimal_risk(data), rel=1e-15)
+    assert np.linalg.norm(best.point) == pytest.approx(0.7) and best.gradient_norm < 1e-12
+    directions = np.random.default_rng(2).standard_normal((2000, 3))
+    sphere = 0.7 * directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    nearest = problem.risk(sphere, data).min() - best.value
+    assert 0 <= nearest < 1e-3
+    wide = minimise_glm_in_ball(problem, data, 1e3)
+    np.testing.assert_allclose(wide.point, minimise_glm(problem, data).point, rtol=1e-6)
