@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_bench.backend.memory import reuse_freed_memory
 from dpsco_bench.backend.namespace import get_namespace, to_numpy
 from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.execution.cell import Cell
@@ -87,6 +88,7 @@ def run_block(
     NumericalFailure
         On non-finite outputs, naming the cell.
     """
+    reuse_freed_memory()
     xp = get_namespace(backend)
     _, plan = cell.plan(calibration, root_seed)
     checkpoints = Checkpoints(record, cell.n)

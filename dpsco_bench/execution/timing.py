@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_bench.backend.memory import reuse_freed_memory
 from dpsco_bench.backend.namespace import get_namespace, to_numpy
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -96,6 +97,7 @@ def time_cell(job: Mapping[str, Any], cell: Cell, scales: Mapping[str, float]) -
 
 
 def _timed_run(job: Mapping[str, Any], cell: Cell, scales: Mapping[str, float], data: Any, every: int) -> Stopwatch:
+    reuse_freed_memory()
     xp, dtype = get_namespace(job["backend"]), job["dtype"]
     _, plan = cell.plan(job["calibration"], job["seed"])
     watch = Stopwatch(every)

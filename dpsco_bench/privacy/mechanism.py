@@ -77,10 +77,9 @@ class Mechanism:
             noise on another value.
         """
         query = self._spend(name, step)
-        scale = self.scales[name]
-        if scale == 0.0:
+        if self.scales[name] == 0.0:
             return value
-        return value + scale * self._normal(query, step, value.shape[-1])
+        return value + self._noise(query, step, value.shape[-1])
 
     def sample(self, name: str, step: int = 0) -> Batch:
         """Draw the records that release ``step`` of query ``name`` looks at."""
@@ -114,14 +113,14 @@ class Mechanism:
             self._streams[label] = Stream(stream_key(self._root, self._what, label), xp)
         return self._streams[label]
 
-    def _normal(self, query: GaussianQuery, step: int, dim: int) -> Array:
-        """Noise of one release, taken from a block of releases that is drawn at once."""
+    def _noise(self, query: GaussianQuery, step: int, dim: int) -> Array:
+        """Noise of one release, taken from a block of releases that is drawn and scaled at once."""
         label = f"noise/{query.name}"
         first, block = self._blocks.get(label, (0, None))
         if block is None or not first <= step < first + block.shape[0] or block.shape[2] != dim:
             steps = max(1, min(query.releases - step, BLOCK_VALUES // max(1, self._replicates * dim)))
             drawn = self._stream(label, self.xp).normal(step, steps, self._first, self._replicates, dim)
-            first, block = step, self.xp.asarray(drawn, dtype=self.dtype)
+            first, block = step, self.scales[query.name] * self.xp.asarray(drawn, dtype=self.dtype)
             self._blocks[label] = (first, block)
         return block[step - first, :, :]
 
