@@ -80,9 +80,12 @@ def script_cases() -> Iterator[Case]:
 
 
 def _script_pair(task: Task) -> Pair:
-    generator, single = np.random.default_rng(0), Task(1, task.d, task.steps)
+    generator, single, problem = np.random.default_rng(0), Task(1, task.d, STEPS), task.problem()
 
     def draw(step: int) -> np.ndarray:
         return generator.standard_normal(task.d)
 
-    return Pair(lambda: batched_run(task), lambda: single_run(single, draw), task.draws, single.draws)
+    def script() -> np.ndarray:
+        return single_run(single, problem.spectrum, problem.start, draw)
+
+    return Pair(lambda: batched_run(task), script, task.draws, single.draws)

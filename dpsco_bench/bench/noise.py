@@ -22,7 +22,7 @@ def cases() -> Iterator[Case]:
         for shape in SHAPES:
             yield Case(
                 id="G1",
-                case=f"{kind} noise, steps/R/d = {'/'.join(map(str, shape))}",
+                case=f"{kind} noise, rows of {shape[2]}",
                 peer="standard_normal, float32, blocks of 64k",
                 unit="value",
                 sense=AT_MOST,

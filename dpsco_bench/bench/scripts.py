@@ -19,13 +19,15 @@ def draw_only(task: Task, generator: np.random.Generator) -> None:
         generator.standard_normal(out=noise)
 
 
-def single_run(task: Task, draw: Draw) -> np.ndarray:
+def single_run(task: Task, curvature: np.ndarray, start: np.ndarray, draw: Draw) -> np.ndarray:
     """One replicate as a careful script runs it: no batching, no bookkeeping, the cheapest NumPy calls.
 
     Parameters
     ----------
     task : Task
         Its replicates are not looked at.
+    curvature, start : array (d,)
+        Of its problem.
     draw : callable
         Step -> standard normals ``(d,)``.
 
@@ -33,8 +35,7 @@ def single_run(task: Task, draw: Draw) -> np.ndarray:
     -------
     array (d,)
     """
-    problem = task.problem()
-    curvature, x = problem.spectrum, problem.start
+    x = start
     for t in range(task.steps):
         x = x - task.step * (curvature * x + task.scale * draw(t))
         norm = math.sqrt(x @ x)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from dpsco_bench.backend.memory import reuse_freed_memory
+from dpsco_bench.backend.tuning import tuned
 from dpsco_bench.bench import loops, noise, products
 from dpsco_bench.bench.measure import FULL, QUICK, Case, measure
 from dpsco_bench.errors import InputError
@@ -52,11 +52,12 @@ def run_suite(only: Sequence[str] = (), quick: bool = False) -> Iterator[dict[st
         A row of `measure.measure` with ``machine``, what the figures hold for.
     """
     ids = selected(only)
-    reuse_freed_memory()
     about = environment()
     for id in ids:
         for case in GOALS[id][1]():
-            yield {**measure(case, QUICK if quick else FULL), "machine": about}
+            with tuned():
+                row = measure(case, QUICK if quick else FULL)
+            yield {**row, "machine": about}
 
 
 def environment() -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.memory import reuse_freed_memory
 from dpsco_bench.backend.namespace import get_namespace, to_numpy
+from dpsco_bench.backend.tuning import tuned
 from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -88,7 +88,6 @@ def run_block(
     NumericalFailure
         On non-finite outputs, naming the cell.
     """
-    reuse_freed_memory()
     xp = get_namespace(backend)
     _, plan = cell.plan(calibration, root_seed)
     checkpoints = Checkpoints(record, cell.n)
@@ -97,7 +96,8 @@ def run_block(
     start_risk = float(objective.excess_risk(objective.start)[0])
     run = cell.algorithm_entry.run_function
     assert run is not None
-    output = run(objective, plan, source)
+    with tuned():
+        output = run(objective, plan, source)
     checkpoints.add(objective, output)
     risk = np.stack(checkpoints.risk, axis=1)
     final = to_numpy(output)

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.memory import reuse_freed_memory
 from dpsco_bench.backend.namespace import get_namespace, to_numpy
+from dpsco_bench.backend.tuning import tuned
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.problems.objective import Objective
@@ -97,7 +97,6 @@ def time_cell(job: Mapping[str, Any], cell: Cell, scales: Mapping[str, float]) -
 
 
 def _timed_run(job: Mapping[str, Any], cell: Cell, scales: Mapping[str, float], data: Any, every: int) -> Stopwatch:
-    reuse_freed_memory()
     xp, dtype = get_namespace(job["backend"]), job["dtype"]
     _, plan = cell.plan(job["calibration"], job["seed"])
     watch = Stopwatch(every)
@@ -105,9 +104,10 @@ def _timed_run(job: Mapping[str, Any], cell: Cell, scales: Mapping[str, float], 
     mechanism = Mechanism(plan, scales, cell.run_key(0), job["seed"], 0, 1, xp, dtype)
     run = cell.algorithm_entry.run_function
     assert run is not None
-    watch.start = time.perf_counter()
-    run(objective, plan, mechanism)
-    watch.note(objective)
+    with tuned():
+        watch.start = time.perf_counter()
+        run(objective, plan, mechanism)
+        watch.note(objective)
     return watch
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -63,7 +63,7 @@ class Mechanism:
         self._first, self._replicates = first_replicate, replicates
         self._blocks: dict[str, tuple[int, Any]] = {}
         self._streams: dict[str, Stream] = {}
-        self._spent: set[tuple[str, int]] = set()
+        self._spent: defaultdict[str, set[int]] = defaultdict(set)
         self.released: Counter[str] = Counter()
         self.sampled: Counter[str] = Counter()
 
@@ -93,9 +93,9 @@ class Mechanism:
     def _spend(self, name: str, step: int) -> GaussianQuery:
         """Use up one declared release."""
         query = self._declared(name, step)
-        if (name, step) in self._spent:
+        if step in self._spent[name]:
             raise InputError(f"release of {name}", step, "a step that was not released before")
-        self._spent.add((name, step))
+        self._spent[name].add(step)
         self.released[name] += 1
         return query
 
@@ -114,15 +114,15 @@ class Mechanism:
         return self._streams[label]
 
     def _noise(self, query: GaussianQuery, step: int, dim: int) -> Array:
-        """Noise of one release, taken from a block of releases that is drawn and scaled at once."""
+        """Noise of one release, taken from a block of releases that is drawn at once."""
         label = f"noise/{query.name}"
         first, block = self._blocks.get(label, (0, None))
         if block is None or not first <= step < first + block.shape[0] or block.shape[2] != dim:
             steps = max(1, min(query.releases - step, BLOCK_VALUES // max(1, self._replicates * dim)))
-            drawn = self._stream(label, self.xp).normal(step, steps, self._first, self._replicates, dim)
-            first, block = step, self.scales[query.name] * self.xp.asarray(drawn, dtype=self.dtype)
+            block = self._stream(label, self.xp).normal(step, steps, self._first, self._replicates, dim)
+            first = step
             self._blocks[label] = (first, block)
-        return block[step - first, :, :]
+        return self.scales[query.name] * self.xp.asarray(block[step - first, :, :], dtype=self.dtype)
 
     def _batch_arrays(self, query: GaussianQuery, step: int) -> tuple[np.ndarray, np.ndarray]:
         label = f"sample/{query.name}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,15 +25,24 @@ class DiagonalOracle(Problem):
         """Curvatures ``h``, shape ``(d,)``."""
         raise InputError("problem", self.name, "a quadratic that defines its spectrum")
 
-    @property
+    @cached_property
     def optimum(self) -> np.ndarray:
         """The minimiser, shape ``(d,)``."""
         return np.zeros(self.dimension)
 
     def mean_gradient(self, x: Array, data: Data) -> Array:
         """``h * (x - x*)``."""
-        xp = array_namespace(x)
-        return xp.asarray(self.spectrum, dtype=x.dtype) * (x - xp.asarray(self.optimum, dtype=x.dtype))
+        return array_namespace(x).asarray(self.spectrum, dtype=x.dtype) * self._error(x)
+
+    @cached_property
+    def _centred(self) -> bool:
+        return not self.optimum.any()
+
+    def _error(self, x: Array) -> Array:
+        """``x - x*``: x itself where the minimiser is the origin."""
+        if self._centred:
+            return x
+        return x - array_namespace(x).asarray(self.optimum, dtype=x.dtype)
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
         """Each selected record contributes the same gradient."""
@@ -41,8 +51,7 @@ class DiagonalOracle(Problem):
 
     def risk(self, x: Array, data: Data) -> Array:
         """The quadratic, in float64 up to the caller's dtype."""
-        xp = array_namespace(x)
-        error = x - xp.asarray(self.optimum, dtype=x.dtype)
+        xp, error = array_namespace(x), self._error(x)
         return 0.5 * xp.sum(xp.asarray(self.spectrum, dtype=x.dtype) * error * error, axis=-1)
 
     def optimal_risk(self, data: Data) -> float:

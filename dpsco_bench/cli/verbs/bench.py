@@ -15,10 +15,10 @@ reaches that part of the peer's rate). Goals are for one core; a case without a 
 
 _COLUMNS = (
     Column("id", "goal"),
-    Column("case", "case", shrink=24),
-    Column("peer", "against", shrink=16),
+    Column("case", "case", shrink=32),
+    Column("peer", "against", shrink=20),
     Column("ours_ns", "ns", numeric=True),
-    Column("peer_ns", "peer ns", numeric=True),
+    Column("peer_ns", "its ns", numeric=True),
     Column("ratio", "ratio", numeric=True),
     Column("wanted", "wanted"),
     Column("outcome", "met"),
