@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -17,9 +18,9 @@ SIZES = ((256, 16), (64, 128), (256, 1024))
 DRAW_GOAL = 0.6
 JAX_GOALS = {"float32": 1.5, "float64": 3.0}
 SCRIPT_GOALS = ((64, 128, 10.0), (256, 128, 10.0), (16, 1024, 5.0), (256, 1024, 5.0))
-DRAWS = 1 << 21
+DRAWS = 1 << 22
 """Noise values of a run, about; most steps."""
-STEPS = 256
+STEPS = 1024
 
 
 def task(replicates: int, d: int, dtype: str = "float64") -> Task:
@@ -37,7 +38,7 @@ def draw_cases() -> Iterator[Case]:
             unit="draw",
             sense=AT_MOST,
             goal=DRAW_GOAL if replicates * d >= LEAST_BATCH else None,
-            build=lambda size=(replicates, d): _draw_pair(task(*size)),
+            build=partial(_draw_pair, task(replicates, d)),
         )
 
 
@@ -57,7 +58,7 @@ def jax_cases() -> Iterator[Case]:
                 unit="draw",
                 sense=AT_LEAST,
                 goal=goal if replicates * d >= LEAST_BATCH else None,
-                build=lambda size=(replicates, d, dtype): _jax_pair(task(*size)),
+                build=partial(_jax_pair, task(replicates, d, dtype)),
             )
 
 
@@ -75,7 +76,7 @@ def script_cases() -> Iterator[Case]:
             unit="draw",
             sense=AT_LEAST,
             goal=goal,
-            build=lambda size=(replicates, d): _script_pair(task(*size)),
+            build=partial(_script_pair, task(replicates, d)),
         )
 
 

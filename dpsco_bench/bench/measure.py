@@ -74,7 +74,7 @@ class Effort:
     seconds: float
 
 
-FULL, QUICK = Effort(15, 0.04), Effort(5, 0.01)
+FULL, QUICK = Effort(40, 0.01), Effort(8, 0.004)
 
 
 def measure(case: Case, effort: Effort) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -27,7 +28,7 @@ def cases() -> Iterator[Case]:
                 unit="value",
                 sense=AT_MOST,
                 goal=GOAL,
-                build=lambda kind=kind, shape=shape: _pair(kind, shape),
+                build=partial(_pair, kind, shape),
             )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def cases() -> Iterator[Case]:
             unit="margin",
             sense=AT_LEAST,
             goal=GOAL,
-            build=lambda size=(replicates, n, d): _pair(*size),
+            build=partial(_pair, replicates, n, d),
         )
 
 

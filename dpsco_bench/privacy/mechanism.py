@@ -12,7 +12,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import Full, GaussianQuery, Plan, Poisson
 from dpsco_bench.problems.base import Batch
 from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, scaled
 from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, single_indices
 
 Array = Any
@@ -114,15 +114,15 @@ class Mechanism:
         return self._streams[label]
 
     def _noise(self, query: GaussianQuery, step: int, dim: int) -> Array:
-        """Noise of one release, taken from a block of releases that is drawn at once."""
+        """Noise of one release, taken from a block of releases that is drawn and scaled at once."""
         label = f"noise/{query.name}"
         first, block = self._blocks.get(label, (0, None))
         if block is None or not first <= step < first + block.shape[0] or block.shape[2] != dim:
             steps = max(1, min(query.releases - step, BLOCK_VALUES // max(1, self._replicates * dim)))
-            block = self._stream(label, self.xp).normal(step, steps, self._first, self._replicates, dim)
-            first = step
+            drawn = self._stream(label, self.xp).normal(step, steps, self._first, self._replicates, dim)
+            first, block = step, scaled(drawn, self.scales[query.name], self.dtype)
             self._blocks[label] = (first, block)
-        return self.scales[query.name] * self.xp.asarray(block[step - first, :, :], dtype=self.dtype)
+        return block[step - first, :, :]
 
     def _batch_arrays(self, query: GaussianQuery, step: int) -> tuple[np.ndarray, np.ndarray]:
         label = f"sample/{query.name}"

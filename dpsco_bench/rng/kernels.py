@@ -254,6 +254,12 @@ def _integers(out, box, kind_and_key, high):
             position = _pack2(scratch, out, position, count, counters[0], dim)
 
 
+@_compiled
+def _scale(out, values, scale):
+    for i in range(u64(out.size)):
+        out[i] = scale * np.float64(values[i])
+
+
 def _draw(kernel: Any, key: Key, kind: int, box: Box, dtype: Any, *parameters: Any) -> NDArray[Any]:
     size = box.steps * box.replicates * box.dim
     out = np.empty(size + 3, dtype=dtype)  # room for the last block where the dimension is no multiple of its size
@@ -284,3 +290,10 @@ def uniform(key: Key, box: Box) -> NDArray[np.float64]:
 def integers(key: Key, box: Box, high: int) -> NDArray[np.int64]:
     """Integers in [0, high)."""
     return _draw(_integers, key, INTEGER, box, np.int64, u64(high))
+
+
+def scaled(values: NDArray[np.float32], scale: float) -> NDArray[np.float64]:
+    """Float64 multiples of draws, in one pass."""
+    out = np.empty(values.size)
+    _scale(out, np.ascontiguousarray(values).reshape(-1), float(scale))
+    return out.reshape(values.shape)
