@@ -25,7 +25,7 @@ def record_blocks(data: Data, replicates: int) -> Iterator[Data]:
     size = max(LEAST_RECORDS, CACHED_SCORES // replicates) if isinstance(data.features, np.ndarray) else data.n
     for first in range(0, data.n, size):
         rows = slice(first, first + size)
-        yield Data(min(size, data.n - first), data.features[rows], data.labels[rows])
+        yield Data(min(size, data.n - first), data.features[rows, :], data.labels[rows])
 
 
 class GeneralisedLinear(Problem):
