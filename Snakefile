@@ -11,7 +11,9 @@ import sys
 from snakemake.utils import min_version
 
 min_version("9.0")
-sys.path.insert(0, workflow.basedir)  # the package beside this file, whatever else is installed
+# The package beside this file, whatever else is installed and wherever the results go (`--directory`).
+sys.path.insert(0, workflow.basedir)
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(workflow.basedir), os.environ.get("PYTHONPATH")]))
 
 from dpsco_bench.cli.workflow import JOB, Workflow, farewell, one_line
 

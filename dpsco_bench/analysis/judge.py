@@ -29,6 +29,7 @@ from dpsco_bench.claims.model import Claim, Part, parse_claim
 from dpsco_bench.errors import InputError
 
 Load = Callable[[Mapping[str, Any]], tuple[pa.Table | None, Mapping[str, Any]]]
+FEW_REPLICATES = 3
 SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
 
 
@@ -132,7 +133,10 @@ class ClaimJudge:
         )
         status = max((cell.calibrated["privacy_status"] for cell in cells), key=SEVERITY.index)
         real = float(np.fmax.reduce([cell.number("epsilon_real") for cell in cells]))
-        return replace(verdict, notes=verdict.notes + wrong_reason_notes(verdict, status, real))
+        notes = verdict.notes + wrong_reason_notes(verdict, status, real, cells[0].calibrated["epsilon_real_kind"])
+        if np.isnan(off.slope):
+            notes += ("noise off: the excess risk is at rounding level and has no slope",)
+        return replace(verdict, notes=notes)
 
     def _fit(self, cells: Sequence[CellEvidence], names: Sequence[str]) -> Any:
         return fit_rate(
@@ -207,7 +211,10 @@ class ClaimJudge:
             comparisons[f"{AT_EQUAL_EVALUATIONS}, {where}"] = compare_medians(
                 early[0], early[1], (*names, AT_EQUAL_EVALUATIONS)
             )
-        return ordering_verdict(comparisons, parameter=cells[0].entry["parameter"])
+        verdict = ordering_verdict(comparisons, parameter=cells[0].entry["parameter"])
+        runs = cells[0].risks.size
+        few = f"only {runs} replicates: the intervals are too wide for most orderings"
+        return replace(verdict, notes=(few,)) if runs <= FEW_REPLICATES else verdict
 
     def _used_cells(self, part: Part, calibration: str) -> list[CellEvidence]:
         return [cell for key in self._sources(part, calibration) for cell in self.evidence(*key)]

@@ -117,7 +117,9 @@ def skipped_verdict(kind: str, reason: str) -> Verdict:
     return Verdict(f"skipped: {reason}", kind, reason)
 
 
-def wrong_reason_notes(verdict: Verdict, privacy_status: str, epsilon_real: float = np.nan) -> tuple[str, ...]:
+def wrong_reason_notes(
+    verdict: Verdict, privacy_status: str, epsilon_real: float = np.nan, epsilon_real_kind: str = ""
+) -> tuple[str, ...]:
     """What makes a ``match`` one for a wrong reason.
 
     Parameters
@@ -127,8 +129,8 @@ def wrong_reason_notes(verdict: Verdict, privacy_status: str, epsilon_real: floa
     privacy_status : str
         The ledger's status of the calibration: ``proven``, ``exceeds_claim``, ``unproven``, ``target_law_only`` or
         ``none``; the worst of the cells.
-    epsilon_real : float
-        The accountant's value, shown where the claim is exceeded.
+    epsilon_real, epsilon_real_kind : float, str
+        The accountant's value and its kind, shown where the claim is exceeded.
 
     Returns
     -------
@@ -141,7 +143,8 @@ def wrong_reason_notes(verdict: Verdict, privacy_status: str, epsilon_real: floa
     if abs(verdict.noise_off_slope - verdict.bound_slope) <= verdict.tolerance:
         notes.append(f"schedule alone gives slope {verdict.noise_off_slope:.2f} with noise off")
     if privacy_status == "exceeds_claim":
-        shown = "" if np.isnan(epsilon_real) else f" (real eps {epsilon_real:.3g})"
+        at_least = ">= " if epsilon_real_kind == "lower" else ""
+        shown = "" if np.isnan(epsilon_real) else f" (real eps {at_least}{epsilon_real:.3g})"
         notes.append(f"calibration not private{shown}")
     elif privacy_status in ("unproven", "target_law_only"):
         notes.append(f"calibration not shown to be private ({privacy_status})")

@@ -103,7 +103,10 @@ def _about_paper(report: Mapping[str, Any], paper: Mapping[str, Any]) -> list[st
     if math.isinf(value):
         return ["With the paper's noise the run is not private at all: something is released without noise."]
     relation = "not the claimed" if paper["privacy_status"] == "exceeds_claim" else "for a claim of"
-    return [f"With the paper's noise the real epsilon is {phrase}{value:.4g}, {relation} {claimed:g}."]
+    scope = ""
+    if paper["epsilon_real_kind"] == "lower":
+        scope = " It is that of the query sequence which the proof charges; the final output alone may reveal less."
+    return [f"With the paper's noise the real epsilon is {phrase}{value:.4g}, {relation} {claimed:g}.{scope}"]
 
 
 def _about_price(report: Mapping[str, Any], paper: Mapping[str, Any], accounted: Mapping[str, Any]) -> list[str]:

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.cli.verbs.gate import read_verdicts, summary, verdicts_digest
+from dpsco_bench.cli.verbs.gate import read_verdicts, stored_digests, summary, verdicts_digest
 from dpsco_bench.cli.verbs.plan import current_plan
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
@@ -63,7 +63,10 @@ def check_config(config: Mapping[str, Any]) -> dict[str, Any]:
 def config_overrides(settings: Mapping[str, Any]) -> list[str]:
     """Hydra overrides that the configuration asks for."""
     overrides = settings.get("overrides", [])
-    result = shlex.split(overrides) if isinstance(overrides, str) else list(overrides)
+    try:
+        result = shlex.split(overrides) if isinstance(overrides, str) else list(overrides)
+    except ValueError as error:
+        raise InputError("overrides", overrides, f"KEY=VALUE ... ({str(error).lower()})", "--config") from None
     if "backend" in settings:
         result.append(f"backend={settings['backend']}")
     if "data_root" in settings:
@@ -141,14 +144,24 @@ class Workflow:
         """Key of a job's calibrations: what they depend on, code included."""
         return self.job(wildcards)["calibration_key"]
 
+    @cached_property
+    def timing_code(self) -> str:
+        """Digest of the code that times."""
+        return code_digest(["dpsco_bench.execution.timing"])
+
     def judge_digest(self, wildcards: Any) -> str:
         """Digest of what a claim's verdicts depend on."""
-        return claim_digest(self.entries[wildcards.claim])
+        return self.digests[wildcards.claim]
+
+    @cached_property
+    def digests(self) -> dict[str, str]:
+        """Claim -> digest of what its verdicts depend on, as it was when the workflow was read."""
+        return {id: claim_digest(entry) for id, entry in self.entries.items()}
 
     @cached_property
     def verdicts_digest(self) -> str:
         """Digest of what all verdicts depend on."""
-        return verdicts_digest({id: claim_digest(entry) for id, entry in self.entries.items()})
+        return verdicts_digest(self.digests)
 
     def figure_digest(self, wildcards: Any) -> str:
         """Digest of a claim's verdicts and of the code and style that draw them."""
@@ -225,9 +238,15 @@ def farewell(snakemake: Any, flow: Workflow) -> None:
     ran = snakemake.is_main_process and snakemake.scheduler is not None and not snakemake.dryrun
     if not ran or not (flow.lock.held or len(snakemake.dag) == 0):
         return
-    claims = {job.wildcards.claim for job in snakemake.dag.jobs if job.rule.name == "judge"}
-    if claims:
-        print("\n" + summary(flow.files, read_verdicts(flow.files, claims))[0], flush=True)
+    jobs = list(snakemake.dag.jobs)
+    claims = {job.wildcards.claim for job in jobs if job.rule.name == "judge"}
+    reported = any(job.rule.name == "write_report" for job in jobs)
+    stored = stored_digests(flow.files)
+    judged = {claim for claim in claims if stored.get(claim) == flow.digests[claim]}
+    if judged:
+        print("\n" + summary(flow.files, read_verdicts(flow.files, judged), reported)[0], flush=True)
+    if claims - judged:
+        print("no verdict, see the errors above: " + ", ".join(sorted(claims - judged)), flush=True)
 
 
 def claim_digest(entry: Entry) -> str:

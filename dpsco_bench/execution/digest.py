@@ -1,6 +1,7 @@
 """Code digests by import closure: a result depends on the modules it really uses, and on no others.
 
-Packages' ``__init__`` files and registries are left out, since they only point to code.
+Packages' ``__init__`` files are left out. Registries find modules by name and import none of them, so that they pull in
+nothing but their own logic.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from pathlib import Path
 
 PACKAGE = "dpsco_bench"
 ROOT = Path(__file__).resolve().parent.parent
-POINTERS = frozenset({f"{PACKAGE}.algorithms.registry", f"{PACKAGE}.problems.registry"})
 
 
 @cache
@@ -42,11 +42,11 @@ def imported_modules(name: str) -> frozenset[str]:
 
 
 def closure(modules: Iterable[str]) -> list[str]:
-    """All modules of this package reachable by imports, sorted, without pointers."""
+    """All modules of this package reachable by imports, sorted."""
     todo, seen = list(modules), set()
     while todo:
         name = todo.pop()
-        if name in seen or name in POINTERS or module_path(name) is None:
+        if name in seen or module_path(name) is None:
             continue
         seen.add(name)
         todo.extend(imported_modules(name))

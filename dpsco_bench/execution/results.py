@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, loads
 
 SCHEMA_VERSION = "1"
@@ -55,6 +56,23 @@ def build_table(rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any]) 
     entries = {f"dpsco.{key}": dumps_canonical(value) for key, value in metadata.items()}
     entries["dpsco.schema"] = SCHEMA_VERSION
     return pa.table(columns, schema=RESULT_SCHEMA).replace_schema_metadata(entries)
+
+
+def check_writable(key: str, path: Path) -> None:
+    """Refuse a place where no table can be written, before anything is run.
+
+    Raises
+    ------
+    InputError
+        Under the name ``key``.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        free = os.access(path.parent, os.W_OK) and not path.is_dir()
+    except OSError:
+        free = False
+    if not free:
+        raise InputError(key, str(path), "a file in a folder that can be written")
 
 
 def write_table(table: pa.Table, path: Path) -> None:

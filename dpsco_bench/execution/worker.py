@@ -143,5 +143,7 @@ def planned_job(entry: Mapping[str, Any], plan: Path, name: str, key: str, which
 
 
 def weights(job: Mapping[str, Any], calibrated: Mapping[str, Any]) -> list[float]:
-    """Planned gradient evaluations per cell, for the time left."""
+    """Planned gradient evaluations per cell, for the time left; none where methods differ in what one takes."""
+    if len({cell["method"] for cell in job["cells"]}) > 1:
+        return []
     return [float(entry["gradient_evaluations"]) for entry in calibrated["cells"]]

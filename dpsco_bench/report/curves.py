@@ -125,6 +125,7 @@ def _heading(row: Row) -> list[tuple[str, str]]:
     first = row.cells[0].entry
     shown = {"n": first["n"], "delta": first["delta"], **dict(part.get("problem_options") or {})}
     lines = [(f"{part['problem']}; {setting(shown)}", FAINT)]
+    lines += [(symbols(str(part["note"])), FAINT)] if part.get("note") else []
     for score in row.verdicts:
         first_, second = (method_style(m, _labels(row.cells))[1] for m in score.part["pair"])
         said = f"{first_} below {second}: {score.verdict}"

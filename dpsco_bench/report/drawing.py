@@ -23,7 +23,7 @@ from dpsco_bench.jsonio import write_text_atomic
 
 PANEL_WIDTH, AXES_HEIGHT = 3.4, 1.95
 """Inches: the column width of the papers, and the height of the area that holds the data."""
-LEFT, RIGHT, BOTTOM, LINE, GAP = 0.56, 0.62, 0.44, 0.128, 0.1
+LEFT, RIGHT, BOTTOM, LINE, GAP = 0.63, 0.62, 0.44, 0.128, 0.1
 """Inches: margins of a panel, height of one line of its heading, and the gap above the axes."""
 INK, FAINT, GREY = "#1a1a1a", "#5f5f5f", "#a6a6a6"
 COLOURS = {"paper": "#0072B2", "accounted": "#D55E00", "none": GREY}

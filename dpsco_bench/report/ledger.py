@@ -60,6 +60,11 @@ class Charged:
         return self.real / self.claimed
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """Conditions of the theorem that the cell does not meet."""
+        return tuple(self.calibrated.get("warnings") or ())
+
+    @property
     def delta_large(self) -> bool:
         """Whether delta >= 1/n, which the papers use and a careful user would not."""
         return float(self.cell["delta"]) >= 1.0 / float(self.cell["n"])

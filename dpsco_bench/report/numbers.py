@@ -40,6 +40,8 @@ def plain(value: object) -> str:
     """A setting or tick: no more digits than it needs, powers of ten where they read better."""
     if not is_number(value):
         return NOTHING
+    if math.isfinite(value) and 1e6 <= abs(value) < 1e7 and value == round(value):
+        return count(value)
     return number(value) if value != 0 and not 1e-3 < abs(value) < 1e6 else exponent(value)
 
 
@@ -63,12 +65,13 @@ def number(value: object, digits: int = 3) -> str:
         return _special(value)
     if value == 0:
         return "0"
-    mantissa, power = _scientific(float(value), digits)
-    if -3 < power < 5 or (power == -3 and float(mantissa) != 1):
+    mantissa, exponent_text = f"{value:.{digits - 1}e}".split("e")
+    power = int(exponent_text)
+    round_power = math.isclose(value, 10.0**power, rel_tol=1e-12)
+    if -3 < power < 5 or (power == -3 and not round_power):
         return _fixed(float(value), max(0, digits - 1 - power), digits)
-    if float(mantissa) == 1:
-        return f"10{superscript(power)}"
-    return f"{mantissa}×10{superscript(power)}".replace("-", MINUS)
+    lead = "" if round_power else f"{mantissa}×"
+    return f"{lead}10{superscript(power)}".replace("-", MINUS)
 
 
 def count(value: object) -> str:
@@ -109,20 +112,15 @@ def span(values: Iterable[object], show: Callable[[object], str] = number) -> st
     if not numbers:
         return NOTHING
     low, high = show(numbers[0]), show(numbers[-1])
-    return low if low == high else f"{low} … {high}"
+    alike = low == high or math.isclose(numbers[0], numbers[-1], rel_tol=2e-3)
+    return high if alike else f"{low} … {high}"
 
 
 def _special(value: float) -> str:
     return "" if math.isfinite(value) else ("∞" if value > 0 else f"{MINUS}∞")
 
 
-def _scientific(value: float, digits: int) -> tuple[str, int]:
-    mantissa, power = f"{value:.{digits - 1}e}".split("e")
-    return mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa, int(power)
-
-
 def _fixed(value: float, decimals: int, digits: int) -> str:
-    if decimals == 0 and value == round(value):
-        return f"{value:.0f}".replace("-", MINUS)
-    text = f"{float(f'{value:.{digits}g}'):.{decimals}f}"
-    return (f"{float(text):.0f}" if float(text) == round(float(text)) else text).replace("-", MINUS)
+    """Fixed decimals with the given significant digits; whole numbers in full."""
+    text = f"{value:.0f}" if value == round(value) else f"{float(f'{value:.{digits}g}'):.{decimals}f}"
+    return text.replace("-", MINUS)

@@ -33,6 +33,8 @@ WIDTHS = {
     "Reason": "long",
     "Privacy": "mid",
     "Verdict": "short",
+    "Status": "mid",
+    "Variant, options": "mid",
     "Accountant": "long",
     "Method": "mid",
     "Measured slopes": "long",
@@ -99,10 +101,10 @@ def render(inputs: Inputs) -> str:
 
 
 def breakable(text: str) -> Any:
-    """A name that may be broken after underscores and dots."""
+    """A name that may be broken after underscores and after its paper."""
     from markupsafe import Markup, escape
 
-    pieces = re.findall(r"[^_.]*[_.]|[^_.]+", text)
+    pieces = re.findall(r"^[^._]+\.|[^_]*_|[^_]+", text)
     return Markup("<wbr>").join(Markup("<span>{}</span>").format(escape(piece)) for piece in pieces)
 
 

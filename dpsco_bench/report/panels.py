@@ -91,6 +91,14 @@ def _slope_line(score: Score, constant: float) -> Line:
     return Line(text, TEXT_COLOURS.get(row["calibration"], FAINT), " ")
 
 
+def _schedule_lines(score: Score) -> list[Line]:
+    """What shows that a matching slope is the schedule's alone."""
+    colour = TEXT_COLOURS.get(score.row["calibration"], FAINT)
+    return [
+        Line(text.replace("-", "−"), colour, " ") for text in score.reservations if text.startswith("schedule alone")
+    ]
+
+
 def bound_line(score: Score) -> list[Line]:
     """The formula that a part is held against."""
     name = score.part.get("bound")
@@ -113,6 +121,7 @@ def rate_panel(scores: Sequence[Score]) -> Panel:
         lines.append(verdict_line(score))
         if points is not None:
             lines.append(_slope_line(score, bound_constant(score)))
+        lines += _schedule_lines(score)
     shown = [(score, points) for score, points in measured if points is not None]
     if not shown:
         return words_panel(first.row["part"], [*lines, Line(_why(first))])

@@ -17,8 +17,8 @@ def parts_table(claim: ClaimResults) -> Table:
     columns = (
         Column("Part", lambda part: part["id"], kind="code"),
         Column("Kind", lambda part: KIND_NAMES[part["kind"]]),
-        Column("Method", _methods),
-        Column("Instance", _instance),
+        Column("Method", lambda part: _methods(claim, part)),
+        Column("Instance", lambda part: _instance(claim, part)),
         Column("Swept", lambda part: _swept(claim, part)),
         Column("Replicates", lambda part: _replicates(claim, part), numeric=True),
         Column("Bound", _bound),
@@ -27,37 +27,44 @@ def parts_table(claim: ClaimResults) -> Table:
     return Table(f"{claim.id}.parts", f"How {claim.id} is measured", columns, list(claim.parts.values()))
 
 
-def _methods(part: Mapping[str, Any]) -> str:
+def _methods(claim: ClaimResults, part: Mapping[str, Any]) -> str:
     if part["uses"]:
         return f"cells of {', '.join(part['uses'])}"
-    shown = []
-    for method in part["methods"]:
-        details = ", ".join(filter(None, (method.get("variant") or "", options_text(method.get("options") or {}))))
-        name = method.get("label") or method["algorithm"].split(".", 1)[-1]
-        shown.append(f"{name} ({details})" if details else name)
-    return "; ".join(shown)
+    job = _job(claim, part)
+    swept = part["sweep"]["parameter"].partition(".")[2] if part.get("sweep") else ""
+    shown: dict[str, str] = {}
+    for cell in job["cells"] if job else ():
+        options = {key: value for key, value in cell["options"].items() if key != swept}
+        details = ", ".join(filter(None, (cell["variant"] or "", options_text(options))))
+        shown.setdefault(cell["method"], f"{cell['method']} ({details})")
+    return "; ".join(shown.values()) or NOTHING
 
 
-def _instance(part: Mapping[str, Any]) -> str:
-    if not part["problem"]:
+def _job(claim: ClaimResults, part: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The part's first job: all its jobs have the same cells but for variants."""
+    return next((job for job in claim.jobs if job["part"] == part["id"]), None)
+
+
+def _instance(claim: ClaimResults, part: Mapping[str, Any]) -> str:
+    job = _job(claim, part)
+    if job is None:
         return NOTHING
-    fixed = {key: value for key, value in flat(part["fixed"]).items()}
-    return ", ".join(filter(None, (part["problem"], setting({**fixed, **flat(part["problem_options"])}))))
+    first = job["cells"][0]
+    fixed = {key: first[key] for key in ("n", "d", "epsilon", "delta") if key in first and key != first["parameter"]}
+    options = {key: value for key, value in flat(first["problem_options"]).items() if key != first["parameter"]}
+    return ", ".join(filter(None, (part["problem"], setting({**fixed, **options}))))
 
 
 def flat(values: Mapping[str, Any] | None) -> dict[str, Any]:
     """Settings with nested ones written flat: ``constants: {smoothness: 1}`` becomes ``smoothness: 1``."""
     result: dict[str, Any] = {}
     for key, value in (values or {}).items():
-        if isinstance(value, Mapping) and key != "n":
-            result.update(value)
-        elif not isinstance(value, Mapping):
-            result[key] = value
+        result.update(value if isinstance(value, Mapping) else {key: value})
     return result
 
 
 def _swept(claim: ClaimResults, part: Mapping[str, Any]) -> str:
-    job = next((job for job in claim.jobs if job["part"] == part["id"]), None)
+    job = _job(claim, part)
     if job is None:
         return NOTHING
     values = sorted({cell["value"] for cell in job["cells"]})
@@ -65,7 +72,7 @@ def _swept(claim: ClaimResults, part: Mapping[str, Any]) -> str:
 
 
 def _replicates(claim: ClaimResults, part: Mapping[str, Any]) -> str:
-    job = next((job for job in claim.jobs if job["part"] == part["id"]), None)
+    job = _job(claim, part)
     if job is None or job["evaluation"] == "plan_only":
         return NOTHING
     if job["evaluation"] == "closed_form":

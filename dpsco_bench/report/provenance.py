@@ -77,22 +77,20 @@ def _timing_machines(inputs: Inputs) -> list[str]:
 
 def _total(inputs: Inputs) -> str:
     rows = job_rows(inputs)
-    runs = [row.run["s"] for row in rows if "s" in row.run]
-    if not runs:
+    found = [side["s"] for row in rows for side in (row.calibrate, row.run) if "s" in side]
+    steps = sum(1 + (row.job["evaluation"] != "plan_only") for row in rows)
+    if not found:
         return "no benchmark files"
-    calibrations = {row.job["claim"]: row.calibrate["s"] for row in rows if "s" in row.calibrate}
-    total = seconds(sum(runs) + sum(calibrations.values()))
-    return f"{total} if run one after the other ({len(runs)} runs with benchmark files)"
+    return f"{seconds(sum(found))} one after the other ({len(found)} of {steps} steps have a benchmark file)"
 
 
 def job_rows(inputs: Inputs) -> list[JobRow]:
-    """Every job with the benchmarks of its run and of its claim's calibration."""
+    """Every job with the benchmarks of its calibration and its run."""
     files = Layout(inputs.profile)
     rows = []
     for claim, job in inputs.all_jobs():
-        calibrate = read_benchmark(inputs.root / files.benchmark("calibrate", claim.id).relative_to(files.results))
-        run = read_benchmark(inputs.root / files.benchmark("run", claim.id, job_name(job)).relative_to(files.results))
-        rows.append(JobRow(job, calibrate, run))
+        paths = (files.benchmark(step, claim.id, job_name(job)) for step in ("calibrate", "run"))
+        rows.append(JobRow(job, *(read_benchmark(inputs.root / path.relative_to(files.results)) for path in paths)))
     return rows
 
 
@@ -119,7 +117,10 @@ def jobs_table(inputs: Inputs) -> Table:
         Column("Cells", lambda row: str(len(row.job["cells"])), {"cells": lambda row: len(row.job["cells"])}, True),
         Column("Replicates", _replicates, {"replicates": _of("replicates"), "data_sets": _of("data_sets")}, True),
         Column("Evaluation", lambda row: row.job["evaluation"].replace("_", " "), {"evaluation": _of("evaluation")}),
-        Column("Run", lambda row: seconds(row.run.get("s")), {"run_s": lambda row: row.run.get("s")}, True),
+        Column(
+            "Calibration", lambda row: seconds(row.calibrate.get("s")), {"calibrate_s": _side("calibrate", "s")}, True
+        ),
+        Column("Run", lambda row: seconds(row.run.get("s")), {"run_s": _side("run", "s")}, True),
         Column(
             "Memory (MB)",
             lambda row: number(row.run.get("max_rss")),
@@ -135,6 +136,10 @@ def jobs_table(inputs: Inputs) -> Table:
     )
     note = "A key is the digest of all that affects a job's numbers: its configuration and the code that it uses."
     return Table("jobs", "Jobs", columns, job_rows(inputs), note)
+
+
+def _side(step: str, key: str) -> Any:
+    return lambda row: getattr(row, step).get(key)
 
 
 def _of(key: str) -> Any:

@@ -18,7 +18,8 @@ from dpsco_bench.report.wording import parameter_label, symbols
 
 WHISKER = 2.0
 """Standard errors that the rules of these kinds add to a mean."""
-_OFFSET = 0.16
+_OFFSET, CROWDED = 0.26, 16
+"""Distance of two calibrations at a cell, and the number of cells from which markers are smaller."""
 _LABELS = {
     "explicit": "excess risk / bound",
     "lower_bound": "excess risk / lower bound",
@@ -93,7 +94,9 @@ def _points(axes: Axes, score: Score, places: np.ndarray, offset: float) -> list
     colour, marker = COLOURS.get(calibration, "#000000"), MARKERS.get(calibration, "D")
     positive = np.isfinite(ratios) & (ratios > 0)
     x = places[positive] + offset
-    axes.errorbar(x, ratios[positive], whiskers[positive], fmt=marker, color=colour, elinewidth=0.8, zorder=3)
+    small = 2.4 if len(places) > CROWDED else 3.6
+    bars = whiskers[positive]
+    axes.errorbar(x, ratios[positive], bars, fmt=marker, color=colour, elinewidth=0.8, markersize=small, zorder=3)
     return [*(ratios + whiskers)[positive], *ratios[positive], *(ratios - whiskers)[positive]]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -95,6 +96,8 @@ class Score:
     @property
     def reason(self) -> str:
         """Why this verdict; comparisons of an ordering are counted by place."""
+        if self.counted_as == "skipped":
+            return NOTHING  # it stands in the remarks
         if not self.row.get("ratio"):
             return symbols(str(self.row.get("reason") or NOTHING))
         places: dict[str, Counter[str]] = {}
@@ -137,9 +140,20 @@ class Score:
     @property
     def remarks(self) -> str:
         """Notes of the verdict, reservations first and none twice."""
-        notes = [*self.reservations, *(self.row.get("notes") or ())]
-        text = "; ".join(dict.fromkeys(symbols(str(note)) for note in notes))
+        skipped = [self.row.get("reason") or ""] if self.counted_as == "skipped" else []
+        notes = [*skipped, *self.reservations, *(self.row.get("notes") or ()), *self._warnings]
+        text = "; ".join(dict.fromkeys(symbols(str(note)) for note in notes if note))
         return text[:1].upper() + text[1:] if text[:2].isascii() and text[:2].isalpha() else text
+
+    @property
+    def _warnings(self) -> list[str]:
+        """Conditions of the theorem that runs do not meet; those that differ in a number are told once."""
+        alike: dict[str, list[str]] = {}
+        for cell in self.privacy.cells:
+            for warning in cell.warnings:
+                alike.setdefault(re.sub(r"\d[\d.e+-]*", "#", warning), []).append(warning)
+        more = {kind: f", and alike in {len(found) - 1} more" * (len(found) > 1) for kind, found in alike.items()}
+        return [found[0] + more[kind] for kind, found in alike.items()]
 
     @property
     def has_interval(self) -> bool:

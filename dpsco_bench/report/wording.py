@@ -96,6 +96,8 @@ def _power_of_ten(mantissa: str, sign: str, power: str) -> str:
 def verdict_text(text: str, qualified: bool = False) -> str:
     """A verdict as a reader sees it: no underscores, Greek letters, and ``match, qualified`` where notes limit it."""
     word = verdict_word(text)
+    if word == "skipped":  # what to do about it stands in the reason
+        text = ":".join(text.split(":")[:2])
     shown = word.replace("_", " ") + symbols(text[len(word) :])
     return f"{word}, qualified{shown[len(word) :]}" if qualified else shown
 

@@ -1,3 +1,4 @@
+import json
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -118,7 +119,8 @@ def test_unknown_methods_get_different_looks():
 
 def test_verb_figure(written, tmp_path, capsys):
     arguments = ["figure", "--plan", str(written / "plan.json"), "--out", str(tmp_path), "--claim"]
-    assert main([*arguments, "wang2017.absent"]) == 0
+    assert main([*arguments, "wang2017.absent", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [str(tmp_path / f"wang2017.absent.{s}") for s in ("svg", "pdf")]
     assert (tmp_path / "wang2017.absent.svg").is_file() and (tmp_path / "wang2017.absent.pdf").is_file()
     assert main([*arguments, "wang2017.nothing"]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -1,10 +1,13 @@
+from dataclasses import replace
+
 import pytest
 
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError
 from dpsco_bench.report.inputs import NOT_MEASURED, read_inputs
-from dpsco_bench.report.ledger import charged_cells
+from dpsco_bench.report.ledger import Privacy, charged_cells
 from dpsco_bench.report.provenance import read_benchmark
+from dpsco_bench.report.scores import Score
 
 
 def test_a_missing_plan_or_another_profile_is_one_line(written, tmp_path):
@@ -54,3 +57,31 @@ def test_verb_report(written, tmp_path, capsys):
     assert (tmp_path / "report.html").is_file() and (tmp_path / "tables" / "scoreboard.csv").is_file()
     assert main(["report", "--profile", "ci", "--plan", str(written / "plan.json"), "--out", str(tmp_path)]) == 2
     assert "profile = 'ci'" in capsys.readouterr().err
+
+
+def test_conditions_that_runs_do_not_meet_are_told_once(inputs):
+    claim = inputs.claim("wang2017.kinds")
+    row = next(row for row in claim.rows if row["part"] == "rate-n")
+    cells = charged_cells(claim, "rate-n", "paper").cells
+    texts = ("needs eps <= 0.1", "needs eps <= 2.5e-5", "another one")
+    cells = [replace(c, calibrated={**c.calibrated, "warnings": [t]}) for c, t in zip(cells, texts, strict=True)]
+    score = Score(claim, row)
+    score.__dict__["privacy"] = Privacy(tuple(cells))
+    assert "needs ε ≤ 0.1, and alike in 1 more; another one" in score.remarks
+
+
+def test_noise_off_without_a_slope_says_what_is_left(inputs):
+    claim = inputs.claim("wang2017.kinds")
+    shown = {(row["part"], row["calibration"]): Score(claim, row).noise_off for row in claim.rows}
+    assert shown["rate-n", "paper"] == "−1.85" and shown["count-n", "paper"] == "—"
+    assert shown["rate-n", "accounted"].startswith("risk ")
+
+
+def test_parts_are_described_as_they_run(inputs):
+    from dpsco_bench.report.parts import parts_table
+    from dpsco_bench.report.tables import to_markdown
+
+    text = to_markdown(parts_table(inputs.claim("wang2017.race"))).replace("\u00a0", " ")
+    assert "first (standard, steps 20)" in text and "n = 256, d = 4, δ = 10⁻³" in text and "ε: 0.5, 1" in text
+    kinds = to_markdown(parts_table(inputs.claim("wang2017.kinds"))).replace("\u00a0", " ")
+    assert "cells of rate-n, privacy-epsilon" in kinds and "d G² T l / (2 μ n² ε²)" in kinds and "exact" in kinds

@@ -27,7 +27,9 @@ from dpsco_bench.report.wording import (
     [
         (0.0, "0"),
         (1, "1"),
-        (0.99999, "1"),
+        (0.99999, "1.00"),
+        (44.0, "44"),
+        (43.97, "44.0"),
         (0.41, "0.410"),
         (2.404, "2.40"),
         (173, "173"),
@@ -36,8 +38,9 @@ from dpsco_bench.report.wording import (
         (1e-5, "10⁻⁵"),
         (1e-3, "10⁻³"),
         (0.00123, "0.00123"),
-        (-2.5e-7, "−2.5×10⁻⁷"),
-        (9.999e4, "10⁵"),
+        (-2.5e-7, "−2.50×10⁻⁷"),
+        (9.9999e4, "1.00×10⁵"),
+        (1.1e-4, "1.10×10⁻⁴"),
         (math.inf, "∞"),
         (-math.inf, "−∞"),
         (math.nan, "—"),
@@ -77,7 +80,12 @@ def test_means_with_errors(mean, error, shown):
 
 
 def test_spans_counts_and_durations():
-    assert numbers.span([3.0, math.nan, 1.0]) == "1 … 3" and numbers.span([2.0, 2.0]) == "2" and numbers.span([]) == "—"
+    assert (
+        numbers.span([3.0, math.nan, 1.0]) == "1 … 3"
+        and numbers.span([2.0, 2.0]) == "2"
+        and numbers.span([0.99999, 1.0]) == "1"
+        and numbers.span([]) == "—"
+    )
     assert numbers.count(1048576).replace("\u2009", " ") == "1 048 576" and numbers.count(None) == "—"
     assert [numbers.seconds(v) for v in (1.25, 150, 9000, None)] == ["1.2 s", "2.5 min", "2.5 h", "—"]
 

@@ -15,6 +15,7 @@ CASES = [
     ("data_root=absent/folder", "data_root = 'absent/folder': must be an existing folder (--config)"),
     ("data_root=5", "data_root = 5: must be a folder (the one that contains covertype/) (--config)"),
     ("overrides=seed=abc", "seed = 'abc': must be an integer >= 0"),
+    ("overrides=data.root='x", "overrides = "),
     ("overrides=colour=red", "colour = 'red': must be one of the settings"),
 ]
 

@@ -63,7 +63,7 @@ def test_a_second_live_run_is_refused_in_one_line(project):
         assert project.snakemake("--dry-run", "--", "verdicts").returncode == 0
     finally:
         os.killpg(process.pid, signal.SIGCONT)
-    assert process.wait(timeout=120) == 0
+    assert process.wait(timeout=600) == 0
 
 
 def test_a_live_run_keeps_its_plan(project, edited):

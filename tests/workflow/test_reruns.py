@@ -89,3 +89,16 @@ def test_edit_that_is_run_keeps_what_it_did_not_touch(project, edited):
 def _calibration_times(project) -> dict[str, int]:
     folder = project.results / "calibrations"
     return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in folder.rglob("*.json")}
+
+
+def test_failed_job_leaves_the_others_and_is_named(project, edited):
+    source = project.root / "dpsco_bench" / "algorithms" / "baselines" / "output_perturbation_zhang17.py"
+    broken = "\n\n@plan.run\ndef broken(objective, plan, mechanism):\n    raise RuntimeError('broken on purpose')\n"
+    edited(source, lambda text: text + broken)
+    edited(project.claim_file("gamma"), lambda text: text.replace("title: absent data", "title: data absent"))
+    failed = project.snakemake("--", "verdicts")
+    assert failed.returncode == 1
+    assert "RuntimeError: broken on purpose" in failed.stderr
+    assert failed.stdout.strip().splitlines()[-1] == "no verdict, see the errors above: wang2017.alpha"
+    assert "wang2017.beta.2" in failed.stdout and "wang2017.gamma" in failed.stdout
+    assert "closed-n" not in failed.stdout

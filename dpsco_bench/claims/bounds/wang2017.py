@@ -55,7 +55,7 @@ BOUNDS = (
     Bound("wang2017.thm4_2_gradients", "(n + kappa) T", _thm4_2_gradients),
     Bound(
         "wang2017.thm4_2_gradients_schedule",
-        "(n + 2m) T with the schedule's m = 192 kappa",
+        "(n + 384 kappa) T, from the schedule's m of about 192 kappa",
         _thm4_2_gradients_schedule,
     ),
     Bound("wang2017.thm6_2", "d G^2 T l / (2 mu n^2 eps^2)", _thm6_2),

@@ -96,7 +96,7 @@ def recorded_path(profile: str) -> Path:
     return shared_dir("workflows") / "recorded" / f"{profile}.json"
 
 
-def summary(files: Layout, rows: Sequence[Mapping[str, Any]]) -> tuple[str, bool]:
+def summary(files: Layout, rows: Sequence[Mapping[str, Any]], reported: bool = True) -> tuple[str, bool]:
     """What a run ends with: the verdict table, what differs from the record, and where the report is.
 
     Parameters
@@ -105,6 +105,8 @@ def summary(files: Layout, rows: Sequence[Mapping[str, Any]]) -> tuple[str, bool
         Of the profile.
     rows : sequence of mapping
         Verdict rows.
+    reported : bool
+        Whether to say where the report is.
 
     Returns
     -------
@@ -121,7 +123,7 @@ def summary(files: Layout, rows: Sequence[Mapping[str, Any]]) -> tuple[str, bool
         lines.append(f"no verdicts are recorded for profile {files.profile}: nothing to compare with")
     else:
         lines.append(f"{changed} of {len(rows)} verdicts changed from the recorded ones")
-    if files.report.is_file():
+    if reported and files.report.is_file():
         lines.append(f"report: {files.report}")
     return "\n".join(lines), bool(changed)
 

@@ -25,10 +25,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the plan if it is stale, and say what is in it."""
+    from dpsco_bench.claims.compose import check_profile
     from dpsco_bench.cli.output import print_json
 
-    path = args.out or Layout(args.profile).plan
-    plan = checked_plan(path, args.profile, args.overrides)
+    files = Layout(check_profile(args.profile))
+    path = args.out or files.plan
+    if args.out:
+        plan = checked_plan(path, args.profile, args.overrides)
+    else:
+        plan = current_plan(args.profile, args.overrides, files)
     if args.json:
         print_json(plan)
         return 0

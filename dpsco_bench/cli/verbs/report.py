@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from dpsco_bench.cli.options import add_json
+from dpsco_bench.cli.output import print_json
+
 SUMMARY = "the report of a profile: one HTML page, and tables as Markdown, CSV and LaTeX"
 EPILOG = "Verdicts and result tables are read from the folder of the plan; what is missing is shown as not measured."
 
@@ -14,6 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
     parser.add_argument("--plan", type=Path, help="plan of the profile (default: results/PROFILE/plan.json)")
     parser.add_argument("--out", type=Path, help="folder to write to (default: the plan's)")
+    add_json(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -24,5 +28,8 @@ def execute(args: argparse.Namespace) -> int:
 
     plan = args.plan or Layout(args.profile).plan
     written = write_report(read_inputs(plan, args.profile), args.out or plan.parent)
-    print(f"{written['page']} and {written['tables']} tables beside it")
+    if args.json:
+        print_json(written)
+    else:
+        print(f"{written['page']} and {written['tables']} tables beside it")
     return 0

@@ -90,9 +90,10 @@ def _run(entry: Any, quiet: bool, label: str = "") -> None:
     from dpsco_bench.execution.cell import located
     from dpsco_bench.execution.job import execute as execute_job
     from dpsco_bench.execution.request import within_range
-    from dpsco_bench.execution.results import write_table
+    from dpsco_bench.execution.results import check_writable, write_table
     from dpsco_bench.execution.single import summarise
 
+    check_writable("out", entry.out)
     with within_range(located(entry.job["cells"][0], entry.job["data_root"])):
         calibrations = calibrate_job(entry.job)
     table = execute_job(entry.job, calibrations)

@@ -2,7 +2,9 @@
 
 import math
 
+import numpy as np
 import pytest
+import scipy.optimize
 
 from dpsco_bench.privacy.accountants.gaussian import classic_gaussian_scale, gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.accountants.losses import clt_mu
@@ -153,3 +155,29 @@ def test_ttz14_mirror_descent_wastes_noise(n, shown):
 def test_output_perturbation_by_the_textbook_mechanism_is_valid_and_wasteful(epsilon):
     real = gdp_epsilon(1.0 / classic_gaussian_scale(epsilon, 1e-5, 1.0), 1e-5)
     assert 0.6 * epsilon < real < 0.9 * epsilon
+
+
+@pytest.mark.parametrize(("epsilon", "fact"), [(0.2, 0.5), (0.5, 10.0), (1.0, 40.0)])
+def test_figure_1_releasing_only_the_final_output(epsilon, fact):
+    """One pick in the last epoch, on a quadratic of curvature lambda: a shift of the snapshot against its noise.
+
+    A gradient shifted by g with t steps left moves the mean of the m iterates by g (1 - (1 - eta h)^t)/(m h): the
+    picked record by g = 2 G at one step, the noise by sigma at each.
+    """
+    n, delta, m, epochs, h, eta = 200_000, 1e-3, 5000, 15, 0.01, 1 / 12
+    sigma = math.sqrt(epochs * m * math.log(1 / delta)) / (n * epsilon)
+    left = np.arange(1, m + 1)
+    moves = 1 - (1 - eta * h) ** left
+    shifts = 2 * moves / (sigma * math.sqrt((moves**2).sum()))
+    picked = m / n
+
+    def spent(value):
+        """Hockey-stick divergence of the mixture over the step of the pick, on a grid of the output."""
+        y = np.linspace(-12.0, shifts[-1] + 12.0, 8001)
+        density = np.exp(-((y[:, None] - shifts[None, ::25]) ** 2) / 2).mean(axis=1) * picked
+        base = np.exp(-(y**2) / 2)
+        excess = np.maximum((1 - picked) * base + density - np.exp(value) * base, 0.0)
+        return float(excess.sum() * (y[1] - y[0]) / math.sqrt(2 * math.pi))
+
+    real = scipy.optimize.brentq(lambda value: spent(value) - delta, 1e-6, 120.0)
+    assert fact <= real <= 2 * fact, "at least about"

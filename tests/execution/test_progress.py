@@ -1,0 +1,59 @@
+"""Progress of jobs: what the log says and what the terminal shows."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.progress import JobLog, duration
+
+
+class Clock:
+    """Seconds that a test sets."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_time_left_follows_the_work_and_the_terminal_is_told_rarely(tmp_path, capsys):
+    clock, path = Clock(), tmp_path / "logs" / "job.log"
+    with JobLog(path, "run x", weights=[1.0, 1.0, 8.0], clock=clock) as log:
+        for done, now in ((1, 2.0), (2, 20.0), (3, 100.0)):
+            clock.now = now
+            log.progress(done, 3)
+    assert path.read_text().splitlines() == [
+        "run x",
+        "1 of 3 cells done, 2.0 s, about 18 s left",
+        "2 of 3 cells done, 20 s, about 1 min 20 s left",
+        "3 of 3 cells done, 1 min 40 s",
+        "done in 1 min 40 s",
+    ]
+    assert capsys.readouterr().err == "run x: 2 of 3 cells done, 20 s, about 1 min 20 s left\n"
+
+
+@pytest.mark.parametrize("weights", [(), (0.0, 0.0), (1.0,)])
+def test_unknown_work_counts_as_equal(tmp_path, weights):
+    clock, path = Clock(), tmp_path / "job.log"
+    with JobLog(path, "run x", weights=weights, unit="runs", clock=clock) as log:
+        clock.now = 3.0
+        log.progress(1, 2)
+    assert path.read_text().splitlines()[1] == "1 of 2 runs done, 3.0 s, about 3.0 s left"
+
+
+def test_errors_end_up_in_the_log(tmp_path):
+    path = tmp_path / "job.log"
+    with pytest.raises(InputError), JobLog(path, "run x"):
+        raise InputError("n", 0, "an integer >= 1")
+    assert path.read_text().splitlines()[-1] == "failed: n = 0: must be an integer >= 1"
+    with pytest.raises(ZeroDivisionError), JobLog(path, "run x"):
+        raise ZeroDivisionError("unexpected")
+    assert "Traceback" in path.read_text() and path.read_text().endswith("ZeroDivisionError: unexpected\n")
+
+
+@pytest.mark.parametrize(
+    "seconds, text", [(0.04, "0.0 s"), (9.94, "9.9 s"), (12.4, "12 s"), (200.2, "3 min 20 s"), (3900, "1 h 05 min")]
+)
+def test_duration(seconds, text):
+    assert duration(seconds) == text

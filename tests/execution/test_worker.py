@@ -1,0 +1,147 @@
+"""Jobs of the workflow on a tiny plan: what they write, what they refuse, what they import."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from dpsco_bench.claims.jobs import part_jobs
+from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution import calibration, worker
+from dpsco_bench.execution.layout import Layout, job_name, read_calibrations, read_entry
+from dpsco_bench.execution.timing import time_cells
+from dpsco_bench.jsonio import dumps_canonical, to_jsonable
+from dpsco_bench.problems.objective import Objective
+
+CLAIM = "wang2017.tiny"
+SETTINGS = {"seed": 3, "backend": "numpy", "dtype": "float64", "data_root": "data", "plugins": []}
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A plan with one claim: a part under two calibrations, a planned one, one whose accountant has nothing to say."""
+    part = {
+        "kind": "rate",
+        "calibrations": ["paper", "accounted"],
+        "algorithm": "wang2017.dp_gd_pl",
+        "problem": "ridge_logistic",
+        "fixed": {"d": 3, "epsilon": 1.0, "delta": 1e-5},
+        "sweep": {"parameter": "n", "values": {"smoke": [64, 128]}},
+        "replicates": {"smoke": 3},
+        "bound": "wang2017.thm6_2",
+        "record": 4.0,
+    }
+    privacy = {**{k: v for k, v in part.items() if k not in ("bound", "record")}, "id": "privacy", "kind": "privacy"}
+    entry = {"id": CLAIM, "title": "t", "source": "s", "statement": "s", "parts": [{**part, "id": "gd"}, privacy]}
+    claim = parse_claim(entry)
+    jobs = [job for p in claim.parts for job in part_jobs(claim, p, "smoke", SETTINGS)]
+    files = Layout("smoke", tmp_path)
+    files.plan.parent.mkdir(parents=True)
+    plan = {"profile": "smoke", "claims": [{"claim": {**to_jsonable(claim), "digest": "0"}, "jobs": jobs}]}
+    files.plan.write_text(dumps_canonical(plan))
+    return files
+
+
+def jobs_of(files) -> dict:
+    return {job_name(job): job for job in read_entry(files.plan, CLAIM)["jobs"]}
+
+
+def calibrate(files, job) -> None:
+    out = files.calibrations(job)
+    worker.calibrate(files.plan, CLAIM, job_name(job), job["calibration_key"], files.cache, out)
+
+
+def run(files, job, **changes) -> None:
+    given = {"key": job["key"], "calibrations": files.calibrations(job), "out": files.run(job), **changes}
+    worker.run_job(files.plan, CLAIM, job_name(job), **given)
+
+
+def test_run_writes_a_table_that_carries_its_job_and_calibrations(files):
+    job = jobs_of(files)["gd.paper"]
+    calibrate(files, job)
+    run(files, job, log=files.log("run", CLAIM, "gd.paper"))
+    table = pq.read_table(files.run(job))
+    final = table.filter(table["checkpoint"].to_numpy() == -1)
+    assert final.num_rows == 2 * 3 and set(final["n"].to_pylist()) == {64, 128}
+    stored = json.loads(table.schema.metadata[b"dpsco.job"])
+    assert stored["key"] == job["key"] and "data_root" not in stored
+    assert json.loads(table.schema.metadata[b"dpsco.calibrations"])["key"] == job["calibration_key"]
+    log = files.log("run", CLAIM, "gd.paper").read_text().splitlines()
+    assert log[0] == f"run {CLAIM} gd.paper" and log[1].startswith("1 of 2 cells done, ")
+    assert not [path for path in files.results.rglob("*") if path.suffix in (".tmp", ".part")]
+
+
+def test_one_calibration_process_serves_the_claim(files, monkeypatch):
+    asked = []
+    original = calibration.calibrate_job
+    monkeypatch.setattr(calibration, "calibrate_job", lambda job: asked.append(job_name(job)) or original(job))
+    jobs = jobs_of(files)
+    for job in jobs.values():
+        calibrate(files, job)
+        assert read_calibrations(files.calibrations(job), job)["cells"]
+    assert sorted(asked) == sorted({job["calibration_key"]: name for name, job in reversed(jobs.items())}.values())
+
+
+def test_an_error_of_another_job_is_left_to_it(files, monkeypatch):
+    original = calibration.calibrate_job
+
+    def broken(job):
+        if job["calibration"] == "accounted":
+            raise InputError("epsilon", 0, "> 0")
+        return original(job)
+
+    monkeypatch.setattr(calibration, "calibrate_job", broken)
+    jobs = jobs_of(files)
+    calibrate(files, jobs["gd.paper"])
+    with pytest.raises(InputError, match=rf"{CLAIM} gd.accounted: epsilon = 0"):
+        calibrate(files, jobs["gd.accounted"])
+    assert not files.calibrations(jobs["gd.accounted"]).exists()
+
+
+def test_another_key_is_refused(files):
+    job = jobs_of(files)["gd.paper"]
+    calibrate(files, job)
+    with pytest.raises(InputError, match="snakemake started again"):
+        run(files, job, key="0")
+    other = jobs_of(files)["gd.none"]
+    with pytest.raises(InputError, match="snakemake --forcerun calibrate"):
+        run(files, other, calibrations=files.calibrations(job))
+    with pytest.raises(InputError, match="a job that runs something"):
+        run(files, jobs_of(files)["privacy.paper"])
+    with pytest.raises(InputError, match="one of gd.paper, "):
+        worker.run_job(files.plan, CLAIM, "gd", job["key"], files.calibrations(job), files.run(job))
+    assert not files.run(job).exists()
+
+
+def test_timing_counts_the_gradients_and_never_evaluates_a_loss(files, monkeypatch):
+    job = jobs_of(files)["gd.paper"]
+    calibrate(files, job)
+    monkeypatch.setattr(Objective, "excess_risk", lambda self, x: pytest.fail("a loss inside the clock"))
+    timed = time_cells(job, read_calibrations(files.calibrations(job), job))
+    assert timed["machine"]["cores"] >= 1 and timed["skipped"] == ""
+    for cell, planned in zip(timed["cells"], read_calibrations(files.calibrations(job), job)["cells"], strict=True):
+        assert cell["evaluations"][-1] == planned["gradient_evaluations"]
+        assert len(cell["evaluations"]) == len(cell["seconds"]) <= 102
+        assert np.all(np.diff(cell["evaluations"]) >= 0) and np.all(np.diff(cell["seconds"]) >= 0)
+
+
+def test_run_and_time_import_neither_hydra_nor_snakemake_nor_accountant_nor_pandas(files):
+    job = jobs_of(files)["gd.accounted"]
+    calibrate(files, job)
+    common = ["--plan", files.plan, "--claim", CLAIM, "--job", "gd.accounted", "--key", job["key"]]
+    common += ["--calibrations", files.calibrations(job)]
+    for work, out in (("run", files.run(job)), ("time", files.timing(job))):
+        arguments = ["worker", work, *map(str, common), "--out", str(out)]
+        code = f"import sys\nfrom dpsco_bench.cli.main import main\nassert main({arguments}) == 0\n"
+        code += "print(*sorted({name.partition('.')[0] for name in sys.modules}))\n"
+        code += "import pandas, pyarrow\npyarrow.table({'a': [1]}).to_pandas()"  # kept out, not broken
+        printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        assert out.is_file()
+        unwanted = {"hydra", "omegaconf", "snakemake", "dp_accounting", "pandas", "matplotlib"}
+        assert not unwanted & set(printed.split())
