@@ -21,7 +21,7 @@ LAYERS = (
     ("execution",),
     ("claims",),
     ("analysis",),
-    ("report", "audit"),
+    ("report", "audit", "bench"),
     ("cli",),
     ("__init__", "__main__"),
 )

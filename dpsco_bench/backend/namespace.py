@@ -94,7 +94,8 @@ def cast_like(x: Array, other: Array) -> Array:
 def row_norm(x: Array) -> Array:
     """Euclidean norm along the last axis, shape ``(..., 1)``."""
     xp = array_namespace(x)
-    return xp.sqrt(xp.sum(x * x, axis=-1, keepdims=True))
+    squares = xp.vecdot(x, x)[..., None] if hasattr(xp, "vecdot") else xp.sum(x * x, axis=-1, keepdims=True)
+    return xp.sqrt(squares)
 
 
 def cumulative_sum(x: Array) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.backend.namespace import get_namespace, to_numpy
+from dpsco_bench.backend.tuning import tuned
 from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.measures import Measure, get_measure
@@ -108,7 +109,8 @@ def run_block(
     run = cell.algorithm_entry.run_function
     if run is None:
         raise InputError("algorithm", cell.algorithm, "one with a run, attached by @plan.run")
-    output = run(objective, plan, source)
+    with tuned():
+        output = run(objective, plan, source)
     checkpoints.add(objective, output)
     risk = np.stack(checkpoints.risk, axis=1)
     final = to_numpy(output)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.backend.namespace import get_namespace, to_numpy
+from dpsco_bench.backend.tuning import tuned
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -109,9 +110,10 @@ def _timed_run(job: Mapping[str, Any], cell: Cell, scales: Mapping[str, float], 
     mechanism = Mechanism(plan, scales, cell.run_key(0), job["seed"], 0, 1, xp, dtype)
     run = cell.algorithm_entry.run_function
     assert run is not None
-    watch.start = time.perf_counter()
-    run(objective, plan, mechanism)
-    watch.note(objective)
+    with tuned():
+        watch.start = time.perf_counter()
+        run(objective, plan, mechanism)
+        watch.note(objective)
     return watch
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,7 +13,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import Full, Plan, Poisson, Query
 from dpsco_bench.problems.base import Batch
 from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, scaled
 from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, single_indices
 
 Array = Any
@@ -86,7 +86,7 @@ class Mechanism:
         self._first, self._replicates = first_replicate, replicates
         self._blocks: dict[str, tuple[int, Any]] = {}
         self._streams: dict[str, Stream] = {}
-        self._spent: set[tuple[str, int]] = set()
+        self._spent: defaultdict[str, set[int]] = defaultdict(set)
         self.released: Counter[str] = Counter()
         self.sampled: Counter[str] = Counter()
 
@@ -136,9 +136,9 @@ class Mechanism:
     def _spend(self, name: str, step: int) -> Query:
         """Use up one declared release."""
         query = self._declared(name, step)
-        if (name, step) in self._spent:
+        if step in self._spent[name]:
             raise InputError(f"release of {name}", step, "a step that was not released before")
-        self._spent.add((name, step))
+        self._spent[name].add(step)
         self.released[name] += 1
         return query
 
@@ -157,18 +157,17 @@ class Mechanism:
         return self._streams[label]
 
     def _noise(self, query: Query, step: int, dim: int) -> Array | None:
-        """Scaled noise ``(R, dim)`` of one release, from a block of releases drawn at once; None without any."""
+        """Noise ``(R, dim)`` of one release, from a block of releases drawn and scaled at once; None without any."""
         scale, label = self.scales[query.name], f"noise/{query.name}"
         if scale == 0.0:
             return None
         first, block = self._blocks.get(label, (0, None))
         if block is None or not first <= step < first + block.shape[0] or block.shape[2] != dim:
             steps = max(1, min(query.releases - step, BLOCK_VALUES // max(1, self._replicates * dim)))
-            draw, stream = NOISE_LAWS[query.law], self._stream(label, self.xp)
-            first = step
-            block = self.xp.asarray(draw(stream, step, steps, self._first, self._replicates, dim), dtype=self.dtype)
+            drawn = NOISE_LAWS[query.law](self._stream(label, self.xp), step, steps, self._first, self._replicates, dim)
+            first, block = step, scaled(drawn, scale, self.dtype)
             self._blocks[label] = (first, block)
-        return scale * block[step - first, :, :]
+        return block[step - first, :, :]
 
     def _batch_arrays(self, query: Query, step: int) -> tuple[np.ndarray, np.ndarray]:
         label = f"sample/{query.name}"

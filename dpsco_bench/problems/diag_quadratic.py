@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from dpsco_bench.errors import InputError
@@ -31,7 +33,7 @@ class DiagQuadratic(DiagonalOracle):
             raise InputError("kappa", kappa, "a finite number >= 1")
         super().__init__(d, constants)
 
-    @property
+    @cached_property
     def spectrum(self) -> np.ndarray:
         """Curvatures from 1/kappa to 1."""
         return np.linspace(1.0 / self.kappa, 1.0, self.dimension)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ class DiagonalOracle(Problem):
     shares_records = True
 
     def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
-        self._arrays: dict[Any, tuple[Array, Array]] = {}
+        self._arrays: dict[Any, tuple[Array, Array | None]] = {}
         super().__init__(d, constants)
 
     @property
@@ -40,7 +41,7 @@ class DiagonalOracle(Problem):
         """Curvatures ``h``, shape ``(d,)``."""
         raise InputError("problem", self.name, "a quadratic that defines its spectrum")
 
-    @property
+    @cached_property
     def optimum(self) -> np.ndarray:
         """The minimiser, shape ``(d,)``."""
         return np.zeros(self.dimension)
@@ -59,8 +60,8 @@ class DiagonalOracle(Problem):
 
     def mean_gradient(self, x: Array, data: Data) -> Array:
         """``h * (x - x*)``."""
-        spectrum, optimum = self._like(x)
-        return spectrum * (x - optimum)
+        spectrum, error = self._error(x)
+        return spectrum * error
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
         """Each selected record contributes the same gradient."""
@@ -69,16 +70,18 @@ class DiagonalOracle(Problem):
 
     def risk(self, x: Array, data: Data) -> Array:
         """The quadratic, in float64 up to the caller's dtype."""
-        spectrum, optimum = self._like(x)
-        return 0.5 * array_namespace(x).sum(spectrum * (x - optimum) ** 2, axis=-1)
+        spectrum, error = self._error(x)
+        return 0.5 * array_namespace(x).sum(spectrum * error * error, axis=-1)
 
-    def _like(self, x: Array) -> tuple[Array, Array]:
-        """Curvatures and minimiser in the namespace and dtype of ``x``."""
+    def _error(self, x: Array) -> tuple[Array, Array]:
+        """Curvatures in the namespace and dtype of ``x``, and ``x - x*``: x itself where the minimiser is the origin."""
         xp = array_namespace(x)
         key = (xp, x.dtype, self.member)
         if key not in self._arrays:
-            self._arrays[key] = xp.asarray(self.spectrum, dtype=x.dtype), xp.asarray(self.optimum, dtype=x.dtype)
-        return self._arrays[key]
+            optimum = xp.asarray(self.optimum, dtype=x.dtype) if self.optimum.any() else None
+            self._arrays[key] = xp.asarray(self.spectrum, dtype=x.dtype), optimum
+        spectrum, optimum = self._arrays[key]
+        return spectrum, x if optimum is None else x - optimum
 
     def optimal_risk(self, data: Data) -> float:
         """Zero."""

@@ -134,21 +134,25 @@ def _fill_counters(counters, start, count, blocks, first_step, first_replicate, 
 
 @_inlined
 def _pack4(values, out, position, count, block_of, dim):
-    """Append whole blocks of four to ``out``: what lies beyond ``dim`` is overwritten by the next row."""
-    for i in range(count):
-        a, b, c, d = values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3]
-        out[position], out[position + 1], out[position + 2], out[position + 3] = a, b, c, d
-        position += min(4, dim - 4 * np.int64(block_of[i]))
+    """Append whole blocks of four to ``out``: what lies beyond ``dim`` is overwritten by the next row.
+
+    Indices are unsigned: each access by a signed one would be tested for a negative index first.
+    """
+    for i in range(u64(count)):
+        j = u64(4) * i
+        a, b, c, d = values[j], values[j + u64(1)], values[j + u64(2)], values[j + u64(3)]
+        out[position], out[position + u64(1)], out[position + u64(2)], out[position + u64(3)] = a, b, c, d
+        position += min(u64(4), u64(dim) - u64(4) * u64(block_of[i]))
     return position
 
 
 @_inlined
 def _pack2(values, out, position, count, block_of, dim):
     """Append whole blocks of two to ``out``, as `_pack4` does."""
-    for i in range(count):
-        a, b = values[2 * i], values[2 * i + 1]
-        out[position], out[position + 1] = a, b
-        position += min(2, dim - 2 * np.int64(block_of[i]))
+    for i in range(u64(count)):
+        a, b = values[u64(2) * i], values[u64(2) * i + u64(1)]
+        out[position], out[position + u64(1)] = a, b
+        position += min(u64(2), u64(dim) - u64(2) * u64(block_of[i]))
     return position
 
 
@@ -162,7 +166,7 @@ def _words(out, box, kind_and_key):
     first_step, steps, first_replicate, replicates, dim = box
     kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
     blocks = (dim + 3) // 4
-    total, whole, position = steps * replicates * blocks, dim % 4 == 0, 0
+    total, whole, position = steps * replicates * blocks, dim % 4 == 0, u64(0)
     counters, scratch = _new_counters(), np.empty(4 * _TILE, np.uint32)
     for start in range(0, total, _TILE):
         count = min(_TILE, total - start)
@@ -181,7 +185,7 @@ def _normals(out, box, kind_and_key):
     first_step, steps, first_replicate, replicates, dim = box
     kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
     blocks = (dim + 3) // 4
-    total, whole, position = steps * replicates * blocks, dim % 4 == 0, 0
+    total, whole, position = steps * replicates * blocks, dim % 4 == 0, u64(0)
     counters, scratch = _new_counters(), np.empty(4 * _TILE, np.float32)
     for start in range(0, total, _TILE):
         count = min(_TILE, total - start)
@@ -200,7 +204,7 @@ def _laplaces(out, box, kind_and_key):
     first_step, steps, first_replicate, replicates, dim = box
     kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
     blocks = (dim + 3) // 4
-    total, whole, position = steps * replicates * blocks, dim % 4 == 0, 0
+    total, whole, position = steps * replicates * blocks, dim % 4 == 0, u64(0)
     counters, scratch = _new_counters(), np.empty(4 * _TILE, np.float32)
     for start in range(0, total, _TILE):
         count = min(_TILE, total - start)
@@ -219,7 +223,7 @@ def _uniforms(out, box, kind_and_key):
     first_step, steps, first_replicate, replicates, dim = box
     kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
     blocks = (dim + 1) // 2
-    total, whole, position = steps * replicates * blocks, dim % 2 == 0, 0
+    total, whole, position = steps * replicates * blocks, dim % 2 == 0, u64(0)
     counters, scratch = _new_counters(), np.empty(2 * _TILE, np.float64)
     for start in range(0, total, _TILE):
         count = min(_TILE, total - start)
@@ -237,7 +241,7 @@ def _integers(out, box, kind_and_key, high):
     first_step, steps, first_replicate, replicates, dim = box
     kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
     blocks = (dim + 1) // 2
-    total, whole, position = steps * replicates * blocks, dim % 2 == 0, 0
+    total, whole, position = steps * replicates * blocks, dim % 2 == 0, u64(0)
     counters, scratch = _new_counters(), np.empty(2 * _TILE, np.int64)
     for start in range(0, total, _TILE):
         count = min(_TILE, total - start)
@@ -248,6 +252,12 @@ def _integers(out, box, kind_and_key, high):
             values[2 * i], values[2 * i + 1] = _integer(w0, w1, high), _integer(w2, w3, high)
         if not whole:
             position = _pack2(scratch, out, position, count, counters[0], dim)
+
+
+@_compiled
+def _scale(out, values, scale):
+    for i in range(u64(out.size)):
+        out[i] = scale * np.float64(values[i])
 
 
 def _draw(kernel: Any, key: Key, kind: int, box: Box, dtype: Any, *parameters: Any) -> NDArray[Any]:
@@ -280,3 +290,10 @@ def uniform(key: Key, box: Box) -> NDArray[np.float64]:
 def integers(key: Key, box: Box, high: int) -> NDArray[np.int64]:
     """Integers in [0, high)."""
     return _draw(_integers, key, INTEGER, box, np.int64, u64(high))
+
+
+def scaled(values: NDArray[np.float32], scale: float) -> NDArray[np.float64]:
+    """Float64 multiples of draws, in one pass."""
+    out = np.empty(values.size)
+    _scale(out, np.ascontiguousarray(values).reshape(-1), float(scale))
+    return out.reshape(values.shape)

@@ -58,3 +58,8 @@ def uniform(key: Key, box: Box) -> NDArray[np.float64]:
 def integers(key: Key, box: Box, high: int) -> NDArray[np.int64]:
     """Integers in [0, high)."""
     return _draw(key, INTEGER, box, 2, np.int64, lambda block: transforms.integers(block, high))
+
+
+def scaled(values: NDArray[np.float32], scale: float) -> NDArray[np.float64]:
+    """Float64 multiples of draws."""
+    return scale * values.astype(np.float64)

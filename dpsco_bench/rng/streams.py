@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_bench.backend.namespace import cast
 from dpsco_bench.errors import InputError
 from dpsco_bench.rng import counters, reference
 
@@ -101,3 +102,10 @@ class Stream:
             return getattr(cuda, name)(self.key, checked, *parameters)
         values = getattr(cpu_implementation(), name)(self.key, checked, *parameters)
         return values if self.xp is np else self.xp.asarray(values)
+
+
+def scaled(values: Array, scale: float, dtype: Any) -> Array:
+    """``scale`` times float32 draws, multiplied in ``dtype``."""
+    if isinstance(values, np.ndarray) and values.dtype == np.float32 and dtype == np.float64:
+        return cpu_implementation().scaled(values, scale)
+    return scale * cast(values, dtype)

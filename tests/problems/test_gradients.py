@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.backend.namespace import take_rows, take_values
+from dpsco_bench.backend.namespace import sigmoid, take_rows, take_values
+from dpsco_bench.problems import glm
 from dpsco_bench.problems.base import Data, Trait
+from dpsco_bench.problems.ridge_logistic import RidgeLogistic
 
 POINTS = 5
 
@@ -127,3 +129,28 @@ def test_single_precision_stays_single(problem, draw, points):
     weights = np.ones((POINTS, 2), dtype=np.float32)
     indices = np.zeros((POINTS, 2), dtype=np.int64)
     assert problem.batch_gradient(x, rows_of(data, indices), weights).dtype == np.float32
+
+
+@pytest.mark.parametrize("size", [1, 7, 30, 1000])
+def test_the_gradient_does_not_depend_on_blocks_of_records(problem, draw, points, size, monkeypatch):
+    data = draw(problem, 30)
+    whole = problem.mean_gradient(points, data)
+    monkeypatch.setattr(glm, "CACHED_SCORES", 0)
+    monkeypatch.setattr(glm, "LEAST_RECORDS", size)
+    np.testing.assert_allclose(problem.mean_gradient(points, data), whole, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(("n", "replicates"), [(1, 1), (30, 64), (1000, 10**6), (70_000, 1), (4096, 100)])
+def test_blocks_hold_every_record_once(n, replicates):
+    blocks = list(glm.record_blocks(Data(n, np.arange(n)[:, None], np.arange(n)), replicates))
+    assert sum(block.n for block in blocks) == n and all(len(block.labels) == block.n for block in blocks)
+    np.testing.assert_array_equal(np.concatenate([block.features[:, 0] for block in blocks]), np.arange(n))
+
+
+@pytest.mark.parametrize(("offset", "sign"), [(0.0, -1.0), (1.0, 1.0)])
+def test_logistic_slopes_are_those_of_the_sigmoid(offset, sign):
+    problem = RidgeLogistic(3)
+    problem.offset, problem.sign = offset, sign
+    margins, labels = np.linspace(-800, 800, 1001)[:, None], np.array([-1.0, 1.0])
+    expected = sign * labels * sigmoid(offset + sign * labels * margins)
+    np.testing.assert_allclose(problem.slope(margins, labels), expected, rtol=0, atol=1e-15)

@@ -57,12 +57,19 @@ def test_a_million_variates_have_the_bits_of_the_reference():
         assert_same_bits(getattr(kernels, name)(KEY, box), getattr(reference, name)(KEY, box))
 
 
+@pytest.mark.parametrize("scale", [0.1, 1.0, 3e7])
+def test_scaled_draws_have_the_bits_of_the_reference(scale):
+    for values in (kernels.normal(KEY, BOXES[3]), kernels.normal(KEY, BOXES[2])[1:2], kernels.normal(KEY, BOXES[-1])):
+        assert_same_bits(kernels.scaled(values, scale), reference.scaled(values, scale))
+
+
 def test_one_set_of_types_per_kernel():
     """Processes that compile at the same time may then only write equal cache entries."""
     for box in BOXES:
-        kernels.normal(KEY, box)
+        kernels.scaled(kernels.normal(KEY, box), 2)
         kernels.integers(KEY, box, 5)
     assert len(kernels._normals.signatures) == 1
+    assert len(kernels._scale.signatures) == 1
     assert len(kernels._integers.signatures) == 1
 
 

@@ -1,0 +1,92 @@
+"""G2, G3 and G5: batched noisy SGD against its noise alone, against JAX, and against a run-at-a-time script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from dpsco_bench.bench import jax_peer
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Case, Pair
+from dpsco_bench.bench.noisy_sgd import Task, batched_run
+from dpsco_bench.bench.scripts import draw_only, single_run
+
+LEAST_BATCH = 8192
+"""R d from which the goals hold: below it Python's overhead per step is seen."""
+SIZES = ((256, 16), (64, 128), (256, 1024))
+DRAW_GOAL = 0.6
+JAX_GOALS = {"float32": 1.5, "float64": 3.0}
+SCRIPT_GOALS = ((64, 128, 10.0), (256, 128, 10.0), (16, 1024, 5.0), (256, 1024, 5.0))
+DRAWS = 1 << 22
+"""Noise values of a run, about; most steps."""
+STEPS = 1024
+
+
+def task(replicates: int, d: int, dtype: str = "float64") -> Task:
+    """A run of about `DRAWS` noise values."""
+    return Task(replicates, d, max(2, min(STEPS, DRAWS // (replicates * d))), dtype)
+
+
+def draw_cases() -> Iterator[Case]:
+    """G2: float64 state; the goal holds from ``R d = 8192`` on."""
+    for replicates, d in SIZES:
+        yield Case(
+            id="G2",
+            case=f"noisy SGD, float64, R/d = {replicates}/{d}",
+            peer="drawing its noise with standard_normal",
+            unit="draw",
+            sense=AT_MOST,
+            goal=DRAW_GOAL if replicates * d >= LEAST_BATCH else None,
+            build=partial(_draw_pair, task(replicates, d)),
+        )
+
+
+def _draw_pair(task: Task) -> Pair:
+    generator = np.random.default_rng(0)
+    return Pair(lambda: batched_run(task), lambda: draw_only(task, generator), task.draws, task.draws)
+
+
+def jax_cases() -> Iterator[Case]:
+    """G3: both precisions; the compilation is outside the clock."""
+    for replicates, d in SIZES:
+        for dtype, goal in JAX_GOALS.items():
+            yield Case(
+                id="G3",
+                case=f"noisy SGD, {dtype}, R/d = {replicates}/{d}",
+                peer="JAX vmap + scan",
+                unit="draw",
+                sense=AT_LEAST,
+                goal=goal if replicates * d >= LEAST_BATCH else None,
+                build=partial(_jax_pair, task(replicates, d, dtype)),
+            )
+
+
+def _jax_pair(task: Task) -> Pair:
+    return Pair(lambda: batched_run(task), jax_peer.compiled_run(task), task.draws, task.draws)
+
+
+def script_cases() -> Iterator[Case]:
+    """G5: float64; the script runs one replicate, which costs the same whatever their number."""
+    for replicates, d, goal in SCRIPT_GOALS:
+        yield Case(
+            id="G5",
+            case=f"noisy SGD, float64, R/d = {replicates}/{d}",
+            peer="run-at-a-time script",
+            unit="draw",
+            sense=AT_LEAST,
+            goal=goal,
+            build=partial(_script_pair, task(replicates, d)),
+        )
+
+
+def _script_pair(task: Task) -> Pair:
+    generator, single, problem = np.random.default_rng(0), Task(1, task.d, STEPS), task.problem()
+
+    def draw(step: int) -> np.ndarray:
+        return generator.standard_normal(task.d)
+
+    def script() -> np.ndarray:
+        return single_run(single, problem.spectrum, problem.start, draw)
+
+    return Pair(lambda: batched_run(task), script, task.draws, single.draws)

@@ -1,0 +1,143 @@
+"""Ratios of processor times within one process, robust on a machine that others use too."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+AT_MOST, AT_LEAST = "at most", "at least"
+
+Task = Callable[[], object]
+
+
+class NotMeasurable(Exception):
+    """A case that this environment cannot measure; the message says why."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What is compared: two tasks and how much work each call of them does.
+
+    Attributes
+    ----------
+    ours, peer : callable
+        Warm: whatever they compile or allocate once has happened.
+    ours_units, peer_units : float
+        Units of work per call.
+    """
+
+    ours: Task
+    peer: Task
+    ours_units: float
+    peer_units: float
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of the suite.
+
+    Attributes
+    ----------
+    id : str
+        The goal's name, ``G1`` ...
+    case : str
+        What is measured, in words.
+    peer : str
+        What it is measured against.
+    unit : str
+        Of the work that times are divided by.
+    sense : str
+        ``at most``: the ratio is our time over the peer's. ``at least``: the peer's over ours.
+    goal : float or None
+        Bound of the ratio; None where the case is shown only.
+    build : callable
+        Makes the pair; raises `NotMeasurable` where it cannot.
+    """
+
+    id: str
+    case: str
+    peer: str
+    unit: str
+    sense: str
+    goal: float | None
+    build: Callable[[], Pair]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to measure: ``rounds`` of one sample of each task, a sample taking about ``seconds``."""
+
+    rounds: int
+    seconds: float
+
+
+FULL, QUICK = Effort(40, 0.01), Effort(8, 0.004)
+
+
+def measure(case: Case, effort: Effort) -> dict[str, Any]:
+    """Measure one case.
+
+    Samples of the two tasks alternate, so that both see the same machine, and their least times count, since
+    disturbances only ever add time. Times are processor times of all threads.
+
+    Returns
+    -------
+    dict
+        ``id``, ``case``, ``peer``, ``unit``, ``sense``, ``goal``; ``ratio``, ``met`` (None without a goal or a ratio),
+        ``ours_ns`` and ``peer_ns`` (least times per unit), ``ratio_median`` (median of the rounds' ratios, beside
+        ``ratio`` a measure of disturbance), ``reason`` (why nothing was measured, else empty).
+    """
+    row: dict[str, Any] = {
+        "id": case.id,
+        "case": case.case,
+        "ratio": None,
+        "goal": case.goal,
+        "met": None,
+        "sense": case.sense,
+        "peer": case.peer,
+        "unit": case.unit,
+        "ours_ns": None,
+        "peer_ns": None,
+        "ratio_median": None,
+        "reason": "",
+    }
+    try:
+        pair = case.build()
+    except NotMeasurable as reason:
+        return {**row, "reason": str(reason)}
+    ours, peer = _interleaved(pair, effort)
+    ratio = _ratio(case, min(ours), min(peer))
+    median = statistics.median(_ratio(case, a, b) for a, b in zip(ours, peer, strict=True))
+    met = None if case.goal is None else ratio <= case.goal if case.sense == AT_MOST else ratio >= case.goal
+    return {**row, "ratio": ratio, "met": met, "ours_ns": min(ours), "peer_ns": min(peer), "ratio_median": median}
+
+
+def _ratio(case: Case, ours: float, peer: float) -> float:
+    return ours / peer if case.sense == AT_MOST else peer / ours
+
+
+def _interleaved(pair: Pair, effort: Effort) -> tuple[list[float], list[float]]:
+    """Nanoseconds per unit of both tasks, one entry per round."""
+    calls = [_calls(task, effort.seconds) for task in (pair.ours, pair.peer)]
+    ours, peer = [], []
+    for _ in range(effort.rounds):
+        ours.append(1e9 * _seconds(pair.ours, calls[0]) / pair.ours_units)
+        peer.append(1e9 * _seconds(pair.peer, calls[1]) / pair.peer_units)
+    return ours, peer
+
+
+def _calls(task: Task, seconds: float) -> int:
+    """How many calls fill a sample; the first call only warms up."""
+    task()
+    return max(1, round(seconds / max(_seconds(task, 1), 1e-9)))
+
+
+def _seconds(task: Task, calls: int) -> float:
+    """Processor seconds per call."""
+    start = time.process_time()
+    for _ in range(calls):
+        task()
+    return (time.process_time() - start) / calls

@@ -1,0 +1,57 @@
+"""G6: the mean gradient of full-batch methods against the two matrix products that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.bench.measure import AT_LEAST, Case, Pair
+from dpsco_bench.problems.base import Data
+from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.ridge_logistic import RidgeLogistic
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+
+GOAL = 0.8
+SIZES = ((64, 4096, 128), (256, 16384, 128), (64, 4096, 512))
+"""Replicates, records, dimension."""
+
+
+def cases() -> Iterator[Case]:
+    """The gradient that `wang2017.dp_gd_pl` asks for, on `ridge_logistic` in float64."""
+    for replicates, n, d in SIZES:
+        yield Case(
+            id="G6",
+            case=f"mean gradient, float64, R/n/d = {replicates}/{n}/{d}",
+            peer="its two matrix products",
+            unit="margin",
+            sense=AT_LEAST,
+            goal=GOAL,
+            build=partial(_pair, replicates, n, d),
+        )
+
+
+def _pair(replicates: int, n: int, d: int) -> Pair:
+    problem = RidgeLogistic(d)
+    data = problem.draw(n, lambda name: Stream(stream_key(0, "bench", name)))
+    objective = Objective(problem, data, replicates)
+    x = np.random.default_rng(0).standard_normal((replicates, d))
+    products = Products(x, data, problem.slope(x @ data.features.T, data.labels))
+    work = replicates * n
+    return Pair(lambda: objective.mean_gradient(x), products, work, work)
+
+
+class Products:
+    """Both products of a gradient, into arrays that are there already; the slopes between them are given."""
+
+    def __init__(self, x: Any, data: Data, slopes: Any) -> None:
+        self.x, self.features, self.slopes = x, data.features, slopes
+        self.margins, self.gradient = np.empty_like(slopes), np.empty_like(x)
+
+    def __call__(self) -> None:
+        """Multiply."""
+        np.matmul(self.x, self.features.T, out=self.margins)
+        np.matmul(self.slopes, self.features, out=self.gradient)

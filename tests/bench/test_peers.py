@@ -1,0 +1,71 @@
+"""What the benchmark compares computes the same numbers, given the same noise."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_bench.bench import jax_peer, products
+from dpsco_bench.bench.noisy_sgd import Task, batched_run, project
+from dpsco_bench.bench.scripts import draw_only, single_run
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+
+TASK = Task(replicates=3, d=10, steps=12, scale=3.0)
+
+
+def noise(task):
+    """Standard normals ``(T, R, d)`` of the project's own run."""
+    stream = Stream(stream_key(0, "bench", "noise/gradient"))
+    return stream.normal(0, task.steps, 0, task.replicates, task.d).astype(np.float64)
+
+
+def test_the_script_runs_what_the_batched_loop_runs():
+    drawn, problem = noise(TASK), TASK.problem()
+    single = [single_run(TASK, problem.spectrum, problem.start, lambda t, r=r: drawn[t, r]) for r in range(3)]
+    np.testing.assert_allclose(batched_run(TASK), single, rtol=0, atol=1e-14)
+
+
+def test_both_branches_of_the_projection_are_taken():
+    drawn, problem, lengths = noise(TASK), TASK.problem(), []
+    x = problem.start
+    for t in range(TASK.steps):
+        x = x - TASK.step * (problem.spectrum * x + TASK.scale * drawn[t, 0])
+        lengths.append(np.linalg.norm(x))
+        x = project(x, TASK.radius)
+    assert min(lengths) < TASK.radius < max(lengths)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-14), ("float32", 1e-6)])
+def test_jax_runs_what_the_batched_loop_runs(dtype, tolerance):
+    pytest.importorskip("jax")
+    task = replace(TASK, dtype=dtype)
+    found = jax_peer.run_with(task, noise(task).swapaxes(0, 1))
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, batched_run(task), rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_jax_draws_independent_noise_of_the_same_law(dtype):
+    pytest.importorskip("jax")
+    task = Task(400, 4, 30, dtype)
+    ours, theirs = batched_run(task), np.asarray(jax_peer.compiled_run(task)())
+    assert theirs.shape == ours.shape and theirs.dtype == dtype
+    assert len(np.unique(theirs)) > 0.99 * theirs.size
+    spread = np.std(ours, axis=0)
+    np.testing.assert_allclose(theirs.mean(axis=0), ours.mean(axis=0), rtol=0, atol=6 * spread.max() / np.sqrt(400))
+    np.testing.assert_allclose(np.std(theirs, axis=0), spread, rtol=0.25)
+
+
+def test_draw_only_draws_one_run_s_noise():
+    first, second = np.random.default_rng(1), np.random.default_rng(1)
+    draw_only(TASK, first)
+    second.standard_normal(TASK.draws)
+    assert first.standard_normal() == second.standard_normal()
+
+
+def test_the_products_are_those_of_the_gradient():
+    pair = products._pair(4, 300, 7)
+    pair.peer()
+    np.testing.assert_allclose(pair.peer.gradient / 300, pair.ours(), rtol=0, atol=1e-15)
+    assert pair.ours_units == pair.peer_units == 1200

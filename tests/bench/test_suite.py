@@ -1,0 +1,105 @@
+"""The verb ``bench`` and the structure of what it reports; no time is asserted."""
+
+import json
+import sys
+from itertools import product
+
+import pytest
+
+from dpsco_bench.bench import measure as measuring
+from dpsco_bench.bench import suite
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Case, Effort, NotMeasurable, Pair, measure
+from dpsco_bench.cli.main import main
+
+KEYS = {"id", "case", "ratio", "goal", "met", "sense", "peer", "unit", "ours_ns", "peer_ns", "ratio_median", "reason"}
+
+
+def case(sense, goal, ours_units=1.0):
+    """A case of tasks that say themselves how long they take: one second and two."""
+    return Case("G0", "tasks", "tasks", "call", sense, goal, lambda: Pair(lambda: 1.0, lambda: 2.0, ours_units, 1.0))
+
+
+@pytest.fixture(autouse=True)
+def no_clock(monkeypatch):
+    monkeypatch.setattr(measuring, "_seconds", lambda task, calls: task())
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A suite of one case per outcome."""
+
+    def missing():
+        raise NotMeasurable("it is not here")
+
+    cases = [case(AT_MOST, 0.9), case(AT_LEAST, 1e9), case(AT_MOST, None)]
+    cases.append(Case("G0", "tasks", "nothing", "call", AT_LEAST, 1.0, missing))
+    monkeypatch.setattr(suite, "GOALS", {"G0": ("tasks", lambda: cases)})
+
+
+def test_ratio_and_goal_follow_the_sense():
+    rows = [measure(case(sense, goal), Effort(3, 1.0)) for sense, goal in product((AT_MOST, AT_LEAST), (0.5, 0.4, 3))]
+    assert [row["ratio"] for row in rows] == [row["ratio_median"] for row in rows] == [0.5] * 3 + [2.0] * 3
+    assert [row["met"] for row in rows] == [True, False, True, True, True, False]
+
+
+def test_times_are_per_unit_of_work():
+    row = measure(case(AT_MOST, None, ours_units=1000.0), Effort(3, 1.0))
+    assert (row["ours_ns"], row["peer_ns"], row["met"]) == (1e6, 2e9, None)
+
+
+@pytest.mark.parametrize(("seconds", "calls"), [(0.0, 1), (1.0, 1), (10.0, 10)])
+def test_samples_fill_their_time(seconds, calls):
+    assert measuring._calls(lambda: 1.0, seconds) == calls
+
+
+def test_json(small, capsys):
+    assert main(["bench", "--quick", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["met"] for row in rows] == [True, False, None, None]
+    assert all(set(row) == KEYS | {"machine"} for row in rows)
+    assert [row["reason"] for row in rows] == ["", "", "", "it is not here"] and rows[3]["ratio"] is None
+    assert {"processor", "numba", "blas_core_type", "blas_threads", "numpy"} <= set(rows[0]["machine"])
+
+
+def test_screen(small, capsys, monkeypatch):
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Zen")
+    assert main(["bench", "--quick"]) == 0
+    out = capsys.readouterr().out
+    rows = [line.split() for line in out.splitlines() if line.startswith("G0 ")]
+    assert [row[-1] for row in rows] == ["yes", "NO", "-"] and rows[0][-4:-1] == ["at", "most", "0.9"]
+    assert "G0: not measured: it is not here" in out
+    assert "Zen (OPENBLAS_CORETYPE)" in out and max(map(len, out.splitlines())) <= 100
+
+
+def test_every_goal_has_cases_that_name_themselves():
+    for id, (_, cases) in suite.GOALS.items():
+        made = list(cases())
+        assert made and {one.id for one in made} == {id}
+        assert len({one.case for one in made}) == len(made)
+        assert any(one.goal is not None for one in made)
+
+
+def test_without_jax_its_cases_say_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", None)
+    rows = list(suite.run_suite(["G3"]))
+    assert {row["ratio"] for row in rows} == {row["met"] for row in rows} == {None}
+    assert {row["reason"] for row in rows} == {"JAX is not installed (extra jax)"}
+
+
+def test_only_keeps_the_suite_s_order():
+    assert suite.selected(["G6", "G1"]) == ["G1", "G6"]
+    assert suite.selected([]) == list(suite.GOALS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--only", "G9"], "only = 'G9': must be one of G1, G2"),
+        (["--only", "G1", "g2"], "only = 'g2': must be one of G1, G2"),
+        (["--only"], "bench: argument --only: expected at least one argument"),
+    ],
+)
+def test_errors_are_one_line(capsys, arguments, message):
+    assert main(["bench", *arguments]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"dpsco: {message}") and err.count("\n") == 1
