@@ -74,7 +74,7 @@ class DiagonalOracle(Problem):
         return 0.5 * array_namespace(x).sum(spectrum * error * error, axis=-1)
 
     def _error(self, x: Array) -> tuple[Array, Array]:
-        """Curvatures in the namespace and dtype of ``x``, and ``x - x*``: x itself where the minimiser is the origin."""
+        """Curvatures like ``x``, and ``x - x*``: x itself where the minimiser is the origin."""
         xp = array_namespace(x)
         key = (xp, x.dtype, self.member)
         if key not in self._arrays:
