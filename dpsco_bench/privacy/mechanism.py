@@ -164,7 +164,8 @@ class Mechanism:
         first, block = self._blocks.get(label, (0, None))
         if block is None or not first <= step < first + block.shape[0] or block.shape[2] != dim:
             steps = max(1, min(query.releases - step, BLOCK_VALUES // max(1, self._replicates * dim)))
-            drawn = NOISE_LAWS[query.law](self._stream(label, self.xp), step, steps, self._first, self._replicates, dim)
+            where = (step, steps, self._first, self._replicates, dim)
+            drawn = self.xp.asarray(NOISE_LAWS[query.law](self._stream(label, self.xp), *where))
             first, block = step, scaled(drawn, scale, self.dtype)
             self._blocks[label] = (first, block)
         return block[step - first, :, :]

@@ -20,6 +20,8 @@ BAD = [
     ("list problems --plugin none.py", "plugins = 'none.py'", "Python files"),
     ("show nothing", "id = 'nothing'", "wang2017.dp_svrg"),
     ("show wang2017.E99", "E99", "E16"),
+    ("bench --only G99", "G99", "one of G1"),
+    ("bench --fast", "--fast", "unrecognized"),
     # account: keys
     ("account wang2017.dp_svrg", "problem = 'missing'", "ridge_logistic"),
     (SVRG, "n = 'missing'", "integer >= 1"),
