@@ -27,6 +27,7 @@ def test_noise_off_draws_no_noise(silent_case, monkeypatch):
 
     monkeypatch.setattr(Stream, "normal", drawn)
     monkeypatch.setattr(Stream, "laplace", drawn)
+    monkeypatch.setattr(Stream, "generalised_gaussian", drawn)
     silent_case.run()
 
 
