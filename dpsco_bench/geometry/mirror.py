@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
-from scipy.integrate import quad
 from scipy.special import log_ndtr
 
 from dpsco_bench.backend.namespace import array_namespace, cumulative_sum
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.lp import first_largest, project_l2
 from dpsco_bench.geometry.norms import l1_norm, largest, square_gradient
+from dpsco_bench.geometry.quadrature import integral
 
 Array = Any
 ITERATIONS = 60
@@ -166,7 +166,7 @@ def mean_largest_square(d: int) -> float:
         return -2.0 * t * math.expm1(none_above)
 
     middle = math.sqrt(2.0 * math.log(d + 1.0))
-    return sum(quad(tail, *ends, epsabs=0.0, epsrel=1e-12, limit=200)[0] for ends in ((0, middle), (middle, 40.0)))
+    return integral(tail, (0.0, middle, 40.0))
 
 
 def shrunk_height(deficit: Array, top: Array, p: float, s: float, radius: float) -> Array:

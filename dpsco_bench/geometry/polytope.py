@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 
 from dpsco_bench.backend.namespace import array_namespace, cast, to_numpy
 from dpsco_bench.errors import InputError, checked_count
@@ -80,6 +79,8 @@ class Polytope:
 
     def _distance(self, point: np.ndarray) -> float:
         """Least l_inf distance of a convex combination of the vertices from a point."""
+        from scipy.optimize import linprog
+
         slack = np.ones((self.dimension, 1))
         sides = np.vstack([np.hstack([self.vertices.T, -slack]), np.hstack([-self.vertices.T, -slack])])
         cost, one = np.append(np.zeros(self.count), 1.0), np.append(np.ones(self.count), 0.0)[None]

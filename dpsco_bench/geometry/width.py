@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.integrate import quad
 from scipy.special import gammaincc, gammaln, log_ndtr
+
+from dpsco_bench.geometry.quadrature import integral
 
 DRAWS = 4000
 """Simulated widths are means of so many draws: a relative error of about ``1/(1.4 width sqrt(DRAWS))``."""
@@ -47,7 +48,7 @@ def mean_largest(d: int) -> float:
         return -math.expm1(d * math.log1p(-2.0 * math.exp(float(log_ndtr(-t))))) if t > 0 else 1.0
 
     middle = math.sqrt(2.0 * math.log(d + 1.0))
-    return sum(quad(tail, *ends, epsabs=0.0, epsrel=1e-12, limit=200)[0] for ends in ((0.0, middle), (middle, 40.0)))
+    return integral(tail, (0.0, middle, 40.0))
 
 
 def mean_longest_block(count: int, size: int) -> float:
@@ -60,8 +61,7 @@ def mean_longest_block(count: int, size: int) -> float:
 
     typical = math.sqrt(size)
     below, middle = max(0.0, typical - 10.0), typical + math.sqrt(2.0 * math.log(count + 1.0))
-    pieces = ((below, typical), (typical, middle), (middle, middle + 40.0))
-    return below + sum(quad(tail, *ends, epsabs=1e-14, epsrel=1e-12, limit=200)[0] for ends in pieces)
+    return below + integral(tail, (below, typical, middle, middle + 40.0), absolute=1e-14)
 
 
 def simulated_width(support: Callable[[np.ndarray], Any], d: int) -> float:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.signal import lfilter
 
 from dpsco_bench.privacy.accountants import objective, pure, zcdp
 from dpsco_bench.privacy.plan import GammaObjectiveQuery, NoisyMinimumQuery, ObjectiveQuery, Query
@@ -53,6 +52,8 @@ def decaying_costs(query: DecayingNoisyMinimumQuery) -> tuple[float, float]:
     Release t is ``2 c_t/scale_t``-differentially private for a record that changes scores by ``c_t``, hence
     ``2 (c_t/scale_t)^2``-zCDP. The costs ``R_i`` of later records satisfy ``R_i = g_i + decay^2 R_(i+1)``.
     """
+    from scipy.signal import lfilter
+
     precision = 2.0 * query.factors(0, query.releases) ** -2.0
     reach = query.decay ** (2.0 * np.arange(query.releases))
     from_first = query.first**2 * float(reach @ precision)
