@@ -25,7 +25,7 @@ class Cube(LinearLosses):
         What a signal of 1 stands for: ``empirical`` sqrt(d l)/(eps n), ``population`` sqrt(kappa) (d l)^(1/4)/sqrt n,
         ``frank_wolfe`` sqrt(d) s1 n^(1/4) with the increments' noise s1 of Theorem 11, ``statistical`` sqrt(2/n),
         ``fixed`` 1.
-    signal, smoothness
+    signal, declared_smoothness
         As in `LinearLosses`.
     """
 
@@ -38,7 +38,7 @@ class Cube(LinearLosses):
         norm_kappa: float | None,
         unit: str,
         signal: float,
-        smoothness: float,
+        declared_smoothness: float,
         constants: dict[str, float] | None,
     ) -> None:
         if unit not in UNITS:
@@ -48,7 +48,7 @@ class Cube(LinearLosses):
         if isinstance(p, bool) or not isinstance(p, int | float) or not 1 < p <= 2:
             raise InputError("p", p, "in (1, 2]")
         self.unit_name = unit
-        super().__init__(d, p, signal, smoothness, constants)
+        super().__init__(d, p, signal, declared_smoothness, constants)
 
     @property
     def scale(self) -> float:

@@ -26,7 +26,7 @@ class CubeFixed(Cube):
         Gives p by ``kappa = 1/(p - 1)``, for sweeps over kappa.
     unit : str
         As in `Cube`, default ``empirical``.
-    signal, smoothness
+    signal, declared_smoothness
         As in `LinearLosses`.
     """
 
@@ -42,10 +42,10 @@ class CubeFixed(Cube):
         norm_kappa: float | None = None,
         unit: str = "empirical",
         signal: float = 1.0,
-        smoothness: float = 1.0,
+        declared_smoothness: float = 1.0,
         constants: dict[str, float] | None = None,
     ) -> None:
-        super().__init__(d, p, norm_kappa, unit, signal, smoothness, constants)
+        super().__init__(d, p, norm_kappa, unit, signal, declared_smoothness, constants)
 
     @property
     def pluses(self) -> np.ndarray:

@@ -24,7 +24,7 @@ class CubeIid(Cube):
         Gives p by ``kappa = 1/(p - 1)``, for sweeps over kappa.
     unit : str
         As in `Cube`, default ``population``.
-    signal, smoothness
+    signal, declared_smoothness
         As in `LinearLosses`.
     """
 
@@ -39,10 +39,10 @@ class CubeIid(Cube):
         norm_kappa: float | None = None,
         unit: str = "population",
         signal: float = 1.0,
-        smoothness: float = 1.0,
+        declared_smoothness: float = 1.0,
         constants: dict[str, float] | None = None,
     ) -> None:
-        super().__init__(d, p, norm_kappa, unit, signal, smoothness, constants)
+        super().__init__(d, p, norm_kappa, unit, signal, declared_smoothness, constants)
 
     @property
     def means(self) -> np.ndarray:

@@ -31,7 +31,7 @@ class LinearLosses(CellFamily):
         Norm of the ball, in [1, inf].
     signal : float
         > 0, in units of `unit`.
-    smoothness : float
+    declared_smoothness : float
         The declared L1 >= 0; the true one is 0.
     """
 
@@ -45,14 +45,14 @@ class LinearLosses(CellFamily):
         d: int | None = None,
         p: float = 2.0,
         signal: float = 1.0,
-        smoothness: float = 1.0,
+        declared_smoothness: float = 1.0,
         constants: dict[str, float] | None = None,
     ) -> None:
         if isinstance(p, bool) or not isinstance(p, int | float) or not p >= 1:
             raise InputError("p", p, "a number >= 1 or inf")
         self.p = float(p)
         self.signals = np.array([checked_real("signal", signal, positive=True)])
-        self.declared_smoothness = checked_real("smoothness", smoothness, positive=False)
+        self.declared_smoothness = checked_real("declared_smoothness", declared_smoothness, positive=False)
         super().__init__(d, constants)
 
     @property
@@ -104,6 +104,10 @@ class LinearLosses(CellFamily):
     def sample(self, n: int, draws: Draws) -> LinearSample:
         """Draw the records of some replicates."""
         raise InputError("problem", self.name, "a problem with sample")
+
+    def row_size(self, n: int) -> int:
+        """A point: records are drawn as they are looked at, or kept in a byte an entry."""
+        return self.dimension
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
         """Minus the mean record."""

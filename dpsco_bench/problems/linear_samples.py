@@ -16,6 +16,8 @@ from dpsco_bench.problems.base import Draws
 
 BLOCK_VALUES = 1 << 16
 """Record entries that are drawn at once."""
+MOST_SUMMED = 1 << 14
+"""Most record entries of one replicate that are drawn one by one for a mean."""
 MOST_STORED = 1 << 24
 """Most record entries of one replicate that are kept for batches with replacement."""
 
@@ -69,9 +71,8 @@ class LinearSample:
 class SignSample(LinearSample):
     """Independent signs: ``z_j = scale`` with the signal's chance of coordinate j, else ``-scale``.
 
-    Means of several records are drawn as binomial counts, whatever their number; single records are drawn one by one,
-    and kept where batches ask for them in any order. The two ways have different streams, so a run may look at a record
-    in one of them only.
+    The mean of many records is drawn as binomial counts, from a stream of its own: a run may look at such records in no
+    other way.
 
     Parameters
     ----------
@@ -86,29 +87,34 @@ class SignSample(LinearSample):
     def __init__(self, n: int, draws: Draws, chances: np.ndarray, scale: float) -> None:
         super().__init__(n, chances.shape[1], draws, chances.shape[0])
         self.chances, self.scale = chances, scale
-        self._order = np.argsort(-chances.sum(axis=1), kind="stable")
         self._block: tuple[int, np.ndarray] = (0, np.empty((0, self.rows, self.d)))
         self._levels: np.ndarray | None = None
-        self._means: dict[tuple[int, int], np.ndarray] = {}
+        self._sums: dict[tuple[int, int], np.ndarray] = {}
 
     def mean(self, first: int, count: int) -> np.ndarray:
-        """A single record, or the mean of several."""
+        """A single record, the mean of few drawn ones, or binomial counts of many."""
         if count == 1:
             return self._single(first)
-        if (first, count) not in self._means:
-            self._refuse_mixing(self._levels is not None or self._block[1].size > 0)
+        if count * self.d <= MOST_SUMMED:
+            return self._drawn(first, count).mean(axis=0)
+        if (first, count) not in self._sums:
+            if self._levels is not None:
+                raise InputError("records", _span(first, count), _ONE_WAY)
             u = self.uniform("sums", first, 1, self.d)
             pluses = binomial_quantile(u, count, self.chances[:, None, :])
-            self._means = {(first, count): self.scale * (2.0 * pluses / count - 1.0).reshape(self.rows, self.d)}
-        return self._means[first, count]
+            self._sums[first, count] = self.scale * (2.0 * pluses / count - 1.0).reshape(self.rows, self.d)
+        return self._sums[first, count]
+
+    def records(self, first: int, count: int) -> np.ndarray:
+        """As drawn, one after the other."""
+        return self._drawn(first, count).swapaxes(0, 1)
 
     def chosen(self, indices: np.ndarray) -> np.ndarray:
-        """From the kept levels: of the signals in order, how many see a plus."""
-        self._refuse_mixing(bool(self._means))
+        """From kept levels: of the signals in order, how many see a plus."""
         if self._levels is None:
             self._levels = self._all_levels()
         rank = np.empty(self.signals, dtype=np.uint8)
-        rank[self._order] = np.arange(self.signals)
+        rank[np.argsort(-self.chances.sum(axis=1), kind="stable")] = np.arange(self.signals)
         replicate, rank = self.per_row(rank, 1)
         return np.where(self._levels[replicate, indices] > rank[:, :, None], self.scale, -self.scale)
 
@@ -116,13 +122,19 @@ class SignSample(LinearSample):
         first, block = self._block
         if not first <= index < first + len(block):
             count = min(self.n - index, max(1, BLOCK_VALUES // (self.rows * self.d)))
-            u = self.uniform("records", index, count, self.d)
-            signs = np.where(u[:, None] < self.chances[:, None, :], self.scale, -self.scale)
-            first, block = self._block = index, signs.reshape(count, self.rows, self.d)
+            first, block = self._block = index, self._drawn(index, count)
         return block[index - first]
+
+    def _drawn(self, first: int, count: int) -> np.ndarray:
+        """Records from ``first`` on, shape ``(count, S R, d)``."""
+        self._refuse_summed(first, count)
+        u = self.uniform("records", first, count, self.d)
+        signs = np.where(u[:, None] < self.chances[:, None, :], self.scale, -self.scale)
+        return signs.reshape(count, self.rows, self.d)
 
     def _all_levels(self) -> np.ndarray:
         """Shape ``(R, n, d)``, a byte each."""
+        self._refuse_summed(0, self.n)
         if self.n * self.d > MOST_STORED:
             raise InputError("n d", self.n * self.d, f"at most {MOST_STORED} for batches with replacement")
         levels = np.empty((self.replicates, self.n, self.d), dtype=np.uint8)
@@ -132,10 +144,16 @@ class SignSample(LinearSample):
             levels[:, first : first + size] = sum((u < chance).view(np.uint8) for chance in self.chances)
         return levels
 
-    @staticmethod
-    def _refuse_mixing(mixed: bool) -> None:
-        if mixed:
-            raise InputError("records", "single ones and sums", "looked at in one way only: they are drawn separately")
+    def _refuse_summed(self, first: int, count: int) -> None:
+        if any(start < first + count and first < start + length for start, length in self._sums):
+            raise InputError("records", _span(first, count), _ONE_WAY)
+
+
+_ONE_WAY = "records that a run looks at in one way only: sums of many are drawn by themselves"
+
+
+def _span(first: int, count: int) -> str:
+    return f"{first}..{first + count - 1}"
 
 
 class OneHotSample(LinearSample):
