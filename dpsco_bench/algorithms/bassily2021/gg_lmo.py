@@ -10,7 +10,8 @@ from math import sqrt
 from dpsco_bench.algorithms.bassily2021.lp_setup import ball_order
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
-from dpsco_bench.privacy.plan import GeneralisedGaussianQuery, Plan, make_plan
+from dpsco_bench.privacy.plan import Plan, make_plan
+from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Trait
 

@@ -11,7 +11,8 @@ from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.lp_mirror import SmoothMirror
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
-from dpsco_bench.privacy.plan import Full, GeneralisedGaussianQuery, Plan, WithReplacement, make_plan
+from dpsco_bench.privacy.plan import Full, Plan, WithReplacement, make_plan
+from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Trait
 

@@ -8,7 +8,8 @@ from dpsco_bench.algorithms.bassily2021.lp_setup import towards
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.polytope import CrossPolytope, Polytope
-from dpsco_bench.privacy.plan import DecayingNoisyMinimumQuery, Plan, make_plan
+from dpsco_bench.privacy.plan import Plan, make_plan
+from dpsco_bench.privacy.queries import DecayingNoisyMinimumQuery
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Trait
 
@@ -41,18 +42,21 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str) ->
         raise InputError("n", n, f"an integer >= 2 and above ln K = {log(K):.3g}", SOURCE)
     L0, L1, M = c.lipschitz, c.smoothness, c.diameter
     step, N = log(n / log(K)) / n, n // 2
-    floor = 2 * step * (L1 * M**2 + L0 * M)
+    decay, start, floor = 1 - step, 2 * L0 * M / n, 2 * step * (L1 * M**2 + L0 * M)
+    first, later = 2 * L0 * M / N, 2 * step * (decay * L1 * M**2 + L0 * M)
     vertex = DecayingNoisyMinimumQuery(
         "vertex",
-        sensitivity=2 * L0 * M / N,
-        releases=N + 1,
+        max(first, later),
+        N + 1,
         paper_scale=2 * sqrt(n * privacy.log_inverse_delta) / privacy.epsilon,
-        decay=1 - step,
-        first_scale=2 * L0 * M / n,
-        least_scale=floor,
-        later_sensitivity=2 * step * ((1 - step) * L1 * M**2 + L0 * M),
+        decay=decay,
+        first=first,
+        later=later,
+        start=start,
+        floor=floor,
     )
-    return make_plan(vertex, gradient_evaluations=3 * N, n=n, steps=N, step=step, vertices=K)
+    last = max(start * decay**N, floor)
+    return make_plan(vertex, gradient_evaluations=3 * N, n=n, steps=N, step=step, vertices=K, last_factor=last)
 
 
 @plan.run
