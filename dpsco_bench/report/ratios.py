@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -28,6 +29,14 @@ _LABELS = {
     "control": "ratio",
 }
 _REFERENCES = {"explicit": "bound", "lower_bound": "bound", "law": "law", "control": "equal"}
+
+
+class Group(NamedTuple):
+    """Cells of one part: its id, its parameter and how many."""
+
+    part: str
+    parameter: str
+    cells: int
 
 
 def ratio_panel(scores: Sequence[Score]) -> Panel:
@@ -63,15 +72,16 @@ def _ratios(score: Score) -> tuple[np.ndarray, np.ndarray]:
 
 def _draw(axes: Axes, shown: Sequence[Score]) -> None:
     kind = shown[0].row["kind"]
-    groups = _groups(shown[0])
-    places = _places(shown[0], groups)
+    longest = max(shown, key=lambda score: len(score.row["values"]))
+    groups = _groups(longest)
     reference = _reference(shown[0])
     everything = list(reference)
     for number_, score in enumerate(shown):
-        everything += _points(axes, score, places, _OFFSET * (number_ - (len(shown) - 1) / 2) if groups else 0.0)
+        offset = _OFFSET * (number_ - (len(shown) - 1) / 2) if groups else 0.0
+        everything += _points(axes, score, _places(score, groups), offset)
     log_y(axes, everything, _LABELS.get(kind, "ratio"), room=0.1)
     if groups:
-        _group_axis(axes, groups, list(shown[0].row["values"]))
+        _group_axis(axes, groups, list(longest.row["values"]))
     else:
         value_axis(axes, shown[0].row["values"], parameter_label(shown[0].row["parameter"]))
     if len(reference) == 2:
@@ -100,33 +110,40 @@ def _points(axes: Axes, score: Score, places: np.ndarray, offset: float) -> list
     return [*(ratios + whiskers)[positive], *ratios[positive], *(ratios - whiskers)[positive]]
 
 
-def _groups(score: Score) -> list[tuple[str, int]]:
-    """(parameter, cells) of the parts whose cells stand side by side; empty where all share one parameter."""
-    found: list[tuple[str, int]] = []
-    for used in score.part.get("uses") or ():
-        job = score.results.job(used, score.row["calibration"])
-        if job is not None:
-            found.append((str(job["cells"][0]["parameter"]), len(job["cells"])))
-    alike = len({name for name, _ in found}) <= 1
-    complete = sum(size for _, size in found) == len(score.row.get("values") or ())
+def _groups(score: Score) -> list[Group]:
+    """Parts whose cells stand side by side; empty where all share one parameter."""
+    found = _measured_parts(score)
+    alike = len({group.parameter for group in found}) <= 1
+    complete = sum(group.cells for group in found) == len(score.row.get("values") or ())
     return found if complete and not alike else []
 
 
-def _places(score: Score, groups: Sequence[tuple[str, int]]) -> np.ndarray:
-    """Positions on the x axis: the values, or consecutive numbers with a gap between groups."""
+def _measured_parts(score: Score) -> list[Group]:
+    """Parts in the order of a row's cells."""
+    found: list[Group] = []
+    for used in score.part.get("uses") or ():
+        job = score.results.job(used, score.row["calibration"])
+        if job is not None:
+            found.append(Group(used, str(job["cells"][0]["parameter"]), len(job["cells"])))
+    return found
+
+
+def _places(score: Score, groups: Sequence[Group]) -> np.ndarray:
+    """Positions on the x axis: the values, or consecutive numbers with a gap between groups.
+
+    A score without the cells of some groups leaves their places empty.
+    """
     if not groups:
         return np.array(score.row["values"], dtype=float)
-    starts = np.concatenate([[0], np.cumsum([size + 1 for _, size in groups])])
-    return np.concatenate([start + np.arange(size) for start, (_, size) in zip(starts, groups, strict=False)]).astype(
-        float
-    )
+    starts = dict(zip((g.part for g in groups), np.cumsum([0] + [g.cells + 1 for g in groups]), strict=False))
+    return np.concatenate([starts[own.part] + np.arange(own.cells) for own in _measured_parts(score)]).astype(float)
 
 
-def _group_axis(axes: Axes, groups: Sequence[tuple[str, int]], values: Sequence[float]) -> None:
+def _group_axis(axes: Axes, groups: Sequence[Group], values: Sequence[float]) -> None:
     """A tick per cell; under each group its parameter and the range of its values."""
     ticks: list[float] = []
     place = taken = 0
-    for name, size in groups:
+    for _, name, size in groups:
         block = values[taken : taken + size]
         ticks += [place + i for i in range(size)]
         middle, under = place + (size - 1) / 2, axes.get_xaxis_transform()

@@ -1,0 +1,42 @@
+"""Cells of several parts side by side: every score finds its own places."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from dpsco_bench.report.ratios import Group, _groups, _places
+
+SIZES = {
+    ("first-n", "paper"): ("n", 3),
+    ("second-d", "paper"): ("d", 2),
+    ("third-n", "paper"): ("n", 4),
+    ("first-n", "accounted"): ("n", 3),
+    ("third-n", "accounted"): ("n", 4),
+}
+
+
+def job(part, calibration):
+    if (part, calibration) not in SIZES:
+        return None
+    parameter, size = SIZES[part, calibration]
+    return {"cells": [{"parameter": parameter}] * size}
+
+
+def score(calibration, cells):
+    return SimpleNamespace(
+        part={"uses": ["first-n", "second-d", "third-n"]},
+        row={"calibration": calibration, "values": list(range(cells))},
+        results=SimpleNamespace(job=job),
+    )
+
+
+def test_a_score_without_some_parts_leaves_their_places_empty():
+    groups = _groups(score("paper", 9))
+    assert groups == [Group("first-n", "n", 3), Group("second-d", "d", 2), Group("third-n", "n", 4)]
+    assert _places(score("paper", 9), groups).tolist() == [0, 1, 2, 4, 5, 7, 8, 9, 10]
+    assert _places(score("accounted", 7), groups).tolist() == [0, 1, 2, 7, 8, 9, 10]
+
+
+def test_one_parameter_needs_no_groups():
+    assert _groups(score("accounted", 7)) == []
+    assert _places(score("accounted", 7), []).tolist() == [0, 1, 2, 3, 4, 5, 6]
