@@ -49,7 +49,7 @@ class CubeFixed(Cube):
 
     @property
     def pluses(self) -> np.ndarray:
-        """k at each signal, shape ``(S,)``."""
+        """Pluses per column at each signal, shape ``(S,)``."""
         return np.round(0.5 * self.count * (1.0 + self.strengths)).astype(np.int64)
 
     @property

@@ -1,4 +1,4 @@
-"""Records at the corners of a cube with independent, slightly biased signs: the population form of the hard instance."""
+"""Records at the corners of a cube with independent, slightly biased signs."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, checked_real
 from dpsco_bench.problems.cell_family import CellFamily
 from dpsco_bench.problems.linear_samples import LinearSample, as_sample
@@ -152,13 +153,6 @@ class LinearLosses(CellFamily):
     def dual_norm(self, vectors: np.ndarray) -> np.ndarray:
         """Largest ``<v, x>`` over the domain of each row of ``vectors (S, d)``."""
         return np.linalg.norm(vectors, ord=dual_exponent(self.p), axis=-1)
-
-
-def dual_exponent(p: float) -> float:
-    """q with ``1/p + 1/q = 1``."""
-    if p == 1.0:
-        return math.inf
-    return 1.0 if p == math.inf else p / (p - 1.0)
 
 
 def ball_name(p: float) -> str:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from dpsco_bench.errors import InputError
+from dpsco_bench.problems.linear_losses import LinearLosses
 from dpsco_bench.problems.signs_l1 import SignsL1
 
 
@@ -48,12 +49,26 @@ class NeedleL1(SignsL1):
         step = math.log(n / log_k) / n
         if self.unit_name == "statistical":
             return math.sqrt(step * log_k)
-        c = self.constants
-        decayed = (1.0 - step) ** (n // 2) * 2.0 * c.lipschitz * c.diameter / n
-        least = 2.0 * step * (c.smoothness * c.diameter**2 + c.lipschitz * c.diameter)
-        return 2.0 * max(decayed, least) * math.sqrt(n * -math.log(self.delta)) / self.epsilon * log_k
+        return last_laplace_scale(self, self.vertices) * log_k
 
     @property
     def means(self) -> np.ndarray:
         """``g e_1``."""
         return self.strengths[:, None] * np.eye(1, self.dimension)
+
+
+def last_laplace_scale(problem: LinearLosses, vertices: int) -> float:
+    """b_N of Algorithm 1 with the printed noise at a problem's cell: ``2 s_N sqrt(n l)/eps``.
+
+    Parameters
+    ----------
+    problem : LinearLosses
+        Gives the constants, n, epsilon and delta.
+    vertices : int
+        K.
+    """
+    n, c = problem.count, problem.constants
+    step = math.log(n / math.log(vertices)) / n
+    decayed = (1.0 - step) ** (n // 2) * 2.0 * c.lipschitz * c.diameter / n
+    least = 2.0 * step * (c.smoothness * c.diameter**2 + c.lipschitz * c.diameter)
+    return 2.0 * max(decayed, least) * math.sqrt(n * -math.log(problem.delta)) / problem.epsilon

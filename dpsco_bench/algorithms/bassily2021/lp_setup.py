@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, isclose
+from math import isclose
 from typing import Any
 
 from dpsco_bench.errors import InputError
@@ -28,7 +28,7 @@ def ball_order(c: Constants, low: float, high: float, source: str) -> float:
     InputError
         For another set or another p.
     """
-    p = _order(c.domain)
+    p = getattr(c.ball, "p", None)
     if p is None:
         raise InputError("domain", c.domain, "an l_p ball", source)
     if not isclose(p, c.norm):
@@ -36,12 +36,6 @@ def ball_order(c: Constants, low: float, high: float, source: str) -> float:
     if not low <= p <= high:
         raise InputError("p", p, f"in [{low:g}, {high:g}]", source)
     return p
-
-
-def _order(domain: str) -> float | None:
-    named = {"l1_ball": 1.0, "l2_ball": 2.0, "linf_ball": inf}
-    kind, _, order = domain.partition(":")
-    return float(order) if kind == "lp_ball" else named.get(kind)
 
 
 def towards(x: Array, vertex: Array, step: float) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import isqrt, log, sqrt
+from typing import Any
 
 from dpsco_bench.algorithms.bassily2021.lp_setup import ball_order, towards
 from dpsco_bench.algorithms.registry import algorithm
@@ -55,7 +56,7 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, no
     increment = GeneralisedGaussianQuery(
         "increment", 2 * drift / b, steps, Disjoint(b), paper_scale=noise * drift / sqrt(n), smooth=smooth
     )
-    schedule = dict(n=n, n0=n0, steps=steps, batch=b, step=step, p=p, r=smooth.r, kappa=smooth.kappa)
+    schedule: dict[str, Any] = dict(n=n, n0=n0, steps=steps, batch=b, step=step, p=p, r=smooth.r, kappa=smooth.kappa)
     return make_plan(first, increment, gradient_evaluations=n0 + 2 * b * steps, **schedule)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from dpsco_bench.algorithms.bassily2021.lp_setup import ball_order, checked_count_option
+from dpsco_bench.algorithms.bassily2021.lp_setup import ball_order, checked_count_option, checked_positive
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
 from dpsco_bench.errors import InputError
@@ -32,6 +32,7 @@ def plan(
     *,
     variant: str,
     steps: int | None = None,
+    step: float | None = None,
     extent: str = "diameter",
 ) -> Plan:
     """T = n^2 projected steps on one record each, sigma^2 = 8 L2^2 l/eps^2, eta = R2/(L2 n max{sqrt n, sqrt(d l)/eps}).
@@ -48,6 +49,8 @@ def plan(
     steps : optional
         T, at least n for the theorem's rate: then batches of m = n sqrt(eps/(4T)) records with replacement,
         sigma^2 = 8 T L2^2 l/(n eps)^2 and eta = (R2/(L2 sqrt T))/sqrt(max{1, T/n + d sigma^2/L2^2}).
+    step : optional
+        Replaces eta.
     extent : str
         ``diameter``: R2 as above. ``radius``: half of it.
     """
@@ -61,6 +64,7 @@ def plan(
         m = min(n, max(1, round(n * sqrt(privacy.epsilon / (4 * T)))))
         scale = sqrt(8 * T * l) * L2 / (n * privacy.epsilon)
         eta = R2 / (L2 * sqrt(T)) / sqrt(max(1.0, T / n + d * scale**2 / L2**2))
+    eta = checked_positive("step", step, SOURCE) or eta
     records = SingleIndex(n) if m == 1 else WithReplacement(n, m)
     query = GaussianQuery("gradient", 2 * L2 / m, T, records, paper_scale=scale)
     few = (f"T = {T} is below n: the optimisation error hides the statistical one",) * (T < n)

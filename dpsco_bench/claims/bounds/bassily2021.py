@@ -190,9 +190,7 @@ BOUNDS = (
     Bound("bassily2021.poly_sfw_gradients", "3 floor(n/2)", _poly_sfw_gradients),
     Bound("bassily2021.noisy_smd_gradients", "m (T - 1), about n sqrt(eps T)/2", _noisy_smd_gradients),
     Bound("bassily2021.noisy_smd_fullbatch_gradients", "n (T - 1)", _noisy_smd_fullbatch_gradients),
-    Bound(
-        "bassily2021.noisy_sfw_gradients", "floor(n/2) + 2 floor(sqrt(n)/2) floor(sqrt n)", _noisy_sfw_gradients
-    ),
+    Bound("bassily2021.noisy_sfw_gradients", "floor(n/2) + 2 floor(sqrt(n)/2) floor(sqrt n)", _noisy_sfw_gradients),
     Bound("bassily2021.noisy_sgd_gradients", "n^2", _noisy_sgd_gradients),
     Bound("bassily2021.one_pass", "1.5 n", _one_pass),
     Bound("bassily2021.noisy_smd_rate", "n sqrt(eps T)/2", _noisy_smd_rate),

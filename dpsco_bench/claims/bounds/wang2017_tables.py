@@ -66,7 +66,7 @@ def _frank_wolfe_gradients(c: BoundContext) -> float:
 
 def _ball(c: BoundContext) -> Ball:
     ball = c.constants.ball
-    assert ball is not None
+    assert isinstance(ball, Ball)
     return ball
 
 
