@@ -10,7 +10,7 @@ from typing import Any
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError, checked_count
-from dpsco_bench.geometry.k_support import k_support_norm, project_k_support
+from dpsco_bench.geometry.k_support import k_largest, k_support_norm, project_k_support
 from dpsco_bench.geometry.lp import first_largest, project_l1, project_l2
 from dpsco_bench.geometry.norms import l1_norm, l2_norm, largest, nonzero
 from dpsco_bench.geometry.width import mean_largest, mean_length, mean_longest_block, simulated_width
@@ -74,8 +74,7 @@ class KSupportBall(CentredSet):
     def minimise_linear(self, g: Array) -> Array:
         """``-R`` times the unit vector along the k largest entries of g, of ties the lowest; 0 for ``g = 0``."""
         xp = array_namespace(g)
-        order = xp.argsort(-xp.abs(g), axis=-1, stable=True)
-        kept = xp.where(xp.argsort(order, axis=-1) < self._k(g.shape[-1]), g / nonzero(largest(g)), xp.zeros_like(g))
+        kept = xp.where(k_largest(g, self._k(g.shape[-1])), g / nonzero(largest(g)), xp.zeros_like(g))
         return -self.radius * kept / nonzero(l2_norm(kept))
 
     def euclidean_diameter(self, d: int) -> float:
