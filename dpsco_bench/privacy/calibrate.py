@@ -66,6 +66,8 @@ def calibrate(plan: Plan, privacy: PrivacySpec, calibration: str, constants: str
         raise InputError("calibration", calibration, "one of " + ", ".join(_SCALES))
     scales = _SCALES[calibration](plan, privacy)
     charged = charge(plan, scales, privacy.delta)
+    if plan.queries and charged.kind == "upper" and charged.epsilon > privacy.epsilon:
+        charged = sampled.refutation(plan, scales, privacy) or charged
     covered = any(isinstance(q, CoveringQuery) for q in plan.queries)
     exact_minimiser = any(q.exact_minimiser for q in plan.queries) and not covered
     status = privacy_status(charged.kind, charged.epsilon, privacy.epsilon, constants, calibration, exact_minimiser)

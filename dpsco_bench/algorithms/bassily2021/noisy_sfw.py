@@ -45,6 +45,8 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, no
         raise InputError("p", p, "in (1, 2]", SOURCE)
     if n < 4:
         raise InputError("n", n, "an integer >= 4", SOURCE)
+    if c.smoothness <= 0:
+        raise InputError("smoothness", c.smoothness, "> 0: a declared L1, or no noise hides the increments", SOURCE)
     smooth = SmoothNorm(p, d, norm_rule)
     n0, steps, step = n // 2, isqrt(n), log(n) / (2 * sqrt(n))
     b = steps // 2

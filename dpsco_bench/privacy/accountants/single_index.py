@@ -111,6 +111,28 @@ def single_index_epsilon(shift_over_sigma: float, steps: int, population: int, d
     return max(reversed_bound, _vanishing_epsilon(shift_over_sigma, int(steps), 1.0 / population, delta))
 
 
+def opposed_epsilon(shift_over_sigma: float, steps: int, population: int, delta: float) -> float:
+    """Lower bound for other records that all contribute what the differing one contributes on one of the data sets.
+
+    Then the laws of a step are ``(1-q) N(0,1) + q N(s,1)`` against ``N(0,1)``, with s the full replace-one change: the
+    same test, where a record can be opposed to all the others.
+
+    Parameters
+    ----------
+    shift_over_sigma : float
+        Largest change of one step's value, when the record is drawn, over the noise standard deviation, >= 0.
+    steps, population, delta
+        As in `single_index_epsilon`.
+    """
+    require_nonnegative("shift_over_sigma", shift_over_sigma)
+    require_count("steps", steps)
+    require_count("population", population)
+    require_delta(delta)
+    if population == 1 or shift_over_sigma in (0.0, math.inf):
+        return gaussian.gdp_epsilon(shift_over_sigma * math.sqrt(steps), delta)
+    return _reversed_epsilon(GaussianPair(shift_over_sigma, 1.0 / population, False), int(steps), delta)
+
+
 def single_index_scale(epsilon: float, delta: float, steps: int, population: int) -> float:
     """Least noise for which `single_index_epsilon` is at most ``epsilon``: necessary for privacy, not sufficient.
 

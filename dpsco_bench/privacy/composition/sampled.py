@@ -44,6 +44,19 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     return Charge(epsilon, "upper", pld.accountant_name())
 
 
+def refutation(plan: Plan, scales: Mapping[str, float], privacy: PrivacySpec) -> Charge | None:
+    """A lower bound above the claim, for one single-index query whose upper bound does not prove it; else None.
+
+    One record against all others at the opposite extreme, which a Lipschitz loss allows.
+    """
+    query = plan.queries[0]
+    if len(plan.queries) != 1 or not query.is_normal or not isinstance(query.records, SingleIndex):
+        return None
+    shift = query.sensitivity / scales[query.name]
+    epsilon = single_index.opposed_epsilon(shift, query.releases, query.records.population, privacy.delta)
+    return Charge(epsilon, "lower", single_index.accountant_name()) if epsilon > privacy.epsilon else None
+
+
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """Queries with a share get it of the squared Gaussian-DP budget; the sampled one takes what is left.
 
