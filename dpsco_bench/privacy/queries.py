@@ -80,7 +80,8 @@ class DecayingNoisyMinimumQuery(NoisyMinimumQuery):
 
     Release 0 has Laplace noise of scale ``scale * start``, release t of scale ``scale * max(start decay^t, floor)``. A
     record of the first batch changes any score of release t by up to ``decay^t first``; record ``i >= 1`` of those that
-    enter one by one changes it by up to ``decay^(t - i) later`` from release i on. The sensitivity is the larger of both.
+    enter one by one changes it by up to ``decay^(t - i) later`` from release i on. The sensitivity is the larger of
+    both.
 
     Attributes
     ----------

@@ -81,7 +81,7 @@ def draw():
 
 
 class SineLeastSquares(GeneralisedLinear):
-    """``(1/2)(<a, x> - y)^2`` with ``a_ij = sin(1 + 3i + j)``, ``y_i = cos i``, on a ball: check vectors of lp methods."""
+    """``(1/2)(<a, x> - y)^2`` with ``a_ij = sin(1 + 3i + j)`` and ``y_i = cos i``, on a ball."""
 
     name = "sine_least_squares"
     traits = frozenset(Trait)
