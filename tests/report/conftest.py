@@ -13,8 +13,8 @@ from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.results import write_table
 from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable
+from dpsco_bench.problems import registry
 from dpsco_bench.problems.base import Constants, Trait
-from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signal_family import SignalFamily
 from dpsco_bench.report.inputs import read_inputs
 
@@ -25,7 +25,6 @@ RIDGE = {"algorithm": "wang2017.dp_gd_pl", "problem": "ridge_logistic", "fixed":
 NASTY = 'R&D <b>100 %</b> of |x|_2 #1 ~ {"a"} \\ $ ^ *x* `y` α'
 
 
-@problem
 class Bumpy(SignalFamily):
     """A parabola in the ridge problem's place whose starting gap is its signal."""
 
@@ -269,9 +268,23 @@ def write_side_files(root):
     benchmark.write_text("s\th:m:s\tmax_rss\n123.4\t0:02:03\t-\n")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def bumpy():
+    """Tests here know a problem of their own, others do not."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(registry._USER_PROBLEMS, Bumpy.name, Bumpy)
+        yield
+
+
 @pytest.fixture(scope="session")
 def written(tmp_path_factory):
     """Folder ``results/smoke`` with plan, calibrations, runs, verdicts, timings and benchmarks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(registry._USER_PROBLEMS, Bumpy.name, Bumpy)
+        return write_results(tmp_path_factory)
+
+
+def write_results(tmp_path_factory):
     root = tmp_path_factory.mktemp("report") / "results" / "smoke"
     root.mkdir(parents=True)
     entries = [plan_entry(text) for text in CLAIMS]
