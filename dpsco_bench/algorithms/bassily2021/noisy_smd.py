@@ -30,6 +30,7 @@ DEGENERATE = "degenerate: T = floor((eps n)^2/(16 d kappa l)) = 0, one iterate, 
         "corrected": ("paper", "none"),
         "literal": ("paper", "none"),
     },
+    order_invariant=False,
     defaults={"paper": "corrected"},
 )
 def plan(
