@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, ObjectiveQuery, Query
-
-if TYPE_CHECKING:
-    from dpsco_bench.geometry.smooth_norm import SmoothNorm
 
 LOSS_CLASSES = ("linear", "glm", "any")
 
@@ -66,7 +63,7 @@ class GeneralisedGaussianQuery(Query):
     @property
     def norm(self) -> float:
         """q, the conjugate exponent of ``smooth.p``."""
-        return math.inf if self.smooth.p == 1.0 else self.smooth.p / (self.smooth.p - 1.0)
+        return self.smooth.q
 
     @property
     def norm_kappa(self) -> float:
