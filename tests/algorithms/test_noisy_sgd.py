@@ -72,7 +72,7 @@ def test_privacy_facts(epsilon, upper, lower):
     assert (paper.charge.kind, paper.privacy_status) == (kind, status)
     assert paper.charge.epsilon == pytest.approx(real, rel=0.01)
     shift = 2 / made.queries[0].paper_scale
-    found = opposed_epsilon(shift, 200**2, 200, 1e-6)
+    found = opposed_epsilon(shift, 200**2, 1 / 200, 1e-6)
     assert found == pytest.approx(lower, rel=0.01)
     assert found <= add_remove_epsilon(1 / shift, 1 / 200, 200**2, 1e-6) <= found * 1.01
 
