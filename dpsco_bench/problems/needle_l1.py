@@ -20,7 +20,7 @@ class NeedleL1(SignsL1):
         Dimension, default 64.
     unit : str
         ``noise``: b_N ln K with b_N the last Laplace scale of Algorithm 1 at the cell (L0 = 1, M = 2, the declared L1).
-        ``statistical``: sqrt(eta ln K), for runs without noise.
+        ``statistical``: sqrt(eta ln K), for runs without noise. ``fixed``: 1.
     signal, declared_smoothness
         As in `LinearLosses`; the declared L1 is 0.
     """
@@ -37,8 +37,8 @@ class NeedleL1(SignsL1):
         declared_smoothness: float = 0.0,
         constants: dict[str, float] | None = None,
     ) -> None:
-        if unit not in ("noise", "statistical"):
-            raise InputError("unit", unit, "noise or statistical")
+        if unit not in ("noise", "statistical", "fixed"):
+            raise InputError("unit", unit, "noise, statistical or fixed")
         self.unit_name = unit
         super().__init__(d, signal, declared_smoothness, constants)
 
@@ -47,6 +47,8 @@ class NeedleL1(SignsL1):
         """As the option says, at the cell's n, epsilon and delta."""
         n, log_k = self.count, math.log(self.vertices)
         step = math.log(n / log_k) / n
+        if self.unit_name == "fixed":
+            return 1.0
         if self.unit_name == "statistical":
             return math.sqrt(step * log_k)
         return last_laplace_scale(self, self.vertices) * log_k
