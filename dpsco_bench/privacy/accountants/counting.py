@@ -28,6 +28,8 @@ Floats = NDArray[np.float64]
 _NODES, _THRESHOLDS = 256, 96
 # Counts looked at, in standard deviations above the mean and beyond.
 _SPREAD, _MORE = 40.0, 200
+# Thresholds that so many releases exceed on average are left out: no bound from them.
+_MOST_COUNTED = 1 << 16
 
 
 def accountant_name() -> str:
@@ -116,9 +118,9 @@ class CoordinateSurvival:
 
 def _binomial_epsilon(moved: float, still: float, steps: int, delta: float) -> float:
     """Best bound over k from the tails of Bin(steps, moved) and Bin(steps, still)."""
-    if still <= 0.0 or moved <= still:
-        return 0.0
     mean = steps * moved
+    if still <= 0.0 or moved <= still or mean > _MOST_COUNTED:
+        return 0.0
     counts = np.arange(min(steps, int(mean + _SPREAD * math.sqrt(mean)) + _MORE) + 1.0)
     power, level = _log_tails(moved, steps, counts, False), _log_tails(still, steps, counts, True)
     with np.errstate(divide="ignore"):
