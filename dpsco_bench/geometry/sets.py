@@ -6,6 +6,7 @@ Source: Su, Zhao, Wang 2023 need their Gaussian widths and projections; k-suppor
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from dpsco_bench.backend.namespace import array_namespace
@@ -91,13 +92,19 @@ class KSupportBall(CentredSet):
         k = self._k(d)
         if k in (1, d):
             return self.radius * (mean_length(d) if k == d else mean_largest(d))
-        return simulated_width(self.support, d)
+        return self.radius * _simulated(k, d)
 
     def _k(self, d: int) -> int:
         """K, checked against the dimension."""
         if self.k > d:
             raise InputError("k of the k_support_ball", self.k, f"at most the dimension {d}")
         return self.k
+
+
+@lru_cache(maxsize=256)
+def _simulated(k: int, d: int) -> float:
+    """Simulated width of the unit k-support ball."""
+    return simulated_width(KSupportBall(k, 1.0).support, d)
 
 
 @dataclass(frozen=True)
