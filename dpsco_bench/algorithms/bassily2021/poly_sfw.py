@@ -66,12 +66,12 @@ def poly_sfw(objective, plan, mechanism):
     x_old = objective.start
     estimate = objective.range_gradient(x_old, 0, N)
     chosen = mechanism.release("vertex", polytope.scores(estimate), 0)
-    x = towards(x_old, polytope.vertex(chosen), eta)
+    x = towards(x_old, polytope.vertex(chosen, x_old.dtype), eta)
     for t in range(1, N + 1):
         now, before = objective.range_gradient_pair(x, x_old, N + t - 1, 1)
         estimate = (1 - eta) * (estimate + now - before) + eta * now
         chosen = mechanism.release("vertex", polytope.scores(estimate), t)
-        x_old, x = x, towards(x, polytope.vertex(chosen), eta)
+        x_old, x = x, towards(x, polytope.vertex(chosen, x_old.dtype), eta)
         objective.observe(x)
     return x
 
