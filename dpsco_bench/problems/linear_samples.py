@@ -96,6 +96,7 @@ class SignSample(LinearSample):
         if count == 1:
             return self._single(first)
         if count * self.d <= MOST_SUMMED:
+            self._refuse_summed(first, count)
             return self._drawn(first, count).mean(axis=0)
         if (first, count) not in self._sums:
             if self._levels is not None:
@@ -107,6 +108,7 @@ class SignSample(LinearSample):
 
     def records(self, first: int, count: int) -> np.ndarray:
         """As drawn, one after the other."""
+        self._refuse_summed(first, count)
         return self._drawn(first, count).swapaxes(0, 1)
 
     def chosen(self, indices: np.ndarray) -> np.ndarray:
@@ -119,6 +121,7 @@ class SignSample(LinearSample):
         return np.where(self._levels[replicate, indices] > rank[:, :, None], self.scale, -self.scale)
 
     def _single(self, index: int) -> np.ndarray:
+        self._refuse_summed(index, 1)
         first, block = self._block
         if not first <= index < first + len(block):
             count = min(self.n - index, max(1, BLOCK_VALUES // (self.rows * self.d)))
@@ -127,7 +130,6 @@ class SignSample(LinearSample):
 
     def _drawn(self, first: int, count: int) -> np.ndarray:
         """Records from ``first`` on, shape ``(count, S R, d)``."""
-        self._refuse_summed(first, count)
         u = self.uniform("records", first, count, self.d)
         signs = np.where(u[:, None] < self.chances[:, None, :], self.scale, -self.scale)
         return signs.reshape(count, self.rows, self.d)

@@ -39,7 +39,7 @@ def test_one_record_a_step(p):
     made = planned(100, p=p)
     (query,) = made.queries
     R2 = 8 ** (0.5 - 1 / p) * 2
-    assert R2 == pytest.approx(constants(p).ball.euclidean_diameter(8))
+    assert pytest.approx(constants(p).ball.euclidean_diameter(8)) == R2
     assert (made.steps, made.batch, made.gradient_evaluations) == (10**4, 1, 10**4)
     assert query.records == SingleIndex(100) and query.sensitivity == 2
     assert query.paper_scale == pytest.approx(math.sqrt(8 * L))

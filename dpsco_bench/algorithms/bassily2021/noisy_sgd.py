@@ -67,7 +67,7 @@ def plan(
     eta = checked_positive("step", step, SOURCE) or eta
     records = SingleIndex(n) if m == 1 else WithReplacement(n, m)
     query = GaussianQuery("gradient", 2 * L2 / m, T, records, paper_scale=scale)
-    few = (f"T = {T} is below n: the optimisation error hides the statistical one",) * (T < n)
+    few = (f"T = {T} is below n: the optimisation error hides the statistical one",) * (n > T)
     return make_plan(query, gradient_evaluations=m * T, warnings=few, n=n, steps=T, batch=m, step=eta)
 
 

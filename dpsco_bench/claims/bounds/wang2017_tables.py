@@ -66,7 +66,7 @@ def _frank_wolfe_gradients(c: BoundContext) -> float:
 
 def _ball(c: BoundContext) -> FeasibleSet:
     ball = c.constants.ball
-    assert isinstance(ball, Ball)
+    assert ball is not None
     return ball
 
 
