@@ -75,10 +75,9 @@ class GeneralisedGaussianQuery(Query):
 class DecayingNoisyMinimumQuery(NoisyMinimumQuery):
     """Report noisy max of a recursive estimate: a record's influence on the scores decays, and so does the noise.
 
-    Release 0 has Laplace noise of scale ``scale * start``, release t of scale ``scale * max(start decay^t, floor)``. A
-    record of the first batch changes any score of release t by up to ``decay^t first``; record ``i >= 1`` of those that
-    enter one by one changes it by up to ``decay^(t - i) later`` from release i on. The sensitivity is the larger of
-    both.
+    Release t has Laplace noise of scale ``scale * max(start decay^t, floor)``, release 0 of ``scale * start``. A record
+    of the first batch changes any score of release t by up to ``decay^t first``; record ``i >= 1`` of those that enter
+    one by one changes it by up to ``decay^(t - i) later`` from release i on. The sensitivity is the larger of both.
 
     Attributes
     ----------
@@ -112,9 +111,9 @@ class DecayingNoisyMinimumQuery(NoisyMinimumQuery):
                 raise InputError(f"{key} of {self.name}", getattr(self, key), "a finite number > 0")
 
     def factors(self, first: int, steps: int) -> np.ndarray:
-        """``max(start decay^t, floor)``, and ``start`` at release 0."""
-        steps_from = np.arange(first, first + steps)
-        return np.where(steps_from == 0, self.start, np.maximum(self.start * self.decay**steps_from, self.floor))
+        """``start`` in release 0, then ``max(start decay^t, floor)``."""
+        t = np.arange(first, first + steps)
+        return np.maximum(self.start * self.decay**t, np.where(t == 0, 0.0, self.floor))
 
 
 @dataclass(frozen=True, kw_only=True)
