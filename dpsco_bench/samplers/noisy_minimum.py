@@ -26,9 +26,7 @@ def lazy_rows(scores: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]
     """
     lowest = scores.min(axis=-1)
     widest = scale * math.log(max(1.0, _MOST_DRAWS * scores.shape[-1]))
-    return np.flatnonzero(
-        scores.max(axis=-1) - lowest <= widest if scale > 0.0 else np.zeros(len(scores), bool)
-    ), lowest
+    return np.flatnonzero((scores.max(axis=-1) - lowest <= widest) & (scale > 0.0)), lowest
 
 
 def lazy_minima(
