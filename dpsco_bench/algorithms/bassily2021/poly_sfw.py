@@ -21,6 +21,7 @@ SOURCE = "Bassily, Guzman, Nandi 2021, Algorithm 1, Theorems 3 and 4"
     source=SOURCE,
     needs=(Trait.CONVEX, Trait.SMOOTH_OR_LINEAR, Trait.LIPSCHITZ, Trait.POLYTOPE),
     order_invariant=False,
+    least_norm=1.0,
 )
 def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str) -> Plan:
     """Steps eta = ln(n/ln K)/n towards the vertex of least noisy score against a recursive gradient estimate.
