@@ -21,12 +21,12 @@ from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.library import check_run
 from dpsco_bench.execution.request import make_cell, plan_cell
+from dpsco_bench.execution.run import make_objective
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Full, Poisson
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.objective import Objective
 
 RECORDS, REPLICATES = 24, 8
 NEIGHBOURS = 12
@@ -160,7 +160,7 @@ class _Case:
         """Run with the calibrated noise times a factor."""
         scales = {name: factor * scale for name, scale in self.scales.items()}
         source = factory(self.plan, scales, self.cell.run_key(0), self.seed, first, replicates)
-        objective = Objective(self.problem, data or self.data, replicates)
+        objective = make_objective(self.cell, data or self.data, (self.seed, 0, first, replicates))
         assert self.function is not None
         output = to_numpy(self.function(objective, self.plan, source))
         return _Run(output, source, to_numpy(objective.evaluations))
@@ -248,6 +248,8 @@ class _Case:
         """Why the search over neighbours says nothing here, or an empty string."""
         if self.problem.shares_records:
             return "all records of this problem are equal"
+        if self.problem.draws_per_replicate:
+            return "every replicate has a sample of its own"
         if self.status != "global":
             return "the constants of this problem are nominal"
         leaks = [leak for leak in (self.plan.unprotected, *self.plan.leaks) if leak]

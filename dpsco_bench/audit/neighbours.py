@@ -49,6 +49,8 @@ def candidate_pairs(cell: Cell, seed: int) -> Iterator[Neighbours]:
     problem = cell.problem_entry
     if problem.shares_records:
         raise Refusal(f"audit on {cell.problem}", "all its records are equal, so it has no neighbouring data sets")
+    if problem.draws_per_replicate:
+        raise Refusal(f"audit on {cell.problem}", "every run has a sample of its own, so no two are neighbours")
     if not isinstance(problem, CanaryHuber):
         yield _extreme_pair(cell, seed)
         return

@@ -32,7 +32,7 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
     dict
         ``variant``, ``schedule``, ``scales``, ``epsilon_real``, ``epsilon_real_kind``, ``accountant``,
         ``privacy_status``, ``gradient_evaluations``, ``constants`` (a dict), ``dimension`` (the one that schedules and
-        bounds use), ``leaks``, ``warnings``.
+        bounds use), ``signal_capped`` (see `Problem.signal_capped`), ``leaks``, ``warnings``.
     """
     variant, plan = cell.plan(calibration, root_seed)
     constants = cell.constants(root_seed)
@@ -42,7 +42,8 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
         calibrated = Calibration(calibration, {}, Charge(math.nan, "upper", "not charged"), "unproven")
     entry = calibration_json(variant, plan, calibrated)
     entry["warnings"] += cell.problem_entry.warnings
-    return {**entry, "constants": asdict(constants), "dimension": cell.problem_entry.effective_dimension}
+    known = {"constants": asdict(constants), "dimension": cell.problem_entry.effective_dimension}
+    return {**entry, **known, "signal_capped": cell.problem_entry.signal_capped}
 
 
 def calibration_json(variant: str, plan: Plan, calibrated: Calibration) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Data, Problem
+from dpsco_bench.problems.base import Constants, Data, Draws, Problem, StreamFactory
 from dpsco_bench.problems.registry import get_problem, problem_class
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
@@ -43,6 +43,8 @@ class Cell:
         The swept parameter and its value, for slopes.
     cell : int
         Number within the job.
+    signal : float or None
+        Value of the problem's free signal strength, where the cell belongs to a grid of it.
     """
 
     algorithm: str
@@ -58,6 +60,7 @@ class Cell:
     parameter: str = ""
     value: float = float("nan")
     cell: int = 0
+    signal: float | None = None
 
     def __post_init__(self) -> None:
         for key in ("n", "d"):
@@ -96,7 +99,7 @@ class Cell:
         return problem.at(self.n, float(self.epsilon), float(self.delta))
 
     def data_key(self) -> str:
-        """What names the data streams: neither algorithm, privacy nor calibration."""
+        """What names the data streams: neither algorithm, privacy, calibration nor signal."""
         return _canonical(data=self.problem, options=self._data_options(), n=self.n, d=self.problem_entry.dimension)
 
     def run_key(self, data_set: int) -> str:
@@ -121,16 +124,25 @@ class Cell:
         options = {
             k: float(v) if isinstance(defaults.get(k), float) and isinstance(v, int) else v
             for k, v in placeless(self.problem, {**self.problem_options, **self.problem_entry.pins}).items()
-            if k != "constants"
+            if k not in ("constants", self.problem_entry.signal_option)
         }
         return {k: v for k, v in options.items() if v != defaults.get(k, inspect.Parameter.empty)}
 
     def draw_data(self, root_seed: int, data_set: int) -> Data:
-        """Draw one data set from its keyed streams."""
+        """Draw one data set from its keyed streams; only its size where every replicate has its own sample."""
+        if self.problem_entry.draws_per_replicate:
+            return Data(self.n)
+        return self.problem_entry.draw(self.n, self._data_streams(root_seed, data_set, np))
+
+    def draws(
+        self, root_seed: int, data_set: int = 0, first_replicate: int = 0, replicates: int = 1, xp: Any = np
+    ) -> Draws:
+        """The random numbers of the samples of some replicates, for `Problem.sample`."""
+        return Draws(self._data_streams(root_seed, data_set, xp), first_replicate, replicates)
+
+    def _data_streams(self, root_seed: int, data_set: int, xp: Any) -> StreamFactory:
         what = self.data_key()
-        return self.problem_entry.draw(
-            self.n, lambda name: Stream(stream_key(root_seed, what, f"data/{data_set}/{name}"), np)
-        )
+        return lambda name: Stream(stream_key(root_seed, what, f"data/{data_set}/{name}"), xp)
 
     def constants(self, root_seed: int) -> Constants:
         """The constants that the algorithm sees; the data are drawn only where the constants depend on them."""

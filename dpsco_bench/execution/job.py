@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from dpsco_bench.execution.cell import Cell, located, without_places
 from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.execution.results import CERTIFIED, FINAL, build_table
-from dpsco_bench.execution.run import Trace, replicate_blocks, run_block
-from dpsco_bench.problems.objective import Objective
+from dpsco_bench.execution.run import BLOCK_SCORES, Trace, make_objective, replicate_blocks, run_block
+from dpsco_bench.execution.signals import signal_groups
 
 Progress = Callable[[int, int], None]
+Rows = list[dict[str, Any]]
 FINEST_CERTIFICATE = 1e-12
 PLACES = ("data_root", "plugins")
 """Keys of a job that say where things are; results do not store them."""
@@ -43,13 +45,15 @@ def execute(
     rows: list[dict[str, Any]] = []
     if job.get("skipped"):
         return build_table(rows, {"job": {"skipped": job["skipped"]}, "calibrations": {}})
-    entries = list(zip(job["cells"], calibrations["cells"], strict=True))
-    for done, (entry, calibrated) in enumerate(entries):
-        cell = located(entry, job["data_root"])
+    done = 0
+    for group in signal_groups(zip(job["cells"], calibrations["cells"], strict=True)):
+        cells = [located(entry, job["data_root"]) for entry, _ in group]
         make = _closed_form_rows if job.get("evaluation") == "closed_form" else _run_rows
-        columns = _cell_columns(job, cell, calibrated)
-        rows.extend(_merged(columns, row) for row in make(job, cell, calibrated))
-        progress(done + 1, len(entries))
+        for cell, (_, calibrated), found in zip(cells, group, make(job, cells, group[0][1]), strict=True):
+            columns = _cell_columns(job, cell, calibrated)
+            rows.extend(_merged(columns, row) for row in found)
+        done += len(group)
+        progress(done, len(job["cells"]))
     stored = {key: value for key, value in job.items() if key not in PLACES}
     stored["cells"] = [without_places(entry) for entry in job["cells"]]
     return build_table(rows, {"job": stored, "calibrations": dict(calibrations)})
@@ -89,10 +93,25 @@ def _cell_columns(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, A
     }
 
 
-def _run_rows(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _run_rows(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapping[str, Any]) -> list[Rows]:
+    """Rows of each cell of a group, at as many signals at once as memory allows (one, where the problem says so)."""
+    problem = cells[0].problem_entry
+    row_size = problem.row_size(cells[0].n)
+    several = cells[0].signal is not None and problem.with_signals(np.array([cells[0].signal])) is not None
+    size = max(1, BLOCK_SCORES // row_size) if several else 1
+    chunks = [cells[first : first + size] for first in range(0, len(cells), size)]
+    return [rows for chunk in chunks for rows in _chunk_rows(job, chunk, calibrated, row_size, several)]
+
+
+def _chunk_rows(
+    job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapping[str, Any], row_size: int, several: bool
+) -> list[Rows]:
+    found: list[Rows] = [[] for _ in cells]
+    cell = cells[0]
+    signals = [float(other.signal) for other in cells if other.signal is not None] if several else []
     for data_set in range(job["data_sets"]):
         data = cell.draw_data(job["seed"], data_set)
-        for first, count in replicate_blocks(cell.n, job["replicates"]):
+        for first, count in replicate_blocks(row_size * len(cells), job["replicates"]):
             trace = run_block(
                 cell,
                 job["calibration"],
@@ -105,21 +124,26 @@ def _run_rows(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any])
                 backend=job["backend"],
                 dtype=job["dtype"],
                 record=job.get("record"),
+                signals=signals,
             )
-            yield from _trace_rows(trace, data_set, first)
+            for number, rows in enumerate(found):
+                rows.extend(_trace_rows(trace, data_set, first, slice(number * count, (number + 1) * count)))
+    return found
 
 
-def _trace_rows(trace: Trace, data_set: int, first: int) -> Iterator[dict[str, Any]]:
-    last = trace.risk.shape[1] - 1
-    for replicate in range(trace.risk.shape[0]):
+def _trace_rows(trace: Trace, data_set: int, first: int, part: slice) -> Iterator[dict[str, Any]]:
+    """Rows of the replicates of one signal, which are the ``part`` of a trace."""
+    risk, evaluations, start_risk = trace.risk[part], trace.evaluations[part], trace.start_risk[part]
+    last = risk.shape[1] - 1
+    for replicate in range(risk.shape[0]):
         for checkpoint in range(last + 1):
             yield {
                 "data_set": data_set,
                 "replicate": first + replicate,
                 "checkpoint": FINAL if checkpoint == last else checkpoint,
-                "gradient_evaluations": float(trace.evaluations[replicate, checkpoint]),
-                "risk": float(trace.risk[replicate, checkpoint]),
-                "start_risk": trace.start_risk,
+                "gradient_evaluations": float(evaluations[replicate, checkpoint]),
+                "risk": float(risk[replicate, checkpoint]),
+                "start_risk": float(start_risk[replicate]),
                 "warnings": _certificate(trace.certificate),
             }
 
@@ -132,17 +156,21 @@ def _certificate(gradient_norm: float | None) -> str:
     return f"{CERTIFIED}: gradient below 1e{power:d} of the linear term and G"
 
 
-def _closed_form_rows(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """One row: the exact expectation that the problem knows for the algorithm."""
-    measure = get_measure(cell.algorithm_entry.measure)
-    schedule, scales = calibrated["schedule"], calibrated["scales"]
-    risk = measure.closed_form(cell.problem_entry, cell.algorithm_entry.id, schedule, scales)
-    objective = Objective(cell.problem_entry, cell.draw_data(job["seed"], 0), 1)
-    yield {
-        "data_set": 0,
-        "replicate": 0,
-        "checkpoint": FINAL,
-        "gradient_evaluations": float(calibrated["gradient_evaluations"]),
-        "risk": risk,
-        "start_risk": measure.at_start(objective),
-    }
+def _closed_form_rows(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapping[str, Any]) -> list[Rows]:
+    """One row a cell: the exact expectation that the problem knows for the algorithm."""
+    measure = get_measure(cells[0].algorithm_entry.measure)
+    found: list[Rows] = []
+    for cell in cells:
+        entry = cell.problem_entry
+        risk = measure.closed_form(entry, cell.algorithm_entry.id, calibrated["schedule"], calibrated["scales"])
+        objective = make_objective(cell, cell.draw_data(job["seed"], 0), (job["seed"], 0, 0, 1))
+        row = {
+            "data_set": 0,
+            "replicate": 0,
+            "checkpoint": FINAL,
+            "gradient_evaluations": float(calibrated["gradient_evaluations"]),
+            "risk": risk,
+            "start_risk": float(measure.at_start(objective)[0]),
+        }
+        found.append([row])
+    return found

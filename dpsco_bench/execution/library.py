@@ -32,7 +32,7 @@ class Result:
     gradient_evaluations : array (R,)
         Single-record gradients that were evaluated.
     start_risk : float
-        Excess risk of the starting point.
+        Excess risk of the starting point (the replicates' mean, where they have samples of their own).
     calibration : dict
         ``calibration``, ``variant``, ``schedule``, ``scales`` (noise standard deviation per query), ``epsilon_real``,
         ``epsilon_real_kind``, ``privacy_status``, ``accountant``, planned ``gradient_evaluations``, ``constants``.
@@ -179,13 +179,14 @@ def _run(
             backend=backend,
             dtype=dtype,
         )
-        for first, count in replicate_blocks(cell.n, replicates)
+        for first, count in replicate_blocks(cell.problem_entry.row_size(cell.n), replicates)
     ]
+    starts = np.concatenate([block.start_risk for block in blocks])
     return Result(
         np.concatenate([block.risk[:, -1] for block in blocks]),
         np.concatenate([block.output for block in blocks]),
         np.concatenate([block.evaluations[:, -1] for block in blocks]),
-        blocks[0].start_risk,
+        float(starts[0]) if (starts == starts[0]).all() else float(starts.mean()),
         {"calibration": calibration, **calibrated},
         cell,
     )

@@ -36,9 +36,9 @@ class Measure:
         """The measure for the output (or the present iterate) ``x (R, d)``, shape ``(R,)``."""
         raise InputError("measure", type(self).__name__, "a measure with a value")
 
-    def at_start(self, objective: Objective) -> float:
-        """The measure of the trivial run, which stays at the starting point."""
-        return float(self.value(objective, objective.start)[0])
+    def at_start(self, objective: Objective) -> np.ndarray:
+        """The measure of the trivial run, which stays at the starting point, shape ``(R,)``."""
+        return self.value(objective, objective.start)
 
     def closed_form(
         self, problem: Problem, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,19 +14,20 @@ from dpsco_bench.backend.tuning import tuned
 from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.measures import Measure, get_measure
+from dpsco_bench.execution.signals import SharedNoise
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.objective import Objective, Observer
 
 BLOCK_SCORES = 1 << 22
-"""Most margins (replicates times records) held at once."""
+"""Most numbers (mostly margins: rows times records) held at once."""
 
 MechanismFactory = Callable[..., Mechanism]
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What one block of replicates gave.
+    """What one block of replicates gave; where several signals were run at once, the rows of all of them.
 
     Attributes
     ----------
@@ -34,7 +36,7 @@ class Trace:
     risk, evaluations : array (R, C)
         The algorithm's measure (mostly the excess risk) and counted gradient evaluations at each checkpoint; the last
         one is the final output.
-    start_risk : float
+    start_risk : array (R,)
         The measure at the starting point.
     certificate : float or None
         `Objective.certificate`.
@@ -43,7 +45,7 @@ class Trace:
     output: np.ndarray
     risk: np.ndarray
     evaluations: np.ndarray
-    start_risk: float
+    start_risk: np.ndarray
     certificate: float | None = None
 
 
@@ -89,9 +91,13 @@ def run_block(
     backend: str = "numpy",
     dtype: str = "float64",
     record: float | None = None,
-    mechanism: MechanismFactory = Mechanism,
+    signals: Sequence[float] = (),
+    mechanism: MechanismFactory | None = None,
 ) -> Trace:
     """Run replicates ``first_replicate .. first_replicate + replicates - 1`` of a cell on one data set.
+
+    With ``signals`` at each of these signal strengths at once, in place of the cell's own; the rows of the trace are
+    then signal-major, and a ``mechanism`` has to serve all of them.
 
     Raises
     ------
@@ -103,9 +109,11 @@ def run_block(
     measure = get_measure(cell.algorithm_entry.measure)
     checkpoints = Checkpoints(measure, record, cell.n)
     watched = record is not None or measure.along_the_run
-    objective = Objective(cell.problem_entry, data, replicates, xp, dtype, checkpoints if watched else None)
-    source = mechanism(plan, scales, cell.run_key(data_set), root_seed, first_replicate, replicates, xp, dtype)
-    start_risk = measure.at_start(objective)
+    where = (root_seed, data_set, first_replicate, replicates)
+    objective = make_objective(cell, data, where, xp, dtype, checkpoints if watched else None, signals)
+    make = mechanism or (partial(SharedNoise, len(signals)) if signals else Mechanism)
+    source = make(plan, scales, cell.run_key(data_set), root_seed, first_replicate, replicates, xp, dtype)
+    start_risk = _start_risks(measure, objective, replicates)
     run = cell.algorithm_entry.run_function
     if run is None:
         raise InputError("algorithm", cell.algorithm, "one with a run, attached by @plan.run")
@@ -119,9 +127,58 @@ def run_block(
     return Trace(final, risk, np.stack(checkpoints.evaluations, axis=1), start_risk, objective.certificate)
 
 
-def replicate_blocks(n: int, replicates: int) -> list[tuple[int, int]]:
-    """Split replicates into ``(first, count)`` blocks of bounded memory; depends on n and the count alone."""
-    size = max(1, min(replicates, BLOCK_SCORES // n))
+def make_objective(
+    cell: Cell,
+    data: Data,
+    where: tuple[int, int, int, int],
+    xp: Any = np,
+    dtype: str = "float64",
+    observer: Observer | None = None,
+    signals: Sequence[float] = (),
+) -> Objective:
+    """The objective of a block of replicates, on the shared data set or on samples of their own.
+
+    Parameters
+    ----------
+    cell, data
+        What is run, and `Cell.draw_data` of it.
+    where : tuple
+        Root seed, number of the data set, first replicate, number of replicates.
+    xp, dtype, observer
+        As for `Objective`.
+    signals : sequence of float
+        Signals to run at once; none for the cell's own.
+    """
+    problem = cell.problem_entry
+    if signals:
+        several = problem.with_signals(np.asarray(signals, dtype=np.float64))
+        if several is None:
+            raise InputError("signals", list(signals), f"run one by one on {problem.name}")
+        problem = several
+    rows = max(1, len(signals)) * where[3]
+    if not problem.draws_per_replicate:
+        return Objective(problem, data, rows, xp, dtype, observer)
+    sample = problem.sample(cell.n, cell.draws(*where, xp))
+    return Objective(problem, sample, rows, xp, dtype, observer, cell.n)
+
+
+def _start_risks(measure: Measure, objective: Objective, replicates: int) -> np.ndarray:
+    """The measure at the start, per row; replicates that share their data share its very digits."""
+    values = measure.at_start(objective)
+    return values if objective.problem.draws_per_replicate else np.repeat(values[::replicates], replicates)
+
+
+def replicate_blocks(row_size: int, replicates: int) -> list[tuple[int, int]]:
+    """Split replicates into ``(first, count)`` blocks of bounded memory.
+
+    Parameters
+    ----------
+    row_size : int
+        Numbers that one replicate holds at once (`Problem.row_size`, times the signals that are run at once).
+    replicates : int
+        Their number.
+    """
+    size = max(1, min(replicates, BLOCK_SCORES // row_size))
     return [(first, min(size, replicates - first)) for first in range(0, replicates, size)]
 
 

@@ -2,205 +2,33 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
-from enum import Enum
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError, checked_count
-from dpsco_bench.geometry.ball import Ball
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.problems.constants import Constants, checked_real, constant_names
+from dpsco_bench.problems.data import Batch, Data, Draws, StreamFactory, gathered, single_records, sliced
+from dpsco_bench.problems.traits import DOMAIN_TRAITS, Trait, domain_traits
+
+__all__ = [
+    "DOMAIN_TRAITS",
+    "Batch",
+    "Constants",
+    "Data",
+    "Draws",
+    "Problem",
+    "StreamFactory",
+    "Trait",
+    "checked_real",
+    "constant_names",
+    "domain_traits",
+]
 
 Array = Any
-StreamFactory = Callable[[str], Stream]
-
-
-class Trait(Enum):
-    """Properties of an objective that algorithms ask for."""
-
-    CONVEX = "convex records"
-    SMOOTH = "smooth records"
-    STRONGLY_CONVEX = "a strongly convex objective"
-    POLYAK_LOJASIEWICZ = "the Polyak-Lojasiewicz inequality"
-    LIPSCHITZ = "Lipschitz records"
-    UNCONSTRAINED = "the whole space as domain"
-    BALL = "a ball as domain"
-    UNREGULARISED = "an objective without regulariser"
-    L1_BALL = "an l1 ball as domain"
-    L2_BALL = "an l2 ball as domain"
-    BALL_OR_STRONGLY_CONVEX = "a ball as domain or a strongly convex objective"
-    GENERALISED_LINEAR = "generalised linear records"
-
-
-DOMAIN_TRAITS = {
-    "space": frozenset({Trait.UNCONSTRAINED}),
-    "l1_ball": frozenset({Trait.BALL, Trait.L1_BALL}),
-    "l2_ball": frozenset({Trait.BALL, Trait.L2_BALL}),
-}
-"""What the name of a domain says."""
-
-
-@dataclass(frozen=True)
-class Constants:
-    """Constants of an objective ``F(x) = mean_i f_i(x) + (regularisation/2) ||x||^2`` in the Euclidean norm.
-
-    Attributes
-    ----------
-    lipschitz : float
-        G, Lipschitz constant of every record's loss ``f_i`` (the regulariser excluded).
-    smoothness : float
-        L, Lipschitz constant of every ``grad f_i`` (the regulariser excluded).
-    strong_convexity : float
-        mu of the whole objective (or its Polyak-Lojasiewicz constant); 0 if there is none.
-    regularisation : float
-        lambda >= 0 of the ridge term.
-    initial_gap : float
-        D0, an a-priori (not data-dependent) bound on ``F(start) - min F``.
-    initial_distance : float
-        A-priori bound on ``||start - x*||``; 0 where none is declared (see `distance`).
-    diameter : float
-        Euclidean diameter of the feasible set; 0 for the whole space.
-    domain : str
-        ``space``, or the name of the feasible ball (`geometry.ball.BALLS`).
-    status : str
-        ``global`` where `lipschitz` and `smoothness` hold on the whole domain, ``nominal`` where only declared.
-    """
-
-    lipschitz: float
-    smoothness: float
-    strong_convexity: float = 0.0
-    regularisation: float = 0.0
-    initial_gap: float = 1.0
-    initial_distance: float = 0.0
-    diameter: float = 0.0
-    domain: str = "space"
-    status: str = "global"
-
-    def __post_init__(self) -> None:
-        for name in constant_names():
-            object.__setattr__(self, name, checked_real(name, getattr(self, name), positive=name in _POSITIVE))
-        if (self.domain == "space") != (self.diameter == 0):
-            allowed = "0, the domain being the whole space" if self.domain == "space" else "a finite number > 0"
-            raise InputError("diameter", self.diameter, allowed)
-
-    @property
-    def total_smoothness(self) -> float:
-        """Smoothness of the objective with its regulariser, ``L + lambda``."""
-        return self.smoothness + self.regularisation
-
-    @property
-    def condition_number(self) -> float:
-        """``kappa = L/mu`` with L of the losses alone; infinite without strong convexity."""
-        return self.smoothness / self.strong_convexity if self.strong_convexity > 0 else math.inf
-
-    @property
-    def distance(self) -> float:
-        """A-priori bound on ``||start - x*||``: as declared, else ``sqrt(2 D0/mu)``.
-
-        Raises
-        ------
-        InputError
-            Without declared distance and strong convexity.
-        """
-        if self.initial_distance > 0:
-            return self.initial_distance
-        if self.strong_convexity > 0:
-            return math.sqrt(2.0 * self.initial_gap / self.strong_convexity)
-        raise InputError("initial_distance", self.initial_distance, "a finite number > 0 here")
-
-    @property
-    def ball(self) -> Ball | None:
-        """The feasible ball that domain and diameter describe; None for the whole space."""
-        return None if self.domain == "space" else Ball(self.domain, 0.5 * self.diameter)
-
-    def override(self, **values: float) -> Constants:
-        """Replace constants by declared ones; a value that claims more than the problem proves makes them nominal.
-
-        A larger Lipschitz or smoothness constant or diameter and a smaller strong convexity remain true; the a-priori
-        gap and distance enter schedules only.
-
-        Raises
-        ------
-        InputError
-            For an unknown constant or a value outside its range.
-        """
-        for key in values:
-            if key not in constant_names():
-                raise InputError("problem constant", key, "one of " + ", ".join(constant_names()))
-        new = replace(self, **values)  # type: ignore[arg-type]
-        stronger = (
-            new.lipschitz < self.lipschitz
-            or new.smoothness < self.smoothness
-            or new.strong_convexity > self.strong_convexity
-            or new.regularisation != self.regularisation
-            or new.diameter < self.diameter
-        )
-        return replace(new, status="nominal") if stronger else new
-
-
-_POSITIVE = ("lipschitz", "smoothness", "initial_gap")
-_LABELS = ("domain", "status")
-
-
-def constant_names() -> tuple[str, ...]:
-    """Names of the constants that are numbers, in order: those that may be declared by key."""
-    return tuple(f.name for f in fields(Constants) if f.name not in _LABELS)
-
-
-def checked_real(key: str, value: Any, *, positive: bool) -> float:
-    """Return ``value`` as a float if it is a finite number >= 0 (> 0 if ``positive``).
-
-    Raises
-    ------
-    InputError
-        Otherwise, under the name ``key``.
-    """
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or value < 0 or (positive and value == 0):
-        raise InputError(key, value, "a finite number > 0" if positive else "a finite number >= 0")
-    return float(value)
-
-
-@dataclass(frozen=True)
-class Data:
-    """A data set shared by all replicates: ``features (n, d)`` and ``labels (n,)``, or only a count for oracles."""
-
-    n: int
-    features: Array = None
-    labels: Array = None
-
-    def to(self, xp: Any, dtype: str) -> Data:
-        """Move the arrays to namespace ``xp`` with a floating dtype."""
-        if self.features is None:
-            return self
-        kind = getattr(xp, dtype)
-        return Data(self.n, xp.asarray(self.features, dtype=kind), xp.asarray(self.labels, dtype=kind))
-
-
-@dataclass(frozen=True)
-class Batch:
-    """One batch of records per replicate, padded to a common width.
-
-    Attributes
-    ----------
-    indices : array (R, W) of int64
-        Record indices; 0 where padded.
-    mask : array (R, W)
-        1 for selected records, 0 where padded, in the state's dtype.
-    sizes : array (R,) of float64
-        Number of selected records.
-    expected_size : float
-        b, the divisor of batch means. Dividing by the drawn size would not be what the accountant charges.
-    """
-
-    indices: Array
-    mask: Array
-    sizes: Array
-    expected_size: float
 
 
 class Problem:
@@ -229,6 +57,13 @@ class Problem:
         True where the constructor takes ``root``, the folder that holds a real data set.
     file_options : tuple of str
         Constructor options that are places of a user's files; `pins` holds what such a file contains.
+    draws_per_replicate : bool
+        True where every replicate has a sample of its own (see `sample`) instead of one data set for all.
+    population : bool
+        True where risks are those of the population and not of the sample.
+    signal_option : str
+        Constructor option, a float, that sets a free signal strength; empty where there is none. Streams are not keyed
+        by it (common random numbers), and claims take the largest mean risk over a grid of it.
     """
 
     name: ClassVar[str] = ""
@@ -240,6 +75,9 @@ class Problem:
     data_dependent_constants: bool = False
     needs_data_root: ClassVar[bool] = False
     file_options: ClassVar[tuple[str, ...]] = ()
+    draws_per_replicate: ClassVar[bool] = False
+    population: ClassVar[bool] = False
+    signal_option: ClassVar[str] = ""
     default_dimension: ClassVar[int] = 10
 
     def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
@@ -267,7 +105,7 @@ class Problem:
     def properties(self) -> frozenset[Trait]:
         """`traits`, and those that the domain and the regulariser decide."""
         own = self.own_constants
-        found = self.traits | DOMAIN_TRAITS[own.domain]
+        found = self.traits | domain_traits(own.domain)
         if own.regularisation == 0:
             found |= {Trait.UNREGULARISED}
         if found & {Trait.BALL, Trait.STRONGLY_CONVEX}:
@@ -286,6 +124,29 @@ class Problem:
         the data, decide which.
         """
         return self
+
+    def with_signals(self, values: np.ndarray) -> Problem | None:
+        """The same problem at several signals at once, or None where they have to be run one by one.
+
+        Rows are then signal-major: of ``x (S R, d)``, row i has signal ``i // R`` and replicate ``i % R``, and all that
+        is computed for ``x`` is computed row by row.
+
+        Parameters
+        ----------
+        values : array (S,)
+            In place of the option `signal_option`.
+        """
+        return None
+
+    @property
+    def signal_capped(self) -> bool:
+        """Whether the effective signal is the largest possible, so that a larger one would change nothing."""
+        return False
+
+    @property
+    def feasible_set(self) -> Any:
+        """The feasible set as iterates see it; None for the whole space."""
+        return self.own_constants.ball
 
     def constants_of(self, data: Data) -> Constants:
         """Constants for one data set; the same for all of them unless `data_dependent_constants`."""
@@ -331,21 +192,63 @@ class Problem:
         """Draw a data set of ``n`` records from the keyed data streams."""
         return Data(n)
 
-    def mean_gradient(self, x: Array, data: Data) -> Array:
+    def sample(self, n: int, draws: Draws) -> Any:
+        """Draw the samples of ``n`` records of some replicates, where `draws_per_replicate`.
+
+        What it returns is for this problem's own methods only: records, sufficient statistics, or ``draws`` itself
+        where records are drawn on the fly. With a `Data` of ``features (R, n, d)`` and ``labels (R, n)`` the other
+        methods follow from `batch_gradient`, `risk` and `optimal_risk`.
+        """
+        raise InputError("problem", self.name, "a problem with sample")
+
+    def row_size(self, n: int) -> int:
+        """How many numbers a row (a replicate at one signal) holds at once; bounds the rows of a block."""
+        return n * self.dimension if self.draws_per_replicate else n
+
+    def gather(self, data: Any, indices: Array) -> Any:
+        """Records ``indices (R, W)`` of each replicate as `batch_gradient` takes them."""
+        return gathered(data, indices)
+
+    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
+        """Mean of the loss gradients of records ``first .. first + count - 1`` at ``x (R, d)``; shape ``(R, d)``."""
+        rows = sliced(data, first, count)
+        if rows.features is None or rows.features.ndim == 2:
+            return self.mean_gradient(x, rows)
+        return self.batch_gradient(x, rows, array_namespace(x).full((x.shape[0], count), 1.0 / count, dtype=x.dtype))
+
+    def range_gradient_pair(self, x: Array, other: Array, data: Any, first: int, count: int) -> tuple[Array, Array]:
+        """`range_gradient` at two points; a problem that draws records on the fly draws them once."""
+        return self.range_gradient(x, data, first, count), self.range_gradient(other, data, first, count)
+
+    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
+        """Loss gradient of each of records ``first .. first + count - 1`` at ``x (R, d)``; shape ``(R, count, d)``."""
+        xp = array_namespace(x)
+        points = xp.repeat(x, count, axis=0)
+        rows = single_records(sliced(data, first, count), x.shape[0])
+        gradients = self.batch_gradient(points, rows, xp.ones((points.shape[0], 1), dtype=x.dtype))
+        return xp.reshape(gradients, (x.shape[0], count, x.shape[1]))
+
+    def mean_gradient(self, x: Array, data: Any) -> Array:
         """Mean of the records' loss gradients at ``x (R, d)``, without the regulariser; shape ``(R, d)``."""
+        if self.draws_per_replicate:
+            return self.range_gradient(x, data, 0, data.n)
         raise InputError("problem", self.name, "a problem with mean_gradient")
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
         """Weighted sum over a batch ``features (R, W, d)``, ``weights (R, W)`` of loss gradients; shape ``(R, d)``."""
         raise InputError("problem", self.name, "a problem with batch_gradient")
 
-    def risk(self, x: Array, data: Data) -> Array:
-        """Empirical risk with the regulariser, shape ``(R,)``."""
+    def risk(self, x: Array, data: Any) -> Array:
+        """Risk with the regulariser, shape ``(R,)``: empirical, or the population's where `population`."""
         raise InputError("problem", self.name, "a problem with risk")
 
-    def optimal_risk(self, data: Data) -> float:
-        """The minimum (or infimum) of the empirical risk."""
+    def optimal_risk(self, data: Any) -> float | np.ndarray:
+        """The minimum (or infimum) of the risk over the domain; ``(R,)`` where rows differ."""
         raise InputError("problem", self.name, "a problem with optimal_risk")
+
+    def excess_risk(self, x: Array, data: Any) -> Array | None:
+        """`risk` less `optimal_risk`, shape ``(R,)``, where it is known without a subtraction; None elsewhere."""
+        return None
 
     def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
         """Exact expected excess risk of an algorithm with its schedule and noise, where a closed form is known.

@@ -55,13 +55,13 @@ class CovertypeLogistic(Logistic):
         gap = math.log1p(math.exp(self.offset))
         return Constants(1.0, 0.25, strong_convexity=lam, regularisation=lam, initial_gap=gap)
 
-    def sample(self, n: int) -> Sample:
+    def rows(self, n: int) -> Sample:
         """The preprocessed rows."""
         raise InputError("problem", self.name, "a problem that loads rows")
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         """The same sample for every data set number: real data are not redrawn."""
-        sample = self.sample(n)
+        sample = self.rows(n)
         return Data(n, sample.features, sample.labels)
 
     def optimal_risk(self, data: Data) -> float:
@@ -101,7 +101,7 @@ class Covertype(CovertypeLogistic):
             return f"data absent: `{absent.command}`"
         return ""
 
-    def sample(self, n: int) -> Sample:
+    def rows(self, n: int) -> Sample:
         """The first ``n`` rows of the fixed permutation.
 
         Raises

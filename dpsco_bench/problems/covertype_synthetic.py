@@ -14,6 +14,6 @@ class CovertypeSynthetic(CovertypeLogistic):
     summary = "SYNTHETIC stand-in with Covertype's columns"
     source = "synthetic; see the data set module"
 
-    def sample(self, n: int) -> Sample:
+    def rows(self, n: int) -> Sample:
         """``n`` synthetic rows, the same in every run."""
         return covertype_synthetic(n, seed=0)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import cast, take_rows, take_values, to_numpy
-from dpsco_bench.geometry.ball import Ball
+from dpsco_bench.backend.namespace import cast, to_numpy
+from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Batch, Constants, Data, Problem
 
 Array = Any
@@ -22,22 +22,26 @@ class Objective:
     ----------
     problem : Problem
         The mathematics.
-    data : Data
-        One data set, shared by the replicates.
+    data : Data or what `Problem.sample` returned
+        One data set that the replicates share, or their own samples.
     replicates : int
-        R, the leading axis of every iterate.
+        R, the leading axis of every iterate (where several signals are run at once, of all of them together).
     xp : module
         Array namespace of the iterates.
     dtype : str
         ``float64`` or ``float32``; risks are always evaluated in float64.
     observer : callable, optional
         Called with each iterate that the algorithm shows through `observe`; never part of the algorithm.
+    n : int, optional
+        Number of records; by default the data's own.
 
     Attributes
     ----------
+    n : int
+        Number of records.
     evaluations : array (R,)
         Gradients of single records evaluated so far, per replicate.
-    domain : Ball or None
+    domain : FeasibleSet or None
         The feasible set; None for the whole space.
     certificate : float or None
         The largest norm of the gradient at an exact minimiser that was asked for, relative to what it balances.
@@ -46,32 +50,30 @@ class Objective:
     def __init__(
         self,
         problem: Problem,
-        data: Data,
+        data: Any,
         replicates: int,
         xp: Any = np,
         dtype: str = "float64",
         observer: Observer | None = None,
+        n: int | None = None,
     ) -> None:
         self.problem, self.host_data, self.replicates = problem, data, replicates
         self.xp, self.dtype = xp, getattr(xp, dtype)
-        self.data = data.to(xp, dtype)
-        self._risk_data = self.data if dtype == "float64" else data.to(xp, "float64")
+        self.n: int = data.n if n is None else n
+        own = isinstance(data, Data)
+        self.data = data.to(xp, dtype) if own else data
+        self._risk_data = data.to(xp, "float64") if own and dtype != "float64" else self.data
         self.evaluations = xp.zeros((replicates,), dtype=xp.float64)
         self.certificate: float | None = None
         self._regularisation = problem.constants.regularisation
-        self.domain: Ball | None = problem.own_constants.ball
+        self.domain: Any = problem.feasible_set
         self._observer = observer
-        self._optimal_risk: float | None = None
+        self._optimal_risk: float | np.ndarray | None = None
 
     @property
     def constants(self) -> Constants:
         """Constants of the problem for this data set."""
         return self.problem.constants_of(self.host_data)
-
-    @property
-    def n(self) -> int:
-        """Number of records."""
-        return self.data.n
 
     @property
     def start(self) -> Array:
@@ -97,15 +99,32 @@ class Objective:
         rows = self._gather(batch)
         return self._batch_gradient(x, batch, rows) - self._batch_gradient(anchor, batch, rows)
 
+    def range_gradient(self, x: Array, first: int, count: int) -> Array:
+        """``mean_i grad f_i(x)`` over records ``first .. first + count - 1``; costs ``count``."""
+        self.count(count)
+        return self.problem.range_gradient(x, self.data, first, self._within(first, count))
+
+    def range_gradient_pair(self, x: Array, other: Array, first: int, count: int) -> tuple[Array, Array]:
+        """The same mean at two points; costs twice ``count``."""
+        self.count(2 * count)
+        return self.problem.range_gradient_pair(x, other, self.data, first, self._within(first, count))
+
+    def record_gradients(self, x: Array, first: int, count: int) -> Array:
+        """``grad f_i(x)`` of records ``first .. first + count - 1``, shape ``(R, count, d)``; costs ``count``."""
+        self.count(count)
+        return self.problem.record_gradients(x, self.data, first, self._within(first, count))
+
+    def _within(self, first: int, count: int) -> int:
+        if not 0 <= first < first + count <= self.n:
+            raise InputError("records", f"{first}..{first + count - 1}", f"within 0..{self.n - 1}, and at least one")
+        return count
+
     def _batch_gradient(self, x: Array, batch: Batch, rows: Data) -> Array:
         self.evaluations = self.evaluations + batch.sizes
         return self.problem.batch_gradient(x, rows, batch.mask / batch.expected_size)
 
-    def _gather(self, batch: Batch) -> Data:
-        if self.data.features is None:
-            return self.data
-        rows = take_rows(self.data.features, batch.indices)
-        return Data(self.n, rows, take_values(self.data.labels, batch.indices))
+    def _gather(self, batch: Batch) -> Any:
+        return self.problem.gather(self.data, batch.indices)
 
     def regulariser_gradient(self, x: Array) -> Array:
         """``lambda x``."""
@@ -142,7 +161,10 @@ class Objective:
 
     def excess_risk(self, x: Array) -> np.ndarray:
         """``F(x) - min F`` in float64 on the host, shape ``(R,)``."""
+        x = cast(x, self.xp.float64)
+        excess = self.problem.excess_risk(x, self._risk_data)
+        if excess is not None:
+            return to_numpy(excess).astype(np.float64)
         if self._optimal_risk is None:
             self._optimal_risk = self.problem.optimal_risk(self.host_data)
-        risk = self.problem.risk(cast(x, self.xp.float64), self._risk_data)
-        return to_numpy(risk).astype(np.float64) - self._optimal_risk
+        return to_numpy(self.problem.risk(x, self._risk_data)).astype(np.float64) - self._optimal_risk

@@ -17,7 +17,7 @@ from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Full, Poisson
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.privacy.transcript import Recorder, Replay
-from dpsco_bench.problems.base import DOMAIN_TRAITS, Constants, Data, Trait
+from dpsco_bench.problems.base import DOMAIN_TRAITS, Constants, Data, Draws, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.newton import minimise_glm_in_ball
 from dpsco_bench.problems.objective import Objective
@@ -37,7 +37,7 @@ class PseudoHuber(GeneralisedLinear):
     """``sqrt(1 + (margin - y)^2)`` with labels in [-100, 100]: gradients of norm close to G in both directions."""
 
     name = "pseudo_huber"
-    traits = frozenset(Trait) - DECIDED_BY_CONSTANTS
+    traits = frozenset(Trait) - DECIDED_BY_CONSTANTS - {Trait.LINEAR_LOSS}
 
     @property
     def own_constants(self):
@@ -127,7 +127,15 @@ class Case:
 
     @cached_property
     def data(self):
-        return self.problem.draw(self.n, lambda name: Stream(stream_key(SEED, self.problem.name, f"data/0/{name}"), np))
+        return Data(self.n) if self.problem.draws_per_replicate else self.problem.draw(self.n, self.streams(np))
+
+    def streams(self, xp):
+        return lambda name: Stream(stream_key(SEED, self.problem.name, f"data/0/{name}"), xp)
+
+    def objective(self, data, first, replicates, xp, dtype, observer):
+        if self.problem.draws_per_replicate:
+            data = self.problem.sample(self.n, Draws(self.streams(xp), first, replicates))
+        return Objective(self.problem, data, replicates, xp, dtype, observer, self.n)
 
     @cached_property
     def plan(self):
@@ -160,8 +168,9 @@ class Case:
         source = self.mechanism(factory, **keywords)
         replicates, xp = keywords.get("replicates", 4), keywords.get("xp", np)
         measure, dtype = get_measure(self.algorithm.measure), keywords.get("dtype", "float64")
-        objective = Objective(self.problem, data or self.data, replicates, xp, dtype, measure.observe)
-        start_risk = measure.at_start(objective)
+        first = keywords.get("first", 0)
+        objective = self.objective(data or self.data, first, replicates, xp, dtype, measure.observe)
+        start_risk = float(measure.at_start(objective)[0])
         raw = self.algorithm.run_function(objective, self.plan, source)
         return Outcome(to_numpy(raw), source, objective, raw, measure.value(objective, raw), start_risk)
 
@@ -277,12 +286,13 @@ def one_problem_each(cases):
 
 NOISY = [c for c in CASES if c.noisy]
 SILENT = [c for c in CASES if not c.noisy]
-# Nominal constants prove no sensitivity, an oracle has no neighbours, and a plan with leaks does not claim to be all.
+# Nominal constants prove no sensitivity, a plan with leaks does not claim to be all, and there are no neighbours where
+# all records are equal or every replicate has a sample of its own.
 SEARCHABLE = [
     c
     for c in NOISY
     if c.problem.constants.status == "global"
-    and not c.problem.shares_records
+    and not (c.problem.shares_records or c.problem.draws_per_replicate)
     and not (c.plan.leaks or c.plan.unprotected)
 ]
 SELECTIONS = {
@@ -291,7 +301,7 @@ SELECTIONS = {
     "silent_case": SILENT,
     "law_case": one_problem_each(NOISY),  # noise and batches know the plan alone, so one problem will do
     "charged_case": [c for c in one_problem_each(NOISY) if not c.plan.unprotected],  # those with a finite epsilon
-    "symmetric_case": [c for c in SILENT if c.algorithm.order_invariant and not c.problem.shares_records],
+    "symmetric_case": [c for c in SILENT if c.algorithm.order_invariant and c.data.features is not None],
     "searchable_case": SEARCHABLE,
     "sharp_case": [c for c in SEARCHABLE if isinstance(c.problem, PseudoHuber)],
 }

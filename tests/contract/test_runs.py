@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dpsco_bench.privacy import mechanism
 from dpsco_bench.privacy.transcript import Recorder
 from dpsco_bench.problems.base import Data
 from dpsco_bench.rng.streams import Stream
@@ -22,11 +23,13 @@ def test_same_keys_same_bits(case):
 
 
 def test_noise_off_draws_no_noise(silent_case, monkeypatch):
-    def drawn(*_):
-        raise AssertionError("noise was drawn")
+    class Forbidden(Stream):
+        def normal(self, *_):
+            raise AssertionError("noise was drawn")
 
-    monkeypatch.setattr(Stream, "normal", drawn)
-    monkeypatch.setattr(Stream, "laplace", drawn)
+        laplace = normal
+
+    monkeypatch.setattr(mechanism, "Stream", Forbidden)
     silent_case.run()
 
 

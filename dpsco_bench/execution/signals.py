@@ -1,0 +1,75 @@
+"""Cells that differ in a free signal strength only: run at once, with the same draws at every signal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.jsonio import dumps_canonical
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import Query
+from dpsco_bench.problems.registry import problem_class
+
+Array = Any
+Entry = tuple[Mapping[str, Any], Mapping[str, Any]]
+
+_SAME = ("variant", "schedule", "scales", "gradient_evaluations", "leaks", "warnings")
+_SCHEDULE_ONLY = ("initial_gap", "initial_distance")
+"""Constants that schedules alone look at: where the schedules are equal, these may differ."""
+
+
+class SharedNoise(Mechanism):
+    """A mechanism whose draws for R replicates serve the rows of every signal, ``(S R, ...)``, signal-major.
+
+    Parameters
+    ----------
+    signals : int
+        S.
+    *args, **kwargs
+        Those of `Mechanism`.
+    """
+
+    def __init__(self, signals: int, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._signals = signals
+
+    def choose(self, name: str, high: int) -> Array:
+        """As `Mechanism.choose`, shape ``(S R,)``."""
+        return self.xp.tile(super().choose(name, high), (self._signals,))
+
+    def _noise(self, query: Query, step: int, dim: int) -> Array | None:
+        noise = super()._noise(query, step, dim)
+        return None if noise is None else self.xp.tile(noise, (self._signals, 1))
+
+    def _batch_arrays(self, query: Query, step: int) -> tuple[np.ndarray, np.ndarray]:
+        indices, mask = super()._batch_arrays(query, step)
+        return np.tile(indices, (self._signals, 1)), np.tile(mask, (self._signals, 1))
+
+
+def signal_groups(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    """Split a job's (cell, calibration) pairs into runs of neighbours that may be run at once.
+
+    Such cells differ in their problem's signal only, and have the same schedule, noise and constants.
+    """
+    group: list[Entry] = []
+    for entry in entries:
+        if group and _kind(entry) != _kind(group[0]):
+            yield group
+            group = []
+        group.append(entry)
+        if entry[0].get("signal") is None:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _kind(entry: Entry) -> str:
+    cell, calibrated = entry
+    option = problem_class(cell["problem"]).signal_option
+    common = {key: value for key, value in cell.items() if key not in ("cell", "signal", "problem_options")}
+    options = {key: value for key, value in cell["problem_options"].items() if key != option}
+    constants = {key: value for key, value in calibrated["constants"].items() if key not in _SCHEDULE_ONLY}
+    return dumps_canonical([common, options, constants, [calibrated[key] for key in _SAME]])

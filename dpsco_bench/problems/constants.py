@@ -1,0 +1,171 @@
+"""The constants that a problem declares and a schedule may look at."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.ball import Ball
+
+
+@dataclass(frozen=True)
+class Constants:
+    """Constants of an objective ``F(x) = mean_i f_i(x) + (regularisation/2) ||x||^2``.
+
+    Lipschitz and smoothness constants are with respect to l_p with p the attribute `norm`: gradients are measured in
+    l_q, ``1/p + 1/q = 1``. All other lengths are Euclidean unless they say otherwise.
+
+    Attributes
+    ----------
+    lipschitz : float
+        G, Lipschitz constant of every record's loss ``f_i`` (the regulariser excluded).
+    smoothness : float
+        L, Lipschitz constant of every ``grad f_i`` (the regulariser excluded).
+    strong_convexity : float
+        mu of the whole objective (or its Polyak-Lojasiewicz constant); 0 if there is none.
+    regularisation : float
+        lambda >= 0 of the ridge term.
+    initial_gap : float
+        D0, an a-priori (not data-dependent) bound on ``F(start) - min F``.
+    initial_distance : float
+        A-priori bound on ``||start - x*||``; 0 where none is declared (see `distance`).
+    diameter : float
+        Diameter of the feasible set in its own norm (of a ball twice the radius); 0 for the whole space.
+    norm : float
+        p in [1, inf].
+    gauge_convexity : float
+        Delta: strong convexity of every record's loss with respect to the gauge of the feasible set; 0 without it.
+    gradient_deviation : float
+        sigma: bound on the deviation of a record's gradient from its mean, in the sense of the theorem that uses it
+        (the l_q norm's root mean square, or a coordinate's); 0 where none is declared.
+    gradient_range : float
+        Largest Euclidean distance of the gradients of two records at one point; 0 stands for 2 G (see
+        `gradient_difference`).
+    hessian_rank : float
+        Largest rank of the part of a record's Hessian that depends on the data, where its range is the same at every
+        point: 0 for linear and mean losses, 1 for generalised linear ones; infinite where nothing is known.
+    domain : str
+        ``space``, or the name of the feasible set (see `traits.domain_traits`).
+    status : str
+        ``global`` where `lipschitz` and `smoothness` hold on the whole domain, ``nominal`` where only declared.
+    """
+
+    lipschitz: float
+    smoothness: float
+    strong_convexity: float = 0.0
+    regularisation: float = 0.0
+    initial_gap: float = 1.0
+    initial_distance: float = 0.0
+    diameter: float = 0.0
+    norm: float = 2.0
+    gauge_convexity: float = 0.0
+    gradient_deviation: float = 0.0
+    gradient_range: float = 0.0
+    hessian_rank: float = math.inf
+    domain: str = "space"
+    status: str = "global"
+
+    def __post_init__(self) -> None:
+        for name in constant_names():
+            value = getattr(self, name)
+            if not (name in _UNBOUNDED and isinstance(value, float) and value == math.inf):
+                object.__setattr__(self, name, checked_real(name, value, positive=name in _POSITIVE))
+        if self.norm < 1.0:
+            raise InputError("norm", self.norm, "a number >= 1 or infinite")
+        if (self.domain == "space") != (self.diameter == 0):
+            allowed = "0, the domain being the whole space" if self.domain == "space" else "a finite number > 0"
+            raise InputError("diameter", self.diameter, allowed)
+
+    @property
+    def total_smoothness(self) -> float:
+        """Smoothness of the objective with its regulariser, ``L + lambda``."""
+        return self.smoothness + self.regularisation
+
+    @property
+    def condition_number(self) -> float:
+        """``kappa = L/mu`` with L of the losses alone; infinite without strong convexity."""
+        return self.smoothness / self.strong_convexity if self.strong_convexity > 0 else math.inf
+
+    @property
+    def distance(self) -> float:
+        """A-priori bound on ``||start - x*||``: as declared, else ``sqrt(2 D0/mu)``.
+
+        Raises
+        ------
+        InputError
+            Without declared distance and strong convexity.
+        """
+        if self.initial_distance > 0:
+            return self.initial_distance
+        if self.strong_convexity > 0:
+            return math.sqrt(2.0 * self.initial_gap / self.strong_convexity)
+        raise InputError("initial_distance", self.initial_distance, "a finite number > 0 here")
+
+    @property
+    def gradient_difference(self) -> float:
+        """Largest Euclidean distance of the gradients of two records: as declared, else 2 G."""
+        return self.gradient_range or 2.0 * self.lipschitz
+
+    @property
+    def ball(self) -> Ball | None:
+        """The feasible set that domain and diameter describe.
+
+        None for the whole space, and for a polytope given by its vertices: only the problem knows those.
+        """
+        if self.domain.partition(":")[0] in ("space", "polytope"):
+            return None
+        return Ball(self.domain, 0.5 * self.diameter)
+
+    def override(self, **values: float) -> Constants:
+        """Replace constants by declared ones; a value that claims more than the problem proves makes them nominal.
+
+        A larger Lipschitz or smoothness constant or diameter and a smaller strong convexity remain true; the a-priori
+        gap and distance enter schedules only.
+
+        Raises
+        ------
+        InputError
+            For an unknown constant or a value outside its range.
+        """
+        for key in values:
+            if key not in constant_names():
+                raise InputError("problem constant", key, "one of " + ", ".join(constant_names()))
+        new = replace(self, **values)  # type: ignore[arg-type]
+        stronger = (
+            any(getattr(new, name) < getattr(self, name) for name in _UPPER_BOUNDS)
+            or new.gradient_difference < self.gradient_difference
+            or new.strong_convexity > self.strong_convexity
+            or new.regularisation != self.regularisation
+            or new.gauge_convexity > self.gauge_convexity
+            or new.norm != self.norm
+        )
+        return replace(new, status="nominal") if stronger else new
+
+
+_POSITIVE = ("lipschitz", "smoothness", "initial_gap")
+_UNBOUNDED = ("norm", "hessian_rank")
+_UPPER_BOUNDS = ("lipschitz", "smoothness", "diameter", "gradient_deviation", "hessian_rank")
+_LABELS = ("domain", "status")
+
+
+def constant_names() -> tuple[str, ...]:
+    """Names of the constants that are numbers, in order: those that may be declared by key."""
+    return tuple(f.name for f in fields(Constants) if f.name not in _LABELS)
+
+
+def checked_real(key: str, value: Any, *, positive: bool) -> float:
+    """Return ``value`` as a float if it is a finite number >= 0 (> 0 if ``positive``).
+
+    Raises
+    ------
+    InputError
+        Otherwise, under the name ``key``.
+    """
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or value < 0 or (positive and value == 0):
+        raise InputError(key, value, "a finite number > 0" if positive else "a finite number >= 0")
+    return float(value)

@@ -1,0 +1,73 @@
+"""Properties of objectives that algorithms ask for, and what the name of a feasible set says."""
+
+from __future__ import annotations
+
+import math
+from enum import Enum
+
+from dpsco_bench.errors import InputError
+
+
+class Trait(Enum):
+    """Properties of an objective that algorithms ask for."""
+
+    CONVEX = "convex records"
+    SMOOTH = "smooth records"
+    STRONGLY_CONVEX = "a strongly convex objective"
+    POLYAK_LOJASIEWICZ = "the Polyak-Lojasiewicz inequality"
+    LIPSCHITZ = "Lipschitz records"
+    TWICE_DIFFERENTIABLE = "twice differentiable records"
+    LINEAR_LOSS = "linear records"
+    GENERALISED_LINEAR = "generalised linear records"
+    UNREGULARISED = "an objective without regulariser"
+    UNCONSTRAINED = "the whole space as domain"
+    BALL = "an l1 or l2 ball as domain"
+    L1_BALL = "an l1 ball as domain"
+    L2_BALL = "an l2 ball as domain"
+    LP_BALL = "an l_p ball as domain"
+    POLYTOPE = "a polytope with a list of vertices as domain"
+    SYMMETRIC_SET = "a bounded, centrally symmetric domain"
+    BALL_OR_STRONGLY_CONVEX = "a ball as domain or a strongly convex objective"
+
+
+_SYMMETRIC = frozenset({Trait.SYMMETRIC_SET})
+DOMAIN_TRAITS = {
+    "space": frozenset({Trait.UNCONSTRAINED}),
+    "l1_ball": _SYMMETRIC | {Trait.BALL, Trait.LP_BALL, Trait.L1_BALL, Trait.POLYTOPE},
+    "l2_ball": _SYMMETRIC | {Trait.BALL, Trait.LP_BALL, Trait.L2_BALL},
+    "linf_ball": _SYMMETRIC | {Trait.LP_BALL},
+    "lp_ball": _SYMMETRIC | {Trait.LP_BALL},
+    "k_support_ball": _SYMMETRIC,
+    "group_ball": _SYMMETRIC,
+    "subspace_ball": _SYMMETRIC,
+    "polytope": frozenset({Trait.POLYTOPE}),
+}
+"""What a domain is, by its name without the parameter."""
+
+
+_OWN_NAMES = {1.0: "l1_ball", 2.0: "l2_ball", math.inf: "linf_ball"}
+
+
+def domain_traits(domain: str) -> frozenset[Trait]:
+    """What the name of a domain says.
+
+    Parameters
+    ----------
+    domain : str
+        ``space`` or the name of a feasible set, with a parameter after a colon where it has one: ``lp_ball:1.5``,
+        ``k_support_ball:16``, ``group_ball:4``, ``subspace_ball:32``, ``polytope:8`` (number of vertices).
+
+    Raises
+    ------
+    InputError
+        For an unknown name.
+    """
+    kind, _, parameter = domain.partition(":")
+    if kind not in DOMAIN_TRAITS:
+        raise InputError("domain", domain, "one of " + ", ".join(DOMAIN_TRAITS))
+    if kind == "lp_ball":
+        try:
+            kind = _OWN_NAMES.get(float(parameter), kind)
+        except ValueError:
+            raise InputError("domain", domain, "lp_ball:p with a number p >= 1 or inf") from None
+    return DOMAIN_TRAITS[kind]
