@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,17 @@ from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.execution.results import CERTIFIED, FINAL
 from dpsco_bench.problems.base import Constants
 
+SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
+"""Privacy statuses from the best to the worst."""
 CLOSED_FORM_ERROR = 1e-12
 """Relative numerical error of a closed form in float64."""
 
 
 @dataclass(frozen=True)
 class CellEvidence:
-    """One cell of a job.
+    """One cell of a job; where the instance has a free signal strength, the cells of its whole grid.
+
+    Its risk is then the largest mean over the signals, and all else is that of the maximising signal.
 
     Attributes
     ----------
@@ -29,7 +33,7 @@ class CellEvidence:
         The cell of the plan and its calibration.
     calibration : str
         Calibration of the job.
-    risks : ndarray (data_sets, replicates)
+    risks : ndarray ([signals,] data_sets, replicates)
         Final excess risks; empty where nothing was run.
     curve_evaluations, curve_risks : ndarray (checkpoints, data_sets, replicates)
         Along the run, the final output last.
@@ -39,6 +43,10 @@ class CellEvidence:
         Whether the risk is computed and not simulated.
     certificates : tuple of str
         How exact the minimisers are, where the algorithm releases them.
+    signal : float or None
+        The maximising signal.
+    at_edge : bool
+        Whether it lies at an end of the grid beyond which the risk may be larger.
     """
 
     entry: Mapping[str, Any]
@@ -50,6 +58,13 @@ class CellEvidence:
     start_risk: float
     exact: bool
     certificates: tuple[str, ...] = ()
+    signal: float | None = None
+    at_edge: bool = False
+
+    @property
+    def final(self) -> np.ndarray:
+        """Final excess risks at the maximising signal, shape ``(data_sets, replicates)``."""
+        return self.curve_risks[-1]
 
     @property
     def value(self) -> float:
@@ -59,7 +74,7 @@ class CellEvidence:
     @property
     def numerical_error(self) -> float | None:
         """Absolute numerical error of an exact cell, None for a simulated one."""
-        return CLOSED_FORM_ERROR * abs(float(self.risks.mean())) if self.exact else None
+        return CLOSED_FORM_ERROR * abs(float(self.final.mean())) if self.exact else None
 
     @property
     def context(self) -> BoundContext:
@@ -83,12 +98,32 @@ class CellEvidence:
 
 
 def job_evidence(job: Mapping[str, Any], table: pa.Table | None, calibrations: Mapping[str, Any]) -> list[CellEvidence]:
-    """Evidence of every cell of a job, in the order of the plan."""
-    cells = []
+    """Evidence of every cell of a job, in the order of the plan; the cells of a signal grid are one."""
+    grids: dict[tuple[str, float], list[CellEvidence]] = {}
     for entry, calibrated in zip(job["cells"], calibrations["cells"], strict=True):
         rows = None if table is None else table.filter(pc.equal(table["cell"], entry["cell"]))
-        cells.append(_cell_evidence(job, entry, calibrated, rows))
-    return cells
+        cell = _cell_evidence(job, entry, calibrated, rows)
+        key = (entry["method"], entry["value"]) if entry.get("signal") is not None else (str(entry["cell"]), math.nan)
+        grids.setdefault(key, []).append(cell)
+    return [_largest(grid) for grid in grids.values()]
+
+
+def _largest(grid: list[CellEvidence]) -> CellEvidence:
+    """The cell of largest mean risk of a signal grid, with the risks of all; its privacy is the worst of them."""
+    first = grid[0]
+    if first.entry.get("signal") is None:
+        return first
+    means = [float(cell.risks.mean()) if cell.risks.size else -math.inf for cell in grid]
+    number = int(np.argmax(means))
+    best, last = grid[number], len(grid) - 1
+    worst = max((cell.calibrated["privacy_status"] for cell in grid), key=SEVERITY.index)
+    return replace(
+        best,
+        calibrated={**best.calibrated, "privacy_status": worst},
+        risks=np.stack([cell.risks for cell in grid]),
+        signal=float(best.entry["signal"]),
+        at_edge=last > 0 and (number == 0 or (number == last and not best.calibrated["signal_capped"])),
+    )
 
 
 def _cell_evidence(

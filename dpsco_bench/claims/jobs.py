@@ -20,10 +20,11 @@ NOISE_OFF_REPLICATES = 4
 WORKER_MODULES = ("dpsco_bench.execution.job",)
 CALIBRATION_MODULES = ("dpsco_bench.execution.calibration",)
 CELL_FIELDS = ("n", "d", "epsilon", "delta")
+SWEPT = (*CELL_FIELDS, "problem", "algorithm")
 
 
 def part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Jobs of one part: one per judged calibration, and for rates the noise-off companion.
+    """Jobs of one part: one per judged calibration, and for rates the noise-off companion, where it is not judged.
 
     Parameters
     ----------
@@ -40,13 +41,15 @@ def part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any
         Resolved jobs with their ``key`` and ``calibration_key``.
     """
     jobs = [_job(claim, part, profile, calibration, settings) for calibration in part.calibrations]
-    if part.kind == "rate":
+    if part.kind == "rate" and "none" not in part.calibrations:
         jobs.append(_job(claim, part, profile, "none", settings))
     return jobs
 
 
 def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     replicates = int(part.replicates.get(profile, 1))
+    if calibration == "none" and "none" not in part.calibrations:
+        replicates = min(replicates, NOISE_OFF_REPLICATES)
     job: dict[str, Any] = {
         "claim": claim.id,
         "part": part.id,
@@ -56,7 +59,7 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Map
         "seed": settings["seed"],
         "backend": settings["backend"],
         "dtype": settings["dtype"],
-        "replicates": min(replicates, NOISE_OFF_REPLICATES) if calibration == "none" else replicates,
+        "replicates": replicates,
         "data_sets": int(part.data_sets.get(profile, 1)),
         "evaluation": part.evaluation if part.runs else "plan_only",
         "record": part.record,
@@ -66,9 +69,11 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Map
         "cells": [],
     }
     for method in part.methods:
-        for value in part.sweep.values[profile]:  # type: ignore[union-attr]
-            cell = _cell(part, method, profile, calibration, value, len(job["cells"]))
-            job["cells"].append(pinned(cell, job["data_root"]))
+        for number in range(len(part.sweep.values[profile])):  # type: ignore[union-attr]
+            cell = _cell(part, method, profile, calibration, number)
+            for signal in part.signals.get(profile, [None]):
+                found = pinned(cell if signal is None else _at_signal(part, cell, signal), job["data_root"])
+                job["cells"].append({"cell": len(job["cells"]), **found})
     job["skipped"] = _skip_reason(job)
     job["calibration_key"] = _digest(
         _numbers(job, calibrating=True), _modules(job, CALIBRATION_MODULES), job["plugins"]
@@ -77,11 +82,21 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Map
     return job
 
 
-def _cell(part: Part, method: Method, profile: str, calibration: str, value: float, number: int) -> dict[str, Any]:
+def _at_signal(part: Part, cell: Mapping[str, Any], signal: float) -> dict[str, Any]:
+    """A cell at one value of its problem's signal."""
+    option = problem_class(part.problem).signal_option
+    if not option or option in cell["problem_options"]:
+        allowed = f"without, and {option} not given otherwise" if option else f"none: {part.problem} has no free signal"
+        raise InputError(f"signals of {part.id}", list(part.signals), allowed)
+    options = {**cell["problem_options"], option: float(signal)}
+    return {**cell, "problem_options": options, "signal": float(signal)}
+
+
+def _cell(part: Part, method: Method, profile: str, calibration: str, number: int) -> dict[str, Any]:
     assert part.sweep is not None
+    value = part.sweep.values[profile][number]
     options = {**method.options, **method.profile_options.get(profile, {})}
     cell: dict[str, Any] = {
-        "cell": number,
         "method": method.label or method.algorithm.split(".")[-1],
         "algorithm": method.algorithm,
         "variant": method.variant or _judged_variant(part, method, calibration),
@@ -92,21 +107,29 @@ def _cell(part: Part, method: Method, profile: str, calibration: str, value: flo
         "value": float(value),
     }
     cell.update({k: v[profile] if isinstance(v, Mapping) else v for k, v in part.fixed.items()})
-    target, _, option = part.sweep.parameter.partition(".")
+    if not part.along or part.sweep.parameter.split(".")[0] in SWEPT:
+        _set(part, cell, part.sweep.parameter, value)
+    for key, values in part.along.items():
+        _set(part, cell, key, values[profile][number])
+    return cell
+
+
+def _set(part: Part, cell: dict[str, Any], key: str, value: float) -> None:
+    """Put a swept value in its place."""
+    target, _, option = key.partition(".")
     if target in CELL_FIELDS and not option:
         cell[target] = int(value) if target in ("n", "d") else float(value)
     elif target in ("problem", "algorithm") and option:
         cell["problem_options" if target == "problem" else "options"][option] = value
     else:
         allowed = "n, d, epsilon, delta, problem.<option> or algorithm.<option>"
-        raise InputError(f"sweep parameter of {part.id}", part.sweep.parameter, allowed)
-    return cell
+        raise InputError(f"sweep parameter of {part.id}", key, allowed)
 
 
 def _judged_variant(part: Part, method: Method, calibration: str) -> str:
-    """The variant of a calibration; noise-off runs take the variant of the first judged calibration."""
-    entry = get_algorithm(method.algorithm)
-    return entry.variant_for(part.calibrations[0] if calibration == "none" else calibration)
+    """The variant of a calibration; noise-off runs take the variant of the first judged calibration with noise."""
+    judged = [other for other in part.calibrations if other != "none"] or ["none"]
+    return get_algorithm(method.algorithm).variant_for(judged[0] if calibration == "none" else calibration)
 
 
 def _skip_reason(job: Mapping[str, Any]) -> str:

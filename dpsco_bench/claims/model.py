@@ -23,7 +23,8 @@ JUDGED_ONLY = ("explicit", "band")
 class Sweep:
     """The swept parameter and its values per profile.
 
-    ``parameter`` is ``n``, ``d`` or ``epsilon``, or ``problem.<option>`` / ``algorithm.<option>``.
+    ``parameter`` is ``n``, ``d`` or ``epsilon``, or ``problem.<option>`` / ``algorithm.<option>``; or a name for what
+    the part's `along` sweeps, such as a width or a condition number.
     """
 
     parameter: str
@@ -59,8 +60,12 @@ class Part:
         n, d, epsilon, delta that are not swept.
     sweep : Sweep
         The grid; a part belongs to a profile only if its grid names the profile.
+    along : mapping
+        What else changes from value to value, by the names of `Sweep.parameter` and profile: lists as long as the grid.
     replicates, data_sets : mapping
         Per profile.
+    signals : mapping
+        Grid of the problem's free signal strength per profile: the risk of a value is the largest mean over it.
     bound : str
         Name of a formula in ``claims/bounds``.
     exponent : float or None
@@ -93,8 +98,10 @@ class Part:
     problem_options: Mapping[str, Any] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
     sweep: Sweep | None = None
+    along: Mapping[str, Mapping[str, list[float]]] = field(default_factory=dict)
     replicates: Mapping[str, int] = field(default_factory=dict)
     data_sets: Mapping[str, int] = field(default_factory=dict)
+    signals: Mapping[str, list[float]] = field(default_factory=dict)
     bound: str = ""
     exponent: float | None = None
     tolerance: float = 0.15
@@ -227,7 +234,8 @@ def _check_part(part: Part, where: str) -> None:
 def _check_profiles(part: Part, where: str) -> None:
     """Every mapping by profile names known profiles, and what is fixed is fixed in all that the sweep has."""
     swept = part.sweep.values if part.sweep else {}
-    by_profile = {"sweep": swept, "replicates": part.replicates, "data_sets": part.data_sets}
+    by_profile: dict[str, Mapping[str, Any]] = {"sweep": swept, "replicates": part.replicates}
+    by_profile |= {"data_sets": part.data_sets, "signals": part.signals}
     by_profile |= {key: value for key, value in part.fixed.items() if isinstance(value, Mapping)}
     by_profile |= {f"profile_options of {m.label}": m.profile_options for m in part.methods}
     for key, values in by_profile.items():
@@ -236,6 +244,13 @@ def _check_profiles(part: Part, where: str) -> None:
                 raise InputError(f"{where}: profile of {key}", profile, "one of " + ", ".join(PROFILES))
         if key in part.fixed and not set(swept) <= set(values):
             raise InputError(f"{where}: {key}", sorted(values), "given for " + ", ".join(swept))
+    for key, lists in part.along.items():
+        if {profile: len(values) for profile, values in lists.items()} != {p: len(v) for p, v in swept.items()}:
+            raise InputError(f"{where}: along {key}", dict(lists), "lists as long as the sweep's, for its profiles")
+    for profile in swept if part.signals else ():
+        grid = part.signals.get(profile, [])
+        if not grid or sorted(set(grid)) != grid:
+            raise InputError(f"{where}: signals of {profile}", grid, "increasing numbers")
 
 
 def _listed(value: Any, where: str) -> list[Any]:

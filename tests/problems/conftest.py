@@ -7,7 +7,14 @@ from dpsco_bench.problems.registry import get_problem, list_problems, problem_cl
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 
-HERE = [name for name in list_problems() if not problem_class(name).needs_data_root]
+
+def at_hand(name):
+    """Whether the problem has one data set, and one that can be drawn here."""
+    found = problem_class(name)
+    return not (found.needs_data_root or found.draws_per_replicate)
+
+
+HERE = [name for name in list_problems() if at_hand(name)]
 
 
 def streams(data_set=0, seed=5):

@@ -2,6 +2,7 @@ import array_api_strict as strict
 import numpy as np
 import pytest
 
+from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Batch, Data
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
@@ -116,3 +117,58 @@ def test_the_prox_projects_on_the_domain():
     np.testing.assert_allclose(objective.prox(np.array([[0.3, 0.4]]), 0.5), [[0.3, 0.4]])
     free = Objective(get_problem("logistic_plain", 2), Data(1, np.ones((1, 2)), np.ones(1)), 1)
     assert free.domain is None and free.prox(np.array([[3.0, 4.0]]), 0.5)[0, 0] == 3.0
+
+
+@pytest.mark.parametrize("name", ["ridge_logistic", "rank8_least_squares", "diag_quadratic"])
+@pytest.mark.parametrize("xp", [np, strict])
+def test_ranges_of_shared_records_are_their_slices(name, xp, draw):
+    problem = get_problem(name)
+    data, d = draw(problem, 12), problem.dimension
+    objective = Objective(problem, data, 2, xp)
+    x, other = (xp.asarray(points) for points in np.random.default_rng(1).standard_normal((2, 2, d)))
+    part = data if data.features is None else Data(5, data.features[3:8], data.labels[3:8])
+    expected = problem.mean_gradient(np.asarray(x), part)
+    mean = objective.range_gradient(x, 3, 5)
+    np.testing.assert_allclose(np.asarray(mean), expected, rtol=1e-14)
+    pair = objective.range_gradient_pair(x, other, 3, 5)
+    np.testing.assert_array_equal(np.asarray(pair[0]), np.asarray(mean))
+    np.testing.assert_allclose(np.asarray(pair[1]), problem.mean_gradient(np.asarray(other), part), rtol=1e-14)
+    each = np.asarray(objective.record_gradients(x, 3, 5))
+    assert each.shape == (2, 5, d)
+    np.testing.assert_allclose(each.mean(axis=1), expected, rtol=1e-12, atol=1e-15)
+    np.testing.assert_array_equal(np.asarray(objective.evaluations), [20, 20])
+
+
+@pytest.mark.parametrize(("first", "count"), [(-1, 3), (0, 0), (18, 3), (20, 1)])
+def test_ranges_stay_within_the_records(objective, first, count):
+    with pytest.raises(InputError, match=r"^records = .*: must be within 0\.\.19"):
+        objective.range_gradient(objective.start, first, count)
+
+
+class OwnSamples(type(get_problem("rank8_least_squares", 8))):
+    """Least squares in which every replicate has its own records."""
+
+    draws_per_replicate = True
+
+
+@pytest.mark.parametrize("xp", [np, strict])
+def test_samples_of_each_replicate_take_the_place_of_shared_records(xp, draw):
+    problem, shared = OwnSamples(8), get_problem("rank8_least_squares", 8)
+    sets = [draw(shared, 10, data_set) for data_set in range(3)]
+    rows, labels = (xp.asarray(np.stack([getattr(s, key) for s in sets])) for key in ("features", "labels"))
+    objective = Objective(problem, Data(10, rows, labels), 3, xp, n=10)
+    points = np.random.default_rng(2).standard_normal((3, 8))
+    x, indices = xp.asarray(points), np.array([[0, 3], [9, 9], [4, 1]])
+    drawn = Batch(xp.asarray(indices), xp.ones((3, 2)), xp.asarray([2.0, 2.0, 2.0]), 2.0)
+    got = [objective.range_gradient(x, 2, 4), objective.record_gradients(x, 2, 4), objective.batch_gradient(x, drawn)]
+    for r, data in enumerate(sets):
+        one = Objective(shared, data, 1)
+        batch_r = batch([indices[r]], [[1, 1]], 2.0)
+        expected = (
+            one.range_gradient(points[r : r + 1], 2, 4),
+            one.record_gradients(points[r : r + 1], 2, 4),
+            one.batch_gradient(points[r : r + 1], batch_r),
+        )
+        for mine, theirs in zip(got, expected, strict=True):
+            np.testing.assert_allclose(np.asarray(mine)[r], theirs[0], rtol=1e-12)
+    np.testing.assert_array_equal(np.asarray(objective.evaluations), 10.0)

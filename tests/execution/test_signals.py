@@ -1,0 +1,202 @@
+"""Samples per replicate and free signals: one run of all rows gives what runs one by one give, bit for bit."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_bench.execution import job as job_module
+from dpsco_bench.execution import run as run_module
+from dpsco_bench.execution.calibration import calibrate_job
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.job import execute
+from dpsco_bench.execution.library import run
+from dpsco_bench.execution.run import run_block
+from dpsco_bench.execution.signals import signal_groups
+from dpsco_bench.jsonio import dumps_canonical, loads
+from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.problems.registry import problem
+from dpsco_bench.problems.signal_family import SignalFamily
+
+SIGNALS = [0.25, 0.5, 1.0, 4.0]
+
+
+@problem
+class CoinCube(SignalFamily):
+    """``||x - z||^2/2`` with random signs ``z_j = +-d^-1/2``, ``P(+) = (1 + strength)/2``: a sample per replicate."""
+
+    name = "coin_cube"
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+    draws_per_replicate = True
+    population = True
+    default_dimension = 3
+
+    @property
+    def unit(self):
+        return 4.0 / math.sqrt(self.count)
+
+    @property
+    def own_constants(self):
+        return Constants(2.0, 1.0, initial_gap=1.0, initial_distance=1.0, status="nominal")
+
+    def sample(self, n, draws):
+        uniforms = draws.stream("signs").uniform(*draws.box(0, n, self.dimension))
+        chance = (0.5 + 0.5 * self.strengths)[:, None, None, None]
+        signs = np.where(uniforms.swapaxes(0, 1) < chance, 1.0, -1.0) * self.dimension**-0.5
+        rows = signs.reshape(-1, n, self.dimension)
+        return Data(n, rows, np.ones(rows.shape[:2]))
+
+    def batch_gradient(self, x, batch, weights):
+        return weights.sum(axis=-1, keepdims=True) * x - np.einsum("rw,rwd->rd", weights, batch.features)
+
+    def excess_risk(self, x, data):
+        mean = self.by_row(self.strengths, x) * self.dimension**-0.5
+        return 0.5 * ((x - mean) ** 2).sum(axis=-1)
+
+
+@problem
+class SpreadCube(CoinCube):
+    """The same with a gap in its constants that schedules look at."""
+
+    name = "spread_cube"
+
+    @property
+    def own_constants(self):
+        return Constants(2.0, 1.0, initial_gap=float(self.strengths.max()), initial_distance=1.0, status="nominal")
+
+
+def entry(number, signal, algorithm, n, **more):
+    made = {
+        "cell": number,
+        "method": "m",
+        "algorithm": algorithm,
+        "variant": None,
+        "options": {},
+        "problem": "coin_cube",
+        "problem_options": {"signal": signal},
+        "n": n,
+        "d": 3,
+        "epsilon": 1.0,
+        "delta": 1e-5,
+        "parameter": "n",
+        "value": float(n),
+        "signal": signal,
+    }
+    return {**made, **more}
+
+
+def job(algorithm="wang2017.dp_gd", signals=SIGNALS, **more):
+    cells = [entry(i, s, algorithm, n) for i, (n, s) in enumerate((n, s) for n in (32, 64) for s in signals)]
+    made = {"claim": "c.c", "part": "p", "kind": "rate", "calibration": "accounted", "seed": 5, "replicates": 5}
+    made |= {"data_sets": 2, "backend": "numpy", "dtype": "float64", "record": None, "evaluation": "run"}
+    made |= {"skipped": "", "data_root": "data", "plugins": [], "cells": cells}
+    return {**made, **more}
+
+
+def rows(given, **changes):
+    calibrated = loads(dumps_canonical(calibrate_job(given)))
+    return execute({**given, **changes}, calibrated).to_pylist()
+
+
+ALGORITHMS = [
+    "wang2017.dp_gd",  # full batches
+    "wang2017.dp_gd_nonconvex",  # a measure along the run, and a chosen iterate
+    "wang2017.dp_svrg",  # Poisson batches
+]
+
+
+@pytest.fixture(params=ALGORITHMS)
+def algorithm(request, monkeypatch):
+    if request.param == "wang2017.dp_svrg":
+        monkeypatch.setattr(CoinCube, "traits", CoinCube.traits | {Trait.STRONGLY_CONVEX})
+        own = Constants(2.0, 1.0, strong_convexity=1.0, initial_gap=1.0, status="nominal")
+        monkeypatch.setattr(CoinCube, "own_constants", own)
+    return request.param
+
+
+def test_signals_run_at_once_give_what_they_give_one_by_one(algorithm):
+    given = job(algorithm)
+    if algorithm == "wang2017.dp_svrg":
+        short = {"epochs": 2, "inner_steps": 5}
+        given["cells"] = [{**cell, "options": short, "variant": "poisson"} for cell in given["cells"]]
+    together = rows(given)
+    apart = [row for cell in given["cells"] for row in rows({**given, "cells": [cell]})]
+    assert together == apart and len(together) == 8 * 2 * 5
+    assert len({row["risk"] for row in together}) > 75
+
+
+def test_they_are_run_at_once(monkeypatch):
+    seen = []
+    true = job_module.run_block
+    monkeypatch.setattr(job_module, "run_block", lambda *a, **k: seen.append(k["signals"]) or true(*a, **k))
+    rows(job())
+    assert seen == [SIGNALS] * 4
+
+
+def test_memory_bounds_the_rows_of_all_signals(monkeypatch):
+    expected = rows(job())
+    seen = []
+    true = run_module.make_objective
+    monkeypatch.setattr(run_module, "make_objective", lambda *a: seen.append(true(*a)) or seen[-1])
+    for bound, largest in ((64 * 3 * 8, 16), (64 * 3 * 3, 4), (1, 1)):
+        seen.clear()
+        for module in (run_module, job_module):
+            monkeypatch.setattr(module, "BLOCK_SCORES", bound)
+        assert rows(job()) == expected
+        assert max(objective.replicates for objective in seen) == largest
+        assert all(o.replicates == 1 or o.replicates * o.n * 3 <= bound for o in seen)
+
+
+def test_replicates_do_not_depend_on_how_they_are_split():
+    cell = Cell.from_json(entry(0, 1.0, "wang2017.dp_gd", 32))
+    arguments = dict(root_seed=5, signals=SIGNALS)
+    scales = calibrate_job(job())["cells"][0]["scales"]
+    whole = run_block(cell, "accounted", scales, Data(32), replicates=5, **arguments)
+    parts = [
+        run_block(cell, "accounted", scales, Data(32), first_replicate=first, replicates=count, **arguments)
+        for first, count in ((0, 2), (2, 3))
+    ]
+    split = np.concatenate([part.output.reshape(4, -1, 3) for part in parts], axis=1)
+    np.testing.assert_array_equal(split.reshape(-1, 3), whole.output)
+    assert whole.start_risk.shape == (20,) and len(np.unique(whole.start_risk)) == 4
+
+
+def test_random_numbers_are_common_to_signals_and_to_nothing_else():
+    first, second = (Cell.from_json(entry(0, s, "wang2017.dp_gd", 32)) for s in (0.25, 1.0))
+    assert first.data_key() == second.data_key() and first.run_key(0) == second.run_key(0)
+    other = Cell.from_json(entry(0, 0.25, "wang2017.dp_gd", 32, d=4))
+    assert other.data_key() != first.data_key()
+    sample = first.problem_entry.sample(32, first.draws(5, 0, 0, 3))
+    again = first.problem_entry.sample(32, first.draws(5, 0, 1, 2))
+    np.testing.assert_array_equal(again.features, sample.features[1:])
+    assert (first.problem_entry.sample(32, first.draws(5, 1, 0, 3)).features != sample.features).any()
+    stronger = second.problem_entry.sample(32, second.draws(5, 0, 0, 3))
+    assert (stronger.features >= sample.features).all() and (stronger.features > sample.features).any()
+
+
+def test_cells_whose_schedules_differ_are_run_one_by_one():
+    given = job("wang2017.dp_gd_nonconvex")
+    given["cells"] = [{**cell, "problem": "spread_cube"} for cell in given["cells"]]
+    calibrated = calibrate_job(given)["cells"]
+    assert len({c["schedule"]["steps"] for c in calibrated[:4]}) > 1
+    groups = [[cell["cell"] for cell, _ in g] for g in signal_groups(zip(given["cells"], calibrated, strict=True))]
+    assert sum(groups, []) == list(range(8)) and all(len(g) < 4 for g in groups)
+    together = rows(given)
+    assert together == [row for cell in given["cells"] for row in rows({**given, "cells": [cell]})]
+
+
+def test_cells_without_a_signal_are_never_grouped():
+    given = job()
+    plain = [{k: v for k, v in cell.items() if k != "signal"} for cell in given["cells"]]
+    calibrated = calibrate_job(given)["cells"]
+    assert [len(g) for g in signal_groups(zip(plain, calibrated, strict=True))] == [1] * 8
+
+
+def test_calibrations_say_where_the_signal_is_capped():
+    assert [c["signal_capped"] for c in calibrate_job(job())["cells"]] == [False, False, False, True] * 2
+
+
+def test_a_run_with_samples_of_its_own_from_plain_keys():
+    result = run("wang2017.dp_gd", CoinCube, 32, epsilon=1.0, replicates=6, signal=0.5)
+    assert result.risk.shape == (6,) and result.start_risk > 0
+    np.testing.assert_array_equal(result.gradient_evaluations, result.calibration["gradient_evaluations"])
