@@ -24,7 +24,7 @@ from dpsco_bench.execution.request import make_cell, plan_cell
 from dpsco_bench.execution.run import make_objective
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import Full, Poisson
+from dpsco_bench.privacy.plan import Poisson
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import Data
 
@@ -177,7 +177,7 @@ class _Case:
         """Declared = drawn."""
         source, wrong = self.run().mechanism, []
         for query in self.plan.queries:
-            sampled = 0 if isinstance(query.records, Full) else query.releases
+            sampled = query.releases if query.records.sampled else 0
             found = source.released[query.name], source.sampled[query.name]
             if found != (query.releases, sampled):
                 wrong.append(f"{query.name}: declared {query.releases} releases of {sampled} batches, made {found}")
@@ -210,7 +210,7 @@ class _Case:
 
     def check_order(self) -> Finding:
         """Permuted records, where the algorithm says that it does not matter and batches are not drawn."""
-        sampled = any(not isinstance(query.records, Full) for query in self.plan.queries)
+        sampled = any(query.records.sampled for query in self.plan.queries)
         if not self.cell.algorithm_entry.order_invariant or sampled or self.data.features is None:
             return _finding(None, "not claimed, or batches are drawn")
         order = np.random.default_rng(self.seed).permutation(self.data.n)

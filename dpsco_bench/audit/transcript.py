@@ -15,7 +15,7 @@ import numpy as np
 
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import Full, GaussianQuery, Plan, Poisson, SingleIndex
+from dpsco_bench.privacy.plan import Disjoint, Full, GaussianQuery, Plan, Poisson, SingleIndex
 from dpsco_bench.problems.base import Batch, Data
 from dpsco_bench.problems.objective import Objective
 
@@ -114,7 +114,8 @@ class Side:
 def supports(plan: Plan) -> bool:
     """Whether every query of a plan has a likelihood here."""
     return all(
-        isinstance(q, GaussianQuery) and isinstance(q.records, Full | Poisson | SingleIndex) for q in plan.queries
+        isinstance(q, GaussianQuery) and isinstance(q.records, Full | Disjoint | Poisson | SingleIndex)
+        for q in plan.queries
     )
 
 
@@ -168,7 +169,7 @@ def log_ratio(setting: Setting, transcript: dict[Where, Array], output: Array) -
 
 def _replay(setting: Setting, data: Data, transcript: dict[Where, Array], replicates: int) -> Side:
     """Force the transcript on one data set, with the differing record out of every batch and in every batch."""
-    sampled = any(not isinstance(q.records, Full) for q in setting.plan.queries)
+    sampled = any(q.records.sampled for q in setting.plan.queries)
     squares, outputs = [], []
     for drawn in (False, True)[: 1 + sampled]:
         replay = ForcedReplay(setting.plan, setting.scales, transcript, replicates, setting.record, drawn)
@@ -180,7 +181,7 @@ def _replay(setting: Setting, data: Data, transcript: dict[Where, Array], replic
 def _log_density(query: GaussianQuery, scale: float, side: Side, where: Where) -> Array:
     """Log density of one release up to a constant common to both data sets; -inf for what noise 0 cannot give."""
     out, drawn = (_gaussian(squares[where], scale) for squares in (side.out, side.drawn))
-    if isinstance(query.records, Full):
+    if not isinstance(query.records, Poisson | SingleIndex):
         return out
     rate = query.records.rate if isinstance(query.records, Poisson) else 1.0 / query.records.population
     rest = math.log1p(-rate) if rate < 1 else -math.inf

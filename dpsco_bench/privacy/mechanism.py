@@ -3,42 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import row_norm, to_numpy
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.plan import Full, Plan, Poisson, Query
+from dpsco_bench.privacy.laws import NOISE_LAWS
+from dpsco_bench.privacy.plan import Plan, Poisson, Query, SingleIndex, WithReplacement
 from dpsco_bench.problems.base import Batch
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream, scaled
-from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, single_indices
+from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, uniform_indices
 
 Array = Any
 BLOCK_VALUES = 1 << 17
-
-
-def gamma_norm(
-    stream: Stream, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int
-) -> np.ndarray:
-    """Vectors ``(steps, replicates, dim)`` of density ``~ exp(-||b||)``: Gamma(dim) norm, uniform direction.
-
-    Computed on the host, where logarithms round in one way for all namespaces.
-    """
-    where = (first_step, steps, first_replicate, replicates, dim)
-    normals = to_numpy(stream.normal(*where)).astype(np.float64)
-    radius = -np.log(to_numpy(stream.uniform(*where))).sum(axis=-1, keepdims=True)
-    return normals * (radius / row_norm(normals))
-
-
-NOISE_LAWS: dict[str, Callable[..., Array]] = {
-    "normal": lambda stream, *where: stream.normal(*where),
-    "laplace": lambda stream, *where: stream.laplace(*where),
-    "gamma_norm": gamma_norm,
-}
-"""Draws of scale 1 by name, each called like the methods of `rng.streams.Stream`."""
 
 
 class Mechanism:
@@ -149,7 +128,9 @@ class Mechanism:
         return query
 
     def _expected_size(self, query: Query) -> float:
-        return self.plan.n * query.records.rate if isinstance(query.records, Poisson) else 1.0
+        if isinstance(query.records, Poisson):
+            return self.plan.n * query.records.rate
+        return float(query.records.size) if isinstance(query.records, WithReplacement) else 1.0
 
     def _stream(self, label: str, xp: Any) -> Stream:
         if label not in self._streams:
@@ -165,10 +146,16 @@ class Mechanism:
         if block is None or not first <= step < first + block.shape[0] or block.shape[2] != dim:
             steps = max(1, min(query.releases - step, BLOCK_VALUES // max(1, self._replicates * dim)))
             where = (step, steps, self._first, self._replicates, dim)
-            drawn = self.xp.asarray(NOISE_LAWS[query.law](self._stream(label, self.xp), *where))
-            first, block = step, scaled(drawn, scale, self.dtype)
+            stream = self._stream(label, self.xp)
+            drawn = self.xp.asarray(NOISE_LAWS[query.law](stream, *where, *query.law_parameters))
+            first, block = step, self._scaled(query, scaled(drawn, scale, self.dtype), step)
             self._blocks[label] = (first, block)
         return block[step - first, :, :]
+
+    def _scaled(self, query: Query, block: Array, first: int) -> Array:
+        """Noise ``(steps, R, dim)`` of releases ``first ...``, times the query's factors."""
+        factors = query.factors(first, block.shape[0])
+        return block if factors is None else block * self.xp.asarray(factors, dtype=self.dtype)[:, None, None]
 
     def _batch_arrays(self, query: Query, step: int) -> tuple[np.ndarray, np.ndarray]:
         label = f"sample/{query.name}"
@@ -181,11 +168,15 @@ class Mechanism:
     def _draw_batches(self, query: Query, label: str, step: int) -> tuple[np.ndarray, np.ndarray]:
         """Batches of as many consecutive releases as fit in a block."""
         stream, n = self._stream(label, np), self.plan.n
-        if isinstance(query.records, Full):
+        records = query.records
+        if not isinstance(records, Poisson | SingleIndex | WithReplacement):
             raise InputError(f"sample of {query.name}", "all records", "asked only of a sampled query")
-        width = poisson_width(n, query.records.rate) if isinstance(query.records, Poisson) else 1
+        if isinstance(records, Poisson):
+            width = poisson_width(n, records.rate)
+        else:
+            width = records.size if isinstance(records, WithReplacement) else 1
         steps = max(1, min(query.releases - step, BLOCK_VALUES // max(1, width * self._replicates)))
         where = (step, steps, self._first, self._replicates)
-        if isinstance(query.records, Poisson):
-            return poisson_indices(stream, n, query.records.rate, *where)
-        return single_indices(stream, n, *where)
+        if isinstance(records, Poisson):
+            return poisson_indices(stream, n, records.rate, *where)
+        return uniform_indices(stream, n, *where, width)

@@ -10,13 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
+
 from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, checked_count
 
 
 @dataclass(frozen=True)
 class Full:
     """Every release looks at all records."""
+
+    sampled: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,8 @@ class Poisson:
     """Every release looks at each record independently with probability ``rate``."""
 
     rate: float
+
+    sampled: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0.0 < self.rate <= 1.0:
@@ -36,8 +42,44 @@ class SingleIndex:
 
     population: int
 
+    sampled: ClassVar[bool] = True
 
-Records = Full | Poisson | SingleIndex
+
+@dataclass(frozen=True)
+class Disjoint:
+    """Every release looks at its own ``size`` records.
+
+    The blocks of all such queries of a plan are disjoint from each other, so that a record enters at most one release
+    of one of them, whatever the other records are.
+    """
+
+    size: int
+
+    sampled: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        checked_count("size", self.size)
+
+
+@dataclass(frozen=True)
+class WithReplacement:
+    """Every release looks at ``size`` uniform records, drawn with replacement from ``population``.
+
+    The sensitivity of such a query is that of a record which was drawn once; drawn k times it changes k times as much.
+    """
+
+    population: int
+    size: int
+
+    sampled: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        checked_count("population", self.population)
+        checked_count("size", self.size)
+
+
+Records = Full | Poisson | SingleIndex | Disjoint | WithReplacement
+"""How a release chooses its records. ``sampled``: `Mechanism.sample` draws them."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +95,7 @@ class Query:
         looked at. One record's own contribution to a sampled sum is half of it.
     releases : int
         How often it is released.
-    records : Full, Poisson or SingleIndex
+    records : Full, Poisson, SingleIndex, Disjoint or WithReplacement
         Which records a release looks at.
     paper_scale : float or None
         Noise scale as the theorem states it; None where the theorem has no such query.
@@ -69,15 +111,45 @@ class Query:
     paper_scale: float | None = None
     share: float | None = None
 
-    law: ClassVar[str] = "normal"
-    norm: ClassVar[float] = 2.0
-    exact_minimiser: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
         if not math.isfinite(self.sensitivity) or self.sensitivity <= 0:
             raise InputError(f"sensitivity of {self.name}", self.sensitivity, "a finite number > 0")
         if self.releases < 1:
             raise InputError(f"releases of {self.name}", self.releases, "an integer >= 1")
+
+    @property
+    def law(self) -> str:
+        """Name of the noise's law in `laws.NOISE_LAWS`."""
+        return "normal"
+
+    @property
+    def law_parameters(self) -> tuple[Any, ...]:
+        """Further arguments of the law."""
+        return ()
+
+    @property
+    def norm(self) -> float:
+        """Order of the norm in which the sensitivity is measured."""
+        return 2.0
+
+    @property
+    def norm_kappa(self) -> float | None:
+        """kappa, where one release is ``(kappa s^2/(2 scale^2))``-zCDP for sensitivity s; None for other kinds."""
+        return None
+
+    @property
+    def is_normal(self) -> bool:
+        """Whether one release is exactly a Gaussian one: ``(sqrt(kappa) s/scale)``-GDP."""
+        return False
+
+    @property
+    def exact_minimiser(self) -> bool:
+        """Whether the proof speaks of an exact minimiser where an iterative one is computed."""
+        return False
+
+    def factors(self, first: int, steps: int) -> np.ndarray | None:
+        """Factors ``(steps,)`` by which the scale is multiplied in releases ``first ...``; None stands for ones."""
+        return None
 
     @property
     def contribution(self) -> float:
@@ -96,15 +168,41 @@ class Query:
 class GaussianQuery(Query):
     """A vector ``(R, d)`` plus independent normals; the scale is their standard deviation."""
 
+    @property
+    def norm_kappa(self) -> float:
+        """One: a release is ``(s^2/(2 scale^2))``-zCDP."""
+        return 1.0
 
+    @property
+    def is_normal(self) -> bool:
+        """Yes."""
+        return True
+
+
+@dataclass(frozen=True)
 class NoisyMinimumQuery(Query):
     """The index of the least of ``K`` scores ``(R, K)`` after independent Laplace noise (report noisy max).
 
     The sensitivity is the largest change of any one score; the scale is the Laplace distribution's.
+
+    Attributes
+    ----------
+    lazy : bool
+        Draw only the noise that decides, where that is cheaper (`samplers.noisy_minimum`): the same law from other
+        random numbers.
     """
 
-    law = "laplace"
-    norm = math.inf
+    lazy: bool = False
+
+    @property
+    def law(self) -> str:
+        """Laplace variates."""
+        return "laplace"
+
+    @property
+    def norm(self) -> float:
+        """Infinity: the largest change of a score."""
+        return math.inf
 
     def answer(self, value: Any, noise: Any) -> Any:
         """Indices ``(R,)``; the lowest one on ties."""
@@ -128,7 +226,10 @@ class ObjectiveQuery(Query):
 
     log_jacobian: float = 0.0
 
-    exact_minimiser = True
+    @property
+    def exact_minimiser(self) -> bool:
+        """The density is that of the exact minimiser."""
+        return True
 
     def answer(self, value: Any, noise: Any) -> Any:
         """The minimiser, ``(R, d)``."""
@@ -145,7 +246,10 @@ class GammaObjectiveQuery(ObjectiveQuery):
     The norm of ``b`` has the law Gamma(d, scale), its direction is uniform.
     """
 
-    law = "gamma_norm"
+    @property
+    def law(self) -> str:
+        """Gamma-distributed norm, uniform direction."""
+        return "gamma_norm"
 
 
 @dataclass(frozen=True)

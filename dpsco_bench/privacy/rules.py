@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dpsco_bench.privacy.accountants import objective, pure
+import numpy as np
+from scipy.signal import lfilter
+
+from dpsco_bench.privacy.accountants import objective, pure, zcdp
 from dpsco_bench.privacy.plan import GammaObjectiveQuery, NoisyMinimumQuery, ObjectiveQuery, Query
+from dpsco_bench.privacy.queries import DecayingNoisyMinimumQuery
 from dpsco_bench.privacy.spec import PrivacySpec
 
 
@@ -38,6 +43,33 @@ def _minimum_scale(query: Query, privacy: PrivacySpec) -> float:
     return 2.0 * query.sensitivity / pure.epsilon_each_for(privacy.epsilon, privacy.delta, query.releases)
 
 
+def _worst_record_zcdp() -> str:
+    return f"{zcdp.accountant_name()}, worst record"
+
+
+def decaying_costs(query: DecayingNoisyMinimumQuery) -> tuple[float, float]:
+    """Parameters rho of zCDP, at scale one, of a record of the first batch and of the worst one that enters later.
+
+    Release t is ``2 c_t/scale_t``-differentially private for a record that changes scores by ``c_t``, hence
+    ``2 (c_t/scale_t)^2``-zCDP. The costs ``R_i`` of later records satisfy ``R_i = g_i + decay^2 R_(i+1)``.
+    """
+    precision = 2.0 * query.factors(0, query.releases) ** -2.0
+    reach = query.decay ** (2.0 * np.arange(query.releases))
+    from_first = query.first**2 * float(reach @ precision)
+    entering = lfilter([1.0], [1.0, -(query.decay**2)], precision[:0:-1])
+    return from_first, query.later**2 * float(entering.max(initial=0.0))
+
+
+def _decaying_epsilon(query: Query, scale: float, delta: float) -> float:
+    assert isinstance(query, DecayingNoisyMinimumQuery)
+    return zcdp.zcdp_epsilon(max(decaying_costs(query)) / scale**2, delta)
+
+
+def _decaying_scale(query: Query, privacy: PrivacySpec) -> float:
+    assert isinstance(query, DecayingNoisyMinimumQuery)
+    return math.sqrt(max(decaying_costs(query)) / zcdp.zcdp_rho(privacy.epsilon, privacy.delta))
+
+
 def _objective_epsilon(query: Query, scale: float, delta: float) -> float:
     assert isinstance(query, ObjectiveQuery)
     k = query.releases
@@ -62,6 +94,7 @@ def _gamma_scale(query: Query, privacy: PrivacySpec) -> float:
 
 RULES = {
     NoisyMinimumQuery: Rule(pure.accountant_name, _minimum_epsilon, _minimum_scale),
+    DecayingNoisyMinimumQuery: Rule(_worst_record_zcdp, _decaying_epsilon, _decaying_scale),
     ObjectiveQuery: Rule(objective.accountant_name, _objective_epsilon, _objective_scale),
     GammaObjectiveQuery: Rule(objective.accountant_name, _gamma_epsilon, _gamma_scale),
 }

@@ -1,4 +1,4 @@
-"""Record subsampling: Poisson batches and single uniform indices, drawn directly and returned as padded blocks.
+"""Record subsampling: Poisson batches and uniform indices with replacement, drawn directly, in padded blocks.
 
 Drawn on the host for every backend: indices are few, and the same everywhere.
 """
@@ -51,9 +51,9 @@ def poisson_indices(
     return np.where(mask, positions, 0), mask
 
 
-def single_indices(
-    stream: Stream, n: int, first_step: int, steps: int, first_replicate: int, replicates: int
+def uniform_indices(
+    stream: Stream, n: int, first_step: int, steps: int, first_replicate: int, replicates: int, size: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw one uniform index per step and replicate, with replacement; same return as `poisson_indices` with W = 1."""
-    indices = np.asarray(stream.integers(first_step, steps, first_replicate, replicates, 1, high=n))
+    """Draw ``size`` uniform indices per step and replicate, with replacement; returns as above, with W = size."""
+    indices = np.asarray(stream.integers(first_step, steps, first_replicate, replicates, size, high=n))
     return indices, np.ones(indices.shape, dtype=bool)

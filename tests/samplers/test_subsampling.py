@@ -8,7 +8,7 @@ from scipy import stats
 from dpsco_bench.errors import InputError
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
-from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, single_indices
+from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, uniform_indices
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_a_batch_depends_on_its_step_and_replicate_alone(stream, draw):
     def batches(*where):
         if draw == "poisson":
             return poisson_indices(stream, 300, 0.03, *where)
-        return single_indices(stream, 300, *where)
+        return uniform_indices(stream, 300, *where)
 
     indices, mask = batches(0, 6, 0, 5)
     for steps, replicates in ((slice(2, 5), slice(1, 4)), (slice(5, 6), slice(4, 5))):
@@ -106,7 +106,7 @@ def test_the_padded_width_is_practically_never_exceeded(n, mean):
 
 def test_single_indices_are_uniform(stream):
     n, draws = 7, 70_000
-    indices, mask = single_indices(stream, n, 0, 70, 0, draws // 70)
+    indices, mask = uniform_indices(stream, n, 0, 70, 0, draws // 70)
     assert mask.all() and indices.shape == (70, 1000, 1) and indices.dtype == np.int64
     counts = np.bincount(indices.ravel(), minlength=n)
     assert stats.chi2.sf(((counts - draws / n) ** 2 / (draws / n)).sum(), n - 1) > 1e-6

@@ -12,6 +12,11 @@ Normal ``b`` of standard deviation ``sigma`` and generalised linear records with
 directions, each with a two-sided tail of ``delta/2``. There the density ratio of ``b`` is at most ``exp(t r + r^2/2)``,
 where ``r = s/sigma``.
 
+Normal ``b`` and any move of norm at most ``s``: the ratio is at most ``exp(t r + r^2/2)`` outside an event of probability
+``delta`` in which the norm of ``b``'s projection exceeds ``t sigma``, on the space in which the move stays for every
+``x``. That norm over sigma is chi-distributed with as many degrees of freedom as the space has dimensions: 2 for
+generalised linear records (then ``t = sqrt(2 ln(1/delta))``), d where nothing is known of the move.
+
 ``b`` of density proportional to ``exp(-||b||/scale)``: the ratio is at most ``exp(s/scale)``, and delta is 0.
 """
 
@@ -19,10 +24,10 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import ndtri
+from scipy.special import chdtri, ndtri
 
 from dpsco_bench.errors import Refusal
-from dpsco_bench.privacy.accountants.checks import require_delta, require_nonnegative, require_target
+from dpsco_bench.privacy.accountants.checks import require_count, require_delta, require_nonnegative, require_target
 
 
 def accountant_name() -> str:
@@ -69,10 +74,8 @@ def gaussian_epsilon(ratio: float, log_jacobian: float, delta: float) -> float:
     float
         ``t r + r^2/2 + log_jacobian``.
     """
-    require_nonnegative("ratio", ratio)
-    require_nonnegative("log_jacobian", log_jacobian)
     require_delta(delta)
-    return _tail(delta) * ratio + 0.5 * ratio * ratio + log_jacobian
+    return tail_epsilon(ratio, log_jacobian, _tail(delta))
 
 
 def gaussian_ratio(epsilon: float, log_jacobian: float, delta: float) -> float:
@@ -84,8 +87,33 @@ def gaussian_ratio(epsilon: float, log_jacobian: float, delta: float) -> float:
         Where the Jacobian alone uses up ``epsilon``.
     """
     require_target(epsilon, delta)
-    rest, t = _rest(epsilon, log_jacobian), _tail(delta)
-    return 2.0 * rest / (t + math.sqrt(t * t + 2.0 * rest))
+    return tail_ratio(epsilon, log_jacobian, _tail(delta))
+
+
+def tail_epsilon(ratio: float, log_jacobian: float, tail: float) -> float:
+    """Upper bound ``t r + r^2/2 + log_jacobian`` with a tail bound ``t`` of one's own, such as `chi_tail`."""
+    require_nonnegative("ratio", ratio)
+    require_nonnegative("log_jacobian", log_jacobian)
+    return tail * ratio + 0.5 * ratio * ratio + log_jacobian
+
+
+def tail_ratio(epsilon: float, log_jacobian: float, tail: float) -> float:
+    """The ratio ``s/sigma`` at which `tail_epsilon` is ``epsilon``.
+
+    Raises
+    ------
+    Refusal
+        Where the Jacobian alone uses up ``epsilon``.
+    """
+    rest = _rest(epsilon, log_jacobian)
+    return 2.0 * rest / (tail + math.sqrt(tail * tail + 2.0 * rest))
+
+
+def chi_tail(delta: float, dimension: int) -> float:
+    """The ``1 - delta`` quantile of the norm of ``dimension`` independent standard normals."""
+    require_delta(delta)
+    require_count("dimension", dimension)
+    return math.sqrt(float(chdtri(dimension, delta)))
 
 
 def gamma_epsilon(ratio: float, log_jacobian: float) -> float:

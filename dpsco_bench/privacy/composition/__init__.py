@@ -1,0 +1,1 @@
+"""How the queries of one plan compose: one module per currency."""

@@ -1,0 +1,85 @@
+"""Objective perturbation over a convex set, with or without noise that covers the solver's error (chapter su2023).
+
+Let ``s`` be the sensitivity of the sum of gradients and ``s1`` the noise of the linear term, ``s'`` and ``s2`` those of
+the covering noise. Given the exact minimiser, which nobody sees, the covering noise is a Gaussian release; so
+
+- ``linear`` losses: two Gaussian releases, composed exactly: ``mu^2 = (s/s1)^2 + (s'/s2)^2``;
+- other losses: the Jacobian's logarithm, the density ratio's tail bound at delta/2 and the Gaussian's epsilon at
+  delta/2 add up. Without covering noise the tail bound has all of delta.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from dpsco_bench.errors import Refusal
+from dpsco_bench.privacy.accountants import gaussian, objective
+from dpsco_bench.privacy.charge import Charge, Composition
+from dpsco_bench.privacy.plan import Full, Plan, Query
+from dpsco_bench.privacy.queries import CoveringQuery, PerturbedObjectiveQuery
+from dpsco_bench.privacy.spec import PrivacySpec
+
+COVER = 0.1
+"""Part of mu, or of epsilon, that the accounted calibration spends on the covering noise."""
+
+
+def covers(plan: Plan) -> bool:
+    """Whether some query is a perturbed objective of this kind."""
+    return any(isinstance(q, PerturbedObjectiveQuery) for q in plan.queries)
+
+
+def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
+    """An upper bound, since what is released is a function of the noisy mean, not the mean itself."""
+    linear, cover = _split(plan)
+    ratio = linear.sensitivity / scales[linear.name]
+    covering = cover.sensitivity / scales[cover.name] if cover else 0.0
+    if linear.loss_class == "linear":
+        return Charge(gaussian.gdp_epsilon(math.hypot(ratio, covering), delta), "upper", gaussian.accountant_name())
+    share = 0.5 * delta if cover else delta
+    epsilon = objective.tail_epsilon(ratio, linear.log_jacobian, _tail(linear, share))
+    return Charge(epsilon + gaussian.gdp_epsilon(covering, share), "upper", objective.accountant_name())
+
+
+def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
+    """Least noise of the linear term beside covering noise that takes `COVER` of the budget.
+
+    Raises
+    ------
+    Refusal
+        Where Jacobian and covering noise use up epsilon.
+    """
+    linear, cover = _split(plan)
+    epsilon, delta = privacy.epsilon, privacy.delta
+    if linear.loss_class == "linear":
+        mu = gaussian.gdp_mu(epsilon, delta)
+        rest = mu * math.sqrt(1.0 - COVER**2) if cover else mu
+        return _with_cover({linear.name: linear.sensitivity / rest}, cover, COVER * mu)
+    if cover:
+        epsilon, delta = (1.0 - COVER) * epsilon, 0.5 * delta
+    ratio = objective.tail_ratio(epsilon, linear.log_jacobian, _tail(linear, delta))
+    return _with_cover(
+        {linear.name: linear.sensitivity / ratio}, cover, gaussian.gdp_mu(COVER * privacy.epsilon, delta)
+    )
+
+
+def _with_cover(scales: dict[str, float], cover: Query | None, mu: float) -> dict[str, float]:
+    return {**scales, cover.name: cover.sensitivity / mu} if cover else scales
+
+
+def _tail(query: PerturbedObjectiveQuery, delta: float) -> float:
+    """Two dimensions for generalised linear records: the span of both records' features."""
+    return objective.chi_tail(delta, min(2, query.dimension) if query.loss_class == "glm" else query.dimension)
+
+
+def _split(plan: Plan) -> tuple[PerturbedObjectiveQuery, CoveringQuery | None]:
+    linear = [q for q in plan.queries if isinstance(q, PerturbedObjectiveQuery)]
+    cover = [q for q in plan.queries if isinstance(q, CoveringQuery)]
+    once = all(q.releases == 1 and isinstance(q.records, Full) for q in plan.queries)
+    if len(linear) != 1 or len(cover) > 1 or len(linear) + len(cover) != len(plan.queries) or not once:
+        kinds = ", ".join(type(q).__name__ for q in plan.queries)
+        raise Refusal("plan", f"no accountant here composes {kinds}")
+    return linear[0], cover[0] if cover else None
+
+
+COMPOSITION = Composition(covers, charge, accounted_scales)

@@ -1,0 +1,84 @@
+"""One query with normal noise on randomly drawn records, beside Gaussians: privacy-loss distributions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+
+from dpsco_bench.errors import Refusal
+from dpsco_bench.privacy.accountants import gaussian, pld, single_index
+from dpsco_bench.privacy.charge import Charge, Composition
+from dpsco_bench.privacy.composition.shifts import scale_for, total_cost
+from dpsco_bench.privacy.plan import Plan, Poisson, Query, SingleIndex, WithReplacement
+from dpsco_bench.privacy.spec import PrivacySpec
+
+_SINGLE_ALONE = "no accountant here composes single-index queries with others"
+_profile_epsilon = lru_cache(maxsize=1024)(pld.single_index_upper_epsilon)
+_profile_scale = lru_cache(maxsize=1024)(pld.single_index_upper_scale)
+
+
+def covers(plan: Plan) -> bool:
+    """Whether all noise is normal and some query draws its records, none of them with replacement."""
+    normal = all(q.is_normal for q in plan.queries)
+    return normal and not any(isinstance(q.records, WithReplacement) for q in plan.queries)
+
+
+def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
+    """An upper bound; for a single-index query of a plan that leaks, a lower one."""
+    query, others = _split(plan)
+    mu = math.sqrt(total_cost(others, scales))
+    scale = scales[query.name]
+    if isinstance(query.records, Poisson):
+        multiplier = scale / query.contribution
+        epsilon = pld.poisson_gaussian_epsilon(multiplier, query.records.rate, query.releases, delta, mu)
+        return Charge(epsilon, "upper", pld.accountant_name())
+    assert isinstance(query.records, SingleIndex)
+    if plan.leaks:
+        shift = query.contribution / scale
+        epsilon = single_index.single_index_epsilon(shift, query.releases, query.records.population, delta)
+        return Charge(epsilon, "lower", single_index.accountant_name())
+    if mu > 0:
+        raise Refusal("plan", _SINGLE_ALONE)
+    epsilon = _profile_epsilon(query.sensitivity / scale, query.releases, query.records.population, delta)
+    return Charge(epsilon, "upper", pld.accountant_name())
+
+
+def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
+    """Queries with a share get it of the squared Gaussian-DP budget; the sampled one takes what is left.
+
+    Raises
+    ------
+    Refusal
+        Where it is not the sampled query alone that has no share.
+    """
+    query, others = _split(plan)
+    if query.share is not None or any(q.share is None for q in others):
+        raise Refusal("calibration accounted", "shares are missing: exactly one query has none")
+    mu = gaussian.gdp_mu(privacy.epsilon, privacy.delta)
+    scales = {q.name: scale_for(q, q.share, mu) for q in others if q.share is not None}
+    spent = sum(q.share for q in others if q.share is not None)
+    return {**scales, query.name: _last_scale(query, privacy, mu, spent)}
+
+
+def _last_scale(query: Query, privacy: PrivacySpec, mu: float, spent: float) -> float:
+    """Least noise of the query that takes what the shares leave of the squared budget ``mu``."""
+    epsilon, delta = privacy.epsilon, privacy.delta
+    if isinstance(query.records, Poisson):
+        z = pld.solve_poisson_multiplier(epsilon, delta, query.records.rate, query.releases, mu * math.sqrt(spent))
+        return z * query.contribution
+    assert isinstance(query.records, SingleIndex)
+    if spent > 0:
+        raise Refusal("calibration accounted", _SINGLE_ALONE)
+    return query.sensitivity * _profile_scale(epsilon, delta, query.releases, query.records.population)
+
+
+def _split(plan: Plan) -> tuple[Query, list[Query]]:
+    """The sampled query and the others."""
+    sampled = [q for q in plan.queries if q.records.sampled]
+    if len(sampled) > 1:
+        raise Refusal("plan", "no accountant here composes several sampled queries")
+    return sampled[0], [q for q in plan.queries if q is not sampled[0]]
+
+
+COMPOSITION = Composition(covers, charge, accounted_scales)

@@ -1,0 +1,84 @@
+"""Queries paid by squared shifts: Gaussians and generalised Gaussians on all records or on disjoint blocks.
+
+One release costs ``kappa (s/scale)^2`` (kappa = 1 for a Gaussian): half of it is its zCDP parameter, and for normal
+noise it is the square of its Gaussian-DP parameter. Costs of releases that a record enters add up, under adaptive
+composition. A record enters one release at most of all queries on disjoint blocks, so the dearest of these counts,
+whatever the others are (parallel composition).
+
+With normal noise alone the total is exact by Gaussian-DP; otherwise zCDP bounds it from above.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from dpsco_bench.errors import Refusal
+from dpsco_bench.privacy.accountants import gaussian, zcdp
+from dpsco_bench.privacy.charge import Charge, Composition
+from dpsco_bench.privacy.plan import Disjoint, Full, Plan, Query
+from dpsco_bench.privacy.spec import PrivacySpec
+
+
+def covers(plan: Plan) -> bool:
+    """Whether all queries are such and none draws its records at random."""
+    return all(q.norm_kappa is not None and isinstance(q.records, Full | Disjoint) for q in plan.queries)
+
+
+def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
+    """Exact for normal noise, else an upper bound."""
+    cost = total_cost(plan.queries, scales)
+    if all(q.is_normal for q in plan.queries):
+        return Charge(gaussian.gdp_epsilon(math.sqrt(cost), delta), "exact", gaussian.accountant_name())
+    return Charge(zcdp.zcdp_epsilon(0.5 * cost, delta), "upper", zcdp.accountant_name())
+
+
+def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
+    """Queries with a share get it of the squared budget; of the others, disjoint blocks all get what is left.
+
+    Raises
+    ------
+    Refusal
+        Where a query on all records has no share although another query takes what is left.
+    """
+    if all(q.is_normal for q in plan.queries):
+        budget = gaussian.gdp_mu(privacy.epsilon, privacy.delta)
+    else:
+        budget = math.sqrt(2.0 * zcdp.zcdp_rho(privacy.epsilon, privacy.delta))
+    rest = [q for q in plan.queries if q.share is None]
+    if len(rest) != 1 and not (rest and all(isinstance(q.records, Disjoint) for q in rest)):
+        raise Refusal("calibration accounted", "shares are missing: exactly one query has none")
+    left = 1.0 - sum(q.share for q in plan.queries if q.share is not None)
+    return {q.name: scale_for(q, left if q.share is None else q.share, budget) for q in plan.queries}
+
+
+def scale_for(query: Query, share: float, budget: float) -> float:
+    """Least noise at which the query costs a share of ``budget^2``."""
+    return query.sensitivity * math.sqrt(_unit_cost(query) / share) / budget
+
+
+def total_cost(queries: Iterable[Query], scales: Mapping[str, float]) -> float:
+    """Largest cost over the records."""
+    cost, parallel = 0.0, 0.0
+    for query in queries:
+        one = _unit_cost(query) * (query.sensitivity / scales[query.name]) ** 2
+        if isinstance(query.records, Disjoint):
+            parallel = max(parallel, one)
+        else:
+            cost += one
+    return cost + parallel
+
+
+def _unit_cost(query: Query) -> float:
+    """Cost at ratio one of sensitivity and scale, of all releases that one record may enter."""
+    factors, parallel = query.factors(0, query.releases), isinstance(query.records, Disjoint)
+    assert query.norm_kappa is not None
+    if factors is None:
+        return query.norm_kappa * (1 if parallel else query.releases)
+    costs = factors**-2.0
+    return query.norm_kappa * float(np.max(costs) if parallel else np.sum(costs))
+
+
+COMPOSITION = Composition(covers, charge, accounted_scales)

@@ -1,0 +1,162 @@
+"""Kinds of queries for l_p geometry and for solvers that stop early; the plain kinds are in `plan`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, ObjectiveQuery, Query
+
+if TYPE_CHECKING:
+    from dpsco_bench.geometry.smooth_norm import SmoothNorm
+
+LOSS_CLASSES = ("linear", "glm", "any")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneralisedGaussianQuery(Query):
+    """A vector ``(R, d)`` plus generalised Gaussian noise of density ``~ exp(-||z||_r^2/(2 scale^2))``.
+
+    The sensitivity is measured in the l_q norm that is dual to ``smooth.p``. One release is
+    ``(kappa s^2/(2 scale^2))``-zCDP. For r = 2 the noise is normal and charged as such.
+
+    Attributes
+    ----------
+    smooth : SmoothNorm
+        The norm ``||.||_r``, with its kappa.
+    draws : int
+        The noise is the mean of so many independent draws, each of the query's scale. A shift s of the mean is a shift
+        of s in each draw, and the mean is post-processing of the draws: the cost is ``draws`` times that of one.
+
+    References
+    ----------
+    Bassily, Guzman, Nandi 2021, Definition 7 and Proposition 8; chapter bassily2021, G2 and G3.
+    """
+
+    smooth: SmoothNorm
+    draws: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked_count("draws", self.draws)
+
+    @property
+    def is_normal(self) -> bool:
+        """Whether r = 2."""
+        return self.smooth.r == 2.0
+
+    @property
+    def law(self) -> str:
+        """Normals for r = 2."""
+        if self.draws > 1:
+            return "generalised_gaussian_mean"
+        return "normal" if self.is_normal else "generalised_gaussian"
+
+    @property
+    def law_parameters(self) -> tuple[float, ...]:
+        """r, and the number of draws where it is not one."""
+        if self.draws > 1:
+            return self.smooth.r, self.draws
+        return () if self.is_normal else (self.smooth.r,)
+
+    @property
+    def norm(self) -> float:
+        """q, the conjugate exponent of ``smooth.p``."""
+        return math.inf if self.smooth.p == 1.0 else self.smooth.p / (self.smooth.p - 1.0)
+
+    @property
+    def norm_kappa(self) -> float:
+        """``draws kappa``."""
+        return self.draws * self.smooth.kappa
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecayingNoisyMinimumQuery(NoisyMinimumQuery):
+    """Report noisy max of a recursive estimate: a record's influence on the scores decays, and so does the noise.
+
+    Release t has Laplace noise of scale ``scale * max(start decay^t, floor)``. A record of the first batch changes
+    any score of release t by up to ``decay^t first``; record ``i >= 1`` of those that enter one by one changes it by up
+    to ``decay^(t - i) later`` from release i on. The sensitivity is the larger of both.
+
+    Attributes
+    ----------
+    decay : float
+        In (0, 1).
+    first, later : float
+        Largest changes of a score, as above, > 0.
+    start, floor : float
+        The printed sensitivities, which the noise follows, > 0.
+    lazy : bool
+        As in `NoisyMinimumQuery`.
+
+    References
+    ----------
+    Chapter bassily2021, poly_sfw.
+    """
+
+    decay: float
+    first: float
+    later: float
+    start: float
+    floor: float
+    lazy: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0.0 < self.decay < 1.0:
+            raise InputError(f"decay of {self.name}", self.decay, "in (0, 1)")
+        for key in ("first", "later", "start", "floor"):
+            if not 0.0 < getattr(self, key) < math.inf:
+                raise InputError(f"{key} of {self.name}", getattr(self, key), "a finite number > 0")
+
+    def factors(self, first: int, steps: int) -> np.ndarray:
+        """``max(start decay^t, floor)``."""
+        return np.maximum(self.start * self.decay ** np.arange(first, first + steps), self.floor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerturbedObjectiveQuery(ObjectiveQuery):
+    """Objective perturbation by normal ``b`` over a convex set, charged by the class of the loss.
+
+    Attributes
+    ----------
+    loss_class : str
+        What is known of the difference of two records' gradients as a function of the minimiser. ``linear``: it is
+        constant (so is the Hessian's data-dependent part), hence the release is one of a mean with Gaussian noise.
+        ``glm``: it stays in a fixed plane. ``any``: nothing.
+    dimension : int
+        d, for ``any``.
+    closed_form : bool
+        Whether the minimiser is computed exactly.
+
+    References
+    ----------
+    Chapter su2023, app_objp and E1.
+    """
+
+    loss_class: str
+    dimension: int
+    closed_form: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.loss_class not in LOSS_CLASSES:
+            raise InputError(f"loss_class of {self.name}", self.loss_class, "one of " + ", ".join(LOSS_CLASSES))
+        checked_count("dimension", self.dimension)
+
+    @property
+    def exact_minimiser(self) -> bool:
+        """Not with a closed form."""
+        return not self.closed_form
+
+
+class CoveringQuery(GaussianQuery):
+    """Gaussian noise on an approximate minimiser; the sensitivity is twice its distance from the exact one.
+
+    Given the exact minimiser, which an objective query of the same plan releases, nothing else depends on the data: so
+    the pair is private although the solver stops early.
+    """
