@@ -39,6 +39,10 @@ class SharedNoise(Mechanism):
         """As `Mechanism.choose`, shape ``(S R,)``."""
         return self.xp.tile(super().choose(name, high), (self._signals,))
 
+    def permutation(self, name: str, n: int) -> Array:
+        """As `Mechanism.permutation`, shape ``(S R, n)``."""
+        return self.xp.tile(super().permutation(name, n), (self._signals, 1))
+
     def _noise(self, query: Query, step: int, dim: int) -> Array | None:
         noise = super()._noise(query, step, dim)
         return None if noise is None else self.xp.tile(noise, (self._signals, 1))

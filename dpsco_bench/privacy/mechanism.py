@@ -112,6 +112,11 @@ class Mechanism:
         drawn = self._stream(f"choice/{name}", np).integers(0, 1, self._first, self._replicates, 1, high=high)
         return self.xp.asarray(np.asarray(drawn)[0, :, 0])
 
+    def permutation(self, name: str, n: int) -> Array:
+        """Uniform order of ``0..n-1`` per replicate, shape ``(R, n)``, independent of data and noise."""
+        keys = self._stream(f"order/{name}", np).uniform(0, 1, self._first, self._replicates, n)
+        return self.xp.asarray(np.argsort(np.asarray(keys)[0], axis=-1, kind="stable"))
+
     def _spend(self, name: str, step: int) -> Query:
         """Use up one declared release."""
         query = self._declared(name, step)

@@ -1,0 +1,56 @@
+"""What the methods of the l_p part share: the range of p, the printed kappa, truncation and the mirror step."""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+from dpsco_bench.backend.namespace import array_namespace
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.lp import lp_norm
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.problems.base import Constants
+
+Array = Any
+NORM_RULE = "su2023"
+"""The exponent of the smooth norm: r = max(2, min(q, 2 ln d + 1))."""
+
+
+def smooth_norm(c: Constants, d: int, source: str) -> SmoothNorm:
+    """The smooth norm beside the dual of l_p, 1 < p < 2.
+
+    Raises
+    ------
+    InputError
+        For another p, or d < 2, where the rule has no exponent.
+    """
+    if not 1.0 < c.norm < 2.0:
+        raise InputError("norm", c.norm, "p in (1, 2)", source)
+    if d < 2:
+        raise InputError("d", d, "an integer >= 2", source)
+    return SmoothNorm(c.norm, d, NORM_RULE)
+
+
+def printed_kappa(p: float, d: int) -> float:
+    """``k = min{1/(p-1), 2 ln d}``, as printed; kappa itself is larger (erratum E5)."""
+    return min(1.0 / (p - 1.0), 2.0 * log(d))
+
+
+def truncated(gradients: Array, q: float, level: float) -> Array:
+    """Gradients ``(R, m, d)`` with those of ``l_q`` norm above the level set to zero (not clipped)."""
+    xp = array_namespace(gradients)
+    return xp.where(lp_norm(gradients, q) <= level, gradients, xp.zeros_like(gradients))
+
+
+def lp_ball_radius(c: Constants, source: str) -> float:
+    """Radius of the l_p ball about the origin that the norm of the constants belongs to.
+
+    Raises
+    ------
+    InputError
+        For another domain.
+    """
+    kind, _, order = c.domain.partition(":")
+    if kind != "lp_ball" or float(order) != c.norm:
+        raise InputError("domain", c.domain, f"lp_ball:{c.norm:g}, the ball of the norm of L and beta", source)
+    return 0.5 * c.diameter

@@ -1,0 +1,81 @@
+"""Truncated mirror descent with one draw of noise a batch (Su, Zhao, Wang 2023, Algorithm 7)."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.su2023.lp_setting import printed_kappa
+from dpsco_bench.algorithms.su2023.truncated import (
+    NEEDS,
+    heavy_tailed,
+    truncated_mirror_descent,
+    truncated_schedule,
+)
+from dpsco_bench.errors import InputError
+from dpsco_bench.privacy.plan import Disjoint, Plan, make_plan
+from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants
+
+SOURCE = "Su, Zhao, Wang 2023, Algorithm 7, Theorems 11 and 16"
+
+
+@algorithm("su2023.truncated_batched_md", source=SOURCE, needs=NEEDS, order_invariant=False)
+def plan(
+    c: Constants,
+    n: int,
+    d: int,
+    privacy: PrivacySpec,
+    *,
+    variant: str,
+    constant: float = 1.0,
+    schedule: str = "corrected",
+    steps: int | None = None,
+) -> Plan:
+    """T = M n eps/(lambda sqrt(d l)) batches, lambda = (sqrt(n eps) sigma^2/(k sqrt(M) (d l)^(1/4)))^(2/3), gamma = sqrt T.
+
+    Gradients of l_q norm above beta M + lambda become zero, so that a record moves the mean of its batch by at most
+    2 (beta M + lambda)/m. ``paper``: s1^2 = c k (beta M + lambda)^2 l/(m eps)^2, for eps <= 1.
+
+    Parameters
+    ----------
+    c, n, d, privacy
+        Problem constants in l_p with 1 < p < 2, beta and sigma (`gradient_deviation`) among them, with the l_p ball as
+        domain; number of records, dimension, target privacy.
+    variant : str
+        ``standard``.
+    constant : float
+        c, which the paper hides; 1 is not private, 8 follows from the paper's own Lemma 3 (erratum E10).
+    schedule : str
+        ``corrected``, from the balance of (28), or ``printed``: M in the denominator of T, M^(2/3) in lambda
+        (erratum E11).
+    steps : optional
+        Replaces T.
+    """
+    if constant <= 0:
+        raise InputError("constant", constant, "> 0", SOURCE)
+    if schedule not in ("corrected", "printed"):
+        raise InputError("schedule", schedule, "corrected or printed", SOURCE)
+    if steps is not None and steps < 1:
+        raise InputError("steps", steps, "an integer >= 1", SOURCE)
+    smooth, M = heavy_tailed(c, d, SOURCE)
+    k, l, eps = printed_kappa(c.norm, d), privacy.log_inverse_delta, privacy.epsilon
+    spread = sqrt(n * eps) * c.gradient_deviation**2 / (k * (d * l) ** 0.25)
+    power = 1.0 if schedule == "printed" else -0.5
+    level = (spread * M**power) ** (2 / 3)
+    T = steps or round(n * eps / (level * sqrt(d * l)) * (1 / M if schedule == "printed" else M))
+    made = truncated_schedule(c, n, M, level, T, SOURCE)
+    scale = sqrt(constant * k * l) * made["threshold"] / (made["batch"] * eps)
+    query = GeneralisedGaussianQuery(
+        "gradient",
+        2 * made["threshold"] / made["batch"],
+        T,
+        Disjoint(made["batch"]),
+        paper_scale=scale if eps <= 1 else None,
+        smooth=smooth,
+    )
+    return make_plan(query, gradient_evaluations=made["batch"] * T, r=smooth.r, kappa=smooth.kappa, **made)
+
+
+plan.run(truncated_mirror_descent)
