@@ -1,21 +1,109 @@
-"""Balls ``||x|| <= R`` of the l1 and l2 norm as feasible sets, with their Euclidean projections."""
+"""Feasible sets around the origin by name: balls of l_p norms and the sets of `geometry.sets`."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from dpsco_bench.backend.namespace import array_namespace, cast, cumulative_sum
 from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.lp import minimise_linear_lp, project_l1, project_l2, project_lp
+from dpsco_bench.geometry.norms import checked_exponent, dual_exponent, l1_norm, l2_norm, largest, lp_norm
+from dpsco_bench.geometry.sets import CentredSet, GroupBall, KSupportBall, SubspaceBall
+from dpsco_bench.geometry.width import mean_largest, mean_length, simulated_width
+
+__all__ = [
+    "BALLS", "SETS", "Ball", "FeasibleSet", "LpBall", "feasible_set",
+    "l1_norm", "l2_norm", "largest", "lp_norm", "project_l1", "project_l2", "project_lp",
+]  # fmt: skip
 
 Array = Any
 
 BALLS = ("l1_ball", "l2_ball")
+SETS = (*BALLS, "linf_ball", "lp_ball:p", "k_support_ball:k", "group_ball:b", "subspace_ball:k")
+"""Names of feasible sets: p a number in [1, inf], k and b (the block size) integers."""
+
+
+class FeasibleSet(Protocol):
+    """A closed convex set symmetric about the origin: ``||x||_C <= radius`` in a norm of its own."""
+
+    @property
+    def name(self) -> str:
+        """As `feasible_set` reads it."""
+
+    @property
+    def radius(self) -> float:
+        """R > 0, in the set's own norm."""
+
+    @property
+    def diameter(self) -> float:
+        """``2 radius``, the diameter in the set's own norm."""
+
+    def norm(self, x: Array) -> Array:
+        """The set's own norm ``(..., 1)``: R times the gauge; infinite outside the span of the set."""
+
+    def project(self, x: Array) -> Array:
+        """Euclidean projection of ``x (..., d)``; points of the set are returned unchanged."""
+
+    def support(self, z: Array) -> Array:
+        """``sup_{w in C} <z, w>`` of ``z (..., d)``, shape ``(..., 1)``."""
+
+    def minimise_linear(self, g: Array) -> Array:
+        """A minimiser of ``<g, w>`` over C for ``g (..., d)``; where several coordinates tie, the lowest."""
+
+    def euclidean_diameter(self, d: int) -> float:
+        """Largest Euclidean distance of two of its points in d dimensions."""
+
+    def inradius(self, d: int) -> float:
+        """Least Euclidean distance of the boundary from the origin; 0 for a set without interior."""
+
+    def width(self, d: int) -> float:
+        """Gaussian width ``E sup_{w in C} <b, w>``."""
+
+
+class _LpSet(CentredSet):
+    """What all l_p balls share; subclasses have ``p`` in [1, inf] and ``radius``."""
+
+    p: float
+
+    def norm(self, x: Array) -> Array:
+        """``||x||_p`` along the last axis, shape ``(..., 1)``."""
+        return lp_norm(x, self.p)
+
+    def project(self, x: Array) -> Array:
+        """Euclidean projection of ``x (..., d)`` along the last axis."""
+        return project_lp(x, self.p, self.radius)
+
+    def support(self, z: Array) -> Array:
+        """``R ||z||_q`` with the dual exponent q, shape ``(..., 1)``."""
+        return self.radius * lp_norm(z, dual_exponent(self.p))
+
+    def minimise_linear(self, g: Array) -> Array:
+        """`lp.minimise_linear_lp`; of tied vertices of the l1 ball the lowest coordinate."""
+        return minimise_linear_lp(g, self.p, self.radius)
+
+    def euclidean_diameter(self, d: int) -> float:
+        """``2 R max(1, d^(1/2 - 1/p))``."""
+        return 2.0 * self.radius * max(1.0, d ** (0.5 - 1.0 / self.p))
+
+    def inradius(self, d: int) -> float:
+        """``R min(1, d^(1/2 - 1/p))``."""
+        return self.radius * min(1.0, d ** (0.5 - 1.0 / self.p))
+
+    def width(self, d: int) -> float:
+        """``R E ||b||_q``: in closed form for p = 1, 2, inf, else simulated (`width.simulated_width`)."""
+        if self.p == 1:
+            return self.radius * mean_largest(d)
+        if self.p == 2:
+            return self.radius * mean_length(d)
+        if math.isinf(self.p):
+            return self.radius * d * math.sqrt(2.0 / math.pi)
+        return simulated_width(self.support, d)
 
 
 @dataclass(frozen=True)
-class Ball:
-    """The ball of a norm around the origin.
+class Ball(_LpSet):
+    """The ball of the l1 or l2 norm around the origin.
 
     Attributes
     ----------
@@ -31,92 +119,77 @@ class Ball:
     def __post_init__(self) -> None:
         if self.name not in BALLS:
             raise InputError("domain", self.name, "one of " + ", ".join(BALLS))
-        if not 0.0 < self.radius < float("inf"):
-            raise InputError("radius", self.radius, "a finite number > 0")
+        self.check_radius()
 
     @property
-    def diameter(self) -> float:
-        """Largest Euclidean distance of two of its points, 2R for both norms."""
-        return 2.0 * self.radius
-
-    def norm(self, x: Array) -> Array:
-        """The ball's norm along the last axis, shape ``(..., 1)``."""
-        return l1_norm(x) if self.name == "l1_ball" else l2_norm(x)
-
-    def project(self, x: Array) -> Array:
-        """Euclidean projection of ``x (R, d)`` along the last axis."""
-        return project_l1(x, self.radius) if self.name == "l1_ball" else project_l2(x, self.radius)
+    def p(self) -> float:  # type: ignore[override]
+        """1 or 2."""
+        return 1.0 if self.name == "l1_ball" else 2.0
 
 
-def largest(x: Array) -> Array:
-    """Largest absolute value along the last axis, shape ``(..., 1)``."""
-    xp = array_namespace(x)
-    return xp.max(xp.abs(x), axis=-1, keepdims=True)
+@dataclass(frozen=True)
+class LpBall(_LpSet):
+    """The ball of an l_p norm around the origin.
+
+    Attributes
+    ----------
+    p : float
+        In [1, inf].
+    radius : float
+        R > 0, in the l_p norm.
+    """
+
+    p: float
+    radius: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "p", checked_exponent(self.p))
+        self.check_radius()
+
+    @property
+    def name(self) -> str:
+        """``linf_ball`` or ``lp_ball:p``."""
+        return "linf_ball" if math.isinf(self.p) else "lp_ball:" + repr(self.p).removesuffix(".0")
 
 
-def l1_norm(x: Array) -> Array:
-    """Sum of absolute values along the last axis, shape ``(..., 1)``."""
-    xp = array_namespace(x)
-    return xp.sum(xp.abs(x), axis=-1, keepdims=True)
-
-
-def l2_norm(x: Array) -> Array:
-    """Euclidean norm along the last axis, shape ``(..., 1)``; squares neither overflow nor underflow."""
-    xp = array_namespace(x)
-    top = largest(x)
-    scaled = x / xp.where(top > 0, top, xp.ones_like(top))
-    return top * xp.sqrt(xp.sum(scaled * scaled, axis=-1, keepdims=True))
-
-
-def project_l2(x: Array, radius: float) -> Array:
-    """Nearest point of ``||y||_2 <= radius``: shrink what lies outside.
+def feasible_set(name: str, radius: float) -> FeasibleSet:
+    """The set of a name with its radius, in the set's own norm.
 
     Parameters
     ----------
-    x : array (..., d)
-        Finite.
+    name : str
+        One of `SETS`, e.g. ``l1_ball``, ``lp_ball:1.5``, ``k_support_ball:16``. The l_p balls with p = 1 and p = 2
+        are those named ``l1_ball`` and ``l2_ball``.
     radius : float
-        > 0.
+        > 0, finite.
 
-    Returns
-    -------
-    array (..., d)
+    Raises
+    ------
+    InputError
+        For an unknown name, a parameter outside its range, or a radius outside its range.
     """
-    xp = array_namespace(x)
-    top = largest(x)
-    scaled = x / xp.where(top > 0, top, xp.ones_like(top))
-    length = xp.sqrt(xp.sum(scaled * scaled, axis=-1, keepdims=True))
-    outside = top * length > radius
-    return xp.where(outside, scaled * (radius / xp.where(outside, length, xp.ones_like(length))), x)
+    kind, colon, parameter = name.partition(":")
+    if name in BALLS:
+        return Ball(name, radius)
+    if name == "linf_ball":
+        return LpBall(math.inf, radius)
+    read, make = _PARAMETRISED.get(kind, (None, None))
+    try:
+        value = read(parameter) if read and colon else None
+    except ValueError:
+        value = None
+    if make is None or value is None:
+        raise InputError("domain", name, "one of " + ", ".join(SETS))
+    return make(value, radius)
 
 
-def project_l1(x: Array, radius: float) -> Array:
-    """Nearest point of ``||y||_1 <= radius``: subtract one threshold from all absolute values.
+def _lp_ball(p: float, radius: float) -> Ball | LpBall:
+    return Ball(f"l{p:.0f}_ball", radius) if p in (1.0, 2.0) else LpBall(p, radius)
 
-    Works with the distances of the absolute values from their largest one, so that huge entries cost no digits.
 
-    Parameters
-    ----------
-    x : array (..., d)
-        Finite.
-    radius : float
-        > 0.
-
-    Returns
-    -------
-    array (..., d)
-
-    References
-    ----------
-    Duchi, Shalev-Shwartz, Singer, Chandra 2008, Figure 1.
-    """
-    xp = array_namespace(x)
-    deficit = largest(x) - xp.abs(x)
-    ordered = xp.sort(deficit, axis=-1)
-    counts = cast(xp.arange(1, x.shape[-1] + 1), x.dtype)
-    height = (radius + cumulative_sum(ordered)) / counts  # what is left of the largest entry if k entries stay
-    kept = xp.sum(cast(ordered < height, xp.int64), axis=-1, keepdims=True)
-    height = xp.take_along_axis(height, kept - 1, axis=-1)
-    rest = height - deficit
-    projected = xp.sign(x) * xp.where(rest > 0, rest, xp.zeros_like(rest))
-    return xp.where(l1_norm(x) > radius, projected, x)
+_PARAMETRISED: dict[str, tuple[Any, Any]] = {
+    "lp_ball": (float, _lp_ball),
+    "k_support_ball": (int, KSupportBall),
+    "group_ball": (int, GroupBall),
+    "subspace_ball": (int, SubspaceBall),
+}

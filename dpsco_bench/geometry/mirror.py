@@ -18,7 +18,9 @@ from scipy.integrate import quad
 from scipy.special import log_ndtr
 
 from dpsco_bench.backend.namespace import array_namespace, cumulative_sum
-from dpsco_bench.geometry.ball import Ball, l1_norm, largest, project_l2
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.lp import first_largest, project_l2
+from dpsco_bench.geometry.norms import l1_norm, largest, square_gradient
 
 Array = Any
 ITERATIONS = 60
@@ -43,8 +45,28 @@ class Geometry(Protocol):
         """``argmin_{y in C} coefficient ||y - x||_C^2 + <direction, y - x>``; arrays ``(R, d)``."""
 
 
-def ball_geometry(ball: Ball) -> L1Geometry | L2Geometry:
-    """The geometry of a ball."""
+class Named(Protocol):
+    """A set with a name and a radius."""
+
+    @property
+    def name(self) -> str:
+        """``l1_ball`` or ``l2_ball`` here."""
+
+    @property
+    def radius(self) -> float:
+        """R > 0."""
+
+
+def ball_geometry(ball: Named) -> L1Geometry | L2Geometry:
+    """The geometry of an l1 or l2 ball.
+
+    Raises
+    ------
+    InputError
+        For another set.
+    """
+    if ball.name not in ("l1_ball", "l2_ball"):
+        raise InputError("domain", ball.name, "l1_ball or l2_ball here")
     return L1Geometry(ball.radius) if ball.name == "l1_ball" else L2Geometry(ball.radius)
 
 
@@ -103,35 +125,11 @@ class L1Geometry:
         xp = array_namespace(z)
         d = z.shape[-1]
         p, s = self.dual_exponent(d), self.curvature(d)
-        theta = _power_map(z, p / (p - 1.0), s) - direction
+        theta = square_gradient(z, p / (p - 1.0), s) - direction
         deficit = largest(theta) - xp.abs(theta)
-        height = self._height(deficit, largest(theta), p, s)
+        height = shrunk_height(deficit, largest(theta), p, s, self.radius)
         rest = height - deficit
-        return xp.sign(theta) * _power_map(xp.where(rest > 0, rest, xp.zeros_like(rest)), p, 1.0 / s)
-
-    def _height(self, deficit: Array, top: Array, p: float, s: float) -> Array:
-        """``tau = max|theta| - lam``, shape ``(R, 1)``: all of it where that is feasible, else the root.
-
-        The l1 norm of the result grows with tau and lies between ``tau/s`` and ``d^(2/p) tau/s``, which brackets it.
-        """
-        xp = array_namespace(deficit)
-        d = deficit.shape[-1]
-        positive = xp.where(top > 0, top, xp.ones_like(top))
-        high = xp.minimum(positive, xp.full_like(top, s * self.radius))
-        low = xp.minimum(high, xp.full_like(top, s * self.radius / d ** (2.0 / p)))
-        whole = _log_norm(deficit, positive, p, s)[0] <= math.log(self.radius)
-        height, enough = high, 4.0 * float(xp.finfo(deficit.dtype).eps)
-        for _ in range(ITERATIONS):
-            log_norm, slope = _log_norm(deficit, height, p, s)
-            excess = log_norm - math.log(self.radius)
-            low, high = xp.where(excess <= 0, height, low), xp.where(excess > 0, height, high)
-            done = whole | (xp.abs(excess) <= enough) | (high - low <= enough * high)
-            if bool(xp.all(done)):
-                break
-            newton = height * xp.exp(-excess / slope)
-            bracketed = xp.where((newton > low) & (newton < high), newton, 0.5 * (low + high))
-            height = xp.where(done, height, bracketed)  # a replicate does not depend on the others' iterations
-        return xp.where(whole, top, height)
+        return xp.sign(theta) * square_gradient(xp.where(rest > 0, rest, xp.zeros_like(rest)), p, 1.0 / s)
 
     def norm_step(self, x: Array, direction: Array, coefficient: float) -> Array:
         """Exact greedy: one coordinate moves against its gradient, and others give mass to it while that pays.
@@ -142,7 +140,7 @@ class L1Geometry:
         """
         xp = array_namespace(x)
         a = 2.0 * coefficient / self.radius**2
-        chosen = _first_largest(direction)
+        chosen = first_largest(direction)
         steepest = largest(direction)
         heading = -xp.sum(xp.where(chosen, xp.sign(direction), xp.zeros_like(x)), axis=-1, keepdims=True)
         mass = xp.abs(x)
@@ -171,15 +169,46 @@ def mean_largest_square(d: int) -> float:
     return sum(quad(tail, *ends, epsabs=0.0, epsrel=1e-12, limit=200)[0] for ends in ((0, middle), (middle, 40.0)))
 
 
-def _power_map(x: Array, exponent: float, scale: float) -> Array:
-    """Gradient of ``(scale/2) ||x||_exponent^2``; divides by the largest entry before taking powers."""
-    xp = array_namespace(x)
-    top = largest(x)
-    ratio = xp.abs(x) / xp.where(top > 0, top, xp.ones_like(top))
-    powers = ratio ** (exponent - 1.0)
-    total = xp.sum(powers * ratio, axis=-1, keepdims=True)
-    total = xp.where(total > 0, total, xp.ones_like(total))
-    return xp.sign(x) * powers * (scale * top * total ** (2.0 / exponent - 1.0))
+def shrunk_height(deficit: Array, top: Array, p: float, s: float, radius: float) -> Array:
+    """What is left of the largest entry of theta once the least threshold makes its image fit into the l1 ball.
+
+    The image of theta is the gradient of ``||.||_p^2/(2 s)`` at ``sign(theta) (|theta| - lam)_+``. Its l1 norm grows
+    with ``tau = max|theta| - lam`` and lies between ``tau/s`` and ``d^(2/p) tau/s``, which brackets the root.
+
+    Parameters
+    ----------
+    deficit : array (..., d)
+        ``max|theta| - |theta|``.
+    top : array (..., 1)
+        ``max|theta|``.
+    p : float
+        >= 2.
+    s, radius : float
+        > 0.
+
+    Returns
+    -------
+    array (..., 1)
+        tau: all of ``top`` where that is feasible, else the root.
+    """
+    xp = array_namespace(deficit)
+    d = deficit.shape[-1]
+    positive = xp.where(top > 0, top, xp.ones_like(top))
+    high = xp.minimum(positive, xp.full_like(top, s * radius))
+    low = xp.minimum(high, xp.full_like(top, s * radius / d ** (2.0 / p)))
+    whole = _log_norm(deficit, positive, p, s)[0] <= math.log(radius)
+    height, enough = high, 4.0 * float(xp.finfo(deficit.dtype).eps)
+    for _ in range(ITERATIONS):
+        log_norm, slope = _log_norm(deficit, height, p, s)
+        excess = log_norm - math.log(radius)
+        low, high = xp.where(excess <= 0, height, low), xp.where(excess > 0, height, high)
+        done = whole | (xp.abs(excess) <= enough) | (high - low <= enough * high)
+        if bool(xp.all(done)):
+            break
+        newton = height * xp.exp(-excess / slope)
+        bracketed = xp.where((newton > low) & (newton < high), newton, 0.5 * (low + high))
+        height = xp.where(done, height, bracketed)  # a replicate does not depend on the others' iterations
+    return xp.where(whole, top, height)
 
 
 def _log_norm(deficit: Array, height: Array, p: float, s: float) -> tuple[Array, Array]:
@@ -193,13 +222,6 @@ def _log_norm(deficit: Array, height: Array, p: float, s: float) -> tuple[Array,
     )
     log_norm = xp.log(height / s) + (2.0 / p - 1.0) * xp.log(second) + xp.log(first)
     return log_norm, (2.0 - p) * first / second + (p - 1.0) * counts / first
-
-
-def _first_largest(x: Array) -> Array:
-    """Mask of the first coordinate with the largest absolute value."""
-    xp = array_namespace(x)
-    index = xp.argmax(xp.abs(x), axis=-1)
-    return xp.arange(x.shape[-1]) == xp.expand_dims(index, axis=-1)
 
 
 def _water_filling(mass: Array, level: Array, room: Array) -> Array:

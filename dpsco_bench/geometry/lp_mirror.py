@@ -1,0 +1,86 @@
+"""Mirror maps of the smooth norms and exact mirror steps over l_p balls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dpsco_bench.backend.namespace import array_namespace
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.mirror import shrunk_height
+from dpsco_bench.geometry.norms import checked_exponent, largest, lp_norm, nonzero, square_gradient
+from dpsco_bench.geometry.penalised import penalised_step
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class SmoothMirror:
+    """The mirror map ``Phi = (kappa/2) ||.||_s^2``, ``s = r/(r - 1)``, which is 1-strongly convex in the l_p norm.
+
+    Attributes
+    ----------
+    norm : SmoothNorm
+        Gives r, kappa and s.
+
+    References
+    ----------
+    Bassily, Guzman, Nandi 2021, Algorithm 2; Su, Zhao, Wang 2023, Algorithms 3, 4 and 7.
+    """
+
+    norm: SmoothNorm
+
+    def potential(self, x: Array) -> Array:
+        """``Phi(x)`` of ``x (..., d)``, shape ``(..., 1)``."""
+        length = lp_norm(x, self.norm.dual)
+        return 0.5 * self.norm.kappa * length * length
+
+    def gradient(self, x: Array) -> Array:
+        """``grad Phi(x) = kappa ||x||_s^(2 - s) |x|^(s - 1) sign x`` of ``x (..., d)``; 0 at 0."""
+        return square_gradient(x, self.norm.dual, self.norm.kappa)
+
+    def inverse(self, y: Array) -> Array:
+        """``grad Phi*(y) = ||y||_r^(2 - r) |y|^(r - 1) sign y/kappa`` of ``y (..., d)``; 0 at 0."""
+        return square_gradient(y, self.norm.r, 1.0 / self.norm.kappa)
+
+    def step(self, y: Array, p: float, radius: float) -> Array:
+        """``argmax <y, x> - Phi(x)`` over ``||x||_p <= radius``, exactly.
+
+        With ``y = grad Phi(x_t) - step g`` this is the mirror descent step from x_t along g.
+
+        Parameters
+        ----------
+        y : array (..., d)
+            Finite.
+        p : float
+            In [1, s].
+        radius : float
+            > 0.
+
+        Returns
+        -------
+        array (..., d)
+
+        Raises
+        ------
+        InputError
+            For p outside [1, s].
+        """
+        s, kappa = self.norm.dual, self.norm.kappa
+        if not 1.0 <= checked_exponent(p) <= s:
+            raise InputError("p", p, f"in [1, {s:g}], the exponent of the mirror map")
+        if p == 1:
+            return self._onto_l1(y, radius)
+        free = self.inverse(y)
+        if p < s:
+            return penalised_step(y, free, p, s, kappa, radius)
+        xp, length = array_namespace(y), lp_norm(free, p)  # the ball is a level set of Phi
+        return xp.where(length > radius, free * (radius / nonzero(length)), free)
+
+    def _onto_l1(self, y: Array, radius: float) -> Array:
+        """``grad Phi*`` of y with the least threshold that fits into the l1 ball taken off its entries."""
+        xp, top = array_namespace(y), largest(y)
+        deficit = top - xp.abs(y)
+        rest = shrunk_height(deficit, top, self.norm.r, self.norm.kappa, radius) - deficit
+        return xp.sign(y) * self.inverse(xp.where(rest > 0, rest, xp.zeros_like(rest)))

@@ -1,0 +1,134 @@
+"""Polytopes given by their vertices, and the l1 ball with vertices that are never written down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+
+from dpsco_bench.backend.namespace import array_namespace, cast, to_numpy
+from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.geometry.norms import checked_exponent, l1_norm, lp_norm
+
+Array = Any
+
+
+@dataclass(frozen=True, eq=False)
+class Polytope:
+    """Convex hull of given points.
+
+    Attributes
+    ----------
+    vertices : array (K, d)
+        Finite, at least two.
+
+    Raises
+    ------
+    InputError
+        For anything else.
+    """
+
+    vertices: np.ndarray
+
+    def __post_init__(self) -> None:
+        vertices = np.asarray(self.vertices, dtype=np.float64)
+        if vertices.ndim != 2 or vertices.shape[0] < 2 or vertices.shape[1] < 1 or not np.isfinite(vertices).all():
+            raise InputError("vertices", f"array of shape {vertices.shape}", "finite, of shape (K >= 2, d >= 1)")
+        object.__setattr__(self, "vertices", vertices)
+
+    @property
+    def count(self) -> int:
+        """K."""
+        return self.vertices.shape[0]
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        return self.vertices.shape[1]
+
+    def scores(self, e: Array) -> Array:
+        """``<v, e>`` of every vertex: ``e (R, d)`` -> ``(R, K)``."""
+        xp = array_namespace(e)
+        return xp.matmul(e, xp.asarray(self.vertices.T, dtype=e.dtype))
+
+    def vertex(self, index: Array, dtype: Any = None) -> Array:
+        """Vertices by index: ``(R,)`` of integers -> ``(R, d)``, float64 unless a dtype is given."""
+        xp = array_namespace(index)
+        return xp.take(xp.asarray(self.vertices, dtype=dtype or xp.float64), index, axis=0)
+
+    def diameter(self, p: float) -> float:
+        """Largest l_p distance of two vertices, p in [1, inf]."""
+        return max(float(lp_norm(self.vertices[i:] - self.vertices[i], p).max()) for i in range(self.count))
+
+    def contains(self, x: Array, tolerance: float = 1e-9) -> np.ndarray:
+        """Whether points lie in the hull, by linear programming on the host.
+
+        Parameters
+        ----------
+        x : array (R, d)
+        tolerance : float
+            Allowed distance in the largest coordinate, relative to the largest vertex entry.
+
+        Returns
+        -------
+        array (R,) of bool
+        """
+        return np.array([self._distance(point) <= tolerance * np.abs(self.vertices).max() for point in to_numpy(x)])
+
+    def _distance(self, point: np.ndarray) -> float:
+        """Least l_inf distance of a convex combination of the vertices from a point."""
+        slack = np.ones((self.dimension, 1))
+        sides = np.vstack([np.hstack([self.vertices.T, -slack]), np.hstack([-self.vertices.T, -slack])])
+        cost, one = np.append(np.zeros(self.count), 1.0), np.append(np.ones(self.count), 0.0)[None]
+        found = linprog(cost, A_ub=sides, b_ub=np.concatenate([point, -point]), A_eq=one, b_eq=[1.0])
+        return float(found.fun)
+
+
+@dataclass(frozen=True)
+class CrossPolytope:
+    """The l1 ball by its 2d vertices ``+-radius e_j`` in the order ``+e_1, -e_1, +e_2, ...``, held implicitly.
+
+    Attributes
+    ----------
+    dimension : int
+        d >= 1.
+    radius : float
+        > 0, finite.
+    """
+
+    dimension: int
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        checked_count("d", self.dimension)
+        if not 0.0 < self.radius < float("inf"):
+            raise InputError("radius", self.radius, "a finite number > 0")
+
+    @property
+    def count(self) -> int:
+        """``K = 2 d``."""
+        return 2 * self.dimension
+
+    def scores(self, e: Array) -> Array:
+        """``<v, e>`` of every vertex: ``e (R, d)`` -> ``(R, 2d)``."""
+        xp = array_namespace(e)
+        scaled = self.radius * e
+        return xp.reshape(xp.stack([scaled, -scaled], axis=-1), (*e.shape[:-1], self.count))
+
+    def vertex(self, index: Array, dtype: Any = None) -> Array:
+        """Vertices by index: ``(R,)`` of integers -> ``(R, d)``, float64 unless a dtype is given."""
+        xp = array_namespace(index)
+        here = xp.arange(self.dimension) == xp.expand_dims(index // 2, axis=-1)
+        sign = cast(1 - 2 * (index % 2), dtype or xp.float64)
+        return cast(here, dtype or xp.float64) * (self.radius * xp.expand_dims(sign, axis=-1))
+
+    def diameter(self, p: float) -> float:
+        """Largest l_p distance of two vertices: ``2 radius`` for every p in [1, inf]."""
+        checked_exponent(p)
+        return 2.0 * self.radius
+
+    def contains(self, x: Array, tolerance: float = 1e-9) -> np.ndarray:
+        """Whether points ``(R, d)`` lie in the ball, to a relative tolerance; ``(R,)`` of bool on the host."""
+        return to_numpy(l1_norm(x)[..., 0]) <= self.radius * (1.0 + tolerance)
