@@ -1,4 +1,4 @@
-"""Verdicts that look at every cell by itself: kinds `explicit`, `band`, `law` and `lower_bound`."""
+"""Verdicts that look at every cell by itself: kinds `explicit`, `band`, `law`, `lower_bound` and `shown`."""
 
 from __future__ import annotations
 
@@ -181,6 +181,38 @@ def law_verdict(
     reason = f"measured / computed is {ratios[worst]:.4g} at the most distant cell"
     word = _three_way(beyond, s, more)
     return _verdict("law", word, reason, parameter, columns, ratios, worst)
+
+
+def shown_verdict(
+    values: ArrayLike, mean: ArrayLike, stderr: ArrayLike, bound: ArrayLike | None = None, *, parameter: str = ""
+) -> Verdict:
+    """Measured values without a verdict: nothing definite is claimed.
+
+    Parameters
+    ----------
+    values, mean, stderr : array_like
+        Shape ``(cells,)``.
+    bound : array_like, optional
+        A formula that stands beside them, shape ``(cells,)``.
+    parameter : str
+        Name of the swept parameter.
+
+    Returns
+    -------
+    Verdict
+        ``shown``.
+    """
+    x, m, s, b = _columns(values, mean, stderr, mean if bound is None else bound)
+    return Verdict(
+        "shown",
+        "shown",
+        "no expectation: measured values without a verdict",
+        parameter=parameter,
+        values=tuple(x.tolist()),
+        mean=tuple(m.tolist()),
+        stderr=tuple(s.tolist()),
+        bound=() if bound is None else tuple(b.tolist()),
+    )
 
 
 def same_length(name: str, values: ArrayLike, length: int) -> FloatArray:

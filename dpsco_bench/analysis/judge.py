@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from dpsco_bench.analysis.bootstrap import summarise
-from dpsco_bench.analysis.cells import band_verdict, explicit_verdict
-from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
+from dpsco_bench.analysis.cells import band_verdict, explicit_verdict, law_verdict, lower_bound_verdict, shown_verdict
+from dpsco_bench.analysis.evidence import SEVERITY, CellEvidence, job_evidence
 from dpsco_bench.analysis.ordering import (
     AT_END,
     AT_EQUAL_EVALUATIONS,
@@ -20,7 +20,7 @@ from dpsco_bench.analysis.ordering import (
     ordering_verdict,
     risk_at,
 )
-from dpsco_bench.analysis.rates import complexity_verdict, rate_verdict
+from dpsco_bench.analysis.rates import complexity_verdict, control_verdict, rate_verdict
 from dpsco_bench.analysis.slopes import fit_rate
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.analysis.verdicts import privacy_verdict, skipped_verdict, wrong_reason_notes
@@ -31,7 +31,6 @@ from dpsco_bench.problems.registry import problem_class
 
 Load = Callable[[Mapping[str, Any]], tuple[pa.Table | None, Mapping[str, Any]]]
 FEW_REPLICATES = 3
-SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
 
 
 def judge_claim(entry: Mapping[str, Any], load: Load) -> list[dict[str, Any]]:
@@ -94,6 +93,8 @@ class ClaimJudge:
         else:
             raise InputError(f"kind of {self.claim.id}, part {part.id}", part.kind, "one of " + ", ".join(_JUDGES))
         notes = tuple(verdict.notes) + ((part.note,) if part.note else ())
+        if part.signals and part.runs and not skipped:
+            notes += signal_notes(self.evidence(part.id, calibration))
         return replace(
             verdict,
             id=self.claim.id,
@@ -117,10 +118,10 @@ class ClaimJudge:
         return used
 
     def _rate(self, part: Part, calibration: str) -> Verdict:
-        cells, names = self.evidence(part.id, calibration), (self.claim.id, part.id, calibration)
+        cells, silent = self._used_cells(part, calibration), self._used_cells(part, "none")
+        names = (self.claim.id, part.id, calibration)
         fit = self._fit(cells, names)
-        silent = self.evidence(part.id, "none")
-        off = self._fit(silent, (*names[:2], "none"))
+        off = fit if calibration == "none" else self._fit(silent, (*names[:2], "none"))
         bound = get_bound(part.bound)
         full = [bound.value(cell.context) for cell in cells]
         named = bound.named_term or bound.value
@@ -132,26 +133,28 @@ class ClaimJudge:
             claimed_exponent=part.exponent,
             full_bound=full,
             start_risks=[cell.start_risk for cell in cells],
-            noise_off_slope=off.slope,
+            noise_off_slope=np.nan if calibration == "none" else off.slope,
         )
         status = max((cell.calibrated["privacy_status"] for cell in cells), key=SEVERITY.index)
         real = float(np.fmax.reduce([cell.number("epsilon_real") for cell in cells]))
         notes = verdict.notes + wrong_reason_notes(verdict, status, real, cells[0].calibrated["epsilon_real_kind"])
         if np.isnan(off.slope):
             notes += ("noise off: the excess risk is at rounding level and has no slope",)
-        if problem_class(part.problem).cell_dependent:
+        problems = {self.claim.part(source).problem for source, _ in self._sources(part, calibration)}
+        if any(problem_class(name).cell_dependent for name in problems):
             notes += _family_notes(cells, silent)
         notes += tuple(sorted({text for cell in cells for text in cell.certificates}))
         return replace(verdict, notes=notes)
 
     def _fit(self, cells: Sequence[CellEvidence], names: Sequence[str]) -> Any:
-        return fit_rate(
+        fit = fit_rate(
             [cell.value for cell in cells],
             [cell.risks for cell in cells],
             names,
             numerical_errors=[cell.numerical_error for cell in cells],
-            shared_data_sets=cells[0].entry["parameter"] not in ("n", "d"),
+            shared_data_sets=len({(cell.entry["n"], cell.entry.get("d")) for cell in cells}) == 1,
         )
+        return replace(fit, edge=())  # `signal_notes` knows where a signal cannot be made stronger
 
     def _explicit(self, part: Part, calibration: str) -> Verdict:
         cells = self._used_cells(part, calibration)
@@ -206,7 +209,42 @@ class ClaimJudge:
             parameter=cells[0].entry["parameter"],
             claimed_exponent=part.exponent,
             tolerance=part.tolerance,
+            exact=part.exact,
         )
+
+    def _law(self, part: Part, calibration: str) -> Verdict:
+        columns, bounds = self._columns(part, calibration)
+        return replace(law_verdict(*columns, bounds, part.tolerance), tolerance=part.tolerance)
+
+    def _lower_bound(self, part: Part, calibration: str) -> Verdict:
+        columns, bounds = self._columns(part, calibration)
+        return lower_bound_verdict(*columns, bounds, has_constants=part.constant != "none")
+
+    def _control(self, part: Part, calibration: str) -> Verdict:
+        cells = self._used_cells(part, calibration)
+        fit = self._fit(cells, (self.claim.id, part.id, calibration))
+        assert part.exponent is not None
+        band = None
+        if part.band:
+            columns, bounds = self._columns(part, calibration)
+            band = band_verdict(*columns, bounds, *part.band)
+        return control_verdict(fit, part.exponent, part.tolerance, parameter=cells[0].entry["parameter"], band=band)
+
+    def _shown(self, part: Part, calibration: str) -> Verdict:
+        """With the slope of a sweep of one method, where it has one."""
+        cells = self._used_cells(part, calibration)
+        columns, bounds = self._columns(part, calibration)
+        verdict = shown_verdict(*columns, bounds if part.bound else None)
+        if len({cell.entry["method"] for cell in cells}) > 1 or len({cell.value for cell in cells}) < 2:
+            return verdict
+        fit = self._fit(cells, (self.claim.id, part.id, calibration))
+        return replace(verdict, slope=fit.slope, ci=(fit.ci_low, fit.ci_high), claimed_exponent=part.exponent)
+
+    def _columns(self, part: Part, calibration: str) -> tuple[tuple[list[float], np.ndarray, np.ndarray], list[float]]:
+        """Values, means and standard errors of a part's cells, and its formula at each (none without one)."""
+        cells = self._used_cells(part, calibration)
+        bounds = [get_bound(part.bound).value(cell.context) for cell in cells] if part.bound else []
+        return ([cell.value for cell in cells], *_means(cells)), bounds
 
     def _ordering(self, part: Part, calibration: str) -> Verdict:
         cells = self._used_cells(part, calibration)
@@ -217,17 +255,36 @@ class ClaimJudge:
             budget = common_budget(first.curve_evaluations, second.curve_evaluations)
             early = [risk_at(cell.curve_evaluations, cell.curve_risks, budget) for cell in (first, second)]
             where = f"{first.entry['parameter']} {value:g}"
-            comparisons[f"{AT_END}, {where}"] = compare_medians(first.risks, second.risks, (*names, AT_END))
+            comparisons[f"{AT_END}, {where}"] = compare_medians(first.final, second.final, (*names, AT_END))
             comparisons[f"{AT_EQUAL_EVALUATIONS}, {where}"] = compare_medians(
                 early[0], early[1], (*names, AT_EQUAL_EVALUATIONS)
             )
         verdict = ordering_verdict(comparisons, parameter=cells[0].entry["parameter"])
-        runs = cells[0].risks.size
+        runs = cells[0].final.size
         few = f"only {runs} replicates: the intervals are too wide for most orderings"
         return replace(verdict, notes=(few,)) if runs <= FEW_REPLICATES else verdict
 
     def _used_cells(self, part: Part, calibration: str) -> list[CellEvidence]:
         return [cell for key in self._sources(part, calibration) for cell in self.evidence(*key)]
+
+
+def signal_notes(cells: Sequence[CellEvidence]) -> tuple[str, ...]:
+    """Which signals attain the largest means, and where a wider grid could raise them.
+
+    Parameters
+    ----------
+    cells : sequence of CellEvidence
+        Of one part, whose problem has a free signal.
+    """
+    found = sorted({cell.signal for cell in cells if cell.signal is not None})
+    ends = f"{found[0]:g}" if len(found) == 1 else f"{found[0]:g} to {found[-1]:g}"
+    notes = [f"largest mean over {len(cells[0].risks)} signals, attained at signal {ends}"]
+    edges = ", ".join(f"{cell.value:g}" for cell in cells if cell.at_edge)
+    if edges:
+        notes.append(
+            f"at the edge of the signal grid at {cells[0].entry['parameter']} = {edges}: a wider one may show more"
+        )
+    return tuple(notes)
 
 
 def _family_notes(cells: Sequence[CellEvidence], silent: Sequence[CellEvidence]) -> tuple[str, ...]:
@@ -252,4 +309,8 @@ _JUDGES: dict[str, Callable[[ClaimJudge, Part, str], Verdict]] = {
     "privacy": ClaimJudge._privacy,
     "complexity": ClaimJudge._complexity,
     "ordering": ClaimJudge._ordering,
+    "law": ClaimJudge._law,
+    "lower_bound": ClaimJudge._lower_bound,
+    "control": ClaimJudge._control,
+    "shown": ClaimJudge._shown,
 }

@@ -1,4 +1,4 @@
-"""Verdicts on slopes: kinds `rate` and `complexity`.
+"""Verdicts on slopes: kinds `rate`, `control` and `complexity`.
 
 "Better" means that the risk decays faster as the parameter grows, hence a smaller slope: more negative for n and
 epsilon, less steep for d or a condition number. Regimes towards 0 (a gradient noise, a distance) ask for a larger
@@ -146,6 +146,68 @@ def _fit_notes(fit: RateFit, parameter: str) -> tuple[str, ...]:
 
 def _places(fit: RateFit, cells: Sequence[int], parameter: str) -> str:
     return f"{parameter or 'value'} = " + ", ".join(f"{fit.values[i]:g}" for i in cells)
+
+
+def control_verdict(
+    fit: RateFit, exponent: float, tolerance: float, *, parameter: str = "", band: Verdict | None = None
+) -> Verdict:
+    """Whether a negative control has the slope that it is stated to have.
+
+    Parameters
+    ----------
+    fit : RateFit
+        Fit of the measured means.
+    exponent : float
+        Stated slope.
+    tolerance : float
+        Largest difference from it, > 0.
+    parameter : str
+        Name of the swept parameter.
+    band : Verdict, optional
+        Verdict of kind ``band`` on the same cells, where the control is stated to stay near a value too.
+
+    Returns
+    -------
+    Verdict
+        ``holds`` if slope and half-width of the interval are within the tolerance, ``fails`` if the whole interval lies
+        beyond it, else ``inconclusive``; a band has to agree.
+    """
+    if not tolerance > 0:
+        raise InputError("tolerance", tolerance, "a number > 0")
+    word, reason = _control_word(fit, exponent, tolerance)
+    words = {word} if band is None else {word, {"violated": "fails"}.get(band.word, band.word)}
+    word = next(w for w in ("fails", "inconclusive", "holds") if w in words)
+    shared = (
+        dict(worst_ratio=band.worst_ratio, worst_cell=band.worst_cell, worst_value=band.worst_value) if band else {}
+    )
+    return Verdict(
+        word,
+        "control",
+        reason + (f"; {band.reason}" if band else ""),
+        parameter=parameter,
+        values=fit.values,
+        mean=fit.mean,
+        stderr=fit.stderr,
+        bound=band.bound if band else (),
+        slope=fit.slope,
+        ci=(fit.ci_low, fit.ci_high),
+        claimed_exponent=exponent,
+        tolerance=tolerance,
+        notes=_fit_notes(fit, parameter),
+        **shared,  # type: ignore[arg-type]
+    )
+
+
+def _control_word(fit: RateFit, exponent: float, tolerance: float) -> tuple[str, str]:
+    if fit.nonpositive:
+        return "inconclusive", "a mean excess risk is not positive: it has no logarithm"
+    if fit.no_error:
+        return "inconclusive", "a single random replicate gives no interval"
+    if abs(fit.slope - exponent) <= tolerance and fit.half_width <= tolerance:
+        return "holds", f"slope within {tolerance:g} of the stated {exponent:g}"
+    if fit.ci_low > exponent + tolerance or fit.ci_high < exponent - tolerance:
+        return "fails", f"the whole interval lies more than {tolerance:g} from the stated {exponent:g}"
+    return "inconclusive", f"the interval does not decide whether the slope is within {tolerance:g} of {exponent:g}"
 
 
 def complexity_verdict(

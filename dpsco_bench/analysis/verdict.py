@@ -47,7 +47,7 @@ class Verdict:
     slope, ci, bound_slope : float, pair of float, float
         Fitted slope, its 95 % interval, and the slope of the formula under the same weights.
     claimed_exponent : float or None
-        The paper's bare exponent.
+        The paper's bare exponent; of a control the stated one.
     noise_off_slope : float
         Slope of the same sweep with noise off.
     tolerance : float

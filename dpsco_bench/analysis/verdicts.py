@@ -1,9 +1,8 @@
-"""Verdicts that are not about curves: kinds `privacy` and `control`, skipped parts, and notes beside verdicts."""
+"""Verdicts that are not about curves: kind `privacy`, skipped parts, and notes beside verdicts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -70,33 +69,6 @@ def _privacy_word(real: float, kind: str, claimed: float, unproven: str) -> str:
     if not within and kind in ("exact", "lower"):
         return f"fails (real eps {real:.3g})"
     return f"unproven ({kind} bound {real:.3g})"
-
-
-def control_verdict(inner: Verdict, stated: Sequence[str]) -> Verdict:
-    """Whether a negative control behaves as stated.
-
-    Parameters
-    ----------
-    inner : Verdict
-        The control judged as its own kind (rate, band, law, ordering, ...).
-    stated : sequence of str
-        Words of `inner` that are the stated behaviour, such as ``("fails",)``.
-
-    Returns
-    -------
-    Verdict
-        The numbers of `inner` with kind ``control``: ``holds`` if its word is stated, ``inconclusive`` if it is
-        undecided, else ``violated``.
-    """
-    undecided = ("inconclusive", "not_observable", "unproven", "skipped")
-    if inner.word in stated:
-        word = "holds"
-    elif inner.word in undecided:
-        word = inner.verdict if inner.word == "skipped" else "inconclusive"
-    else:
-        word = "violated"
-    behaviour = f"stated {' or '.join(stated)}, found {inner.verdict}"
-    return replace(inner, kind="control", verdict=word, reason=f"{behaviour}: {inner.reason}")
 
 
 def skipped_verdict(kind: str, reason: str) -> Verdict:

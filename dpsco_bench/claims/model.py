@@ -11,12 +11,15 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from dpsco_bench.algorithms.registry import CALIBRATIONS
 from dpsco_bench.errors import InputError
 
-KINDS = ("rate", "explicit", "privacy", "complexity", "band", "law", "control", "lower_bound", "ordering")
+KINDS = ("rate", "explicit", "privacy", "complexity", "band", "law", "control", "lower_bound", "ordering", "shown")
 PROFILES = ("smoke", "ci", "full")
-BOUNDED = ("rate", "explicit", "complexity")
+BOUNDED = ("rate", "explicit", "complexity", "law", "lower_bound")
 """Kinds that compare with a bound's formula."""
 JUDGED_ONLY = ("explicit", "band")
 """Kinds that always judge the rows of other parts and run nothing themselves."""
+RUN = ("rate", "ordering", "law", "control", "lower_bound", "shown")
+"""Kinds that run an algorithm, unless they judge the rows of other parts."""
+CONSTANTS = ("stated", "none")
 
 
 @dataclass(frozen=True)
@@ -69,15 +72,20 @@ class Part:
     bound : str
         Name of a formula in ``claims/bounds``.
     exponent : float or None
-        The paper's bare exponent in the swept parameter.
+        The paper's bare exponent in the swept parameter; of a `control` the slope that it is stated to have.
     tolerance : float
-        Fixed before the run.
+        Fixed before the run: largest difference of slopes; of a `law` the largest relative difference from it.
+    exact : bool
+        Whether a `complexity` part compares the counts themselves and not their slopes.
+    constant : str
+        ``none`` for a `lower_bound` without its constants, which is shown and not judged.
     uses : list of str
         Parts whose rows are judged instead of own ones (always for `explicit` and `band`).
     pair : list of str
         Labels of an `ordering`: the method claimed to be better, then the other.
     band : list of float
-        Allowed range of a `band` part's ratio: risk over the bound if it names one, else over the second used part's.
+        Allowed range of a `band` part's ratio: risk over the bound if it names one, else over the second used part's;
+        of a `control` part, where given, the range of risk over bound.
     evaluation : str
         ``run`` or ``closed_form``.
     record : float or None
@@ -105,6 +113,8 @@ class Part:
     bound: str = ""
     exponent: float | None = None
     tolerance: float = 0.15
+    exact: bool = False
+    constant: str = "stated"
     uses: list[str] = field(default_factory=list)
     pair: list[str] = field(default_factory=list)
     band: list[float] = field(default_factory=list)
@@ -117,7 +127,7 @@ class Part:
     @property
     def runs(self) -> bool:
         """Whether the part has jobs of its own that execute an algorithm."""
-        return self.plans and self.kind in ("rate", "ordering", "law", "control", "lower_bound")
+        return self.plans and self.kind in RUN
 
     @property
     def plans(self) -> bool:
@@ -187,9 +197,25 @@ def parse_claim(entry: Mapping[str, Any]) -> Claim:
     if len(set(ids)) != len(ids):
         raise InputError(f"{where}: parts", ids, "distinct ids")
     for part in claim.parts:
-        for used in part.uses:
-            claim.part(used)
+        _check_uses(claim, part, f"{where}, part {part.id}")
     return claim
+
+
+def _check_uses(claim: Claim, part: Part, where: str) -> None:
+    """Under each calibration there are rows to judge."""
+    used = [claim.part(id) for id in part.uses]
+    deciding = used[:1] if part.kind == "band" else used
+    for other in used:
+        if not other.plans:
+            raise InputError(f"{where}: uses", other.id, "a part that has cells of its own")
+    for calibration in part.calibrations if used else ():
+        if not any(_has_rows(other, calibration) for other in deciding):
+            raise InputError(f"{where}: calibrations", calibration, f"one of the parts {', '.join(part.uses)}")
+
+
+def _has_rows(part: Part, calibration: str) -> bool:
+    """Whether a part has a job under a calibration; rates have a noise-off companion."""
+    return calibration in part.calibrations or (calibration == "none" and part.kind == "rate")
 
 
 def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
@@ -213,22 +239,34 @@ def _check_part(part: Part, where: str) -> None:
         raise InputError(f"{where}: kind", part.kind, "one of " + ", ".join(KINDS))
     if not part.calibrations or not set(part.calibrations) <= set(CALIBRATIONS):
         raise InputError(f"{where}: calibrations", part.calibrations, "some of " + ", ".join(CALIBRATIONS))
-    if part.kind in BOUNDED and not part.bound:
-        raise InputError(f"{where}: bound", "missing", f"given for kind {part.kind}")
+    _check_kind(part, where)
     _check_profiles(part, where)
-    if part.kind in JUDGED_ONLY and not part.uses:
-        raise InputError(f"{where}: uses", part.uses, "at least one part whose rows are judged")
     if part.plans and (part.sweep is None or not part.methods or not part.problem):
         raise InputError(f"{where}: sweep, algorithm, problem", "missing", "given")
-    labels = [m.label for m in part.methods]
-    if part.kind == "ordering" and (len(part.pair) != 2 or (labels and not set(part.pair) <= set(labels))):
-        raise InputError(f"{where}: pair", part.pair, "two labels of methods")
     if part.evaluation not in ("run", "closed_form"):
         raise InputError(f"{where}: evaluation", part.evaluation, "run or closed_form")
     if not isinstance(part.tolerance, int | float) or not part.tolerance > 0:
         raise InputError(f"{where}: tolerance", part.tolerance, "a number > 0")
-    if part.kind == "band" and not (len(part.band) == 2 and part.band[0] < part.band[1]):
+
+
+def _check_kind(part: Part, where: str) -> None:
+    """What a kind needs, and what it does not take."""
+    wants_band = part.kind == "band" or (part.kind == "control" and bool(part.band))
+    if (part.kind in BOUNDED or (part.kind == "control" and wants_band)) and not part.bound:
+        raise InputError(f"{where}: bound", "missing", f"given for kind {part.kind}")
+    if part.kind in JUDGED_ONLY and not part.uses:
+        raise InputError(f"{where}: uses", part.uses, "at least one part whose rows are judged")
+    labels = [m.label for m in part.methods]
+    if part.kind == "ordering" and (len(part.pair) != 2 or (labels and not set(part.pair) <= set(labels))):
+        raise InputError(f"{where}: pair", part.pair, "two labels of methods")
+    if part.kind == "control" and part.exponent is None:
+        raise InputError(f"{where}: exponent", "missing", "given for kind control")
+    if wants_band and not (len(part.band) == 2 and part.band[0] < part.band[1]):
         raise InputError(f"{where}: band", part.band, "two increasing numbers")
+    if part.exact and part.kind != "complexity":
+        raise InputError(f"{where}: exact", part.exact, "false for kinds other than complexity")
+    if part.constant not in CONSTANTS or (part.constant == "none" and part.kind != "lower_bound"):
+        raise InputError(f"{where}: constant", part.constant, "stated, or for kind lower_bound also none")
 
 
 def _check_profiles(part: Part, where: str) -> None:

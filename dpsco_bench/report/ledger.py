@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpsco_bench.analysis.judge import SEVERITY
+from dpsco_bench.analysis.evidence import SEVERITY
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import NOTHING, count, number, plain, span
 from dpsco_bench.report.tables import Column, Table

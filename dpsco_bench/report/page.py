@@ -19,10 +19,10 @@ from dpsco_bench.report.papers import (
     errata_table,
     orderings_table,
     rates_table,
-    rebuilt_tables,
 )
 from dpsco_bench.report.parts import parts_table
 from dpsco_bench.report.provenance import facts, jobs_table
+from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import chance_text, claim_table, counts, counts_table, scoreboard, scores
 from dpsco_bench.report.tables import Table, write_table
 from dpsco_bench.report.wording import CALIBRATION_MEANINGS, MEANINGS, SYMBOLS, TONES, paper_name, symbols
@@ -37,11 +37,12 @@ WIDTHS = {
     "Variant, options": "mid",
     "Accountant": "long",
     "Method": "mid",
-    "Measured slopes": "long",
-    "Privacy of the paper's noise": "mid",
+    "Verdict, paper": "short",
+    "Verdict, accounted": "short",
 }
 """Least widths of columns of prose, so that a narrow screen scrolls instead of breaking every word."""
 LEFT_OUT = ("Claim", "Kind", "Earlier study")
+REBUILT_HEADING = ("Row", "Claimed", "Privacy of the paper's noise")
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ def _paper(inputs: Inputs, paper: str) -> dict[str, Any]:
         "id": paper,
         "name": name_of(inputs, paper),
         "errata": errata,
-        "rebuilt": [html_table(table) for table in rebuilt_tables(inputs, paper)],
+        "rebuilt": [html_table(table, REBUILT_HEADING) for table in rebuilt_tables(inputs, paper)],
         "rates": html_table(rates_table(inputs, paper, name_of(inputs, paper))),
         "claims": [_claim(claim) for claim in claims],
     }

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpsco_bench.claims.catalogue import Erratum, table_texts
+from dpsco_bench.claims.catalogue import Erratum
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import (
-    NOTHING,
     count,
     exponent,
     is_number,
@@ -110,72 +108,6 @@ def _calibration_columns(calibration: str) -> list[Column]:
 
 def _shown_interval(score: Score) -> Any:
     return score.row.get("ci") if score.row["kind"] != "complexity" else None
-
-
-def rebuilt_tables(inputs: Inputs, paper: str) -> list[Table]:
-    """The paper's own tables, with what was measured of each row."""
-    tables = []
-    for text in table_texts():
-        if not text["id"].startswith(f"{paper}."):
-            continue
-        rows = [(row, _row_scores(inputs, row)) for row in text.get("rows", ())]
-        tables.append(Table(text["id"], f"{text.get('title', text['id'])}, rebuilt", _REBUILT, rows, _REBUILT_NOTE))
-    return tables
-
-
-_REBUILT_NOTE = "Measured: slope [95 % interval] in the named parameter, paper noise unless it says accounted."
-
-
-def _row_scores(inputs: Inputs, row: Mapping[str, Any]) -> list[Score]:
-    wanted = set(row.get("claims", ()))
-    return [score for claim in inputs.claims if claim.id in wanted for score in claim_scores(claim)]
-
-
-def _measured_slopes(scores: Sequence[Score], kind: str) -> str:
-    found = []
-    for score in scores:
-        if score.row["kind"] == kind and is_number(score.row.get("slope")):
-            noise = "" if score.row["calibration"] == "paper" else f" {score.row['calibration']}"
-            interval = _shown_interval(score)
-            name = f"{parameter_symbol(score.row['parameter'])}{noise}"
-            found.append(f"{name}: {with_interval(score.row['slope'], interval)} ({score.verdict})")
-    return "; ".join(found) or NOTHING
-
-
-def _paper_privacy(scores: Sequence[Score]) -> str:
-    cells = [score.privacy for score in scores if score.row["calibration"] == "paper" and score.privacy.worst]
-    worst = max(cells, key=lambda privacy: privacy.worst.excess if privacy.worst else -math.inf, default=None)
-    return worst.text if worst else NOTHING
-
-
-_REBUILT = (
-    Column("Row", lambda pair: symbols(pair[0]["row"]), {"row": lambda pair: pair[0]["row"]}),
-    Column(
-        "Claimed utility",
-        lambda pair: symbols(pair[0]["utility"]),
-        {"claimed_utility": lambda pair: pair[0]["utility"]},
-    ),
-    Column(
-        "Measured slopes",
-        lambda pair: _measured_slopes(pair[1], "rate"),
-        {"measured_slopes": lambda pair: _measured_slopes(pair[1], "rate")},
-    ),
-    Column(
-        "Claimed gradients",
-        lambda pair: symbols(pair[0].get("gradients", NOTHING)),
-        {"claimed_gradients": lambda pair: pair[0].get("gradients")},
-    ),
-    Column(
-        "Counted",
-        lambda pair: _measured_slopes(pair[1], "complexity"),
-        {"counted": lambda pair: _measured_slopes(pair[1], "complexity")},
-    ),
-    Column(
-        "Privacy of the paper's noise",
-        lambda pair: _paper_privacy(pair[1]),
-        {"privacy": lambda pair: _paper_privacy(pair[1])},
-    ),
-)
 
 
 def cells_table(claim: ClaimResults) -> Table:

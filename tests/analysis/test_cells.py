@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.cells import band_verdict, explicit_verdict, law_verdict, lower_bound_verdict
+from dpsco_bench.analysis.cells import band_verdict, explicit_verdict, law_verdict, lower_bound_verdict, shown_verdict
 from dpsco_bench.errors import InputError
 
 X = [1, 2, 4]
@@ -117,3 +117,9 @@ def test_bad_laws_and_lengths_are_refused():
         explicit_verdict(X, [1] * 3, [1] * 3, [1] * 2)
     with pytest.raises(InputError):
         explicit_verdict([], [], [], [])
+
+
+def test_shown_values_have_no_verdict():
+    verdict = shown_verdict(X, [3, 2, 1], [0.1, 0.1, np.nan], [4, 4, 4])
+    assert (verdict.verdict, verdict.mean, verdict.bound) == ("shown", (3.0, 2.0, 1.0), (4.0, 4.0, 4.0))
+    assert verdict.worst_ratio is None and shown_verdict(X, [3, 2, 1], [0.1] * 3).bound == ()

@@ -184,3 +184,151 @@ def test_skipped_jobs_skip_their_parts():
     (row,) = judge([RATE], [(made, None, {"cells": []}), (off, None, {"cells": []})])
     assert row["verdict"] == "skipped: data absent (dpsco data covertype)"
     assert row["replicates"] == 0
+
+
+LAW = {"bound": "wang2017.strongly_convex"}
+
+
+def law_value(cell):
+    return 4 * np.log(1e5) / cell["n"] ** 2  # d l / (n eps)^2
+
+
+@pytest.mark.parametrize(("factor", "tolerance", "word"), [(1.0, 0.05, "holds"), (1.2, 0.05, "violated")])
+def test_laws_compare_the_means_with_a_formula(factor, tolerance, word):
+    made = job("law", "law")
+    rows = table(made, lambda c: factor * law_value(c))
+    entry = part("law", "law", tolerance=tolerance, **LAW)
+    (row,) = judge([entry], [(made, rows, calibrations(made))])
+    assert (row["verdict"], row["replicates"], row["tolerance"]) == (word, 8, tolerance)
+    assert row["worst_ratio"] == pytest.approx(factor, rel=0.05)
+
+
+def test_laws_within_sampling_error_are_undecided():
+    made = job("law", "law")
+    rows = table(made, lambda c: 0.995 * law_value(c))
+    (row,) = judge([part("law", "law", tolerance=1e-9, **LAW)], [(made, rows, calibrations(made))])
+    assert row["verdict"] == "inconclusive"
+
+
+@pytest.mark.parametrize(("factor", "constant", "word"), [(2, "stated", "holds"), (0.5, "stated", "violated")])
+def test_lower_bounds_lie_below_every_method(factor, constant, word):
+    made = job("floor", "lower_bound", labels=("a", "b"))
+    rows = table(made, lambda c: (factor if c["method"] == "b" else 3) * law_value(c))
+    entry = part("floor", "lower_bound", labels=["a", "b"], constant=constant, **LAW)
+    (row,) = judge([entry], [(made, rows, calibrations(made))])
+    assert row["verdict"] == word and len(row["values"]) == 2 * len(GRID)
+    (row,) = judge([{**entry, "constant": "none"}], [(made, rows, calibrations(made))])
+    assert row["verdict"] == "shown" and row["worst_ratio"] == pytest.approx(factor, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("exponent", "band", "word"),
+    [(0.0, [], "holds"), (-1.0, [], "fails"), (0.0, [2, 3], "fails"), (0.0, [0, 1e9], "holds")],
+)
+def test_controls(exponent, band, word):
+    made = job("still", "control")
+    rows = table(made, lambda c: c["n"] ** exponent)
+    entry = part("still", "control", exponent=0, tolerance=0.05, band=band, **LAW)
+    (row,) = judge([entry], [(made, rows, calibrations(made))])
+    assert (row["verdict"], row["claimed_exponent"]) == (word, 0.0)
+    assert row["slope"] == pytest.approx(exponent, abs=0.03) and ("worst_ratio" in row) == bool(band)
+
+
+@pytest.mark.parametrize("bound", ["", "wang2017.strongly_convex"])
+def test_shown_parts_have_a_slope_and_no_verdict(bound):
+    made = job("look", "shown")
+    rows = table(made, lambda c: 1 / c["n"])
+    (row,) = judge([part("look", "shown", bound=bound)], [(made, rows, calibrations(made))])
+    assert row["verdict"] == "shown" and len(row["mean"]) == 4 and len(row["bound"]) == 4 * bool(bound)
+    assert row["slope"] == pytest.approx(-1, abs=0.05) and row["ci"][0] < row["slope"] < row["ci"][1]
+    several = job("look", "shown", labels=("a", "b"))
+    rows = table(several, lambda c: 1 / c["n"])
+    (row,) = judge([part("look", "shown", labels=["a", "b"])], [(several, rows, calibrations(several))])
+    assert row["slope"] is None and len(row["mean"]) == 8
+
+
+def test_kinds_that_run_judge_the_rows_of_other_parts_too():
+    jobs = rate_jobs(-2)
+    made = jobs[0][0]
+    jobs[0] = (made, table(made, law_value), jobs[0][2])
+    same = RATE | {"id": "again", "uses": ["n"]}
+    for key in ("methods", "problem", "sweep"):
+        del same[key]
+    rows = judge([RATE, part("law", "law", uses=["n"], tolerance=0.05, **LAW), same], jobs)
+    assert [row["verdict"] for row in rows] == ["match", "holds", "match"]
+    assert rows[2]["slope"] == rows[0]["slope"] and rows[2]["noise_off_slope"] == rows[0]["noise_off_slope"]
+    assert [row["replicates"] for row in rows] == [8, 0, 0]
+
+
+def test_rates_may_be_judged_without_noise_alone():
+    made = job("n", "rate", "none")
+    jobs = [
+        (made, table(made, lambda c: c["n"] ** -2.0), calibrations(made, privacy_status="none", epsilon_real="inf"))
+    ]
+    jobs[0][2]["cells"][0]["epsilon_real"] = np.inf
+    for cell in jobs[0][2]["cells"]:
+        cell["epsilon_real"] = np.inf
+    (row,) = judge([RATE | {"calibrations": ["none"]}], jobs)
+    assert row["verdict"] == "match" and row["noise_off_slope"] is None and row["notes"] == ["a note"]
+
+
+def test_counts_may_have_to_be_equal():
+    made = job("gc", "complexity", evaluation="plan_only")
+    entry = part("gc", "complexity", bound="wang2017.thm4_2_gradients", exact=True)
+    for extra, word in ((0, "match"), (1, "fails")):
+        counted = calibrations(made, gradient_evaluations=lambda c, extra=extra: 7 * c["n"] + 70 + extra)
+        counted = {"cells": [cell | {"schedule": {"epochs": 7}} for cell in counted["cells"]]}
+        assert judge([entry], [(made, None, counted)])[0]["verdict"] == word
+
+
+SIGNALS = [0.5, 1.0, 2.0]
+
+
+def at_signals(made):
+    """The job with each of its cells at every signal."""
+    cells = [{**cell, "signal": s} for cell in made["cells"] for s in SIGNALS]
+    return {**made, "cells": [{**cell, "cell": i} for i, cell in enumerate(cells)]}
+
+
+def signal_jobs(risk, capped=lambda c: False):
+    made, off = (at_signals(job("n", "rate", calibration)) for calibration in ("paper", "none"))
+    start = 1e6
+    rows = [table(m, risk, start) for m in (made, off)]
+    return [
+        (made, rows[0], calibrations(made, signal_capped=capped)),
+        (off, rows[1], calibrations(off, signal_capped=capped)),
+    ]
+
+
+SUPREMUM = RATE | {"signals": {"ci": SIGNALS}}
+
+
+def test_the_risk_of_a_value_is_the_largest_mean_over_the_signals():
+    jobs = signal_jobs(lambda c: c["n"] ** -2.0 / (1 + (c["signal"] - 1) ** 2))
+    (row,) = judge([SUPREMUM], jobs)
+    assert row["verdict"] == "match" and row["replicates"] == 8 and row["values"] == GRID
+    np.testing.assert_allclose(row["mean"], np.array(GRID) ** -2, rtol=0.05)
+    assert row["notes"][-1] == "largest mean over 3 signals, attained at signal 1"
+
+
+@pytest.mark.parametrize(
+    ("risk", "capped", "edge"),
+    [
+        (lambda c: c["n"] ** -2.0 * c["signal"], lambda c: False, True),
+        (lambda c: c["n"] ** -2.0 * c["signal"], lambda c: c["signal"] == 2.0, False),
+        (lambda c: c["n"] ** -2.0 / c["signal"], lambda c: True, True),
+    ],
+)
+def test_a_maximum_at_the_edge_of_the_grid_is_said_unless_the_signal_is_capped(risk, capped, edge):
+    (row,) = judge([SUPREMUM], signal_jobs(risk, capped))
+    message = "at the edge of the signal grid at n = 256, 512, 1024, 2048: a wider one may show more"
+    assert (message in row["notes"]) == edge
+
+
+def test_orderings_compare_each_method_at_its_own_worst_signal():
+    made = at_signals(job("pair", "ordering", labels=("new", "old")))
+    rows = table(made, lambda c: c["signal"] if c["method"] == "new" else 4.0 / c["signal"])
+    entry = part("pair", "ordering", labels=["new", "old"], pair=["new", "old"], signals={"ci": SIGNALS})
+    (row,) = judge([entry], [(made, rows, calibrations(made, signal_capped=False))])
+    assert row["verdict"] == "holds"
+    assert all(ratio == pytest.approx(2 / 8, rel=0.05) for ratio in row["ratio"].values())

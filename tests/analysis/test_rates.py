@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.rates import complexity_verdict, rate_verdict
+from dpsco_bench.analysis.rates import complexity_verdict, control_verdict, rate_verdict
 from dpsco_bench.analysis.slopes import RateFit, fit_rate
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
 
 X = (1.0, 2.0, 4.0, 8.0)
@@ -161,3 +162,43 @@ def test_exact_counts_must_be_equal():
     assert verdict.verdict == "fails"
     assert "1 of 2" in verdict.reason
     assert complexity_verdict([5], [10], [10], exact=True).verdict == "match"
+
+
+@pytest.mark.parametrize(
+    ("slope", "low", "high", "word"),
+    [
+        (0.02, -0.02, 0.05, "holds"),
+        (0.02, -0.08, 0.12, "inconclusive"),  # half-width beyond the tolerance
+        (0.2, 0.1, 0.3, "fails"),
+        (-0.2, -0.3, -0.06, "fails"),  # no side is better than another
+        (0.1, 0.02, 0.18, "inconclusive"),
+    ],
+)
+def test_controls_have_the_slope_that_is_stated(slope, low, high, word):
+    verdict = control_verdict(fit(slope, low, high), 0.0, 0.05, parameter="n")
+    assert (verdict.kind, verdict.verdict, verdict.slope, verdict.claimed_exponent) == ("control", word, slope, 0.0)
+    assert verdict.reason and verdict.worst_ratio is None and verdict.bound == ()
+
+
+@pytest.mark.parametrize(
+    ("slope", "band", "word"),
+    [
+        (0.0, "holds", "holds"),
+        (0.0, "violated", "fails"),
+        (0.0, "inconclusive", "inconclusive"),
+        (1.0, "holds", "fails"),
+        (1.0, "inconclusive", "fails"),
+    ],
+)
+def test_a_control_with_a_band_has_to_stay_in_it(slope, band, word):
+    inner = Verdict(band, "band", "ratio 2", bound=(1.0,) * 4, worst_ratio=2.0, worst_cell=1, worst_value=2.0)
+    verdict = control_verdict(fit(slope, slope - 0.01, slope + 0.01), 0.0, 0.05, band=inner)
+    assert (verdict.verdict, verdict.worst_ratio, verdict.bound) == (word, 2.0, (1.0,) * 4)
+    assert verdict.reason.endswith("; ratio 2")
+
+
+def test_controls_that_cannot_be_fitted_decide_nothing():
+    assert control_verdict(fit(np.nan, np.nan, np.nan, nonpositive=(0,)), 0.0, 0.1).verdict == "inconclusive"
+    assert control_verdict(fit(0.0, np.nan, np.nan, no_error=(0,)), 0.0, 0.1).verdict == "inconclusive"
+    with pytest.raises(InputError, match="^tolerance = 0"):
+        control_verdict(fit(0.0, 0.0, 0.0), 0.0, 0)

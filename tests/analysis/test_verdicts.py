@@ -9,7 +9,6 @@ import pytest
 from dpsco_bench import jsonio
 from dpsco_bench.analysis.verdict import IDENTITY, OUTCOME, Verdict, verdict_from_json, verdict_word
 from dpsco_bench.analysis.verdicts import (
-    control_verdict,
     expected_chance_deviations,
     privacy_verdict,
     skipped_verdict,
@@ -71,23 +70,6 @@ def test_nothing_is_proven_where_proof_is_withheld(kind, verdict):
 def test_bad_privacy_cells_are_refused(real, kinds, claimed):
     with pytest.raises(InputError):
         privacy_verdict(real, kinds, claimed)
-
-
-@pytest.mark.parametrize(
-    ("found", "word"),
-    [("fails", "holds"), ("match", "violated"), ("inconclusive", "inconclusive"), ("skipped: data absent", "skipped")],
-)
-def test_controls_hold_when_they_behave_as_stated(found, word):
-    inner = Verdict(found, "rate", "because", slope=0.1)
-    judged = control_verdict(inner, ["fails"])
-    assert (judged.kind, judged.word, judged.slope) == ("control", word, 0.1)
-    assert "stated fails" in judged.reason
-
-
-def test_a_control_may_be_stated_to_be_not_observable():
-    inner = Verdict("not_observable (frozen)", "rate")
-    assert control_verdict(inner, ["not_observable", "fails"]).verdict == "holds"
-    assert control_verdict(inner, ["match"]).verdict == "inconclusive"
 
 
 def test_skipped_verdicts_name_the_reason():

@@ -6,6 +6,9 @@ import pytest
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.model import parse_claim
 from dpsco_bench.errors import InputError
+from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.registry import problem
+from dpsco_bench.problems.signal_family import SignalFamily
 
 SETTINGS = {"seed": 1, "backend": "numpy", "dtype": "float64", "data_root": "data", "plugins": []}
 PART = {
@@ -38,6 +41,54 @@ def test_a_rate_has_a_job_per_calibration_and_a_noise_off_companion():
     assert [job["replicates"] for job in made] == [16, 16, 4]
     assert [job["cells"][0]["variant"] for job in made] == ["literal", "poisson", "literal"]
     assert [job["calibration"] for job in jobs(kind="privacy")] == ["paper", "accounted"]
+
+
+def test_runs_without_noise_that_are_judged_have_all_their_replicates():
+    silent = jobs(calibrations=["none"], algorithm="wang2017.dp_gd_pl")
+    assert [(job["calibration"], job["replicates"]) for job in silent] == [("none", 16)]
+    both = jobs(calibrations=["accounted", "none"])
+    assert [(job["calibration"], job["replicates"]) for job in both] == [("accounted", 16), ("none", 16)]
+    assert [job["cells"][0]["variant"] for job in both] == ["poisson", "poisson"]
+
+
+def test_what_else_changes_along_a_sweep():
+    along = {"problem.kappa": {"smoke": [4.0, 8.0]}, "epsilon": {"smoke": [1, 2]}}
+    sweep = {"parameter": "width", "values": {"smoke": [2.5, 3.5]}}
+    fixed = {"n": 64, "d": 3, "delta": 1e-5}
+    cells = jobs(problem="diag_quadratic", fixed=fixed, sweep=sweep, along=along)[0]["cells"]
+    assert [(cell["parameter"], cell["value"], cell["epsilon"]) for cell in cells] == [
+        ("width", 2.5, 1.0),
+        ("width", 3.5, 2.0),
+    ]
+    assert [cell["problem_options"] for cell in cells] == [{"kappa": 4.0}, {"kappa": 8.0}]
+    cells = jobs(sweep={"parameter": "n", "values": {"smoke": [64, 128]}}, along={"epsilon": {"smoke": [1, 2]}})
+    assert [(cell["n"], cell["epsilon"]) for cell in cells[0]["cells"]] == [(64, 1.0), (128, 2.0)]
+    with pytest.raises(InputError, match="^sweep parameter of p = 'speed': must be n, d"):
+        jobs(sweep=sweep, along={"speed": {"smoke": [1, 2]}})
+
+
+def test_a_cell_for_each_signal():
+    grid = {"smoke": [0.5, 2], "ci": [1]}
+    cells = jobs(problem="signalled", signals=grid)[0]["cells"]
+    assert [(c["cell"], c["n"], c["signal"], c["problem_options"]) for c in cells] == [
+        (0, 64, 0.5, {"signal": 0.5}),
+        (1, 64, 2.0, {"signal": 2.0}),
+        (2, 128, 0.5, {"signal": 0.5}),
+        (3, 128, 2.0, {"signal": 2.0}),
+    ]
+    assert "signal" not in base()["cells"][0]
+    with pytest.raises(InputError, match="^signals of p = .*: must be none: ridge_logistic has no free signal"):
+        jobs(signals=grid)
+    with pytest.raises(InputError, match="^signals of p = .*: must be without, and signal not given otherwise"):
+        jobs(problem="signalled", signals=grid, problem_options={"signal": 1.0})
+
+
+@problem
+class Signalled(SignalFamily):
+    name = "signalled"
+    default_dimension = 3
+    own_constants = Constants(1.0, 1.0, strong_convexity=1.0)
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX})
 
 
 def test_cells_take_the_swept_and_the_fixed_values():

@@ -93,6 +93,24 @@ WRONG_PARTS = [
     ({"kind": "ordering", "pair": ["a", "b"]}, "pair = .*: must be two labels of methods"),
     ({"kind": "band", "uses": ["q"]}, "band = \\[\\]: must be two increasing numbers"),
     ({"kind": "band", "uses": ["q"], "band": [2, 1]}, "band = \\[2, 1\\]"),
+    ({"kind": "law", "bound": None}, "bound = 'missing': must be given for kind law"),
+    ({"kind": "lower_bound", "bound": None}, "bound = 'missing': must be given for kind lower_bound"),
+    (
+        {"kind": "lower_bound", "constant": "some"},
+        "constant = 'some': must be stated, or for kind lower_bound also none",
+    ),
+    ({"constant": "none"}, "constant = 'none': must be stated, or for kind lower_bound also none"),
+    ({"kind": "control"}, "exponent = 'missing': must be given for kind control"),
+    ({"kind": "control", "exponent": 0, "band": [2, 1]}, "band = \\[2, 1\\]: must be two increasing numbers"),
+    ({"kind": "control", "exponent": 0, "band": [1, 2], "bound": None}, "bound = 'missing'"),
+    ({"exact": True}, "exact = True: must be false for kinds other than complexity"),
+    ({"signals": {"smoke": [1, 2]}}, "signals of ci = \\[\\]: must be increasing numbers"),
+    ({"signals": {"smoke": [1, 1], "ci": [1]}}, "signals of smoke = \\[1, 1\\]: must be increasing numbers"),
+    ({"signals": [1, 2]}, "signals = .*: must be a mapping of names to a list of a number"),
+    ({"signals": {"quick": [1]}}, "profile of signals = 'quick'"),
+    ({"along": {"epsilon": {"smoke": [1, 2]}}}, "along epsilon = .*: must be lists as long as the sweep's"),
+    ({"along": {"epsilon": {"smoke": [1], "ci": [1]}}}, "along epsilon = .*: must be lists as long as the sweep's"),
+    ({"along": {"epsilon": [1, 2]}}, "along = .*: must be a mapping of names to a mapping"),
     ({"methods": ["dp_gd"], "algorithm": None, "options": None}, "= 'dp_gd': must be a mapping of keys to values"),
 ]
 
@@ -113,6 +131,14 @@ def test_mistakes_in_a_part_are_named_in_one_line(part, message):
         ({"parts": [PART, PART]}, r"parts = \['p', 'p'\]: must be distinct ids"),
         ({"parts": ["p"]}, "^claim wang2017.test: part = 'p': must be a mapping"),
         ({"parts": [PART, {**USER, "uses": ["z"]}]}, "^part of wang2017.test = 'z': must be one of p, u"),
+        (
+            {"parts": [PART, USER, {**USER, "id": "z", "uses": ["u"]}]},
+            "part z: uses = 'u': must be a part that has cells",
+        ),
+        (
+            {"parts": [PART, {**USER, "calibrations": ["accounted"]}]},
+            "part u: calibrations = 'accounted': must be one of",
+        ),
         ({"authors": "x"}, "^claim wang2017.test: key = 'authors'"),
     ],
 )
@@ -127,3 +153,14 @@ def test_missing_keys_of_a_claim(key):
     entry = {k: v for k, v in CLAIM.items() if k != key}
     with pytest.raises(InputError, match=f": {key} = 'missing': must be given"):
         parse_claim(entry)
+
+
+def test_rates_have_rows_without_noise_whatever_they_judge():
+    parse_claim(changed(parts=[PART, {**USER, "calibrations": ["paper", "none"]}]))
+
+
+def test_kinds_that_run_may_judge_the_rows_of_others():
+    law = {"id": "l", "kind": "law", "calibrations": ["paper"], "uses": ["p"], "bound": "wang2017.thm6_2"}
+    claim = parse_claim(changed(parts=[PART, law, {**PART, "id": "m", "kind": "law"}]))
+    assert not claim.part("l").runs and claim.part("m").runs
+    assert [part.id for part in claim.parts_of("ci")] == ["p", "l", "m"]

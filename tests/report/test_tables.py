@@ -5,7 +5,8 @@ import math
 import pytest
 
 from dpsco_bench.report.ledger import privacy_table
-from dpsco_bench.report.papers import cells_table, errata_table, orderings_table, rates_table, rebuilt_tables
+from dpsco_bench.report.papers import cells_table, errata_table, orderings_table, rates_table
+from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import counts_table, scoreboard, scores
 from dpsco_bench.report.tables import Column, Table, latex, to_csv, to_latex, to_markdown
 
