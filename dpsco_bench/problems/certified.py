@@ -190,3 +190,31 @@ def isotropic_minimiser(objective: Objective, curvature: float, terms: Array, we
     at_origin = objective.exact_gradient(objective.xp.zeros_like(terms))
     whole = curvature + objective.problem.constants.regularisation + weight
     return objective.project(-(at_origin + terms) / whole)
+
+
+def minimise_over_set(problem: Any, data: Any, domain: Any, tolerance: float = 1e-13, most: int = 20000) -> np.ndarray:
+    """Minimiser ``(d,)`` of the problem's risk over a set, without strong convexity: accelerated steps with restarts.
+
+    Stopped by the Frank-Wolfe gap ``<grad F(x), x> + h(-grad F(x)) >= F(x) - min F``, h the support function.
+
+    Raises
+    ------
+    NumericalFailure
+        When the gap does not reach the tolerance.
+    """
+    c = problem.constants
+    x = y = domain.project(np.zeros((1, problem.dimension)))
+    t, gap = 1.0, math.inf
+    for _ in range(most):
+        slope = problem.mean_gradient(y, data) + c.regularisation * y
+        moved = domain.project(y - slope / c.total_smoothness)
+        if float(np.sum((y - moved) * (moved - x))) > 0.0:  # the momentum points uphill
+            t, y = 1.0, x
+            continue
+        t_next = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
+        y, x, t = moved + (t - 1.0) / t_next * (moved - x), moved, t_next
+        gradient = problem.mean_gradient(x, data) + c.regularisation * x
+        gap = float(np.sum(gradient * x) + domain.support(-gradient)[0, 0])
+        if gap <= tolerance:
+            return x[0]
+    raise NumericalFailure(f"optimum of {problem.name}: gap {gap:.1e} after {most} steps")

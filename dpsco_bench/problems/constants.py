@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.ball import Ball
+from dpsco_bench.geometry.ball import FeasibleSet, feasible_set
 
 
 @dataclass(frozen=True)
@@ -111,14 +111,14 @@ class Constants:
         return self.gradient_range or 2.0 * self.lipschitz
 
     @property
-    def ball(self) -> Ball | None:
+    def ball(self) -> FeasibleSet | None:
         """The feasible set that domain and diameter describe.
 
         None for the whole space, and for a polytope given by its vertices: only the problem knows those.
         """
         if self.domain.partition(":")[0] in ("space", "polytope"):
             return None
-        return Ball(self.domain, 0.5 * self.diameter)
+        return feasible_set(self.domain, 0.5 * self.diameter)
 
     def override(self, **values: float) -> Constants:
         """Replace constants by declared ones; a value that claims more than the problem proves makes them nominal.

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.lp import lp_norm
+from dpsco_bench.geometry.norms import lp_norm
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.problems.base import Constants
 
@@ -16,16 +16,16 @@ NORM_RULE = "su2023"
 """The exponent of the smooth norm: r = max(2, min(q, 2 ln d + 1))."""
 
 
-def smooth_norm(c: Constants, d: int, source: str) -> SmoothNorm:
-    """The smooth norm beside the dual of l_p, 1 < p < 2.
+def smooth_norm(c: Constants, d: int, source: str, limit: bool = False) -> SmoothNorm:
+    """The smooth norm beside the dual of l_p, 1 < p < 2, or p = 2 where that limit is allowed.
 
     Raises
     ------
     InputError
         For another p, or d < 2, where the rule has no exponent.
     """
-    if not 1.0 < c.norm < 2.0:
-        raise InputError("norm", c.norm, "p in (1, 2)", source)
+    if not (1.0 < c.norm < 2.0 or (limit and c.norm == 2.0)):
+        raise InputError("norm", c.norm, f"p in (1, 2{']' if limit else ')'}", source)
     if d < 2:
         raise InputError("d", d, "an integer >= 2", source)
     return SmoothNorm(c.norm, d, NORM_RULE)
@@ -50,7 +50,6 @@ def lp_ball_radius(c: Constants, source: str) -> float:
     InputError
         For another domain.
     """
-    kind, _, order = c.domain.partition(":")
-    if kind != "lp_ball" or float(order) != c.norm:
+    if getattr(c.ball, "p", None) != c.norm:
         raise InputError("domain", c.domain, f"lp_ball:{c.norm:g}, the ball of the norm of L and beta", source)
     return 0.5 * c.diameter

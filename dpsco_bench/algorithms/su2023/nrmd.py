@@ -19,9 +19,7 @@ SOURCE = "Su, Zhao, Wang 2023, Algorithm 3, Theorems 6 and 7"
 HORIZONS = {"proof": 0.5, "theorem": 1.0}
 
 
-@algorithm(
-    "su2023.nrmd", source=SOURCE, needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED)
-)
+@algorithm("su2023.nrmd", source=SOURCE, needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED))
 def plan(
     c: Constants,
     n: int,
@@ -56,11 +54,21 @@ def plan(
     T = steps or max(1, round((n * eps * k ** HORIZONS[horizon] / sqrt(d * l)) ** 0.4))
     alpha = 4 * beta / T * log2(n / T)
     if not 0 < alpha <= beta:
-        raise InputError("n", n, f"large enough (and T small enough) for 0 < alpha <= beta; alpha = {alpha / beta:.3g} beta", SOURCE)
+        raise InputError(
+            "n", n, f"large enough (and T small enough) for 0 < alpha <= beta; alpha = {alpha / beta:.3g} beta", SOURCE
+        )
     scale = 8 * L * sqrt(k * T * l) / (n * eps)
     query = GeneralisedGaussianQuery("gradient", 2 * L / n, T, paper_scale=scale, smooth=smooth)
     return make_plan(
-        query, gradient_evaluations=n * T, n=n, steps=T, alpha=alpha, beta=beta, p=c.norm, r=smooth.r, kappa=smooth.kappa
+        query,
+        gradient_evaluations=n * T,
+        n=n,
+        steps=T,
+        alpha=alpha,
+        beta=beta,
+        p=c.norm,
+        r=smooth.r,
+        kappa=smooth.kappa,
     )
 
 

@@ -33,9 +33,9 @@ def plan(
     variant: str,
     ridge_rule: str = "corrected",
 ) -> Plan:
-    """Exact minimiser of F + <G, x>/n + lam ||x||^2 over C, no output noise; lam = max{L/(sqrt n diam2), r beta/(eps n)}.
+    """Exact minimiser of F + <G, x>/n + lam ||x||^2 over C, without output noise.
 
-    ``paper``: s1^2 = 32 L^2 l/eps^2. Without a closed form the minimiser is solved to a certificate of 1e-18, and that
+    lam = max{L/(sqrt n diam2), r beta/(eps n)}. ``paper``: s1^2 = 32 L^2 l/eps^2. Without a closed form the minimiser is solved to a certificate of 1e-18, and that
     it is exact is a numerical statement.
 
     Parameters

@@ -48,9 +48,7 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, st
         raise InputError("step", eta, f"in (0, 1/beta] with 1/beta = {1 / c.smoothness:.6g}", SOURCE)
     sizes = [n >> i for i in range(1, ceil(log2(n)) + 1) if n >> i > 0]
     phases = [
-        GaussianQuery(
-            _phase(i), 2 * L * eta / 4**i, 1, Disjoint(size), paper_scale=4 * L * eta / 4**i * sqrt(l) / eps
-        )
+        GaussianQuery(_phase(i), 2 * L * eta / 4**i, 1, Disjoint(size), paper_scale=4 * L * eta / 4**i * sqrt(l) / eps)
         for i, size in enumerate(sizes, start=1)
     ]
     return make_plan(*phases, gradient_evaluations=sum(sizes), n=n, step=eta, sizes=tuple(sizes))

@@ -16,23 +16,21 @@ NEEDS = (Trait.CONVEX, Trait.SMOOTH, Trait.LP_BALL)
 
 
 def heavy_tailed(c: Constants, d: int, source: str) -> tuple[SmoothNorm, float]:
-    """The smooth norm, and M, the diameter of the l_p ball.
+    """The smooth norm, and M, the diameter of the l_p ball; p = 2, where all is Euclidean, is allowed as a limit.
 
     Raises
     ------
     InputError
         For another set, another p, or gradients without a bound on their second moment.
     """
-    smooth = smooth_norm(c, d, source)
+    smooth = smooth_norm(c, d, source, limit=True)
     lp_ball_radius(c, source)
     if c.gradient_deviation <= 0:
         raise InputError("gradient_deviation", c.gradient_deviation, "> 0: the sigma of Assumption 4", source)
     return smooth, c.diameter
 
 
-def truncated_schedule(
-    c: Constants, n: int, M: float, level: float, steps: int, source: str
-) -> dict[str, Any]:
+def truncated_schedule(c: Constants, n: int, M: float, level: float, steps: int, source: str) -> dict[str, Any]:
     """T, m = n // T, gamma = sqrt T and the threshold beta M + lambda, for a truncation level lambda.
 
     Raises

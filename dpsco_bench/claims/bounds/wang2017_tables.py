@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log, sqrt
 
 from dpsco_bench.claims.bounds.context import Bound, BoundContext
-from dpsco_bench.geometry.ball import Ball
+from dpsco_bench.geometry.ball import FeasibleSet
 from dpsco_bench.geometry.mirror import ball_geometry
 from dpsco_bench.geometry.width import gaussian_width
 
@@ -64,7 +64,7 @@ def _frank_wolfe_gradients(c: BoundContext) -> float:
     return c.n * (c.n * c.epsilon) ** (2 / 3)
 
 
-def _ball(c: BoundContext) -> Ball:
+def _ball(c: BoundContext) -> FeasibleSet:
     ball = c.constants.ball
     assert ball is not None
     return ball
