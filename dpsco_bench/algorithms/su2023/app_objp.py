@@ -23,10 +23,9 @@ SOURCE = "Su, Zhao, Wang 2023, Algorithm 1, Theorems 1 and 2"
 def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, output_noise: bool | None = None) -> Plan:
     """Minimise F + <G, x>/n + lam ||x||^2 over C up to alpha, add H and project.
 
-    lam = max{L/(sqrt n diam2), r beta/(eps n)} and
-    alpha = min{L diam2/n^1.5, eps^2 L diam2^3/(G^2 l n^2.5)} with G the Gaussian width, and r = min(d, 2 rank) of the
-    Hessian's part that depends on the data. ``paper``: s1^2 = 128 L^2 ln(2.5/delta)/eps^2 and
-    s2^2 = 64 alpha ln(2.5/delta)/(lam eps^2). ``accounted``: by the class of the loss, see
+    lam = max{L/(sqrt n diam2), r beta/(eps n)} and alpha = min{L diam2/n^1.5, eps^2 L diam2^3/(G^2 l n^2.5)} with G the
+    Gaussian width, and r = min(d, 2 rank) of the Hessian's part that depends on the data. ``paper``: s1^2 = 128 L^2
+    ln(2.5/delta)/eps^2 and s2^2 = 64 alpha ln(2.5/delta)/(lam eps^2). ``accounted``: by the class of the loss, see
     `privacy.composition.perturbation`.
 
     Parameters

@@ -24,9 +24,9 @@ SOURCE = "Su, Zhao, Wang 2023, Algorithm 2, Theorems 3 and 4"
 def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, output_noise: bool | None = None) -> Plan:
     """Algorithm 1 with lam = max{r beta/(eps n) - m_l/2, 0}, for losses Delta-strongly convex in the gauge of C.
 
-    m_l = Delta/diam2^2, or the declared Euclidean modulus where that is larger (erratum E4), and
-    alpha = min{L^2 diam2^2/(Delta n^2), L^4 diam2^6 eps^2/(Delta^3 n^4 G^2 l)}. ``paper``: s1 as in Algorithm 1,
-    s2^2 = 64 alpha ln(2.5/delta) diam2^2/(Delta eps^2). ``accounted``: as in Algorithm 1 with m = 2 lam + m_l.
+    m_l = Delta/diam2^2, or the declared Euclidean modulus where that is larger (erratum E4), and alpha = min{L^2
+    diam2^2/(Delta n^2), L^4 diam2^6 eps^2/(Delta^3 n^4 G^2 l)}. ``paper``: s1 as in Algorithm 1, s2^2 = 64 alpha
+    ln(2.5/delta) diam2^2/(Delta eps^2). ``accounted``: as in Algorithm 1 with m = 2 lam + m_l.
 
     Parameters
     ----------

@@ -34,8 +34,9 @@ def plan(
 ) -> Plan:
     """T = n/4 noisy projected steps on v in Phi C, then a lift to C; m = min(d, ceil(G n eps)).
 
-    The step is diam2/sqrt(T ((1.1 L)^2 + m s^2)). Phi is m x d with entries N(0, 1/m); projected features are clipped to norm 1.1, so that a mean gradient moves by at
-    most 2.2 L/n. ``paper``: s^2 = 32 (1.1 L)^2 T ln^2(n/delta)/(n eps)^2, as in the first row of the table.
+    The step is diam2/sqrt(T ((1.1 L)^2 + m s^2)). Phi is m x d with entries N(0, 1/m); projected features are clipped
+    to norm 1.1, so that a mean gradient moves by at most 2.2 L/n. ``paper``: s^2 = 32 (1.1 L)^2 T ln^2(n/delta)/(n
+    eps)^2, as in the first row of the table.
 
     Parameters
     ----------

@@ -35,8 +35,8 @@ def plan(
 ) -> Plan:
     """Exact minimiser of F + <G, x>/n + lam ||x||^2 over C, without output noise.
 
-    lam = max{L/(sqrt n diam2), r beta/(eps n)}. ``paper``: s1^2 = 32 L^2 l/eps^2. Without a closed form the minimiser is solved to a certificate of 1e-18, and that
-    it is exact is a numerical statement.
+    lam = max{L/(sqrt n diam2), r beta/(eps n)}. ``paper``: s1^2 = 32 L^2 l/eps^2. Without a closed form the minimiser
+    is solved to a certificate of 1e-18, and that it is exact is a numerical statement.
 
     Parameters
     ----------

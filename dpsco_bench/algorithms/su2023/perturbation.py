@@ -16,8 +16,8 @@ NEEDS = (Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE
 HEADROOM = 100.0
 """Gap of the solver's first point over L diam2, at most; the linear term can make it larger than one."""
 ANY_LOSS = (
-    "not proved for this loss by the published argument (erratum E1): the bound for all losses, a quantile of chi_d, is "
-    "charged"
+    "not proved for this loss by the published argument (erratum E1): charged by the bound for all losses, a quantile "
+    "of chi_d"
 )
 
 

@@ -35,11 +35,12 @@ def plan(
 ) -> Plan:
     """T = (M n eps)^2/(lambda^2 d l) batches of a shuffled pass, gamma = sqrt T.
 
-    lambda = sigma sqrt(n eps)/(k^2 d l)^(1/4). Every truncated gradient gets noise of its own; only their mean is used. ``paper``:
-    s1^2 = c ln(n/delta) k (beta M + lambda)^2 l/(n eps^2), for eps <= sqrt(ln(n/delta)/n). ``accounted``: the mean is
-    post-processing of m releases, each of which a record moves by 2 (beta M + lambda)/m, and batches are disjoint. What
-    amplification by shuffling would give is shown in the schedule (`shuffling_epsilon` at the printed noise,
-    `shuffling_scale` for the claim; NaN outside its range): its formula is from memory, and no status rests on it.
+    lambda = sigma sqrt(n eps)/(k^2 d l)^(1/4). Every truncated gradient gets noise of its own; only their mean is used.
+    ``paper``: s1^2 = c ln(n/delta) k (beta M + lambda)^2 l/(n eps^2), for eps <= sqrt(ln(n/delta)/n). ``accounted``:
+    the mean is post-processing of m releases, each of which a record moves by 2 (beta M + lambda)/m, and batches are
+    disjoint. What amplification by shuffling would give is shown in the schedule (`shuffling_epsilon` at the printed
+    noise, `shuffling_scale` for the claim; NaN outside its range): its formula is from memory, and no status rests on
+    it.
 
     Parameters
     ----------

@@ -35,8 +35,9 @@ def plan(
 ) -> Plan:
     """T = M n eps/(lambda sqrt(d l)) batches of one pass, gamma = sqrt T.
 
-    lambda = (sqrt(n eps) sigma^2/(k sqrt(M) (d l)^(1/4)))^(2/3). Gradients of l_q norm above beta M + lambda become zero, so that a record moves the mean of its batch by at most
-    2 (beta M + lambda)/m. ``paper``: s1^2 = c k (beta M + lambda)^2 l/(m eps)^2, for eps <= 1.
+    lambda = (sqrt(n eps) sigma^2/(k sqrt(M) (d l)^(1/4)))^(2/3). Gradients of l_q norm above beta M + lambda become
+    zero, so that a record moves the mean of its batch by at most 2 (beta M + lambda)/m. ``paper``: s1^2 = c k (beta M +
+    lambda)^2 l/(m eps)^2, for eps <= 1.
 
     Parameters
     ----------
