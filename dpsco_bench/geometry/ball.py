@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 from dpsco_bench.errors import InputError
@@ -98,7 +99,7 @@ class _LpSet(CentredSet):
             return self.radius * mean_length(d)
         if math.isinf(self.p):
             return self.radius * d * math.sqrt(2.0 / math.pi)
-        return simulated_width(self.support, d)
+        return self.radius * _simulated(self.p, d)
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,12 @@ class LpBall(_LpSet):
     def name(self) -> str:
         """``linf_ball`` or ``lp_ball:p``."""
         return "linf_ball" if math.isinf(self.p) else "lp_ball:" + repr(self.p).removesuffix(".0")
+
+
+@lru_cache(maxsize=256)
+def _simulated(p: float, d: int) -> float:
+    """Simulated width of the unit ball."""
+    return simulated_width(LpBall(p, 1.0).support, d)
 
 
 def feasible_set(name: str, radius: float) -> FeasibleSet:

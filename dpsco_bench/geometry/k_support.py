@@ -45,6 +45,15 @@ def k_support_norm(x: Array, k: int) -> Array:
     return top * xp.sqrt(xp.min(squares, axis=-1, keepdims=True))
 
 
+def k_largest(x: Array, k: int) -> Array:
+    """Mask ``(..., d)`` of the k largest absolute values, of ties the lowest coordinates."""
+    xp = array_namespace(x)
+    d, a = x.shape[-1], xp.abs(x)
+    kth = xp.sort(a, axis=-1)[..., d - k : d - k + 1]
+    above, level = a > kth, cast(a == kth, xp.int64)
+    return above | ((level > 0) & (cumulative_sum(level) + xp.sum(cast(above, xp.int64), axis=-1, keepdims=True) <= k))
+
+
 def project_k_support(x: Array, k: int, radius: float) -> Array:
     """Nearest point of the k-support ball in the Euclidean norm; points of the ball are returned unchanged.
 
@@ -134,7 +143,8 @@ class _Shape:
         filled = xp.sum(cast(full, theta.dtype) * self.a * self.a, axis=-1, keepdims=True) / (reach * reach)
         drift = xp.sum(middle * offsets, axis=-1, keepdims=True) / nonzero(xp.sum(middle, axis=-1, keepdims=True))
         change = (1.0 - sigma - drift) * c / reach  # of ln(reach); sigma changes by drift
-        return u, xp.log(gamma * gamma * (partial + filled)), 2.0 - 2.0 * filled * change / (partial + filled)
+        square = nonzero(partial + filled)
+        return u, xp.log(gamma * gamma * square), 2.0 - 2.0 * filled * change / square
 
 
 def _level(offsets: Array, k: int) -> Array:
@@ -149,12 +159,12 @@ def _level(offsets: Array, k: int) -> Array:
     first_slope = xp.sum(cast(grows, offsets.dtype), axis=-1, keepdims=True)
     order = xp.argsort(bends, axis=-1)
     bends = xp.take_along_axis(bends, order, axis=-1)
-    after = first_slope + cumulative_sum(xp.take_along_axis(1.0 - 2.0 * cast(grows, offsets.dtype), order, axis=-1))
-    before = xp.concat([first_slope, after[..., :-1]], axis=-1)
-    gaps = xp.concat([bends[..., :1], bends[..., 1:] - bends[..., :-1]], axis=-1)
+    change = xp.take_along_axis(1.0 - 2.0 * cast(grows, offsets.dtype), order, axis=-1)
+    before = first_slope + cumulative_sum(change) - change
+    first = xp.arange(offsets.shape[-1]) == 0
+    gaps = bends - xp.where(first, xp.zeros_like(bends), xp.roll(bends, 1, axis=-1))
     sums = start + cumulative_sum(before * gaps)
-    index = xp.sum(cast(sums < k, xp.int64), axis=-1, keepdims=True)
-    index = xp.minimum(index, xp.full_like(index, offsets.shape[-1] - 1))
-    here, total, slope = (xp.take_along_axis(part, index, axis=-1) for part in (bends, sums, before))
-    sigma = here - (total - k) / nonzero(slope)
+    index = xp.sum(cast(sums < k, xp.int64), axis=-1, keepdims=True) - 1  # the k-th entry bends at 0, below k
+    here, total, slope = (xp.take_along_axis(part, index, axis=-1) for part in (bends, sums, before + change))
+    sigma = here + (k - total) / nonzero(slope)
     return xp.minimum(xp.maximum(sigma, xp.zeros_like(sigma)), xp.ones_like(sigma))

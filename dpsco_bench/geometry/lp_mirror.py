@@ -82,5 +82,6 @@ class SmoothMirror:
         """``grad Phi*`` of y with the least threshold that fits into the l1 ball taken off its entries."""
         xp, top = array_namespace(y), largest(y)
         deficit = top - xp.abs(y)
-        rest = shrunk_height(deficit, top, self.norm.r, self.norm.kappa, radius) - deficit
+        height = shrunk_height(deficit, top, self.norm.r, self.norm.kappa, radius)
+        rest = xp.where(height < top, height - deficit, xp.abs(y))
         return xp.sign(y) * self.inverse(xp.where(rest > 0, rest, xp.zeros_like(rest)))

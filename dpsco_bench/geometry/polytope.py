@@ -49,9 +49,10 @@ class Polytope:
         return self.vertices.shape[1]
 
     def scores(self, e: Array) -> Array:
-        """``<v, e>`` of every vertex: ``e (R, d)`` -> ``(R, K)``."""
+        """``<v, e>`` of every vertex: ``e (R, d)`` -> ``(R, K)``; one replicate at a time, whatever the others."""
         xp = array_namespace(e)
-        return xp.matmul(e, xp.asarray(self.vertices.T, dtype=e.dtype))
+        vertices = xp.asarray(self.vertices, dtype=e.dtype)
+        return xp.matmul(vertices, xp.expand_dims(e, axis=-1))[..., 0]
 
     def vertex(self, index: Array, dtype: Any = None) -> Array:
         """Vertices by index: ``(R,)`` of integers -> ``(R, d)``, float64 unless a dtype is given."""

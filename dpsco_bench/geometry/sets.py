@@ -6,11 +6,12 @@ Source: Su, Zhao, Wang 2023 need their Gaussian widths and projections; k-suppor
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError, checked_count
-from dpsco_bench.geometry.k_support import k_support_norm, project_k_support
+from dpsco_bench.geometry.k_support import k_largest, k_support_norm, project_k_support
 from dpsco_bench.geometry.lp import first_largest, project_l1, project_l2
 from dpsco_bench.geometry.norms import l1_norm, l2_norm, largest, nonzero
 from dpsco_bench.geometry.width import mean_largest, mean_length, mean_longest_block, simulated_width
@@ -74,8 +75,7 @@ class KSupportBall(CentredSet):
     def minimise_linear(self, g: Array) -> Array:
         """``-R`` times the unit vector along the k largest entries of g, of ties the lowest; 0 for ``g = 0``."""
         xp = array_namespace(g)
-        order = xp.argsort(-xp.abs(g), axis=-1, stable=True)
-        kept = xp.where(xp.argsort(order, axis=-1) < self._k(g.shape[-1]), g / nonzero(largest(g)), xp.zeros_like(g))
+        kept = xp.where(k_largest(g, self._k(g.shape[-1])), g / nonzero(largest(g)), xp.zeros_like(g))
         return -self.radius * kept / nonzero(l2_norm(kept))
 
     def euclidean_diameter(self, d: int) -> float:
@@ -92,13 +92,19 @@ class KSupportBall(CentredSet):
         k = self._k(d)
         if k in (1, d):
             return self.radius * (mean_length(d) if k == d else mean_largest(d))
-        return simulated_width(self.support, d)
+        return self.radius * _simulated(k, d)
 
     def _k(self, d: int) -> int:
         """K, checked against the dimension."""
         if self.k > d:
             raise InputError("k of the k_support_ball", self.k, f"at most the dimension {d}")
         return self.k
+
+
+@lru_cache(maxsize=256)
+def _simulated(k: int, d: int) -> float:
+    """Simulated width of the unit k-support ball."""
+    return simulated_width(KSupportBall(k, 1.0).support, d)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,8 @@ def gaussian_width(ball: HasWidth, d: int) -> float:
 
 def mean_length(d: int) -> float:
     """``E ||b||_2`` of d standard normal variables."""
+    if d >= 1000:  # the logarithms are large and their difference is not
+        return math.sqrt(d) * (1 - 1 / (4 * d) + 1 / (32 * d**2) + 5 / (128 * d**3) - 21 / (2048 * d**4))
     return math.sqrt(2.0) * math.exp(float(gammaln(0.5 * (d + 1)) - gammaln(0.5 * d)))
 
 

@@ -1,0 +1,97 @@
+"""One code for all arrays: strict namespaces, single precision, leading axes, and replicates one by one."""
+
+import numpy as np
+import pytest
+
+from dpsco_bench.geometry.ball import feasible_set
+from dpsco_bench.geometry.lp_mirror import SmoothMirror
+from dpsco_bench.geometry.polytope import CrossPolytope, Polytope
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
+
+D = 12
+NAMES = (
+    "l1_ball", "l2_ball", "linf_ball", "lp_ball:1.01", "lp_ball:1.5", "lp_ball:4", "k_support_ball:1",
+    "k_support_ball:5", "k_support_ball:12", "group_ball:4", "subspace_ball:5",
+)  # fmt: skip
+MIRRORS = ((1.0, "best"), (1.01, "best"), (1.5, "q"), (1.3, "sec2"), (2.0, "best"))
+
+
+def operations():
+    """Name -> function of one array ``(R, d)``."""
+    calls = {}
+    for name in NAMES:
+        C = feasible_set(name, 1.0)
+        for method in ("norm", "project", "support", "minimise_linear"):
+            calls[f"{name}.{method}"] = getattr(C, method)
+    for p, rule in MIRRORS:
+        mirror = SmoothMirror(SmoothNorm(p, D, rule))
+        calls |= {f"mirror {p}.{method}": getattr(mirror, method) for method in ("potential", "gradient", "inverse")}
+        calls[f"mirror {p}.step"] = lambda y, mirror=mirror, p=p: mirror.step(y, p, 1.0)
+    hull = Polytope(np.random.default_rng(1).standard_normal((7, D)))
+    return calls | {"hull.scores": hull.scores, "cross.scores": CrossPolytope(D, 2.0).scores}
+
+
+CALLS = operations()
+
+
+def sample(dtype=np.float64):
+    """Replicates inside and outside all sets, sparse, tied, zero, tiny and huge."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((9, D))
+    x[1] *= rng.random(D) < 0.4
+    x[2] = np.sign(x[2])
+    x[3] = 0.0
+    x *= np.array([0.01, 1.0, 3.0, 1.0, 1e-8, 0.3, 30.0, 1e6, 1e15])[:, None]
+    return x.astype(dtype)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_replicates_are_independent(name):
+    x = sample()
+    whole = CALLS[name](x)
+    np.testing.assert_array_equal(whole, np.concatenate([CALLS[name](x[i : i + 1]) for i in range(len(x))]))
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if "scores" not in name])
+def test_any_leading_axes(name):
+    x = sample()[:6]
+    folded = CALLS[name](x.reshape(3, 2, D))
+    np.testing.assert_array_equal(folded.reshape(6, -1), CALLS[name](x))
+    np.testing.assert_array_equal(CALLS[name](x[0]), CALLS[name](x)[0])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", CALLS)
+def test_strict_array_api_gives_the_numbers_of_numpy(name, dtype):
+    strict = pytest.importorskip("array_api_strict")
+    x = sample(dtype)
+    found = CALLS[name](strict.asarray(x))
+    assert found.__array_namespace__() is strict
+    expected = CALLS[name](x)
+    assert expected.dtype == dtype
+    np.testing.assert_array_equal(np.asarray(found), expected)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_single_precision_agrees_with_double(name):
+    x = sample(np.float32)
+    single, double = CALLS[name](x), CALLS[name](x.astype(np.float64))
+    size = np.maximum(np.abs(double).max(axis=-1, keepdims=True), 1e-30)
+    size = np.where(np.isfinite(size), size, 1.0)
+    np.testing.assert_allclose(single / size, double / size, rtol=0, atol=3e-5)
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if "potential" not in name])
+def test_nothing_overflows_or_divides_by_zero(name):
+    x = np.concatenate([sample(), 1e-300 * sample()[:4], 1e280 * sample()])
+    with np.errstate(all="raise", under="ignore"):
+        assert np.isfinite(CALLS[name](x)).all() or "subspace_ball" in name
+
+
+def test_vertices_in_a_strict_namespace():
+    strict = pytest.importorskip("array_api_strict")
+    for polytope in (Polytope(np.eye(3)), CrossPolytope(3, 2.0)):
+        index = np.array([2, 0, 1, 1])
+        found = polytope.vertex(strict.asarray(index), strict.float32)
+        assert found.dtype == strict.float32
+        np.testing.assert_array_equal(np.asarray(found), polytope.vertex(index, np.float32))

@@ -1,0 +1,152 @@
+"""l_p norms, linear minimisation and Euclidean projection: optimality and duality at extreme exponents and scales."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.lp import minimise_linear_lp, project_lp
+from dpsco_bench.geometry.norms import dual_exponent, lp_norm, square_gradient
+
+EXPONENTS = (1.0, 1.01, 1.5, 1.999, 2.0, 2.001, 3.0, 4.0, 50.0, math.inf)
+SCALES = (1e-200, 1e-8, 0.1, 1.0, 1.0000001, 30.0, 1e8, 1e200, 1e300)
+RADII = (1.0, 1e-3, 40.0)
+KINDS = ("dense", "sparse", "tied", "flat", "wild", "zero")
+DIMENSIONS = (1, 2, 3, 8, 50)
+
+
+def vectors(rng, d, kind, rows=2):
+    x = rng.standard_normal((rows, d))
+    if kind == "sparse":
+        return x * (rng.random((rows, d)) < 0.4)
+    if kind == "tied":
+        return np.sign(x) * rng.choice([1.0, 1.0, 0.5], (rows, d))
+    if kind == "wild":
+        return np.sign(x) * 10.0 ** rng.uniform(-25, 0, (rows, d))
+    return np.ones((rows, d)) if kind == "flat" else x * (kind == "dense")
+
+
+CASES = {
+    "seed": st.integers(0, 10**6), "p": st.sampled_from(EXPONENTS), "d": st.sampled_from(DIMENSIONS),
+    "kind": st.sampled_from(KINDS), "scale": st.sampled_from(SCALES), "radius": st.sampled_from(RADII),
+}  # fmt: skip
+
+
+# --- norms -----------------------------------------------------------------------------------------------------
+
+
+@given(**CASES)
+def test_norms_against_numpy(seed, p, d, kind, scale, radius):
+    x = vectors(np.random.default_rng(seed), d, kind)
+    top = np.maximum(np.abs(x).max(axis=-1), 1e-300)  # NumPy's powers underflow
+    expected = top * np.linalg.norm(x / top[:, None], ord=p, axis=-1)
+    np.testing.assert_allclose(lp_norm(scale * x, p)[:, 0], scale * expected, rtol=1e-12)
+
+
+@given(**CASES)
+def test_square_gradients_are_dual(seed, p, d, kind, scale, radius):
+    """``<grad, x> = ||x||^2`` and ``||grad||_q = ||x||_p`` for the gradient of half the squared norm."""
+    if p == 1 or math.isinf(p):
+        return
+    x = vectors(np.random.default_rng(seed), d, kind)
+    gradient = square_gradient(scale * x, p, 1.0) / scale
+    length = lp_norm(x, p)
+    np.testing.assert_allclose((gradient * x).sum(-1, keepdims=True), length**2, rtol=1e-10)
+    np.testing.assert_allclose(lp_norm(gradient, dual_exponent(p)), length, rtol=1e-10)
+
+
+@pytest.mark.parametrize("p", [0.5, math.nan, -1.0, True, "2"])
+def test_exponents_out_of_range(p):
+    for call in (lambda: lp_norm(np.ones((1, 2)), p), lambda: project_lp(np.ones((1, 2)), p, 1.0)):
+        with pytest.raises(InputError, match="^p = "):
+            call()
+
+
+# --- linear minimisation ---------------------------------------------------------------------------------------
+
+
+@given(**CASES)
+def test_linear_minimisers_reach_the_dual_norm(seed, p, d, kind, scale, radius):
+    g = vectors(np.random.default_rng(seed), d, kind)
+    v = minimise_linear_lp(scale * g, p, radius)
+    assert np.all(lp_norm(v, p) <= radius * (1 + 1e-12))
+    np.testing.assert_allclose((g * v).sum(-1), -radius * lp_norm(g, dual_exponent(p))[:, 0], rtol=1e-11, atol=1e-300)
+
+
+def test_ties_of_the_cross_polytope_go_to_the_lowest_coordinate():
+    g = np.array([[1.0, -2.0, 2.0], [0.0, 0.0, 0.0], [-3.0, 3.0, -3.0]])
+    expected = 2.0 * np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    np.testing.assert_array_equal(minimise_linear_lp(g, 1, 2.0), expected)
+
+
+@pytest.mark.parametrize("p", EXPONENTS[1:])
+def test_no_slope_gives_the_centre(p):
+    np.testing.assert_array_equal(minimise_linear_lp(np.zeros((2, 3)), p, 1.0), np.zeros((2, 3)))
+
+
+def test_linear_minimiser_of_the_cube_leaves_flat_coordinates_alone():
+    np.testing.assert_array_equal(minimise_linear_lp(np.array([[2.0, 0.0, -1e-300]]), math.inf, 3.0), [[-3.0, 0, 3.0]])
+
+
+# --- Euclidean projection --------------------------------------------------------------------------------------
+
+
+def variational_gap(x, y, p, radius):
+    """``max_v <x - y, v - y>`` over the ball, in units of its radius and of the largest entry of x."""
+    residual = (x - y) / np.maximum(np.abs(x).max(axis=-1, keepdims=True), 1e-300)
+    return lp_norm(residual, dual_exponent(p))[:, 0] - (residual * (y / radius)).sum(axis=-1)
+
+
+@given(**CASES)
+def test_projections_obey_the_variational_inequality(seed, p, d, kind, scale, radius):
+    x = scale * vectors(np.random.default_rng(seed), d, kind)
+    y = project_lp(x, p, radius)
+    assert np.isfinite(y).all() and np.all(lp_norm(y, p) <= radius * (1 + 1e-12))
+    assert np.all(np.sign(y) * np.sign(x) >= 0) and np.all(np.abs(y) <= np.abs(x) * (1 + 1e-12))
+    inside = lp_norm(x, p)[:, 0] <= radius
+    np.testing.assert_array_equal(y[inside], x[inside])
+    assert np.all(variational_gap(x[~inside], y[~inside], p, radius) <= 1e-11)
+
+
+@given(seed=st.integers(0, 10**6), p=st.sampled_from(EXPONENTS), power=st.integers(1, 15), d=st.sampled_from([2, 30]))
+def test_projections_of_points_just_outside(seed, p, power, d):
+    x = vectors(np.random.default_rng(seed), d, "dense")
+    x = x / lp_norm(x, p) * (1 + 10.0**-power)
+    y = project_lp(x, p, 1.0)
+    np.testing.assert_allclose(lp_norm(y, p), 1.0, rtol=1e-12)
+    assert np.abs(y - x).max() <= 2 * 10.0**-power + 1e-14 and np.all(variational_gap(x, y, p, 1.0) <= 1e-13)
+
+
+@given(**CASES)
+def test_projections_are_idempotent_symmetric_and_scale(seed, p, d, kind, scale, radius):
+    x = vectors(np.random.default_rng(seed), d, kind)
+    y = project_lp(x, p, 0.4)
+    np.testing.assert_allclose(project_lp(y, p, 0.4), y, rtol=1e-11, atol=1e-15)
+    np.testing.assert_array_equal(project_lp(-x, p, 0.4), -y)
+    np.testing.assert_allclose(project_lp(scale * x, p, 0.4 * scale) / scale, y, rtol=1e-9, atol=1e-12)
+
+
+def test_check_vector_of_the_l4_projection():
+    expected = (0.534241367570, -0.743676946490, 0.884721165334)
+    np.testing.assert_allclose(project_lp(np.array([[1.0, -2.0, 3.0]]), 4, 1.0)[0], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_ties_stay_ties_and_zeros_stay_zeros(p):
+    y = project_lp(np.array([[3.0, -3.0, 0.0, 3.0]]), p, 1.0)[0]
+    assert y[0] == -y[1] == y[3] > 0 and y[2] == 0
+    assert y[0] == pytest.approx(3.0 ** (-1.0 / p), rel=1e-13)
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_one_dimension_is_an_interval(p):
+    np.testing.assert_allclose(project_lp(np.array([[5.0], [-0.25], [-7.0]]), p, 0.5), [[0.5], [-0.25], [-0.5]])
+
+
+@pytest.mark.parametrize("p", [1.5, 3.0])
+def test_projections_of_far_points_approach_the_linear_maximiser(p):
+    x = np.array([[1.0, -2.0, 3.0]])
+    np.testing.assert_allclose(project_lp(1e250 * x, p, 1.0), -minimise_linear_lp(x, p, 1.0), rtol=1e-12)

@@ -1,0 +1,132 @@
+"""Mirror maps of the smooth norms: duality, strong convexity, and exact steps over l_p balls."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.lp_mirror import SmoothMirror
+from dpsco_bench.geometry.norms import dual_exponent, lp_norm
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
+
+EXPONENTS = (1.0, 1.01, 1.05, 1.3, 1.5, 1.999, 2.0)
+DIMENSIONS = (1, 2, 3, 9, 64)
+KINDS = ("dense", "sparse", "tied", "flat", "wild", "zero")
+RADII = (1.0, 1e-3, 40.0)
+RULES = ("best", "sec2", "su2023", "q")
+
+
+def vectors(rng, d, kind, rows=2):
+    x = rng.standard_normal((rows, d))
+    if kind == "sparse":
+        return x * (rng.random((rows, d)) < 0.4)
+    if kind == "tied":
+        return np.sign(x) * rng.choice([1.0, 1.0, 0.5], (rows, d))
+    if kind == "wild":
+        return np.sign(x) * 10.0 ** rng.uniform(-25, 0, (rows, d))
+    return np.ones((rows, d)) if kind == "flat" else x * (kind == "dense")
+
+
+def mirror(p, d, rule):
+    return SmoothMirror(SmoothNorm(p, d, "best" if p == 1 and rule == "q" else rule))
+
+
+def normal_gap(residual, x, p, radius):
+    """``max_v <residual, v - x>`` over the ball over its radius; without entries that underflow (p > 1)."""
+    residual = np.where((p > 1) & (np.abs(x) < 1e-250), 0.0, residual)
+    return lp_norm(residual, dual_exponent(p))[:, 0] - (residual * (x / radius)).sum(axis=-1)
+
+
+CASES = {
+    "seed": st.integers(0, 10**6), "p": st.sampled_from(EXPONENTS), "d": st.sampled_from(DIMENSIONS),
+    "kind": st.sampled_from(KINDS), "rule": st.sampled_from(RULES),
+}  # fmt: skip
+
+
+@given(**CASES, scale=st.sampled_from([1e-150, 1e-8, 1.0, 1e8, 1e150]))
+def test_the_maps_are_inverse_to_each_other(seed, p, d, kind, rule, scale):
+    geometry = mirror(p, d, rule)
+    x = vectors(np.random.default_rng(seed), d, kind if kind != "wild" else "dense")
+    y = geometry.gradient(scale * x) / scale
+    np.testing.assert_allclose(geometry.inverse(y), x, rtol=1e-10, atol=1e-15)
+    # Fenchel's equality with Phi* = ||.||_r^2/(2 kappa)
+    conjugate = lp_norm(y, geometry.norm.r) ** 2 / (2 * geometry.norm.kappa)
+    np.testing.assert_allclose(geometry.potential(x) + conjugate, (x * y).sum(-1, keepdims=True), rtol=1e-10)
+
+
+@given(**CASES, other=st.sampled_from(KINDS), scale=st.sampled_from([1e-3, 1.0, 1e3]))
+def test_the_potential_is_strongly_convex_in_the_lp_norm(seed, p, d, kind, rule, other, scale):
+    geometry, rng = mirror(p, d, rule), np.random.default_rng(seed)
+    x, z = vectors(rng, d, kind), scale * vectors(rng, d, other)
+    linear = (geometry.gradient(z) * (x - z)).sum(-1, keepdims=True)
+    size = geometry.potential(x) + geometry.potential(z)
+    assert np.all(geometry.potential(x) - geometry.potential(z) - linear >= 0.5 * lp_norm(x - z, p) ** 2 - 1e-12 * size)
+
+
+def test_the_exponent_as_printed_would_not_be_strongly_convex():
+    """At the flat unit l_1.5 vector, d = 256, kappa/(kappa - 1) = 2 gives .157 < 1/2; s = 1.5 gives kappa/2 = 1."""
+    x = np.full((1, 256), 256 ** (-1 / 1.5))
+    assert float(lp_norm(x, 2.0)[0, 0] ** 2) == pytest.approx(0.157, abs=5e-4)  # times kappa/2 = 1
+    assert float(SmoothMirror(SmoothNorm(1.5, 256, "q")).potential(x)[0, 0]) == pytest.approx(1.0)
+
+
+@given(**CASES, scale=st.sampled_from([1e-200, 1e-6, 0.3, 1.0, 30.0, 1e6, 1e200, 1e300]), radius=st.sampled_from(RADII))
+def test_steps_are_exact_maximisers(seed, p, d, kind, rule, scale, radius):
+    """``y - grad Phi(x)`` lies in the normal cone of the ball at x; it is 0 where the free step is feasible."""
+    geometry = mirror(p, d, rule)
+    y = scale * vectors(np.random.default_rng(seed), d, kind)
+    x = geometry.step(y, p, radius)
+    assert np.isfinite(x).all() and np.all(lp_norm(x, p) <= radius * (1 + 1e-12))
+    assert np.all(np.sign(x) * np.sign(y) >= 0)
+    residual = (y - geometry.gradient(x)) / np.maximum(np.abs(y).max(axis=-1, keepdims=True), 1e-300)
+    assert np.all(normal_gap(residual, x, p, radius) <= 1e-11)
+    free = geometry.inverse(y)
+    inside = lp_norm(free, p)[:, 0] <= radius * (1 - 1e-12)
+    np.testing.assert_allclose(x[inside], free[inside], rtol=1e-13)
+
+
+@given(**CASES, radius=st.sampled_from(RADII))
+def test_steps_into_the_balls_of_larger_exponents_up_to_that_of_the_map(seed, p, d, kind, rule, radius):
+    geometry = mirror(p, d, rule)
+    exponent = 0.5 * (p + geometry.norm.dual)
+    y = 3 * vectors(np.random.default_rng(seed), d, kind)
+    x = geometry.step(y, exponent, radius)
+    assert np.all(lp_norm(x, exponent) <= radius * (1 + 1e-12))
+    residual = (y - geometry.gradient(x)) / np.maximum(np.abs(y).max(axis=-1, keepdims=True), 1e-300)
+    assert np.all(normal_gap(residual, x, exponent, radius) <= 1e-11)
+
+
+def test_check_vector_of_the_mirror_step():
+    geometry = SmoothMirror(SmoothNorm(1.5, 4, "q"))
+    assert (geometry.norm.r, geometry.norm.kappa) == (3.0, 2.0)
+    expected = (0.973129252661, -0.108125472518, 0.027031368129, 0.001081254725)
+    np.testing.assert_allclose(geometry.step(np.array([[3, -1, 0.5, 0.1]]), 1.5, 1.0)[0], expected, rtol=0, atol=1e-12)
+
+
+def test_check_vector_of_the_step_into_the_ball():
+    geometry = SmoothMirror(SmoothNorm(1.5, 3, "su2023"))
+    assert (geometry.norm.dual, geometry.norm.kappa) == (1.5, 2.0)
+    expected = (0.226183035609, -0.100525793604, 0.904732142438)
+    np.testing.assert_allclose(geometry.step(np.array([[3.0, -2, 6]]), 1.5, 1.0)[0], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_zero_is_a_fixed_point(p):
+    geometry, zero = SmoothMirror(SmoothNorm(p, 3)), np.zeros((2, 3))
+    for mapped in (geometry.gradient(zero), geometry.inverse(zero), geometry.step(zero, p, 1.0)):
+        np.testing.assert_array_equal(mapped, zero)
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_a_step_of_no_length_stays(p):
+    rng, geometry = np.random.default_rng(0), SmoothMirror(SmoothNorm(p, 30))
+    x = rng.standard_normal((5, 30))
+    x *= np.array([0.1, 0.5, 0.9, 0.999, 1.0])[:, None] / lp_norm(x, p)
+    np.testing.assert_allclose(geometry.step(geometry.gradient(x), p, 1.0), x, rtol=1e-9)
+
+
+@pytest.mark.parametrize("p", [0.5, 1.6, 2.0])
+def test_exponents_beyond_that_of_the_map_are_refused(p):
+    with pytest.raises(InputError, match="^p = "):
+        SmoothMirror(SmoothNorm(1.5, 64, "q")).step(np.ones((1, 64)), p, 1.0)

@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.ball import feasible_set
+from dpsco_bench.geometry.polytope import CrossPolytope, Polytope
+
+
+def explicit(cross):
+    """The cross-polytope with its vertices written down."""
+    return Polytope(cross.vertex(np.arange(cross.count)))
+
+
+@pytest.mark.parametrize(("d", "radius"), [(1, 1.0), (4, 0.5), (7, 3.0)])
+def test_the_implicit_vertices_are_those_of_the_l1_ball_in_order(d, radius):
+    cross = CrossPolytope(d, radius)
+    vertices = explicit(cross).vertices
+    assert cross.count == len(vertices) == 2 * d and cross.dimension == d
+    np.testing.assert_array_equal(vertices[0::2], radius * np.eye(d))
+    np.testing.assert_array_equal(vertices[1::2], -radius * np.eye(d))
+    e = np.random.default_rng(0).standard_normal((5, d))
+    np.testing.assert_array_equal(cross.scores(e), explicit(cross).scores(e))
+    for p in (1, 1.5, 2, np.inf):
+        assert cross.diameter(p) == explicit(cross).diameter(p) == 2 * radius
+
+
+def test_the_least_score_is_the_linear_minimum_with_its_ties():
+    cross, ball = CrossPolytope(4, 2.0), feasible_set("l1_ball", 2.0)
+    e = np.array([[0.1, -3.0, 3.0, 0.0], [2.0, 2.0, -2.0, 2.0], [0.5, 0.0, 0.0, -0.7]])
+    chosen = cross.vertex(cross.scores(e).argmin(axis=-1))
+    np.testing.assert_array_equal(chosen, ball.minimise_linear(e))
+    assert cross.scores(np.zeros((1, 4))).argmin() == 0  # +e_1 before -e_1
+
+
+def test_vertices_by_index():
+    hull = Polytope([[0, 0], [1, 0], [0, 2]])
+    np.testing.assert_array_equal(hull.vertex(np.array([2, 0, 2])), [[0, 2], [0, 0], [0, 2]])
+    np.testing.assert_array_equal(hull.scores(np.array([[1.0, -1.0]])), [[0.0, 1.0, -2.0]])
+    assert hull.vertex(np.array([1]), np.float32).dtype == np.float32
+    assert CrossPolytope(3).vertex(np.array([1]), np.float32).dtype == np.float32
+    assert hull.diameter(1) == 3.0 and hull.diameter(np.inf) == 2.0
+
+
+def test_membership():
+    cross = CrossPolytope(3, 2.0)
+    points = np.array([[0.5, -1.5, 0.0], [0.5, -1.5, 0.01], [0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [2.0, 2.0, 2.0]])
+    inside = [True, False, True, True, False]
+    assert cross.contains(points).tolist() == explicit(cross).contains(points).tolist() == inside
+    segment = Polytope([[1.0, 1.0], [3.0, 3.0]])
+    assert segment.contains(np.array([[2.0, 2.0], [2.0, 2.1], [0.9, 0.9]])).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("vertices", [[[1.0, 2.0]], [1.0, 2.0], [[np.nan], [1.0]], np.zeros((3, 0))])
+def test_vertices_out_of_range(vertices):
+    with pytest.raises(InputError, match="^vertices = "):
+        Polytope(vertices)
+
+
+@pytest.mark.parametrize("arguments", [(0, 1.0), (3, 0.0), (3, np.inf), (2.5, 1.0)])
+def test_cross_polytopes_out_of_range(arguments):
+    with pytest.raises(InputError):
+        CrossPolytope(*arguments)

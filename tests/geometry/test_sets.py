@@ -1,0 +1,202 @@
+"""Feasible sets by name: projection, norm, support function, linear minimiser and radii fit together."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.ball import Ball, LpBall, feasible_set
+
+NAMES = (
+    "l1_ball", "l2_ball", "linf_ball", "lp_ball:1.01", "lp_ball:1.5", "lp_ball:3", "lp_ball:50", "k_support_ball:1",
+    "k_support_ball:2", "k_support_ball:5", "k_support_ball:11", "k_support_ball:12", "group_ball:1", "group_ball:3",
+    "group_ball:12", "subspace_ball:1", "subspace_ball:5", "subspace_ball:12",
+)  # fmt: skip
+DIMENSION = 12
+SCALES = (1e-200, 1e-8, 0.1, 1.0, 1.0000001, 30.0, 1e8, 1e200, 1e300)
+RADII = (1.0, 1e-3, 40.0)
+KINDS = ("dense", "sparse", "tied", "flat", "wild", "zero")
+
+
+def vectors(rng, kind, d=DIMENSION, rows=2):
+    x = rng.standard_normal((rows, d))
+    if kind == "sparse":
+        return x * (rng.random((rows, d)) < 0.4)
+    if kind == "tied":
+        return np.sign(x) * rng.choice([1.0, 1.0, 0.5], (rows, d))
+    if kind == "wild":
+        return np.sign(x) * 10.0 ** rng.uniform(-40, 0, (rows, d))
+    return np.ones((rows, d)) if kind == "flat" else x * (kind == "dense")
+
+
+CASES = {
+    "seed": st.integers(0, 10**6), "name": st.sampled_from(NAMES), "kind": st.sampled_from(KINDS),
+    "scale": st.sampled_from(SCALES), "radius": st.sampled_from(RADII),
+}  # fmt: skip
+
+
+@given(**CASES)
+def test_projections_obey_the_variational_inequality(seed, name, kind, scale, radius):
+    """``gauge(w) = 1`` and ``h(y - w) = <y - w, w>`` outside; nothing moves inside."""
+    C, y = feasible_set(name, radius), scale * vectors(np.random.default_rng(seed), kind)
+    w = C.project(y)
+    assert np.isfinite(w).all() and np.all(C.norm(w) <= radius * (1 + 1e-12))
+    inside = C.norm(y)[:, 0] <= radius
+    np.testing.assert_array_equal(w[inside], y[inside])
+    residual = (y - w) / np.maximum(np.abs(y).max(axis=-1, keepdims=True), 1e-300)
+    gap = C.support(residual)[:, 0] / radius - (residual * (w / radius)).sum(axis=-1)
+    assert np.all(gap <= 1e-11)
+
+
+@given(**CASES)
+def test_projections_are_symmetric_and_scale(seed, name, kind, scale, radius):
+    y = vectors(np.random.default_rng(seed), kind)
+    w = feasible_set(name, 0.4).project(y)
+    np.testing.assert_array_equal(feasible_set(name, 0.4).project(-y), -w)
+    np.testing.assert_allclose(feasible_set(name, 0.4 * scale).project(scale * y) / scale, w, rtol=1e-9, atol=1e-12)
+
+
+@given(**CASES)
+def test_linear_minimisers_reach_the_support_function(seed, name, kind, scale, radius):
+    C, g = feasible_set(name, radius), vectors(np.random.default_rng(seed), kind)
+    v = C.minimise_linear(scale * g)
+    assert np.all(C.norm(v) <= radius * (1 + 1e-12))
+    np.testing.assert_allclose((g * v).sum(-1), -C.support(g)[:, 0], rtol=1e-10, atol=1e-300)
+    np.testing.assert_allclose(C.support(scale * g), scale * C.support(g), rtol=1e-12)
+
+
+@given(**CASES, other=st.sampled_from(KINDS))
+def test_norm_and_support_function_are_dual(seed, name, kind, scale, radius, other):
+    """Hoelder's inequality, the triangle inequality and homogeneity."""
+    rng, C = np.random.default_rng(seed), feasible_set(name, 1.0)
+    x, z = vectors(rng, kind), vectors(rng, other)
+    if name.startswith("subspace"):
+        x[:, C.k :] = 0.0
+    assert np.all((x * z).sum(-1, keepdims=True) <= C.norm(x) * C.support(z) * (1 + 1e-12) + 1e-300)
+    assert np.all(C.support(x + z) <= (C.support(x) + C.support(z)) * (1 + 1e-12))
+    np.testing.assert_allclose(C.norm(scale * x), scale * C.norm(x), rtol=1e-12)
+    bounds = C.inradius(DIMENSION), 0.5 * C.euclidean_diameter(DIMENSION)
+    length, gauge = np.linalg.norm(x, axis=-1), C.norm(x)[:, 0]
+    assert np.all(bounds[0] * gauge <= length * (1 + 1e-12)) and np.all(length <= bounds[1] * gauge * (1 + 1e-12))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_radii_are_attained(name):
+    """The Euclidean diameter by a vertex or the flat vector, the inradius by the flat vector or a coordinate."""
+    C, d = feasible_set(name, 2.0), DIMENSION
+    flat, first = np.ones((1, d)), np.eye(1, d)
+    longest = max(np.linalg.norm(C.minimise_linear(z)) for z in (flat, first))
+    assert 0.5 * C.euclidean_diameter(d) == pytest.approx(longest)
+    narrowest = min(C.support(z)[0, 0] / np.linalg.norm(z) for z in (flat, first, np.eye(d)[-1:]))
+    assert C.inradius(d) == pytest.approx(narrowest)
+    assert C.diameter == 4.0 and C.name == name and C.radius == 2.0
+
+
+@given(seed=st.integers(0, 10**6), kind=st.sampled_from(KINDS), scale=st.sampled_from((0.1, 1.0, 1e8)))
+def test_special_cases_coincide(seed, kind, scale):
+    y = scale * vectors(np.random.default_rng(seed), kind)
+    pairs = (
+        ("k_support_ball:1", "l1_ball"), ("k_support_ball:12", "l2_ball"), ("group_ball:1", "l1_ball"),
+        ("group_ball:12", "l2_ball"), ("subspace_ball:12", "l2_ball"),
+    )  # fmt: skip
+    for name, same in pairs:
+        C, B = feasible_set(name, 1.3), feasible_set(same, 1.3)
+        np.testing.assert_allclose(C.project(y), B.project(y), rtol=1e-11, atol=1e-14)
+        np.testing.assert_allclose(C.norm(y), B.norm(y), rtol=1e-13)
+        np.testing.assert_allclose(C.support(y), B.support(y), rtol=1e-13)
+
+
+@given(seed=st.integers(0, 10**6), k=st.integers(1, 12), kind=st.sampled_from(KINDS))
+def test_k_support_norm_is_its_variational_form(seed, k, kind):
+    """No theta in [0, 1]^d of sum k gives less than the norm, and the theta of the projection gives it."""
+    rng, C = np.random.default_rng(seed), feasible_set(f"k_support_ball:{k}", 1.0)
+    w = vectors(rng, kind, rows=1)[0]
+    square = float(C.norm(w[None])[0, 0] ** 2)
+    for _ in range(20):
+        theta = rng.random(DIMENSION) ** rng.integers(1, 6)
+        theta = np.clip(theta * k / theta.sum(), 1e-12, 1.0)  # of sum at most k
+        assert square <= (w**2 / theta).sum() * (1 + 1e-9)
+    sparse = np.where(np.arange(DIMENSION) < k, w, 0.0)
+    assert C.norm(sparse[None])[0, 0] == pytest.approx(np.linalg.norm(sparse))
+
+
+@pytest.mark.parametrize(
+    ("name", "y", "expected"),
+    [
+        ("l1_ball", [1.8, -0.6, 0.3, 1.2], [0.8, 0, 0, 0.2]),
+        ("group_ball:2", [1.8, -0.6, 0.3, 1.2], [0.787613432557, -0.262537810852, 0.041178315864, 0.164713263456]),
+        ("k_support_ball:3", [1.8, -0.6, 0.3, 1.2], [0.801783725737, -0.267261241912, 0, 0.534522483825]),
+        ("k_support_ball:2", [1, -0.9, 0.8, 0.5, 0.1], [0.553553390593, -0.453553390593, 0.353553390593,
+                                                        0.0535533905933, 0]),
+    ],
+)  # fmt: skip
+def test_check_vectors_of_the_projections(name, y, expected):
+    np.testing.assert_allclose(feasible_set(name, 1.0).project(np.array([y]))[0], expected, rtol=0, atol=1e-12)
+
+
+def test_check_vector_of_the_regularised_linear_minimum():
+    """``argmin <th, G/n - xbar> + lam ||th||_2^2`` over the l1 ball is a projection."""
+    xbar, G = np.array([[0.5, -0.25, 0.1]]), np.array([[10.0, -4.0, 6.0]])
+    th = feasible_set("l1_ball", 1.0).project((xbar - G / 100) / (2 * 0.1))
+    np.testing.assert_allclose(th, [[0.975, -0.025, 0.0]], rtol=0, atol=1e-12)
+
+
+def test_ties_of_linear_minimisers_go_to_the_lowest_coordinates():
+    g = np.array([[1.0, -1.0, 1.0, -1.0], [0.0, 0.0, 0.0, 0.0]])
+    half = math.sqrt(0.5)
+    for name in ("k_support_ball:2", "group_ball:2"):
+        np.testing.assert_allclose(feasible_set(name, 1.0).minimise_linear(g), [[-half, half, 0, 0], [0, 0, 0, 0]])
+
+
+def test_points_off_the_subspace_have_infinite_norm():
+    C = feasible_set("subspace_ball:2", 1.0)
+    assert C.norm(np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 1e-300]]))[:, 0].tolist() == [5.0, math.inf]
+
+
+def test_one_dimension():
+    y = np.array([[5.0], [-0.25], [0.0]])
+    for name in ("l1_ball", "lp_ball:1.01", "lp_ball:50", "linf_ball", "k_support_ball:1", "group_ball:1"):
+        C = feasible_set(name, 0.5)
+        np.testing.assert_allclose(C.project(y), [[0.5], [-0.25], [0.0]])
+        np.testing.assert_allclose(C.norm(y), np.abs(y))
+        assert C.inradius(1) == 0.5 and C.euclidean_diameter(1) == 1.0
+        assert C.width(1) == pytest.approx(0.5 * math.sqrt(2 / math.pi), rel=0.04)
+
+
+def test_names_are_canonical():
+    assert feasible_set("lp_ball:1", 1.0) == Ball("l1_ball", 1.0)
+    assert feasible_set("lp_ball:2.0", 3.0) == Ball("l2_ball", 3.0)
+    assert feasible_set("lp_ball:inf", 1.0) == LpBall(math.inf, 1.0) and LpBall(math.inf, 1.0).name == "linf_ball"
+    for name in (*NAMES, "lp_ball:1.1"):
+        assert feasible_set(feasible_set(name, 2.0).name, 2.0) == feasible_set(name, 2.0)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["l3_ball", "space", "", "l1_ball:1", "lp_ball", "lp_ball:", "lp_ball:x", "lp_ball:0.5", "lp_ball:nan",
+     "k_support_ball", "k_support_ball:0", "k_support_ball:1.5", "group_ball:-1", "subspace_ball:0"],
+)  # fmt: skip
+def test_unknown_names_are_refused(name):
+    with pytest.raises(InputError):
+        feasible_set(name, 1.0)
+
+
+@pytest.mark.parametrize("radius", [0.0, -1.0, math.inf, math.nan])
+@pytest.mark.parametrize("name", NAMES[::4])
+def test_radii_out_of_range(name, radius):
+    with pytest.raises(InputError, match="^radius = "):
+        feasible_set(name, radius)
+
+
+@pytest.mark.parametrize("name", ["k_support_ball:5", "group_ball:3", "subspace_ball:5"])
+def test_parameters_that_do_not_fit_the_dimension(name):
+    C, x = feasible_set(name, 1.0), np.ones((1, 4))
+    for call in (C.norm, C.project, C.support, C.minimise_linear):
+        with pytest.raises(InputError, match="dimension 4"):
+            call(x)
+    for call in (C.width, C.inradius, C.euclidean_diameter):
+        with pytest.raises(InputError, match="dimension 4"):
+            call(4)
