@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import row_norm, to_numpy
 from dpsco_bench.rng.streams import Stream
-from dpsco_bench.samplers.generalised_gaussian import generalised_gaussian, generalised_gaussian_mean
+from dpsco_bench.samplers.generalised_gaussian import generalised_gaussian_mean
 
 Array = Any
 
@@ -31,7 +31,7 @@ NOISE_LAWS: dict[str, Callable[..., Array]] = {
     "normal": lambda stream, *where: stream.normal(*where),
     "laplace": lambda stream, *where: stream.laplace(*where),
     "gamma_norm": gamma_norm,
-    "generalised_gaussian": generalised_gaussian,
+    "generalised_gaussian": lambda stream, *where: stream.generalised_gaussian(*where),
     "generalised_gaussian_mean": generalised_gaussian_mean,
 }
 """Draws by name, each called like the methods of `rng.streams.Stream`, with the law's own parameters after those."""

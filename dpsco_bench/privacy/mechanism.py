@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.laws import NOISE_LAWS
-from dpsco_bench.privacy.plan import Plan, Poisson, Query, SingleIndex, WithReplacement
+from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, Poisson, Query, SingleIndex, WithReplacement
 from dpsco_bench.problems.base import Batch
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream, scaled
+from dpsco_bench.samplers.noisy_minimum import lazy_minima, lazy_rows
 from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, uniform_indices
 
 Array = Any
@@ -93,6 +95,8 @@ class Mechanism:
             noise on another value.
         """
         query = self._spend(name, step)
+        if isinstance(query, NoisyMinimumQuery) and query.lazy and self.scales[name] > 0.0:
+            return self._lazy_minimum(query, value, step)
         return query.answer(value, self._noise(query, step, value.shape[-1]))
 
     def sample(self, name: str, step: int = 0) -> Batch:
@@ -156,6 +160,21 @@ class Mechanism:
             first, block = step, self._scaled(query, scaled(drawn, scale, self.dtype), step)
             self._blocks[label] = (first, block)
         return block[step - first, :, :]
+
+    def _lazy_minimum(self, query: NoisyMinimumQuery, value: Array, step: int) -> Array:
+        """Answer lazily the rows for which that is faster, the others from all their noise."""
+        scores = to_numpy(value).astype(np.float64, copy=False)
+        factors = query.factors(step, 1)
+        scale = self.scales[query.name] * (1.0 if factors is None else float(factors[0]))
+        rows, lowest = lazy_rows(scores, scale)
+        if not rows.size:
+            return query.answer(value, self._noise(query, step, scores.shape[-1]))
+        stream = self._stream(f"noise/{query.name}", self.xp)
+        answers = lazy_minima(stream, step, self._first, scores, scale, rows, lowest)
+        if rows.size < len(scores):
+            eager = query.answer(value, self._noise(query, step, scores.shape[-1]))
+            answers = np.where(np.isin(np.arange(len(scores)), rows), answers, to_numpy(eager))
+        return self.xp.asarray(answers)
 
     def _scaled(self, query: Query, block: Array, first: int) -> Array:
         """Noise ``(steps, R, dim)`` of releases ``first ...``, times the query's factors."""

@@ -1,8 +1,10 @@
 """Which numbers a draw asks for: a box of steps, replicates and coordinates, and the counters that belong to it.
 
 One Philox block has the counter ``(coordinate block, step, replicate, kind)`` and gives four 32-bit words. Normals and
-Laplace variates take one word's worth each, so that coordinates ``4k .. 4k + 3`` come from block ``k``. Uniforms and
-integers take two words each, so that coordinates ``2k`` and ``2k + 1`` come from block ``k``. This layout is frozen.
+Laplace variates take one word's worth each, so that coordinates ``4k .. 4k + 3`` come from block ``k``; so do the
+shapes of generalised Gaussian vectors, whose radii come from the normals of the same coordinates. Uniforms and integers
+take two words each, so that coordinates ``2k`` and ``2k + 1`` come from block ``k``. Of the order statistics of a noisy
+minimum, block ``k`` holds the k-th attempt. This layout is frozen.
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ from typing import NamedTuple
 
 from dpsco_bench.errors import InputError
 
-NORMAL, UNIFORM, LAPLACE, INTEGER = range(4)
-KINDS = ("normal", "uniform", "laplace", "integer")
+NORMAL, UNIFORM, LAPLACE, INTEGER, SHAPE, ORDER = range(6)
+KINDS = ("normal", "uniform", "laplace", "integer", "shape", "order")
 
 _LIMIT = 1 << 32
 

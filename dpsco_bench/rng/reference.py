@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_bench.rng import transforms
-from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, UNIFORM, Box
+from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, SHAPE, UNIFORM, Box
 from dpsco_bench.rng.philox import Words, philox4x32
 
 Key = tuple[int, int]
@@ -58,6 +58,14 @@ def uniform(key: Key, box: Box) -> NDArray[np.float64]:
 def integers(key: Key, box: Box, high: int) -> NDArray[np.int64]:
     """Integers in [0, high)."""
     return _draw(key, INTEGER, box, 2, np.int64, lambda block: transforms.integers(block, high))
+
+
+def generalised_gaussian(key: Key, box: Box, table: NDArray[np.float32], r: float) -> NDArray[np.float32]:
+    """Vectors of density ``~ exp(-||z||_r^2/2)``; the table is that of `quantiles.shape_table` for r."""
+    if not box.dim:
+        return np.empty(box.shape, np.float32)
+    shapes = _draw(key, SHAPE, box, 4, np.float32, lambda block: transforms.shapes(block, table))
+    return transforms.generalised_gaussians(shapes, normal(key, box), r)
 
 
 def scaled(values: NDArray[np.float32], scale: float) -> NDArray[np.float64]:

@@ -18,6 +18,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import cast
 from dpsco_bench.errors import InputError
 from dpsco_bench.rng import counters, reference
+from dpsco_bench.rng.quantiles import shape_table
 
 Array = Any
 
@@ -34,6 +35,16 @@ def cpu_implementation() -> ModuleType:
     except ImportError:
         return reference
     return kernels
+
+
+@functools.cache
+def vector_implementation() -> ModuleType:
+    """Return the module that draws vectors of dependent coordinates on the CPU, chosen as `cpu_implementation`."""
+    if cpu_implementation() is reference:
+        return reference
+    from dpsco_bench.rng import vector_kernels
+
+    return vector_kernels
 
 
 @dataclass(frozen=True)
@@ -92,6 +103,14 @@ class Stream:
             raise InputError("high", high, "an integer in [1, 2^63)")
         box = (first_step, steps, first_replicate, replicates, dim)
         return self._draw("integers", 2, box, operator.index(high))
+
+    def generalised_gaussian(
+        self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int, r: float
+    ) -> Array:
+        """Vectors of density ``~ exp(-||z||_r^2/2)``, 1 <= r < inf, float32; drawn on the CPU for any namespace."""
+        box = counters.checked_box((first_step, steps, first_replicate, replicates, dim), 4)
+        values = vector_implementation().generalised_gaussian(self.key, box, shape_table(float(r)), float(r))
+        return values if self.xp is np else self.xp.asarray(values)
 
     def _draw(self, name: str, per_block: int, box: tuple[int, ...], *parameters: int) -> Array:
         """Draw by the implementation of the namespace: kernels that give ``per_block`` values a block."""

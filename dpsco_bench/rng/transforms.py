@@ -5,8 +5,8 @@ of an integer), never fused, and no library function is called; so the bits are 
 
 A word ``w`` stands for the uniform number ``(w + 1/2) / 2^32`` rounded to float32, which lies in (0, 1]. Hence variates
 are finite: normals reach 6.76 and Laplace variates 22.2 in absolute value. Against exact functions of that rounded
-uniform number, normals are within 5 units in the last place and Laplace variates within 1. (The logarithm, the sine and
-the cosine are Cephes' float32 polynomials by S. L. Moshier.)
+uniform number, normals are within 5 units in the last place and Laplace variates within 1. (The logarithm, the
+exponential, the sine and the cosine are Cephes' float32 polynomials by S. L. Moshier.)
 
 This is arithmetic for experiments: float32 noise on a public generator is not a hardened privacy mechanism.
 """
@@ -39,7 +39,23 @@ _LOG_COEFFICIENTS = tuple(
 _SIN_COEFFICIENTS = tuple(map(_f, (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)))
 _COS_COEFFICIENTS = tuple(map(_f, (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)))
 _LN2_HIGH, _LN2_LOW = _f(0.693359375), _f(-2.12194440e-4)  # the first has few bits: its product with e is exact
+_EXP2_COEFFICIENTS = tuple(
+    map(
+        _f,
+        (
+            1.535336188319500e-4,
+            1.339887440266574e-3,
+            9.618437357674640e-3,
+            5.550332471162809e-2,
+            2.402264791363012e-1,
+            6.931472028550421e-1,
+            1.0,
+        ),
+    )
+)
 _SQRT_HALF_BITS = np.int32(0x3F3504F3)
+_LOG2_E = _f(1.4426950408889634)
+TINY_POWER = 1e-30
 _QUARTER_TURN = _f(np.pi / 2**33)
 
 
@@ -113,6 +129,62 @@ def laplaces(words: Word) -> Float:
     folded = words.view(np.int32) ^ upper  # distance from the nearer end of the range, below 2^31
     u = folded.astype(np.float32) * _f(2.0**-31) + _f(2.0**-32)
     return _flip_sign(minus_log(u), ~words & np.uint32(0x80000000))
+
+
+def exp2(y: Float) -> Float:
+    """Evaluate 2^y for float32 ``y`` in [-126, 126], to two units in the last place."""
+    whole = (y + _f(127.5)).astype(np.int32)
+    fraction = y - (whole - np.int32(127)).astype(np.float32)
+    return _polynomial(_EXP2_COEFFICIENTS, fraction) * (whole << np.int32(23)).view(np.float32)
+
+
+def shapes(words: Word, table: Float) -> Float:
+    """Variate of density ``~ exp(-|w|^r)`` of each word, never zero: shape of ``words``, float32.
+
+    The quantile function of its magnitude, by the cubics of `quantiles.shape_table`: the words of one sign are mapped
+    as for Laplace variates, to the probability of exceeding that magnitude.
+    """
+    upper = words.view(np.int32) >> np.int32(31)
+    folded = words.view(np.int32) ^ upper
+    bits = (folded.astype(np.float32) * _f(2.0**-31) + _f(2.0**-32)).view(np.int32)
+    cubic = table[(bits >> np.int32(19)) - np.int32(1520)]
+    t = (bits & np.int32(0x7FFFF)).astype(np.float32) * _f(2.0**-19)
+    magnitude = ((cubic[..., 3] * t + cubic[..., 2]) * t + cubic[..., 1]) * t + cubic[..., 0]
+    return _flip_sign(magnitude, ~words & np.uint32(0x80000000))
+
+
+def powers(w: Float, r: np.float32) -> Float:
+    """``|w|^r`` for the shapes ``w``, not below 2^-126."""
+    exponent = (r * _LOG2_E) * minus_log(np.abs(w))
+    return exp2(-np.minimum(exponent, _f(126)))
+
+
+def lane_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sums along the last axis, in one order for all implementations: each fourth value, then the four together."""
+    dim = values.shape[-1]
+    lanes = np.zeros((*values.shape[:-1], 4))
+    for start in range(0, dim, 4):
+        part = values[..., start : start + 4]
+        lanes[..., : part.shape[-1]] += part
+    return (lanes[..., 0] + lanes[..., 1]) + (lanes[..., 2] + lanes[..., 3])
+
+
+def generalised_gaussians(w: Float, z: Float, r: float) -> Float:
+    """Vectors of density ``~ exp(-||x||_r^2/2)`` along the last axis: ``||z||_2 w/||w||_r`` for shapes and normals.
+
+    Where all of ``|w|^r`` is tiny, which takes few coordinates and a large r, ``w`` is first divided by its largest
+    part.
+    """
+    exponent = _f(r)
+    total, scale = lane_sums(powers(w, exponent).astype(np.float64)), np.ones(w.shape[:-1])
+    tiny = total < TINY_POWER
+    if tiny.any():
+        largest = np.abs(w[tiny]).max(axis=-1)
+        total[tiny] = lane_sums(powers(w[tiny] / largest[:, None], exponent).astype(np.float64))
+        scale[tiny] = largest
+    root = exp2((_LOG2_E / exponent) * -minus_log(total.astype(np.float32))).astype(np.float64)
+    radius = np.sqrt(lane_sums(z.astype(np.float64) ** 2))
+    return ((radius / (scale * root))[..., None] * w).astype(np.float32)
 
 
 def uniforms(words: Word) -> NDArray[np.float64]:

@@ -1,31 +1,37 @@
-"""Generalised Gaussian noise from counter streams."""
+"""Means of generalised Gaussian draws: the noise of a batch whose records each bring their own."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import gammaincinv
 
 from dpsco_bench.rng.streams import Stream
 
-
-def generalised_gaussian(
-    stream: Stream, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int, r: float
-) -> np.ndarray:
-    """Vectors ``(steps, replicates, dim)`` of density ``~ exp(-||z||_r^2/2)``."""
-    host, where = replace(stream, xp=np), (first_step, steps, first_replicate, replicates, dim)
-    normals = np.asarray(host.normal(*where), dtype=np.float64)
-    uniforms = 2.0 * np.asarray(host.uniform(*where)) - 1.0
-    shape = np.sign(uniforms) * gammaincinv(1.0 / r, np.abs(uniforms)) ** (1.0 / r)
-    norms = (np.abs(shape) ** r).sum(axis=-1, keepdims=True) ** (1.0 / r)
-    return shape * (np.sqrt((normals**2).sum(axis=-1, keepdims=True)) / norms)
+_MOST_VALUES = 1 << 17
 
 
 def generalised_gaussian_mean(
     stream: Stream, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int, r: float, draws: int
 ) -> np.ndarray:
-    """Means ``(steps, replicates, dim)`` of ``draws`` independent such vectors each."""
-    where = (first_step * draws, steps * draws, first_replicate, replicates, dim)
-    drawn = replace(stream, xp=np).normal(*where) if r == 2.0 else generalised_gaussian(stream, *where, r)
-    return drawn.astype(np.float64).reshape(steps, draws, replicates, dim).mean(axis=1)
+    """Means of ``draws`` independent vectors of density ``~ exp(-||z||_r^2/2)`` each; not such a vector, unless r = 2.
+
+    The draws of step t are those of the steps ``t draws .. (t + 1) draws - 1`` of the stream, added up in this order.
+
+    Returns
+    -------
+    array (steps, replicates, dim) of float64
+        On the host, for every namespace.
+    """
+    host, rest = replace(stream, xp=np), (first_replicate, replicates, dim)
+    if r == 2.0:
+        return host.normal(first_step, steps, *rest).astype(np.float64) / math.sqrt(draws)
+    means = np.empty((steps, replicates, dim))
+    at_once = max(1, _MOST_VALUES // max(1, draws * replicates * dim))
+    for t in range(0, steps, at_once):
+        count = min(at_once, steps - t)
+        drawn = host.generalised_gaussian((first_step + t) * draws, count * draws, *rest, r)
+        sums = np.cumsum(drawn.reshape(count, draws, replicates, dim), axis=1, dtype=np.float64)
+        means[t : t + count] = sums[:, -1] / draws
+    return means

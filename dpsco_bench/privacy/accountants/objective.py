@@ -12,10 +12,10 @@ Normal ``b`` of standard deviation ``sigma`` and generalised linear records with
 directions, each with a two-sided tail of ``delta/2``. There the density ratio of ``b`` is at most ``exp(t r + r^2/2)``,
 where ``r = s/sigma``.
 
-Normal ``b`` and any move of norm at most ``s``: the ratio is at most ``exp(t r + r^2/2)`` outside an event of probability
-``delta`` in which the norm of ``b``'s projection exceeds ``t sigma``, on the space in which the move stays for every
-``x``. That norm over sigma is chi-distributed with as many degrees of freedom as the space has dimensions: 2 for
-generalised linear records (then ``t = sqrt(2 ln(1/delta))``), d where nothing is known of the move.
+Normal ``b`` and any move of norm at most ``s``: the ratio is at most ``exp(t r + r^2/2)`` outside an event of
+probability ``delta`` in which the norm of ``b``'s projection exceeds ``t sigma``, on the space in which the move stays
+for every ``x``. That norm over sigma is chi-distributed with as many degrees of freedom as the space has dimensions: 2
+for generalised linear records (then ``t = sqrt(2 ln(1/delta))``), d where nothing is known of the move.
 
 ``b`` of density proportional to ``exp(-||b||/scale)``: the ratio is at most ``exp(s/scale)``, and delta is 0.
 """

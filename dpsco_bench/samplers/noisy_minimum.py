@@ -1,0 +1,77 @@
+"""Report noisy max without drawing all of its noise; see `rng.order_reference` for the method and why it is exact."""
+
+from __future__ import annotations
+
+import functools
+import math
+from types import ModuleType
+
+import numpy as np
+
+from dpsco_bench.rng import order_reference
+from dpsco_bench.rng.streams import Stream, cpu_implementation
+
+LEAST_SCORES = 256
+"""Below so many scores drawing all noise is as fast."""
+_MOST_DRAWS = 1 / 16
+"""Fraction of the scores for which noise may be drawn in the worst case before drawing all of it is faster."""
+
+
+def lazy_rows(scores: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows of ``scores (R, K)`` to answer lazily: their indices, and the least score of every row.
+
+    The k-th largest noise lies about ``scale ln k`` below the largest, so that about ``exp(range/scale)`` draws are
+    needed if one score lies that far below all others, and fewer otherwise. It depends on scores and scale alone, not
+    on any random number.
+    """
+    lowest, count = scores.min(axis=-1), scores.shape[-1]
+    if count < LEAST_SCORES:
+        return np.arange(0), lowest
+    return np.flatnonzero(scores.max(axis=-1) - lowest <= scale * math.log(_MOST_DRAWS * count)), lowest
+
+
+def lazy_minima(
+    stream: Stream,
+    step: int,
+    first_replicate: int,
+    scores: np.ndarray,
+    scale: float,
+    rows: np.ndarray | None = None,
+    lowest: np.ndarray | None = None,
+) -> np.ndarray:
+    """Indices of the least of K scores plus independent Laplace noise of each row, from as few draws as it takes.
+
+    Parameters
+    ----------
+    stream : Stream
+        Source of the words.
+    step, first_replicate : int
+        Their address; row r belongs to replicate ``first_replicate + r``, however rows are split.
+    scores : array (R, K) of float64
+        On the host.
+    scale : float
+        Of the noise, > 0.
+    rows, lowest : arrays, optional
+        From `lazy_rows`; all rows where they are not given.
+
+    Returns
+    -------
+    array (R,) of int64
+        Zero in rows that are not asked for.
+    """
+    out = np.zeros(len(scores), dtype=np.int64)
+    rows = np.arange(len(scores)) if rows is None else rows
+    lowest = scores.min(axis=-1) if lowest is None else lowest
+    scores = np.ascontiguousarray(scores, dtype=np.float64)
+    _implementation().noisy_minima(out, scores, rows, lowest, scale, step, first_replicate, stream.key)
+    return out
+
+
+@functools.cache
+def _implementation() -> ModuleType:
+    """Compiled wherever `cpu_implementation` is."""
+    if not cpu_implementation().__name__.endswith("kernels"):
+        return order_reference
+    from dpsco_bench.rng import order_kernels
+
+    return order_kernels
