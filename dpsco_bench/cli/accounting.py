@@ -57,7 +57,7 @@ def account(cell: Cell, root_seed: int) -> dict[str, Any]:
         "problem": cell.problem,
         "n": cell.n,
         "d": cell.problem_entry.dimension,
-        "p": getattr(cell.problem_entry, "p", 2),
+        "p": 2 if constants.norm == 2.0 else constants.norm,
         "epsilon": float(cell.epsilon),
         "delta": float(cell.delta),
         "source": cell.algorithm_entry.source,

@@ -60,6 +60,15 @@ def bounded(value: float | None, kind: str, digits: int = 4) -> str:
     return shown if shown == "-" else _SIGNS.get(kind, "") + shown
 
 
+def constants_text(constants: Mapping[str, Any]) -> str:
+    """A problem's constants in one line: those that it has, and the norm where it is not the Euclidean one."""
+    absent = {"norm": (2.0,)}
+    known = {key: value for key, value in constants.items() if isinstance(value, float)}
+    return ", ".join(
+        f"{key} {number(value)}" for key, value in known.items() if value not in absent.get(key, (0.0, math.inf))
+    )
+
+
 def table(columns: Sequence[Column], rows: Iterable[Mapping[str, Any]], width: int = WIDTH) -> str:
     """Lay rows out under their headings; columns that may shrink are cut with ``...`` until the table fits.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import Query
+from dpsco_bench.privacy.plan import NoisyMinimumQuery, Query
 from dpsco_bench.problems.registry import problem_class
 
 Array = Any
@@ -42,6 +42,16 @@ class SharedNoise(Mechanism):
     def permutation(self, name: str, n: int) -> Array:
         """As `Mechanism.permutation`, shape ``(S R, n)``."""
         return self.xp.tile(super().permutation(name, n), (self._signals, 1))
+
+    def _lazy_minimum(self, query: NoisyMinimumQuery, value: Array, step: int) -> Array:
+        signals, size, answers = self._signals, self._replicates, []
+        self._signals = 1  # a signal at a time: the same draws answer other scores
+        try:
+            for first in range(0, signals * size, size):
+                answers.append(super()._lazy_minimum(query, value[first : first + size, :], step))
+        finally:
+            self._signals = signals
+        return self.xp.concatenate(answers) if hasattr(self.xp, "concatenate") else self.xp.concat(answers)
 
     def _noise(self, query: Query, step: int, dim: int) -> Array | None:
         noise = super()._noise(query, step, dim)

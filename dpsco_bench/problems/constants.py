@@ -79,6 +79,8 @@ class Constants:
         if (self.domain == "space") != (self.diameter == 0):
             allowed = "0, the domain being the whole space" if self.domain == "space" else "a finite number > 0"
             raise InputError("diameter", self.diameter, allowed)
+        if self.domain.startswith("lp_ball:"):  # one name for each set
+            object.__setattr__(self, "domain", feasible_set(self.domain, 1.0).name)
 
     @property
     def total_smoothness(self) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from enum import Enum
 
 from dpsco_bench.errors import InputError
@@ -47,29 +46,21 @@ DOMAIN_TRAITS = {
 """What a domain is, by its name without the parameter."""
 
 
-_OWN_NAMES = {1.0: "l1_ball", 2.0: "l2_ball", math.inf: "linf_ball"}
-
-
 def domain_traits(domain: str) -> frozenset[Trait]:
     """What the name of a domain says.
 
     Parameters
     ----------
     domain : str
-        ``space`` or the name of a feasible set, with a parameter after a colon where it has one: ``lp_ball:1.5``,
-        ``k_support_ball:16``, ``group_ball:4``, ``subspace_ball:32``, ``polytope:8`` (number of vertices).
+        ``space``, or the name of a feasible set (`geometry.ball.SETS`) as `Constants.domain` has it, or ``polytope:K``
+        with the number of vertices that only the problem knows.
 
     Raises
     ------
     InputError
         For an unknown name.
     """
-    kind, _, parameter = domain.partition(":")
+    kind = domain.partition(":")[0]
     if kind not in DOMAIN_TRAITS:
         raise InputError("domain", domain, "one of " + ", ".join(DOMAIN_TRAITS))
-    if kind == "lp_ball":
-        try:
-            kind = _OWN_NAMES.get(float(parameter), kind)
-        except ValueError:
-            raise InputError("domain", domain, "lp_ball:p with a number p >= 1 or inf") from None
     return DOMAIN_TRAITS[kind]

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from dpsco_bench.report.curves import curve_figure
 from dpsco_bench.report.drawing import FAINT, Line, Panel, compose, inline_svg, save, single, style, words_panel
 from dpsco_bench.report.inputs import ClaimResults, Inputs
-from dpsco_bench.report.numbers import is_number
 from dpsco_bench.report.panels import privacy_panel, rate_panel, verdict_line
 from dpsco_bench.report.ratios import ratio_panel
 from dpsco_bench.report.scores import RATIO_KINDS, SLOPE_KINDS, Score, claim_scores
@@ -41,11 +40,11 @@ def claim_panels(results: ClaimResults) -> list[Panel]:
 
 def _panel(scores: Sequence[Score]) -> Panel:
     kind = scores[0].row["kind"]
-    if kind in SLOPE_KINDS or (kind == "control" and is_number(scores[0].row.get("slope"))):
+    if kind in SLOPE_KINDS:
         return rate_panel(scores)
     if kind == "privacy":
         return privacy_panel(scores)
-    return ratio_panel(scores) if kind in (*RATIO_KINDS, "control") else words(scores)
+    return ratio_panel(scores) if kind in RATIO_KINDS else words(scores)
 
 
 def words(scores: Sequence[Score]) -> Panel:

@@ -16,11 +16,12 @@ from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.slopes import log_weights
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.execution.measures import get_measure
+from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.axes import EndLabel, below_axis, label_ends, log_y, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, MARKERS, TEXT_COLOURS, Line, Panel, words_panel
-from dpsco_bench.report.numbers import exponent, is_number, number, plain, slope, span, with_interval
+from dpsco_bench.report.numbers import exponent, is_number, number, plain, slope, span, with_error, with_interval
 from dpsco_bench.report.scores import Score
-from dpsco_bench.report.wording import parameter_label, setting, symbols
+from dpsco_bench.report.wording import noise_name, parameter_label, parameter_symbol, setting, symbols
 
 NORMAL_95 = 1.959964
 NOISE_OFF_DECADES = 1.5
@@ -69,6 +70,12 @@ def settings_line(score: Score) -> str:
     return shown
 
 
+def of_parts(score: Score) -> str:
+    """Whose cells a part judges, where they are not its own."""
+    used = score.part.get("uses") or ()
+    return f"cells of {', '.join(used)}" if used else ""
+
+
 def verdict_line(score: Score) -> Line:
     """The verdict of a calibration in words, with its marker and what limits it."""
     calibration = score.row["calibration"]
@@ -78,7 +85,7 @@ def verdict_line(score: Score) -> Line:
         beside = f"; not private (real ε {'≥' if privacy.worst.kind == 'lower' else '='} {number(privacy.worst.real)})"
     elif score.row["kind"] != "privacy" and privacy.status in ("unproven", "target_law_only"):
         beside = "; privacy not shown"
-    text = f"{calibration} noise: {score.verdict}{beside}"
+    text = f"{noise_name(calibration)}: {score.verdict}{beside}"
     return Line(text, TEXT_COLOURS.get(calibration, FAINT), MARKERS.get(calibration, "D"))
 
 
@@ -86,9 +93,13 @@ def _slope_line(score: Score, constant: float) -> Line:
     row = score.row
     parts = [f"slope {with_interval(row['slope'], row['ci'] if row['kind'] != 'complexity' else None)}"]
     if is_number(row.get("claimed_exponent")):
-        parts.append(f"paper {exponent(row['claimed_exponent'])}")
-    shift = f" (× {number(constant, 2)})" if math.isfinite(constant) else ""
-    parts.append(f"bound slope {slope(row['bound_slope'])}{shift}")
+        whose = "stated" if row["kind"] == "control" else "paper"
+        parts.append(f"{whose} {exponent(row['claimed_exponent'])}")
+    shift = f"× {number(constant, 2)}" if math.isfinite(constant) else ""
+    if is_number(row.get("bound_slope")):
+        parts.append(f"bound slope {slope(row['bound_slope'])}" + f" ({shift})" * bool(shift))
+    elif shift:
+        parts.append(f"bound {shift}")
     text = ", ".join(part.replace(" ", "\u00a0") for part in parts)
     return Line(text, TEXT_COLOURS.get(row["calibration"], FAINT), " ")
 
@@ -118,17 +129,42 @@ def rate_panel(scores: Sequence[Score]) -> Panel:
     """A sweep with all its calibrations: points with intervals, fitted line, bound, noise off."""
     first = scores[0]
     measured = [(score, _measured(score)) for score in scores]
-    lines = [Line(settings_line(first)), *bound_line(first)]
+    lines = [*(Line(text) for text in (settings_line(first), of_parts(first)) if text), *bound_line(first)]
     for score, points in measured:
         lines.append(verdict_line(score))
-        if points is not None:
+        if points is not None and is_number(score.row.get("slope")):
             lines.append(_slope_line(score, bound_constant(score)))
         lines += _schedule_lines(score)
     shown = [(score, points) for score, points in measured if points is not None]
     if not shown:
         return words_panel(first.row["part"], [*lines, Line(_why(first))])
-    keys = ("fit", "bound") if first.row["kind"] == "complexity" else ("mean", "fit", "bound", "off")
-    return Panel(first.row["part"], lambda axes: _draw_rate(axes, shown), lines, symbols=keys)
+    methods = {cell.entry["method"] for cell in _cells(first)}
+    if len(methods) > 1:
+        return words_panel(first.row["part"], [*lines, *_method_lines(shown)])
+    return Panel(first.row["part"], lambda axes: _draw_rate(axes, shown), lines, symbols=_keys(first))
+
+
+def _keys(score: Score) -> tuple[str, ...]:
+    """Symbols of a sweep's panel."""
+    drawn = {
+        "mean": score.row["kind"] != "complexity",
+        "fit": is_number(score.row.get("slope")),
+        "bound": bool(score.row.get("bound")),
+        "off": bool(_noise_off(score)) and score.row["calibration"] != "none",
+    }
+    return tuple(name for name, there in drawn.items() if there)
+
+
+def _method_lines(shown: Sequence[tuple[Score, Series]]) -> list[Line]:
+    """Means of a part with several methods, which no curve joins."""
+    lines = []
+    for score, points in shown:
+        colour = TEXT_COLOURS.get(score.row["calibration"], FAINT)
+        for cell, mean, error in zip(_cells(score), points.mean, score.row["stderr"], strict=True):
+            name = cell.entry["method"].replace("_", " ")
+            where = f"{parameter_symbol(cell.entry['parameter'])} = {plain(cell.value)}"
+            lines.append(Line(f"{name}, {where}: {with_error(mean, error)}".replace(" ", "\u00a0"), colour, " "))
+    return lines
 
 
 def _why(score: Score) -> str:
@@ -138,8 +174,15 @@ def _why(score: Score) -> str:
 def _measured(score: Score) -> Series | None:
     if score.row["kind"] == "complexity":
         return _counted(score)
-    cells = score.results.evidence(score.row["part"], score.row["calibration"])
+    cells = _cells(score)
     return series(cells) if cells and all(cell.risks.size for cell in cells) else None
+
+
+def _cells(score: Score, calibration: str = "") -> list[CellEvidence]:
+    """Cells that a verdict judges: its part's own, or those of the parts that it uses."""
+    calibration = calibration or score.row["calibration"]
+    parts = score.part.get("uses") or [score.row["part"]]
+    return [cell for part in parts for cell in score.results.evidence(part, calibration)]
 
 
 def _counted(score: Score) -> Series | None:
@@ -151,8 +194,10 @@ def _counted(score: Score) -> Series | None:
 
 def _measure_label(score: Score) -> str:
     """What the part's algorithm is measured by."""
-    (cell, *_) = score.results.evidence(score.row["part"], score.row["calibration"])
-    return get_measure(get_algorithm(cell.entry["algorithm"]).measure).label
+    (cell, *_) = _cells(score)
+    label = get_measure(get_algorithm(cell.entry["algorithm"]).measure).label
+    population = problem_class(cell.entry["problem"]).population
+    return label.replace("empirical", "population") if population else label
 
 
 def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
@@ -162,7 +207,9 @@ def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
     for score, points in shown:
         ends += _draw_series(axes, score, points)
     seen = np.concatenate([_visible(points) for _, points in shown])
-    off, start = ([], []) if counted else (_noise_off(shown[0][0]), _start_risks(shown[0][0]))
+    judged = {score.row["calibration"] for score, _ in shown}
+    off = [] if counted or "none" in judged else _noise_off(shown[0][0])
+    start = [] if counted else _start_risks(shown[0][0])
     near = [y for _, y in off if 10**-NOISE_OFF_DECADES * seen.min() <= y <= 10 * seen.max()]
     log_y(axes, [*seen, *near, *(y for _, y in start if y < 30 * seen.max())], label)
     value_axis(axes, np.concatenate([points.x for _, points in shown]), parameter_label(shown[0][0].row["parameter"]))
@@ -195,17 +242,16 @@ def _draw_series(axes: Axes, score: Score, points: Series) -> list[EndLabel]:
     if len(bound) == len(points.x):
         line = bound_constant(score) * bound
         axes.plot(points.x, line, color=colour, linestyle=(0, (3.5, 2)), linewidth=0.9, zorder=2, alpha=0.85)
-    return [EndLabel(float(mean[np.argmax(x)]), calibration, TEXT_COLOURS.get(calibration, FAINT))]
+    name = "noise off" if calibration == "none" else calibration
+    return [EndLabel(float(mean[np.argmax(x)]), name, TEXT_COLOURS.get(calibration, FAINT))]
 
 
 def _noise_off(score: Score) -> list[tuple[float, float]]:
-    cells = score.results.evidence(score.row["part"], "none")
-    return [(cell.value, float(cell.risks.mean())) for cell in cells if cell.risks.size]
+    return [(cell.value, float(cell.final.mean())) for cell in _cells(score, "none") if cell.risks.size]
 
 
 def _start_risks(score: Score) -> list[tuple[float, float]]:
-    cells = score.results.evidence(score.row["part"], score.row["calibration"])
-    return [(cell.value, cell.start_risk) for cell in cells if math.isfinite(cell.start_risk)]
+    return [(cell.value, cell.start_risk) for cell in _cells(score) if math.isfinite(cell.start_risk)]
 
 
 def _draw_noise_off(axes: Axes, off: Sequence[tuple[float, float]]) -> list[EndLabel]:

@@ -64,12 +64,21 @@ def rates_table(inputs: Inputs, paper: str, title: str) -> Table:
             "Paper", lambda s: exponent(_of("claimed_exponent")(s)), {"claimed_exponent": _of("claimed_exponent")}, True
         ),
     ]
-    for calibration in ("paper", "accounted"):
+    found = sweeps(inputs.of_paper(paper))
+    for calibration in judged_calibrations(found):
         columns += _calibration_columns(calibration)
     columns.append(Column("Noise off", lambda s: s.first.noise_off, {"noise_off_slope": _of("noise_off_slope")}, True))
-    return Table(
-        f"{paper}.rates", f"{title}: exponents claimed and measured", columns, sweeps(inputs.of_paper(paper)), RATE_NOTE
-    )
+    return Table(f"{paper}.rates", f"{title}: exponents claimed and measured", columns, found, RATE_NOTE)
+
+
+def judged_calibrations(found: Iterable[Sweep]) -> list[str]:
+    """Calibrations that a table of sweeps has columns for: noise off only where it is judged for itself."""
+    return ["paper", "accounted", *(["none"] if any(sweep.under("none") for sweep in found) else [])]
+
+
+def calibration_title(calibration: str) -> str:
+    """A calibration in the title of a column."""
+    return "noise off" if calibration == "none" else calibration
 
 
 def _of(key: str) -> Any:
@@ -83,21 +92,22 @@ def _calibration_columns(calibration: str) -> list[Column]:
     def text(render: Any) -> Any:
         return lambda sweep: render(score) if (score := sweep.under(calibration)) else ""
 
+    name = calibration_title(calibration)
     return [
         Column(
-            f"Bound, {calibration}",
+            f"Bound, {name}",
             text(lambda score: slope(score.row.get("bound_slope"))),
             {f"bound_slope_{calibration}": value("bound_slope")},
             True,
         ),
         Column(
-            f"Measured, {calibration}",
+            f"Measured, {name}",
             text(lambda score: with_interval(score.row.get("slope"), _shown_interval(score))),
             {f"slope_{calibration}": value("slope"), f"ci_{calibration}": value("ci")},
             True,
         ),
         Column(
-            f"Verdict, {calibration}",
+            f"Verdict, {name}",
             text(lambda score: score.verdict),
             {f"verdict_{calibration}": value("verdict")},
             kind="verdict",

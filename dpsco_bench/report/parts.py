@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.inputs import ClaimResults
-from dpsco_bench.report.numbers import NOTHING, count, plain
+from dpsco_bench.report.numbers import NOTHING, count, plain, span
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import KIND_NAMES, options_text, parameter_symbol, setting, symbols
 
@@ -50,9 +51,14 @@ def _instance(claim: ClaimResults, part: Mapping[str, Any]) -> str:
     if job is None:
         return NOTHING
     first = job["cells"][0]
-    fixed = {key: first[key] for key in ("n", "d", "epsilon", "delta") if key in first and key != first["parameter"]}
-    options = {key: value for key, value in flat(first["problem_options"]).items() if key != first["parameter"]}
-    return ", ".join(filter(None, (part["problem"], setting({**fixed, **options}))))
+    varied = {first["parameter"], problem_class(part["problem"]).signal_option}
+    varied |= {key.split(".")[-1] for key in part.get("along") or ()}
+    shown = {key: first[key] for key in ("n", "d", "epsilon", "delta") if key in first}
+    shown |= flat(first["problem_options"])
+    fixed = setting({key: value for key, value in shown.items() if key not in varied})
+    signals = {cell["signal"] for cell in job["cells"] if cell.get("signal") is not None}
+    grid = f"{len(signals)} signals {span(signals, plain)}" if signals else ""
+    return ", ".join(filter(None, (part["problem"], fixed, grid)))
 
 
 def flat(values: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -85,4 +91,6 @@ def _bound(part: Mapping[str, Any]) -> str:
 
 
 def _tolerance(part: Mapping[str, Any]) -> str:
-    return plain(part["tolerance"]) if part["kind"] in ("rate", "complexity") else NOTHING
+    if part["kind"] == "complexity" and part.get("exact"):
+        return "equal"
+    return plain(part["tolerance"]) if part["kind"] in ("rate", "complexity", "law", "control") else NOTHING

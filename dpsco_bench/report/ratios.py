@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator, NullFormatter
 from dpsco_bench.report.axes import log_y, reference_line, tick_text, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, MARKERS, TEXT_COLOURS, Line, Panel, words_panel
 from dpsco_bench.report.numbers import is_number, number
-from dpsco_bench.report.panels import bound_line, settings_line, verdict_line
+from dpsco_bench.report.panels import bound_line, of_parts, settings_line, verdict_line
 from dpsco_bench.report.scores import Score
 from dpsco_bench.report.wording import parameter_label, symbols
 
@@ -26,9 +26,8 @@ _LABELS = {
     "lower_bound": "excess risk / lower bound",
     "band": "ratio of excess risks",
     "law": "excess risk / computed value",
-    "control": "ratio",
 }
-_REFERENCES = {"explicit": "bound", "lower_bound": "bound", "law": "law", "control": "equal"}
+_REFERENCES = {"explicit": "bound", "lower_bound": "bound", "law": "law"}
 
 
 class Group(NamedTuple):
@@ -42,7 +41,7 @@ class Group(NamedTuple):
 def ratio_panel(scores: Sequence[Score]) -> Panel:
     """Means over what they are compared with, whiskers of two standard errors."""
     first = scores[0]
-    lines = [Line(text) for text in (settings_line(first), _of_parts(first)) if text]
+    lines = [Line(text) for text in (settings_line(first), of_parts(first)) if text]
     lines += bound_line(first)
     for score in scores:
         lines.append(verdict_line(score))
@@ -53,11 +52,6 @@ def ratio_panel(scores: Sequence[Score]) -> Panel:
     if not shown:
         return words_panel(first.row["part"], [*lines, Line(str(first.row.get("reason") or "nothing was measured"))])
     return Panel(first.row["part"], lambda axes: _draw(axes, shown), lines, symbols=("ratio",))
-
-
-def _of_parts(score: Score) -> str:
-    used = score.part.get("uses") or ()
-    return f"cells of {', '.join(used)}" if used else ""
 
 
 def _ratios(score: Score) -> tuple[np.ndarray, np.ndarray]:
@@ -124,7 +118,8 @@ def _measured_parts(score: Score) -> list[Group]:
     for used in score.part.get("uses") or ():
         job = score.results.job(used, score.row["calibration"])
         if job is not None:
-            found.append(Group(used, str(job["cells"][0]["parameter"]), len(job["cells"])))
+            signals = {cell.get("signal") for cell in job["cells"]}  # a grid of them makes one cell
+            found.append(Group(used, str(job["cells"][0]["parameter"]), len(job["cells"]) // len(signals)))
     return found
 
 

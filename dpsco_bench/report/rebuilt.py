@@ -10,12 +10,11 @@ from typing import Any
 from dpsco_bench.claims.catalogue import table_texts
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, plain, with_error, with_interval
-from dpsco_bench.report.papers import Sweep, sweeps
+from dpsco_bench.report.papers import Sweep, calibration_title, judged_calibrations, sweeps
 from dpsco_bench.report.scores import Score, claim_scores
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import parameter_symbol, symbols
 
-CALIBRATIONS = ("paper", "accounted")
 UTILITY, GRADIENTS = "utility", "gradients"
 
 
@@ -77,7 +76,7 @@ class RebuiltRow:
     @property
     def where(self) -> str:
         """The cell that is shown."""
-        cell = next((found for c in CALIBRATIONS if (found := self.chosen(c))), None)
+        cell = next((found for c in ("paper", "accounted", "none") if (found := self.chosen(c))), None)
         return (
             f"{parameter_symbol(self.sweep.first.row['parameter'])}\u00a0=\u00a0{plain(cell[0])}" if cell else NOTHING
         )
@@ -85,6 +84,11 @@ class RebuiltRow:
 
 def rebuilt_tables(inputs: Inputs, paper: str) -> list[Table]:
     """The paper's own tables, with what was measured of each row."""
+    return [_rebuilt(inputs, text) for text in table_texts() if text["id"].startswith(f"{paper}.")]
+
+
+def _rebuilt(inputs: Inputs, text: Mapping[str, Any]) -> Table:
+    rows = _rows(inputs, text)
     columns = [
         Column("Row", lambda r: symbols(r.entry["row"]), {"row": lambda r: r.entry["row"]}),
         Column("Entry", lambda r: r.claims, {"entry": lambda r: r.claims}),
@@ -93,14 +97,10 @@ def rebuilt_tables(inputs: Inputs, paper: str) -> list[Table]:
             "Part", lambda r: r.sweep.first.row["part"], {"part": _part, "instance": lambda r: r.instance}, kind="code"
         ),
         Column("At", lambda r: r.where, {"parameter": lambda r: r.sweep.first.row["parameter"]}),
-        *(column for calibration in CALIBRATIONS for column in _columns(calibration)),
+        *(column for name in judged_calibrations(row.sweep for row in rows) for column in _columns(name)),
         Column("Privacy of the paper's noise", lambda r: r.privacy, {"privacy": lambda r: r.privacy}),
     ]
-    return [
-        Table(text["id"], f"{text.get('title', text['id'])}, rebuilt", columns, _rows(inputs, text), _NOTE, _heading)
-        for text in table_texts()
-        if text["id"].startswith(f"{paper}.")
-    ]
+    return Table(text["id"], f"{text.get('title', text['id'])}, rebuilt", columns, rows, _NOTE, _heading)
 
 
 _NOTE = (
@@ -148,24 +148,24 @@ def _columns(calibration: str) -> list[Column]:
         return count(cell[1]) if row.claims == GRADIENTS else with_error(cell[1], cell[2])
 
     def slope(score: Score) -> str:
-        return with_interval(score.row.get("slope"), score.row.get("ci") if score.row["kind"] == "rate" else None)
+        return with_interval(score.row.get("slope"), score.row.get("ci") if score.row["kind"] != "complexity" else None)
 
     names = {key: f"{key}_{calibration}" for key in ("value", "mean", "stderr")}
     return [
         Column(
-            f"Measured, {calibration}",
+            f"Measured, {calibration_title(calibration)}",
             measured,
             {name: value(position) for position, name in enumerate(names.values())},
             True,
         ),
         Column(
-            f"Slope, {calibration}",
+            f"Slope, {calibration_title(calibration)}",
             text(slope),
             {f"slope_{calibration}": text(lambda score: score.row.get("slope"))},
             True,
         ),
         Column(
-            f"Verdict, {calibration}",
+            f"Verdict, {calibration_title(calibration)}",
             text(lambda score: score.verdict),
             {f"verdict_{calibration}": text(lambda score: score.row.get("verdict"))},
             kind="verdict",

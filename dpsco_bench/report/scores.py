@@ -17,7 +17,7 @@ from dpsco_bench.report.numbers import NOTHING, exponent, interval, is_number, n
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import KIND_NAMES, MEANINGS, epsilon_text, symbols, tone, verdict_text
 
-SLOPE_KINDS = ("rate", "complexity")
+SLOPE_KINDS = ("rate", "complexity", "control", "shown")
 RATIO_KINDS = ("explicit", "band", "law", "lower_bound")
 
 
@@ -118,6 +118,8 @@ class Score:
         row, kind = self.row, self.row["kind"]
         if is_number(row.get("bound_slope")):
             return slope(row["bound_slope"])
+        if kind == "control" and is_number(row.get("claimed_exponent")):
+            return exponent(row["claimed_exponent"])
         if kind == "band" and self.part.get("band"):
             low, high = self.part["band"]
             return f"{number(low)} … {number(high)}"
@@ -131,8 +133,10 @@ class Score:
         """Slope with noise off; where the schedule leaves no risk to fit, how little it leaves."""
         if is_number(self.row.get("noise_off_slope")) or self.row["kind"] != "rate":
             return slope(self.row.get("noise_off_slope"))
+        if self.row["calibration"] == "none":
+            return NOTHING  # it is the row's own slope
         risks = [
-            float(cell.risks.mean()) for cell in self.results.evidence(self.row["part"], "none") if cell.risks.size
+            float(cell.final.mean()) for cell in self.results.evidence(self.row["part"], "none") if cell.risks.size
         ]
         most = max(risks, default=float("nan"))
         return NOTHING if most != most else f"risk ≤ {number(most, 2)}" if most > 0 else "risk 0"
@@ -158,7 +162,7 @@ class Score:
     @property
     def has_interval(self) -> bool:
         """Whether the verdict rests on a slope with a 95 % interval."""
-        return self.row["kind"] != "complexity" and bool(interval(self.row.get("ci")))
+        return self.row["kind"] not in ("complexity", "shown") and bool(interval(self.row.get("ci")))
 
 
 def _counted(words: Mapping[str, int]) -> str:

@@ -26,15 +26,16 @@ MEANINGS = (
     ("faster", "the whole interval lies beyond the tolerance on the better side"),
     (
         "fails",
-        "the whole interval lies beyond the tolerance on the worse side; for privacy: the real ε is above the claim",
+        "the whole interval lies beyond the tolerance on the worse side (of a negative control: on either side); for "
+        "privacy: the real ε is above the claim",
     ),
-    ("holds", "the inequality, band, law, ordering or (ε, δ) holds in every cell"),
+    ("holds", "the inequality, band, law, ordering or (ε, δ) holds in every cell; a negative control does as stated"),
     ("violated", "it does not hold in at least one cell, by more than sampling error"),
     ("reversed", "of two methods, the one claimed to be worse is better beyond doubt"),
     ("unproven", "no accountant proves the claim, and none refutes it"),
     ("inconclusive", "the intervals are too wide for a decision"),
     ("not observable", "the runs hardly leave the starting point, or the claimed term is hidden behind another"),
-    ("shown", "drawn for information; a bound without constants cannot be judged"),
+    ("shown", "measured for information: nothing definite is claimed, or the bound has no constants"),
     ("skipped", "could not be run here, for the reason given; counted neither for nor against"),
 )
 KIND_NAMES = {
@@ -47,6 +48,7 @@ KIND_NAMES = {
     "complexity": "gradient count",
     "lower_bound": "lower bound",
     "ordering": "ordering",
+    "shown": "shown",
 }
 STATUS_WORDS = {
     "proven": "proven",
@@ -105,6 +107,11 @@ def verdict_text(text: str, qualified: bool = False) -> str:
 def tone(text: str, qualified: bool = False) -> str:
     """Tone of a verdict, see `TONES`."""
     return "qualified" if qualified else TONES.get(verdict_word(text), "plain")
+
+
+def noise_name(calibration: str) -> str:
+    """What a calibration is called: ``paper noise``, ``noise off``."""
+    return "noise off" if calibration == "none" else f"{calibration} noise"
 
 
 def parameter_label(parameter: str) -> str:

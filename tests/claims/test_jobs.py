@@ -6,8 +6,8 @@ import pytest
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.model import parse_claim
 from dpsco_bench.errors import InputError
+from dpsco_bench.problems import registry
 from dpsco_bench.problems.base import Constants, Trait
-from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signal_family import SignalFamily
 
 SETTINGS = {"seed": 1, "backend": "numpy", "dtype": "float64", "data_root": "data", "plugins": []}
@@ -67,7 +67,8 @@ def test_what_else_changes_along_a_sweep():
         jobs(sweep=sweep, along={"speed": {"smoke": [1, 2]}})
 
 
-def test_a_cell_for_each_signal():
+def test_a_cell_for_each_signal(monkeypatch):
+    monkeypatch.setitem(registry._USER_PROBLEMS, "signalled", Signalled)
     grid = {"smoke": [0.5, 2], "ci": [1]}
     cells = jobs(problem="signalled", signals=grid)[0]["cells"]
     assert [(c["cell"], c["n"], c["signal"], c["problem_options"]) for c in cells] == [
@@ -83,7 +84,6 @@ def test_a_cell_for_each_signal():
         jobs(problem="signalled", signals=grid, problem_options={"signal": 1.0})
 
 
-@problem
 class Signalled(SignalFamily):
     name = "signalled"
     default_dimension = 3

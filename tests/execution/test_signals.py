@@ -12,16 +12,17 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.library import run
 from dpsco_bench.execution.run import run_block
-from dpsco_bench.execution.signals import signal_groups
+from dpsco_bench.execution.signals import SharedNoise, signal_groups
 from dpsco_bench.jsonio import dumps_canonical, loads
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, Plan, WithReplacement
+from dpsco_bench.problems import registry
 from dpsco_bench.problems.base import Constants, Data, Trait
-from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signal_family import SignalFamily
 
 SIGNALS = [0.25, 0.5, 1.0, 4.0]
 
 
-@problem
 class CoinCube(SignalFamily):
     """``||x - z||^2/2`` with random signs ``z_j = +-d^-1/2``, ``P(+) = (1 + strength)/2``: a sample per replicate."""
 
@@ -54,7 +55,6 @@ class CoinCube(SignalFamily):
         return 0.5 * ((x - mean) ** 2).sum(axis=-1)
 
 
-@problem
 class SpreadCube(CoinCube):
     """The same with a gap in its constants that schedules look at."""
 
@@ -63,6 +63,12 @@ class SpreadCube(CoinCube):
     @property
     def own_constants(self):
         return Constants(2.0, 1.0, initial_gap=float(self.strengths.max()), initial_distance=1.0, status="nominal")
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    for cls in (CoinCube, SpreadCube):
+        monkeypatch.setitem(registry._USER_PROBLEMS, cls.name, cls)
 
 
 def entry(number, signal, algorithm, n, **more):
@@ -200,3 +206,29 @@ def test_a_run_with_samples_of_its_own_from_plain_keys():
     result = run("wang2017.dp_gd", CoinCube, 32, epsilon=1.0, replicates=6, signal=0.5)
     assert result.risk.shape == (6,) and result.start_risk > 0
     np.testing.assert_array_equal(result.gradient_evaluations, result.calibration["gradient_evaluations"])
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("spread", [0.1, 30.0])
+def test_every_kind_of_draw_is_the_same_at_every_signal(lazy, spread):
+    queries = (
+        NoisyMinimumQuery("least", 1.0, 3, lazy=lazy),
+        GaussianQuery("mean", 1.0, 3),
+        GaussianQuery("batch", 1.0, 3, WithReplacement(40, 5)),
+    )
+    plan, scales = Plan(queries, 0.0, {"n": 40}), {"least": 1.0, "mean": 2.0, "batch": 1.0}
+    scores = spread * np.random.default_rng(0).standard_normal((3, 4, 600))
+    shared = SharedNoise(3, plan, scales, "x", 1, 2, 4)
+    apart = [Mechanism(plan, scales, "x", 1, 2, 4) for _ in range(3)]
+    for step in range(3):
+        least = shared.release("least", scores.reshape(12, 600), step)
+        expected = [one.release("least", scores[s], step) for s, one in enumerate(apart)]
+        np.testing.assert_array_equal(least, np.concatenate(expected))
+        batch, batches = shared.sample("batch", step), [one.sample("batch", step) for one in apart]
+        for name in ("indices", "mask", "sizes"):
+            rows = np.concatenate([getattr(one, name) for one in batches])
+            np.testing.assert_array_equal(getattr(batch, name), rows)
+        zeros = np.zeros((4, 7))
+        mean = shared.release("mean", np.zeros((12, 7)), step)
+        np.testing.assert_array_equal(mean, np.concatenate([one.release("mean", zeros, step) for one in apart]))
+    np.testing.assert_array_equal(shared.choose("pick", 9), np.concatenate([one.choose("pick", 9) for one in apart]))

@@ -1,10 +1,12 @@
 import math
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.problems.base import Constants, Problem, Trait
+from dpsco_bench.jsonio import dumps_canonical, loads
+from dpsco_bench.problems.base import Constants, Problem, Trait, domain_traits
 from dpsco_bench.problems.registry import get_problem, list_problems, problem, problem_class
 
 OWN = Constants(1.0, 0.25, strong_convexity=0.1, regularisation=0.1, initial_gap=0.1)
@@ -158,3 +160,61 @@ def test_ones_own_problem_is_registered_by_decorator(monkeypatch):
 
 def test_every_problem_documents_itself(problem):
     assert problem.summary and problem.source and problem.name in list_problems()
+
+
+@pytest.mark.parametrize(
+    ("domain", "name", "traits"),
+    [
+        ("l1_ball", "l1_ball", {Trait.BALL, Trait.L1_BALL, Trait.LP_BALL, Trait.POLYTOPE, Trait.SYMMETRIC_SET}),
+        ("lp_ball:1", "l1_ball", {Trait.BALL, Trait.L1_BALL, Trait.LP_BALL, Trait.POLYTOPE, Trait.SYMMETRIC_SET}),
+        ("lp_ball:2.0", "l2_ball", {Trait.BALL, Trait.L2_BALL, Trait.LP_BALL, Trait.SYMMETRIC_SET}),
+        ("lp_ball:1.5", "lp_ball:1.5", {Trait.LP_BALL, Trait.SYMMETRIC_SET}),
+        ("lp_ball:inf", "linf_ball", {Trait.LP_BALL, Trait.SYMMETRIC_SET}),
+        ("k_support_ball:2", "k_support_ball:2", {Trait.SYMMETRIC_SET}),
+        ("group_ball:2", "group_ball:2", {Trait.SYMMETRIC_SET}),
+        ("subspace_ball:2", "subspace_ball:2", {Trait.SYMMETRIC_SET}),
+    ],
+)
+def test_sets_by_name(domain, name, traits):
+    constants = Constants(1.0, 1.0, diameter=6.0, domain=domain)
+    assert constants.domain == constants.ball.name == name and constants.ball.radius == 3.0
+    assert domain_traits(constants.domain) == traits
+
+
+def test_the_whole_space_and_polytopes_of_their_own_have_no_named_set():
+    assert Constants(1.0, 1.0).ball is None and domain_traits("space") == {Trait.UNCONSTRAINED}
+    polytope = Constants(1.0, 1.0, diameter=2.0, domain="polytope:5")
+    assert polytope.ball is None and domain_traits("polytope:5") == {Trait.POLYTOPE}
+    with pytest.raises(InputError, match="^domain = 'cube': must be one of space, l1_ball"):
+        domain_traits("cube")
+    with pytest.raises(InputError, match=r"^p = 0\.5: must be a number in \[1, inf\]"):
+        Constants(1.0, 1.0, diameter=2.0, domain="lp_ball:0.5")
+
+
+def test_norms_and_ranks_may_be_infinite_and_norms_are_at_least_one():
+    constants = Constants(1.0, 1.0, norm=float("inf"))
+    assert constants.norm == constants.hessian_rank == float("inf")
+    assert loads(dumps_canonical(asdict(constants))) == asdict(constants)
+    for bad in (0.5, float("nan"), -1.0, "2"):
+        with pytest.raises(InputError, match="^norm = "):
+            Constants(1.0, 1.0, norm=bad)
+    with pytest.raises(InputError, match="^gauge_convexity = "):
+        Constants(1.0, 1.0, gauge_convexity=float("inf"))
+
+
+@pytest.mark.parametrize(
+    ("declared", "status"),
+    [
+        ({"norm": 1.5}, "nominal"),
+        ({"gauge_convexity": 0.2}, "nominal"),
+        ({"gauge_convexity": 0.05}, "global"),
+        ({"gradient_deviation": 0.5}, "nominal"),
+        ({"gradient_deviation": 2.0}, "global"),
+        ({"gradient_range": 1.0}, "nominal"),
+        ({"gradient_range": 3.0}, "global"),
+        ({"hessian_rank": 0}, "nominal"),
+    ],
+)
+def test_declared_constants_that_claim_more_are_nominal(declared, status):
+    own = Constants(1.0, 1.0, gauge_convexity=0.1, gradient_deviation=1.0)
+    assert own.gradient_difference == 2.0 and own.override(**declared).status == status

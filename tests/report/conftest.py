@@ -13,6 +13,9 @@ from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.results import write_table
 from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable
+from dpsco_bench.problems import registry
+from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.signal_family import SignalFamily
 from dpsco_bench.report.inputs import read_inputs
 
 NAN, INF = float("nan"), float("inf")
@@ -20,6 +23,22 @@ GRID = {"parameter": "n", "values": {"smoke": [256, 512, 1024]}}
 FIXED = {"d": 4, "epsilon": 1.0, "delta": 1e-5}
 RIDGE = {"algorithm": "wang2017.dp_gd_pl", "problem": "ridge_logistic", "fixed": FIXED, "sweep": GRID}
 NASTY = 'R&D <b>100 %</b> of |x|_2 #1 ~ {"a"} \\ $ ^ *x* `y` α'
+
+
+class Bumpy(SignalFamily):
+    """A parabola in the ridge problem's place whose starting gap is its signal."""
+
+    name = "bumpy"
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.POLYAK_LOJASIEWICZ, Trait.STRONGLY_CONVEX})
+    population = True
+    own_constants = Constants(1.0, 1.0, strong_convexity=1.0, initial_gap=1.0)
+
+    def mean_gradient(self, x, data):
+        return 0.5 * (x - self.by_row(self.strengths, x))
+
+    def excess_risk(self, x, data):
+        return 0.25 * ((x - self.by_row(self.strengths, x)) ** 2).sum(axis=-1)
+
 
 CLAIMS = [
     {
@@ -62,9 +81,37 @@ CLAIMS = [
                 "uses": ["rate-n", "exact-n"],
                 "band": [0, 16],
             },
-            {"id": "law", "kind": "law", "calibrations": ["paper"], **RIDGE},
-            {"id": "floor", "kind": "lower_bound", "calibrations": ["paper"], **RIDGE},
-            {"id": "control", "kind": "control", "calibrations": ["paper"], **RIDGE},
+            {"id": "law", "kind": "law", "calibrations": ["paper"], "bound": "wang2017.thm6_2", **RIDGE},
+            {
+                "id": "floor",
+                "kind": "lower_bound",
+                "calibrations": ["paper"],
+                "bound": "wang2017.thm6_2",
+                "constant": "none",
+                **RIDGE,
+            },
+            {"id": "control", "kind": "control", "calibrations": ["paper"], "exponent": -2, **RIDGE},
+            {"id": "look", "kind": "shown", "calibrations": ["paper"], "uses": ["rate-n"]},
+            {
+                "id": "several",
+                "kind": "shown",
+                "calibrations": ["accounted"],
+                "methods": [
+                    {"label": "one_way", "algorithm": "wang2017.dp_gd_pl"},
+                    {"label": "another", "algorithm": "wang2017.dp_gd_pl", "options": {"steps": 3}},
+                ],
+                **{key: value for key, value in RIDGE.items() if key != "algorithm"},
+            },
+            {
+                "id": "silent-n",
+                "kind": "rate",
+                "calibrations": ["none"],
+                "bound": "wang2017.thm6_2",
+                "replicates": {"smoke": 3},
+                **RIDGE,
+                "problem": "bumpy",
+                "signals": {"smoke": [0.5, 1.0, 2.0]},
+            },
             {"id": "count-n", "kind": "complexity", "calibrations": ["paper"], "bound": "wang2017.thm6_2", **RIDGE},
             {
                 "id": "privacy-epsilon",
@@ -131,6 +178,9 @@ CELLS = {
     "stderr": (0.04, 0.01, NAN),
     "bound": (0.8, 0.2, 0.05),
 }
+UNBOUNDED = {**CELLS, "bound": ()}
+SEVERAL = {**UNBOUNDED, "values": X + X, "mean": (0.4, 0.1, 0.02) * 2, "stderr": (0.04, 0.01, NAN) * 2}
+STATED = {**FITTED, "bound_slope": NAN}
 RACE = {"end, epsilon 0.5": 0.5, "equal evaluations, epsilon 0.5": 2.0, "end, epsilon 1": NAN}
 RACE_CI = {"end, epsilon 0.5": (0.4, 0.6), "equal evaluations, epsilon 0.5": (1.5, 3.0), "end, epsilon 1": (0.0, INF)}
 VERDICTS = {
@@ -146,7 +196,14 @@ VERDICTS = {
         ("band", "accounted", Verdict("holds", "band", "inside", worst_ratio=2.0, **CELLS)),
         ("law", "paper", Verdict("holds", "law", "equal", worst_ratio=1.0, **CELLS)),
         ("floor", "paper", Verdict("shown", "lower_bound", "no constants", worst_ratio=3.0, **CELLS)),
-        ("control", "paper", Verdict("holds", "control", "as stated", **CELLS, **FITTED)),
+        ("control", "paper", Verdict("holds", "control", "as stated", **UNBOUNDED, **STATED)),
+        ("look", "paper", Verdict("shown", "shown", "no expectation", **UNBOUNDED, slope=-1.7, ci=(-1.8, -1.6))),
+        ("several", "accounted", Verdict("shown", "shown", "no expectation", **SEVERAL)),
+        (
+            "silent-n",
+            "none",
+            Verdict("match", "rate", "close", **CELLS, **FITTED, notes=("largest mean over 3 signals",)),
+        ),
         ("count-n", "paper", Verdict("match", "complexity", "equal", **CELLS, **FITTED)),
         (
             *("privacy-epsilon", "paper"),
@@ -211,9 +268,23 @@ def write_side_files(root):
     benchmark.write_text("s\th:m:s\tmax_rss\n123.4\t0:02:03\t-\n")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def bumpy():
+    """Tests here know a problem of their own, others do not."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(registry._USER_PROBLEMS, Bumpy.name, Bumpy)
+        yield
+
+
 @pytest.fixture(scope="session")
 def written(tmp_path_factory):
     """Folder ``results/smoke`` with plan, calibrations, runs, verdicts, timings and benchmarks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(registry._USER_PROBLEMS, Bumpy.name, Bumpy)
+        return write_results(tmp_path_factory)
+
+
+def write_results(tmp_path_factory):
     root = tmp_path_factory.mktemp("report") / "results" / "smoke"
     root.mkdir(parents=True)
     entries = [plan_entry(text) for text in CLAIMS]

@@ -66,6 +66,15 @@ def test_verdicts_and_axes_are_in_words(inputs):
     assert "All kinds of parts, d log(n)/(n ε)²" in shown
 
 
+def test_kinds_without_a_bound_and_runs_without_noise_are_drawn(inputs):
+    with style():
+        shown = words(claim_figures(inputs.claim("wang2017.kinds"))[""])
+    assert "slope −1.90 [−2.00, −1.80], stated −2" in shown
+    assert "slope −1.70 [−1.80, −1.60]" in shown and "bound slope —" not in shown
+    assert "noise off: match" in shown and "none noise" not in shown and "excess population risk" in shown
+    assert "one way, n = 256: " in shown and "another, n = 1024: " in shown and "cells of rate-n" in shown
+
+
 def test_orderings_say_who_is_better_and_what_the_curves_are(inputs):
     with style():
         figures = claim_figures(inputs.claim("wang2017.race"))

@@ -6,6 +6,7 @@ import pytest
 
 from dpsco_bench.report.ledger import privacy_table
 from dpsco_bench.report.papers import cells_table, errata_table, orderings_table, rates_table
+from dpsco_bench.report.parts import parts_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import counts_table, scoreboard, scores
 from dpsco_bench.report.tables import Column, Table, latex, to_csv, to_latex, to_markdown
@@ -72,7 +73,7 @@ def every_table(inputs):
 def test_every_format_shows_every_verdict(inputs):
     board = scoreboard(inputs)
     expected = sum(len(claim.rows) for claim in inputs.claims)
-    assert expected == 16
+    assert expected == 19
     assert len(to_csv(board).splitlines()) == expected + 1
     assert sum(line.startswith("| wang2017") for line in to_markdown(board).splitlines()) == expected
     assert "not measured" in to_latex(board) and "skipped" in to_latex(board)
@@ -95,8 +96,8 @@ def test_scoreboard_carries_the_numbers(inputs):
 
 
 def test_scoreboard_counts_intervals(inputs):
-    # five rows with a slope's interval, three comparisons
-    assert "rest on 7 intervals" in scoreboard(inputs).note
+    # five rows whose slope is judged, three comparisons
+    assert "rest on 8 intervals" in scoreboard(inputs).note
 
 
 def test_ledger_separates_kinds_and_statuses(inputs):
@@ -112,10 +113,21 @@ def test_ledger_separates_kinds_and_statuses(inputs):
 
 def test_rates_put_claimed_beside_measured(inputs):
     rows = list(csv.DictReader(io.StringIO(to_csv(rates_table(inputs, "wang2017", "x")))))
-    assert [row["part"] for row in rows] == ["rate-n", "exact-n", "count-n", "gone-n", "later-n"]
+    assert [row["part"] for row in rows] == [
+        *("rate-n", "exact-n", "control", "look", "several", "silent-n", "count-n", "gone-n", "later-n")
+    ]
     assert (
         rows[0]["slope_paper"] == "-1.9" and rows[0]["slope_accounted"] == "-1.9" and rows[1]["slope_accounted"] == ""
     )
+    silent = {row["part"]: row["slope_none"] for row in rows}
+    assert silent.pop("silent-n") == "-1.9" and set(silent.values()) == {""}
+
+
+def test_parts_say_their_signals_and_tolerances(inputs):
+    text = to_markdown(parts_table(inputs.claim("wang2017.kinds")))
+    rows = {line.split("|")[1].strip(): line for line in text.splitlines() if line.startswith("|")}
+    assert "3 signals 0.5 … 2" in rows["silent-n"] and "signal\u00a0=" not in rows["silent-n"]
+    assert "cells of rate-n" in rows["look"] and "0.15" in rows["law"] and "0.15" not in rows["look"]
 
 
 def test_orderings_say_each_comparison(inputs):

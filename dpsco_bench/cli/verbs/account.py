@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files, parse_keys
-from dpsco_bench.cli.output import Column, bounded, labelled, number, print_json, table
+from dpsco_bench.cli.output import Column, bounded, constants_text, labelled, number, print_json, table
 
 SUMMARY = "noise, real epsilon and gradient evaluations of an algorithm; nothing is run"
 EPILOG = """keys: problem, n (both required), d, epsilon (1), delta (1e-5), variant, seed (2017),
@@ -64,8 +64,7 @@ def screen(report: Mapping[str, Any]) -> Iterator[str]:
     )
     yield labelled("source", report["source"], 11)
     constants = report["constants"]
-    shown = ", ".join(f"{key} {number(value)}" for key, value in constants.items() if isinstance(value, float))
-    yield labelled("constants", f"{shown} ({constants['status']})", 11)
+    yield labelled("constants", f"{constants_text(constants)} ({constants['status']})", 11)
     yield "\n" + table(_COLUMNS, list(_rows(report))) + "\n"
     yield from (labelled("*", sentence, 2) for sentence in sentences(report))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
-from dpsco_bench.cli.output import Column, labelled, number, print_json, table
+from dpsco_bench.cli.output import Column, constants_text, labelled, number, print_json, table
 
 SUMMARY = "everything about an algorithm, a claim, a problem, a table or an erratum"
 EPILOG = (
@@ -56,11 +56,8 @@ def algorithm(entry: Entry) -> Iterator[str]:
 def problem(entry: Entry) -> Iterator[str]:
     """Lines about a problem."""
     yield from _head(entry)
-    constants = ", ".join(
-        f"{key} {number(value)}" for key, value in entry["constants"].items() if isinstance(value, float)
-    )
     about = ", realised values depend on the data" if entry["data_dependent_constants"] else ""
-    yield labelled("constants", f"{constants} ({entry['constants']['status']}{about})")
+    yield labelled("constants", f"{constants_text(entry['constants'])} ({entry['constants']['status']}{about})")
     effective = entry["effective_dimension"]
     note = f" (schedules and bounds use {effective})" if effective != entry["dimension"] else ""
     yield labelled("dimension", f"{entry['dimension']} by default{note}")
@@ -95,13 +92,17 @@ def claim(entry: Entry) -> Iterator[str]:
     yield labelled("measure", f"dpsco claim {entry['id']}")
 
 
+TOLERANT = ("rate", "complexity", "law", "control")
+"""Kinds that have a tolerance."""
+
+
 def _part_row(part: Entry) -> dict[str, Any]:
     sweep = part.get("sweep") or {}
     return {
         **part,
         "calibrations": ", ".join(part["calibrations"]),
         "sweep": sweep.get("parameter") or ("rows of " + ", ".join(part.get("uses", [])))[:24],
-        "tolerance": part.get("tolerance") if part["kind"] in ("rate", "complexity") else None,
+        "tolerance": part.get("tolerance") if part["kind"] in TOLERANT and not part.get("exact") else None,
         "bound": _short(part.get("bound", "")),
     }
 
