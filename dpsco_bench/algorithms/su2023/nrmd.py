@@ -67,6 +67,7 @@ def plan(
         alpha=alpha,
         beta=beta,
         p=c.norm,
+        norm_rule=NORM_RULE,
         r=smooth.r,
         kappa=smooth.kappa,
     )
@@ -76,7 +77,7 @@ def plan(
 def nrmd(objective, plan, mechanism):
     """Algorithm 3 on iterates ``(R, d)``; returns their average with weights (1 + alpha/(2 beta))^t."""
     w, alpha, beta, T = objective.start, plan.alpha, plan.beta, plan.steps
-    mirror = SmoothMirror(SmoothNorm(plan.p, w.shape[-1], NORM_RULE))
+    mirror = SmoothMirror(SmoothNorm(plan.p, w.shape[-1], plan.norm_rule))
     z, total, weights = mirror.gradient(w), float64_zeros(w), 0.0
     for t in range(1, T + 1):
         gradient = mechanism.release("gradient", objective.mean_gradient(w), t - 1)

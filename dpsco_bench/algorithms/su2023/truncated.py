@@ -54,13 +54,14 @@ def truncated_schedule(c: Constants, n: int, M: float, level: float, steps: int,
         truncation=level,
         threshold=c.smoothness * M + level,
         p=c.norm,
+        norm_rule=NORM_RULE,
     )
 
 
 def truncated_mirror_descent(objective, plan, mechanism):
     """One pass of mirror steps over the l_p ball on ``(R, d)``; returns the mean of w_1..w_T."""
     w = objective.start
-    mirror = SmoothMirror(SmoothNorm(plan.p, w.shape[-1], NORM_RULE))
+    mirror = SmoothMirror(SmoothNorm(plan.p, w.shape[-1], plan.norm_rule))
     q, total = plan.p / (plan.p - 1), float64_zeros(w)
     for t in range(plan.steps):
         gradients = truncated(objective.record_gradients(w, t * plan.batch, plan.batch), q, plan.threshold)
