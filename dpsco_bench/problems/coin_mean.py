@@ -38,6 +38,11 @@ class CoinMean(Problem):
         return mean_constants(feasible_set("l2_ball", 1.0), self.dimension)
 
     @property
+    def start(self) -> np.ndarray:
+        """The point v: the origin is the population's optimum already."""
+        return np.eye(1, self.dimension)[0]
+
+    @property
     def isotropic_curvature(self) -> float:
         """One."""
         return 1.0

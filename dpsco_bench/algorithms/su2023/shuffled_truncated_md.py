@@ -31,12 +31,13 @@ def plan(
     *,
     variant: str,
     constant: float = 1.0,
+    range_constant: float = 1.0,
     steps: int | None = None,
 ) -> Plan:
     """T = (M n eps)^2/(lambda^2 d l) batches of a shuffled pass, gamma = sqrt T.
 
     lambda = sigma sqrt(n eps)/(k^2 d l)^(1/4). Every truncated gradient gets noise of its own; only their mean is used.
-    ``paper``: s1^2 = c ln(n/delta) k (beta M + lambda)^2 l/(n eps^2), for eps <= sqrt(ln(n/delta)/n). ``accounted``:
+    ``paper``: s1^2 = c ln(n/delta) k (beta M + lambda)^2 l/(n eps^2), for eps <= C sqrt(ln(n/delta)/n). ``accounted``:
     the mean is post-processing of m releases, each of which a record moves by 2 (beta M + lambda)/m, and batches are
     disjoint. What amplification by shuffling would give is shown in the schedule (`shuffling_epsilon` at the printed
     noise, `shuffling_scale` for the claim; NaN outside its range): its formula is from memory, and no status rests on
@@ -51,11 +52,14 @@ def plan(
         ``standard``.
     constant : float
         c, which the paper hides.
+    range_constant : float
+        C of the printed noise's range, eps <= C sqrt(ln(n/delta)/n), which the paper hides too.
     steps : optional
         Replaces T.
     """
-    if constant <= 0:
-        raise InputError("constant", constant, "> 0", SOURCE)
+    for key, value in (("constant", constant), ("range_constant", range_constant)):
+        if value <= 0:
+            raise InputError(key, value, "> 0", SOURCE)
     if steps is not None and steps < 1:
         raise InputError("steps", steps, "an integer >= 1", SOURCE)
     smooth, M = heavy_tailed(c, d, SOURCE)
@@ -70,7 +74,7 @@ def plan(
         2 * threshold / m,
         T,
         Disjoint(m),
-        paper_scale=scale if eps <= sqrt(logarithm / n) * (1 + 1e-12) else None,
+        paper_scale=scale if eps <= range_constant * sqrt(logarithm / n) * (1 + 1e-12) else None,
         smooth=smooth,
         draws=m,
     )
