@@ -9,13 +9,20 @@ from dataclasses import dataclass
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants import gaussian, pld
 from dpsco_bench.privacy.charge import Charge, Composition
-from dpsco_bench.privacy.composition import alone, perturbation, sampled, shifts
+from dpsco_bench.privacy.composition import alone, perturbation, replacement, sampled, shifts
+from dpsco_bench.privacy.composition.refutation import lower_bound
 from dpsco_bench.privacy.ledger import privacy_status
 from dpsco_bench.privacy.plan import Plan, Poisson, SingleIndex, WithReplacement
 from dpsco_bench.privacy.queries import CoveringQuery
 from dpsco_bench.privacy.spec import PrivacySpec
 
-COMPOSITIONS = (shifts.COMPOSITION, sampled.COMPOSITION, perturbation.COMPOSITION, alone.COMPOSITION)
+COMPOSITIONS = (
+    shifts.COMPOSITION,
+    replacement.COMPOSITION,
+    sampled.COMPOSITION,
+    perturbation.COMPOSITION,
+    alone.COMPOSITION,
+)
 """The first that covers a plan composes its queries."""
 
 
@@ -65,11 +72,20 @@ def calibrate(plan: Plan, privacy: PrivacySpec, calibration: str, constants: str
     if calibration not in _SCALES:
         raise InputError("calibration", calibration, "one of " + ", ".join(_SCALES))
     scales = _SCALES[calibration](plan, privacy)
-    charged = charge(plan, scales, privacy.delta)
+    charged = decisive_charge(plan, scales, privacy)
     covered = any(isinstance(q, CoveringQuery) for q in plan.queries)
     exact_minimiser = any(q.exact_minimiser for q in plan.queries) and not covered
     status = privacy_status(charged.kind, charged.epsilon, privacy.epsilon, constants, calibration, exact_minimiser)
     return Calibration(calibration, scales, charged, status)
+
+
+def decisive_charge(plan: Plan, scales: Mapping[str, float], privacy: PrivacySpec) -> Charge:
+    """`charge`, but an upper bound above the claim, which refutes nothing, gives way to a lower one that refutes it."""
+    charged = charge(plan, scales, privacy.delta)
+    if charged.kind != "upper" or charged.epsilon <= privacy.epsilon:
+        return charged
+    refuted = lower_bound(plan, scales, privacy.delta)
+    return refuted if refuted is not None and refuted.epsilon > privacy.epsilon else charged
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:

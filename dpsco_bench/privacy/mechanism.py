@@ -191,16 +191,15 @@ class Mechanism:
 
     def _draw_batches(self, query: Query, label: str, step: int) -> tuple[np.ndarray, np.ndarray]:
         """Batches of as many consecutive releases as fit in a block."""
-        stream, n = self._stream(label, np), self.plan.n
-        records = query.records
+        stream, records = self._stream(label, np), query.records
         if not isinstance(records, Poisson | SingleIndex | WithReplacement):
             raise InputError(f"sample of {query.name}", "all records", "asked only of a sampled query")
         if isinstance(records, Poisson):
-            width = poisson_width(n, records.rate)
+            width = poisson_width(self.plan.n, records.rate)
         else:
             width = records.size if isinstance(records, WithReplacement) else 1
         steps = max(1, min(query.releases - step, BLOCK_VALUES // max(1, width * self._replicates)))
         where = (step, steps, self._first, self._replicates)
         if isinstance(records, Poisson):
-            return poisson_indices(stream, n, records.rate, *where)
-        return uniform_indices(stream, n, *where, width)
+            return poisson_indices(stream, self.plan.n, records.rate, *where)
+        return uniform_indices(stream, records.population, *where, width)

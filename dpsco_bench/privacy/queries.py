@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, ObjectiveQuery, Query
-
-if TYPE_CHECKING:
-    from dpsco_bench.geometry.smooth_norm import SmoothNorm
 
 LOSS_CLASSES = ("linear", "glm", "any")
 
@@ -66,7 +63,7 @@ class GeneralisedGaussianQuery(Query):
     @property
     def norm(self) -> float:
         """q, the conjugate exponent of ``smooth.p``."""
-        return math.inf if self.smooth.p == 1.0 else self.smooth.p / (self.smooth.p - 1.0)
+        return self.smooth.q
 
     @property
     def norm_kappa(self) -> float:
@@ -78,9 +75,9 @@ class GeneralisedGaussianQuery(Query):
 class DecayingNoisyMinimumQuery(NoisyMinimumQuery):
     """Report noisy max of a recursive estimate: a record's influence on the scores decays, and so does the noise.
 
-    Release t has Laplace noise of scale ``scale * max(start decay^t, floor)``. A record of the first batch changes
-    any score of release t by up to ``decay^t first``; record ``i >= 1`` of those that enter one by one changes it by up
-    to ``decay^(t - i) later`` from release i on. The sensitivity is the larger of both.
+    Release t has Laplace noise of scale ``scale * max(start decay^t, floor)``, release 0 of ``scale * start``. A record
+    of the first batch changes any score of release t by up to ``decay^t first``; record ``i >= 1`` of those that enter
+    one by one changes it by up to ``decay^(t - i) later`` from release i on. The sensitivity is the larger of both.
 
     Attributes
     ----------
@@ -114,8 +111,9 @@ class DecayingNoisyMinimumQuery(NoisyMinimumQuery):
                 raise InputError(f"{key} of {self.name}", getattr(self, key), "a finite number > 0")
 
     def factors(self, first: int, steps: int) -> np.ndarray:
-        """``max(start decay^t, floor)``."""
-        return np.maximum(self.start * self.decay ** np.arange(first, first + steps), self.floor)
+        """``start`` in release 0, then ``max(start decay^t, floor)``."""
+        t = np.arange(first, first + steps)
+        return np.maximum(self.start * self.decay**t, np.where(t == 0, 0.0, self.floor))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,9 +2,9 @@
 
 One Philox block has the counter ``(coordinate block, step, replicate, kind)`` and gives four 32-bit words. Normals and
 Laplace variates take one word's worth each, so that coordinates ``4k .. 4k + 3`` come from block ``k``; so do the
-shapes of generalised Gaussian vectors, whose radii come from the normals of the same coordinates. Uniforms and integers
-take two words each, so that coordinates ``2k`` and ``2k + 1`` come from block ``k``. Of the order statistics of a noisy
-minimum, block ``k`` holds the k-th attempt. This layout is frozen.
+shapes of generalised Gaussian vectors, whose squared radii take a word for every two coordinates and two for a last odd
+one. Uniforms and integers take two words each, so that coordinates ``2k`` and ``2k + 1`` come from block ``k``. Of the
+order statistics of a noisy minimum, block ``k`` holds the k-th attempt. This layout is frozen.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from dpsco_bench.errors import InputError
 
-NORMAL, UNIFORM, LAPLACE, INTEGER, SHAPE, ORDER = range(6)
-KINDS = ("normal", "uniform", "laplace", "integer", "shape", "order")
+NORMAL, UNIFORM, LAPLACE, INTEGER, SHAPE, RADIUS, ORDER = range(7)
+KINDS = ("normal", "uniform", "laplace", "integer", "shape", "radius", "order")
 
 _LIMIT = 1 << 32
 

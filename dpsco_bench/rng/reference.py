@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_bench.rng import transforms
-from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, SHAPE, UNIFORM, Box
+from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, RADIUS, SHAPE, UNIFORM, Box
 from dpsco_bench.rng.philox import Words, philox4x32
 
 Key = tuple[int, int]
@@ -65,7 +65,8 @@ def generalised_gaussian(key: Key, box: Box, table: NDArray[np.float32], r: floa
     if not box.dim:
         return np.empty(box.shape, np.float32)
     shapes = _draw(key, SHAPE, box, 4, np.float32, lambda block: transforms.shapes(block, table))
-    return transforms.generalised_gaussians(shapes, normal(key, box), r)
+    radii = words(key, box._replace(dim=transforms.radius_words(box.dim)), RADIUS)
+    return transforms.generalised_gaussians(shapes, transforms.squared_radii(radii, box.dim), r)
 
 
 def scaled(values: NDArray[np.float32], scale: float) -> NDArray[np.float64]:

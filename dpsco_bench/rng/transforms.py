@@ -169,8 +169,26 @@ def lane_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return (lanes[..., 0] + lanes[..., 1]) + (lanes[..., 2] + lanes[..., 3])
 
 
-def generalised_gaussians(w: Float, z: Float, r: float) -> Float:
-    """Vectors of density ``~ exp(-||x||_r^2/2)`` along the last axis: ``||z||_2 w/||w||_r`` for shapes and normals.
+def squared_radii(words: Word, dim: int) -> NDArray[np.float64]:
+    """Chi-square variates with ``dim`` degrees of freedom from `radius_words` words along the last axis.
+
+    Each pair of degrees of freedom is twice an exponential; a last odd one is the square of a normal.
+    """
+    pairs = dim // 2
+    u = words[..., :pairs].astype(np.float32) * _f(2.0**-32) + _f(2.0**-33)
+    total = lane_sums(2.0 * minus_log(u).astype(np.float64))
+    if dim % 2:
+        total = total + box_muller(words[..., pairs], words[..., pairs + 1])[0].astype(np.float64) ** 2
+    return total
+
+
+def radius_words(dim: int) -> int:
+    """How many words a radius takes."""
+    return dim // 2 + 2 * (dim % 2)
+
+
+def generalised_gaussians(w: Float, squares: NDArray[np.float64], r: float) -> Float:
+    """Vectors ``sqrt(squares) w/||w||_r`` along the last axis, of density ``~ exp(-||x||_r^2/2)``.
 
     Where all of ``|w|^r`` is tiny, which takes few coordinates and a large r, ``w`` is first divided by its largest
     part.
@@ -183,8 +201,7 @@ def generalised_gaussians(w: Float, z: Float, r: float) -> Float:
         total[tiny] = lane_sums(powers(w[tiny] / largest[:, None], exponent).astype(np.float64))
         scale[tiny] = largest
     root = exp2((_LOG2_E / exponent) * -minus_log(total.astype(np.float32))).astype(np.float64)
-    radius = np.sqrt(lane_sums(z.astype(np.float64) ** 2))
-    return ((radius / (scale * root))[..., None] * w).astype(np.float32)
+    return ((np.sqrt(squares) / (scale * root))[..., None] * w).astype(np.float32)
 
 
 def uniforms(words: Word) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_bench.rng.counters import NORMAL, SHAPE, Box
+from dpsco_bench.rng.counters import RADIUS, SHAPE, Box
 from dpsco_bench.rng.kernels import (
     _TILE,
     Key,
@@ -29,13 +29,18 @@ from dpsco_bench.rng.kernels import (
 
 
 @_inlined
-def _shape(w, table):
-    folded = i32(i32(w) ^ i32(i32(w) >> i32(31)))
-    bits = np.float32(f32(folded) * f32(2.0**-31) + f32(2.0**-32)).view(np.int32)
-    i = u64(i32(i32(bits >> i32(19)) - i32(1520)))
-    t = f32(i32(bits & i32(0x7FFFF))) * f32(2.0**-19)
-    magnitude = ((table[i, 3] * t + table[i, 2]) * t + table[i, 1]) * t + table[i, 0]
-    return _flip_sign(magnitude, u32(u32(~w) & u32(0x80000000)))
+def _fill_shapes(shapes, words, segments, positions, table, size):
+    """Evaluate the cubics; only the loop that looks them up is not vectorised."""
+    for i in range(u64(size)):
+        folded = i32(i32(words[i]) ^ i32(i32(words[i]) >> i32(31)))
+        bits = np.float32(f32(folded) * f32(2.0**-31) + f32(2.0**-32)).view(np.int32)
+        segments[i] = i32(i32(bits >> i32(19)) - i32(1520))
+        positions[i] = f32(i32(bits & i32(0x7FFFF))) * f32(2.0**-19)
+    for i in range(u64(size)):
+        j, t = u64(segments[i]), positions[i]
+        shapes[i] = ((table[j, 3] * t + table[j, 2]) * t + table[j, 1]) * t + table[j, 0]
+    for i in range(u64(size)):
+        shapes[i] = _flip_sign(shapes[i], u32(u32(~words[i]) & u32(0x80000000)))
 
 
 @_inlined
@@ -58,18 +63,44 @@ def _power(w, r):
 
 
 @_inlined
-def _row_sums(powers, normals, rows, blocks, totals, radii):
-    """Sums of powers and of squares along the rows, each fourth value first: the order of `transforms.lane_sums`."""
+def _fill_words(words, counters, count, kind, k0, k1):
+    for i in range(count):
+        w0, w1, w2, w3 = _philox(counters[0][i], counters[1][i], counters[2][i], kind, k0, k1)
+        words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3] = w0, w1, w2, w3
+
+
+@_inlined
+def _row_sums(values, rows, blocks, sums):
+    """Sums along the rows, each fourth value first: the order of `transforms.lane_sums`."""
     for row in range(u64(rows)):
-        a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = 0.0
+        a0 = a1 = a2 = a3 = 0.0
         for block in range(u64(blocks)):
             j = u64(4) * (u64(row) * u64(blocks) + u64(block))
-            z0, z1 = np.float64(normals[j]), np.float64(normals[j + u64(1)])
-            z2, z3 = np.float64(normals[j + u64(2)]), np.float64(normals[j + u64(3)])
-            a0, a1 = a0 + np.float64(powers[j]), a1 + np.float64(powers[j + u64(1)])
-            a2, a3 = a2 + np.float64(powers[j + u64(2)]), a3 + np.float64(powers[j + u64(3)])
-            b0, b1, b2, b3 = b0 + z0 * z0, b1 + z1 * z1, b2 + z2 * z2, b3 + z3 * z3
-        totals[row], radii[row] = (a0 + a1) + (a2 + a3), (b0 + b1) + (b2 + b3)
+            a0, a1 = a0 + np.float64(values[j]), a1 + np.float64(values[j + u64(1)])
+            a2, a3 = a2 + np.float64(values[j + u64(2)]), a3 + np.float64(values[j + u64(3)])
+        sums[row] = (a0 + a1) + (a2 + a3)
+
+
+@_inlined
+def _clear_beyond(values, rows, blocks, dim):
+    """Zeros in the padding of each row."""
+    for row in range(rows):
+        for j in range(4 * row * blocks + dim, 4 * (row + 1) * blocks):
+            values[j] = f32(0)
+
+
+@_inlined
+def _squared_radii(squares, words, values, rows, blocks, dim):
+    """Twice an exponential for every two coordinates, and the square of a normal for a last odd one."""
+    for i in range(u64(4 * rows * blocks)):
+        values[i] = f32(2) * _minus_log(f32(words[i]) * f32(2.0**-32) + f32(2.0**-33))
+    _clear_beyond(values, rows, blocks, dim // 2)
+    _row_sums(values, rows, blocks, squares)
+    if dim % 2:
+        for row in range(rows):
+            j = 4 * row * blocks + dim // 2
+            z = np.float64(_normal_pair(words[j], words[j + 1])[0])
+            squares[row] += z * z
 
 
 @_inlined
@@ -104,38 +135,33 @@ def _write_rows(out, position, shapes, factors, rows, blocks, dim):
 def _generalised(out, box, kind_and_key, table, r):
     first_step, steps, first_replicate, replicates, dim = box
     kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
-    blocks = max(1, (dim + 3) // 4)
+    blocks, radius_blocks = (dim + 3) // 4, (dim // 2 + 2 * (dim % 2) + 3) // 4
     group = max(1, _TILE // blocks)  # rows worked on at once
-    counters = np.empty((3, group * blocks), np.uint32)
-    words, shapes = np.empty(4 * group * blocks, np.uint32), np.empty(4 * group * blocks, np.float32)
-    powers, normals = np.empty(shapes.size, np.float32), np.empty(shapes.size, np.float32)
-    totals, radii, scales = np.empty(group), np.empty(group), np.empty(group)
-    position, inverse = u64(0), f32(1.4426950408889634) / r
+    counters, size = np.empty((3, group * blocks), np.uint32), 4 * group * blocks
+    words, segments = np.empty(size, np.uint32), np.empty(size, np.int32)
+    positions, shapes, powers = np.empty(size, np.float32), np.empty(size, np.float32), np.empty(size, np.float32)
+    totals, squares, scales = np.empty(group), np.empty(group), np.empty(group)
+    place, inverse = u64(0), f32(1.4426950408889634) / r
     for first in range(0, steps * replicates, group):
         rows = min(group, steps * replicates - first)
-        count = rows * blocks
-        _fill_counters(counters, first * blocks, count, blocks, first_step, first_replicate, replicates)
-        for i in range(count):
-            w0, w1, w2, w3 = _philox(counters[0][i], counters[1][i], counters[2][i], kind, k0, k1)
-            words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3] = w0, w1, w2, w3
-        for i in range(count):
-            w0, w1, w2, w3 = _philox(counters[0][i], counters[1][i], counters[2][i], u32(NORMAL), k0, k1)
-            normals[4 * i], normals[4 * i + 1] = _normal_pair(w0, w1)
-            normals[4 * i + 2], normals[4 * i + 3] = _normal_pair(w2, w3)
-        for i in range(u64(4 * count)):
-            shapes[i] = _shape(words[i], table)
+        start, count = first * radius_blocks, rows * radius_blocks
+        _fill_counters(counters, start, count, radius_blocks, first_step, first_replicate, replicates)
+        _fill_words(words, counters, count, u32(RADIUS), k0, k1)
+        _squared_radii(squares, words, positions, rows, radius_blocks, dim)
+        start, count = first * blocks, rows * blocks
+        _fill_counters(counters, start, count, blocks, first_step, first_replicate, replicates)
+        _fill_words(words, counters, count, kind, k0, k1)
+        _fill_shapes(shapes, words, segments, positions, table, 4 * count)
+        _clear_beyond(shapes, rows, blocks, dim)
         for i in range(u64(4 * count)):
             powers[i] = _power(shapes[i], r)
-        if dim % 4:
-            for row in range(rows):
-                for j in range(4 * row * blocks + dim, 4 * (row + 1) * blocks):
-                    shapes[j] = powers[j] = normals[j] = f32(0)
-        _row_sums(powers, normals, rows, blocks, totals, radii)
+        _clear_beyond(powers, rows, blocks, dim)
+        _row_sums(powers, rows, blocks, totals)
         _rescued(shapes, powers, rows, blocks, totals, scales, r)
         for row in range(u64(rows)):
             root = np.float64(_exp2(inverse * -_minus_log(f32(totals[row]))))
-            radii[row] = np.sqrt(radii[row]) / (scales[row] * root)
-        position = _write_rows(out, position, shapes, radii, rows, blocks, dim)
+            scales[row] = np.sqrt(squares[row]) / (scales[row] * root)
+        place = _write_rows(out, place, shapes, scales, rows, blocks, dim)
 
 
 def generalised_gaussian(key: Key, box: Box, table: NDArray[np.float32], r: float) -> NDArray[np.float32]:

@@ -7,6 +7,7 @@ import pytest
 
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.privacy.calibrate import charge
+from dpsco_bench.privacy.plan import Disjoint, Full
 
 
 class Tampered:
@@ -103,6 +104,11 @@ def test_less_noise_than_charged_is_caught(charged_case):
 
 
 def test_one_more_release_than_charged_is_caught(charged_case):
-    more = tuple(replace(q, releases=q.releases + 1) for q in charged_case.plan.queries)
+    def overcounted(query):
+        """One release more, and no longer on a block of its own: more blocks would be free."""
+        records = Full() if isinstance(query.records, Disjoint) else query.records
+        return replace(query, releases=query.releases + 1, records=records)
+
+    more = tuple(map(overcounted, charged_case.plan.queries))
     longer = charge(replace(charged_case.plan, queries=more), charged_case.scales, 1e-5)
     assert longer.epsilon > charged_case.calibrated.charge.epsilon

@@ -27,7 +27,7 @@ def test_noise_off_draws_no_noise(silent_case, monkeypatch):
         def normal(self, *_):
             raise AssertionError("noise was drawn")
 
-        laplace = normal
+        laplace = generalised_gaussian = normal
 
     monkeypatch.setattr(mechanism, "Stream", Forbidden)
     silent_case.run()

@@ -176,8 +176,8 @@ def test_bound_of_integers_is_checked(high):
 
 
 def test_kind_and_key_are_checked():
-    with pytest.raises(InputError, match="^kind = 6: must be one of 0 "):
-        STREAM.words(6, 0, 1, 0, 1, 1)
+    with pytest.raises(InputError, match="^kind = 7: must be one of 0 "):
+        STREAM.words(7, 0, 1, 0, 1, 1)
     with pytest.raises(InputError, match="^key = "):
         Stream((0, 2**32))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import log, nan, sqrt
 
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.algorithms.su2023.lp_setting import printed_kappa
@@ -84,8 +84,8 @@ def plan(
         gradient_evaluations=m * T,
         r=smooth.r,
         kappa=smooth.kappa,
-        shuffling_epsilon=shuffling.amplified_epsilon(unit / scale**2, n, privacy.delta),
-        shuffling_scale=sqrt(unit / shuffling.local_rho(eps, n, privacy.delta)),
+        shuffling_epsilon=shuffling.epsilon_of(unit / scale**2, privacy.delta, n),
+        shuffling_scale=_shuffling_scale(unit, n, privacy),
         **made,
     )
 
@@ -96,3 +96,10 @@ def shuffled_truncated_md(objective, plan, mechanism):
     if not objective.problem.draws_per_replicate:
         objective.reorder(mechanism.permutation("records", plan.n))
     return truncated_mirror_descent(objective, plan, mechanism)
+
+
+def _shuffling_scale(unit: float, n: int, privacy: PrivacySpec) -> float:
+    """Noise of a gradient for which amplification by shuffling would give the claim; NaN where n is too small."""
+    if shuffling.largest_local_epsilon(n, 0.5 * privacy.delta) <= 0:
+        return nan
+    return sqrt(unit / shuffling.local_budget(privacy.epsilon, privacy.delta, n)[2])

@@ -1,8 +1,12 @@
-"""Amplification by shuffling: what a shuffle of n locally private reports would be worth.
+"""Amplification by shuffling: records that are each randomised with a local (epsilon_0, delta_0), then permuted.
 
-Feldman, McMillan, Talwar 2022, Theorem 3.1 (adaptive reports in random order), with the rule for the local delta of
-their approximate version. Both formulas are from memory: nothing here may support a status of the ledger until they
-have been checked; the values are shown beside bounds that do not need them.
+Feldman, McMillan and Talwar 2021, Theorem 3.1: shuffling n mechanisms that are each epsilon_0-differentially private,
+adaptively chosen, gives ``F(epsilon_0, n, dh)`` at ``dh``, for ``epsilon_0 <= ln(n/(16 ln(2/dh)))``, with
+
+    F = ln(1 + tanh(epsilon_0/2) (8 sqrt(e^epsilon_0 ln(4/dh)/n) + 8 e^epsilon_0/n)).
+
+A local delta_0 costs ``n (e^F + 1)(1 + e^(-epsilon_0)/2) delta_0`` of delta besides; here half of delta goes to each
+part. The formula and this rule are from memory (chapter su2023): what rests on them alone is `unproven`.
 """
 
 from __future__ import annotations
@@ -11,77 +15,85 @@ import math
 
 from scipy.optimize import brentq
 
+from dpsco_bench.errors import Refusal
 from dpsco_bench.privacy.accountants.checks import require_count, require_delta, require_nonnegative, require_target
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
 
-_LEAST = 1e-12
+
+def accountant_name() -> str:
+    """Name of this accountant for the privacy ledger."""
+    return "shuffling of local zCDP, formula from memory"
 
 
-def shuffled_epsilon(local_epsilon: float, reports: int, delta: float) -> float:
-    """``ln(1 + tanh(e/2) (8 sqrt(exp(e) ln(4/delta)/n) + 8 exp(e)/n))`` for ``e``-private reports.
+def largest_local_epsilon(n: int, delta: float) -> float:
+    """Largest epsilon_0 for which the theorem is stated, ``ln(n/(16 ln(2/delta)))``; negative for small n."""
+    require_count("n", n)
+    require_delta(delta)
+    return math.log(n / (16.0 * math.log(2.0 / delta)))
+
+
+def shuffled_epsilon(local: float, n: int, delta: float) -> float:
+    """The theorem's ``F(local, n, delta)``.
 
     Parameters
     ----------
-    local_epsilon : float
-        >= 0; the theorem holds up to `largest_local_epsilon`.
-    reports : int
-        n.
+    local : float
+        epsilon_0 >= 0. The formula is evaluated outside its range too: see `largest_local_epsilon`.
+    n : int
+        Records, >= 1.
     delta : float
         In (0, 1).
     """
-    require_nonnegative("local_epsilon", local_epsilon)
-    require_count("reports", reports)
+    require_nonnegative("local epsilon", local)
+    require_count("n", n)
     require_delta(delta)
-    spread = math.exp(local_epsilon) / reports
-    return math.log1p(math.tanh(0.5 * local_epsilon) * 8.0 * (math.sqrt(spread * math.log(4.0 / delta)) + spread))
+    grown = math.exp(local)
+    return math.log1p(math.tanh(0.5 * local) * (8.0 * math.sqrt(grown * math.log(4.0 / delta) / n) + 8.0 * grown / n))
 
 
-def largest_local_epsilon(reports: int, delta: float) -> float:
-    """``ln(n/(16 ln(2/delta)))``, up to which the theorem holds; negative where n is too small."""
-    return math.log(reports / (16.0 * math.log(2.0 / delta)))
+def local_budget(epsilon: float, delta: float, n: int) -> tuple[float, float, float]:
+    """What each record may spend for (epsilon, delta) after shuffling.
 
+    Returns
+    -------
+    tuple of float
+        The largest epsilon_0 in the theorem's range with ``F(epsilon_0, n, delta/2) <= epsilon``, its delta_0, and the
+        rho for which rho-zCDP implies both.
 
-def local_delta(epsilon: float, local_epsilon: float, reports: int, delta: float) -> float:
-    """Delta of each report that leaves half of ``delta`` for their failures."""
-    return 0.5 * delta / (reports * (math.exp(epsilon) + 1.0) * (1.0 + 0.5 * math.exp(-local_epsilon)))
-
-
-def local_rho(epsilon: float, reports: int, delta: float) -> float:
-    """Largest rho of rho-zCDP reports whose shuffle is (epsilon, delta)-private by these formulas; NaN for small n.
-
-    Half of delta goes to the shuffle, half to the reports' own failures.
+    Raises
+    ------
+    Refusal
+        Where the theorem's range is empty.
     """
     require_target(epsilon, delta)
-    require_count("reports", reports)
-    high = largest_local_epsilon(reports, 0.5 * delta)
-    if high <= _LEAST:
-        return math.nan
-
-    def excess(e: float) -> float:
-        return shuffled_epsilon(e, reports, 0.5 * delta) - epsilon
-
-    e = high if excess(high) <= 0.0 else float(brentq(excess, 0.0, high, xtol=1e-14))
-    return zcdp_rho(e, local_delta(epsilon, e, reports, delta))
+    most = largest_local_epsilon(n, 0.5 * delta)
+    if most <= 0.0:
+        raise Refusal("shuffling", f"n = {n} is too small for the theorem at delta = {delta:g}")
+    local = most
+    if shuffled_epsilon(most, n, 0.5 * delta) > epsilon:
+        local = float(brentq(lambda e: shuffled_epsilon(e, n, 0.5 * delta) - epsilon, 0.0, most, xtol=1e-15))
+    share = _local_delta(local, epsilon, delta, n)
+    return local, share, zcdp_rho(local, share)
 
 
-def amplified_epsilon(rho: float, reports: int, delta: float) -> float:
-    """Epsilon of the shuffle of rho-zCDP reports by these formulas.
+def epsilon_of(rho: float, delta: float, n: int) -> float:
+    """Epsilon after shuffling n records that are each randomised with local rho-zCDP.
 
-    The local epsilon is that of rho at the local delta, which depends on it and on the result: a fixed point. Beyond
-    `largest_local_epsilon` there is no amplification, and the result is the local epsilon.
+    The local epsilon_0 is the least one that is consistent with the delta_0 which F of it leaves. Where none lies in
+    the theorem's range, or F gives more, it is the epsilon of rho-zCDP: what holds without shuffling holds with it.
     """
     require_nonnegative("rho", rho)
-    high = largest_local_epsilon(reports, 0.5 * delta)
+    require_delta(delta)
+    most, alone = largest_local_epsilon(n, 0.5 * delta), zcdp_epsilon(rho, delta)
 
-    def amplified(e: float) -> float:
-        return shuffled_epsilon(e, reports, 0.5 * delta)
+    def excess(local: float) -> float:
+        share = _local_delta(local, shuffled_epsilon(local, n, 0.5 * delta), delta, n)
+        return zcdp_epsilon(rho, share) - local
 
-    def excess(e: float, whole: float) -> float:
-        return zcdp_epsilon(rho, local_delta(whole, e, reports, delta)) - e
+    if most <= 0.0 or excess(0.0) <= 0.0 or excess(most) > 0.0:
+        return alone
+    return min(alone, shuffled_epsilon(float(brentq(excess, 0.0, most, xtol=1e-15)), n, 0.5 * delta))
 
-    if high > _LEAST and excess(high, amplified(high)) <= 0.0:
-        return amplified(float(brentq(lambda e: excess(e, amplified(e)), 0.0, high, xtol=1e-14)))
-    top = 1.0
-    while excess(top, top) > 0.0:
-        top *= 2.0
-    return float(brentq(lambda e: excess(e, e), 0.0, top, xtol=1e-14))
+
+def _local_delta(local: float, epsilon: float, delta: float, n: int) -> float:
+    return 0.5 * delta / (n * (math.exp(epsilon) + 1.0) * (1.0 + 0.5 * math.exp(-local)))

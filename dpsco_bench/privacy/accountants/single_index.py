@@ -24,6 +24,12 @@ least
 and the divergence, an expectation of a function that grows with the loss, is at least that of the mixture over ``k``.
 Without the last term of the mean this is the formula of the wang2017 chapter, which fits the reversed contribution:
 there the steps that do not draw the record have losses that average to zero. The two differ by about ``N/n``.
+
+*Opposed contribution* (`opposed_epsilon`): all other records contribute one and the same vector and the differing one
+its opposite, against all alike. Then a step that draws the record moves by ``s``, twice the norm of a contribution, and
+the pair is ``(1-q) N(0,1) + q N(s,1)`` against ``N(0,1)``. If it can be drawn several times in a step, which moves the
+step by a multiple of ``s``, then ``q`` is the probability of drawing it at all: the events above say that an increasing
+function of the steps is large, and moving further makes them more probable.
 """
 
 from __future__ import annotations
@@ -40,6 +46,7 @@ from dpsco_bench.privacy.accountants.checks import (
     require_count,
     require_delta,
     require_nonnegative,
+    require_rate,
     require_target,
 )
 from dpsco_bench.privacy.accountants.losses import (
@@ -143,6 +150,41 @@ def single_index_scale(epsilon: float, delta: float, steps: int, population: int
 
     start = max(_LEAST_SCALE, clt_multiplier(budget, 1.0 / population, steps))
     return least_noise(epsilon_of, epsilon, start, SCALE_TOLERANCE, _LEAST_SCALE)
+
+
+def opposed_epsilon(shift_over_sigma: float, steps: int, rate: float, delta: float) -> float:
+    """Lower bound on epsilon of Gaussian steps, all records but one contributing the same and that one the opposite.
+
+    Parameters
+    ----------
+    shift_over_sigma : float
+        The replace-one change of a step that draws the record once, over the noise standard deviation, >= 0.
+    steps : int
+        Number of releases, >= 1.
+    rate : float
+        Probability that a step draws the record at least once, in (0, 1].
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        An epsilon below which the transcript is not (epsilon, delta)-differentially private under replace-one
+        neighbours, >= 0; at rate 1 it is exact for a record that is drawn once.
+
+    Raises
+    ------
+    InputError
+        For arguments out of range.
+    """
+    require_nonnegative("shift_over_sigma", shift_over_sigma)
+    require_count("steps", steps)
+    require_rate(rate)
+    require_delta(delta)
+    if rate == 1.0 or shift_over_sigma in (0.0, math.inf):
+        return gaussian.gdp_epsilon(shift_over_sigma * math.sqrt(steps), delta)
+    tested = _reversed_epsilon(GaussianPair(shift_over_sigma, rate, False), int(steps), delta)
+    return max(tested, _vanishing_epsilon(shift_over_sigma, int(steps), rate, delta))
 
 
 def _reversed_epsilon(pair: GaussianPair, steps: int, delta: float) -> float:

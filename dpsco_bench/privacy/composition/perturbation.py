@@ -5,7 +5,7 @@ the covering noise. Given the exact minimiser, which nobody sees, the covering n
 
 - ``linear`` losses: two Gaussian releases, composed exactly: ``mu^2 = (s/s1)^2 + (s'/s2)^2``;
 - other losses: the Jacobian's logarithm, the density ratio's tail bound at delta/2 and the Gaussian's epsilon at
-  delta/2 add up. Without covering noise the tail bound has all of delta.
+  delta/2 add up. Without covering noise the tail bound has all of delta. Several releases share it equally.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ def covers(plan: Plan) -> bool:
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     """An upper bound, since what is released is a function of the noisy mean, not the mean itself."""
     linear, cover = _split(plan)
-    ratio = linear.sensitivity / scales[linear.name]
-    covering = cover.sensitivity / scales[cover.name] if cover else 0.0
+    k, ratio = linear.releases, linear.sensitivity / scales[linear.name]
+    covering = cover.sensitivity * math.sqrt(cover.releases) / scales[cover.name] if cover else 0.0
     if linear.loss_class == "linear":
-        return Charge(gaussian.gdp_epsilon(math.hypot(ratio, covering), delta), "upper", gaussian.accountant_name())
+        mu = math.hypot(ratio * math.sqrt(k), covering)
+        return Charge(gaussian.gdp_epsilon(mu, delta), "upper", gaussian.accountant_name())
     share = 0.5 * delta if cover else delta
-    epsilon = objective.tail_epsilon(ratio, linear.log_jacobian, _tail(linear, share))
+    epsilon = k * objective.tail_epsilon(ratio, linear.log_jacobian, _tail(linear, share / k))
     return Charge(epsilon + gaussian.gdp_epsilon(covering, share), "upper", objective.accountant_name())
 
 
@@ -50,21 +51,21 @@ def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
         Where Jacobian and covering noise use up epsilon.
     """
     linear, cover = _split(plan)
-    epsilon, delta = privacy.epsilon, privacy.delta
+    k, epsilon, delta = linear.releases, privacy.epsilon, privacy.delta
     if linear.loss_class == "linear":
         mu = gaussian.gdp_mu(epsilon, delta)
-        rest = mu * math.sqrt(1.0 - COVER**2) if cover else mu
+        rest = mu * math.sqrt((1.0 - COVER**2) / k) if cover else mu / math.sqrt(k)
         return _with_cover({linear.name: linear.sensitivity / rest}, cover, COVER * mu)
     if cover:
         epsilon, delta = (1.0 - COVER) * epsilon, 0.5 * delta
-    ratio = objective.tail_ratio(epsilon, linear.log_jacobian, _tail(linear, delta))
+    ratio = objective.tail_ratio(epsilon / k, linear.log_jacobian, _tail(linear, delta / k))
     return _with_cover(
         {linear.name: linear.sensitivity / ratio}, cover, gaussian.gdp_mu(COVER * privacy.epsilon, delta)
     )
 
 
 def _with_cover(scales: dict[str, float], cover: Query | None, mu: float) -> dict[str, float]:
-    return {**scales, cover.name: cover.sensitivity / mu} if cover else scales
+    return {**scales, cover.name: cover.sensitivity * math.sqrt(cover.releases) / mu} if cover else scales
 
 
 def _tail(query: PerturbedObjectiveQuery, delta: float) -> float:
@@ -75,8 +76,8 @@ def _tail(query: PerturbedObjectiveQuery, delta: float) -> float:
 def _split(plan: Plan) -> tuple[PerturbedObjectiveQuery, CoveringQuery | None]:
     linear = [q for q in plan.queries if isinstance(q, PerturbedObjectiveQuery)]
     cover = [q for q in plan.queries if isinstance(q, CoveringQuery)]
-    once = all(q.releases == 1 and isinstance(q.records, Full) for q in plan.queries)
-    if len(linear) != 1 or len(cover) > 1 or len(linear) + len(cover) != len(plan.queries) or not once:
+    others = len(plan.queries) - len(linear) - len(cover)
+    if len(linear) != 1 or len(cover) > 1 or others or not all(isinstance(q.records, Full) for q in plan.queries):
         kinds = ", ".join(type(q).__name__ for q in plan.queries)
         raise Refusal("plan", f"no accountant here composes {kinds}")
     return linear[0], cover[0] if cover else None

@@ -10,7 +10,7 @@ from dpsco_bench.errors import Refusal
 from dpsco_bench.privacy.accountants import gaussian, pld, single_index
 from dpsco_bench.privacy.charge import Charge, Composition
 from dpsco_bench.privacy.composition.shifts import scale_for, total_cost
-from dpsco_bench.privacy.plan import Plan, Poisson, Query, SingleIndex, WithReplacement
+from dpsco_bench.privacy.plan import Plan, Poisson, Query, SingleIndex
 from dpsco_bench.privacy.spec import PrivacySpec
 
 _SINGLE_ALONE = "no accountant here composes single-index queries with others"
@@ -19,9 +19,8 @@ _profile_scale = lru_cache(maxsize=1024)(pld.single_index_upper_scale)
 
 
 def covers(plan: Plan) -> bool:
-    """Whether all noise is normal and some query draws its records, none of them with replacement."""
-    normal = all(q.is_normal for q in plan.queries)
-    return normal and not any(isinstance(q.records, WithReplacement) for q in plan.queries)
+    """Whether all noise is normal and some query draws its records."""
+    return all(q.is_normal for q in plan.queries) and any(q.records.sampled for q in plan.queries)
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:

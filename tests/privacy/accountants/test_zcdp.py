@@ -1,0 +1,115 @@
+"""Conversions of zCDP, and the zCDP parameter of generalised Gaussians against quadrature."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.signal import fftconvolve
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.privacy.accountants.counting import counting_epsilon
+from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
+
+DELTA = 1e-6
+
+
+def test_check_vector():
+    assert zcdp_rho(1.0, DELTA) == pytest.approx(0.024356, abs=5e-7)
+
+
+@pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-2, 0.3])
+@pytest.mark.parametrize("rho", [1e-9, 1e-4, 0.02, 1.0, 30.0, 1e5])
+def test_epsilon_is_the_minimum_over_the_orders(rho, delta):
+    a = 1 + np.exp(np.linspace(-12, -math.log(delta) + 3, 200_001))
+    bounds = rho * a + np.log1p(-1 / a) - (math.log(delta) + np.log(a)) / (a - 1)
+    assert zcdp_epsilon(rho, delta) == pytest.approx(max(0.0, bounds.min()), rel=1e-6, abs=1e-9)
+    assert zcdp_epsilon(rho, delta) <= max(0.0, bounds.min()) + 1e-12
+
+
+@pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.3])
+@pytest.mark.parametrize("epsilon", [1e-6, 0.01, 1.0, 20.0, 1e6])
+def test_both_directions_agree(epsilon, delta):
+    assert zcdp_epsilon(zcdp_rho(epsilon, delta), delta) == pytest.approx(epsilon, rel=1e-9)
+
+
+def test_limits_and_ranges():
+    assert zcdp_epsilon(0.0, DELTA) == 0.0 and zcdp_epsilon(math.inf, DELTA) == math.inf
+    assert zcdp_epsilon(1e-30, DELTA) == 0.0
+    assert 1e280 <= zcdp_epsilon(1e280, DELTA) < 1.0001e280
+    for call in (lambda: zcdp_epsilon(-1.0, DELTA), lambda: zcdp_epsilon(1.0, 0.0), lambda: zcdp_rho(0.0, DELTA)):
+        with pytest.raises(InputError):
+            call()
+
+
+# --- generalised Gaussians in the plane: integrals over a grid on which the trapezoidal rule is far below the tolerance
+
+NORMS = [SmoothNorm(1.5, 2, "q"), SmoothNorm(1.25, 2, "q"), SmoothNorm(1.0, 2, "su2023"), SmoothNorm(2.0, 2)]
+ANGLES = np.linspace(0.0, math.pi / 4, 4)
+
+
+def squared(r, x, y):
+    largest = np.maximum(np.maximum(np.abs(x), np.abs(y)), 1e-300)
+    return (largest * ((np.abs(x) / largest) ** r + (np.abs(y) / largest) ** r) ** (1 / r)) ** 2
+
+
+def move(angle, norm, size):
+    """A vector of l_q norm ``size``."""
+    direction = np.array([math.cos(angle), math.sin(angle)])
+    return direction * (size / np.linalg.norm(direction, ord=norm.q))
+
+
+def renyi_divergence(order, norm, mu):
+    """D_a between GG(mu, 1) and GG(0, 1)."""
+    side = np.linspace(-13, 13, 521)
+    x, y = np.meshgrid(side, side, indexing="ij")
+    base = -squared(norm.r, x, y) / 2
+    u, v = x + order * mu[0], y + order * mu[1]  # where the integrand has its mass
+    logs = -order * squared(norm.r, u - mu[0], v - mu[1]) / 2 + (order - 1) * squared(norm.r, u, v) / 2
+    top = logs.max()
+    ratio = np.log(np.exp(logs - top).sum()) + top - np.log(np.exp(base).sum())
+    return ratio / (order - 1)
+
+
+@pytest.mark.parametrize("norm", NORMS, ids=lambda norm: f"r={norm.r:.3g},q={norm.q:.3g}")
+def test_renyi_divergences_are_below_those_of_the_stated_rho(norm):
+    """``D_a <= kappa a s^2/2``; equal at r = 2, in the plane up to three times too large elsewhere."""
+    ratios = [
+        renyi_divergence(order, norm, move(angle, norm, size)) / (norm.kappa * order * size**2 / 2)
+        for order in (1.1, 2.0, 8.0)
+        for angle in ANGLES
+        for size in (0.2, 1.0, 2.5)
+    ]
+    assert max(ratios) <= 1 + 1e-6
+    assert max(ratios) > (0.999 if norm.r == 2 else 0.3)
+
+
+def hockey_stick(norm, epsilon, mu, draws=1):
+    """Divergence of GG(mu, 1) from GG(0, 1), or of the means of ``draws`` of them."""
+    side = np.linspace(-12, 12, 961)
+    x, y = np.meshgrid(side, side, indexing="ij")
+    step = side[1] - side[0]
+    density = np.exp(-squared(norm.r, x, y) / 2)
+    steps = np.round(draws * mu / step).astype(int)
+    if draws == 2:
+        density = np.maximum(fftconvolve(density, density, mode="same"), 0.0)
+    density /= density.sum()
+    moved = np.roll(density, steps, axis=(0, 1))
+    return float(np.maximum(moved - math.exp(epsilon) * density, 0.0).sum()), steps * step / draws
+
+
+@pytest.mark.parametrize("draws", [1, 2])
+@pytest.mark.parametrize("norm", NORMS[:3], ids=lambda norm: f"r={norm.r:.3g},q={norm.q:.3g}")
+def test_the_exact_delta_is_below_the_one_converted_to(norm, draws):
+    """And above the one at which the counting test puts its lower bound."""
+    delta = 1e-3
+    for angle in ANGLES:
+        for size in (0.4, 1.2):
+            moved = hockey_stick(norm, 0.0, move(angle, norm, size), draws)[1]
+            shift = np.linalg.norm(moved, ord=norm.q)
+            epsilon = zcdp_epsilon(draws * norm.kappa * shift**2 / 2, delta)
+            assert hockey_stick(norm, epsilon, moved, draws)[0] <= delta
+            if angle == 0.0 and draws == 1:
+                lower = counting_epsilon(shift, 1, norm.r, 2, delta)
+                assert 0 < lower < epsilon
+                assert hockey_stick(norm, lower * (1 - 1e-3), moved)[0] >= delta

@@ -1,0 +1,279 @@
+"""Plans of several kinds of queries: parallel composition, zCDP, objective perturbation with covering noise, decay."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
+from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
+from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate, charge
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import Disjoint, GaussianQuery, Poisson, SingleIndex, WithReplacement, make_plan
+from dpsco_bench.privacy.queries import (
+    CoveringQuery,
+    DecayingNoisyMinimumQuery,
+    GeneralisedGaussianQuery,
+    PerturbedObjectiveQuery,
+)
+from dpsco_bench.privacy.rules import decaying_costs
+from dpsco_bench.privacy.spec import PrivacySpec
+
+PRIVACY = PrivacySpec(1.0, 1e-6)
+SMOOTH, PLAIN = SmoothNorm(1.5, 4, "q"), SmoothNorm(2.0, 4)
+
+
+def plan_of(*queries, **keywords):
+    return make_plan(*queries, gradient_evaluations=1, n=100, **keywords)
+
+
+def generalised(name="g", sensitivity=0.2, releases=1, smooth=SMOOTH, **keywords):
+    return GeneralisedGaussianQuery(name, sensitivity, releases, smooth=smooth, **keywords)
+
+
+# --- disjoint blocks ---------------------------------------------------------------------------------------------
+
+
+def test_disjoint_blocks_cost_the_dearest_alone():
+    plan = plan_of(GaussianQuery("a", 1.0, 5, Disjoint(10)), GaussianQuery("b", 3.0, 1, Disjoint(2)))
+    value = charge(plan, {"a": 1.0, "b": 10.0}, 1e-6)
+    assert value.epsilon == gdp_epsilon(1.0, 1e-6) and value.kind == "exact"
+    result = calibrate(plan, PRIVACY, "accounted")
+    mu = gdp_mu(1.0, 1e-6)
+    assert result.scales == pytest.approx({"a": 1.0 / mu, "b": 3.0 / mu})
+    assert result.charge.epsilon == pytest.approx(1.0) and result.privacy_status == "proven"
+
+
+def test_queries_on_all_records_come_on_top():
+    plan = plan_of(GaussianQuery("all", 1.0, 4, share=0.36), GaussianQuery("block", 1.0, 9, Disjoint(3)))
+    result, mu = calibrate(plan, PRIVACY, "accounted"), gdp_mu(1.0, 1e-6)
+    assert result.scales == pytest.approx({"all": 2.0 / (0.6 * mu), "block": 1.0 / (0.8 * mu)})
+    assert result.charge.epsilon == pytest.approx(1.0)
+    value = charge(plan, {"all": 1.0, "block": 0.5}, 1e-6)
+    assert value.epsilon == gdp_epsilon(math.sqrt(4 + 4), 1e-6)
+    unshared = plan_of(GaussianQuery("all", 1.0, 4), GaussianQuery("block", 1.0, 9, Disjoint(3)))
+    with pytest.raises(Refusal, match="shares are missing"):
+        calibrate(unshared, PRIVACY, "accounted")
+
+
+def test_blocks_join_a_sampled_query():
+    """A record may be in one block and in every Poisson batch."""
+    sampled = GaussianQuery("sum", 0.4, 20, Poisson(0.1))
+    plan = plan_of(GaussianQuery("a", 1.0, 5, Disjoint(10), share=0.3), sampled)
+    shared = plan_of(GaussianQuery("a", 1.0, 1, share=0.3), sampled)
+    scales = {"a": 4.0, "sum": 1.0}
+    assert charge(plan, scales, 1e-6).epsilon == charge(shared, scales, 1e-6).epsilon
+
+
+def test_sizes_are_checked():
+    for records in (lambda: Disjoint(0), lambda: WithReplacement(10, 0), lambda: WithReplacement(0, 3)):
+        with pytest.raises(InputError):
+            records()
+
+
+# --- generalised Gaussians ---------------------------------------------------------------------------------------
+
+
+def test_generalised_gaussians_add_up_in_zcdp():
+    plan = plan_of(generalised(releases=7), GaussianQuery("n", 0.3, 2))
+    value = charge(plan, {"g": 2.0, "n": 3.0}, 1e-6)
+    rho = 7 * 2.0 * 0.01 / 2 + 2 * 0.01 / 2
+    assert value.epsilon == pytest.approx(zcdp_epsilon(rho, 1e-6)) and value.kind == "upper"
+
+
+@pytest.mark.parametrize("records", [None, Disjoint(5)])
+def test_accounted_noise_of_generalised_gaussians(records):
+    query = generalised(releases=9) if records is None else generalised(releases=9, records=records)
+    result = calibrate(plan_of(query), PRIVACY, "accounted")
+    times = 9 if records is None else 1
+    assert result.scales["g"] == pytest.approx(0.2 * math.sqrt(2.0 * times / (2 * zcdp_rho(1.0, 1e-6))))
+    assert result.charge.epsilon == pytest.approx(1.0) and result.privacy_status == "proven"
+
+
+def test_exponent_two_is_charged_as_gaussian():
+    query, plain = generalised(smooth=PLAIN, releases=3), GaussianQuery("g", 0.2, 3)
+    assert query.law == "normal" and query.norm == 2.0
+    for records in ({}, {"records": Disjoint(4)}):
+        first, second = plan_of(generalised(smooth=PLAIN, releases=3, **records)), plan_of(plain)
+        if not records:
+            assert charge(first, {"g": 0.7}, 1e-6) == charge(second, {"g": 0.7}, 1e-6)
+        assert charge(first, {"g": 0.7}, 1e-6).kind == "exact"
+    mechanisms = [Mechanism(plan_of(q), {"g": 0.7}, "what", 1, 0, 5) for q in (query, plain)]
+    first, second = (m.release("g", np.zeros((5, 4)), 1) for m in mechanisms)
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("smooth", [SMOOTH, PLAIN], ids=["r=3", "r=2"])
+def test_a_mean_of_draws_costs_as_much_as_its_shift_in_each(smooth):
+    """Sensitivity s/m and m draws: ``kappa s^2/(2 m scale^2)``, as if one record had shifted m draws by s/m each."""
+    query = generalised(sensitivity=1.0 / 8, releases=6, records=Disjoint(8), draws=8, smooth=smooth)
+    value = charge(plan_of(query), {"g": 0.5}, 1e-6)
+    cost = smooth.kappa / (8 * 0.25)
+    expected = gdp_epsilon(math.sqrt(cost), 1e-6) if smooth is PLAIN else zcdp_epsilon(cost / 2, 1e-6)
+    assert value.epsilon == pytest.approx(expected)
+    z = Mechanism(plan_of(query), {"g": 0.5}, "what", 1, 0, 4000).release("g", np.zeros((4000, 4)), 2)
+    one = Mechanism(plan_of(generalised(smooth=smooth)), {"g": 0.5}, "what", 1, 0, 4000).release(
+        "g", np.zeros((4000, 4))
+    )
+    assert np.var(z) == pytest.approx(np.var(one) / 8, rel=0.1)
+
+
+def test_the_mechanism_draws_the_declared_law_and_splits():
+    plan = plan_of(generalised(releases=5))
+    whole = Mechanism(plan, {"g": 2.0}, "what", 1, 0, 6).release("g", np.zeros((6, 4)), 3)
+    parts = [Mechanism(plan, {"g": 2.0}, "what", 1, first, 3).release("g", np.zeros((3, 4)), 3) for first in (0, 3)]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+    silent = Mechanism(plan, {"g": 0.0}, "what", 1, 0, 6)
+    assert silent.release("g", np.ones((6, 4)))[0, 0] == 1.0 and not silent._streams
+
+
+def test_a_refuted_claim_is_refuted_by_a_lower_bound():
+    """zCDP gives an upper bound only; where a test on one coordinate beats the claim, that is what is reported."""
+    strong = plan_of(generalised(records=Disjoint(3), releases=4, paper_scale=0.2 / 1.2))
+    result = calibrate(strong, PRIVACY, "paper")
+    assert result.charge.kind == "lower" and result.privacy_status == "exceeds_claim"
+    assert 1.0 < result.charge.epsilon < charge(strong, result.scales, 1e-6).epsilon
+    between = calibrate(plan_of(generalised(paper_scale=1.05)), PRIVACY, "paper")
+    assert between.charge.kind == "upper" and between.privacy_status == "unproven"
+
+
+def test_single_indices_are_refuted_too():
+    """The attained Poisson pair: upper and lower value lie within a factor of two, and around a refuted claim."""
+    plan = plan_of(GaussianQuery("g", 2.0, 400, SingleIndex(20), paper_scale=0.5))
+    result = calibrate(plan, PRIVACY, "paper")
+    upper = charge(plan, result.scales, 1e-6).epsilon
+    assert result.privacy_status == "exceeds_claim" and upper / 2 < result.charge.epsilon < upper
+
+
+def test_add_remove_halves_the_shift_of_normal_noise_only():
+    assert add_remove_epsilon(plan_of(generalised(smooth=PLAIN)), {"g": 0.5}, 1e-6) == gdp_epsilon(0.2, 1e-6)
+    assert math.isnan(add_remove_epsilon(plan_of(generalised()), {"g": 0.5}, 1e-6))
+
+
+def test_kinds_that_do_not_compose():
+    poisson = plan_of(generalised(), GaussianQuery("sum", 0.4, 20, Poisson(0.1)))
+    with pytest.raises(Refusal, match="no accountant here composes GeneralisedGaussianQuery, GaussianQuery"):
+        charge(poisson, {"g": 1.0, "sum": 1.0}, 1e-6)
+
+
+# --- batches drawn with replacement ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("smooth", [SMOOTH, PLAIN], ids=["r=3", "r=2"])
+def test_batches_with_replacement_are_never_proven(smooth):
+    query = generalised(releases=50, smooth=smooth, records=WithReplacement(100, 10), paper_scale=3.0)
+    quiet = calibrate(plan_of(query), PRIVACY, "paper")
+    assert quiet.charge.kind == "lower" and quiet.privacy_status == "unproven"
+    assert "lower bound" in quiet.charge.accountant
+    loud = calibrate(
+        plan_of(generalised(releases=50, smooth=smooth, records=query.records, paper_scale=0.03)), PRIVACY, "paper"
+    )
+    assert loud.privacy_status == "exceeds_claim" and loud.charge.epsilon > quiet.charge.epsilon
+    with pytest.raises(Refusal, match="^calibration accounted refused: .* with replacement; full batches .fullbatch."):
+        calibrate(plan_of(query), PRIVACY, "accounted")
+    with pytest.raises(Refusal, match="with replacement"):
+        charge(plan_of(query, GaussianQuery("n", 1.0, 1)), {"g": 1.0, "n": 1.0}, 1e-6)
+
+
+def test_batches_with_replacement_are_uniform():
+    plan = plan_of(GaussianQuery("g", 1.0, 30, WithReplacement(20, 6)))
+    source = Mechanism(plan, {"g": 1.0}, "what", 1, 0, 200)
+    batches = [source.sample("g", t) for t in range(30)]
+    assert batches[0].indices.shape == (200, 6) and batches[0].expected_size == 6.0
+    np.testing.assert_array_equal(batches[0].sizes, 6.0)
+    counts = np.bincount(np.concatenate([b.indices.ravel() for b in batches]), minlength=20)
+    assert np.abs(counts - 1800).max() < 5 * math.sqrt(1800)
+    part = Mechanism(plan, {"g": 1.0}, "what", 1, 50, 10).sample("g", 7)
+    np.testing.assert_array_equal(part.indices, batches[7].indices[50:60])
+
+
+def test_disjoint_blocks_are_not_drawn():
+    source = Mechanism(plan_of(GaussianQuery("g", 1.0, 3, Disjoint(5))), {"g": 1.0}, "what", 1, 0, 2)
+    with pytest.raises(InputError, match="^sample of g"):
+        source.sample("g")
+
+
+# --- objective perturbation --------------------------------------------------------------------------------------
+
+
+def perturbed(loss_class, jacobian=0.2, closed_form=False, cover=True):
+    linear = PerturbedObjectiveQuery(
+        "linear", 2.0, 1, log_jacobian=jacobian, loss_class=loss_class, dimension=9, closed_form=closed_form
+    )
+    return plan_of(linear, CoveringQuery("cover", 0.01, 1)) if cover else plan_of(linear)
+
+
+@pytest.mark.parametrize("cover", [True, False])
+@pytest.mark.parametrize("loss_class", ["linear", "glm", "any"])
+def test_accounted_objective_perturbation_meets_the_claim(loss_class, cover):
+    result = calibrate(perturbed(loss_class, cover=cover), PRIVACY, "accounted")
+    assert result.charge.kind == "upper" and result.charge.epsilon == pytest.approx(1.0, rel=1e-9)
+    assert result.privacy_status == ("proven" if cover else "target_law_only")
+    closed = calibrate(perturbed(loss_class, closed_form=True, cover=cover), PRIVACY, "accounted")
+    assert closed.privacy_status == "proven" and closed.scales == result.scales
+
+
+def test_less_is_known_of_the_loss_more_noise_it_takes():
+    scales = [calibrate(perturbed(c), PRIVACY, "accounted").scales["linear"] for c in ("linear", "glm", "any")]
+    assert scales == sorted(scales)
+
+
+def test_linear_losses_ignore_the_jacobian_and_spend_a_tenth_of_mu_on_the_cover():
+    result, mu = calibrate(perturbed("linear"), PRIVACY, "accounted"), gdp_mu(1.0, 1e-6)
+    assert result.scales == pytest.approx({"linear": 2.0 / (math.sqrt(0.99) * mu), "cover": 0.01 / (0.1 * mu)})
+
+
+def test_a_jacobian_that_uses_up_epsilon_is_refused():
+    with pytest.raises(Refusal, match="the Jacobian alone costs epsilon 0.95 of 0.9"):
+        calibrate(perturbed("glm", jacobian=0.95), PRIVACY, "accounted")
+
+
+def test_nothing_else_composes_with_a_perturbed_objective():
+    plan = plan_of(perturbed("glm", cover=False).queries[0], GaussianQuery("more", 1.0, 1))
+    with pytest.raises(Refusal, match="no accountant here composes PerturbedObjectiveQuery, GaussianQuery"):
+        charge(plan, {"linear": 1.0, "more": 1.0}, 1e-6)
+    with pytest.raises(InputError, match="^loss_class of linear = 'convex': must be one of linear, glm, any"):
+        perturbed("convex")
+
+
+# --- report noisy max whose scores forget ------------------------------------------------------------------------
+
+
+def decaying(releases=40, **keywords):
+    fields = {"decay": 0.9, "first": 0.5, "later": 0.3, "start": 0.4, "floor": 0.2, **keywords}
+    return DecayingNoisyMinimumQuery("v", 0.5, releases, **fields)
+
+
+def test_costs_of_the_records_are_those_summed_release_by_release():
+    query = decaying(start=0.1, floor=0.05)
+    scales = np.maximum(0.1 * 0.9 ** np.arange(40), 0.05)
+    scales[0] = 0.1
+    changes = np.zeros((40, 40))
+    for i in range(40):
+        for t in range(i, 40):
+            changes[i, t] = 0.9**t * 0.5 if i == 0 else 0.9 ** (t - i) * 0.3
+    costs = np.sum((2 * changes / scales) ** 2 / 2, axis=1)
+    assert decaying_costs(query) == pytest.approx((costs[0], costs[1:].max()))
+    value = charge(plan_of(query), {"v": 7.0}, 1e-6)
+    assert value.epsilon == pytest.approx(zcdp_epsilon(costs.max() / 49, 1e-6)) and value.kind == "upper"
+
+
+@pytest.mark.parametrize("later", [0.01, 3.0])
+def test_accounted_decaying_noise_meets_the_claim(later):
+    result = calibrate(plan_of(decaying(later=later)), PRIVACY, "accounted")
+    assert result.charge.epsilon == pytest.approx(1.0) and result.privacy_status == "proven"
+
+
+def test_decaying_queries_draw_with_their_factors():
+    query = decaying(releases=6, lazy=False)
+    source = Mechanism(plan_of(query), {"v": 2.0}, "what", 1, 0, 5000)
+    deviations = [np.std(source._noise(query, t, 4)) for t in range(6)]
+    np.testing.assert_allclose(deviations, 2.0 * math.sqrt(2) * query.factors(0, 6), rtol=0.03)
+
+
+@pytest.mark.parametrize("field", ["decay", "first", "later", "start", "floor"])
+def test_ranges_of_a_decaying_query(field):
+    with pytest.raises(InputError, match=f"^{field} of v = 0"):
+        decaying(**{field: 0.0})

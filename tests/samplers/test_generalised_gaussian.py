@@ -1,0 +1,136 @@
+"""The law of generalised Gaussian noise: radius, direction, moments; and which numbers it is made of."""
+
+import math
+
+import array_api_strict as strict
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.integrate import quad
+from scipy.special import gamma
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+from dpsco_bench.samplers.generalised_gaussian import generalised_gaussian_mean
+
+STREAM = Stream(stream_key(3, "tests", "generalised gaussian"))
+LAWS = [(2.0, 5), (2.4, 2), (3.0, 6), (7.155, 3), (60.0, 4), (500.0, 2), (3.0, 33)]
+
+
+def draws(r, d, count=40_000, stream=STREAM):
+    return stream.generalised_gaussian(0, 1, 0, count, d, r)[0].astype(np.float64)
+
+
+def norm(z, r):
+    largest = np.abs(z).max(axis=-1, keepdims=True)
+    return (largest * (np.abs(z / largest) ** r).sum(axis=-1, keepdims=True) ** (1 / r))[..., 0]
+
+
+def moment(k, r, d):
+    """E|z_1|^k (chapter bassily2021, G2)."""
+    radius = 2 ** (k / 2) * gamma((d + k) / 2) / gamma(d / 2)
+    return radius * gamma((k + 1) / r) * gamma(d / r) / (gamma(1 / r) * gamma((d + k) / r))
+
+
+@pytest.mark.parametrize(("r", "d"), LAWS)
+def test_radius_and_direction(r, d):
+    """``||z||_r ~ chi_d``; ``|z_1|^r/||z||_r^r ~ Beta(1/r, (d-1)/r)``; independent; signs fair and independent."""
+    z = draws(r, d)
+    radius = norm(z, r)
+    assert stats.kstest(radius, stats.chi(d).cdf).pvalue > 1e-3
+    share = np.abs(z[:, 0] / radius)
+    # Much of the law of |z_1|^r lies where |z_1| rounds to the norm: look below that, and above where v^r is zero.
+    v = np.linspace(0.3 if r > 100 else 0.0, 1.0 - 1e-5, 4001)
+    distance = np.searchsorted(np.sort(share), v) / len(z) - stats.beta(1 / r, (d - 1) / r).cdf(v**r)
+    assert np.abs(distance).max() < 1.95 / math.sqrt(len(z))
+    assert abs(np.corrcoef(radius, share)[0, 1]) < 5 / math.sqrt(len(z))
+    signs = (z > 0) @ (1 << np.arange(min(d, 6))) if d <= 6 else (z[:, :6] > 0) @ (1 << np.arange(6))
+    assert stats.chisquare(np.bincount(signs, minlength=1 << min(d, 6))).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("r", [2.5, 10.0])
+def test_density_in_the_plane(r):
+    """A chi-square test against the density, integrated over cells of the first quadrant."""
+    edges = np.array([0.0, 0.4, 0.9, 1.6, 12.0])
+    volume = (2 * gamma(1 + 1 / r)) ** 2 / gamma(1 + 2 / r)
+    constant = 4 / (volume * 2 * gamma(2))  # all four quadrants folded on one
+
+    def inner(x, low, high):
+        return quad(lambda y: math.exp(-((x**r + y**r) ** (2 / r)) / 2), low, high, epsabs=1e-10)[0]
+
+    expected = np.array(
+        [
+            [constant * quad(inner, a, b, args=(c, e), epsabs=1e-9)[0] for c, e in zip(edges, edges[1:], strict=False)]
+            for a, b in zip(edges, edges[1:], strict=False)
+        ]
+    )
+    assert expected.sum() == pytest.approx(1.0, abs=1e-6)
+    z = np.abs(draws(r, 2, 100_000))
+    counts = np.histogram2d(z[:, 0], z[:, 1], bins=[edges, edges])[0]
+    assert counts.sum() == len(z)
+    scaled = expected.ravel() * (len(z) / expected.sum())
+    assert stats.chisquare(counts.ravel(), scaled).pvalue > 1e-3
+
+
+def test_moments_of_the_chapters():
+    """Check vectors: bassily2021 section 10 (r = 10, d = 3) and su2023 section 10 (r = 3, d = 6, sigma = 1.3)."""
+    assert [moment(k, 10.0, 3) for k in (1, 2, 4)] == pytest.approx([1.0385517304, 1.5922222527, 6.4406743063])
+    assert 1.69 * moment(2, 3.0, 6) == pytest.approx(2.51571, rel=2e-6)
+    z, count = np.abs(draws(10.0, 3, 200_000)), 200_000
+    for k in (1, 2, 4):
+        assert abs(np.mean(z[:, 0] ** k) - moment(k, 10.0, 3)) < 4 * np.std(z[:, 0] ** k) / math.sqrt(count)
+    squared = (1.3 * norm(draws(3.0, 6, count), 3.0)) ** 2
+    for k, value in ((1, 10.14), (2, 137.093)):
+        assert abs(np.mean(squared**k) - value) < 4 * np.std(squared**k) / math.sqrt(count)
+
+
+def test_one_dimension_is_the_normal_law():
+    assert stats.kstest(draws(7.0, 1).ravel(), stats.norm.cdf).pvalue > 1e-3
+
+
+def test_exponent_two_is_the_normal_law():
+    z = draws(2.0, 4)
+    assert stats.kstest(z.ravel(), stats.norm.cdf).pvalue > 1e-3
+    assert np.abs(z.T @ z / len(z) - np.eye(4)).max() < 5 / math.sqrt(len(z)) * math.sqrt(2)
+
+
+@pytest.mark.parametrize("draw", ["vector", "mean"])
+def test_steps_and_replicates_may_be_split(draw):
+    def drawn(*where):
+        if draw == "vector":
+            return STREAM.generalised_gaussian(*where, 5, 3.0)
+        return generalised_gaussian_mean(STREAM, *where, 5, 3.0, 7)
+
+    whole = drawn(4, 6, 2, 9)
+    np.testing.assert_array_equal(whole[2:5], drawn(6, 3, 2, 9))
+    np.testing.assert_array_equal(whole[:, 3:4], drawn(4, 6, 5, 1))
+
+
+def test_the_mean_is_the_mean_of_successive_steps(monkeypatch):
+    expected = STREAM.generalised_gaussian(35, 14, 1, 3, 4, 6.0).reshape(2, 7, 3, 4).astype(float).mean(axis=1)
+    for most in (1, 1 << 17):
+        monkeypatch.setattr("dpsco_bench.samplers.generalised_gaussian._MOST_VALUES", most)
+        np.testing.assert_allclose(generalised_gaussian_mean(STREAM, 5, 2, 1, 3, 4, 6.0, 7), expected, rtol=1e-13)
+
+
+def test_a_mean_of_normals_takes_one_draw():
+    mean = generalised_gaussian_mean(STREAM, 0, 4, 0, 5000, 3, 2.0, 9)
+    np.testing.assert_allclose(mean, STREAM.normal(0, 4, 0, 5000, 3) / 3.0, rtol=1e-7)
+
+
+def test_other_namespaces_get_the_same_numbers():
+    other = Stream(STREAM.key, strict).generalised_gaussian(0, 2, 0, 3, 4, 3.0)
+    np.testing.assert_array_equal(np.asarray(other), STREAM.generalised_gaussian(0, 2, 0, 3, 4, 3.0))
+
+
+def test_large_dimensions_and_exponents_stay_finite():
+    for r, d in ((1000.0, 1), (1000.0, 2), (20.0, 5000)):
+        z = draws(r, d, 2000)
+        assert np.isfinite(z).all()
+        assert np.mean(norm(z, r) ** 2) == pytest.approx(d, rel=0.15)
+
+
+def test_an_infinite_exponent_is_refused():
+    with pytest.raises(InputError, match="^r = inf"):
+        STREAM.generalised_gaussian(0, 1, 0, 1, 3, math.inf)

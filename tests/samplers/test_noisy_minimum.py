@@ -1,0 +1,135 @@
+"""The lazy noisy minimum has the law of drawing all noise, and depends on key, step and replicate alone."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.integrate import quad
+
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import NoisyMinimumQuery, make_plan
+from dpsco_bench.privacy.queries import DecayingNoisyMinimumQuery
+from dpsco_bench.rng import order_reference
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+from dpsco_bench.samplers import noisy_minimum
+from dpsco_bench.samplers.noisy_minimum import lazy_minima, lazy_rows
+
+STREAM = Stream(stream_key(5, "tests", "noisy minimum"))
+SCORES = {
+    "two": [0.0, 0.5],
+    "ties": [0.3, 0.3, 0.3, 0.3, 0.3],
+    "spread": [0.0, 0.2, 0.9, -0.4, 2.5, 0.1],
+    "one far below": [3.0, 3.0, 0.0, 3.0, 3.0, 3.0, 3.0],
+}
+
+
+def probabilities(scores, scale):
+    """P(score k + Laplace is the least), by quadrature over that sum."""
+    law = stats.laplace(scale=scale)
+
+    def density(x, k):
+        return law.pdf(x - scores[k]) * math.prod(law.sf(x - score) for j, score in enumerate(scores) if j != k)
+
+    edges = np.unique([-60.0 * scale, *scores, max(scores) + 60.0 * scale])
+    return np.array(
+        [
+            sum(quad(density, a, b, args=(k,))[0] for a, b in zip(edges, edges[1:], strict=False))
+            for k in range(len(scores))
+        ]
+    )
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 20.0])
+@pytest.mark.parametrize("name", SCORES)
+def test_the_law_is_that_of_drawing_everything(name, scale):
+    scores, runs = SCORES[name], 200_000
+    chosen = lazy_minima(STREAM, 2, 0, np.tile(scores, (runs, 1)), scale)
+    expected = runs * probabilities(scores, scale)
+    assert expected.sum() == pytest.approx(runs, rel=1e-6)
+    kept = expected > 5
+    counts = np.bincount(chosen, minlength=len(scores))
+    rest = [counts[~kept].sum()], [expected[~kept].sum()]
+    assert rest[0][0] <= rest[1][0] + 6 * math.sqrt(rest[1][0]) + 3
+    assert stats.chisquare(counts[kept], expected[kept] * counts[kept].sum() / expected[kept].sum()).pvalue > 1e-3
+
+
+def test_many_scores_against_the_naive_draw():
+    """A chi-square test of homogeneity at K = 300, over ten groups of scores from the lowest up."""
+    scores, runs = np.sort(np.random.default_rng(0).uniform(-1.5, 1.5, 300)), 60_000
+    lazy = lazy_minima(STREAM, 7, 0, np.tile(scores, (runs, 1)), 1.0)
+    naive = np.argmin(scores + np.random.default_rng(1).laplace(size=(runs, 300)), axis=1)
+    table = np.array([np.bincount(chosen // 30, minlength=10) for chosen in (lazy, naive)])
+    assert stats.chi2_contingency(table).pvalue > 1e-3
+
+
+def test_reference_and_compiled_answers_agree():
+    rng = np.random.default_rng(2)
+    for rows, count, scale in ((40, 2, 1.0), (60, 17, 0.1), (30, 700, 2.0)):
+        scores = rng.normal(size=(rows, count))
+        expected, some = np.zeros(rows, dtype=np.int64), np.flatnonzero(rng.random(rows) < 0.5)
+        order_reference.noisy_minima(expected, scores, some, scores.min(axis=1), scale, 9, 4, STREAM.key)
+        np.testing.assert_array_equal(lazy_minima(STREAM, 9, 4, scores, scale, some), expected)
+
+
+def test_answers_depend_on_key_step_and_replicate_only():
+    scores = np.random.default_rng(3).normal(size=(50, 400))
+    whole = lazy_minima(STREAM, 1, 10, scores, 1.0)
+    parts = [lazy_minima(STREAM, 1, 10, scores[:20], 1.0), lazy_minima(STREAM, 1, 30, scores[20:], 1.0)]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+    assert not np.array_equal(lazy_minima(STREAM, 2, 10, scores, 1.0), whole)
+
+
+def test_little_noise_picks_the_least_score():
+    scores = np.random.default_rng(4).normal(size=(20, 300))
+    np.testing.assert_array_equal(lazy_minima(STREAM, 0, 0, scores, 1e-9), scores.argmin(axis=1))
+
+
+def test_rows_are_chosen_by_range_and_number_of_scores():
+    wide = np.zeros((3, 512))
+    wide[1, 5] = -100.0
+    wide[2, 0] = math.nan
+    rows, lowest = lazy_rows(wide, 1.0)
+    assert rows.tolist() == [0] and lowest[1] == -100.0
+    assert lazy_rows(wide[:, :100], 1.0)[0].size == 0
+
+
+def mechanism(query, replicates, first=0):
+    plan = make_plan(query, gradient_evaluations=0, n=1)
+    return Mechanism(plan, {query.name: 0.5}, "what", 1, first, replicates)
+
+
+def test_the_mechanism_mixes_lazy_and_eager_rows():
+    """Rows of wide range get the answers of an eager query; splits of the replicates change nothing."""
+    scores = np.random.default_rng(5).normal(size=(24, 300)) * 0.2
+    scores[::3, 7] -= 50.0 * np.random.default_rng(6).random(8)
+    scores[::3, 8] = scores[::3, 7] + 0.1
+    lazy, eager = NoisyMinimumQuery("v", 1.0, 4, lazy=True), NoisyMinimumQuery("v", 1.0, 4)
+    whole = mechanism(lazy, 24).release("v", scores, 2)
+    wide = np.setdiff1d(np.arange(24), lazy_rows(scores, 0.5)[0])
+    assert 3 < wide.size < 9
+    np.testing.assert_array_equal(whole[wide], mechanism(eager, 24).release("v", scores, 2)[wide])
+    parts = [mechanism(lazy, 10).release("v", scores[:10], 2), mechanism(lazy, 14, 10).release("v", scores[10:], 2)]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def test_few_scores_are_answered_eagerly():
+    scores = np.random.default_rng(7).normal(size=(9, 64))
+    lazy, eager = NoisyMinimumQuery("v", 1.0, 4, lazy=True), NoisyMinimumQuery("v", 1.0, 4)
+    np.testing.assert_array_equal(
+        mechanism(lazy, 9).release("v", scores, 1), mechanism(eager, 9).release("v", scores, 1)
+    )
+
+
+def test_the_decay_scales_lazy_and_eager_noise_alike(monkeypatch):
+    """The later, the smaller the noise, and the more often the least score wins."""
+    query = DecayingNoisyMinimumQuery("v", 1.0, 3, decay=0.1, first=1.0, later=1.0, start=10.0, floor=0.2)
+    np.testing.assert_allclose(query.factors(0, 3), [10.0, 1.0, 0.2])
+    scores = np.zeros((4000, 256))
+    scores[:, 3] = -2.0
+    for least in (256, 1 << 30):
+        monkeypatch.setattr(noisy_minimum, "LEAST_SCORES", least)
+        source = mechanism(query, 4000)
+        hits = [float(np.mean(source.release("v", scores, t) == 3)) for t in range(3)]
+        assert hits[0] < 0.05 and 0.05 < hits[1] < 0.7 and hits[2] > 0.99
