@@ -33,7 +33,7 @@ rule time:
     """Seconds per gradient evaluation, one replicate alone on the machine; no result depends on it."""
     input: calibrations=FILES.calibrations(JOB)
     output: FILES.timing(JOB)
-    params: key=flow.key, code=flow.timing_code
+    params: key=flow.timing_key, code=flow.timing_code
     log: FILES.log("time", "{claim}", "{part}.{calibration}")
     threads: 1024  # all there are
     resources: gpu=flow.gpus

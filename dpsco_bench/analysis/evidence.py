@@ -17,6 +17,7 @@ from dpsco_bench.problems.base import Constants
 
 SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
 """Privacy statuses from the best to the worst."""
+_COLUMNS = ["cell", "data_set", "replicate", "checkpoint", "gradient_evaluations", "risk", "start_risk", "warnings"]
 CLOSED_FORM_ERROR = 1e-12
 """Relative numerical error of a closed form in float64."""
 
@@ -99,6 +100,7 @@ class CellEvidence:
 
 def job_evidence(job: Mapping[str, Any], table: pa.Table | None, calibrations: Mapping[str, Any]) -> list[CellEvidence]:
     """Evidence of every cell of a job, in the order of the plan; the cells of a signal grid are one."""
+    table = None if table is None else table.select(_COLUMNS)
     grids: dict[tuple[str, float], list[CellEvidence]] = {}
     for entry, calibrated in zip(job["cells"], calibrations["cells"], strict=True):
         rows = None if table is None else table.filter(pc.equal(table["cell"], entry["cell"]))

@@ -85,7 +85,8 @@ class ClaimJudge:
 
     def _judge(self, part: Part, calibration: str) -> Verdict:
         jobs = [self._jobs[key] for key in self._sources(part, calibration)]
-        skipped = next((job["skipped"] for job in jobs if job["skipped"]), "")
+        needed = jobs + [self._jobs[key] for key in self._sources(part, "none") if part.kind == "rate"]
+        skipped = next((job["skipped"] for job in needed if job["skipped"]), "")
         if skipped:
             verdict = skipped_verdict(part.kind, skipped)
         elif part.kind in _JUDGES:
@@ -95,6 +96,8 @@ class ClaimJudge:
         notes = tuple(verdict.notes) + ((part.note,) if part.note else ())
         if part.signals and part.runs and not skipped:
             notes += signal_notes(self.evidence(part.id, calibration))
+        if not skipped:
+            notes += tuple(sorted({f"judged from results present; {j['present']}" for j in needed if j.get("present")}))
         return replace(
             verdict,
             id=self.claim.id,

@@ -145,10 +145,12 @@ _NOT_NUMBERS = ("profile", "claim", "part", "plugins", "data_root", "timing", "k
 
 
 def _numbers(job: Mapping[str, Any], calibrating: bool) -> dict[str, Any]:
-    """What affects the numbers: neither names, places nor profile; for a calibration neither replicates nor backend."""
+    """What affects the numbers: neither names, places nor profile; for a calibration neither replicates nor backend.
+
+    Nor whether the data are here: a result that was made with them is the job's result wherever it is judged.
+    """
     kept = {k: v for k, v in job.items() if k not in _NOT_NUMBERS}
     kept["cells"] = [without_places(cell) for cell in job["cells"]]
-    kept["skipped"] = bool(job["skipped"])
     if calibrating:
         for key in ("replicates", "data_sets", "backend", "dtype", "record"):
             kept.pop(key)

@@ -19,6 +19,7 @@ from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.layout import has_run, job_name
 from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.execution.present import present_results
 from dpsco_bench.execution.progress import JobLog, duration
 from dpsco_bench.execution.results import read_table, write_table
 from dpsco_bench.execution.worker import weights
@@ -56,33 +57,44 @@ class JobCache:
 
     def calibrations(self, job: Mapping[str, Any]) -> dict[str, Any]:
         """Calibrations of a job."""
-        # Parts that only count gradients are planned but not charged, under the same key as charged ones.
-        key = job["calibration_key"] + (".counted" if job["kind"] == "complexity" else "")
-        if key not in self._calibrated:
-            path = self.root / "calibrations" / f"{key}.json"
+        if job["skipped"]:
+            return calibrate_job(job)
+        path = self.calibrations_path(job)
+        if path.stem not in self._calibrated:
             if not path.is_file():
-                write_text_atomic(path, dumps_canonical(calibrate_job(job)))
-            self._calibrated[key] = loads(path.read_text(encoding="utf-8"))
-        return self._calibrated[key]
+                write_text_atomic(path, dumps_canonical({"key": job["calibration_key"], **calibrate_job(job)}))
+            self._calibrated[path.stem] = loads(path.read_text(encoding="utf-8"))
+        return self._calibrated[path.stem]
+
+    def calibrations_path(self, job: Mapping[str, Any]) -> Path:
+        """Where a job's calibrations lie."""
+        return self.root / "calibrations" / f"{job['calibration_key']}.json"
+
+    def table_path(self, job: Mapping[str, Any]) -> Path:
+        """Where a job's result table lies."""
+        return self.root / "runs" / f"{job['key']}.parquet"
 
     def table(self, job: Mapping[str, Any]) -> pa.Table:
         """Result table of a job."""
-        path = self.root / "runs" / f"{job['key']}.parquet"
+        title, begun = f"{job['claim']} {job_name(job)}", time.monotonic()
+        if job["skipped"]:  # nothing is kept of it, least of all under the key of the job with its data
+            self._say(f"{title}: {job['skipped']}")
+            return execute(job, self.calibrations(job))
+        path = self.table_path(job)
         if path.is_file():
             return read_table(path)[0]
         calibrated = self.calibrations(job)
-        title, begun = f"{job['claim']} {job_name(job)}", time.monotonic()
         with JobLog(None, title, weights(job, calibrated)) as log:
             table = execute(job, calibrated, log.progress)
         write_table(table, path)
         seconds = time.monotonic() - begun
         write_text_atomic(path.with_suffix(".seconds"), f"{seconds:.3f}\n")
-        self._say(f"{title}: {job['skipped'] or duration(seconds)}")
+        self._say(f"{title}: {duration(seconds)}")
         return table
 
     def seconds(self, job: Mapping[str, Any]) -> float:
         """How long a job took when it was run; NaN where it never was."""
-        path = self.root / "runs" / f"{job['key']}.seconds"
+        path = self.table_path(job).with_suffix(".seconds")
         return float(path.read_text()) if path.is_file() else math.nan
 
 
@@ -177,6 +189,7 @@ def run_claim(entry: Mapping[str, Any], cache: JobCache) -> list[dict[str, Any]]
     list of dict
         Verdict rows with ``runtime_s`` filled in; empty if the profile measures no part of the claim.
     """
+    entry = present_results(entry, cache.calibrations_path, cache.table_path)
     for job in entry["jobs"]:
         cache.load(job)
     jobs = {(job["part"], job["calibration"]): job for job in entry["jobs"]}

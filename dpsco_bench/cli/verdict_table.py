@@ -18,11 +18,12 @@ COLUMNS = (
     Column("measured", "measured", numeric=True),
     Column("against", "against", numeric=True),
 )
+SKIPPED = "skipped: "
 PRIVACY = Column("privacy", "real eps", numeric=True)
 
 
 def verdict_table(rows: Sequence[Row]) -> str:
-    """Lay verdict rows out and count the words.
+    """Lay verdict rows out and count the words; what helps skipped rows stands below, each command once.
 
     Parameters
     ----------
@@ -33,12 +34,21 @@ def verdict_table(rows: Sequence[Row]) -> str:
     words = Counter(_shown(row).partition(":")[0] for row in rows)
     counts = "; ".join(f"{count} {word}" for word, count in words.most_common())
     columns = (*COLUMNS, PRIVACY) if any(row.get("privacy") for row in rows) else COLUMNS
-    return table(columns, _cells(rows)) + f"\n\n{len(rows)} verdicts: {counts or 'none'}"
+    lines = [table(columns, _cells(rows)), "", f"{len(rows)} verdicts: {counts or 'none'}"]
+    return "\n".join([*lines, *dict.fromkeys(filter(None, map(_remedy, rows)))])
 
 
 def _shown(row: Row) -> str:
-    """The verdict without the number in parentheses, which has a column of its own."""
+    """The verdict without the number in parentheses, which has a column of its own, and without a skip's remedy."""
+    if row["verdict"].startswith(SKIPPED):
+        return SKIPPED + row["verdict"][len(SKIPPED) :].partition(":")[0]
     return row["verdict"].partition(" (")[0] + (", qualified" if row.get("qualified") else "")
+
+
+def _remedy(row: Row) -> str:
+    """The line that says what to do about a skipped row; empty for others."""
+    reason, _, command = row["verdict"][len(SKIPPED) :].partition(":")
+    return f"{reason}:{command}" if row["verdict"].startswith(SKIPPED) and command else ""
 
 
 def _cells(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -63,14 +73,15 @@ def _numbers(row: Row) -> tuple[str, str]:
         return bounded(row["epsilon_real"], row.get("epsilon_real_kind") or "", 3), number(
             row.get("epsilon_claimed"), 3
         )
-    if row.get("worst_ratio") is not None:
+    if row.get("worst_ratio") is not None and _missing(row.get("slope")):
         return number(row["worst_ratio"], 3), ""
     if row.get("ratio"):
         ratios = list(row["ratio"].values())
         return "..".join(dict.fromkeys(f"{r:.2g}" for r in (min(ratios), max(ratios)))), "1"
     if _missing(row.get("slope")):
         return "", ""
-    return _slope(row), "" if _missing(row.get("bound_slope")) else f"{row['bound_slope']:.2f}"
+    against = row.get("claimed_exponent" if row.get("kind") == "control" else "bound_slope")
+    return _slope(row), "" if _missing(against) else f"{against:.2f}"
 
 
 def _slope(row: Row) -> str:

@@ -20,8 +20,17 @@ from dpsco_bench.cli.verbs.plan import current_plan
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
-from dpsco_bench.execution.layout import Layout, find_job, has_run, job_name, read_plan_text
+from dpsco_bench.execution.layout import (
+    Layout,
+    effective_key,
+    find_job,
+    has_run,
+    job_name,
+    read_plan_text,
+    stored_json,
+)
 from dpsco_bench.execution.lock import ResultsLock
+from dpsco_bench.execution.present import present_results
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.paths import conf_dir, shared_dir
 
@@ -106,7 +115,8 @@ class Workflow:
         self.lock = ResultsLock(self.files.lock)
         overrides = config_overrides(settings)
         plan = current_plan(self.profile, overrides, self.files) if replan else read_plan_text(self.files.plan)
-        self.entries: dict[str, Entry] = {entry["claim"]["id"]: entry for entry in plan["claims"]}
+        entries = [present_results(entry, self.files.calibrations, self.files.run) for entry in plan["claims"]]
+        self.entries: dict[str, Entry] = {entry["claim"]["id"]: entry for entry in entries}
 
     @property
     def claims(self) -> list[str]:
@@ -143,11 +153,18 @@ class Workflow:
 
     def key(self, wildcards: Any) -> str:
         """Key of a job: the digest of all that affects its numbers, its code included."""
-        return self.job(wildcards)["key"]
+        return effective_key(self.job(wildcards))
 
     def calibration_key(self, wildcards: Any) -> str:
         """Key of a job's calibrations: what they depend on, code included."""
-        return self.job(wildcards)["calibration_key"]
+        return effective_key(self.job(wildcards), "calibration_key")
+
+    def timing_key(self, wildcards: Any) -> str:
+        """Key of a job's timings; where it cannot run here, of those that are there."""
+        job = self.job(wildcards)
+        stored = stored_json(self.files.timing(job)) if job.get("present") else {}
+        there = stored.get("key") == job["key"] and not stored.get("skipped")
+        return effective_key(job if there else {**job, "skipped": job.get("present") or job["skipped"]})
 
     @cached_property
     def timing_code(self) -> str:
@@ -250,15 +267,22 @@ def farewell(snakemake: Any, flow: Workflow) -> None:
     judged = {claim for claim in claims if stored.get(claim) == flow.digests[claim]}
     if judged:
         print("\n" + summary(flow.files, read_verdicts(flow.files, judged), reported)[0], flush=True)
+    earlier = judged & {job.wildcards.claim for job in snakemake.dag.needrun_jobs() if job.rule.name == "judge"}
+    if earlier:
+        print("of an earlier run, this one ended before them: " + ", ".join(sorted(earlier)), flush=True)
     if claims - judged:
         print("no verdict, see the errors above: " + ", ".join(sorted(claims - judged)), flush=True)
 
 
 def claim_digest(entry: Entry) -> str:
     """Digest of what a claim's verdicts depend on: its entry in the plan, its jobs, and the code that judges."""
-    paper = entry["claim"]["id"].split(".", 1)[0]
-    code = code_digest(["dpsco_bench.analysis.judge", f"dpsco_bench.claims.bounds.{paper}"])
-    jobs = [(job_name(job), job["key"], job["calibration_key"], job["skipped"]) for job in entry["jobs"]]
+    papers = {part["bound"].split(".", 1)[0] for part in entry["claim"]["parts"] if part["bound"]}
+    bounds = [f"dpsco_bench.claims.bounds.{paper}" for paper in sorted(papers)]
+    code = code_digest(["dpsco_bench.analysis.judge", *bounds])
+    jobs = [
+        (job_name(job), job["key"], job["calibration_key"], job["skipped"], job.get("present", ""))
+        for job in entry["jobs"]
+    ]
     return _digest([entry["claim"]["digest"], jobs, code])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,13 @@ import pyarrow as pa
 
 from dpsco_bench.execution.cell import Cell, located, without_places
 from dpsco_bench.execution.measures import get_measure
-from dpsco_bench.execution.results import CERTIFIED, FINAL, build_table
+from dpsco_bench.execution.results import CERTIFIED, FINAL, build_block, join_blocks
 from dpsco_bench.execution.run import BLOCK_SCORES, Trace, make_objective, replicate_blocks, run_block
 from dpsco_bench.execution.signals import signal_groups
 
 Progress = Callable[[int, int], None]
-Rows = list[dict[str, Any]]
+Block = dict[str, Any]
+"""Columns of some rows of a cell: arrays, or one value for all."""
 FINEST_CERTIFICATE = 1e-12
 PLACES = ("data_root", "plugins")
 """Keys of a job that say where things are; results do not store them."""
@@ -42,27 +43,27 @@ def execute(
     pyarrow.Table
         Rows of `results.RESULT_SCHEMA`, with the job and its calibrations as metadata.
     """
-    rows: list[dict[str, Any]] = []
     if job.get("skipped"):
-        return build_table(rows, {"job": {"skipped": job["skipped"]}, "calibrations": {}})
+        return join_blocks([], {"job": {"skipped": job["skipped"]}, "calibrations": {}})
+    tables: list[pa.Table] = []
     done = 0
     for group in signal_groups(zip(job["cells"], calibrations["cells"], strict=True)):
         cells = [located(entry, job["data_root"]) for entry, _ in group]
-        make = _closed_form_rows if job.get("evaluation") == "closed_form" else _run_rows
+        make = _closed_form if job.get("evaluation") == "closed_form" else _run
         for cell, (_, calibrated), found in zip(cells, group, make(job, cells, group[0][1]), strict=True):
             columns = _cell_columns(job, cell, calibrated)
-            rows.extend(_merged(columns, row) for row in found)
+            tables.extend(build_block(_merged(columns, block)) for block in found)
         done += len(group)
         progress(done, len(job["cells"]))
     stored = {key: value for key, value in job.items() if key not in PLACES}
     stored["cells"] = [without_places(entry) for entry in job["cells"]]
-    return build_table(rows, {"job": stored, "calibrations": dict(calibrations)})
+    return join_blocks(tables, {"job": stored, "calibrations": dict(calibrations)})
 
 
-def _merged(columns: Mapping[str, Any], row: dict[str, Any]) -> dict[str, Any]:
-    """A row with its cell's columns; the warnings of both."""
-    warnings = [text for text in (columns["warnings"], row.pop("warnings", "")) if text]
-    return {**columns, **row, "warnings": "; ".join(warnings)}
+def _merged(columns: Mapping[str, Any], block: Mapping[str, Any]) -> dict[str, Any]:
+    """A block with its cell's columns; the warnings of both."""
+    warnings = [text for text in (columns["warnings"], block["warnings"]) if text]
+    return {**columns, **block, "warnings": "; ".join(warnings)}
 
 
 def _cell_columns(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,20 +94,20 @@ def _cell_columns(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, A
     }
 
 
-def _run_rows(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapping[str, Any]) -> list[Rows]:
+def _run(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapping[str, Any]) -> list[list[Block]]:
     """Rows of each cell of a group, at as many signals at once as memory allows (one, where the problem says so)."""
     problem = cells[0].problem_entry
     row_size = problem.row_size(cells[0].n)
     several = cells[0].signal is not None and problem.with_signals(np.array([cells[0].signal])) is not None
     size = max(1, BLOCK_SCORES // row_size) if several else 1
     chunks = [cells[first : first + size] for first in range(0, len(cells), size)]
-    return [rows for chunk in chunks for rows in _chunk_rows(job, chunk, calibrated, row_size, several)]
+    return [blocks for chunk in chunks for blocks in _run_chunk(job, chunk, calibrated, row_size, several)]
 
 
-def _chunk_rows(
+def _run_chunk(
     job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapping[str, Any], row_size: int, several: bool
-) -> list[Rows]:
-    found: list[Rows] = [[] for _ in cells]
+) -> list[list[Block]]:
+    found: list[list[Block]] = [[] for _ in cells]
     cell = cells[0]
     signals = [float(other.signal) for other in cells if other.signal is not None] if several else []
     for data_set in range(job["data_sets"]):
@@ -126,26 +127,24 @@ def _chunk_rows(
                 record=job.get("record"),
                 signals=signals,
             )
-            for number, rows in enumerate(found):
-                rows.extend(_trace_rows(trace, data_set, first, slice(number * count, (number + 1) * count)))
+            for number, blocks in enumerate(found):
+                blocks.append(_block(trace, data_set, first, slice(number * count, (number + 1) * count)))
     return found
 
 
-def _trace_rows(trace: Trace, data_set: int, first: int, part: slice) -> Iterator[dict[str, Any]]:
-    """Rows of the replicates of one signal, which are the ``part`` of a trace."""
-    risk, evaluations, start_risk = trace.risk[part], trace.evaluations[part], trace.start_risk[part]
-    last = risk.shape[1] - 1
-    for replicate in range(risk.shape[0]):
-        for checkpoint in range(last + 1):
-            yield {
-                "data_set": data_set,
-                "replicate": first + replicate,
-                "checkpoint": FINAL if checkpoint == last else checkpoint,
-                "gradient_evaluations": float(evaluations[replicate, checkpoint]),
-                "risk": float(risk[replicate, checkpoint]),
-                "start_risk": float(start_risk[replicate]),
-                "warnings": _certificate(trace.certificate),
-            }
+def _block(trace: Trace, data_set: int, first: int, part: slice) -> Block:
+    """Rows of the replicates of one signal, which are the ``part`` of a trace, checkpoints of a replicate together."""
+    risk = trace.risk[part]
+    replicates, checkpoints = risk.shape
+    return {
+        "data_set": data_set,
+        "replicate": np.repeat(first + np.arange(replicates), checkpoints),
+        "checkpoint": np.tile([*range(checkpoints - 1), FINAL], replicates),
+        "gradient_evaluations": trace.evaluations[part].ravel(),
+        "risk": risk.ravel(),
+        "start_risk": np.repeat(trace.start_risk[part], checkpoints),
+        "warnings": _certificate(trace.certificate),
+    }
 
 
 def _certificate(gradient_norm: float | None) -> str:
@@ -156,21 +155,22 @@ def _certificate(gradient_norm: float | None) -> str:
     return f"{CERTIFIED}: gradient below 1e{power:d} of the linear term and G"
 
 
-def _closed_form_rows(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapping[str, Any]) -> list[Rows]:
+def _closed_form(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapping[str, Any]) -> list[list[Block]]:
     """One row a cell: the exact expectation that the problem knows for the algorithm."""
     measure = get_measure(cells[0].algorithm_entry.measure)
-    found: list[Rows] = []
+    found: list[list[Block]] = []
     for cell in cells:
         entry = cell.problem_entry
         risk = measure.closed_form(entry, cell.algorithm_entry.id, calibrated["schedule"], calibrated["scales"])
         objective = make_objective(cell, cell.draw_data(job["seed"], 0), (job["seed"], 0, 0, 1))
-        row = {
+        block = {
             "data_set": 0,
             "replicate": 0,
             "checkpoint": FINAL,
             "gradient_evaluations": float(calibrated["gradient_evaluations"]),
-            "risk": risk,
-            "start_risk": float(measure.at_start(objective)[0]),
+            "risk": np.array([risk]),
+            "start_risk": measure.at_start(objective)[:1],
+            "warnings": "",
         }
-        found.append([row])
+        found.append([block])
     return found

@@ -158,8 +158,25 @@ def read_calibrations(path: Path, job: Mapping[str, Any]) -> dict[str, Any]:
     InputError
         If the file is absent, or was made for another version of the job.
     """
-    stored = loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    if stored.get("key") != job["calibration_key"]:
-        need = f"{job['calibration_key']}: snakemake --forcerun calibrate"
-        raise InputError(f"key of {path}", stored.get("key", "absent"), need)
+    stored, need = stored_json(path), effective_key(job, "calibration_key")
+    if stored.get("key") != need:
+        raise InputError(f"key of {path}", stored.get("key", "absent"), f"{need}: snakemake --forcerun calibrate")
     return stored
+
+
+def effective_key(job: Mapping[str, Any], which: str = "key") -> str:
+    """The job's ``key`` or ``calibration_key``, marked where it can only be skipped.
+
+    The key itself is the same with and without data, so that finished results stay those of the job; what a skipped
+    job writes must not be taken for them.
+    """
+    return f"skipped-{job[which]}" if job["skipped"] else str(job[which])
+
+
+def stored_json(path: Path) -> dict[str, Any]:
+    """A JSON file; empty if it is absent or no such file."""
+    try:
+        found = loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -52,12 +53,28 @@ FINAL = -1
 """Value of ``checkpoint`` for the final output."""
 
 
-def build_table(rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any]) -> pa.Table:
-    """Assemble rows in schema order with JSON metadata under ``dpsco.<key>``."""
-    columns = {name: [row[name] for row in rows] for name, _ in RESULT_FIELDS}
+def build_block(columns: Mapping[str, Any]) -> pa.Table:
+    """Rows in schema order from columns: arrays of equal length, or one value for all rows."""
+    length = next(len(value) for value in columns.values() if isinstance(value, np.ndarray))
+    arrays = [
+        pa.array(columns[name], type=kind)
+        if isinstance(columns[name], np.ndarray)
+        else pa.repeat(pa.scalar(columns[name], type=kind), length)
+        for name, kind in RESULT_FIELDS
+    ]
+    return pa.table(arrays, schema=RESULT_SCHEMA)
+
+
+def join_blocks(blocks: Sequence[pa.Table], metadata: Mapping[str, Any]) -> pa.Table:
+    """Blocks one after the other, with JSON metadata under ``dpsco.<key>``."""
+    joined = pa.concat_tables(blocks).combine_chunks() if blocks else RESULT_SCHEMA.empty_table()
+    return _with_metadata(joined, metadata)
+
+
+def _with_metadata(table: pa.Table, metadata: Mapping[str, Any]) -> pa.Table:
     entries = {f"dpsco.{key}": dumps_canonical(value) for key, value in metadata.items()}
     entries["dpsco.schema"] = SCHEMA_VERSION
-    return pa.table(columns, schema=RESULT_SCHEMA).replace_schema_metadata(entries)
+    return table.replace_schema_metadata(entries)
 
 
 def check_writable(key: str, path: Path) -> None:

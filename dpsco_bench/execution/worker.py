@@ -10,7 +10,7 @@ from typing import Any
 
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.job import execute
-from dpsco_bench.execution.layout import find_job, has_run, job_name, read_calibrations, read_entry
+from dpsco_bench.execution.layout import effective_key, find_job, has_run, job_name, read_calibrations, read_entry
 from dpsco_bench.execution.lock import key_lock
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import JobLog
@@ -46,7 +46,7 @@ def calibrate(plan: Path, claim: str, name: str, key: str, cache: Path, out: Pat
     start = time.monotonic()
     with JobLog(log, f"calibrate {claim} {name}") as progress:
         write_text_atomic(out, _cached(job, cache, wait=True))
-        others = [other for other in entry["jobs"] if other["calibration_key"] != key]
+        others = [other for other in entry["jobs"] if effective_key(other, "calibration_key") != key]
         for other in others:
             if time.monotonic() - start > SHARED_SECONDS:
                 break
@@ -62,13 +62,14 @@ def _cached(job: Mapping[str, Any], cache: Path, wait: bool) -> str:
     """
     from dpsco_bench.execution.calibration import calibrate_job
 
-    path = cache / f"{job['calibration_key']}.json"
+    key = effective_key(job, "calibration_key")
+    path = cache / f"{key}.json"
     with key_lock(cache / f".{path.stem}.lock", wait) as mine:
         if path.is_file():
             return path.read_text(encoding="utf-8")
         if not mine:
             return ""
-        text = dumps_canonical({"key": job["calibration_key"], **_named(calibrate_job, job)})
+        text = dumps_canonical({"key": key, **_named(calibrate_job, job)})
         write_text_atomic(path, text)
         return text
 
@@ -92,7 +93,7 @@ def run_job(
     plan, calibrations : Path
         What the plan and calibration steps wrote.
     claim, name, key : str
-        The job ``<part>.<calibration>`` of a claim, and the key it must have in the plan.
+        The job ``<part>.<calibration>`` of a claim, and the key it must have in the plan (see `effective_key`).
     out, log : Path
         Result table, log.
 
@@ -134,10 +135,9 @@ def planned_job(entry: Mapping[str, Any], plan: Path, name: str, key: str, which
     job = find_job(entry, name)
     if which == "key" and not has_run(job):
         raise InputError(f"job of {job['claim']}", name, "a job that runs something")
-    if job[which] != key:
-        raise InputError(
-            f"{which} of {job['claim']} {name} in {plan}", job[which], f"{key}, or snakemake started again"
-        )
+    planned = effective_key(job, which)
+    if planned != key:
+        raise InputError(f"{which} of {job['claim']} {name} in {plan}", planned, f"{key}, or snakemake started again")
     load_plugins(job["plugins"])
     return job
 

@@ -101,6 +101,11 @@ class Covertype(CovertypeLogistic):
             return f"data absent: `{absent.command}`"
         return ""
 
+    def check_records(self, n: int) -> None:
+        """Refuse more records than there are, whether the data are here or not."""
+        if n > data_set.ROWS:
+            raise InputError("n", n, f"an integer from 1 to {data_set.ROWS}, the number of records of {self.name}")
+
     def rows(self, n: int) -> Sample:
         """The first ``n`` rows of the fixed permutation.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,22 @@ import pyarrow as pa
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.layout import read_plan_text
+from dpsco_bench.execution.layout import job_name, read_plan_text
 from dpsco_bench.execution.plugins import job_plugins, load_plugins
+from dpsco_bench.execution.present import present_results
 from dpsco_bench.execution.results import read_table
 from dpsco_bench.jsonio import loads, to_jsonable
 
 NOT_MEASURED = "not measured"
 Job = Mapping[str, Any]
+
+
+FOLDERS = ("calibrations", "runs")
+
+
+def job_path(root: Path, folder: str, job: Job) -> Path:
+    """Where a job's calibrations, runs or timings lie."""
+    return root / folder / job["claim"] / f"{job_name(job)}.{'parquet' if folder == 'runs' else 'json'}"
 
 
 @dataclass(frozen=True)
@@ -87,17 +96,17 @@ class ClaimResults:
 
     def calibrations(self, job: Job) -> Mapping[str, Any]:
         """What the calibration step wrote for a job; no cells if it has not run or was skipped."""
-        path = self._path("calibrations", job, "json")
+        path = job_path(self.root, "calibrations", job)
         return loads(path.read_text()) if path.is_file() else {"cells": []}
 
     def table(self, job: Job) -> tuple[pa.Table | None, Mapping[str, Any]]:
         """Result table of a job with its metadata; none where nothing is run."""
-        path = self._path("runs", job, "parquet")
+        path = job_path(self.root, "runs", job)
         return read_table(path) if path.is_file() else (None, {})
 
     def timing(self, job: Job) -> Mapping[str, Any]:
         """Timing file of a job, empty if it has none."""
-        path = self._path("timings", job, "json")
+        path = job_path(self.root, "timings", job)
         return loads(path.read_text()) if path.is_file() else {}
 
     def evidence(self, part: str, calibration: str) -> list[CellEvidence]:
@@ -114,9 +123,6 @@ class ClaimResults:
         if len(calibrations["cells"]) != len(job["cells"]) or (table is None and job["evaluation"] != "plan_only"):
             return []
         return job_evidence(job, table, calibrations)
-
-    def _path(self, folder: str, job: Job, suffix: str) -> Path:
-        return self.root / folder / self.id / f"{job['part']}.{job['calibration']}.{suffix}"
 
 
 @dataclass(frozen=True)
@@ -190,5 +196,8 @@ def read_inputs(plan_path: Path, profile: str = "") -> Inputs:
         raise InputError("profile", profile, f"{plan['profile']}, the profile of {plan_path}")
     load_plugins(job_plugins(job for entry in plan["claims"] for job in entry["jobs"]))
     root = plan_path.parent
-    claims = [ClaimResults(entry["claim"], entry["jobs"], root) for entry in plan["claims"]]
+    found = [
+        present_results(entry, *(partial(job_path, root, folder) for folder in FOLDERS)) for entry in plan["claims"]
+    ]
+    claims = [ClaimResults(entry["claim"], entry["jobs"], root) for entry in found]
     return Inputs(plan["profile"], root, claims, str(plan.get("stamp", "")))

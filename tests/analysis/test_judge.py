@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.judge import judge_claim
-from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_table
+from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
 
 GRID = [256.0, 512.0, 1024.0, 2048.0]
 BLANK = {"string": "", "bool": False}
@@ -60,7 +60,7 @@ def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicate
             blank = {name: BLANK.get(str(kind), 0) for name, kind in RESULT_FIELDS}
             ids = {"cell": cell["cell"], "data_set": 0, "replicate": replicate, "start_risk": start}
             rows += [blank | ids | row for row in (final, *early)]
-    return build_table(rows[::-1], {})
+    return join_blocks([build_block({name: np.array([row[name] for row in rows[::-1]]) for name in rows[0]})], {})
 
 
 def judge(parts, jobs):

@@ -109,3 +109,9 @@ def test_account_says_what_a_run_is_calibrated_to(dpsco, algorithm, problem):
             calibrated = calibrate_cell(make_cell(algorithm, problem, {"n": 256}), calibration, 2017)
             assert report[calibration]["noise"] == pytest.approx(calibrated["scales"])
             assert report[calibration]["gradient_evaluations"] == calibrated["gradient_evaluations"]
+
+
+def test_more_records_than_there_are_are_refused(dpsco):
+    outcome = dpsco("account", "wang2017.dp_gd_pl", "problem=covertype", "n=581013")
+    assert outcome.code == 2
+    assert "n = 581013: must be an integer from 1 to 581012, the number of records of covertype" in outcome.err

@@ -5,7 +5,8 @@ import math
 import pytest
 
 from dpsco_bench.cli.options import parse_keys, parse_value
-from dpsco_bench.cli.output import Column, bounded, labelled, number, table
+from dpsco_bench.cli.output import Column, bounded, constants_text, labelled, number, table
+from dpsco_bench.cli.verdict_table import verdict_table
 
 COLUMNS = (Column("name", "name", shrink=8), Column("note", "note", shrink=6), Column("value", "value", numeric=True))
 
@@ -78,3 +79,30 @@ def test_values_are_read_as_written(text, value):
 
 def test_an_equals_sign_may_be_part_of_a_value():
     assert parse_keys(["root=a=b"]) == {"root": "a=b"}
+
+
+def row(verdict, **more):
+    return {"id": "a.b", "part": "p", "calibration": "paper", "verdict": verdict, **more}
+
+
+def test_what_helps_skipped_rows_stands_below_the_table_once():
+    skipped = row("skipped: data absent: `dpsco data covertype --root /a/long/path/to/some/folder`", slope=None)
+    text = verdict_table([skipped, row("match", slope=-1.0), {**skipped, "part": "q"}, row("skipped: no GPU")])
+    assert text.count("`dpsco data covertype --root /a/long/path/to/some/folder`") == 1
+    lines = text.splitlines()
+    assert lines[-1] == "data absent: `dpsco data covertype --root /a/long/path/to/some/folder`"
+    assert lines[2].split() == ["a.b", "p", "paper", "skipped:", "data", "absent"] and "..." not in text
+    assert lines[-2] == "4 verdicts: 3 skipped; 1 match"
+
+
+def test_controls_stand_beside_the_stated_slope():
+    shown = verdict_table([row("holds", kind="control", slope=0.01, claimed_exponent=0.0, worst_ratio=1.2)])
+    assert shown.splitlines()[2].split()[-2:] == ["0.01", "0.00"]
+
+
+def test_constants_that_a_problem_does_not_have_are_left_out():
+    constants = {"lipschitz": 1.0, "diameter": 0.0, "norm": 2.0, "hessian_rank": math.inf, "status": "global"}
+    assert constants_text(constants) == "lipschitz 1"
+    assert (
+        constants_text({**constants, "norm": math.inf, "hessian_rank": 1.0}) == "lipschitz 1, norm inf, hessian_rank 1"
+    )

@@ -8,7 +8,7 @@ from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution.calibration import calibrate_cell, calibrate_job
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import execute
-from dpsco_bench.execution.results import FINAL, RESULT_SCHEMA, build_table, read_table, write_table
+from dpsco_bench.execution.results import FINAL, RESULT_SCHEMA, join_blocks, read_table, write_table
 from dpsco_bench.execution.run import BLOCK_SCORES, replicate_blocks, run_block
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.problems.base import Data
@@ -139,7 +139,7 @@ def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr(results.pq, "write_table", fail)
     with pytest.raises(OSError, match="disk full"):
-        write_table(build_table([], {}), tmp_path / "t.parquet")
+        write_table(join_blocks([], {}), tmp_path / "t.parquet")
     assert not list(tmp_path.iterdir())
 
 

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.execution.layout import Layout, has_run, job_name, read_plan_text
+from dpsco_bench.execution.layout import Layout, effective_key, has_run, job_name, read_plan_text
 from dpsco_bench.execution.lock import ResultsLock
 
 SUMMARY = "remove results and figures that the plan no longer names"
@@ -85,7 +85,8 @@ def named_files(files: Layout, entry: dict[str, Any]) -> Iterator[tuple[str, ...
 def _planned_calibration_keys(files: Layout) -> Iterator[str]:
     for path in files.results.parent.glob("*/plan.json"):
         for entry in read_plan_text(path)["claims"]:
-            yield from (job["calibration_key"] for job in entry["jobs"])
+            for job in entry["jobs"]:
+                yield from (job["calibration_key"], effective_key(job, "calibration_key"))
 
 
 def _files(folder: Path) -> list[Path]:

@@ -84,14 +84,21 @@ def judge(args: argparse.Namespace) -> None:
     """Write the verdict rows of a claim."""
     from dpsco_bench.analysis.judge import judge_claim
     from dpsco_bench.execution.plugins import job_plugins, load_plugins
+    from dpsco_bench.execution.present import present_results
     from dpsco_bench.execution.progress import JobLog
     from dpsco_bench.jsonio import dumps_pretty, write_text_atomic
 
-    entry = read_entry(args.plan, args.claim)
+    def calibrations(job: Mapping[str, Any]) -> Path:
+        return args.calibrations / f"{job_name(job)}.json"
+
+    def table(job: Mapping[str, Any]) -> Path:
+        return args.runs / f"{job_name(job)}.parquet"
+
+    entry = present_results(read_entry(args.plan, args.claim), calibrations, table)
     load_plugins(job_plugins(entry["jobs"]))
 
     def load(job: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-        return _result(args.runs, job), read_calibrations(args.calibrations / f"{job_name(job)}.json", job)
+        return _result(table(job), job), read_calibrations(calibrations(job), job)
 
     with JobLog(args.log, f"judge {args.claim}") as log:
         rows = judge_claim(entry, load)
@@ -100,13 +107,12 @@ def judge(args: argparse.Namespace) -> None:
         write_text_atomic(args.out, dumps_pretty({"claim": args.claim, "digest": args.digest, "verdicts": rows}))
 
 
-def _result(folder: Path, job: Mapping[str, Any]) -> Any:
+def _result(path: Path, job: Mapping[str, Any]) -> Any:
     """The job's result table, or None if it has none."""
     from dpsco_bench.execution.results import read_table
 
     if not has_run(job):
         return None
-    path = folder / f"{job_name(job)}.parquet"
     if not path.is_file():
         raise InputError("result", path, "a file that `worker run` wrote")
     table, metadata = read_table(path)

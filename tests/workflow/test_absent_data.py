@@ -1,0 +1,82 @@
+"""A run without the data of a claim keeps what an earlier run with them found."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytestmark = pytest.mark.slow
+PLUGIN = '''
+from dpsco_bench import problem
+from dpsco_bench.problems.ridge_logistic import RidgeLogistic
+
+
+@problem
+class Marked(RidgeLogistic):
+    """A problem whose data set is a marker in the data root."""
+
+    name = "marked"
+    summary = "ridge logistic regression with a marker"
+    needs_data_root = True
+
+    def __init__(self, d=None, root="data", constants=None):
+        super().__init__(d, constants=constants)
+
+    @classmethod
+    def unavailable(cls, root):
+        return "" if (root / "marker").is_file() else "data absent: `touch marker`"
+'''
+CLAIM = """
+id: own.kept
+title: a rate on data of one's own
+source: test
+statement: none
+parts:
+  - id: p
+    kind: rate
+    calibrations: [paper]
+    algorithm: wang2017.dp_gd_pl
+    options: {steps: 3}
+    problem: marked
+    fixed: {d: 3, epsilon: 1.0, delta: 1.0e-5}
+    sweep: {parameter: n, values: {smoke: [32, 64]}}
+    replicates: {smoke: 3}
+    timing: true
+    bound: wang2017.thm6_2
+"""
+TARGETS = ("results/smoke/verdicts/own.kept.json", "results/smoke/timings/own.kept/p.paper.json")
+
+
+@pytest.fixture
+def run(project):
+    (project.root / "plugin.py").write_text(PLUGIN)
+    (project.root / "kept.yaml").write_text(CLAIM)
+    for name in ("with", "without"):
+        (project.root / name).mkdir(exist_ok=True)
+    (project.root / "with" / "marker").touch()
+
+    def call(data_root):
+        own = [f"data_root={data_root}", "plugins=plugin.py", "claims=kept.yaml"]
+        result = project.snakemake("--config", *own, "--", *TARGETS)
+        assert result.returncode == 0, result.stderr
+        row = json.loads((project.root / TARGETS[0]).read_text())["verdicts"][0]
+        timing = json.loads((project.root / TARGETS[1]).read_text())
+        tables = {path.name: path.read_bytes() for path in (project.results / "runs" / "own.kept").iterdir()}
+        return row, timing, tables
+
+    return call
+
+
+def test_results_are_neither_lost_nor_mistaken(run):
+    row, timing, skipped = run("without")
+    assert row["verdict"] == "skipped: data absent: `touch marker`" and timing["skipped"]
+    measured, timing, tables = run("with")
+    assert measured["replicates"] == 3 and measured["notes"] == [] and not timing["skipped"]
+    assert set(tables) == set(skipped) and tables != skipped
+    kept, same, unchanged = run("without")
+    assert unchanged == tables and same == timing
+    assert kept["notes"] == ["judged from results present; data absent: `touch marker`"]
+    assert {**kept, "notes": []} == measured
+    again, _, unchanged = run("with")
+    assert again == measured and unchanged == tables
