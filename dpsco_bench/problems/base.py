@@ -114,6 +114,8 @@ class Problem:
             found |= {Trait.BALL_OR_STRONGLY_CONVEX}
         if Trait.GENERALISED_LINEAR in found:
             found |= {Trait.PLANE_GRADIENTS}
+        if found & {Trait.SMOOTH, Trait.LINEAR_LOSS}:
+            found |= {Trait.SMOOTH_OR_LINEAR}
         return found
 
     @property
@@ -231,6 +233,11 @@ class Problem:
     def range_gradient_pair(self, x: Array, other: Array, data: Any, first: int, count: int) -> tuple[Array, Array]:
         """`range_gradient` at two points; a problem that draws records on the fly draws them once."""
         return self.range_gradient(x, data, first, count), self.range_gradient(other, data, first, count)
+
+    def range_gradient_difference(self, x: Array, other: Array, data: Any, first: int, count: int) -> Array:
+        """`range_gradient` at ``x`` less that at ``other``, shape ``(R, d)``."""
+        now, before = self.range_gradient_pair(x, other, data, first, count)
+        return now - before
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
         """Loss gradient of each of records ``first .. first + count - 1`` at ``x (R, d)``; shape ``(R, count, d)``."""

@@ -24,7 +24,7 @@ class Constants:
     lipschitz : float
         G, Lipschitz constant of every record's loss ``f_i`` (the regulariser excluded).
     smoothness : float
-        L, Lipschitz constant of every ``grad f_i`` (the regulariser excluded).
+        L, Lipschitz constant of every ``grad f_i`` (the regulariser excluded); 0 for linear losses only.
     strong_convexity : float
         mu of the whole objective (or its Polyak-Lojasiewicz constant); 0 if there is none.
     regularisation : float
@@ -136,6 +136,8 @@ class Constants:
         for key in values:
             if key not in constant_names():
                 raise InputError("problem constant", key, "one of " + ", ".join(constant_names()))
+        if self.smoothness > 0 and "smoothness" in values:
+            checked_real("smoothness", values["smoothness"], positive=True)
         new = replace(self, **values)  # type: ignore[arg-type]
         stronger = (
             any(getattr(new, name) < getattr(self, name) for name in _UPPER_BOUNDS)
@@ -148,7 +150,7 @@ class Constants:
         return replace(new, status="nominal") if stronger else new
 
 
-_POSITIVE = ("lipschitz", "smoothness", "initial_gap")
+_POSITIVE = ("lipschitz", "initial_gap")
 _UNBOUNDED = ("norm", "hessian_rank")
 _UPPER_BOUNDS = ("lipschitz", "smoothness", "diameter", "gradient_deviation", "hessian_rank")
 _LABELS = ("domain", "status")

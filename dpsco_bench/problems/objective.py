@@ -109,6 +109,11 @@ class Objective:
         self.count(2 * count)
         return self.problem.range_gradient_pair(x, other, self.data, first, self._within(first, count))
 
+    def range_gradient_difference(self, x: Array, other: Array, first: int, count: int) -> Array:
+        """The difference of that mean between two points; costs twice ``count``."""
+        self.count(2 * count)
+        return self.problem.range_gradient_difference(x, other, self.data, first, self._within(first, count))
+
     def record_gradients(self, x: Array, first: int, count: int) -> Array:
         """``grad f_i(x)`` of records ``first .. first + count - 1``, shape ``(R, count, d)``; costs ``count``."""
         self.count(count)

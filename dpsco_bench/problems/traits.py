@@ -29,6 +29,7 @@ class Trait(Enum):
     POLYTOPE = "a polytope with a list of vertices as domain"
     SYMMETRIC_SET = "a bounded, centrally symmetric domain"
     BALL_OR_STRONGLY_CONVEX = "a ball as domain or a strongly convex objective"
+    SMOOTH_OR_LINEAR = "smooth or linear records"
 
 
 _SYMMETRIC = frozenset({Trait.SYMMETRIC_SET})

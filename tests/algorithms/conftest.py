@@ -5,7 +5,7 @@ import pytest
 
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.problems.base import Batch, Constants, Data, Trait
-from dpsco_bench.problems.glm import Logistic
+from dpsco_bench.problems.glm import GeneralisedLinear, Logistic
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
@@ -78,3 +78,51 @@ def execute():
 def draw():
     """``draw(problem, n)``: a data set from fixed streams."""
     return lambda problem, n: problem.draw(n, lambda name: Stream(stream_key(1, "algorithm tests", name), np))
+
+
+class SineLeastSquares(GeneralisedLinear):
+    """``(1/2)(<a, x> - y)^2`` with ``a_ij = sin(1 + 3i + j)`` and ``y_i = cos i``, on a ball."""
+
+    name = "sine_least_squares"
+    traits = frozenset(Trait)
+
+    def __init__(self, d, domain, norm, radius=1.0, smoothness=1.0):
+        self.declared = Constants(1.0, smoothness, diameter=2 * radius, domain=domain, norm=norm)
+        super().__init__(d)
+
+    @property
+    def own_constants(self):
+        return self.declared
+
+    def draw(self, n, streams):
+        i, j = np.arange(n), np.arange(self.dimension)
+        return Data(n, np.sin(1.0 + 3 * i[:, None] + j), np.cos(1.0 * i))
+
+    def slope(self, margins, labels):
+        return margins - labels
+
+
+class Batches(Mechanism):
+    """A mechanism without noise whose batches are given lists of records."""
+
+    def __init__(self, batches, plan, replicates=1):
+        super().__init__(plan, {q.name: 0.0 for q in plan.queries}, "scripted", 0, 0, replicates)
+        self._given = batches
+
+    def sample(self, name, step=0):
+        self._declared(name, step)
+        self.sampled[name] += 1
+        indices = np.tile(self._given[step], (self._replicates, 1))
+        size = float(indices.shape[1])
+        return Batch(indices, np.ones(indices.shape), np.full(self._replicates, size), size)
+
+
+@pytest.fixture
+def sine():
+    """``sine(entry, plan, problem, batches)``: noise-free output ``(d,)`` on the sine records, and the objective."""
+
+    def run(entry, plan, problem, batches=()):
+        objective = Objective(problem, problem.draw(plan.n, None), 1)
+        return entry.run_function(objective, plan, Batches(batches, plan))[0], objective
+
+    return SimpleNamespace(run=run, problem=SineLeastSquares)

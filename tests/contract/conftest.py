@@ -12,9 +12,10 @@ from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.measures import get_measure
+from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import Poisson
+from dpsco_bench.privacy.plan import Poisson, WithReplacement
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import DOMAIN_TRAITS, Constants, Data, Draws, Trait
@@ -90,6 +91,77 @@ class PseudoHuberOnL1Ball(PseudoHuberOnBall):
         return Constants(1.0, 1.0, initial_gap=100.0, initial_distance=100.0, diameter=2000.0, domain="l1_ball")
 
 
+class SteepQuadratic(GeneralisedLinear):
+    """``(s/2)(margin - y)^2`` on the unit l_p ball, s = 0.01 and labels of +-99: gradients of l_q norm close to 1."""
+
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+    curvature_constant = 0.01
+
+    def __init__(self, domain, p):
+        self.name, self.q = f"steep_{domain}", dual_exponent(p)
+        self.declared = Constants(1.0, self.curvature_constant, initial_gap=100.0, diameter=2.0, domain=domain, norm=p)
+        super().__init__(DIMENSION)
+
+    @property
+    def own_constants(self):
+        return self.declared
+
+    def _unit(self, rows):
+        return rows / np.linalg.norm(rows, ord=self.q, axis=1, keepdims=True)
+
+    def draw(self, n, streams):
+        rows = streams("features").normal(0, 1, 0, n, self.dimension)[0].astype(np.float64)
+        return Data(n, self._unit(rows), np.sign(streams("labels").uniform(0, 1, 0, n, 1)[0, :, 0] - 0.5) * 99.0)
+
+    def loss(self, margins, labels):
+        return 0.5 * self.curvature_constant * (margins - labels) ** 2
+
+    def slope(self, margins, labels):
+        return self.curvature_constant * (margins - labels)
+
+    def optimal_risk(self, data):
+        return 0.0
+
+    def domain_records(self, count, seed):
+        rows = np.random.default_rng(seed).standard_normal((count, self.dimension))
+        rows[:4] = np.eye(self.dimension)[[0, 0, 1, 1]]
+        return Data(count, self._unit(rows), np.resize([99.0, -99.0], count))
+
+
+class LinearRecords(SteepQuadratic):
+    """``-<a, x>`` on the unit l_p ball."""
+
+    traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
+
+    def __init__(self, domain, p):
+        super().__init__(domain, p)
+        self.name = f"linear_{domain}"
+
+    def loss(self, margins, labels):
+        return -margins
+
+    def slope(self, margins, labels):
+        return -(0 * margins + 0 * labels + 1)
+
+    def optimal_risk(self, data):
+        return -float(self.constants.ball.support(np.mean(data.features, axis=0)[None])[0, 0])
+
+    def domain_records(self, count, seed):
+        records = super().domain_records(count, seed)
+        records.features[1] *= -1
+        return records
+
+
+LP_BALLS = (("l1_ball", 1.0), ("lp_ball:1.5", 1.5), ("l2_ball", 2.0), ("linf_ball", np.inf))
+LOOSE = {
+    "bassily2021.poly_sfw": "scores on a centred ball change half as much as on any set of the same diameter",
+    "bassily2021.noisy_sfw": "Hessians of convex losses differ by at most L1, not by 2 L1",
+}
+"""One-pass algorithms whose declared sensitivity is known not to be attained on these problems, and why."""
+WIDEST = 100.0
+"""Largest diameter for them: their steps and sensitivities are for sets on which L1 M is of the order of L0."""
+NATURAL = ("bassily2021.noisy_sgd",)
+"""Algorithms whose schedule is short enough as it is, and has another form with a given number of steps."""
 FULLY_CROSSED = 5
 """Problems, pseudo_huber among them, on which every calibration of an algorithm runs; enough as the registry grows."""
 
@@ -223,7 +295,8 @@ class Case:
     def neighbouring_runs(self, records=12):
         """Pairs of a run on D and its transcript forced on D'; large noise drives the iterates far apart."""
         domain = self.problem.domain_records(records, SEED)
-        for position in (0, self.n - 1):
+        first_alone = (self.n // 2,) * (self.algorithm.id in LOOSE)  # of the records that enter after the first half
+        for position in (0, *first_alone, self.n - 1):
             for factor, first in ((1.0, 0), (1e4, 1), (1e6, 2)):
                 data = replaced(self.data, position, domain, first)
                 scales = {name: factor * scale for name, scale in self.scales.items()}
@@ -253,13 +326,24 @@ def tiny(name):
 def tiny_problems():
     names = [name for name in list_problems() if not problem_class(name).needs_data_root]
     own = [PseudoHuber(DIMENSION), PseudoHuberOnBall(DIMENSION), PseudoHuberOnL1Ball(DIMENSION)]
-    return [*own, *map(tiny, names)]
+    on_lp = [kind(*ball) for kind in (SteepQuadratic, LinearRecords) for ball in LP_BALLS]
+    wide = [get_problem("cube_fixed", 24).at(RECORDS, PRIVACY.epsilon, PRIVACY.delta)]
+    return [*own, *on_lp, *map(tiny, names), *wide]
 
 
-def compatible(algorithm, problem):
+def compatible(algorithm, problem, variant, options):
+    """Whether the problem has what the algorithm asks for, its norm and dimension included."""
+    constants = algorithm.visible_constants(problem.constants, problem)
+    if algorithm.id in LOOSE and constants.diameter > WIDEST:
+        return False
     try:
         algorithm.check_problem(problem)
+        algorithm.plan(constants, RECORDS, problem.effective_dimension, PRIVACY, variant, **options)
     except Refusal:
+        return False
+    except InputError as error:
+        if error.key not in ("p", "norm", "d"):
+            raise
         return False
     return True
 
@@ -268,9 +352,10 @@ def all_cases():
     """Each compatible problem with one calibration of each variant, the first few with all of them."""
     problems = tiny_problems()
     for algorithm in map(get_algorithm, list_algorithms()):
-        options = {key: value for key, value in SHORT.items() if key in algorithm.options}
-        fitting = [problem for problem in problems if compatible(algorithm, problem)]
+        short = () if algorithm.id in NATURAL else SHORT
+        options = {key: SHORT[key] for key in short if key in algorithm.options}
         for variant, calibrations in algorithm.variants.items():
+            fitting = [problem for problem in problems if compatible(algorithm, problem, variant, options)]
             for number, problem in enumerate(fitting):
                 for calibration in calibrations if number < FULLY_CROSSED else calibrations[:1]:
                     yield Case(algorithm, variant, calibration, problem, options=options)
@@ -294,6 +379,7 @@ SEARCHABLE = [
     if c.problem.constants.status == "global"
     and not (c.problem.shares_records or c.problem.draws_per_replicate)
     and not (c.plan.leaks or c.plan.unprotected)
+    and not any(isinstance(q.records, WithReplacement) for q in c.plan.queries)  # declared for a record drawn once
 ]
 SELECTIONS = {
     "case": CASES,
@@ -303,7 +389,9 @@ SELECTIONS = {
     "charged_case": [c for c in one_problem_each(NOISY) if not c.plan.unprotected],  # those with a finite epsilon
     "symmetric_case": [c for c in SILENT if c.algorithm.order_invariant and c.data.features is not None],
     "searchable_case": SEARCHABLE,
-    "sharp_case": [c for c in SEARCHABLE if isinstance(c.problem, PseudoHuber)],
+    "sharp_case": [
+        c for c in SEARCHABLE if isinstance(c.problem, PseudoHuber | SteepQuadratic) and c.algorithm.id not in LOOSE
+    ],
 }
 
 

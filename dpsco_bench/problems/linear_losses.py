@@ -1,0 +1,165 @@
+"""Linear losses on a ball or polytope about the origin, with a free signal strength: the excess risk is exact."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpsco_bench.backend.namespace import array_namespace, to_numpy
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.norms import dual_exponent
+from dpsco_bench.problems.base import Constants, Data, Draws, Trait, checked_real
+from dpsco_bench.problems.cell_family import CellFamily
+from dpsco_bench.problems.linear_samples import LinearSample, as_sample
+
+Array = Any
+
+
+class LinearLosses(CellFamily):
+    """``f(x, z) = -<x, z>`` over the unit ball of l_p, with records z whose mean is set by a signal.
+
+    The signal enters as ``min(1, signal * unit)``; subclasses choose the unit by the cell, so that the signal stays at
+    the scale of the noise along a sweep (a fixed one decays faster than a bound and proves nothing).
+
+    Parameters
+    ----------
+    d : int
+        Dimension.
+    p : float
+        Norm of the ball, in [1, inf].
+    signal : float
+        > 0, in units of `unit`.
+    declared_smoothness : float
+        The declared L1 >= 0; the true one is 0.
+    """
+
+    draws_per_replicate: ClassVar[bool] = True
+    population: ClassVar[bool] = True
+    signal_option: ClassVar[str] = "signal"
+    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
+
+    def __init__(
+        self,
+        d: int | None = None,
+        p: float = 2.0,
+        signal: float = 1.0,
+        declared_smoothness: float = 1.0,
+        constants: dict[str, float] | None = None,
+    ) -> None:
+        if isinstance(p, bool) or not isinstance(p, int | float) or not p >= 1:
+            raise InputError("p", p, "a number >= 1 or inf")
+        self.p = float(p)
+        self.signals = np.array([checked_real("signal", signal, positive=True)])
+        self.declared_smoothness = checked_real("declared_smoothness", declared_smoothness, positive=False)
+        super().__init__(d, constants)
+
+    @property
+    def traits(self) -> frozenset[Trait]:  # type: ignore[override]
+        """Linear; smooth for those who ask for a positive constant, where one is declared."""
+        own = {Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS}
+        return frozenset(own | {Trait.SMOOTH} if self.declared_smoothness > 0 else own)
+
+    @property
+    def own_constants(self) -> Constants:
+        """L0 = 1 in l_p, the declared L1, M = 2."""
+        return Constants(
+            1.0,
+            self.declared_smoothness,
+            initial_gap=1.0,
+            initial_distance=1.0,
+            diameter=2.0,
+            domain=ball_name(self.p),
+            norm=self.p,
+            hessian_rank=0.0,
+        )
+
+    @property
+    def unit(self) -> float:
+        """What a signal of 1 stands for at this cell."""
+        return 1.0
+
+    @property
+    def strengths(self) -> np.ndarray:
+        """The effective signals, at most 1, shape ``(S,)``."""
+        return np.minimum(1.0, self.signals * self.unit)
+
+    @property
+    def signal_capped(self) -> bool:
+        """Whether the effective signal is 1."""
+        return bool(self.strengths.max() >= 1.0)
+
+    def with_signals(self, values: np.ndarray) -> LinearLosses:
+        """The same losses at several signals at once."""
+        several = copy.copy(self)
+        several.signals = np.asarray(values, dtype=np.float64)
+        return several
+
+    @property
+    def means(self) -> np.ndarray:
+        """Mean record of the population (of the sample, where it is fixed) at each signal, shape ``(S, d)``."""
+        raise InputError("problem", self.name, "a problem with means")
+
+    def sample(self, n: int, draws: Draws) -> LinearSample:
+        """Draw the records of some replicates."""
+        raise InputError("problem", self.name, "a problem with sample")
+
+    def row_size(self, n: int) -> int:
+        """A point: records are drawn as they are looked at, or kept in a byte an entry."""
+        return self.dimension
+
+    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
+        """Minus the mean record."""
+        return -_like(as_sample(data).mean(first, count), x)
+
+    def range_gradient_pair(self, x: Array, other: Array, data: Any, first: int, count: int) -> tuple[Array, Array]:
+        """The same at both points."""
+        gradient = self.range_gradient(x, data, first, count)
+        return gradient, gradient
+
+    def range_gradient_difference(self, x: Array, other: Array, data: Any, first: int, count: int) -> Array:
+        """Zero, for which no record need be drawn."""
+        return array_namespace(x).zeros_like(x)
+
+    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
+        """Minus the records."""
+        return -_like(as_sample(data).records(first, count), x)
+
+    def gather(self, data: Any, indices: Array) -> Data:
+        """Records ``indices (R, W)`` of every row."""
+        return Data(data.n, as_sample(data).chosen(to_numpy(indices)))
+
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        """Minus the weighted sum of the records."""
+        xp = array_namespace(x)
+        return -xp.matmul(weights[:, None, :], _like(batch.features, x))[:, 0, :]
+
+    def excess_risk(self, x: Array, data: Any) -> Array:
+        """``||mean||_* - <x, mean>``, shape ``(S R,)``."""
+        return self.risk(x, data) - _like(self.optimal_risk(data), x)
+
+    def risk(self, x: Array, data: Any) -> Array:
+        """``-<x, mean>``."""
+        xp, means = array_namespace(x), self.means
+        rows = np.repeat(means, x.shape[0] // len(means), axis=0)
+        return -xp.sum(_like(rows, x) * x, axis=-1)
+
+    def optimal_risk(self, data: Any) -> np.ndarray:
+        """``-||mean||_*`` of every row."""
+        return -np.repeat(self.dual_norm(self.means), as_sample(data).replicates)
+
+    def dual_norm(self, vectors: np.ndarray) -> np.ndarray:
+        """Largest ``<v, x>`` over the domain of each row of ``vectors (S, d)``."""
+        return np.linalg.norm(vectors, ord=dual_exponent(self.p), axis=-1)
+
+
+def ball_name(p: float) -> str:
+    """The name of the l_p ball."""
+    named = {1.0: "l1_ball", 2.0: "l2_ball", math.inf: "linf_ball"}
+    return named.get(p, f"lp_ball:{p!r}")
+
+
+def _like(values: Any, x: Array) -> Array:
+    return array_namespace(x).asarray(values, dtype=x.dtype)

@@ -1,0 +1,246 @@
+"""Samples of linear losses ``f(x, z) = -<x, z>``: the records z of some replicates at several signals at once.
+
+Rows are signal-major: of ``S R`` rows, row i has signal ``i // R`` and replicate ``i % R``. All signals share their
+random numbers. Arrays are made on the host, in float64.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.backend.namespace import to_numpy
+from dpsco_bench.errors import InputError
+from dpsco_bench.problems.base import Draws
+
+BLOCK_VALUES = 1 << 16
+"""Record entries that are drawn at once."""
+MOST_SUMMED = 1 << 14
+"""Most record entries of one replicate that are drawn one by one for a mean."""
+MOST_STORED = 1 << 24
+"""Most record entries of one replicate that are kept for batches with replacement."""
+
+
+class LinearSample:
+    """Records of ``R`` replicates at ``S`` signals.
+
+    Parameters
+    ----------
+    n, d : int
+        Number of records, dimension.
+    draws : Draws
+        The keyed random numbers, and which replicates are wanted.
+    signals : int
+        S.
+    """
+
+    def __init__(self, n: int, d: int, draws: Draws, signals: int) -> None:
+        self.n, self.d, self.signals = n, d, signals
+        self.draws, self.replicates = draws, draws.replicates
+
+    @property
+    def rows(self) -> int:
+        """S R."""
+        return self.signals * self.replicates
+
+    def mean(self, first: int, count: int) -> np.ndarray:
+        """Mean of records ``first .. first + count - 1`` of every row, shape ``(S R, d)``."""
+        return self.records(first, count).mean(axis=1)
+
+    def records(self, first: int, count: int) -> np.ndarray:
+        """Records ``first .. first + count - 1`` of every row, shape ``(S R, count, d)``."""
+        indices = np.broadcast_to(np.arange(first, first + count), (self.rows, count))
+        return self.chosen(indices)
+
+    def chosen(self, indices: np.ndarray) -> np.ndarray:
+        """Records ``indices (S R, W)`` of every row, shape ``(S R, W, d)``."""
+        raise InputError("sample", type(self).__name__, "a sample with records")
+
+    def uniform(self, name: str, first: int, count: int, dim: int) -> np.ndarray:
+        """Uniform numbers of ``count`` records from ``first`` on, shape ``(count, R, dim)``."""
+        return to_numpy(self.draws.stream(name).uniform(*self.draws.box(first, count, dim)))
+
+    def per_row(self, signals: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+        """The replicate of every row, and its value of ``signals (S,)``, both shaped ``(S R, 1, .., 1)``."""
+        shape = (-1, *(1,) * width)
+        replicate = np.tile(np.arange(self.replicates), self.signals)
+        return replicate.reshape(shape), np.repeat(signals, self.replicates).reshape(shape)
+
+
+class SignSample(LinearSample):
+    """Independent signs: ``z_j = scale`` with the signal's chance of coordinate j, else ``-scale``.
+
+    The mean of many records is drawn as binomial counts, from a stream of its own: a run may look at such records in no
+    other way.
+
+    Parameters
+    ----------
+    n, draws
+        As in `LinearSample`.
+    chances : array (S, d)
+        Probabilities of a plus; where they differ between signals, all in the same order.
+    scale : float
+        Absolute value of every entry.
+    """
+
+    def __init__(self, n: int, draws: Draws, chances: np.ndarray, scale: float) -> None:
+        super().__init__(n, chances.shape[1], draws, chances.shape[0])
+        self.chances, self.scale = chances, scale
+        self._block: tuple[int, np.ndarray] = (0, np.empty((0, self.rows, self.d)))
+        self._levels: np.ndarray | None = None
+        self._sums: dict[tuple[int, int], np.ndarray] = {}
+
+    def mean(self, first: int, count: int) -> np.ndarray:
+        """A single record, the mean of few drawn ones, or binomial counts of many."""
+        if count == 1:
+            return self._single(first)
+        if count * self.d <= MOST_SUMMED:
+            self._refuse_summed(first, count)
+            return self._drawn(first, count).mean(axis=0)
+        if (first, count) not in self._sums:
+            if self._levels is not None:
+                raise InputError("records", _span(first, count), _ONE_WAY)
+            u = self.uniform("sums", first, 1, self.d)
+            pluses = binomial_quantile(u, count, self.chances[:, None, :])
+            self._sums[first, count] = self.scale * (2.0 * pluses / count - 1.0).reshape(self.rows, self.d)
+        return self._sums[first, count]
+
+    def records(self, first: int, count: int) -> np.ndarray:
+        """As drawn, one after the other."""
+        self._refuse_summed(first, count)
+        return self._drawn(first, count).swapaxes(0, 1)
+
+    def chosen(self, indices: np.ndarray) -> np.ndarray:
+        """From kept levels: of the signals in order, how many see a plus."""
+        if self._levels is None:
+            self._levels = self._all_levels()
+        rank = np.empty(self.signals, dtype=np.uint8)
+        rank[np.argsort(-self.chances.sum(axis=1), kind="stable")] = np.arange(self.signals)
+        replicate, rank = self.per_row(rank, 1)
+        return np.where(self._levels[replicate, indices] > rank[:, :, None], self.scale, -self.scale)
+
+    def _single(self, index: int) -> np.ndarray:
+        self._refuse_summed(index, 1)
+        first, block = self._block
+        if not first <= index < first + len(block):
+            count = min(self.n - index, max(1, BLOCK_VALUES // (self.rows * self.d)))
+            first, block = self._block = index, self._drawn(index, count)
+        return block[index - first]
+
+    def _drawn(self, first: int, count: int) -> np.ndarray:
+        """Records from ``first`` on, shape ``(count, S R, d)``."""
+        u = self.uniform("records", first, count, self.d)
+        signs = np.where(u[:, None] < self.chances[:, None, :], self.scale, -self.scale)
+        return signs.reshape(count, self.rows, self.d)
+
+    def _all_levels(self) -> np.ndarray:
+        """Shape ``(R, n, d)``, a byte each."""
+        self._refuse_summed(0, self.n)
+        if self.n * self.d > MOST_STORED:
+            raise InputError("n d", self.n * self.d, f"at most {MOST_STORED} for batches with replacement")
+        levels = np.empty((self.replicates, self.n, self.d), dtype=np.uint8)
+        size = max(1, BLOCK_VALUES // (self.replicates * self.d))
+        for first in range(0, self.n, size):
+            u = self.uniform("records", first, min(size, self.n - first), self.d).swapaxes(0, 1)
+            levels[:, first : first + size] = sum((u < chance).view(np.uint8) for chance in self.chances)
+        return levels
+
+    def _refuse_summed(self, first: int, count: int) -> None:
+        if any(start < first + count and first < start + length for start, length in self._sums):
+            raise InputError("records", _span(first, count), _ONE_WAY)
+
+
+_ONE_WAY = "records that a run looks at in one way only: sums of many are drawn by themselves"
+
+
+def _span(first: int, count: int) -> str:
+    return f"{first}..{first + count - 1}"
+
+
+class OneHotSample(LinearSample):
+    """``z = e_J`` with the signal's chance, else ``-e_J``; J uniform.
+
+    Parameters
+    ----------
+    n, d, draws
+        As in `LinearSample`.
+    chances : array (S,)
+        Probabilities of a plus.
+    """
+
+    def __init__(self, n: int, d: int, draws: Draws, chances: np.ndarray) -> None:
+        super().__init__(n, d, draws, len(chances))
+        self.chances = chances
+        box = draws.box(0, n, 1)
+        self._places = to_numpy(draws.stream("places").integers(*box, high=d))[:, :, 0].T
+        self._signs = self.uniform("signs", 0, n, 1)[:, :, 0].T
+
+    def chosen(self, indices: np.ndarray) -> np.ndarray:
+        """Dense rows with one entry each."""
+        replicate, chance = self.per_row(self.chances, 1)
+        signs = np.where(self._signs[replicate, indices] < chance, 1.0, -1.0)
+        rows = np.zeros((*indices.shape, self.d))
+        np.put_along_axis(rows, self._places[replicate, indices][:, :, None], signs[:, :, None], axis=2)
+        return rows
+
+
+class ShiftedRows(LinearSample):
+    """A fixed sample: column j has its pluses in rows ``(i + floor(j n/d)) mod n``, ``i < k``; nothing is random.
+
+    Parameters
+    ----------
+    n, d, draws
+        As in `LinearSample`.
+    pluses : array (S,)
+        k, of every column.
+    scale : float
+        Absolute value of every entry.
+    """
+
+    def __init__(self, n: int, d: int, draws: Draws, pluses: np.ndarray, scale: float) -> None:
+        super().__init__(n, d, draws, len(pluses))
+        self.pluses, self.scale = pluses, scale
+        self._offsets = np.arange(d) * n // d
+
+    def mean(self, first: int, count: int) -> np.ndarray:
+        """All records together have the mean that the signal sets, exactly."""
+        if count < self.n:
+            return super().mean(first, count)
+        means = np.repeat(self.scale * (2.0 * self.pluses / self.n - 1.0), self.replicates)
+        return np.broadcast_to(means[:, None], (self.rows, self.d))
+
+    def chosen(self, indices: np.ndarray) -> np.ndarray:
+        """A record is a plus where it lies less than k rows behind the column's offset, cyclically."""
+        _, k = self.per_row(self.pluses, 2)
+        behind = indices[:, :, None] - self._offsets
+        plus = ((behind >= 0) & (behind < k)) | (behind < k - self.n)
+        return np.where(plus, self.scale, -self.scale)
+
+
+def binomial_quantile(u: np.ndarray, count: int, chance: np.ndarray) -> np.ndarray:
+    """Binomial counts by inversion of their distribution function.
+
+    Parameters
+    ----------
+    u : array
+        In (0, 1).
+    count : int
+        Number of trials.
+    chance : array
+        Probability of success; broadcasts with ``u``.
+
+    Returns
+    -------
+    array
+        The least k with ``P(Bin(count, chance) <= k) >= u``, in float64.
+    """
+    from scipy.stats import binom
+
+    return np.asarray(binom.ppf(u, count, chance), dtype=np.float64)
+
+
+def as_sample(data: Any) -> LinearSample:
+    """A sample as these problems draw it."""
+    assert isinstance(data, LinearSample)
+    return data

@@ -1,0 +1,76 @@
+"""One good coordinate among many on the unit l1 ball, at the scale of the noise of private Frank-Wolfe."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.problems.linear_losses import LinearLosses
+from dpsco_bench.problems.signs_l1 import SignsL1
+
+
+class NeedleL1(SignsL1):
+    """``z in {+-1}^d`` with mean ``g e_1``, ``g = min(1, signal * unit)``.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, default 64.
+    unit : str
+        ``noise``: b_N ln K with b_N the last Laplace scale of Algorithm 1 at the cell (L0 = 1, M = 2, the declared L1).
+        ``statistical``: sqrt(eta ln K), for runs without noise. ``fixed``: 1.
+    signal, declared_smoothness
+        As in `LinearLosses`; the declared L1 is 0.
+    """
+
+    name = "needle_l1"
+    summary = "linear losses with one biased coordinate on the unit l1 ball; population risk"
+    source = "instance `needle_l1` for Bassily, Guzman, Nandi 2021, Theorem 4"
+
+    def __init__(
+        self,
+        d: int | None = None,
+        unit: str = "noise",
+        signal: float = 0.7,
+        declared_smoothness: float = 0.0,
+        constants: dict[str, float] | None = None,
+    ) -> None:
+        if unit not in ("noise", "statistical", "fixed"):
+            raise InputError("unit", unit, "noise, statistical or fixed")
+        self.unit_name = unit
+        super().__init__(d, signal, declared_smoothness, constants)
+
+    @property
+    def unit(self) -> float:
+        """As the option says, at the cell's n, epsilon and delta."""
+        n, log_k = self.count, math.log(self.vertices)
+        step = math.log(n / log_k) / n
+        if self.unit_name == "fixed":
+            return 1.0
+        if self.unit_name == "statistical":
+            return math.sqrt(step * log_k)
+        return last_laplace_scale(self, self.vertices) * log_k
+
+    @property
+    def means(self) -> np.ndarray:
+        """``g e_1``."""
+        return self.strengths[:, None] * np.eye(1, self.dimension)
+
+
+def last_laplace_scale(problem: LinearLosses, vertices: int) -> float:
+    """b_N of Algorithm 1 with the printed noise at a problem's cell: ``2 s_N sqrt(n l)/eps``.
+
+    Parameters
+    ----------
+    problem : LinearLosses
+        Gives the constants, n, epsilon and delta.
+    vertices : int
+        K.
+    """
+    n, c = problem.count, problem.constants
+    step = math.log(n / math.log(vertices)) / n
+    decayed = (1.0 - step) ** (n // 2) * 2.0 * c.lipschitz * c.diameter / n
+    least = 2.0 * step * (c.smoothness * c.diameter**2 + c.lipschitz * c.diameter)
+    return 2.0 * max(decayed, least) * math.sqrt(n * -math.log(problem.delta)) / problem.epsilon

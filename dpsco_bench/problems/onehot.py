@@ -1,0 +1,69 @@
+"""Records with one entry, on the unit l_p ball for p >= 2: the population that noisy SGD is measured on."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.problems.base import Draws
+from dpsco_bench.problems.linear_losses import LinearLosses
+from dpsco_bench.problems.linear_samples import OneHotSample
+
+
+class Onehot(LinearLosses):
+    """``z = +-e_J`` with J uniform and ``P(+) = (1 + b)/2``, so that the mean is ``b/d`` everywhere.
+
+    ``b = min(1, signal * unit)`` with ``unit = max{sqrt(d/n), d sqrt(l)/(eps n)}``, or its first term alone.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, default 8.
+    p : float
+        In [2, inf], default inf.
+    unit : str
+        ``both`` terms, or ``statistical`` for runs without noise.
+    signal, declared_smoothness
+        As in `LinearLosses`.
+    """
+
+    name = "onehot"
+    summary = "linear losses with one-entry records on the unit l_p ball, p >= 2; population risk"
+    source = "instance `onehot` for Bassily, Guzman, Nandi 2021, Proposition 13"
+    default_dimension = 8
+
+    def __init__(
+        self,
+        d: int | None = None,
+        p: float | str = "inf",
+        unit: str = "both",
+        signal: float = 1.0,
+        declared_smoothness: float = 1.0,
+        constants: dict[str, float] | None = None,
+    ) -> None:
+        p = math.inf if p == "inf" else p
+        if isinstance(p, bool | str) or not p >= 2:
+            raise InputError("p", p, "a number >= 2, or inf")
+        if unit not in ("both", "statistical"):
+            raise InputError("unit", unit, "both or statistical")
+        self.unit_name = unit
+        super().__init__(d, p, signal, declared_smoothness, constants)
+
+    @property
+    def unit(self) -> float:
+        """As the option says, at the cell's n, epsilon and delta."""
+        n, d = self.count, self.dimension
+        noise = d * math.sqrt(-math.log(self.delta)) / (self.epsilon * n) if self.unit_name == "both" else 0.0
+        return max(math.sqrt(d / n), noise)
+
+    @property
+    def means(self) -> np.ndarray:
+        """``b/d`` everywhere."""
+        return np.repeat(self.strengths[:, None] / self.dimension, self.dimension, axis=1)
+
+    def sample(self, n: int, draws: Draws) -> Any:
+        """Places and signs."""
+        return OneHotSample(n, self.dimension, draws, 0.5 + 0.5 * self.strengths)

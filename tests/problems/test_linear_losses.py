@@ -1,0 +1,256 @@
+"""The linear instances: exact risks, the laws of their records, the same numbers however replicates are split."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.problems import linear_samples
+from dpsco_bench.problems.base import Draws
+from dpsco_bench.problems.linear_samples import binomial_quantile
+from dpsco_bench.problems.registry import get_problem
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+
+INSTANCES = {
+    "cube_iid": dict(p=1.5),
+    "cube_fixed": dict(p=1.25),
+    "needle_l1": {},
+    "gaps_l1": {},
+    "onehot": dict(p=4.0),
+    "cube_vertices": {},
+}
+L = math.log(1e6)
+
+
+def make(name, n=400, d=5, epsilon=30.0, **options):
+    return get_problem(name, d, **{**INSTANCES[name], **options}).at(n, epsilon, 1e-6)
+
+
+def draws(first=0, replicates=3, seed=9):
+    return Draws(lambda name: Stream(stream_key(seed, "linear losses", name), np), first, replicates)
+
+
+def batch_of(problem, sample, indices):
+    """Mean gradients of given records, through the batch interface."""
+    rows = problem.gather(sample, indices)
+    return problem.batch_gradient(
+        np.zeros((len(indices), problem.dimension)), rows, np.full(indices.shape, 1.0) / indices.shape[1]
+    )
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_the_risk_is_the_gap_of_the_mean(name):
+    problem = make(name)
+    sample = problem.sample(400, draws())
+    x = np.random.default_rng(0).standard_normal((3, 5))
+    mean, rad = problem.means[0], 1.0
+    q = {
+        "cube_iid": 3.0,
+        "cube_fixed": 5.0,
+        "needle_l1": np.inf,
+        "gaps_l1": np.inf,
+        "onehot": 4 / 3,
+        "cube_vertices": 1.0,
+    }
+    expected = rad * np.linalg.norm(mean, q[name]) - x @ mean
+    np.testing.assert_allclose(problem.excess_risk(x, sample), expected, rtol=1e-12)
+    best = problem.feasible_set
+    if name != "cube_vertices":
+        x = best.minimise_linear(-np.tile(mean, (3, 1)))
+        assert np.abs(problem.excess_risk(x, sample)).max() < 1e-14
+
+
+@pytest.mark.parametrize("name", ["cube_iid", "needle_l1", "gaps_l1", "onehot", "cube_vertices"])
+def test_records_have_the_declared_mean_and_norm(name):
+    problem = make(name)
+    sample = problem.sample(40_000, draws(replicates=2))
+    records = sample.records(0, 40_000)
+    assert records.shape == (2, 40_000, 5)
+    error = records.mean(axis=1) - problem.means[0]
+    assert np.abs(error).max() < 5 / math.sqrt(40_000)
+    p = math.inf if name == "cube_vertices" else problem.p
+    norms = np.linalg.norm(records[:, :100], ord=1.0 if p == math.inf else np.inf if p == 1 else p / (p - 1), axis=-1)
+    np.testing.assert_allclose(norms, 1.0, rtol=1e-12)
+    assert not np.array_equal(records[0], records[1]), "replicates differ"
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_signals_share_their_records_and_are_run_at_once(name):
+    """Rows of several signals are those of each signal alone, for ranges, single records and batches."""
+    if not get_problem(name).signal_option:
+        return
+    problem, values = make(name), np.array([0.3, 2.0, 0.7])
+    several, indices = problem.with_signals(values), np.array([[3, 3, 7], [0, 1, 2]])
+    kinds = {
+        "range": lambda p, s: p.range_gradient(np.zeros((1, 5)), s, 2, 30),
+        "single": lambda p, s: p.range_gradient(np.zeros((1, 5)), s, 11, 1),
+        "batch": lambda p, s: batch_of(p, s, np.tile(indices, (s.signals, 1))),
+        "each": lambda p, s: p.record_gradients(np.zeros((1, 5)), s, 4, 3),
+    }
+    for kind, ask in kinds.items():
+        together = ask(several, several.sample(400, draws(replicates=2)))
+        for number, value in enumerate(values):
+            alone = make(name, signal=float(value))
+            expected = ask(alone, alone.sample(400, draws(replicates=2)))
+            np.testing.assert_array_equal(together[2 * number : 2 * number + 2], expected, err_msg=kind)
+    x = np.random.default_rng(1).standard_normal((6, 5))
+    risks = several.excess_risk(x, several.sample(400, draws(replicates=2)))
+    for number, value in enumerate(values):
+        alone = make(name, signal=float(value))
+        part = slice(2 * number, 2 * number + 2)
+        np.testing.assert_allclose(risks[part], alone.excess_risk(x[part], alone.sample(400, draws(replicates=2))))
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_numbers_do_not_depend_on_how_replicates_are_split(name):
+    problem = make(name)
+    whole = problem.sample(400, draws(0, 4))
+    parts = [problem.sample(400, draws(0, 1)), problem.sample(400, draws(1, 3))]
+    for first, count in ((0, 200), (7, 1), (300, 20)):
+        stacked = np.concatenate([part.mean(first, count) for part in parts])
+        np.testing.assert_array_equal(whole.mean(first, count), stacked)
+    indices = np.array([[5, 9], [5, 9], [0, 0], [399, 1]])
+    stacked = np.concatenate([parts[0].chosen(indices[:1]), parts[1].chosen(indices[1:])])
+    np.testing.assert_array_equal(whole.chosen(indices), stacked)
+
+
+def test_single_records_do_not_depend_on_the_order_of_looking():
+    problem = make("cube_iid", n=5000, d=64)
+    there, back = problem.sample(5000, draws()), problem.sample(5000, draws())
+    places = [0, 1, 2, 1500, 4999]
+    forward = [there.mean(i, 1) for i in places]
+    backward = [back.mean(i, 1) for i in reversed(places)]
+    np.testing.assert_array_equal(forward, backward[::-1])
+    np.testing.assert_array_equal(there.records(0, 3)[:, 1], forward[1])
+
+
+def test_sums_of_many_records_have_the_binomial_law():
+    problem = make("cube_iid", n=40_000, d=3, epsilon=1.0, signal=20.0)
+    sample = problem.sample(40_000, draws(replicates=2000))
+    tau = problem.strengths[0]
+    pluses = (sample.mean(0, 20_000) / problem.scale + 1) * 10_000
+    np.testing.assert_allclose(pluses, np.round(pluses), atol=1e-6)
+    assert pluses.mean() == pytest.approx(10_000 * (1 + tau), abs=5 * 70.7 / math.sqrt(6000))
+    assert pluses.std() == pytest.approx(math.sqrt(5000 * (1 - tau**2)), rel=0.05)
+    again = sample.mean(0, 20_000)
+    np.testing.assert_array_equal(again, sample.mean(0, 20_000))
+
+
+def test_records_are_looked_at_in_one_way():
+    """A sum of many is drawn by itself, so the same records cannot be asked for one by one; others can."""
+    problem = make("cube_iid", n=40_000, d=3)
+    sample = problem.sample(40_000, draws())
+    sample.mean(0, 20_000)
+    sample.mean(20_000, 1)
+    with pytest.raises(InputError, match="^records = '0..0': must be records that a run looks at in one way only"):
+        sample.mean(0, 1)
+    with pytest.raises(InputError, match="^records = "):
+        sample.chosen(np.zeros((3, 2), dtype=np.int64))
+    kept = problem.sample(40_000, draws())
+    kept.chosen(np.zeros((3, 2), dtype=np.int64))
+    with pytest.raises(InputError, match="^records = '0..19999'"):
+        kept.mean(0, 20_000)
+
+
+def test_kept_records_have_a_limit(monkeypatch):
+    monkeypatch.setattr(linear_samples, "MOST_STORED", 100)
+    with pytest.raises(InputError, match="^n d = 2000: must be at most 100"):
+        make("cube_iid").sample(400, draws()).chosen(np.zeros((3, 1), dtype=np.int64))
+
+
+@pytest.mark.parametrize(("n", "d"), [(50, 4), (37, 5), (8, 16)])
+def test_cube_fixed_is_the_pattern_of_the_chapter(n, d):
+    problem = make("cube_fixed", n=n, d=d, p=1.5, unit="fixed", signal=0.3)
+    k = round(n * 1.3 / 2)
+    assert problem.pluses.tolist() == [k]
+    rows = np.full((n, d), -1.0)
+    for j in range(d):
+        rows[[(i + j * n // d) % n for i in range(k)], j] = 1.0
+    records = problem.sample(n, draws(replicates=1)).records(0, n)[0]
+    np.testing.assert_allclose(records, rows * d ** (-1 / 3), rtol=1e-12)
+    np.testing.assert_allclose(
+        problem.range_gradient(np.zeros((1, d)), problem.sample(n, draws()), 0, n), -np.tile(problem.means, (3, 1))
+    )
+    np.testing.assert_allclose(records.mean(axis=0), problem.means[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"),
+    [
+        ("empirical", math.sqrt(8 * L) / (0.5 * 1000)),
+        ("population", math.sqrt(2) * (8 * L) ** 0.25 / math.sqrt(1000)),
+        (
+            "frank_wolfe",
+            math.sqrt(8) * math.sqrt(32 * 2 * L / 1000) * 2 * math.log(1000) / (2 * math.sqrt(1000)) / 0.5 * 1000**0.25,
+        ),
+        ("statistical", math.sqrt(2 / 1000)),
+        ("fixed", 1.0),
+    ],
+)
+def test_units_of_the_cube(unit, expected):
+    problem = make("cube_iid", n=1000, d=8, epsilon=0.5, p=1.5, unit=unit, signal=0.25)
+    assert problem.unit == pytest.approx(expected, rel=1e-12)
+    assert problem.strengths[0] == pytest.approx(min(1.0, 0.25 * expected))
+    assert problem.signal_capped == (0.25 * expected >= 1)
+
+
+def test_units_of_the_others():
+    n, d, eps = 4096, 16, 8.0
+    eta, K = math.log(n / math.log(32)) / n, math.log(32)
+    last = 2 * max((1 - eta) ** (n // 2) * 4 / n, 2 * eta * 2) * math.sqrt(n * L) / eps
+    assert make("needle_l1", n=n, d=d, epsilon=eps).unit == pytest.approx(last * K, rel=1e-12)
+    assert make("needle_l1", n=n, d=d, unit="statistical").unit == pytest.approx(math.sqrt(eta * K), rel=1e-12)
+    both = make("onehot", n=n, d=d, epsilon=0.1)
+    assert both.unit == pytest.approx(16 * math.sqrt(L) / (0.1 * n))
+    assert make("onehot", n=n, d=d, unit="statistical").unit == pytest.approx(math.sqrt(16 / n))
+    np.testing.assert_allclose(make("gaps_l1", d=5).means, [[0, 0.25, 0.5, 0.75, 1]])
+
+
+def test_kappa_in_place_of_p():
+    for kappa, p in ((1.25, 1.8), (8.0, 1.125)):
+        assert get_problem("cube_iid", 4, norm_kappa=kappa).p == pytest.approx(p)
+        assert get_problem("cube_fixed", 4, norm_kappa=kappa).constants.norm == pytest.approx(p)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("cube_iid", {"p": 1.0}, r"^p = 1.0: must be in \(1, 2\]"),
+        ("cube_fixed", {"p": 2.5}, "^p = 2.5"),
+        ("cube_iid", {"unit": "best"}, "^unit = 'best': must be one of empirical"),
+        ("cube_iid", {"norm_kappa": 0.5}, "^p = 3.0"),
+        ("cube_iid", {"signal": 0.0}, "^signal = 0.0: must be a finite number > 0"),
+        ("needle_l1", {"unit": "best"}, "^unit = 'best': must be noise, statistical or fixed"),
+        ("onehot", {"p": 1.5}, "^p = 1.5: must be a number >= 2, or inf"),
+        ("onehot", {"unit": "noise"}, "^unit = 'noise': must be both or statistical"),
+        ("cube_iid", {"declared_smoothness": -1.0}, "^declared_smoothness = -1.0"),
+    ],
+)
+def test_options_out_of_range(name, options, message):
+    with pytest.raises(InputError, match=message):
+        get_problem(name, 5, **options)
+
+
+def test_dimensions_out_of_range():
+    with pytest.raises(InputError, match="^d = 13: must be an integer from 2 to 12"):
+        get_problem("cube_vertices", 13)
+    with pytest.raises(InputError, match="^d = 1: must be an integer >= 2"):
+        get_problem("gaps_l1", 1)
+
+
+@pytest.mark.parametrize("count", [1, 10, 1000])
+def test_binomial_quantiles_invert_the_distribution_function(count):
+    from scipy.stats import binom
+
+    u = np.linspace(0.01, 0.99, 23)[:, None]
+    chance = np.array([0.5, 0.55, 1.0])
+    k = binomial_quantile(u, count, chance)
+    assert (binom.cdf(k, count, chance) >= u).all() and (binom.cdf(k - 1, count, chance) < u).all()
+
+
+def test_a_huge_binomial_has_its_deviation():
+    u = (np.arange(4000) + 0.5) / 4000
+    k = binomial_quantile(u, 2 * 10**9, np.array(0.5))
+    assert k.mean() == pytest.approx(1e9, abs=1e3) and k.std() == pytest.approx(math.sqrt(5e8), rel=0.01)
