@@ -101,6 +101,8 @@ def minimise(
         moved = project(y - gradient(y) / smoothness)
         mapping = smoothness * row_norm(y - moved)[:, 0]
         better = mapping < least
+        if done >= steps:  # rows whose certificate holds stay as they are, whatever the others need
+            better = better & (factor * least * least > accuracy) & (least > floor)
         best, least = xp.where(better[:, None], moved, best), xp.where(better, mapping, least)
         y, w, done = moved + momentum * (moved - w), moved, done + 1
     return Certified(best, factor * least * least, least, done)

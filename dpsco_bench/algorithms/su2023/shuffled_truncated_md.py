@@ -21,6 +21,9 @@ from dpsco_bench.problems.base import Constants
 
 SOURCE = "Su, Zhao, Wang 2023, Algorithm 4, Theorems 9 and 10"
 
+LARGEST_EPSILON = 100.0
+"""Beyond it nothing is said about shuffling."""
+
 
 @algorithm("su2023.shuffled_truncated_md", source=SOURCE, needs=NEEDS, order_invariant=False)
 def plan(
@@ -100,6 +103,6 @@ def shuffled_truncated_md(objective, plan, mechanism):
 
 def _shuffling_scale(unit: float, n: int, privacy: PrivacySpec) -> float:
     """Noise of a gradient for which amplification by shuffling would give the claim; NaN where n is too small."""
-    if shuffling.largest_local_epsilon(n, 0.5 * privacy.delta) <= 0:
+    if shuffling.largest_local_epsilon(n, 0.5 * privacy.delta) <= 0 or privacy.epsilon > LARGEST_EPSILON:
         return nan
     return sqrt(unit / shuffling.local_budget(privacy.epsilon, privacy.delta, n)[2])
