@@ -71,5 +71,5 @@ def test_refusals():
     for key in ("steps", "most_steps"):
         with pytest.raises(InputError, match=f"^{key} = 0"):
             MD.plan(ON_L2, 100, 3, PRIVACY, "standard", **{key: 0})
-    with pytest.raises(Refusal, match="lacks a ball as domain"):
+    with pytest.raises(Refusal, match="lacks an l1 or l2 ball as domain"):
         Cell(MD.id, "ridge_logistic", n=100, epsilon=1.0, delta=1e-5).plan("paper", 0)
