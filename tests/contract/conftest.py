@@ -444,7 +444,9 @@ SELECTIONS = {
     "symmetric_case": [c for c in SILENT if c.algorithm.order_invariant and c.data.features is not None],
     "searchable_case": SEARCHABLE,
     "sharp_case": [
-        c for c in SEARCHABLE if isinstance(c.problem, PseudoHuber | SteepQuadratic) and c.algorithm.id not in {**LOOSE, **BLUNT}
+        c
+        for c in SEARCHABLE
+        if isinstance(c.problem, PseudoHuber | SteepQuadratic) and c.algorithm.id not in {**LOOSE, **BLUNT}
     ],
 }
 
