@@ -31,7 +31,7 @@ def test_ttz14_is_the_shared_method_with_other_steps():
 
 @pytest.mark.parametrize(("domain", "factor"), [("l1_ball", 1), ("l2_ball", 16)])
 def test_the_step_of_ttz14(execute, domain, factor):
-    """The first iterate of a run with one step: a mirror step of length 1/(s sqrt(T)), with sqrt(d T) on the l2 ball."""
+    """The first iterate of a run with one step: a mirror step of 1/(s sqrt(T)), with sqrt(d T) on the l2 ball."""
     problem = get_problem("pointmass_linear", 16, domain=domain)
     made = TTZ.plan(problem.constants, 400, 16, PRIVACY, "standard", steps=1)
     tiny = 1e-9  # noise too small to see, but a step that is set by it: far out, at the vertex of the loss
@@ -91,7 +91,7 @@ def test_shortest_points():
 def test_projections_in_the_public_metric():
     """KKT: <u - x, Q (w - x)> <= 0 for every w of the ball."""
     problem = get_problem("public_quadratic", 6, public_points=64)
-    objective = Objective(problem, problem.draw(4, None) if False else _two_records(problem), 5)
+    objective = Objective(problem, problem.domain_records(2, 0), 5)
     metric, u = PublicMetric(objective), np.random.default_rng(1).normal(size=(5, 6))
     x = metric.project(u, np.zeros((5, 6)))
     for _ in range(5):
@@ -101,10 +101,6 @@ def test_projections_in_the_public_metric():
     assert np.all(gap < 1e-6)
     inside = 0.1 * u / np.linalg.norm(u, axis=1, keepdims=True)
     np.testing.assert_allclose(metric.project(inside, inside), inside, atol=1e-12)
-
-
-def _two_records(problem):
-    return problem.domain_records(2, 0)
 
 
 def test_pda_dpmd_without_noise_descends(execute, draw):
