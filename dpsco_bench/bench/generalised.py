@@ -23,7 +23,7 @@ def cases() -> Iterator[Case]:
         for shape in SHAPES:
             yield Case(
                 id="G7",
-                case=f"generalised Gaussian, r = {r:g}, rows of {shape[2]}",
+                case=f"GG draws, r = {r:g}, rows of {shape[2]}",
                 peer="gamma and power in NumPy",
                 unit="value",
                 sense=AT_LEAST,

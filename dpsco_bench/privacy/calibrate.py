@@ -91,15 +91,20 @@ def decisive_charge(plan: Plan, scales: Mapping[str, float], privacy: PrivacySpe
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     """Epsilon of the composed queries at ``delta``.
 
-    The plan's composition charges it. What a plan says it leaks is not charged: a lower bound. An output that nothing
-    protects has no finite epsilon, whatever is released beside it.
+    The plan's composition charges it. What a plan says it leaks is not charged: a lower bound, from tests of queries
+    where the composition bounds from above. An output that nothing protects has no finite epsilon, whatever is released
+    beside it.
     """
     if plan.unprotected:
         return Charge(math.inf, "exact", "no noise on the output")
     if any(scales[q.name] == 0 for q in plan.queries):
         return Charge(math.inf, "exact", "no noise")
     value = _composition(plan).charge(plan, scales, delta)
-    return Charge(value.epsilon, "lower", value.accountant) if plan.leaks else value
+    if not plan.leaks:
+        return value
+    if value.kind == "upper":
+        return lower_bound(plan, scales, delta) or Charge(0.0, "lower", "no lower bound")
+    return Charge(value.epsilon, "lower", value.accountant)
 
 
 def add_remove_epsilon(plan: Plan, scales: Mapping[str, float], delta: float) -> float:

@@ -15,7 +15,7 @@ from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, Poisson, Query, Si
 from dpsco_bench.problems.base import Batch
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream, scaled
-from dpsco_bench.samplers.noisy_minimum import lazy_minima, lazy_rows
+from dpsco_bench.samplers import noisy_minimum
 from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, uniform_indices
 
 Array = Any
@@ -95,7 +95,7 @@ class Mechanism:
             noise on another value.
         """
         query = self._spend(name, step)
-        if isinstance(query, NoisyMinimumQuery) and query.lazy and self.scales[name] > 0.0:
+        if isinstance(query, NoisyMinimumQuery) and query.lazy and value.shape[-1] >= noisy_minimum.LEAST_SCORES:
             return self._lazy_minimum(query, value, step)
         return query.answer(value, self._noise(query, step, value.shape[-1]))
 
@@ -116,10 +116,13 @@ class Mechanism:
         drawn = self._stream(f"choice/{name}", np).integers(0, 1, self._first, self._replicates, 1, high=high)
         return self.xp.asarray(np.asarray(drawn)[0, :, 0])
 
-    def permutation(self, name: str, n: int) -> Array:
-        """Uniform order of ``0..n-1`` per replicate, shape ``(R, n)``, independent of data and noise."""
-        keys = self._stream(f"order/{name}", np).uniform(0, 1, self._first, self._replicates, n)
-        return self.xp.asarray(np.argsort(np.asarray(keys)[0], axis=-1, kind="stable"))
+    def permutation(self, name: str, size: int) -> Array:
+        """Uniform order of ``0..size-1`` per replicate, shape ``(R, size)``, independent of data and noise.
+
+        For records that are shuffled once; every call with this name gives the same.
+        """
+        keys = self._stream(f"order/{name}", np).uniform(0, 1, self._first, self._replicates, size)[0]
+        return self.xp.asarray(np.argsort(keys, axis=-1, kind="stable"))
 
     def _spend(self, name: str, step: int) -> Query:
         """Use up one declared release."""
@@ -166,11 +169,11 @@ class Mechanism:
         scores = to_numpy(value).astype(np.float64, copy=False)
         factors = query.factors(step, 1)
         scale = self.scales[query.name] * (1.0 if factors is None else float(factors[0]))
-        rows, lowest = lazy_rows(scores, scale)
+        rows, lowest = noisy_minimum.lazy_rows(scores, scale)
         if not rows.size:
             return query.answer(value, self._noise(query, step, scores.shape[-1]))
         stream = self._stream(f"noise/{query.name}", self.xp)
-        answers = lazy_minima(stream, step, self._first, scores, scale, rows, lowest)
+        answers = noisy_minimum.lazy_minima(stream, step, self._first, scores, scale, rows, lowest)
         if rows.size < len(scores):
             eager = query.answer(value, self._noise(query, step, scores.shape[-1]))
             answers = np.where(np.isin(np.arange(len(scores)), rows), answers, to_numpy(eager))

@@ -24,10 +24,9 @@ def lazy_rows(scores: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]
     needed if one score lies that far below all others, and fewer otherwise. It depends on scores and scale alone, not
     on any random number.
     """
-    lowest, count = scores.min(axis=-1), scores.shape[-1]
-    if count < LEAST_SCORES:
-        return np.arange(0), lowest
-    return np.flatnonzero(scores.max(axis=-1) - lowest <= scale * math.log(_MOST_DRAWS * count)), lowest
+    lowest = scores.min(axis=-1)
+    widest = scale * math.log(max(1.0, _MOST_DRAWS * scores.shape[-1]))
+    return np.flatnonzero((scores.max(axis=-1) - lowest <= widest) & (scale > 0.0)), lowest
 
 
 def lazy_minima(

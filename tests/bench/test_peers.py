@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dpsco_bench.bench import jax_peer, products
+from dpsco_bench.bench.generalised import gamma_and_power
 from dpsco_bench.bench.noisy_sgd import Task, batched_run, project
 from dpsco_bench.bench.scripts import draw_only, single_run
 from dpsco_bench.rng.keys import stream_key
@@ -69,3 +71,11 @@ def test_the_products_are_those_of_the_gradient():
     pair.peer()
     np.testing.assert_allclose(pair.peer.gradient / 300, pair.ours(), rtol=0, atol=1e-15)
     assert pair.ours_units == pair.peer_units == 1200
+
+
+def test_gamma_and_power_have_the_law_of_the_generalised_gaussian():
+    """The radius is chi-distributed, and a coordinate has the second moment of the project's own draws."""
+    z = gamma_and_power(np.random.default_rng(0), 20_000, 5, 3.0)
+    assert stats.kstest(np.sum(np.abs(z) ** 3, axis=1) ** (1 / 3), stats.chi(5).cdf).pvalue > 1e-3
+    own = Stream(stream_key(0, "bench", "law")).generalised_gaussian(0, 1, 0, 20_000, 5, 3.0)
+    np.testing.assert_allclose(np.mean(z**2), np.mean(own.astype(np.float64) ** 2), rtol=0.03)

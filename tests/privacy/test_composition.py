@@ -152,6 +152,36 @@ def test_add_remove_halves_the_shift_of_normal_noise_only():
     assert math.isnan(add_remove_epsilon(plan_of(generalised()), {"g": 0.5}, 1e-6))
 
 
+class Halving(GaussianQuery):
+    """Noise that halves from release to release."""
+
+    def factors(self, first, steps):
+        return 0.5 ** np.arange(first, first + steps)
+
+
+def test_noise_that_changes_is_charged_release_by_release():
+    query = Halving("g", 1.0, 3)
+    assert charge(plan_of(query), {"g": 2.0}, 1e-6).epsilon == gdp_epsilon(math.sqrt(21 / 4), 1e-6)
+    blocks = Halving("g", 1.0, 3, Disjoint(2))
+    assert charge(plan_of(blocks), {"g": 2.0}, 1e-6).epsilon == gdp_epsilon(2.0, 1e-6)
+    accounted = calibrate(plan_of(query), PRIVACY, "accounted")
+    assert accounted.charge.epsilon == pytest.approx(1.0)
+    source = Mechanism(plan_of(query), {"g": 2.0}, "what", 1, 0, 9000)
+    spread = [np.std(source.release("g", np.zeros((9000, 2)), t)) for t in (2, 0, 1)]
+    np.testing.assert_allclose(spread, [0.5, 2.0, 1.0], rtol=0.03)
+    with pytest.raises(Refusal, match="sampled queries whose noise changes"):
+        charge(plan_of(Halving("g", 1.0, 3, Poisson(0.1))), {"g": 1.0}, 1e-6)
+
+
+def test_leaks_never_turn_an_upper_bound_into_a_lower_one():
+    leaking = plan_of(generalised(releases=9), leaks=("the step uses the data",))
+    value = charge(leaking, {"g": 0.5}, 1e-6)
+    assert (
+        value.kind == "lower" and 0 < value.epsilon < charge(plan_of(generalised(releases=9)), {"g": 0.5}, 1e-6).epsilon
+    )
+    assert charge(plan_of(decaying(), leaks=("so does this",)), {"v": 1.0}, 1e-6).epsilon == 0.0
+
+
 def test_kinds_that_do_not_compose():
     poisson = plan_of(generalised(), GaussianQuery("sum", 0.4, 20, Poisson(0.1)))
     with pytest.raises(Refusal, match="no accountant here composes GeneralisedGaussianQuery, GaussianQuery"):

@@ -126,6 +126,15 @@ def test_a_query_over_all_records_has_no_batch():
         source().sample("gradient")
 
 
+def test_permutations_are_uniform_and_split():
+    whole = source(replicates=6000).permutation("records", 3)
+    assert (np.sort(whole, axis=1) == [0, 1, 2]).all()
+    counts = np.unique(whole, axis=0, return_counts=True)[1]
+    assert len(counts) == 6 and np.abs(counts - 1000).max() < 5 * np.sqrt(1000)
+    np.testing.assert_array_equal(source(first=7, replicates=5).permutation("records", 3), whole[7:12])
+    assert not np.array_equal(source(replicates=6000).permutation("others", 3), whole)
+
+
 def test_counts():
     mechanism = source()
     noise(mechanism, step=0), noise(mechanism, step=1), mechanism.sample("sum", 3)

@@ -2,7 +2,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -68,6 +68,7 @@ def test_values_are_frozen():
     assert stream.integers(3, 1, 4, 1, 5, high=581012).ravel().tolist() == [450385, 352946, 6559, 117270, 469475]
 
 
+@settings(deadline=None)  # the first call compiles
 @given(data=st.data())
 @pytest.mark.parametrize("name", DRAWS)
 def test_values_do_not_depend_on_chunks(name, data):

@@ -92,7 +92,9 @@ def test_rows_are_chosen_by_range_and_number_of_scores():
     wide[2, 0] = math.nan
     rows, lowest = lazy_rows(wide, 1.0)
     assert rows.tolist() == [0] and lowest[1] == -100.0
-    assert lazy_rows(wide[:, :100], 1.0)[0].size == 0
+    assert lazy_rows(wide, 0.0)[0].size == 0
+    spread = np.linspace(0.0, 2.0, 32)[None, :]
+    assert lazy_rows(spread, 1.0)[0].size == 0 and lazy_rows(np.tile(spread, 8), 1.0)[0].size == 1
 
 
 def mechanism(query, replicates, first=0):

@@ -26,10 +26,8 @@ from dpsco_bench.privacy.accountants.checks import require_count, require_delta,
 
 Floats = NDArray[np.float64]
 _NODES, _THRESHOLDS = 256, 96
-# Counts looked at, in standard deviations above the mean and beyond.
-_SPREAD, _MORE = 40.0, 200
-# Thresholds that so many releases exceed on average are left out: no bound from them.
-_MOST_COUNTED = 1 << 16
+# Counts looked at: so many standard deviations below and above the mean, and some more.
+_BELOW, _SPREAD, _MORE = 6.0, 40.0, 200
 
 
 def accountant_name() -> str:
@@ -118,10 +116,11 @@ class CoordinateSurvival:
 
 def _binomial_epsilon(moved: float, still: float, steps: int, delta: float) -> float:
     """Best bound over k from the tails of Bin(steps, moved) and Bin(steps, still)."""
-    mean = steps * moved
-    if still <= 0.0 or moved <= still or mean > _MOST_COUNTED:
+    if still <= 0.0 or moved <= still:
         return 0.0
-    counts = np.arange(min(steps, int(mean + _SPREAD * math.sqrt(mean)) + _MORE) + 1.0)
+    mean = steps * moved
+    spread = math.sqrt(mean)
+    counts = np.arange(max(0, int(mean - _BELOW * spread)), min(steps, int(mean + _SPREAD * spread) + _MORE) + 1.0)
     power, level = _log_tails(moved, steps, counts, False), _log_tails(still, steps, counts, True)
     with np.errstate(divide="ignore"):
         gain = power + np.log(-np.expm1(np.minimum(math.log(delta) - power, 0.0)))

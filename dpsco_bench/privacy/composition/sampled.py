@@ -77,6 +77,8 @@ def _split(plan: Plan) -> tuple[Query, list[Query]]:
     sampled = [q for q in plan.queries if q.records.sampled]
     if len(sampled) > 1:
         raise Refusal("plan", "no accountant here composes several sampled queries")
+    if sampled[0].factors(0, 1) is not None:
+        raise Refusal("plan", "no accountant here composes sampled queries whose noise changes")
     return sampled[0], [q for q in plan.queries if q is not sampled[0]]
 
 
