@@ -121,7 +121,7 @@ def run(
     keys = {"n": n, "epsilon": epsilon, "delta": delta, **({} if d is None else {"d": d}), **options}
     cell = make_cell(_name(algorithm, "id"), _name(problem, "name"), keys)
     check_run(calibration, replicates, seed, data_set)
-    check_size("n", cell.n)
+    check_sampled(cell)
     with within_range(cell):
         calibrated = calibrate_cell(cell, calibration, seed)
     return _run(cell, calibration, calibrated, replicates, seed, data_set, backend, dtype)
@@ -141,6 +141,18 @@ def check_run(calibration: str, replicates: int, seed: int, data_set: int = 0) -
     for key, value in (("seed", seed), ("data_set", data_set)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise InputError(key, value, "an integer >= 0")
+
+
+def check_sampled(cell: Cell) -> None:
+    """Check a cell's number of records, where they are told apart: equal ones are only counted.
+
+    Raises
+    ------
+    InputError
+        Above 2^32.
+    """
+    if not cell.problem_entry.shares_records:
+        check_size("n", cell.n)
 
 
 def check_size(key: str, value: int) -> None:

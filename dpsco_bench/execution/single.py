@@ -15,7 +15,7 @@ from dpsco_bench.backend.namespace import get_namespace
 from dpsco_bench.errors import DpscoError, InputError, checked_count
 from dpsco_bench.execution.cell import Cell, located, pinned, without_places
 from dpsco_bench.execution.job import PLACES
-from dpsco_bench.execution.library import check_run, check_size, standard_error
+from dpsco_bench.execution.library import check_run, check_sampled, standard_error
 from dpsco_bench.execution.request import check_cell, plan_cell
 from dpsco_bench.execution.results import FINAL
 from dpsco_bench.jsonio import dumps_canonical
@@ -56,7 +56,7 @@ def single_job(config: Mapping[str, Any]) -> dict[str, Any]:
         raise InputError("backend.dtype", backend["dtype"], "one of " + ", ".join(DTYPES))
     get_namespace(backend["name"])
     cell = _cell(config)
-    check_size("n", cell.n)
+    check_sampled(cell)
     _check_data(cell, config["data"]["root"])
     plan_cell(_check(cell, config), calibration, config["seed"])
     job = {

@@ -109,7 +109,19 @@ def charged_cells(claim: ClaimResults, part: str, calibration: str) -> Privacy:
     for job in claim.sources(part, calibration):
         calibrated = claim.calibrations(job)["cells"]
         cells += [Charged(*pair, calibration) for pair in zip(job["cells"], calibrated, strict=False)]
-    return Privacy(tuple(cell for cell in cells if cell.calibrated["accountant"] != NOT_CHARGED))
+    return Privacy(tuple(cell for cell in _distinct(cells) if cell.calibrated["accountant"] != NOT_CHARGED))
+
+
+def _distinct(cells: Iterable[Charged]) -> Iterator[Charged]:
+    """Cells of which no other differs in nothing but a signal, which the noise rarely depends on."""
+    seen = set()
+    for cell in cells:
+        if cell.cell.get("signal") is not None:
+            told = (cell.cell["method"], cell.cell["value"], repr(cell.real), cell.kind, cell.status, cell.warnings)
+            if told in seen:
+                continue
+            seen.add(told)
+        yield cell
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ CALIBRATION_MEANINGS = (
     ("none", "noise off, to see what the schedule alone does"),
 )
 _PARAMETERS = {"n": "number of records n", "d": "dimension d", "epsilon": "privacy parameter ε", "delta": "δ"}
-_OPTIONS = {"kappa": "condition number κ"}
+_OPTIONS = {"kappa": "condition number κ", "norm_kappa": "constant κ of the norm", "width": "Gaussian width of the set"}
 _SYMBOLS = {
     "eps": "ε",
     "epsilon": "ε",

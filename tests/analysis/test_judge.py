@@ -1,11 +1,19 @@
 """A claim's jobs become verdicts: every kind, from made-up result tables whose answers are known."""
 
+from json import dumps, loads
+from pathlib import Path
+
 import numpy as np
 import pytest
+import yaml
+from jsonschema import Draft202012Validator
 
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
 
+SCHEMA_FILE = Path(__file__).parents[2] / "workflows" / "schemas" / "verdict.schema.yaml"
+SCHEMA = Draft202012Validator(yaml.safe_load(SCHEMA_FILE.read_text()))
+"""Of every row that is judged here."""
 GRID = [256.0, 512.0, 1024.0, 2048.0]
 BLANK = {"string": "", "bool": False}
 CONSTANTS = {"lipschitz": 1.0, "smoothness": 1.0, "strong_convexity": 0.1}
@@ -68,7 +76,10 @@ def judge(parts, jobs):
     claim = {"id": "wang2017.made_up", "title": "t", "source": "s", "statement": "x", "parts": parts}
     loaded = {(made["part"], made["calibration"]): (rows, fixed) for made, rows, fixed in jobs}
     entry = {"claim": claim, "jobs": [made for made, _, _ in jobs]}
-    return judge_claim(entry, lambda made: loaded[made["part"], made["calibration"]])
+    rows = judge_claim(entry, lambda made: loaded[made["part"], made["calibration"]])
+    for row in rows:
+        SCHEMA.validate(loads(dumps(row)))
+    return rows
 
 
 def rate_jobs(exponent, off=0.0, **changes):

@@ -5,6 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from dpsco_bench.audit.contract import check_algorithm
+from dpsco_bench.audit.neighbours import candidate_pairs
+from dpsco_bench.errors import Refusal
 from dpsco_bench.execution import job as job_module
 from dpsco_bench.execution import run as run_module
 from dpsco_bench.execution.calibration import calibrate_job
@@ -232,3 +235,11 @@ def test_every_kind_of_draw_is_the_same_at_every_signal(lazy, spread):
         mean = shared.release("mean", np.zeros((12, 7)), step)
         np.testing.assert_array_equal(mean, np.concatenate([one.release("mean", zeros, step) for one in apart]))
     np.testing.assert_array_equal(shared.choose("pick", 9), np.concatenate([one.choose("pick", 9) for one in apart]))
+
+
+def test_the_checks_of_an_algorithm_run_on_samples_of_its_own():
+    findings = check_algorithm("wang2017.dp_gd", "coin_cube", steps=4)
+    assert {finding.passed for finding in findings[:5]} == {True}
+    assert {finding.detail for finding in findings[6:]} == {"every replicate has a sample of its own"}
+    with pytest.raises(Refusal, match="every run has a sample of its own"):
+        next(candidate_pairs(Cell.from_json(entry(0, 1.0, "wang2017.dp_gd", 32)), 5))

@@ -123,6 +123,11 @@ def test_rates_put_claimed_beside_measured(inputs):
     assert silent.pop("silent-n") == "-1.9" and set(silent.values()) == {""}
 
 
+def test_the_cells_of_a_signal_grid_are_charged_once(inputs):
+    rows = {(s.row["part"], s.row["calibration"]): s for s in scores(inputs)}
+    assert len(rows["silent-n", "none"].privacy.cells) == 3
+
+
 def test_parts_say_their_signals_and_tolerances(inputs):
     text = to_markdown(parts_table(inputs.claim("wang2017.kinds")))
     rows = {line.split("|")[1].strip(): line for line in text.splitlines() if line.startswith("|")}

@@ -56,9 +56,9 @@ def test_algorithm_edit_runs_exactly_its_jobs(project, edited):
     assert project.planned("verdicts") == REDONE
 
 
-def test_bound_edit_only_judges(project, edited):
+def test_bound_edit_judges_exactly_the_claims_that_name_one_of_its_paper(project, edited):
     edited(project.root / "dpsco_bench" / "claims" / "bounds" / "wang2017.py", lambda text: text + "\n# edited\n")
-    assert project.planned("verdicts") == JUDGED
+    assert project.planned("verdicts") == {"judge wang2017.alpha"}
 
 
 def test_kernel_edit_runs_everything(project, edited):
