@@ -6,7 +6,7 @@ import pytest
 
 from dpsco_bench.privacy.queries import CoveringQuery
 
-TEETH = 0.2
+TEETH = 0.05
 """The search finds at least this fraction of every declared sensitivity, whatever the problem: it is not idle."""
 
 
