@@ -49,6 +49,9 @@ def explicit_verdict(
     worst = int(np.argmax(ratios))
     word = "holds" if ratios[worst] <= 1 + slack else "violated"
     reason = f"(mean + 2 s.e.) / bound is at most {ratios[worst]:.3g}"
+    largest = float(_ratios(m, b).max())
+    if word == "violated" and largest <= 1 + slack:
+        reason += f"; no mean exceeds the bound: mean / bound is at most {largest:.3g}"
     if np.isnan(s).any():
         word, reason = "inconclusive", _NO_ERROR
     notes = []

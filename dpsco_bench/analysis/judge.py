@@ -31,6 +31,8 @@ from dpsco_bench.problems.registry import problem_class
 
 Load = Callable[[Mapping[str, Any]], tuple[pa.Table | None, Mapping[str, Any]]]
 FEW_REPLICATES = 3
+SEVERAL_SWEEPS = ("explicit", "law", "lower_bound", "shown")
+"""Kinds whose cells may come from sweeps in different parameters."""
 
 
 def judge_claim(entry: Mapping[str, Any], load: Load) -> list[dict[str, Any]]:
@@ -108,8 +110,16 @@ class ClaimJudge:
             key=jobs[0]["key"],
             expected=part.expected,
             notes=notes,
-            parameter=jobs[0]["cells"][0]["parameter"],
+            **self._swept(part, calibration, verdict, jobs[0]),
         )
+
+    def _swept(self, part: Part, calibration: str, verdict: Verdict, job: Mapping[str, Any]) -> dict[str, Any]:
+        """The swept parameter; where the judged cells come from sweeps in several, each cell has its own."""
+        if part.kind in SEVERAL_SWEEPS and verdict.values:
+            names = [cell.entry["parameter"] for cell in self._used_cells(part, calibration)]
+            if len(set(names)) > 1 and len(names) == len(verdict.values):
+                return {"parameter": ", ".join(dict.fromkeys(names)), "parameters": tuple(names)}
+        return {"parameter": job["cells"][0]["parameter"]}
 
     def _sources(self, part: Part, calibration: str) -> list[tuple[str, str]]:
         """(part, calibration) of the jobs whose rows a part judges; a band's reference has its own calibration."""

@@ -248,6 +248,8 @@ def complexity_verdict(
         good, reason = bool((counted == claimed).all()), f"{(counted == claimed).sum()} of {len(x)} counts are equal"
     else:
         good, reason = abs(slope - b) <= tolerance, f"slopes differ by {abs(slope - b):.2g}, allowed {tolerance:g}"
+        if not good:
+            reason += f": the count grows {'faster' if slope > b else 'more slowly'} than the formula"
     return Verdict(
         "match" if good else "fails",
         "complexity",

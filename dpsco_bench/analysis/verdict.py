@@ -17,6 +17,7 @@ EXTRAS = (
     *("worst_ratio", "worst_cell", "worst_value"),
     *("epsilon_real", "epsilon_real_kind", "epsilon_claimed"),
     *("ratio", "ratio_ci"),
+    "parameters",
 )
 _EXTRAS_OF_KIND = {
     "explicit": ("worst_ratio", "worst_cell", "worst_value"),
@@ -42,6 +43,8 @@ class Verdict:
         Why this word, in one clause.
     parameter : str
         Swept parameter.
+    parameters : tuple of str or None
+        Swept parameter of each cell, where the cells come from sweeps in several.
     values, mean, stderr, bound : tuple of float
         Per cell: value of the parameter, mean, its standard error, and what it is compared with.
     slope, ci, bound_slope : float, pair of float, float
@@ -88,6 +91,7 @@ class Verdict:
     epsilon_claimed: float | None = None
     ratio: dict[str, float] | None = None
     ratio_ci: dict[str, tuple[float, float]] | None = None
+    parameters: tuple[str, ...] | None = None
     id: str = ""
     part: str = ""
     calibration: str = ""

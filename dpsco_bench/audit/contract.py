@@ -258,17 +258,20 @@ class _Case:
         return ""
 
     def _neighbouring_runs(self) -> Iterator[tuple[_Run, _Run]]:
-        """A run on D, and its transcript forced on D' with record 0 replaced."""
+        """A run on D, and its transcript forced on D': many replacements of record 0, and one of every other record."""
         domain = self.problem.domain_records(DOMAIN_RECORDS, self.seed)
         for first, factor in enumerate(NOISE_FACTORS):
-            data = _replaced(self.data, domain, first)
+            data = _replaced(self.data, 0, domain, first)
             recorded = self.run(Recorder, data=data, factor=factor, first=first)
             replay = partial(Replay, recorded.mechanism.transcript)
-            for which in range(min(NEIGHBOURS, domain.n)):
-                yield recorded, self.run(replay, data=_replaced(data, domain, which), factor=factor, first=first)
+            swaps = [(0, which) for which in range(min(NEIGHBOURS, domain.n))]
+            swaps += [(position, (position + first) % domain.n) for position in range(1, data.n)]
+            for position, which in swaps:
+                neighbour = _replaced(data, position, domain, which)
+                yield recorded, self.run(replay, data=neighbour, factor=factor, first=first)
 
 
-def _replaced(data: Data, domain: Data, which: int) -> Data:
+def _replaced(data: Data, position: int, domain: Data, which: int) -> Data:
     features, labels = np.array(data.features), np.array(data.labels)
-    features[0], labels[0] = domain.features[which], domain.labels[which]
+    features[position], labels[position] = domain.features[which], domain.labels[which]
     return Data(data.n, features, labels)

@@ -126,12 +126,14 @@ def cells_table(claim: ClaimResults) -> Table:
     for score in claim_scores(claim):
         row = score.row
         columns = (row.get(key) or () for key in ("values", "mean", "stderr", "bound"))
-        rows += [(score, *cell) for cell in zip(*columns, strict=False)]
+        cells = list(zip(*columns, strict=False))
+        names = row.get("parameters") or [row["parameter"]] * len(cells)
+        rows += [(score, *cell, name) for cell, name in zip(cells, names, strict=False)]
     return Table(f"{claim.id}.cells", f"Cells of {claim.id}", _CELLS, rows)
 
 
 def _ratio(row: Any) -> float | None:
-    _, _, mean, _, bound = row
+    _, _, mean, _, bound, _ = row
     return mean / bound if is_number(mean) and is_number(bound) and bound else None
 
 
@@ -146,8 +148,8 @@ _CELLS = (
     Column("Noise", lambda row: row[0].row["calibration"], {"calibration": lambda row: row[0].row["calibration"]}),
     Column(
         "In",
-        lambda row: parameter_symbol(row[0].row["parameter"] or ""),
-        {"parameter": lambda row: row[0].row["parameter"]},
+        lambda row: parameter_symbol(row[5] or ""),
+        {"parameter": lambda row: row[5]},
     ),
     Column("Value", lambda row: plain(row[1]), {"value": lambda row: row[1]}, True),
     Column("Mean ± s.e.", _mean_text, {"mean": lambda row: row[2], "stderr": lambda row: row[3]}, True),

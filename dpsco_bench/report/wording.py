@@ -27,7 +27,8 @@ MEANINGS = (
     (
         "fails",
         "the whole interval lies beyond the tolerance on the worse side (of a negative control: on either side); for "
-        "privacy: the real ε is above the claim",
+        "privacy: the real ε is above the claim; for a gradient count: it does not grow like the formula, in either "
+        "direction (the reason says which)",
     ),
     ("holds", "the inequality, band, law, ordering or (ε, δ) holds in every cell; a negative control does as stated"),
     ("violated", "it does not hold in at least one cell, by more than sampling error"),

@@ -81,6 +81,14 @@ def test_a_peek_at_the_data(mutant):
     assert failed(mutant(after(peek))) == {POST}
 
 
+@pytest.mark.parametrize("position", [0, 1, 7, 12, 23])
+def test_a_peek_at_one_record_wherever_it_stands(mutant, position):
+    def look(x, objective, mechanism):
+        return x + 1e-3 * objective.data.labels[position] * objective.data.features[position, :]
+
+    assert POST in failed(mutant(after(look)))
+
+
 def test_an_understated_sensitivity(mutant):
     assert SENSITIVITY in failed(mutant(plan=replanned(sensitivity=lambda s: 0.5 * s), problem="canary_huber"))
 

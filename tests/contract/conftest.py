@@ -358,6 +358,13 @@ class Case:
                 for other in range(records):
                     neighbour = replaced(data, position, domain, other)
                     yield recorded, self.run(replay, data=neighbour, scales=scales, first=first, replicates=8)
+        recorded = self.run(Recorder, replicates=8)
+        replay = partial(Replay, recorded.mechanism.transcript)
+        for position in range(self.n):
+            yield (
+                recorded,
+                self.run(replay, data=replaced(self.data, position, domain, position % records), replicates=8),
+            )
 
 
 def replaced(data, position, records, which):
