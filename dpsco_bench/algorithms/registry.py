@@ -40,6 +40,9 @@ class Algorithm:
         Calibration -> variant, where it is not the first one that lists the calibration.
     measure : str
         What the theorem bounds, by its name in `execution.measures`.
+    least_norm : float
+        Least p for which constants declared in l_p are those that the algorithm means. For p >= 2 they hold in l2 too,
+        for smaller p they do not.
     """
 
     id: str
@@ -52,6 +55,7 @@ class Algorithm:
     module: str
     defaults: Mapping[str, str] = field(default_factory=dict)
     measure: str = "excess_risk"
+    least_norm: float = 2.0
     run_function: RunFunction | None = field(default=None)
 
     def run(self, function: RunFunction) -> RunFunction:
@@ -92,6 +96,10 @@ class Algorithm:
         lacking = [t.value for t in self.needs if t not in problem.properties]
         if lacking:
             raise Refusal(f"{self.id} on {problem.name}", "the problem lacks " + " and ".join(lacking), self.source)
+        p = problem.constants.norm
+        if p < self.least_norm:
+            reason = f"its constants are declared in l_p with p = {p:g}, and none are known for p = {self.least_norm:g}"
+            raise Refusal(f"{self.id} on {problem.name}", reason, self.source)
 
     def plan(self, constants: Constants, n: int, d: int, privacy: PrivacySpec, variant: str, **options: Any) -> Plan:
         """Schedule, queries and planned gradient evaluations (see the plan function of the algorithm).
@@ -142,6 +150,7 @@ def algorithm(
     order_invariant: bool = True,
     defaults: Mapping[str, str] | None = None,
     measure: str = "excess_risk",
+    least_norm: float = 2.0,
 ) -> Callable[[PlanFunction], Algorithm]:
     """Register the decorated plan function as an algorithm; attach its run with ``@plan.run``.
 
@@ -161,6 +170,8 @@ def algorithm(
         Calibration -> default variant, where it is not the first variant that lists the calibration.
     measure : str
         ``excess_risk`` of the output, or ``mean_squared_gradient`` along the iterates that the run observes.
+    least_norm : float
+        Least p of the l_p norms in which a problem may declare its constants: 2 for Euclidean methods.
     """
     if id.count(".") != 1:
         raise InputError("algorithm id", id, "of the form paper.name")
@@ -178,6 +189,7 @@ def algorithm(
             function.__module__,
             dict(defaults or {}),
             measure,
+            least_norm,
         )
         if not function.__module__.startswith("dpsco_bench."):
             _USER_ALGORITHMS[id] = entry

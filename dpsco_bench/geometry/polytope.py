@@ -122,8 +122,8 @@ class CrossPolytope:
         """Vertices by index: ``(R,)`` of integers -> ``(R, d)``, float64 unless a dtype is given."""
         xp = array_namespace(index)
         here = xp.arange(self.dimension) == xp.expand_dims(index // 2, axis=-1)
-        sign = cast(1 - 2 * (index % 2), dtype or xp.float64)
-        return cast(here, dtype or xp.float64) * (self.radius * xp.expand_dims(sign, axis=-1))
+        entry = self.radius * cast(1 - 2 * (index % 2), dtype or xp.float64)
+        return xp.where(here, xp.expand_dims(entry, axis=-1), xp.zeros_like(entry[..., None]))
 
     def diameter(self, p: float) -> float:
         """Largest l_p distance of two vertices: ``2 radius`` for every p in [1, inf]."""

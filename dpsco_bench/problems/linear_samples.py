@@ -131,8 +131,8 @@ class SignSample(LinearSample):
     def _drawn(self, first: int, count: int) -> np.ndarray:
         """Records from ``first`` on, shape ``(count, S R, d)``."""
         u = self.uniform("records", first, count, self.d)
-        signs = np.where(u[:, None] < self.chances[:, None, :], self.scale, -self.scale)
-        return signs.reshape(count, self.rows, self.d)
+        signs = self.chances[:, None, :] - u[:, None]  # a plus where u is below the chance
+        return np.copysign(self.scale, signs, out=signs).reshape(count, self.rows, self.d)
 
     def _all_levels(self) -> np.ndarray:
         """Shape ``(R, n, d)``, a byte each."""
@@ -228,16 +228,33 @@ def binomial_quantile(u: np.ndarray, count: int, chance: np.ndarray) -> np.ndarr
     count : int
         Number of trials.
     chance : array
-        Probability of success; broadcasts with ``u``.
+        Probability of success, of few different values; broadcasts with ``u``.
 
     Returns
     -------
-    array
-        The least k with ``P(Bin(count, chance) <= k) >= u``, in float64.
+    array of float64
+        The least k with ``P(Bin(count, chance) <= k) >= u``.
     """
-    from scipy.stats import binom
+    u, chance = np.broadcast_arrays(u, chance)
+    values, which = np.unique(chance, return_inverse=True)
+    counts = np.empty(u.shape)
+    for number, value in enumerate(values):
+        here = which.reshape(u.shape) == number
+        first, cumulative = _binomial_table(count, float(value))
+        counts[here] = first + np.searchsorted(cumulative, u[here])
+    return counts
 
-    return np.asarray(binom.ppf(u, count, chance), dtype=np.float64)
+
+def _binomial_table(count: int, chance: float) -> tuple[int, np.ndarray]:
+    """Distribution function from a first count on, as far as its tails are above 1e-22: from ratios of neighbours."""
+    if chance in (0.0, 1.0):
+        return int(count * chance), np.ones(1)
+    reach = 10.0 * np.sqrt(count * chance * (1.0 - chance)) + 50.0
+    first = max(0, int(count * chance - reach))
+    k = np.arange(first, min(count, int(count * chance + reach) + 1) + 1, dtype=np.float64)
+    logs = np.concatenate([[0.0], np.cumsum(np.log((count - k[:-1]) / (k[1:]) * (chance / (1.0 - chance))))])
+    masses = np.exp(logs - logs.max())
+    return first, np.cumsum(masses / masses.sum())[:-1]
 
 
 def as_sample(data: Any) -> LinearSample:

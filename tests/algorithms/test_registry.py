@@ -5,6 +5,7 @@ import pytest
 from dpsco_bench.algorithms import registry
 from dpsco_bench.algorithms.registry import algorithm, algorithm_module, get_algorithm, list_algorithms
 from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Trait
@@ -150,3 +151,15 @@ def test_a_plugin_file_registers_itself(monkeypatch, tmp_path):
     spec = importlib.util.spec_from_file_location("plugin", path)
     spec.loader.exec_module(importlib.util.module_from_spec(spec))
     assert get_algorithm("mine.still").variants == {"standard": registry.CALIBRATIONS}
+
+
+def test_euclidean_methods_refuse_constants_in_other_norms():
+    """A Lipschitz constant in l_1 or l_1.5 is none in l_2; one in l_4 or l_inf is."""
+    cell = Cell("wang2017.frank_wolfe_ttz15", "gaps_l1", n=100, epsilon=1.0, delta=1e-6, problem_options={})
+    with pytest.raises(Refusal, match="lacks smooth records"):
+        cell.plan("paper", 0)
+    smooth = {"declared_smoothness": 1.0}
+    cell = Cell("wang2017.frank_wolfe_ttz15", "gaps_l1", n=100, epsilon=1.0, delta=1e-6, problem_options=smooth)
+    with pytest.raises(Refusal, match="its constants are declared in l_p with p = 1, and none are known for p = 2"):
+        cell.plan("paper", 0)
+    assert get_algorithm("bassily2021.poly_sfw").least_norm == 1.0

@@ -22,7 +22,7 @@ CONTEXT = BoundContext(
     delta=1e-6,
     constants=Constants(1.5, 0.5, diameter=2.0, domain="lp_ball:1.5", norm=1.5),
     calibration="paper",
-    schedule={"kappa": 2.0, "vertices": 64, "last_factor": 0.125},
+    schedule={"kappa": 2.0, "vertices": 64},
     scales={"vertex": 4.0, "release": 0.3},
 )
 ON_P4 = replace(CONTEXT, constants=Constants(1.5, 0.5, diameter=2.0, domain="lp_ball:4", norm=4.0))
@@ -131,7 +131,7 @@ def test_winning_probabilities_by_simulation():
 
 
 def test_the_law_at_a_cell():
-    assert get_bound("bassily2021_law.thm4").value(CONTEXT) == pytest.approx(4.0 * 0.125 * largest_excess(64))
+    assert get_bound("bassily2021_law.thm4").value(CONTEXT) == pytest.approx(4.0 * largest_excess(64))
     assert get_bound("bassily2021_law.lower_p1").value(CONTEXT) == pytest.approx(math.sqrt(math.log(D) / N))
     with pytest.raises(InputError, match="^vertices = 2: must be an integer >= 4"):
         largest_excess(2)

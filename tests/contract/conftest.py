@@ -397,6 +397,8 @@ def compatible(algorithm, problem, variant, options):
     constants = algorithm.visible_constants(problem.constants, problem)
     if algorithm.id in LOOSE and constants.diameter > WIDEST:
         return False
+    if isinstance(problem, SteepQuadratic) and not {Trait.LP_BALL, Trait.POLYTOPE} & set(algorithm.needs):
+        return False  # nearly linear: differences of gradients are far below what they may be
     try:
         algorithm.check_problem(problem)
         algorithm.plan(constants, RECORDS, problem.effective_dimension, PRIVACY, variant, **options)

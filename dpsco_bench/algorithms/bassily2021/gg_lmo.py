@@ -24,6 +24,7 @@ SOURCE = "Bassily, Guzman, Nandi 2021, Proposition 8 (mechanism); the method is 
     source=SOURCE,
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS, Trait.LP_BALL),
     variants={"standard": CALIBRATIONS, "literal": ("paper", "none")},
+    least_norm=1.0,
 )
 def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, norm_rule: str = "best") -> Plan:
     """Minimise <g, x> over the l_p ball for one noisy mean gradient g; sigma^2 = 2 kappa l s^2/eps^2, s = 2 L0/n.

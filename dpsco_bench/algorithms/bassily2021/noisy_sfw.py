@@ -22,6 +22,7 @@ SOURCE = "Bassily, Guzman, Nandi 2021, Algorithm 3, Theorems 11 and 12"
     source=SOURCE,
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.LP_BALL),
     order_invariant=False,
+    least_norm=1.0,
 )
 def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, norm_rule: str = "best") -> Plan:
     """Steps eta = ln n/(2 sqrt n) on a running gradient estimate: n/2 records first, then sqrt n batches of sqrt(n)/2.

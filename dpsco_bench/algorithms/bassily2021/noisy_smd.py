@@ -31,6 +31,7 @@ DEGENERATE = "degenerate: T = floor((eps n)^2/(16 d kappa l)) = 0, one iterate, 
         "literal": ("paper", "none"),
     },
     order_invariant=False,
+    least_norm=1.0,
     defaults={"paper": "corrected"},
 )
 def plan(

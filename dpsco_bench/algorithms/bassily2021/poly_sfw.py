@@ -21,6 +21,7 @@ SOURCE = "Bassily, Guzman, Nandi 2021, Algorithm 1, Theorems 3 and 4"
     source=SOURCE,
     needs=(Trait.CONVEX, Trait.SMOOTH_OR_LINEAR, Trait.LIPSCHITZ, Trait.POLYTOPE),
     order_invariant=False,
+    least_norm=1.0,
 )
 def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str) -> Plan:
     """Steps eta = ln(n/ln K)/n towards the vertex of least noisy score against a recursive gradient estimate.
@@ -44,19 +45,19 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str) ->
     step, N = log(n / log(K)) / n, n // 2
     decay, start, floor = 1 - step, 2 * L0 * M / n, 2 * step * (L1 * M**2 + L0 * M)
     first, later = 2 * L0 * M / N, 2 * step * (decay * L1 * M**2 + L0 * M)
+    last = max(start * decay**N, floor)
     vertex = DecayingNoisyMinimumQuery(
         "vertex",
         max(first, later),
         N + 1,
-        paper_scale=2 * sqrt(n * privacy.log_inverse_delta) / privacy.epsilon,
+        paper_scale=2 * last * sqrt(n * privacy.log_inverse_delta) / privacy.epsilon,  # b_N, of the last release
         decay=decay,
         first=first,
         later=later,
-        start=start,
-        floor=floor,
+        start=start / last,
+        floor=floor / last,
     )
-    last = max(start * decay**N, floor)
-    return make_plan(vertex, gradient_evaluations=3 * N, n=n, steps=N, step=step, vertices=K, last_factor=last)
+    return make_plan(vertex, gradient_evaluations=3 * N, n=n, steps=N, step=step, vertices=K)
 
 
 @plan.run

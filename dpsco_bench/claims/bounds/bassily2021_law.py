@@ -78,7 +78,7 @@ def largest_excess(vertices: int) -> float:
 
 
 def _thm4_law(c: BoundContext) -> float:
-    return c.scales["vertex"] * c.schedule["last_factor"] * largest_excess(int(c.schedule["vertices"]))
+    return c.scales["vertex"] * largest_excess(int(c.schedule["vertices"]))
 
 
 def _lower_l1(c: BoundContext) -> float:

@@ -1,0 +1,90 @@
+"""A worst case for privacy on l_p balls: linear losses of which one record alone, the canary, is not zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.backend.namespace import array_namespace
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.norms import dual_exponent, lp_norm
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait
+from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.linear_losses import ball_name
+
+Array = Any
+
+
+class CanaryLinear(GeneralisedLinear):
+    """``f(x, a) = -<a, x>`` over the unit l_p ball, ``a = e_1`` for record 0 and zero for all others.
+
+    An audit compares it with the data set whose record 0 is ``-e_1``: one record moves a gradient by 2 L0, what the
+    sensitivities allow, and nothing hides it.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, default 10.
+    p : float
+        In [1, inf], default 2.
+    """
+
+    name = "canary_linear"
+    summary = "linear losses with a single non-zero record on the unit l_p ball, a worst case for privacy audits"
+    source = "this package's worst case for privacy audits on l_p balls (bassily2021, erratum E1)"
+    default_dimension = 10
+    traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
+
+    def __init__(self, d: int | None = None, p: float | str = 2.0, constants: dict[str, float] | None = None) -> None:
+        p = float("inf") if p == "inf" else p
+        if isinstance(p, bool | str) or not p >= 1:
+            raise InputError("p", p, "a number >= 1, or inf")
+        self.p = float(p)
+        super().__init__(d, constants)
+
+    @property
+    def own_constants(self) -> Constants:
+        """L0 = 1 in l_p, L1 = 0."""
+        return Constants(
+            1.0,
+            0.0,
+            initial_gap=1.0,
+            initial_distance=1.0,
+            diameter=2.0,
+            domain=ball_name(self.p),
+            norm=self.p,
+            hessian_rank=0.0,
+        )
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        """The canary, then ``n - 1`` zero records: nothing is random."""
+        rows = np.zeros((n, self.dimension))
+        rows[0, 0] = 1.0
+        return Data(n, rows, np.zeros(n))
+
+    def loss(self, margins: Array, labels: Array) -> Array:
+        """Minus the margin."""
+        return -margins - 0.0 * labels
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        """Minus one."""
+        return 0.0 * (margins + labels) - 1.0
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        """Zero."""
+        return array_namespace(margins).zeros_like(margins)
+
+    def optimal_risk(self, data: Data) -> float:
+        """``-||mean||_q``."""
+        mean = np.mean(np.asarray(data.features), axis=0)
+        return -float(lp_norm(mean[None], dual_exponent(self.p))[0, 0])
+
+    def domain_records(self, count: int, seed: int) -> Data:
+        """Axis vectors of both signs first, then random directions, all of l_q norm 1."""
+        rows = np.random.default_rng(seed).standard_normal((count, self.dimension))
+        extreme = np.concatenate([np.eye(self.dimension), -np.eye(self.dimension)])
+        half = min(len(extreme), (count + 1) // 2)
+        rows[:half] = extreme[np.argsort(np.arange(len(extreme)) % self.dimension, kind="stable")][:half]
+        rows /= np.asarray(lp_norm(rows, dual_exponent(self.p)))
+        return Data(count, rows, np.zeros(count))
