@@ -397,7 +397,8 @@ def compatible(algorithm, problem, variant, options):
     constants = algorithm.visible_constants(problem.constants, problem)
     if algorithm.id in LOOSE and constants.diameter > WIDEST:
         return False
-    if isinstance(problem, SteepQuadratic) and not {Trait.LP_BALL, Trait.POLYTOPE} & set(algorithm.needs):
+    nearly_linear = isinstance(problem, SteepQuadratic) and not isinstance(problem, HeavyRecords)
+    if nearly_linear and not {Trait.LP_BALL, Trait.POLYTOPE} & set(algorithm.needs):
         return False  # nearly linear: differences of gradients are far below what they may be
     try:
         algorithm.check_problem(problem)

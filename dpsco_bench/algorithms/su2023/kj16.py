@@ -52,8 +52,6 @@ def plan(
     for key, value, top in (("projection", projection, d), ("steps", steps, None)):
         if value is not None and (value < 1 or (top is not None and value > top)):
             raise InputError(key, value, f"an integer in 1..{top}" if top else "an integer >= 1", SOURCE)
-    if c.norm != 2.0:
-        raise InputError("norm", c.norm, "2: L is Euclidean here", SOURCE)
     if c.ball is None:
         raise InputError("domain", c.domain, "an l1 or l2 ball", SOURCE)
     m = projection or min(d, ceil(c.ball.width(d) * n * privacy.epsilon))

@@ -19,7 +19,12 @@ SOURCE = "Su, Zhao, Wang 2023, Algorithm 3, Theorems 6 and 7"
 HORIZONS = {"proof": 0.5, "theorem": 1.0}
 
 
-@algorithm("su2023.nrmd", source=SOURCE, needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED))
+@algorithm(
+    "su2023.nrmd",
+    source=SOURCE,
+    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED),
+    least_norm=1.0,
+)
 def plan(
     c: Constants,
     n: int,

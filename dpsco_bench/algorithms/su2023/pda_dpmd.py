@@ -41,8 +41,6 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, st
     """
     if steps is not None and steps < 1:
         raise InputError("steps", steps, "an integer >= 1", SOURCE)
-    if c.norm != 2.0:
-        raise InputError("norm", c.norm, "2: L is Euclidean here", SOURCE)
     T = steps or max(1, n // 4)
     scale = sqrt(32 * T) * c.lipschitz * log(n / privacy.delta) / (n * privacy.epsilon)
     query = GaussianQuery("gradient", 2 * c.lipschitz / n, T, paper_scale=scale)

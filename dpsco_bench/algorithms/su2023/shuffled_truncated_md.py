@@ -25,7 +25,7 @@ LARGEST_EPSILON = 100.0
 """Beyond it nothing is said about shuffling."""
 
 
-@algorithm("su2023.shuffled_truncated_md", source=SOURCE, needs=NEEDS, order_invariant=False)
+@algorithm("su2023.shuffled_truncated_md", source=SOURCE, needs=NEEDS, order_invariant=False, least_norm=1.0)
 def plan(
     c: Constants,
     n: int,

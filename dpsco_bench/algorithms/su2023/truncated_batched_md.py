@@ -21,7 +21,7 @@ from dpsco_bench.problems.base import Constants
 SOURCE = "Su, Zhao, Wang 2023, Algorithm 7, Theorems 11 and 16"
 
 
-@algorithm("su2023.truncated_batched_md", source=SOURCE, needs=NEEDS, order_invariant=False)
+@algorithm("su2023.truncated_batched_md", source=SOURCE, needs=NEEDS, order_invariant=False, least_norm=1.0)
 def plan(
     c: Constants,
     n: int,

@@ -29,8 +29,6 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, st
     """
     if steps is not None and steps < 1:
         raise InputError("steps", steps, "an integer >= 1", SOURCE)
-    if c.norm != 2.0:
-        raise InputError("norm", c.norm, "2: L is Euclidean here", SOURCE)
     return shared.plan.plan_function(c, n, d, privacy, variant=variant, steps=steps or max(1, n // 4))
 
 
