@@ -62,11 +62,10 @@ def minimise(
     steps: int,
     size: Array | float = 1.0,
 ) -> Certified:
-    """Accelerated projected gradient (Nesterov, constant momentum) for every row at once, stopped by a certificate.
+    """Accelerated projected gradient (Nesterov, constant momentum), the best point of every row, with a certificate.
 
     A step ``w+ = P(y - grad J(y)/S)`` with ``g = S (y - w+)`` proves
-    ``J(w+) - min J <= ||g||^2 (1/(2m) - 1/(2S))``. Differences of J, which rounding drowns, are not looked at. The
-    best point of each row is kept; all rows make the same number of steps.
+    ``J(w+) - min J <= ||g||^2 (1/(2m) - 1/(2S))``. Differences of J, which rounding drowns, are not looked at.
 
     Parameters
     ----------
@@ -88,31 +87,33 @@ def minimise(
     NumericalFailure
         When the certificate is not reached in `MOST_EXTENSIONS` times as many steps.
     """
-    xp = array_namespace(start)
-    root_s, root_m = math.sqrt(smoothness), math.sqrt(convexity)
-    momentum, factor = (root_s - root_m) / (root_s + root_m), max(0.0, 0.5 / convexity - 0.5 / smoothness)
-    floor = ROUNDING * (size + xp.zeros(start.shape[:1], dtype=start.dtype))
+    xp, ratio = array_namespace(start), math.sqrt(convexity / smoothness)
+    momentum, factor = (1.0 - ratio) / (1.0 + ratio), max(0.0, 0.5 / convexity - 0.5 / smoothness)
+    enough = xp.maximum(ROUNDING * (size + 0.0 * start[:, 0]), xp.full_like(start[:, 0], _mapping(accuracy, factor)))
     w = y = best = start
-    least, done = xp.full(start.shape[:1], math.inf, dtype=start.dtype), 0
-    while done < steps or bool(xp.any((factor * least * least > accuracy) & (least > floor))):
+    least, done = xp.full_like(start[:, 0], math.inf), 0
+    while done < steps or bool(xp.any(least > enough)):
         if done >= MOST_EXTENSIONS * steps:
             worst = float(xp.max(factor * least * least))
             raise NumericalFailure(f"certificate {worst:.1e} after {done} steps, wanted {accuracy:.1e}")
         moved = project(y - gradient(y) / smoothness)
         mapping = smoothness * row_norm(y - moved)[:, 0]
-        better = mapping < least
-        if done >= steps:  # rows whose certificate holds stay as they are, whatever the others need
-            better = better & (factor * least * least > accuracy) & (least > floor)
+        better = (mapping < least) & (least > enough) if done >= steps else mapping < least  # the others stay
         best, least = xp.where(better[:, None], moved, best), xp.where(better, mapping, least)
         y, w, done = moved + momentum * (moved - w), moved, done + 1
     return Certified(best, factor * least * least, least, done)
 
 
+def _mapping(accuracy: float, factor: float) -> float:
+    """Norm of the gradient mapping at which the certificate is ``accuracy``."""
+    return math.sqrt(accuracy / factor) if factor > 0.0 else math.inf
+
+
 class CertifiedMinimiser:
     """``argmin F(x) + ridge ||x||^2 + <b, x>/n`` over the domain, for each row's own ``b``, up to ``accuracy``.
 
-    Where all Hessians are multiples of the identity this is a projection, exact and at the cost of one gradient.
-    Computed in float64; `Objective.certify` keeps the gradient mapping.
+    Where all Hessians are multiples of the identity one step is enough, an exact projection. Computed in float64;
+    `Objective.certify` keeps the gradient mapping.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ class CertifiedMinimiser:
     accuracy : float
         alpha; 0 asks for a closed form.
     steps : int
-        As for `minimise`.
+        As for `minimise`; 1 for the closed form.
     """
 
     def __init__(self, objective: Objective, ridge: float, convexity: float, accuracy: float, steps: int) -> None:
@@ -148,7 +149,7 @@ class CertifiedMinimiser:
         if linear is not None:
             terms = cast(xp.asarray(linear), xp.float64) / self.objective.n
         curvature = self.objective.problem.isotropic_curvature
-        if curvature is not None:
+        if curvature is not None and self.steps == 1:
             points = isotropic_minimiser(self.objective, curvature, terms, 2.0 * self.ridge)
         else:
             points = self._approximate(terms)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from math import log2, sqrt
+from typing import Any
 
 from dpsco_bench.algorithms.registry import algorithm
-from dpsco_bench.algorithms.su2023.lp_setting import NORM_RULE, printed_kappa, smooth_norm
+from dpsco_bench.algorithms.su2023.lp_setting import NORM_RULE, check_options, printed_kappa, smooth_norm
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.lp_mirror import SmoothMirror
@@ -52,8 +53,7 @@ def plan(
     """
     if horizon not in HORIZONS:
         raise InputError("horizon", horizon, " or ".join(HORIZONS), SOURCE)
-    if steps is not None and steps < 1:
-        raise InputError("steps", steps, "an integer >= 1", SOURCE)
+    check_options(SOURCE, steps)
     smooth, k = smooth_norm(c, d, SOURCE), printed_kappa(c.norm, d)
     L, beta, l, eps = c.lipschitz, c.smoothness, privacy.log_inverse_delta, privacy.epsilon
     T = steps or max(1, round((n * eps * k ** HORIZONS[horizon] / sqrt(d * l)) ** 0.4))
@@ -64,18 +64,8 @@ def plan(
         )
     scale = 8 * L * sqrt(k * T * l) / (n * eps)
     query = GeneralisedGaussianQuery("gradient", 2 * L / n, T, paper_scale=scale, smooth=smooth)
-    return make_plan(
-        query,
-        gradient_evaluations=n * T,
-        n=n,
-        steps=T,
-        alpha=alpha,
-        beta=beta,
-        p=c.norm,
-        norm_rule=NORM_RULE,
-        r=smooth.r,
-        kappa=smooth.kappa,
-    )
+    geometry: dict[str, Any] = dict(p=c.norm, norm_rule=NORM_RULE, r=smooth.r, kappa=smooth.kappa)
+    return make_plan(query, gradient_evaluations=n * T, n=n, steps=T, alpha=alpha, beta=beta, **geometry)
 
 
 @plan.run

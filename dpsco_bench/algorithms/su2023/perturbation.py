@@ -65,8 +65,7 @@ def perturbation_plan(
     Parameters
     ----------
     c, n, d, privacy
-        As for the plan functions. Records with Hessians ``a I`` (class ``linear``) have closed forms, at the cost of n
-        gradients.
+        As for the plan functions. Losses of the class ``linear`` have closed forms, which cost n gradients.
     ridge, convexity : float
         lambda, and m with ``J`` m-strongly convex.
     accuracy : float
@@ -76,27 +75,14 @@ def perturbation_plan(
     warnings : tuple of str
         Of the schedule.
     """
-    rank, _ = hessian_rank(c, d)
-    kind = loss_class(c)
-    closed, covered = kind == "linear", privacy.epsilon <= 1
-    log_jacobian = rank * log1p(c.smoothness / (n * convexity))
-    queries: list[Query] = [
-        PerturbedObjectiveQuery(
-            "linear term",
-            c.gradient_difference,
-            1,
-            paper_scale=linear_scale if covered else None,
-            log_jacobian=log_jacobian,
-            loss_class=kind,
-            dimension=d,
-            closed_form=closed,
-        )
-    ]
+    kind, stated = loss_class(c), privacy.epsilon <= 1
+    linear = _linear_term(c, n, d, convexity, linear_scale if stated else None)
+    queries: list[Query] = [linear]
     if output_scale is not None:
         sensitivity = 2 * sqrt(2 * accuracy / convexity)
-        queries.append(CoveringQuery("output", sensitivity, 1, paper_scale=output_scale if covered else None))
+        queries.append(CoveringQuery("output", sensitivity, 1, paper_scale=output_scale if stated else None))
     headroom = HEADROOM * c.lipschitz * c.diameter / accuracy
-    steps = 1 if closed else planned_steps(c.total_smoothness + 2 * ridge, convexity, headroom)
+    steps = 1 if kind == "linear" else planned_steps(c.total_smoothness + 2 * ridge, convexity, headroom)
     return make_plan(
         *queries,
         gradient_evaluations=n * steps,
@@ -106,9 +92,24 @@ def perturbation_plan(
         convexity=convexity,
         accuracy=accuracy,
         steps=steps,
-        log_jacobian=log_jacobian,
+        log_jacobian=linear.log_jacobian,
         loss_class=kind,
         output_noise=output_scale is not None,
+    )
+
+
+def _linear_term(c: Constants, n: int, d: int, convexity: float, scale: float | None) -> PerturbedObjectiveQuery:
+    """The release of the minimiser: ``rank ln(1 + beta/(n m))`` for the determinants, D_g for the gradients."""
+    rank, _ = hessian_rank(c, d)
+    return PerturbedObjectiveQuery(
+        "linear term",
+        c.gradient_difference,
+        1,
+        paper_scale=scale,
+        log_jacobian=rank * log1p(c.smoothness / (n * convexity)),
+        loss_class=loss_class(c),
+        dimension=d,
+        closed_form=loss_class(c) == "linear",
     )
 
 

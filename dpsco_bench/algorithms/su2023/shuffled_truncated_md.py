@@ -5,14 +5,13 @@ from __future__ import annotations
 from math import log, nan, sqrt
 
 from dpsco_bench.algorithms.registry import algorithm
-from dpsco_bench.algorithms.su2023.lp_setting import printed_kappa
+from dpsco_bench.algorithms.su2023.lp_setting import check_options, printed_kappa
 from dpsco_bench.algorithms.su2023.truncated import (
     NEEDS,
     heavy_tailed,
     truncated_mirror_descent,
     truncated_schedule,
 )
-from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants import shuffling
 from dpsco_bench.privacy.plan import Disjoint, Plan, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
@@ -49,8 +48,7 @@ def plan(
     Parameters
     ----------
     c, n, d, privacy
-        Problem constants in l_p with 1 < p < 2, beta and sigma (`gradient_deviation`) among them, with the l_p ball as
-        domain; number of records, dimension, target privacy.
+        Constants in l_p, 1 < p < 2, on the l_p ball (sigma is `gradient_deviation`), records, dimension, privacy.
     variant : str
         ``standard``.
     constant : float
@@ -60,11 +58,7 @@ def plan(
     steps : optional
         Replaces T.
     """
-    for key, value in (("constant", constant), ("range_constant", range_constant)):
-        if value <= 0:
-            raise InputError(key, value, "> 0", SOURCE)
-    if steps is not None and steps < 1:
-        raise InputError("steps", steps, "an integer >= 1", SOURCE)
+    check_options(SOURCE, steps, constant=constant, range_constant=range_constant)
     smooth, M = heavy_tailed(c, d, SOURCE)
     k, l, eps = printed_kappa(c.norm, d), privacy.log_inverse_delta, privacy.epsilon
     level = c.gradient_deviation * sqrt(n * eps) / (k**2 * d * l) ** 0.25
@@ -72,25 +66,12 @@ def plan(
     made = truncated_schedule(c, n, M, level, T, SOURCE)
     threshold, m, logarithm = made["threshold"], made["batch"], log(n) + l
     scale = sqrt(constant * logarithm * k * l / n) * threshold / eps
+    stated = scale if eps <= range_constant * sqrt(logarithm / n) * (1 + 1e-12) else None
     query = GeneralisedGaussianQuery(
-        "gradient",
-        2 * threshold / m,
-        T,
-        Disjoint(m),
-        paper_scale=scale if eps <= range_constant * sqrt(logarithm / n) * (1 + 1e-12) else None,
-        smooth=smooth,
-        draws=m,
+        "gradient", 2 * threshold / m, T, Disjoint(m), paper_scale=stated, smooth=smooth, draws=m
     )
-    unit = smooth.kappa * (2 * threshold) ** 2 / 2
-    return make_plan(
-        query,
-        gradient_evaluations=m * T,
-        r=smooth.r,
-        kappa=smooth.kappa,
-        shuffling_epsilon=shuffling.epsilon_of(unit / scale**2, privacy.delta, n),
-        shuffling_scale=_shuffling_scale(unit, n, privacy),
-        **made,
-    )
+    made |= _shuffling(smooth.kappa * (2 * threshold) ** 2 / 2, scale, n, privacy)
+    return make_plan(query, gradient_evaluations=m * T, r=smooth.r, kappa=smooth.kappa, **made)
 
 
 @plan.run
@@ -101,8 +82,14 @@ def shuffled_truncated_md(objective, plan, mechanism):
     return truncated_mirror_descent(objective, plan, mechanism)
 
 
-def _shuffling_scale(unit: float, n: int, privacy: PrivacySpec) -> float:
-    """Noise of a gradient for which amplification by shuffling would give the claim; NaN where n is too small."""
-    if shuffling.largest_local_epsilon(n, 0.5 * privacy.delta) <= 0 or privacy.epsilon > LARGEST_EPSILON:
-        return nan
-    return sqrt(unit / shuffling.local_budget(privacy.epsilon, privacy.delta, n)[2])
+def _shuffling(cost: float, scale: float, n: int, privacy: PrivacySpec) -> dict[str, float]:
+    """Epsilon of the printed noise by amplification, and the noise that it would need; ``cost`` is rho at scale 1.
+
+    NaN for what lies outside the range of the formula.
+    """
+    known = shuffling.largest_local_epsilon(n, 0.5 * privacy.delta) > 0 and privacy.epsilon <= LARGEST_EPSILON
+    needed = sqrt(cost / shuffling.local_budget(privacy.epsilon, privacy.delta, n)[2]) if known else nan
+    return {
+        "shuffling_epsilon": shuffling.epsilon_of(cost / scale**2, privacy.delta, n),
+        "shuffling_scale": needed,
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from dpsco_bench.algorithms.registry import algorithm
-from dpsco_bench.algorithms.su2023.lp_setting import printed_kappa
+from dpsco_bench.algorithms.su2023.lp_setting import check_options, printed_kappa
 from dpsco_bench.algorithms.su2023.truncated import (
     NEEDS,
     heavy_tailed,
@@ -19,6 +19,9 @@ from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
 
 SOURCE = "Su, Zhao, Wang 2023, Algorithm 7, Theorems 11 and 16"
+
+POWERS = {"corrected": (1.0, -0.5), "printed": (-1.0, 1.0)}
+"""Powers of M in T and, before the power 2/3, in lambda."""
 
 
 @algorithm("su2023.truncated_batched_md", source=SOURCE, needs=NEEDS, order_invariant=False, least_norm=1.0)
@@ -42,8 +45,7 @@ def plan(
     Parameters
     ----------
     c, n, d, privacy
-        Problem constants in l_p with 1 < p < 2, beta and sigma (`gradient_deviation`) among them, with the l_p ball as
-        domain; number of records, dimension, target privacy.
+        Constants in l_p, 1 < p < 2, on the l_p ball (sigma is `gradient_deviation`), records, dimension, privacy.
     variant : str
         ``standard``.
     constant : float
@@ -54,29 +56,19 @@ def plan(
     steps : optional
         Replaces T.
     """
-    if constant <= 0:
-        raise InputError("constant", constant, "> 0", SOURCE)
-    if schedule not in ("corrected", "printed"):
-        raise InputError("schedule", schedule, "corrected or printed", SOURCE)
-    if steps is not None and steps < 1:
-        raise InputError("steps", steps, "an integer >= 1", SOURCE)
+    check_options(SOURCE, steps, constant=constant)
+    if schedule not in POWERS:
+        raise InputError("schedule", schedule, " or ".join(POWERS), SOURCE)
     smooth, M = heavy_tailed(c, d, SOURCE)
     k, l, eps = printed_kappa(c.norm, d), privacy.log_inverse_delta, privacy.epsilon
-    spread = sqrt(n * eps) * c.gradient_deviation**2 / (k * (d * l) ** 0.25)
-    power = 1.0 if schedule == "printed" else -0.5
-    level = (spread * M**power) ** (2 / 3)
-    T = steps or round(n * eps / (level * sqrt(d * l)) * (1 / M if schedule == "printed" else M))
+    in_steps, in_level = POWERS[schedule]
+    level = (sqrt(n * eps) * c.gradient_deviation**2 * M**in_level / (k * (d * l) ** 0.25)) ** (2 / 3)
+    T = steps or round(M**in_steps * n * eps / (level * sqrt(d * l)))
     made = truncated_schedule(c, n, M, level, T, SOURCE)
-    scale = sqrt(constant * k * l) * made["threshold"] / (made["batch"] * eps)
-    query = GeneralisedGaussianQuery(
-        "gradient",
-        2 * made["threshold"] / made["batch"],
-        T,
-        Disjoint(made["batch"]),
-        paper_scale=scale if eps <= 1 else None,
-        smooth=smooth,
-    )
-    return make_plan(query, gradient_evaluations=made["batch"] * T, r=smooth.r, kappa=smooth.kappa, **made)
+    threshold, m = made["threshold"], made["batch"]
+    scale = sqrt(constant * k * l) * threshold / (m * eps) if eps <= 1 else None
+    query = GeneralisedGaussianQuery("gradient", 2 * threshold / m, T, Disjoint(m), paper_scale=scale, smooth=smooth)
+    return make_plan(query, gradient_evaluations=m * T, r=smooth.r, kappa=smooth.kappa, **made)
 
 
 plan.run(truncated_mirror_descent)
