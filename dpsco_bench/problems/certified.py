@@ -69,10 +69,8 @@ def minimise(
 
     Parameters
     ----------
-    gradient, project : callable
-        ``grad J`` and the Euclidean projection on the set, on arrays ``(R, d)`` in float64.
-    start : array (R, d)
-        First point.
+    gradient, project, start
+        ``grad J``, the Euclidean projection on the set, and the first points ``(R, d)``, all in float64.
     smoothness, convexity : float
         S and m > 0 of J.
     accuracy : float
