@@ -87,8 +87,10 @@ class Algorithm:
         if variant not in self.variants:
             raise InputError("variant", variant, "one of " + ", ".join(self.variants), self.id)
         if calibration not in self.variants[variant]:
-            allowed = ", ".join(self.variants[variant])
-            raise Refusal(f"{self.id} variant {variant} with calibration {calibration}", f"only {allowed}", self.source)
+            reason = "only " + ", ".join(self.variants[variant])
+            others = ", ".join(v for v, allowed in self.variants.items() if calibration in allowed)
+            reason += f"; {calibration} has {others}" if others else ""
+            raise Refusal(f"{self.id} variant {variant} with calibration {calibration}", reason, self.source)
         return variant
 
     def check_problem(self, problem: Problem) -> None:

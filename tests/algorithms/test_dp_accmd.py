@@ -109,7 +109,7 @@ def test_options_out_of_range(options, message):
         plan(**options)
 
 
-@pytest.mark.parametrize(("problem", "reason"), [("logistic_plain", "an l1 or l2 ball"), ("ridge_logistic", "without")])
+@pytest.mark.parametrize(("problem", "reason"), [("logistic_plain", "ball as domain"), ("ridge_logistic", "without")])
 def test_unbounded_and_regularised_problems_are_refused(problem, reason):
     with pytest.raises(Refusal, match=f"^wang2017.dp_accmd on {problem} refused: .*{reason}"):
         Cell("wang2017.dp_accmd", problem, n=64, epsilon=1.0, delta=1e-5).plan("accounted", 0)

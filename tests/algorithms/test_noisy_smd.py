@@ -112,7 +112,7 @@ def test_refusals():
     with pytest.raises(Refusal, match="batch with variant fullbatch"):
         planned(4000, 32, "fullbatch", batch=5)
     cell = Cell(SMD.id, "cube_fixed", n=4000, epsilon=1.0, delta=1e-6, variant="corrected")
-    with pytest.raises(Refusal, match="only paper, none"):
+    with pytest.raises(Refusal, match="only paper, none; accounted has fullbatch"):
         cell.plan("accounted", 0)
 
 

@@ -96,7 +96,7 @@ PAIRS = [
     for algorithm in list_algorithms()
     for problem in list_problems()
     if set(get_algorithm(algorithm).needs) <= set(problem_class(problem)(None).traits)
-    and problem_class(problem)(None).constants.norm >= get_algorithm(algorithm).least_norm
+    and get_algorithm(algorithm).least_norm <= problem_class(problem)(None).constants.norm
 ]
 
 
