@@ -118,7 +118,12 @@ class Algorithm:
         return self.plan_function(constants, n, d, privacy, variant=variant, **checked)
 
     def visible_constants(self, constants: Constants, problem: Problem) -> Constants:
-        """Hide a Polyak-Lojasiewicz constant from an algorithm that would take it for strong convexity."""
+        """Hide a Polyak-Lojasiewicz constant from an algorithm that would take it for strong convexity.
+
+        Generalised linear records have Hessians of rank 1 with a fixed range, whether they declare it or not.
+        """
+        if Trait.GENERALISED_LINEAR in problem.traits:
+            constants = replace(constants, hessian_rank=min(1.0, constants.hessian_rank))
         if Trait.STRONGLY_CONVEX in problem.traits or Trait.POLYAK_LOJASIEWICZ in self.needs:
             return constants
         return replace(constants, strong_convexity=0.0)

@@ -39,6 +39,10 @@ class SharedNoise(Mechanism):
         """As `Mechanism.choose`, shape ``(S R,)``."""
         return self.xp.tile(super().choose(name, high), (self._signals,))
 
+    def permutation(self, name: str, size: int) -> Array:
+        """As `Mechanism.permutation`, shape ``(S R, size)``."""
+        return self.xp.tile(super().permutation(name, size), (self._signals, 1))
+
     def _lazy_minimum(self, query: NoisyMinimumQuery, value: Array, step: int) -> Array:
         signals, size, answers = self._signals, self._replicates, []
         self._signals = 1  # a signal at a time: the same draws answer other scores

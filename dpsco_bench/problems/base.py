@@ -29,6 +29,8 @@ __all__ = [
 ]
 
 Array = Any
+CLIPPED_VALUES = 1 << 20
+"""Most entries of single gradients held at once for a clipped mean."""
 
 
 class Problem:
@@ -110,9 +112,19 @@ class Problem:
             found |= {Trait.UNREGULARISED}
         if found & {Trait.BALL, Trait.STRONGLY_CONVEX}:
             found |= {Trait.BALL_OR_STRONGLY_CONVEX}
+        if Trait.GENERALISED_LINEAR in found:
+            found |= {Trait.PLANE_GRADIENTS}
         if found & {Trait.SMOOTH, Trait.LINEAR_LOSS}:
             found |= {Trait.SMOOTH_OR_LINEAR}
         return found
+
+    @property
+    def isotropic_curvature(self) -> float | None:
+        """The number ``a`` where every record's Hessian is ``a I`` everywhere, so that minimisers have closed forms.
+
+        The regulariser is not counted; None where the Hessians are others.
+        """
+        return 0.0 if Trait.LINEAR_LOSS in self.traits else None
 
     @property
     def member(self) -> tuple[float, ...]:
@@ -234,6 +246,18 @@ class Problem:
         rows = single_records(sliced(data, first, count), x.shape[0])
         gradients = self.batch_gradient(points, rows, xp.ones((points.shape[0], 1), dtype=x.dtype))
         return xp.reshape(gradients, (x.shape[0], count, x.shape[1]))
+
+    def clipped_mean_gradient(self, x: Array, data: Any, level: float) -> Array:
+        """Mean of the records' loss gradients at ``x (R, d)``, each coordinate clipped to ``[-level, level]`` before.
+
+        By blocks of records; problems with sufficient statistics know better.
+        """
+        xp, total = array_namespace(x), 0.0
+        size = max(1, CLIPPED_VALUES // (x.shape[0] * x.shape[1]))
+        for first in range(0, data.n, size):
+            gradients = self.record_gradients(x, data, first, min(size, data.n - first))
+            total = total + xp.sum(xp.clip(gradients, -level, level), axis=1)
+        return total / data.n
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
         """Mean of the records' loss gradients at ``x (R, d)``, without the regulariser; shape ``(R, d)``."""

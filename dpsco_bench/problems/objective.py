@@ -119,6 +119,15 @@ class Objective:
         self.count(count)
         return self.problem.record_gradients(x, self.data, first, self._within(first, count))
 
+    def clipped_mean_gradient(self, x: Array, level: float) -> Array:
+        """``mean_i clip(grad f_i(x))``, every coordinate to ``[-level, level]``; costs n evaluations."""
+        self.count(self.n)
+        return self.problem.clipped_mean_gradient(x, self.data, level)
+
+    def reorder(self, order: Array) -> None:
+        """Put every replicate's records in its own order, ``order (R, n)`` of record indices."""
+        self.data = self.problem.gather(self.data, order)
+
     def _within(self, first: int, count: int) -> int:
         if not 0 <= first < first + count <= self.n:
             raise InputError("records", f"{first}..{first + count - 1}", f"within 0..{self.n - 1}, and at least one")

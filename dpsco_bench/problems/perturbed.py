@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import to_numpy
+from dpsco_bench.backend.namespace import cast, to_numpy
+from dpsco_bench.problems.certified import isotropic_minimiser
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.newton import minimise_glm_in_ball
 from dpsco_bench.problems.objective import Objective
@@ -20,11 +21,12 @@ class PerturbedMinimiser:
 
     Computed on the host in float64 by Newton's method; `Objective.certify` keeps how well. Of the gradients that this
     takes, only those of the certificate count, n per replicate: the sources list no number for an exact minimiser.
+    Hessians that are multiples of the identity have closed forms.
 
     Parameters
     ----------
     objective : Objective
-        Of a generalised linear problem; its domain is R^d or an l2 ball.
+        Of a generalised linear problem whose domain is R^d or an l2 ball, or with `Problem.isotropic_curvature`.
     weight : float
         Additional ridge, >= 0.
     """
@@ -40,12 +42,19 @@ class PerturbedMinimiser:
 
     def data_part(self, x: Array) -> np.ndarray:
         """Sum of the records' loss gradients at ``x (R, d)``, in float64 on the host; not counted."""
+        if self.objective.problem.isotropic_curvature is not None:
+            return self.objective.n * to_numpy(self.objective.exact_gradient(x))
         data = self.objective.host_data
         return data.n * self.objective.problem.mean_gradient(to_numpy(x).astype(np.float64), data)
 
     def solve(self, linear: Array | None) -> Array:
         """Minimisers ``(R, d)`` for linear terms ``b (R, d)``; None stands for zeros."""
         xp = self.objective.xp
+        curvature = self.objective.problem.isotropic_curvature
+        if curvature is not None:
+            zeros = xp.zeros(self.shape, dtype=xp.float64)
+            given = zeros if linear is None else cast(xp.asarray(linear), xp.float64) / self.objective.n
+            return cast(isotropic_minimiser(self.objective, curvature, given, self.weight), self.objective.dtype)
         terms = np.zeros(self.shape) if linear is None else to_numpy(linear).astype(np.float64)
         start = self._minimise(np.zeros(self.shape[1]), self.objective.problem.start).point
         points = []

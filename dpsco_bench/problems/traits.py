@@ -18,6 +18,8 @@ class Trait(Enum):
     TWICE_DIFFERENTIABLE = "twice differentiable records"
     LINEAR_LOSS = "linear records"
     GENERALISED_LINEAR = "generalised linear records"
+    PLANE_GRADIENTS = "records whose gradients differ in a fixed plane"
+    PUBLIC_QUADRATIC = "quadratic records with public points beside them"
     UNREGULARISED = "an objective without regulariser"
     UNCONSTRAINED = "the whole space as domain"
     BALL = "an l1 or l2 ball as domain"

@@ -142,7 +142,7 @@ def test_refusals():
     with pytest.raises(InputError, match="^regularisation = 0.0: must be > 0"):
         CMS.plan(Constants(1.0, 0.25), 100, 3, PRIVACY, "standard")
     for algorithm, problem, reason in (
-        (KST, "diag_quadratic", "generalised linear records"),
+        (KST, "diag_quadratic", "records whose gradients differ in a fixed plane"),
         (CMS, "logistic_plain", "a strongly convex objective"),
         (TTZ, "ridge_logistic", "an l2 ball as domain"),
     ):

@@ -14,7 +14,23 @@ from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import DOMAIN_TRAITS, Constants, Problem, Trait
 
-CONSTANTS = Constants(1.0, 1.0, strong_convexity=0.1, regularisation=0.1, diameter=2.0, domain="l2_ball")
+CONSTANTS = Constants(
+    1.0,
+    1.0,
+    strong_convexity=0.1,
+    regularisation=0.1,
+    diameter=2.0,
+    domain="l2_ball",
+    gauge_convexity=0.1,
+    gradient_deviation=3.0,
+)
+OWN_CONSTANTS = {
+    "su2023.nrmd": {"norm": 1.5},
+    "su2023.truncated_batched_md": {"smoothness": 0.1},
+    "su2023.shuffled_truncated_md": {"smoothness": 0.1},
+}
+ENOUGH = {"su2023.nrmd": 1 << 20}
+"""Numbers of records for a plan, where 24 are too few."""
 
 
 def legal(entry):
@@ -22,7 +38,8 @@ def legal(entry):
     asked = {trait for traits in DOMAIN_TRAITS.values() for trait in traits} & set(entry.needs) - {Trait.UNCONSTRAINED}
     fitting = [name for name, traits in DOMAIN_TRAITS.items() if name != "space" and asked <= traits]
     domain = CONSTANTS.domain if CONSTANTS.domain in fitting else fitting[0]
-    return replace(CONSTANTS, domain=domain, norm=1.0 if domain == "l1_ball" else 2.0)
+    chosen = {"domain": domain, "norm": 1.0 if domain == "l1_ball" else 2.0}
+    return replace(CONSTANTS, **{**chosen, **OWN_CONSTANTS.get(entry.id, {})})
 
 
 def refused(pattern, function, *arguments, **keywords):
@@ -76,7 +93,7 @@ def test_undefined_combinations(algorithm_id):
     refused("^variant = 'best': must be one of ", cell(algorithm_id, variant="best").plan, "none", 0)
     refused("^calibration = 'free': must be one of paper, accounted, none", cell(algorithm_id).plan, "free", 0)
     variant = next(iter(entry.variants))
-    plan = entry.plan(legal(entry), 24, 3, PrivacySpec(1.0, 1e-5), variant)
+    plan = entry.plan(legal(entry), ENOUGH.get(algorithm_id, 24), 3, PrivacySpec(1.0, 1e-5), variant)
     refused("^calibration = 'free'", calibrate, plan, PrivacySpec(1.0, 1e-5), "free")
 
 

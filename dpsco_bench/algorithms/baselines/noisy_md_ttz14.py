@@ -61,9 +61,19 @@ def plan(
 @plan.run
 def noisy_md(objective, plan, mechanism):
     """Mirror steps on ``(R, d)``; returns the average of z_1..z_T."""
-    geometry, z = ball_geometry(objective.domain), objective.start
+    return averaged_steps(objective, plan, mechanism, optimal_step(plan, mechanism))
+
+
+def optimal_step(plan, mechanism):
+    """``sqrt(2B/(T (G^2 diam^2 + sigma^2 W)))`` with the noise in force."""
     variance = plan.slope**2 + plan.squared_width * mechanism.scales["gradient"] ** 2
-    step, total = sqrt(2 * plan.bregman_radius / (plan.steps * variance)), float64_zeros(z)
+    return sqrt(2 * plan.bregman_radius / (plan.steps * variance))
+
+
+def averaged_steps(objective, plan, mechanism, step):
+    """T mirror steps of a given length on ``(R, d)``; returns the average of the iterates after each."""
+    geometry, z = ball_geometry(objective.domain), objective.start
+    total = float64_zeros(z)
     for t in range(plan.steps):
         gradient = mechanism.release("gradient", objective.mean_gradient(z), t) + objective.regulariser_gradient(z)
         z = geometry.bregman_step(z, step * gradient)

@@ -19,7 +19,7 @@ SOURCE = (
 @algorithm(
     "wang2017.objective_perturbation_kst12",
     source=SOURCE,
-    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR),
+    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.PLANE_GRADIENTS),
 )
 def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str) -> Plan:
     """Exact minimiser of F(x) + (Delta/2n)||x||^2 + <b, x>/n with normal b and Delta = 2 lambda_H/eps.

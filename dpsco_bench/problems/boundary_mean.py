@@ -1,0 +1,36 @@
+"""Mean estimation with all records at a sparse vertex of a unit set: the optimum lies on the boundary."""
+
+from __future__ import annotations
+
+from dpsco_bench.problems.mean_loss import MeanOracle
+from dpsco_bench.problems.unit_set import sparse_vertex, unit_set
+
+
+class BoundaryMean(MeanOracle):
+    """``F(x) = ||x - u||^2/2`` over a unit set with u its sparse vertex.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, default 256.
+    domain : str
+        One of `unit_set.UNIT_SETS`.
+    size : int
+        Of the domain, where it has one: the number of ones in u for a k-support ball.
+    """
+
+    name = "boundary_mean"
+    summary = "mean estimation oracle whose optimum is a sparse vertex of a unit set"
+    source = "instance `boundary_mean` for Su, Zhao, Wang 2023, Theorems 4 and 5"
+    default_dimension = 256
+
+    def __init__(
+        self,
+        d: int | None = None,
+        domain: str = "l2_ball",
+        size: int | None = None,
+        constants: dict[str, float] | None = None,
+    ) -> None:
+        dimension = self.default_dimension if d is None else d
+        self.set, self.record = unit_set(domain, size, dimension), sparse_vertex(domain, size, dimension)
+        super().__init__(d, constants)

@@ -1,0 +1,146 @@
+"""A linear loss with heavy-tailed slopes on the unit l_p ball: Student noise with few finite moments."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpsco_bench.backend.namespace import array_namespace, to_numpy
+from dpsco_bench.errors import InputError
+from dpsco_bench.problems.base import Constants, Data, Draws, Trait
+from dpsco_bench.problems.signal_family import SignalFamily
+
+Array = Any
+FREEDOM = 2.1
+"""Degrees of freedom; the variance is 2.1/0.1 = 21."""
+
+
+class StudentSample:
+    """Records of R replicates, drawn when they are looked at: Student noise of variance 1/d a coordinate.
+
+    Parameters
+    ----------
+    n, d : int
+        Number of records, dimension.
+    draws : Draws
+        The keyed random numbers, and which replicates are wanted.
+    """
+
+    def __init__(self, n: int, d: int, draws: Draws) -> None:
+        self.n, self.d, self.draws = n, d, draws
+
+    def noise(self, first: int, count: int) -> np.ndarray:
+        """Noise of records from ``first`` on, shape ``(R, count, d)``.
+
+        Polar form (Bailey 1994): ``sqrt(f (u^(-2/f) - 1)) cos(2 pi v)`` is Student with f degrees of freedom.
+        """
+        drawn = to_numpy(self.draws.stream("student").uniform(*self.draws.box(first, count, 2 * self.d)))
+        u, v = drawn[:, :, : self.d], drawn[:, :, self.d :]
+        student = np.sqrt(FREEDOM * np.expm1(-2.0 / FREEDOM * np.log(u))) * np.cos(2.0 * np.pi * v)
+        return math.sqrt((FREEDOM - 2.0) / (FREEDOM * self.d)) * student.swapaxes(0, 1)
+
+
+class HeavyLinearT(SignalFamily):
+    """``f(x, z) = <x, z>`` over the unit l_p ball, ``z = mu +`` Student noise with ``E ||noise||_2^2 = 1``.
+
+    ``mu_j = +-rho d^(-1/q)``, alternating, with rho the signal. beta = rho/2 is declared, so that gradients are cut at
+    rho plus the truncation level.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, default 4, at least 2.
+    p : float
+        In (1, 2]; 2 is the limit of the theorems' range.
+    signal : float
+        rho > 0.
+    """
+
+    name = "heavy_linear_t"
+    summary = "linear losses with Student slopes (2.1 degrees of freedom) on the unit l_p ball; population risk"
+    source = "instance `heavy_linear_t` for Su, Zhao, Wang 2023, Theorems 10 and 11"
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LINEAR_LOSS})
+    draws_per_replicate: ClassVar[bool] = True
+    population: ClassVar[bool] = True
+    cap: ClassVar[float] = math.inf
+    default_dimension: ClassVar[int] = 4
+    reference: ClassVar[tuple[int, float, float]] = (1 << 16, 1.0, 1e-6)
+
+    def __init__(
+        self, d: int | None = None, p: float = 1.5, signal: float = 1.0, constants: dict[str, float] | None = None
+    ) -> None:
+        if isinstance(p, bool) or not isinstance(p, int | float) or not 1 < p <= 2:
+            raise InputError("p", p, "in (1, 2]")
+        self.p = float(p)
+        super().__init__(d, signal, constants)
+
+    @property
+    def own_constants(self) -> Constants:
+        """Sigma = 1 in l_q (q >= 2), beta = rho/2 declared; L is nominal: no record's slope is bounded."""
+        rho = float(self.strengths.max())
+        return Constants(
+            rho,
+            0.5 * rho,
+            initial_gap=rho,
+            initial_distance=1.0,
+            diameter=2.0,
+            norm=self.p,
+            gradient_deviation=1.0,
+            hessian_rank=0.0,
+            domain="l2_ball" if self.p == 2.0 else f"lp_ball:{self.p!r}",
+        )
+
+    @property
+    def direction(self) -> np.ndarray:
+        """``mu/rho``, shape ``(d,)``."""
+        return self.dimension ** (1.0 / self.p - 1.0) * (1.0 - 2.0 * (np.arange(self.dimension) % 2))
+
+    def sample(self, n: int, draws: Draws) -> StudentSample:
+        """Nothing yet: records are drawn when they are looked at."""
+        return StudentSample(n, self.dimension, draws)
+
+    def row_size(self, n: int) -> int:
+        """A few thousand records at once."""
+        return self.dimension * min(n, 1 << 14)
+
+    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
+        """Mean slope of the records."""
+        return array_namespace(x).mean(self.record_gradients(x, data, first, count), axis=1)
+
+    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
+        """The slopes."""
+        return self._slopes(x, data.noise(first, count))
+
+    def gather(self, data: Any, indices: Array) -> Data:
+        """Slopes of records ``indices (rows, W)``, but for mu."""
+        noise, i = data.noise(0, data.n), to_numpy(indices)
+        return Data(data.n, noise[np.arange(i.shape[0])[:, None] % noise.shape[0], i])
+
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        """Weighted sum of the slopes."""
+        xp = array_namespace(x)
+        slopes = xp.asarray(batch.features, dtype=x.dtype) + self._mean(x)[:, None, :]
+        return xp.sum(slopes * weights[:, :, None], axis=1)
+
+    def risk(self, x: Array, data: Any) -> Array:
+        """``<x, mu>``."""
+        return array_namespace(x).sum(self._mean(x) * x, axis=-1)
+
+    def optimal_risk(self, data: Any) -> np.ndarray:
+        """``-rho``."""
+        return -np.repeat(self.strengths, data.draws.replicates)
+
+    def excess_risk(self, x: Array, data: Any) -> Array:
+        """``<x, mu> + rho``."""
+        return self.risk(x, data) + self.by_row(self.strengths, x)[:, 0]
+
+    def _mean(self, x: Array) -> Array:
+        return self.by_row(self.strengths, x) * array_namespace(x).asarray(self.direction, dtype=x.dtype)
+
+    def _slopes(self, x: Array, noise: np.ndarray) -> Array:
+        """``mu`` plus the noise ``(R, W, d)`` of the replicates at every signal."""
+        xp = array_namespace(x)
+        repeated = xp.tile(xp.asarray(noise, dtype=x.dtype), (len(self.strengths), 1, 1))
+        return repeated + self._mean(x)[:, None, :]

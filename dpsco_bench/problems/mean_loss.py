@@ -1,0 +1,92 @@
+"""Mean estimation as a loss, ``||x - z||^2/2``: its Hessian is the identity, whatever the data."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpsco_bench.backend.namespace import array_namespace
+from dpsco_bench.geometry.ball import FeasibleSet
+from dpsco_bench.problems.base import Constants, Data, Problem, Trait
+from dpsco_bench.problems.unit_set import on_unit_set
+
+Array = Any
+TRAITS = frozenset(
+    {
+        Trait.CONVEX,
+        Trait.SMOOTH,
+        Trait.LIPSCHITZ,
+        Trait.TWICE_DIFFERENTIABLE,
+        Trait.STRONGLY_CONVEX,
+        Trait.POLYAK_LOJASIEWICZ,
+        Trait.PLANE_GRADIENTS,
+    }
+)
+
+
+def mean_constants(found: FeasibleSet, d: int) -> Constants:
+    """Constants for records in a unit set: L and the range of gradients are its Euclidean diameter, beta = mu = 1.
+
+    The modulus in the set's gauge is the square of its inradius.
+    """
+    diameter = found.euclidean_diameter(d)
+    return on_unit_set(
+        found,
+        diameter,
+        1.0,
+        strong_convexity=1.0,
+        gauge_convexity=found.inradius(d) ** 2,
+        gradient_range=diameter,
+        hessian_rank=0.0,
+        initial_gap=0.5,
+        initial_distance=1.0,
+    )
+
+
+class MeanOracle(Problem):
+    """``F(x) = ||x - z||^2/2`` over a unit set, for every record the same z in it; subclasses define both.
+
+    Attributes
+    ----------
+    set : FeasibleSet
+        The unit set.
+    record : array (d,)
+        z.
+    """
+
+    traits = TRAITS
+    shares_records: ClassVar[bool] = True
+    set: FeasibleSet
+    record: np.ndarray
+
+    @property
+    def own_constants(self) -> Constants:
+        """See `mean_constants`."""
+        return mean_constants(self.set, self.dimension)
+
+    @property
+    def isotropic_curvature(self) -> float:
+        """One."""
+        return 1.0
+
+    def row_size(self, n: int) -> int:
+        """A point."""
+        return self.dimension
+
+    def mean_gradient(self, x: Array, data: Any) -> Array:
+        """``x - z``."""
+        return x - array_namespace(x).asarray(self.record, dtype=x.dtype)
+
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        """Each selected record contributes the same gradient."""
+        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
+
+    def risk(self, x: Array, data: Any) -> Array:
+        """``||x - z||^2/2``."""
+        error = self.mean_gradient(x, data)
+        return 0.5 * array_namespace(x).sum(error * error, axis=-1)
+
+    def optimal_risk(self, data: Any) -> float:
+        """Zero, at z."""
+        return 0.0

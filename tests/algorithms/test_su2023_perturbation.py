@@ -1,0 +1,115 @@
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants
+from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.registry import get_problem
+
+APP, SC, EXACT = (get_algorithm(f"su2023.{name}") for name in ("app_objp", "app_objp_sc", "objp"))
+PRIVACY = PrivacySpec(1.0, 1e-6)
+SETS = [("l1_ball", None), ("l2_ball", None), ("k_support_ball", 5), ("group_ball", 4), ("subspace_ball", 10)]
+
+
+def run(entry, problem, data, calibration, replicates=3, **options):
+    constants = entry.visible_constants(problem.constants, problem)
+    made = entry.plan(constants, data.n, problem.dimension, PRIVACY, "standard", **options)
+    scales = calibrate(made, PRIVACY, calibration).scales
+    objective = Objective(problem, data, replicates)
+    output = entry.run_function(objective, made, Mechanism(made, scales, "unit test", 0, 0, replicates))
+    return made, objective, output
+
+
+@pytest.mark.parametrize(("domain", "size"), SETS)
+def test_the_certificate_reaches_alpha_on_every_set(draw, domain, size):
+    """In the planned number of steps, with the paper's noise and without any."""
+    problem = get_problem("logistic_glm", 20, domain=domain, size=size)
+    data = draw(problem, 4000)
+    for calibration in ("paper", "none"):
+        made, objective, output = run(APP, problem, data, calibration)
+        assert made.accuracy < 2e-10 and np.all(objective.evaluations == made.gradient_evaluations)
+        size_of_terms = 1.0 + 6 * made.query("linear term").paper_scale * math.sqrt(20) / 4000
+        mapping = objective.certificate * size_of_terms
+        assert mapping**2 / (2 * made.convexity) <= made.accuracy
+        assert np.all(problem.set.norm(output) <= 1 + 1e-9)
+
+
+def test_alpha_on_the_l2_ball():
+    made = APP.plan(get_problem("logistic_glm").constants, 4000, 20, PRIVACY, "standard")
+    width = math.sqrt(2) * math.exp(math.lgamma(10.5) - math.lgamma(10))
+    assert made.accuracy == pytest.approx(8 / (width**2 * math.log(1e6) * 4000**2.5)) and made.accuracy < 4e-11
+    assert made.ridge == pytest.approx(1 / (2 * math.sqrt(4000))) and made.convexity == 2 * made.ridge
+    assert made.loss_class == "glm" and not made.warnings
+
+
+def test_app_objp_is_the_optimum_of_what_it_perturbs(draw):
+    """Noise off it minimises F + lam ||x||^2: compared with the exact solver of generalised linear problems."""
+    problem = get_problem("logistic_glm", 6)
+    data = draw(problem, 400)
+    made, _, output = run(EXACT, problem, data, "none", replicates=1)
+    gradient = problem.mean_gradient(output, data) + 2 * made.ridge * output
+    gap = float(np.sum(gradient * output) + problem.set.support(-gradient)[0, 0])
+    assert 0 <= gap < 1e-9
+
+
+def test_output_noise_is_projected(draw):
+    problem = get_problem("pointmass_linear", 8, domain="l1_ball")
+    data = problem.draw(50, None)
+    made, objective, output = run(APP, problem, data, "paper", output_noise=True)
+    assert [q.name for q in made.queries] == ["linear term", "output"]
+    assert made.query("output").sensitivity == pytest.approx(2 * math.sqrt(2 * made.accuracy / made.convexity))
+    assert np.all(np.abs(output).sum(axis=1) <= 1 + 1e-12) and np.all(objective.evaluations == 50)
+
+
+def test_the_schedule_of_algorithm_2():
+    c = Constants(2.0, 1.0, diameter=2.0, domain="l1_ball", hessian_rank=1.0, gauge_convexity=0.01)
+    made = SC.plan(c, 1000, 16, PRIVACY, "standard")
+    m_l = 0.01 / 4
+    assert made.ridge == pytest.approx(max(2 / 1000 - m_l / 2, 0)) and made.convexity == pytest.approx(
+        2 * made.ridge + m_l
+    )
+    assert any("Theorem 4 asks for n >= 1.6e+05" in text for text in made.warnings)
+    stronger = Constants(2.0, 1.0, 0.5, diameter=2.0, domain="l1_ball", hessian_rank=1.0, gauge_convexity=0.01)
+    assert SC.plan(stronger, 1000, 16, PRIVACY, "standard").convexity == 0.5
+
+
+def test_warnings_and_refusals():
+    ball = {"diameter": 2.0, "domain": "l2_ball"}
+    steep = APP.plan(Constants(1.0, 10.0, hessian_rank=1.0, **ball), 1000, 5, PRIVACY, "standard")
+    assert any(text.startswith("outside_theorem") and "1600" in text for text in steep.warnings)
+    other = APP.plan(Constants(1.0, 0.1, **ball), 1000, 5, PRIVACY, "standard")
+    assert any("quantile of chi_d" in text for text in other.warnings)
+    with pytest.raises(InputError, match="^norm = 1.5: must be 2"):
+        APP.plan(Constants(1.0, 1.0, norm=1.5, **ball), 1000, 5, PRIVACY, "standard")
+    with pytest.raises(InputError, match="^domain = 'space'"):
+        APP.plan(Constants(1.0, 1.0), 1000, 5, PRIVACY, "standard")
+    with pytest.raises(InputError, match="^gauge_convexity = 0.0: must be > 0"):
+        SC.plan(Constants(1.0, 1.0, **ball), 1000, 5, PRIVACY, "standard")
+    with pytest.raises(InputError, match="^ridge_rule = 'half': must be corrected or printed"):
+        EXACT.plan(Constants(1.0, 1.0, **ball), 1000, 5, PRIVACY, "standard", ridge_rule="half")
+    above = APP.plan(Constants(1.0, 1.0, hessian_rank=0.0, **ball), 1000, 5, PrivacySpec(2.0, 1e-6), "standard")
+    with pytest.raises(Refusal, match="calibration paper"):
+        calibrate(above, PrivacySpec(2.0, 1e-6), "paper")
+    with pytest.raises(Refusal, match="the Jacobian alone costs"):
+        least = EXACT.plan(Constants(1.0, 1e6, **ball), 1000, 5, PRIVACY, "standard", ridge_rule="printed")
+        calibrate(least, PrivacySpec(0.1, 1e-6), "accounted")
+    with pytest.raises(Refusal, match="lacks twice differentiable records"):
+        Cell(APP.id, "md_linear", n=100, epsilon=1.0, delta=1e-5).plan("paper", 0)
+
+
+def test_kst12_takes_losses_whose_gradients_differ_in_a_plane():
+    """Closed forms for the linear and the mean loss: projections of the perturbed mean."""
+    entry = get_algorithm("wang2017.objective_perturbation_kst12")
+    for name, curvature in (("pointmass_linear", 0.0), ("boundary_mean", 1.0)):
+        problem = get_problem(name, 8, domain="l1_ball")
+        made, objective, output = run(entry, problem, problem.draw(100, None), "none", replicates=2)
+        target = -problem.mean_gradient(np.zeros((2, 8)), None) / (curvature + made.weight / 100)
+        np.testing.assert_allclose(output, problem.set.project(target), atol=1e-12)
+        assert np.all(objective.evaluations == 100)

@@ -1,0 +1,154 @@
+"""The check vectors of the chapter: noise off, or given, 12 digits."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.geometry.lp_mirror import SmoothMirror
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import Disjoint, GaussianQuery, make_plan
+from dpsco_bench.privacy.queries import GeneralisedGaussianQuery, PerturbedObjectiveQuery
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants, Data, Problem, Trait
+from dpsco_bench.problems.glm import Logistic
+from dpsco_bench.problems.objective import Objective
+
+PRIVACY = PrivacySpec(1.0, 1e-6)
+
+
+class Given(Mechanism):
+    """A mechanism with given noise ``(R, d)`` for every release; None for no noise."""
+
+    def __init__(self, plan, noise=None):
+        super().__init__(plan, {q.name: 0.0 for q in plan.queries}, "given", 0, 0, 1)
+        self._given = None if noise is None else np.array([noise])
+
+    def _noise(self, query, step, dim):
+        return self._given
+
+
+class Records(Problem):
+    """Records with a given gradient ``(x (R, 1, d), z (R, W, d)) -> (R, W, d)``."""
+
+    name = "records"
+    traits = frozenset(Trait)
+
+    def __init__(self, gradient, d, domain="space", curvature=None):
+        self._gradient, self._domain, self._curvature = gradient, domain, curvature
+        super().__init__(d)
+
+    @property
+    def own_constants(self):
+        return Constants(1.0, 1.0, domain=self._domain, diameter=0.0 if self._domain == "space" else 2.0)
+
+    @property
+    def isotropic_curvature(self):
+        return self._curvature
+
+    def mean_gradient(self, x, data):
+        return self._gradient(x[:, None, :], data.features[None]).mean(axis=1)
+
+    def batch_gradient(self, x, batch, weights):
+        return (self._gradient(x[:, None, :], batch.features) * weights[:, :, None]).sum(axis=1)
+
+    def risk(self, x, data):
+        return 0.0 * x[:, 0]
+
+    def optimal_risk(self, data):
+        return 0.0
+
+
+def run(id, plan, problem, features, noise=None, watch=None):
+    features = np.array(features, dtype=np.float64)
+    data = Data(len(features), features, np.zeros(len(features)))
+    objective = Objective(problem, data, 1, observer=watch)
+    return get_algorithm(id).run_function(objective, plan, Given(plan, noise))[0]
+
+
+def perturbation_plan(n, ridge, accuracy, convexity, steps):
+    query = PerturbedObjectiveQuery("linear term", 2.0, 1, loss_class="linear", dimension=3)
+    schedule = dict(n=n, ridge=ridge, convexity=convexity, accuracy=accuracy, steps=steps, output_noise=False)
+    return make_plan(query, gradient_evaluations=n, **schedule)
+
+
+def test_objective_perturbation_of_a_linear_loss():
+    problem = Records(lambda x, z: 0 * x - z, 3, "l1_ball", curvature=0.0)
+    plan = perturbation_plan(100, 0.1, 0.0, 0.2, 1)
+    output = run("su2023.app_objp", plan, problem, [[0.5, -0.25, 0.1]] * 100, [10.0, -4.0, 6.0])
+    np.testing.assert_allclose(output, [0.975, -0.025, 0.0], atol=1e-14)
+
+
+class FourLogistic(Logistic):
+    name = "four_logistic"
+
+    @property
+    def own_constants(self):
+        return Constants(1.1, 0.3, diameter=2.0, domain="l2_ball")
+
+
+def test_objective_perturbation_of_the_logistic_loss():
+    features = np.array([[1, 0.2], [-0.3, 0.8], [0.5, -0.5], [0.1, 0.9]])
+    objective = Objective(FourLogistic(2), Data(4, features, np.ones(4)), 1)
+    plan = perturbation_plan(4, 0.05, 1e-24, 0.1, 100)
+    output = get_algorithm("su2023.objp").run_function(objective, plan, Given(plan, [0.4, -0.2]))[0]
+    np.testing.assert_allclose(output, [0.334970392349, 0.94222865391], atol=2e-11)
+    assert objective.certificate < 1e-11
+
+
+def test_nrmd():
+    problem = Records(lambda x, z: np.tanh(x - z) / 3, 3)
+    smooth = SmoothNorm(1.5, 3, "su2023")
+    assert (smooth.r, smooth.kappa) == (3.0, 2.0)
+    query = GeneralisedGaussianQuery("gradient", 1.0, 2, smooth=smooth)
+    plan = make_plan(query, gradient_evaluations=2, n=1, steps=2, alpha=0.2, beta=0.5, p=1.5, norm_rule="su2023")
+    output = run("su2023.nrmd", plan, problem, [[0.7, -0.4, 0.2]])
+    np.testing.assert_allclose(output, [0.172567582743, -0.0699283351335, 0.0196830750695], rtol=1e-11)
+
+
+def test_phased_dp_sgd():
+    z = [1, -1, 0.5, 2, -0.5, 1, 0, 0.25, 1, 1, -2, 0.5, 0.75]
+    planned = get_algorithm("su2023.phased_dp_sgd").plan(Constants(1.0, 1.0), 13, 1, PRIVACY, "standard", step=0.5)
+    assert planned.sizes == (6, 3, 1) and planned.gradient_evaluations == 10
+    output = run("su2023.phased_dp_sgd", planned, Records(lambda x, z: np.tanh(x - z), 1), np.array(z)[:, None])
+    np.testing.assert_allclose(output, [0.0957817488829], rtol=1e-11)
+
+
+HEAVY = [[1, 0.5], [-2, 0.2], [4, -1], [0.3, 0.3]]
+
+
+def test_truncated_mirror_descent():
+    query = GeneralisedGaussianQuery("gradient", 1.0, 2, Disjoint(2), smooth=SmoothNorm(1.5, 2, "q"))
+    schedule = dict(n=4, steps=2, batch=2, gamma=1.5, threshold=3.0, p=1.5, norm_rule="q")
+    plan = make_plan(query, gradient_evaluations=4, **schedule)
+    problem = Records(lambda x, z: z + 0.2 * x, 2, "lp_ball:1.5")
+    seen = []
+    watch = lambda objective, x: seen.append(x[0])  # noqa: E731
+    output = run("su2023.truncated_batched_md", plan, problem, HEAVY, watch=watch)
+    np.testing.assert_allclose(seen[0], [0.151062527006, -0.0740206382332], rtol=1e-11)
+    np.testing.assert_allclose(output, [0.110174100971, -0.111962548337], rtol=1e-11)
+
+
+def test_stand_in_for_heavy_tails():
+    query = GaussianQuery("clipped gradient", 1.0, 2)
+    plan = make_plan(query, gradient_evaluations=8, n=4, steps=2, step=0.4, clip=0.8)
+    output = run("su2023.heavy_tailed_euclid", plan, Records(lambda x, z: z + 0.2 * x, 2, "l2_ball"), HEAVY)
+    np.testing.assert_allclose(output, [-0.1639, -0.0294], atol=1e-14)
+
+
+def test_mirror_step_into_the_ball():
+    norm = SimpleNamespace(r=3.0, dual=1.5, kappa=2.0)
+    step = SmoothMirror(norm).step(np.array([3.0, -2.0, 6.0]), 1.5, 1.0)
+    np.testing.assert_allclose(step, [0.226183035609, -0.100525793604, 0.904732142438], rtol=1e-11)
+
+
+def test_schedules():
+    """delta = 1e-6, eps = 1."""
+    heavy = Constants(1.0, 1.0, norm=1.5, domain="lp_ball:1.5", diameter=2.0, gradient_deviation=1.0)
+    seven = get_algorithm("su2023.truncated_batched_md").plan(heavy, 2**16, 4, PRIVACY, "standard")
+    assert seven.truncation == pytest.approx(10.3290130504, rel=1e-11)
+    assert (seven.steps, seven.batch, seven.r, seven.kappa) == (1707, 38, 3.0, 2.0)
+    three = get_algorithm("su2023.nrmd").plan(Constants(1.0, 1.0, norm=1.5), 2**30, 8, PRIVACY, "standard")
+    assert three.steps == 1836 and three.alpha == pytest.approx(0.0417377988161, rel=1e-11)

@@ -1,0 +1,174 @@
+"""The instances of the su2023 chapter: laws of their samples, gradients, optima, signals side by side."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom, kstest, t
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.ball import feasible_set
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Draws
+from dpsco_bench.problems.registry import get_problem
+from dpsco_bench.problems.unit_set import sparse_vertex, unit_set
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+
+DELTA = 1e-6
+UNIT_SETS = [("l1_ball", None), ("l2_ball", None), ("k_support_ball", 3), ("group_ball", 4), ("subspace_ball", 5)]
+
+
+def draws(replicates=4, first=0):
+    return Draws(lambda name: Stream(stream_key(7, "su2023 instances", name), np), first, replicates)
+
+
+@pytest.mark.parametrize(("domain", "size"), UNIT_SETS)
+def test_sparse_vertices_maximise_their_own_product(domain, size):
+    found, u = unit_set(domain, size, 12), sparse_vertex(domain, size, 12)
+    assert found.norm(u)[0] == pytest.approx(1) and found.support(u)[0] == pytest.approx(1)
+    assert np.linalg.norm(u) == pytest.approx(1) and found.euclidean_diameter(12) == pytest.approx(2)
+
+
+def test_sizes_are_asked_for_where_they_mean_something():
+    with pytest.raises(InputError, match="^size = None: must be given for k_support_ball"):
+        unit_set("k_support_ball", None, 4)
+    with pytest.raises(InputError, match="^size = 2: must be given for"):
+        unit_set("l1_ball", 2, 4)
+    with pytest.raises(InputError, match="^domain = 'cube'"):
+        get_problem("boundary_mean", 4, domain="cube")
+    with pytest.raises(InputError, match="k of the k_support_ball = 9"):
+        get_problem("pointmass_linear", 4, domain="k_support_ball", size=9)
+
+
+FAMILIES = ("pointmass_linear", "coin_linear", "smooth_hinge", "coord_pseudo_huber", "heavy_linear_t", "two_point_tail")
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_signals_side_by_side_are_the_signals_one_by_one(name):
+    n, signals = 50, np.array([0.3, 0.8])
+    single = [get_problem(name, signal=float(s)).at(n, 1.0, DELTA) for s in signals]
+    both = single[0].with_signals(signals)
+    x = np.random.default_rng(0).uniform(-0.4, 0.4, (2, 4, both.dimension))
+    order = np.tile(np.arange(n)[::-1][:6], (8, 1))
+    for make in (
+        lambda p, x, data: p.mean_gradient(x, data),
+        lambda p, x, data: p.excess_risk(x, data) if p.excess_risk(x, data) is not None else p.risk(x, data),
+        lambda p, x, data: p.batch_gradient(x, p.gather(data, order[: len(x)]), np.full((len(x), 6), 0.5)),
+    ):
+        samples = [p.sample(n, draws()) if p.draws_per_replicate else p.draw(n, None) for p in (both, *single)]
+        one_by_one = [make(p, x[i], samples[i + 1]) for i, p in enumerate(single)]
+        np.testing.assert_allclose(make(both, x.reshape(8, -1), samples[0]), np.concatenate(one_by_one), rtol=1e-12)
+
+
+POPULATIONS = ("coin_linear", "coin_mean", "coord_pseudo_huber", "heavy_linear_t", "two_point_tail")
+
+
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_means_ranges_records_and_batches_agree(name):
+    problem = get_problem(name).at(24, 1.0, DELTA)
+    data = problem.sample(24, draws())
+    x = np.random.default_rng(1).uniform(-0.5, 0.5, (4, problem.dimension))
+    records = problem.record_gradients(x, data, 0, 24)
+    np.testing.assert_allclose(problem.mean_gradient(x, data), records.mean(axis=1), atol=1e-12)
+    np.testing.assert_allclose(problem.range_gradient(x, data, 5, 7), records[:, 5:12].mean(axis=1), atol=1e-12)
+    level = 0.7
+    clipped = np.clip(records, -level, level).mean(axis=1)
+    if name == "two_point_tail":
+        level = problem.height / 1.01
+        clipped = np.clip(records, -level, level).mean(axis=1)
+    np.testing.assert_allclose(problem.clipped_mean_gradient(x, data, level), clipped, atol=1e-12)
+    order = np.array([[3, 0, 17]] * 4)
+    batch = problem.batch_gradient(x, problem.gather(data, order), np.full((4, 3), 1 / 3))
+    np.testing.assert_allclose(batch, records[:, order[0]].mean(axis=1), atol=1e-12)
+
+
+def test_coins_are_binomial_and_common_to_the_signals():
+    problem = get_problem("coin_linear", signal=1.0).at(400, 1.0, DELTA).with_signals(np.array([0.5, 3.0]))
+    sample = problem.sample(400, draws(4000))
+    heads = sample.heads.reshape(2, 4000)
+    for found, rho in zip(heads, np.array([0.5, 3.0]) / 20, strict=True):
+        law = binom(400, 0.5 + 0.5 * rho)
+        assert abs(found.mean() - law.mean()) < 5 * law.std() / math.sqrt(4000)
+        assert found.var() == pytest.approx(law.var(), rel=0.15)
+    assert np.all(heads[1] >= heads[0])
+    np.testing.assert_array_equal(problem.sample(400, draws(10, first=30)).heads[:10], heads[0, 30:40])
+
+
+def test_student_noise():
+    """Quantiles of Student's law, and the scale at which the variance of a vector is 1."""
+    sample = get_problem("heavy_linear_t", 4).sample(5000, draws(2))
+    noise = sample.noise(0, 5000)
+    assert noise.shape == (2, 5000, 4)
+    scale = math.sqrt(0.1 / (2.1 * 4))
+    assert t.var(2.1) == pytest.approx(21) and 4 * scale**2 * t.var(2.1) == pytest.approx(1)
+    assert kstest(noise.ravel() / scale, t(2.1).cdf).pvalue > 1e-3
+    np.testing.assert_array_equal(sample.noise(100, 7), noise[:, 100:107])
+
+
+def test_heavy_linear_t():
+    problem = get_problem("heavy_linear_t", 5, p=1.5, signal=2.0)
+    c, mu = problem.constants, 2.0 * problem.direction
+    assert np.linalg.norm(mu, ord=3) == pytest.approx(2.0) and (c.smoothness, c.gradient_deviation) == (1.0, 1.0)
+    best = -np.sign(mu) * 5 ** (-1 / 1.5)
+    assert problem.excess_risk(best[None], None)[0] == pytest.approx(0, abs=1e-12)
+    assert get_problem("heavy_linear_t", 4, p=2.0).constants.ball.name == "l2_ball"
+
+
+def test_two_point_tail():
+    problem = get_problem("two_point_tail", 8, signal=10.0).at(4096, 1.0, DELTA)
+    V, rho = problem.height, float(problem.strengths[0])
+    tau = math.sqrt(4096) / 8**0.25
+    assert pytest.approx(1.01 * tau) == V and rho == pytest.approx(10 * math.sqrt(8) / (3 * tau))
+    low, high = (float(v[0, 0]) for v in problem._levels(np.zeros((1, 8))))
+    p = V**-2
+    assert low + p * V == pytest.approx(-rho / math.sqrt(8)) and high - low == pytest.approx(V)
+    assert V * math.sqrt(p * (1 - p)) <= 1
+    counts = problem.sample(4096, draws(3000)).counts
+    assert counts.shape == (3000, 8) and counts.mean() == pytest.approx(4096 * p, rel=0.02)
+
+
+def test_smooth_hinge():
+    problem = get_problem("smooth_hinge", 8, signal=1.0).at(2**30, 1.0, DELTA)
+    rho = float(problem.strengths[0])
+    assert rho == pytest.approx(0.5 / (1 / (2 * 0.0417377988161) + 0.5), rel=1e-10)
+    x = np.zeros((5, 8))
+    x[:, 0] = [-1.0, 0.0, 1 - 2 * rho, 1 - rho / 2, 1.5]
+    h = 1e-6
+    slope = (problem.risk(x + h * np.eye(8)[0], None) - problem.risk(x - h * np.eye(8)[0], None)) / (2 * h)
+    gradient = problem.mean_gradient(x, None)
+    np.testing.assert_allclose(gradient[:, 0], slope, atol=1e-9)
+    assert np.all(gradient[:, 1:] == 0) and np.abs(gradient).max() <= 1 and problem.risk(x, None)[-1] == 0
+
+
+@pytest.mark.parametrize(("regime", "d"), [("sampling", 4), ("privacy", 8)])
+def test_coord_pseudo_huber(regime, d):
+    problem = get_problem("coord_pseudo_huber", d, regime=regime, signal=100.0).at(4096, 0.1, DELTA)
+    rho, c = float(problem.strengths[0]), problem.rounding
+    privacy = PrivacySpec(0.1, DELTA)
+    assert c == min(4 / 64, 0.1 / (2 * math.sqrt(d * privacy.log_inverse_delta)))
+    assert problem.constants.smoothness == 1 / c and rho == min(1.0, 100 / (64 if regime == "sampling" else 4096))
+    data = problem.sample(4096, draws(2))
+    grid = np.linspace(-problem.target, problem.target, 4001)[:, None] * np.ones(d)
+    assert problem.optimal_risk(data)[0] <= problem.risk(grid, data).min() + 1e-12
+    x = np.random.default_rng(2).normal(size=(2, d))
+    mean, h = problem.mean_gradient(x, data), 1e-6
+    expected = [(problem.risk(x + h * e, data) - problem.risk(x - h * e, data)) / (2 * h) for e in np.eye(d)]
+    np.testing.assert_allclose(mean, np.stack(expected, axis=1), atol=0.05)
+
+
+def test_mean_constants():
+    problem = get_problem("boundary_mean", 16, domain="k_support_ball", size=4)
+    c = problem.constants
+    assert (c.lipschitz, c.gradient_range, c.strong_convexity, c.gauge_convexity) == (2.0, 2.0, 1.0, 0.25)
+    assert c.gauge_convexity == feasible_set("k_support_ball:4", 1.0).inradius(16) ** 2
+    assert get_problem("interior_mean", 3).optimal_risk(None) == 0.0
+
+
+def test_the_public_points_are_fixed_and_of_the_law_of_the_records():
+    few, many = (get_problem("public_quadratic", 6, public_points=k) for k in (64, 20000))
+    assert np.array_equal(few.public_hessian, get_problem("public_quadratic", 6, public_points=64).public_hessian)
+    streams = lambda name: Stream(stream_key(3, "public", name), np)  # noqa: E731
+    rows = many.draw(20000, streams).features
+    np.testing.assert_allclose(many.public_hessian, rows.T @ rows / 20000, atol=5e-3)
+    assert np.linalg.norm(rows, axis=1).max() <= 1 + 1e-12
