@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache
@@ -191,7 +192,7 @@ def parse_claim(entry: Mapping[str, Any]) -> Claim:
     values = dict(entry)
     values["parts"] = [_parse_part(where, part) for part in _listed(entry.get("parts"), f"{where}: parts")]
     claim = _build(Claim, values, where)
-    if claim.id.count(".") < 1 or not claim.parts:
+    if not re.fullmatch(r"\w+(\.\w+)+", claim.id) or not claim.parts:
         raise InputError(where, claim.id, "an id paper.name with at least one part")
     ids = [p.id for p in claim.parts]
     if len(set(ids)) != len(ids):
@@ -282,6 +283,15 @@ def _check_profiles(part: Part, where: str) -> None:
                 raise InputError(f"{where}: profile of {key}", profile, "one of " + ", ".join(PROFILES))
         if key in part.fixed and not set(swept) <= set(values):
             raise InputError(f"{where}: {key}", sorted(values), "given for " + ", ".join(swept))
+    for key, counts in (("replicates", part.replicates), ("data_sets", part.data_sets)):
+        for profile, number in counts.items():
+            if number < 1:
+                raise InputError(f"{where}: {key} of {profile}", number, "an integer >= 1")
+    for profile, grid in swept.items():
+        if not grid or (part.kind in ("rate", "complexity") and not part.exact and len(set(grid)) < 2):
+            raise InputError(f"{where}: sweep of {profile}", grid, "values, at least two different ones for a slope")
+    if part.sweep and part.sweep.parameter in part.fixed:
+        raise InputError(f"{where}: fixed", part.sweep.parameter, "other quantities than the swept one")
     for key, lists in part.along.items():
         if {profile: len(values) for profile, values in lists.items()} != {p: len(v) for p, v in swept.items()}:
             raise InputError(f"{where}: along {key}", dict(lists), "lists as long as the sweep's, for its profiles")

@@ -68,6 +68,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except DpscoError as error:
         print(f"dpsco: {' '.join(str(error).split())}", file=sys.stderr)
         return BAD_INPUT
+    except PermissionError as error:
+        print(f"dpsco: file = {error.filename!r}: must be one that may be read or written here", file=sys.stderr)
+        return BAD_INPUT
     except MemoryError as error:
         print(f"dpsco: not enough memory: {' '.join(str(error).split())}", file=sys.stderr)
         return BAD_INPUT

@@ -34,6 +34,11 @@ STYLES: Mapping[str, tuple[str, str, Any]] = {
     "dp_gd_40": ("#56B4E9", "DP-GD, T = 40", (0, (1, 1))),
     "dp_gd_120": ("#56B4E9", "DP-GD, T = 120", (0, (3, 1.2))),
     "dp_gd_200": ("#56B4E9", "DP-GD, T = 200", (0, (6, 1.2, 1, 1.2))),
+    "dp_svrg_pp": ("#D55E00", "DP-SVRG++", "-"),
+    "dp_gd_1_over_L": ("#56B4E9", "DP-GD, step 1/L", "-"),
+    "dp_gd_1_over_L_40": ("#E69F00", "DP-GD, step 1/L, T = 40", (0, (1, 1))),
+    "dp_gd_1_over_L_120": ("#E69F00", "DP-GD, step 1/L, T = 120", (0, (3, 1.2))),
+    "dp_gd_1_over_L_200": ("#E69F00", "DP-GD, step 1/L, T = 200", (0, (6, 1.2, 1, 1.2))),
     "output_perturbation": ("#009E73", "output perturbation (end)", "none"),
 }
 """Label of a method -> colour, name and line style; other labels take the free colours in turn."""

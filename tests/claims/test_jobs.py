@@ -97,14 +97,14 @@ def test_cells_take_the_swept_and_the_fixed_values():
     assert (first["parameter"], first["value"], first["method"]) == ("n", 64.0, "dp_svrg")
     assert jobs("ci")[0]["cells"][0]["d"] == 4
     fixed = {"n": 64, "d": 3, "delta": 1e-5, "epsilon": 1.0}
-    by_option = {"parameter": "algorithm.theta", "values": {"smoke": [0.01]}}
+    by_option = {"parameter": "algorithm.theta", "values": {"smoke": [0.01, 0.02]}}
     cell = jobs(sweep=by_option, fixed=fixed)[0]["cells"][0]
     assert cell["options"] == {"theta": 0.01} and cell["parameter"] == "theta"
-    by_problem = {"parameter": "problem.kappa", "values": {"smoke": [8.0]}}
+    by_problem = {"parameter": "problem.kappa", "values": {"smoke": [8.0, 9.0]}}
     cell = jobs(sweep=by_problem, fixed=fixed, problem="diag_quadratic")[0]["cells"][0]
     assert cell["problem_options"] == {"kappa": 8.0}
     with pytest.raises(InputError, match="^sweep parameter of p = 'kappa': must be n, d, epsilon, delta, problem"):
-        jobs(sweep={"parameter": "kappa", "values": {"smoke": [8.0]}}, fixed=fixed)
+        jobs(sweep={"parameter": "kappa", "values": {"smoke": [8.0, 9.0]}}, fixed=fixed)
 
 
 def test_kinds_that_judge_the_plan_do_not_run():

@@ -13,7 +13,7 @@ PART = {
     "options": {"steps": 3},
     "problem": "ridge_logistic",
     "fixed": {"d": 3, "epsilon": 1.0, "delta": 1e-5},
-    "sweep": {"parameter": "n", "values": {"smoke": [64, 128], "ci": [64]}},
+    "sweep": {"parameter": "n", "values": {"smoke": [64, 128], "ci": [64, 128]}},
     "replicates": {"smoke": 2},
     "bound": "wang2017.thm6_2",
 }
@@ -23,7 +23,7 @@ CLAIM = {
     "title": "t",
     "source": "s",
     "statement": "x",
-    "parts": [PART, USER, {**PART, "id": "q", "sweep": {"parameter": "n", "values": {"full": [64]}}}],
+    "parts": [PART, USER, {**PART, "id": "q", "sweep": {"parameter": "n", "values": {"full": [64, 128]}}}],
 }
 
 
@@ -164,3 +164,24 @@ def test_kinds_that_run_may_judge_the_rows_of_others():
     claim = parse_claim(changed(parts=[PART, law, {**PART, "id": "m", "kind": "law"}]))
     assert not claim.part("l").runs and claim.part("m").runs
     assert [part.id for part in claim.parts_of("ci")] == ["p", "l", "m"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"replicates": {"ci": 0}}, "replicates of ci = 0: must be an integer >= 1"),
+        ({"data_sets": {"ci": -1}}, "data_sets of ci = -1: must be an integer >= 1"),
+        ({"sweep": {"parameter": "n", "values": {"ci": []}}}, "at least two different ones"),
+        ({"sweep": {"parameter": "n", "values": {"ci": [64, 64]}}}, "at least two different ones"),
+        ({"sweep": {"parameter": "epsilon", "values": {"ci": [1.0, 2.0]}}}, "other quantities than the swept one"),
+    ],
+)
+def test_counts_and_sweeps_that_measure_nothing(change, message):
+    with pytest.raises(InputError, match=message):
+        parse_claim(changed(parts=[{**PART, **change}]))
+
+
+@pytest.mark.parametrize("id", ["evil", "../../evil.x", "a/b.c", "a..b"])
+def test_ids_are_names(id):
+    with pytest.raises(InputError):
+        parse_claim(changed(id=id))
