@@ -96,7 +96,9 @@ def _power(value: float) -> str:
 def label_ends(axes: Axes, labels: Sequence[EndLabel]) -> None:
     """Write labels at the right edge, each at its curve's height, pushed apart where they would overlap."""
     low, high = np.log10(axes.get_ylim())
-    wanted = sorted((_clip((math.log10(label.y) - low) / (high - low)), label.text, label.colour) for label in labels)
+    # a curve that ends at or below zero leaves a logarithmic axis at its foot
+    heights = [(math.log10(label.y) - low) / (high - low) if label.y > 0 else 0.0 for label in labels]
+    wanted = sorted((_clip(y), label.text, label.colour) for y, label in zip(heights, labels, strict=True))
     for place, (_, text, colour) in zip(spread([w[0] for w in wanted], LABEL_GAP), wanted, strict=True):
         axes.text(1.02, place, text, transform=axes.transAxes, va="center", size=6.5, color=colour)
 

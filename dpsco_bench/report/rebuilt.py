@@ -114,7 +114,8 @@ def _heading(row: RebuiltRow) -> tuple[str, str]:
 
 
 def _part(row: RebuiltRow) -> str:
-    return str(row.sweep.first.row["part"])
+    first = row.sweep.first
+    return f"{first.results.id.partition('.')[2]} {first.row['part']}"
 
 
 def _rows(inputs: Inputs, text: Mapping[str, Any]) -> list[RebuiltRow]:
