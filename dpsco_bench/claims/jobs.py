@@ -19,6 +19,8 @@ from dpsco_bench.problems.registry import problem_class
 NOISE_OFF_REPLICATES = 4
 WORKER_MODULES = ("dpsco_bench.execution.job",)
 CALIBRATION_MODULES = ("dpsco_bench.execution.calibration",)
+UNTIMED = ("ci",)
+"""Profiles whose runs are too small for figures with a time axis; a timing job has the machine to itself."""
 CELL_FIELDS = ("n", "d", "epsilon", "delta")
 SWEPT = (*CELL_FIELDS, "problem", "algorithm")
 
@@ -63,7 +65,7 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Map
         "data_sets": int(part.data_sets.get(profile, 1)),
         "evaluation": part.evaluation if part.runs else "plan_only",
         "record": part.record,
-        "timing": part.timing and calibration != "none",
+        "timing": part.timing and calibration != "none" and profile not in UNTIMED,
         "plugins": list(settings["plugins"]),
         "data_root": settings["data_root"],
         "cells": [],

@@ -92,7 +92,7 @@ class Part:
     record : float or None
         Checkpoint spacing in units of n gradient evaluations.
     timing : bool
-        Whether a separate single-replicate job times the methods for figures with a time axis.
+        Whether a separate single-replicate job times the methods for figures with a time axis (not in profile `ci`).
     expected : str
         The verdict that the specification's study found; shown, never used.
     note : str

@@ -10,7 +10,7 @@ from dpsco_bench.problems.glm import Logistic, draw_sphere_logistic
 
 
 class RidgeLogistic(Logistic):
-    """Rows uniform on the unit sphere, ``P(y=1) = sigmoid(<a, 2*ones>)``, ``r = 0.05 ||x||^2``.
+    """Rows uniform on the unit sphere, ``P(y=1) = sigmoid(<a, 2*ones>)``, ``r = (ridge/2) ||x||^2``.
 
     Parameters
     ----------
@@ -18,23 +18,30 @@ class RidgeLogistic(Logistic):
         Dimension, default 10.
     radius : float, optional
         Radius of a feasible l2 ball; by default the whole space.
+    ridge : float
+        lambda > 0, default 0.1; the condition number is ``1/(4 ridge)``.
     """
 
     name = "ridge_logistic"
-    summary = "logistic loss on the unit sphere with a ridge of 0.1"
+    summary = "logistic loss on the unit sphere with a ridge, 0.1 by default"
     source = "instance `ridge_logistic` for Wang, Ye, Xu 2017, Theorem 4.2"
     traits = Logistic.traits | {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
 
     def __init__(
-        self, d: int | None = None, radius: float | None = None, constants: dict[str, float] | None = None
+        self,
+        d: int | None = None,
+        radius: float | None = None,
+        ridge: float = 0.1,
+        constants: dict[str, float] | None = None,
     ) -> None:
+        self.ridge = checked_real("ridge", ridge, positive=True)
         self.ball = None if radius is None else Ball("l2_ball", checked_real("radius", radius, positive=True))
         super().__init__(d, constants)
 
     @property
     def own_constants(self) -> Constants:
-        """G = 1, L = 1/4 (rows of norm 1), mu = lambda = 0.1, a-priori gap 0.1."""
-        free = Constants(1.0, 0.25, strong_convexity=0.1, regularisation=0.1, initial_gap=0.1)
+        """G = 1, L = 1/4 (rows of norm 1), mu = lambda = ridge, a-priori gap 0.1."""
+        free = Constants(1.0, 0.25, strong_convexity=self.ridge, regularisation=self.ridge, initial_gap=0.1)
         return free if self.ball is None else replace(free, diameter=self.ball.diameter, domain=self.ball.name)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:

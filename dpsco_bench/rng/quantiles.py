@@ -13,7 +13,6 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammainccinv, gammaincinv
 
 from dpsco_bench.errors import InputError
 
@@ -25,6 +24,8 @@ _CLOSEST = 2.0**-26
 def magnitude(exceeding: NDArray[np.float64], r: float) -> NDArray[np.float64]:
     """Value that ``|w|`` exceeds with given probabilities in (0, 1): ``|w|^r`` has the law Gamma(1/r)."""
     below = 1.0 - exceeding
+    from scipy.special import gammainccinv, gammaincinv  # most runs draw no such variates, and can do without
+
     upper = gammainccinv(1.0 / r, np.minimum(exceeding, 0.5))
     lower = gammaincinv(1.0 / r, np.minimum(below, 0.5))
     # Near zero the density is constant; there |w|^r may be below the smallest float.
