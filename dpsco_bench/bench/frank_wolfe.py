@@ -21,7 +21,7 @@ EPSILON, DELTA = 8.0, 1e-6
 
 
 def cases() -> Iterator[Case]:
-    """Records, gradients, noise and steps of whole runs on ``needle_l1``; a unit is a score of a vertex; shown without a goal."""
+    """Records, gradients, noise and steps of whole runs on ``needle_l1``; a unit is a score of a vertex."""
     for replicates, d in SIZES:
         yield Case(
             id="poly_sfw",
