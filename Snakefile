@@ -36,9 +36,6 @@ wildcard_constraints:
     board=r"leaderboard\.[^/]+",
 
 
-ruleorder: board_figure > figure
-
-
 localrules: all, verdicts, figures, leaderboard, report, gate, gc
 
 

@@ -24,7 +24,6 @@ rule board_figure:
         pdf=FILES.figure("{board}", "pdf"),
     params: digest=flow.board_figure_digest
     log: FILES.log("figure", "{board}")
-    wildcard_constraints: board=r"leaderboard\.[^/]+"
     message: "figure {wildcards.board}"
     shell: "{DPSCO} figure --plan {FILES.plan} --claim {wildcards.board} --out {FILES.figures} > {log} 2>&1"
 

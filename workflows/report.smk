@@ -10,6 +10,7 @@ rule figure:
         svg=report(FILES.figure("{claim}"), caption="captions/claim.rst", category=flow.paper, labels=flow.labels),
         pdf=FILES.figure("{claim}", "pdf"),
     params: digest=flow.figure_digest, title=flow.title
+    wildcard_constraints: claim=r"(?!leaderboard\.)[^/]+"
     log: FILES.log("figure", "{claim}")
     message: "figure {wildcards.claim}"
     shell: "{DPSCO} figure --plan {FILES.plan} --claim {wildcards.claim} --out {FILES.figures} > {log} 2>&1"

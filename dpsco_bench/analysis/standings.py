@@ -125,7 +125,7 @@ def _row(board: str, instance: Mapping[str, Any], runs: Sequence[Run], left_out:
     plain = [run for run in runs if run.setting is None and run.method != REFERENCE]
     reference = next((run for run in runs if run.method == REFERENCE), None)
     first = runs[0].cell
-    trivial = max(cell.start_risk for run in plain for cell in (run.cell.grid or (run.cell,)))
+    trivial = max(cell.start_risk for run in runs for cell in (run.cell.grid or (run.cell,)))
     names = (board, instance["id"], str(runs[0].point))
     outcome = compare({run.method: run.cell.risks for run in plain if run.ranked}, trivial, names)
     context = replace(first.context, start_risk=trivial)

@@ -28,7 +28,7 @@ PAPER_COLOURS = {
 OTHER_COLOUR, TRIVIAL_COLOUR = "#999999", "#bdbdbd"
 PALEST = 0.18
 """Share of its colour that a tile keeps where the margin is 0."""
-WORDS = "colour: the winner's paper; the paler, the smaller its margin over the runner-up; hatched: a tie"
+WORDS = "colour: the winner's paper, paler where its margin over the runner-up is smaller; hatched: a tie"
 
 
 def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
@@ -111,6 +111,8 @@ def _paper(row: Row) -> str:
 
 def tile_text(row: Row) -> str:
     """The winner and its margin in per cent; of a tie how many cannot be told apart from it."""
+    if row["runner_up"] is None:
+        return "no method\nrun here"
     name = "stay at\nthe start" if row["winner"] == TRIVIAL else _broken(row["winner"])
     others = len(row["tied"]) - 1
     if others:
