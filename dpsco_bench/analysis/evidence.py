@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.results import CERTIFIED, DEMOTED, FINAL, read_extras
+from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, read_extras
 from dpsco_bench.problems.base import Constants
 
 SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
@@ -151,6 +151,8 @@ def _largest(grid: list[CellEvidence]) -> CellEvidence:
 
 def _noted(table: pa.Table) -> dict[int, dict[str, np.ndarray]]:
     """Extras of the final outputs by cell, ``(data_sets, replicates)``; without names that a row lacks."""
+    if EXTRAS not in table.column_names:  # written by an earlier version
+        return {}
     final = table.filter(pc.equal(table["checkpoint"], FINAL))
     extras = read_extras(final)
     if not extras:

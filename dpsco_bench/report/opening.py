@@ -29,7 +29,8 @@ TONE_GROUPS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 OPEN_WORDS = "inconclusive, not observable, unproven or only shown"
 BAR, ROW = 0.62, 0.34
 """Height of a bar in rows, and of a row in inches."""
-WIDTH, LEFT = 7.2, 1.75
+WIDTH, LEFT, TOP = 5.6, 1.75, 0.32
+"""Inches: narrow enough to be read on a telephone without scrolling; room for names, and for the key."""
 LIGHT = ("#8fd3bd", "#d0d0d0", "#f0f0f0")
 
 
@@ -109,7 +110,7 @@ def _shown_group(name: str, line: PaperLine) -> str:
 
 
 def _privacy_text(line: PaperLine) -> str:
-    words = {"holds": "holds", "fails": "exceeds the claim", "unproven": "not shown"}
+    words = {"holds": "proven", "fails": "above the claim", "unproven": "not shown"}
     parts = [f"{line.privacy[key]} {word}" for key, word in words.items() if line.privacy.get(key)]
     rest = sum(number for key, number in line.privacy.items() if key not in words)
     return ", ".join([*parts, *([f"{rest} not run"] if rest else [])]) or "no claim of its own"
@@ -117,9 +118,9 @@ def _privacy_text(line: PaperLine) -> str:
 
 def papers_figure(lines: Sequence[PaperLine]) -> Figure:
     """One bar per paper: what share of its verdicts confirms it."""
-    height = ROW * len(lines) + 0.62
+    height = ROW * len(lines) + TOP + 0.07
     figure = Figure(figsize=(WIDTH, height))
-    axes = figure.add_axes((LEFT / WIDTH, 0.07 / height, (WIDTH - LEFT - 0.35) / WIDTH, ROW * len(lines) / height))
+    axes = figure.add_axes((LEFT / WIDTH, 0.07 / height, (WIDTH - LEFT - 0.05) / WIDTH, ROW * len(lines) / height))
     most = max((sum(line.groups.values()) for line in lines), default=1)
     for number, line in enumerate(lines):
         _bar(axes, line, len(lines) - 1 - number, most)
@@ -131,7 +132,7 @@ def papers_figure(lines: Sequence[PaperLine]) -> Figure:
     axes.grid(False)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    _heading(figure, lines, height)
+    _key(figure, lines, height)
     return figure
 
 
@@ -146,17 +147,16 @@ def _bar(axes: Axes, line: PaperLine, y: int, most: int) -> None:
         left += wide
 
 
-def _heading(figure: Figure, lines: Sequence[PaperLine], height: float) -> None:
-    """The message in one sentence, and the colours in the words that they mean."""
-    figure.text(0.05 / WIDTH, 1 - 0.05 / height, headline(lines), va="top", size=9, weight="bold", color=INK)
-    x = LEFT
+def _key(figure: Figure, lines: Sequence[PaperLine], height: float) -> None:
+    """The colours beside the words that they mean."""
+    x = 0.05
     for name, _, colour in TONE_GROUPS:
         if not any(line.groups.get(name) for line in lines):
             continue
-        where = 1 - 0.40 / height
+        where = 1 - 0.15 / height
         figure.text(x / WIDTH, where, "■", va="center", size=9, color=colour)
         figure.text((x + 0.14) / WIDTH, where, name, va="center", size=7.5, color=FAINT)
-        x += 0.32 + 0.062 * len(name)
+        x += 0.34 + 0.058 * len(name)
 
 
 def headline(lines: Sequence[PaperLine]) -> str:
@@ -174,4 +174,4 @@ def headline(lines: Sequence[PaperLine]) -> str:
 def page_papers(lines: Sequence[PaperLine]) -> Any:
     """The figure as an SVG element of the page."""
     with style(**{"svg.fonttype": "none"}):
-        return inline_svg(papers_figure(lines), "papers", escape(headline(lines), quote=True), 1.45)
+        return inline_svg(papers_figure(lines), "papers", escape(headline(lines), quote=True), 1.6)

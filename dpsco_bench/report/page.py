@@ -14,7 +14,7 @@ from dpsco_bench.report.board import board_tables, left_out_table, methods_table
 from dpsco_bench.report.figures import page_figures
 from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
 from dpsco_bench.report.ledger import privacy_table
-from dpsco_bench.report.opening import page_papers, paper_lines, papers_table
+from dpsco_bench.report.opening import headline, page_papers, paper_lines, papers_table
 from dpsco_bench.report.papers import (
     ERRATA_NOTE,
     cells_table,
@@ -124,6 +124,7 @@ def _context(inputs: Inputs) -> dict[str, Any]:
         "claims": inputs.claims,
         "verdicts": len(rows),
         "papers_figure": Markup(page_papers(lines)),
+        "headline": headline(lines),
         "papers_table": html_table(papers_table(lines)),
         "errata_count": sum(line.errata for line in lines),
         "boards": [_board(board) for board in inputs.boards],
