@@ -195,6 +195,7 @@ def _closed_form(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapp
             "risk": np.array([risk]),
             "start_risk": measure.at_start(objective)[:1],
             "warnings": "",
+            "sampler_status": "",  # nothing is drawn
         }
         found.append([block])
     return found
