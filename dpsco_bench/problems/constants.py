@@ -45,6 +45,9 @@ class Constants:
     gradient_range : float
         Largest Euclidean distance of the gradients of two records at one point; 0 stands for 2 G (see
         `gradient_difference`).
+    loss_range : float
+        S, Lipschitz constant of the difference of two records' losses in the norm `norm`; 0 stands for 2 G (see
+        `loss_difference`).
     hessian_rank : float
         Largest rank of the part of a record's Hessian that depends on the data, where its range is the same at every
         point: 0 for linear and mean losses, 1 for generalised linear ones; infinite where nothing is known.
@@ -65,6 +68,7 @@ class Constants:
     gauge_convexity: float = 0.0
     gradient_deviation: float = 0.0
     gradient_range: float = 0.0
+    loss_range: float = 0.0
     hessian_rank: float = math.inf
     domain: str = "space"
     status: str = "global"
@@ -113,6 +117,11 @@ class Constants:
         return self.gradient_range or 2.0 * self.lipschitz
 
     @property
+    def loss_difference(self) -> float:
+        """Lipschitz constant of the difference of two records' losses: as declared, else 2 G."""
+        return self.loss_range or 2.0 * self.lipschitz
+
+    @property
     def ball(self) -> FeasibleSet | None:
         """The feasible set that domain and diameter describe.
 
@@ -142,6 +151,7 @@ class Constants:
         stronger = (
             any(getattr(new, name) < getattr(self, name) for name in _UPPER_BOUNDS)
             or new.gradient_difference < self.gradient_difference
+            or new.loss_difference < self.loss_difference
             or new.strong_convexity > self.strong_convexity
             or new.regularisation != self.regularisation
             or new.gauge_convexity > self.gauge_convexity
