@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.lp import minimise_linear_lp, project_l1, project_l2, project_lp
 from dpsco_bench.geometry.norms import checked_exponent, dual_exponent, l1_norm, l2_norm, largest, lp_norm
+from dpsco_bench.geometry.schatten import schatten_ball, schatten_parameters
 from dpsco_bench.geometry.sets import CentredSet, GroupBall, KSupportBall, SubspaceBall
 from dpsco_bench.geometry.width import mean_largest, mean_length, simulated_width
 
@@ -21,8 +22,16 @@ __all__ = [
 Array = Any
 
 BALLS = ("l1_ball", "l2_ball")
-SETS = (*BALLS, "linf_ball", "lp_ball:p", "k_support_ball:k", "group_ball:b", "subspace_ball:k")
-"""Names of feasible sets: p a number in [1, inf], k and b (the block size) integers."""
+SETS = (
+    *BALLS,
+    "linf_ball",
+    "lp_ball:p",
+    "k_support_ball:k",
+    "group_ball:b",
+    "subspace_ball:k",
+    "schatten_ball:p:d1xd2",
+)
+"""Names of feasible sets: p a number in [1, inf], k and b (the block size) integers, d1 >= d2 those of matrices."""
 
 
 class FeasibleSet(Protocol):
@@ -196,6 +205,7 @@ def _lp_ball(p: float, radius: float) -> Ball | LpBall:
 
 _PARAMETRISED: dict[str, tuple[Any, Any]] = {
     "lp_ball": (float, _lp_ball),
+    "schatten_ball": (schatten_parameters, schatten_ball),
     "k_support_ball": (int, KSupportBall),
     "group_ball": (int, GroupBall),
     "subspace_ball": (int, SubspaceBall),
