@@ -1,4 +1,4 @@
-"""Feasible sets around the origin by name: balls of l_p norms and the sets of `geometry.sets`."""
+"""Feasible sets around the origin by name: balls of l_p and Schatten norms and the sets of `geometry.sets`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.lp import minimise_linear_lp, project_l1, project_l2, project_lp
 from dpsco_bench.geometry.norms import checked_exponent, dual_exponent, l1_norm, l2_norm, largest, lp_norm
-from dpsco_bench.geometry.schatten import schatten_ball, schatten_parameters
+from dpsco_bench.geometry.schatten import read_parameters, schatten_ball
 from dpsco_bench.geometry.sets import CentredSet, GroupBall, KSupportBall, SubspaceBall
 from dpsco_bench.geometry.width import mean_largest, mean_length, simulated_width
 
@@ -29,9 +29,9 @@ SETS = (
     "k_support_ball:k",
     "group_ball:b",
     "subspace_ball:k",
-    "schatten_ball:p:d1xd2",
+    "schatten_ball:p:columns",
 )
-"""Names of feasible sets: p a number in [1, inf], k and b (the block size) integers, d1 >= d2 those of matrices."""
+"""Names of feasible sets: p a number in [1, inf]; k, b (the block size) and the number of columns integers."""
 
 
 class FeasibleSet(Protocol):
@@ -205,8 +205,8 @@ def _lp_ball(p: float, radius: float) -> Ball | LpBall:
 
 _PARAMETRISED: dict[str, tuple[Any, Any]] = {
     "lp_ball": (float, _lp_ball),
-    "schatten_ball": (schatten_parameters, schatten_ball),
     "k_support_ball": (int, KSupportBall),
     "group_ball": (int, GroupBall),
     "subspace_ball": (int, SubspaceBall),
+    "schatten_ball": (read_parameters, schatten_ball),
 }

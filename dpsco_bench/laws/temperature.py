@@ -1,133 +1,84 @@
-"""The density exp(-k (F + mu r)): regularisers r by norm, and k and mu as functions of the Gaussian-DP parameter."""
+"""Inverse temperature and regularisation weight of an exponential mechanism, as functions of its noise scale."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.errors import InputError
 
-FORMS = ("erm", "sco", "strongly_convex")
-SOURCE = "Gopi, Lee, Liu, Shen, Tian 2022"
-
-
-@dataclass(frozen=True)
-class Regulariser:
-    """``r(x) = coefficient ||x - x0||_q^2``, 1-strongly convex in the norm of the problem.
-
-    Attributes
-    ----------
-    q : float
-        Exponent of its norm.
-    coefficient : float
-        As above.
-    theta : float
-        ``max r - min r <= theta rad^2`` on points within ``rad`` of x0 in the norm of the problem.
-    """
-
-    q: float
-    coefficient: float
-    theta: float
-
-
-def regulariser(p: float, dimension: int) -> Regulariser:
-    """The regulariser of an l_p or Schatten-p norm.
-
-    Parameters
-    ----------
-    p : float
-        In [1, inf].
-    dimension : int
-        d; for matrices with ``d1 >= d2`` the smaller one, d2.
-
-    Raises
-    ------
-    InputError
-        For p < 1, or fewer than 3 dimensions at p = 1.
-
-    References
-    ----------
-    Gopi, Lee, Liu, Shen, Tian 2022, Corollaries 2 to 5.
-    """
-    checked_count("d", dimension)
-    if not p >= 1.0:
-        raise InputError("p", p, "in [1, inf]", SOURCE)
-    if p == 1.0:
-        if dimension < 3:
-            raise InputError("d", dimension, "an integer >= 3 at p = 1", SOURCE + ", Corollary 3")
-        weight = 0.5 * math.e**2 * math.log(dimension)
-        return Regulariser(1.0 + 1.0 / math.log(dimension), weight, weight)
-    if p <= 2.0:
-        return Regulariser(p, 0.5 / (p - 1.0), 0.5 / (p - 1.0))
-    return Regulariser(2.0, 0.5, 0.5 * dimension ** (1.0 - 2.0 / p))
+RULES = ("erm", "sco", "strongly_convex")
 
 
 @dataclass(frozen=True)
 class Temperature:
-    """How k and mu follow from t: never from the data.
+    """The schedules of Theorems 3 to 6: k and mu from the scale ``sigma = S/(G t)``, never from the data.
+
+    Here S is the Lipschitz constant of a difference of losses that the schedule believes in and t the Gaussian-DP
+    parameter. With the true S, the law's parameter is ``(S_true/G)/sigma``.
 
     Attributes
     ----------
-    form : str
+    rule : str
         ``erm`` (Theorem 3), ``sco`` (Theorem 4) or ``strongly_convex`` (Theorems 5 and 6).
-    n, dimension : int
-        Records; the ambient dimension.
-    lipschitz : float
-        G.
-    difference : float
-        S, Lipschitz constant of the difference of two losses as the schedule takes it.
+    n, d : int
+        Records, ambient dimension.
+    lipschitz, loss_range : float
+        G and S.
     theta : float
-        Theta of `erm` and `sco`.
-    strong_convexity : float
-        mu of `strongly_convex`.
+        Range of the regulariser; used by ``erm`` and ``sco``.
+    convexity : float
+        mu of the losses; used by ``strongly_convex``.
+
+    References
+    ----------
+    Gopi, Lee, Liu, Shen, Tian 2022, Theorems 3 to 6; chapter gopi2022, sections 2.1 and 2.2.
     """
 
-    form: str
+    rule: str
     n: int
-    dimension: int
+    d: int
     lipschitz: float
-    difference: float
+    loss_range: float
     theta: float = 0.0
-    strong_convexity: float = 0.0
+    convexity: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.form not in FORMS:
-            raise InputError("schedule", self.form, "one of " + ", ".join(FORMS), SOURCE)
-        if not 0.0 < self.difference <= 2.0 * self.lipschitz:
-            raise InputError("S", self.difference, "in (0, 2 G]", SOURCE)
-        needed = "strong_convexity" if self.form == "strongly_convex" else "theta"
-        if not 0.0 < getattr(self, needed) < math.inf:
-            raise InputError(needed, getattr(self, needed), "a finite number > 0", SOURCE)
+        if self.rule not in RULES:
+            raise InputError("rule", self.rule, "one of " + ", ".join(RULES))
 
-    def at(self, t: float) -> tuple[float, float]:
-        """Temperature k and weight mu at a Gaussian-DP parameter t > 0; at infinity (no privacy) their limits."""
-        reach = self.n * t / self.difference
-        if self.form == "strongly_convex":
-            return reach**2 * self.strong_convexity, self.strong_convexity
-        if self.form == "erm":
-            root = math.sqrt(self.dimension / self.theta)
-            return reach * root, root / reach
-        # k^2 = (d + C2)/C1 and mu = k/reach^2, with C1 = Theta/reach^2 and C2 = G n t^2/S; C2/t^2 as t grows
-        squared = self.dimension / t**2 + self.lipschitz * self.n / self.difference
-        root = math.sqrt(squared / self.theta)
-        return reach * t * root, self.difference / self.n * root
+    @classmethod
+    def of(cls, schedule: Mapping[str, Any]) -> Temperature:
+        """The one that a plan's schedule describes; further entries are ignored."""
+        return cls(**{f.name: schedule[f.name] for f in fields(cls)})
 
-    def at_scale(self, scale: float) -> tuple[float, float]:
-        """`at` the t of a calibrated scale ``S/(G t)``; 0 stands for no privacy."""
-        return self.at(math.inf if scale == 0.0 else self.difference / (self.lipschitz * scale))
+    @property
+    def entries(self) -> dict[str, Any]:
+        """What `of` reads."""
+        return asdict(self)
 
+    def parameter(self, scale: float) -> float:
+        """``t = S/(G sigma)``; infinite for scale 0."""
+        return self.loss_range / (self.lipschitz * scale) if scale > 0 else math.inf
 
-def temperatures(schedule: Mapping[str, Any], scale: float) -> tuple[float, float]:
-    """Temperature k and weight mu of a calibrated plan, whose schedule names the attributes of `Temperature`.
+    def at(self, scale: float) -> tuple[float, float]:
+        """k and mu for a scale >= 0; in the limit 0 k is infinite.
 
-    Parameters
-    ----------
-    schedule : mapping
-        Of the plan; further names are ignored.
-    scale : float
-        Of its only query.
-    """
-    names = Temperature.__dataclass_fields__
-    return Temperature(**{name: schedule[name] for name in names if name in schedule}).at_scale(scale)
+        Returns
+        -------
+        k, mu : float
+            The target law is ``exp(-k (F + mu r))``; for ``strongly_convex`` ``exp(-k F)`` with mu the losses' own.
+        """
+        unit = self.lipschitz * scale / self.n  # S/(n t)
+        if self.rule == "strongly_convex":
+            return (self.convexity / unit**2 if scale > 0 else math.inf), self.convexity
+        if self.rule == "erm":
+            root = math.sqrt(self.d / self.theta)
+            return (root / unit if scale > 0 else math.inf), root * unit
+        if scale == 0:
+            return math.inf, math.sqrt(self.loss_range * self.lipschitz / (self.n * self.theta))
+        c2 = self.n * self.loss_range / (self.lipschitz * scale**2)  # G n t^2/S
+        k = math.sqrt((self.d + c2) / self.theta) / unit
+        return k, unit**2 * k

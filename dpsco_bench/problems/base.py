@@ -63,6 +63,8 @@ class Problem:
         True where every replicate has a sample of its own (see `sample`) instead of one data set for all.
     population : bool
         True where risks are those of the population and not of the sample.
+    has_loss_values : bool
+        True where `batch_losses` and the empirical `risk` can be evaluated.
     signal_option : str
         Constructor option, a float, that sets a free signal strength; empty where there is none. Streams are not keyed
         by it (common random numbers), and claims take the largest mean risk over a grid of it.
@@ -79,6 +81,7 @@ class Problem:
     file_options: ClassVar[tuple[str, ...]] = ()
     draws_per_replicate: ClassVar[bool] = False
     population: ClassVar[bool] = False
+    has_loss_values: ClassVar[bool] = False
     signal_option: ClassVar[str] = ""
     default_dimension: ClassVar[int] = 10
 
@@ -268,6 +271,21 @@ class Problem:
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
         """Weighted sum over a batch ``features (R, W, d)``, ``weights (R, W)`` of loss gradients; shape ``(R, d)``."""
         raise InputError("problem", self.name, "a problem with batch_gradient")
+
+    def batch_losses(self, x: Array, data: Any, indices: Array) -> Array:
+        """Losses at ``x (R, d)`` of records ``indices (R, W)``, up to a term without x; shape ``(R, W)``.
+
+        Linear losses follow from their gradients.
+        """
+        if Trait.LINEAR_LOSS not in self.traits:
+            raise InputError("problem", self.name, "a problem with batch_losses")
+        xp = array_namespace(x)
+        one = xp.ones((x.shape[0], 1), dtype=x.dtype)
+        columns = [
+            xp.sum(self.batch_gradient(x, self.gather(data, indices[:, j : j + 1]), one) * x, axis=-1)
+            for j in range(indices.shape[1])
+        ]
+        return xp.stack(columns, axis=1)
 
     def risk(self, x: Array, data: Any) -> Array:
         """Risk with the regulariser, shape ``(R,)``: empirical, or the population's where `population`."""

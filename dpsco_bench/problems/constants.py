@@ -11,6 +11,11 @@ import numpy as np
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import FeasibleSet, feasible_set
 
+LOSSES = ("hidden", "values", "linear", "axis_linear", "quadratic", "norm", "norm_quadratic")
+"""``hidden``: gradients alone are at hand. ``values``: losses and their empirical mean can be evaluated. ``linear``:
+``-<x, s>``; ``axis_linear``: the same with s on the first axis. ``quadratic``: ``(mu/2) ||x - s||_2^2``. ``norm``:
+``G ||x - s||`` in the norm of the domain. ``norm_quadratic``: ``a ||x - s|| + (mu/2) ||x||_2^2``, ``G = a + mu R``."""
+
 
 @dataclass(frozen=True)
 class Constants:
@@ -45,14 +50,16 @@ class Constants:
     gradient_range : float
         Largest Euclidean distance of the gradients of two records at one point; 0 stands for 2 G (see
         `gradient_difference`).
-    loss_range : float
-        S, Lipschitz constant of the difference of two records' losses in the norm `norm`; 0 stands for 2 G (see
-        `loss_difference`).
     hessian_rank : float
         Largest rank of the part of a record's Hessian that depends on the data, where its range is the same at every
         point: 0 for linear and mean losses, 1 for generalised linear ones; infinite where nothing is known.
+    loss_range : float
+        S: Lipschitz constant, in the norm of G, of the difference of any two records' losses; 0 stands for 2 G (see
+        `loss_difference`).
     domain : str
         ``space``, or the name of the feasible set (see `traits.domain_traits`).
+    losses : str
+        One of `LOSSES`: what every record of every data set is known to be.
     status : str
         ``global`` where `lipschitz` and `smoothness` hold on the whole domain, ``nominal`` where only declared.
     """
@@ -68,9 +75,10 @@ class Constants:
     gauge_convexity: float = 0.0
     gradient_deviation: float = 0.0
     gradient_range: float = 0.0
-    loss_range: float = 0.0
     hessian_rank: float = math.inf
+    loss_range: float = 0.0
     domain: str = "space"
+    losses: str = "hidden"
     status: str = "global"
 
     def __post_init__(self) -> None:
@@ -83,6 +91,8 @@ class Constants:
         if (self.domain == "space") != (self.diameter == 0):
             allowed = "0, the domain being the whole space" if self.domain == "space" else "a finite number > 0"
             raise InputError("diameter", self.diameter, allowed)
+        if self.losses not in LOSSES:
+            raise InputError("losses", self.losses, "one of " + ", ".join(LOSSES))
         if self.domain.startswith("lp_ball:"):  # one name for each set
             object.__setattr__(self, "domain", feasible_set(self.domain, 1.0).name)
 
@@ -163,7 +173,7 @@ class Constants:
 _POSITIVE = ("lipschitz", "initial_gap")
 _UNBOUNDED = ("norm", "hessian_rank")
 _UPPER_BOUNDS = ("lipschitz", "smoothness", "diameter", "gradient_deviation", "hessian_rank")
-_LABELS = ("domain", "status")
+_LABELS = ("domain", "losses", "status")
 
 
 def constant_names() -> tuple[str, ...]:

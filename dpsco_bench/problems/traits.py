@@ -26,7 +26,6 @@ class Trait(Enum):
     L1_BALL = "an l1 ball as domain"
     L2_BALL = "an l2 ball as domain"
     LP_BALL = "an l_p ball as domain"
-    SCHATTEN_BALL = "a ball of a Schatten norm as domain"
     POLYTOPE = "a polytope with a list of vertices as domain"
     SYMMETRIC_SET = "a bounded, centrally symmetric domain"
     BALL_OR_STRONGLY_CONVEX = "a ball as domain or a strongly convex objective"
@@ -43,7 +42,7 @@ DOMAIN_TRAITS = {
     "k_support_ball": _SYMMETRIC,
     "group_ball": _SYMMETRIC,
     "subspace_ball": _SYMMETRIC,
-    "schatten_ball": _SYMMETRIC | {Trait.SCHATTEN_BALL},
+    "schatten_ball": _SYMMETRIC,
     "polytope": frozenset({Trait.POLYTOPE}),
 }
 """What a domain is, by its name without the parameter."""
