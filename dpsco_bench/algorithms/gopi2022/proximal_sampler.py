@@ -1,13 +1,13 @@
-"""The regularised exponential mechanism by the alternating sampler (Gopi, Lee, Liu, Shen, Tian 2022, Propositions 8, 9)."""
+"""The regularised exponential mechanism by the alternating sampler (Gopi et al. 2022, Propositions 8 and 9)."""
 
 from __future__ import annotations
 
 import math
 
 from dpsco_bench.algorithms.gopi2022.setting import (
+    EVALUATED,
     NEEDS,
     PAPER,
-    VARIANTS,
     Setting,
     checked_setting,
     draw,
@@ -27,7 +27,7 @@ SOURCE = f"{PAPER}, Propositions 8 and 9"
 STARTS = ("law", "corner")
 
 
-@algorithm("gopi2022.proximal_sampler", source=SOURCE, needs=NEEDS, variants=VARIANTS, least_norm=2.0)
+@algorithm("gopi2022.proximal_sampler", source=SOURCE, needs=NEEDS, variants=EVALUATED, least_norm=2.0)
 def plan(
     c: Constants,
     n: int,
@@ -49,8 +49,8 @@ def plan(
     Parameters
     ----------
     c, n, d, privacy, variant, schedule, theta_convention
-        As for ``gopi2022.reg_exp_mech``; an l_p ball with p >= 2. With the theorem's T, t is taken at delta/2, and tau is
-        delta/2 for ``printed`` (which proves no epsilon, erratum E3) and delta/(2 (1 + e^eps)) for ``replace_one``.
+        As for ``gopi2022.reg_exp_mech``; an l_p ball with p >= 2. With the theorem's T, t is taken at delta/2, and tau
+        is delta/2 for ``printed`` (which proves no epsilon, erratum E3) and delta/(2 (1 + e^eps)) for ``replace_one``.
     sweeps, delta_in : optional
         In place of T and its delta_in. With less of T or more of delta_in, nothing is proven.
     start : str
