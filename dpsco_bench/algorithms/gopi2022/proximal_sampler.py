@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from scipy.special import expit
+
 from dpsco_bench.algorithms.gopi2022.setting import (
     EVALUATED,
     NEEDS,
@@ -60,22 +62,19 @@ def plan(
     s = checked_setting(c, n, d, privacy, variant, SOURCE)
     sampler_status("proximal_sampler", s)  # refuses what it does not sample
     temperature = regularised(s, schedule, theta_convention)
-    tau = 0.5 * privacy.delta / (1.0 if variant == "printed" else 1.0 + math.exp(privacy.epsilon))
+    tau = 0.5 * privacy.delta * (1.0 if variant == "printed" else float(expit(-privacy.epsilon)))
     if start not in STARTS:
         raise InputError("start", start, " or ".join(STARTS), SOURCE)
     chains = _chains(s, temperature)
-    theorem = chains.schedule(tau)
-    steps = theorem.steps if sweeps is None else checked_count("sweeps", sweeps)
-    inner = theorem.delta_in if delta_in is None else delta_in
+    steps = chains.schedule(tau).steps if sweeps is None else checked_count("sweeps", sweeps)
+    inner = chains.clip(tau, steps) if delta_in is None else delta_in
     if not 0.0 < inner <= LARGEST_CLIP:
         raise InputError("delta_in", inner, f"in (0, {LARGEST_CLIP}], where the clip's error is bounded", SOURCE)
     distance = chains.distance(ProximalSchedule(steps, inner))
     proven = start == "law" and distance <= tau * (1.0 + 1e-12)
     query = s.query(temperature, "proven_tv" if proven else "target_law_only", tau)
     options = {"sweeps": steps, "delta_in": inner, "corner": start == "corner"}
-    return plan_of(
-        s, query, "proximal_sampler", theorem_steps=theorem.steps, expected_queries=4.0 * math.e * steps, **options
-    )
+    return plan_of(s, query, "proximal_sampler", expected_queries=4.0 * math.e * steps, **options)
 
 
 def _chains(s: Setting, temperature: Temperature) -> ProximalRate:
