@@ -1,0 +1,76 @@
+"""Gibbs chains leave their target alone, and reach it."""
+
+import numpy as np
+import pytest
+
+from dpsco_bench.laws.axis import AxisLaw
+from dpsco_bench.laws.truncated import tilted_gap
+from dpsco_bench.samplers.axis import sample_axis
+from dpsco_bench.samplers.gibbs import sample_gibbs
+
+ROWS = 6000
+
+
+def axis(kap, d, rows=ROWS):
+    return np.tile(kap * np.eye(1, d), (rows, 1))
+
+
+@pytest.mark.parametrize(("p", "d", "kap", "c"), [(1.5, 4, 5.0, 3.0), (2.0, 5, 6.0, 4.0), (1.2, 3, -3.0, 2.0)])
+def test_an_exact_sample_stays_exact(draws, score, p, d, kap, c):
+    start = sample_axis(draws(ROWS, "start"), p, d, np.full(ROWS, kap), c)
+    x = sample_gibbs(draws(ROWS), axis(kap, d), c, p, p, 1.0, 3, start=start)
+    law = AxisLaw(p, d, kap, c)
+    assert score(x[:, 0], law.mean()) < 4
+    assert score((x[:, 0] - law.mean()) ** 2, law.variance()) < 4
+    assert score(x[:, 1], 0.0) < 4
+    assert score(np.abs(x[:, 1]) ** p - np.abs(x[:, d - 1]) ** p, 0.0) < 4
+    assert not np.any(x == start)
+
+
+def test_another_target_is_left(draws, score):
+    """The same chain with a curvature wrong by a fifth moves away: the test above can fail."""
+    start = sample_axis(draws(ROWS, "start"), 1.5, 4, np.full(ROWS, 5.0), 3.0)
+    x = sample_gibbs(draws(ROWS), axis(5.0, 4), 3.6, 1.5, 1.5, 1.0, 3, start=start)
+    assert score(x[:, 0], AxisLaw(1.5, 4, 5.0, 3.0).mean()) > 4
+
+
+def test_the_cube_needs_one_sweep(draws, score):
+    v = np.tile([4.0, 0.0, -9.0], (ROWS, 1))
+    x = sample_gibbs(draws(ROWS), v, 2.0, 2.0, np.inf, 1.0, 1, scale_move=False)
+    for j, slope in enumerate((4.0, 0.0, 9.0)):
+        assert score((-1 if j == 2 else 1) * x[:, j], 1.0 - float(tilted_gap(slope, 2.0))) < 4
+
+
+@pytest.mark.parametrize(("p", "q"), [(1.0, 1.0 + 1.0 / np.log(5)), (4.0, 2.0)])
+def test_balls_of_another_norm_against_rejection(draws, p, q):
+    """On an l_1 and an l_4 ball, where r is in another norm: uniform points of the ball, weighted."""
+    d, c, v = 5, 2.0, np.array([3.0, 1.0, 0.0, 0.0, 0.0])
+    rng = np.random.default_rng(0)
+    magnitude = rng.standard_gamma(1 / p, (400000, d)) ** (1 / p) * rng.choice([-1.0, 1.0], (400000, d))
+    ball = magnitude / (np.sum(np.abs(magnitude) ** p, axis=1) + rng.standard_exponential(400000))[:, None] ** (1 / p)
+    weight = np.exp(ball @ v - c * np.linalg.norm(ball, ord=q, axis=1) ** 2)
+    weight /= weight.sum()
+    x = sample_gibbs(draws(ROWS), np.tile(v, (ROWS, 1)), c, q, p, 1.0, 60)
+    assert np.all(np.linalg.norm(x, ord=p, axis=1) <= 1 + 1e-12)
+    for j in range(3):
+        mean = weight @ ball[:, j]
+        error = np.hypot(x[:, j].std() / ROWS**0.5, np.sqrt(weight**2 @ (ball[:, j] - mean) ** 2))
+        assert abs(x[:, j].mean() - mean) < 4 * error
+
+
+def test_without_the_move_along_the_ray_chains_lag_behind(draws):
+    """d = 32: with the move the chains' mean is right, without it it is wrong by many standard errors."""
+    p, d, kap, c, rows = 1.5, 32, 40.0, 32.0, 256
+    law, errors = AxisLaw(p, d, kap, c), {}
+    for move in (True, False):
+        kept = []
+        sample_gibbs(draws(rows), axis(kap, d, rows), c, p, p, 1.0, 60, lambda x: kept.append(x[:, 0].copy()), move)  # noqa: B023
+        means = np.mean(kept[30:], axis=0)
+        errors[move] = abs(means.mean() - law.mean()) / (means.std() / rows**0.5)
+    assert errors[True] < 4 < errors[False]
+
+
+def test_rows_do_not_depend_on_the_others(draws):
+    v = np.tile([3.0, 1.0, 0.0], (20, 1))
+    whole = sample_gibbs(draws(20), v, 1.0, 1.5, 1.5, 1.0, 5)
+    np.testing.assert_array_equal(sample_gibbs(draws(8, first=12), v[:8], 1.0, 1.5, 1.5, 1.0, 5), whole[12:])
