@@ -17,7 +17,7 @@ def autoregression(steps, chains, memory, seed=0):
 def test_effective_size_of_an_autoregression(memory):
     rhat, ess = split_rhat_and_ess(autoregression(2000, 32, memory))
     assert ess == pytest.approx(2000 * 32 * (1 - memory) / (1 + memory), rel=0.15)
-    assert rhat < 1.01
+    assert rhat < 1.02
 
 
 def test_chains_that_disagree_are_seen():

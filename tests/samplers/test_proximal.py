@@ -25,8 +25,8 @@ DIFFERENCES = np.array([-0.2, 0.35])
 def test_numbers_of_terms(draws, score):
     count = terms(draws(200000).uniform("u", 0, 1)[:, 0])
     assert count.min() == 1
-    for a in range(1, 6):
-        assert score(count >= a, 1 / math.factorial(a)) < 4 or a == 1
+    for a in range(2, 6):
+        assert score(count >= a, 1 / math.factorial(a)) < 4
     assert score(count * (count + 1), 2 * math.e) < 4  # value queries of a round
 
 
@@ -53,10 +53,10 @@ SLOPES = np.array([[1.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, -1], [1, 0, 0]])
 
 
 def sampler(draws, rows, eta, slopes=SLOPES, k=K):
-    def gaussian(name, step, mean, sd):
-        return gaussian_on_ball(source, name, step, mean, sd, np.inf, 1.0, 1)
+    def gaussian(name, step, mean, sd, rows):
+        return gaussian_on_ball(source, name, step, mean, sd, np.inf, 1.0, 1, rows)
 
-    def differences(z, x, indices):
+    def differences(z, x, indices, rows):
         return -np.einsum("rwd,rd->rw", slopes[indices], z - x)
 
     source = draws(rows)
@@ -86,21 +86,22 @@ def test_chains_drift_to_the_target(draws, score):
     chains = sampler(draws, ROWS, step_size(K, 1.0, 0.05))
     u = draws(ROWS, "start").uniform("u", 0, D)
     start = truncated_normal(u, np.zeros(D), 1 / math.sqrt(K * WEIGHT), 1.0)
-    x = chains.run(start, 40)
-    moved = (x[:, 0] - start[:, 0]).mean()
-    assert 0.05 < moved / (EXPECTED[0] - start[:, 0].mean()) < 1.1
+    x = chains.run(start, 20)
+    moved = x[:, 0] - start[:, 0]
+    assert score(moved, 0.0) > 4
+    assert 0.02 < moved.mean() / (EXPECTED[0] - start[:, 0].mean()) < 1.1
 
 
 def test_a_step_that_is_far_too_long_biases_the_law(draws, score):
-    """The clip then decides: eta of sixteen times k^2 G^2 eta <= 1/(16 ln(2/delta_in))."""
+    """Products of differences are then often outside [-1, 1], and the clip decides."""
     slopes = np.concatenate([SLOPES[:1] * 3, -SLOPES[:1] * 3, SLOPES[2:4], SLOPES[4:] * 2])  # far from their mean
     target = slopes.mean(axis=0)
     expected = 1.0 - float(tilted_gap(K * target[0], 0.5 * K * WEIGHT))
     u = draws(ROWS, "start").uniform("u", 0, D)
     start = truncated_normal(u, target / WEIGHT, 1 / math.sqrt(K * WEIGHT), 1.0)
-    eta = step_size(K, 3.0, 1e-4)
-    right = sampler(draws, ROWS, eta, slopes).run(start, 12)
-    wrong = sampler(draws, ROWS, 64 * eta, slopes).run(start, 12)
+    eta = step_size(K, 3.0, 0.05)
+    right = sampler(draws, ROWS, eta, slopes).run(start, 4)
+    wrong = sampler(draws, ROWS, 400 * eta, slopes).run(start, 4)
     assert score(right[:, 0], expected) < 4 < score(wrong[:, 0], expected)
 
 

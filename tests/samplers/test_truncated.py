@@ -53,7 +53,7 @@ def test_the_exponential_law(draws, slope):
 @pytest.mark.parametrize("p", [2.0, 4.0])
 def test_gaussians_on_a_ball(draws, score, p):
     mean = np.tile([0.3, 0.1, -0.2], (ROWS, 1))
-    x, capped = gaussian_on_ball(draws(ROWS), "g", 0, mean, 0.6, p, 1.0, 1000)
+    x, capped = gaussian_on_ball(draws(ROWS), "g", 0, mean, 0.6, p, 1.0, 1000, np.arange(ROWS))
     assert not capped.any() and np.all(np.linalg.norm(x, ord=p, axis=1) <= 1)
     free = np.random.default_rng(0).normal(mean[0], 0.6, (400000, 3))
     free = free[np.linalg.norm(free, ord=p, axis=1) <= 1]
@@ -63,11 +63,11 @@ def test_gaussians_on_a_ball(draws, score, p):
 
 
 def test_radius_of_a_centred_gaussian_on_a_ball(draws, score):
-    x, _ = gaussian_on_ball(draws(ROWS), "g", 1, np.zeros((ROWS, 4)), 0.7, 2.0, 1.0, 1000)
+    x, _ = gaussian_on_ball(draws(ROWS), "g", 1, np.zeros((ROWS, 4)), 0.7, 2.0, 1.0, 1000, np.arange(ROWS))
     assert score(np.linalg.norm(x, axis=1), RadialLaw(4, 0.0, 0.5 / 0.49).mean()) < 4
 
 
 def test_a_draw_that_gives_up_says_so_and_stays_in_the_ball(draws):
-    x, capped = gaussian_on_ball(draws(8), "g", 0, np.full((8, 2), 50.0), 0.1, 2.0, 1.0, 3)
+    x, capped = gaussian_on_ball(draws(8), "g", 0, np.full((8, 2), 50.0), 0.1, 2.0, 1.0, 3, np.arange(8))
     assert capped.all()
     np.testing.assert_allclose(np.linalg.norm(x, axis=1), 1.0)

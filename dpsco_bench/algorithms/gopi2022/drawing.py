@@ -110,10 +110,11 @@ def proximal_sampler(
     """The alternating sampler from a draw of ``exp(-psi)``, or from a corner to see how it relaxes."""
     trace, ball = ChainTrace(sweeps), target.ball
 
-    def gaussian(name: str, step: int, mean: Array, sd: float) -> tuple[Array, Array]:
-        return gaussian_on_ball(draws, name, step, mean, sd, ball.p, ball.radius, MOST_ATTEMPTS)
+    def gaussian(name: str, step: int, mean: Array, sd: float, rows: Array) -> tuple[Array, Array]:
+        return gaussian_on_ball(draws, name, step, mean, sd, ball.p, ball.radius, MOST_ATTEMPTS, rows)
 
-    start, capped = gaussian("start", 0, np.zeros((target.rows, target.d)), 1.0 / math.sqrt(k * mu))
+    centre, everyone = np.zeros((target.rows, target.d)), np.arange(target.rows)
+    start, capped = gaussian("start", 0, centre, 1.0 / math.sqrt(k * mu), everyone)
     if corner:
         start = np.full_like(start, -ball.radius * target.d ** (-1.0 / ball.p))
     eta = step_size(k, target.constants.lipschitz, delta_in)

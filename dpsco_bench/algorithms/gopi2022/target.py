@@ -103,11 +103,9 @@ class Target:
             return -np.sum(self._mean_rows()[rows] * x, axis=1)
         if counted:
             self.queries[rows] += self.objective.n
-        full = np.zeros((self.rows, self.d))
-        full[rows] = x
-        data = self.objective.data
-        given = self.objective.xp.asarray(full, dtype=self.objective.dtype)
-        return to_numpy(self.objective.problem.risk(given, data)).astype(np.float64)[rows]
+        given, back = self._spread(x, rows)
+        risk = self.objective.problem.risk(self._given(given), self.objective.data)
+        return to_numpy(risk).astype(np.float64)[back]
 
     def log_density(self, k: float, mu: float) -> Any:
         """(points (m, d), rows (m,)) -> ``-k (F_D + mu r)``, -inf outside the domain."""
@@ -123,14 +121,26 @@ class Target:
 
         return function
 
-    def differences(self, z: np.ndarray, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
-        """``f_j(z) - f_j(x)`` of records ``indices (R, W)``."""
-        problem, data, xp, dtype = self.objective.problem, self.objective.data, self.objective.xp, self.objective.dtype
-        where = xp.asarray(indices)
+    def differences(self, z: np.ndarray, x: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """``f_j(z) - f_j(x)`` at points ``(m, d)`` of records ``indices (m, W)`` of ``rows (m,)``."""
         if self.losses in ("linear", "axis_linear"):
-            return to_numpy(problem.batch_losses(xp.asarray(z - x, dtype=dtype), data, where)).astype(np.float64)
-        at_z, at_x = (problem.batch_losses(xp.asarray(point, dtype=dtype), data, where) for point in (z, x))
-        return to_numpy(at_z).astype(np.float64) - to_numpy(at_x).astype(np.float64)
+            return self._losses(z - x, indices, rows)
+        return self._losses(z, indices, rows) - self._losses(x, indices, rows)
+
+    def _losses(self, x: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        given, back = self._spread(x, rows)
+        where = self.objective.xp.asarray(self._spread(indices, rows)[0])
+        losses = self.objective.problem.batch_losses(self._given(given), self.objective.data, where)
+        return to_numpy(losses).astype(np.float64)[back]
+
+    def _spread(self, values: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, Any]:
+        """Values ``(m, ...)`` as a problem takes them, and how to get m rows back: zeros elsewhere if rows differ."""
+        problem = self.objective.problem
+        if not problem.draws_per_replicate and not problem.signal_option:
+            return values, slice(None)
+        full = np.zeros((self.rows, *values.shape[1:]), dtype=values.dtype)
+        full[rows] = values
+        return full, rows
 
     def excess(self, x: np.ndarray) -> np.ndarray:
         """Excess risk ``(R,)`` of states, for a measurement only."""
