@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from dpsco_bench.laws.axis import AxisLaw
-from dpsco_bench.laws.radial import RadialLaw
 from dpsco_bench.laws.truncated import tilted_gap
 from dpsco_bench.samplers.axis import sample_axis
 from dpsco_bench.samplers.gibbs import sample_gibbs
@@ -18,8 +17,8 @@ def axis(kap, d, rows=ROWS):
     return np.tile(kap * np.eye(1, d), (rows, 1))
 
 
-def keep_norm(kept, p, x):
-    kept.append(np.linalg.norm(x, ord=p, axis=1))
+def keep_gap(kept, x):
+    kept.append(1.0 - x[:, 0])
 
 
 @pytest.mark.parametrize(("p", "d", "kap", "c"), [(1.5, 4, 5.0, 3.0), (2.0, 5, 6.0, 4.0), (1.2, 3, -3.0, 2.0)])
@@ -65,17 +64,17 @@ def test_balls_of_another_norm_against_rejection(draws, p, q):
         assert abs(x[:, j].mean() - mean) < 4 * error
 
 
-def test_without_the_move_along_the_ray_chains_lag_behind(draws):
-    """d = 32: with the move the mean norm is right, without it it is wrong by many standard errors."""
-    p, d, c, rows = 1.5, 32, 32.0, 256
-    expected, errors = RadialLaw(d, 0.0, c).mean(), {}
-    for move in (True, False):
+def test_the_move_along_the_ray_brings_chains_to_a_vertex_sooner(draws):
+    """l_1 ball, a law close to the vertex e_1: 60 sweeps from the centre, against 400."""
+    p, d, rows = 1.0, 8, 256
+    q, slope = 1.0 + 1.0 / np.log(d), axis(498.0 * d, d, rows)
+    means = {}
+    for move, sweeps in ((True, 400), (True, 60), (False, 60)):
         kept = []
-        watch = partial(keep_norm, kept, p)
-        sample_gibbs(draws(rows), np.zeros((rows, d)), c, p, p, 1.0, 60, watch, scale_move=move)
-        means = np.mean(kept[30:], axis=0)
-        errors[move] = abs(means.mean() - expected) / (means.std() / rows**0.5)
-    assert errors[True] < 4 < errors[False]
+        sample_gibbs(draws(rows), slope, float(d), q, p, 1.0, sweeps, partial(keep_gap, kept), scale_move=move)
+        means[move, sweeps] = np.mean(kept[sweeps // 2 :])
+    with_move, without = (abs(means[move, 60] / means[True, 400] - 1.0) for move in (True, False))
+    assert with_move < 0.1 and without > 3 * with_move
 
 
 def test_rows_do_not_depend_on_the_others(draws):
