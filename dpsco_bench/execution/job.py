@@ -194,7 +194,8 @@ def _closed_form(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapp
             "gradient_evaluations": float(calibrated["gradient_evaluations"]),
             "risk": np.array([risk]),
             "start_risk": measure.at_start(objective)[:1],
-            "warnings": "",
+            "warnings": entry.closed_form_remark,
+            "sampler_status": "",  # nothing is drawn
         }
         found.append([block])
     return found

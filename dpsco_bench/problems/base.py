@@ -65,6 +65,8 @@ class Problem:
         True where risks are those of the population and not of the sample.
     has_loss_values : bool
         True where `batch_losses` and the empirical `risk` can be evaluated.
+    closed_form_error, closed_form_remark : float, str
+        Relative numerical error of `expected_gap`, and what its rows must say.
     signal_option : str
         Constructor option, a float, that sets a free signal strength; empty where there is none. Streams are not keyed
         by it (common random numbers), and claims take the largest mean risk over a grid of it.
@@ -83,6 +85,8 @@ class Problem:
     population: ClassVar[bool] = False
     has_loss_values: ClassVar[bool] = False
     signal_option: ClassVar[str] = ""
+    closed_form_error: ClassVar[float] = 1e-12
+    closed_form_remark: ClassVar[str] = ""
     default_dimension: ClassVar[int] = 10
 
     def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
