@@ -1,0 +1,145 @@
+"""The density ``exp(-k (F_D + mu r))`` of one objective, as a private query asks for a draw and as samplers see it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.backend.namespace import to_numpy
+from dpsco_bench.errors import Refusal
+from dpsco_bench.geometry.norms import dual_exponent, lp_norm, square_gradient
+from dpsco_bench.geometry.regulariser import NormRegulariser
+from dpsco_bench.problems.objective import Objective
+
+Array = Any
+
+
+class Target:
+    """The law of one draw, on the host in float64: kF may be a million.
+
+    Parameters
+    ----------
+    objective : Objective
+        The losses, a bounded symmetric set as domain.
+    regulariser : NormRegulariser or None
+        r; None where the losses are strongly convex themselves.
+    sampler : callable
+        (target, k, mu, draws) -> points ``(R, d)``: one of `drawing.SAMPLERS`.
+
+    Attributes
+    ----------
+    queries : array (R,)
+        Values of single losses asked for.
+    """
+
+    def __init__(self, objective: Objective, regulariser: NormRegulariser | None, sampler: Any) -> None:
+        self.objective, self.regulariser, self._sampler = objective, regulariser, sampler
+        self.constants = objective.problem.constants
+        self.ball = objective.domain
+        self.rows, self.d = objective.replicates, objective.problem.dimension
+        self.queries = np.zeros(self.rows)
+
+    # --- what the private query asks for ---------------------------------------------------------------------
+
+    def draw(self, k: float, mu: float, draws: Any) -> Array:
+        """One point per row; notes what the sampler spent."""
+        points = self._sampler(self, k, mu, draws)
+        self.objective.note("value_queries", self.queries)
+        return self._given(points)
+
+    def minimiser(self, mu: float) -> Array:
+        """The limit of an infinite temperature parameter: ``argmin F_D + mu r`` over the domain, in closed form.
+
+        Raises
+        ------
+        Refusal
+            Where none is known.
+        """
+        c, losses = self.constants, self.objective.problem
+        own = 0.0 if self.regulariser is None else 2.0 * mu * self.regulariser.coefficient
+        if c.losses in ("norm", "norm_quadratic"):
+            self.require_centred_data()
+            return self._given(np.zeros((self.rows, self.d)))
+        if c.losses == "quadratic":
+            scaled = self.mean_slope() / (c.strong_convexity + own)
+            return self._given(self.ball.project(scaled))
+        linear = c.losses in ("linear", "axis_linear") and self.regulariser is not None
+        if linear and own == 0.0:
+            return self._given(self.ball.minimise_linear(-self.mean_slope()))
+        if linear and self.regulariser.q == self.ball.p:  # a multiple of the dual map, cut at the ball of the same norm
+            free = square_gradient(self.mean_slope(), dual_exponent(self.ball.p), 1.0 / own)
+            length = lp_norm(free, self.ball.p)
+            return self._given(free * np.minimum(1.0, self.ball.radius / np.where(length > 0, length, 1.0)))
+        if linear and np.isinf(self.ball.p):
+            return self._given(np.clip(self.mean_slope() / own, -self.ball.radius, self.ball.radius))
+        raise Refusal(f"calibration none on {losses.name}", "no closed form of the regularised minimiser is known")
+
+    def slopes(self, x: Array) -> np.ndarray:
+        """``n grad F_D(x)/G``, for the search over neighbours; not counted."""
+        return self.objective.n * to_numpy(self.objective.exact_gradient(x)) / self.constants.lipschitz
+
+    # --- what samplers look at -------------------------------------------------------------------------------
+
+    def mean_slope(self) -> np.ndarray:
+        """``-grad F_D(0)``, ``(R, d)``: the mean record of linear losses, mu0 times that of quadratic ones.
+
+        One pass over the data, in which no loss is evaluated.
+        """
+        origin = self.objective.xp.zeros((self.rows, self.d), dtype=self.objective.dtype)
+        gradient = self.objective.problem.mean_gradient(origin, self.objective.data)
+        return -to_numpy(gradient).astype(np.float64)
+
+    def require_centred_data(self) -> None:
+        """Refuse records other than the centre of the domain, which alone make the law radial."""
+        at_centre = self.values(np.zeros((self.rows, self.d)), np.arange(self.rows), counted=False)
+        if np.any(at_centre != 0.0):
+            reason = "some record lies elsewhere than in the centre of the domain; the law is not radial"
+            raise Refusal(f"radial_exact on {self.objective.problem.name}", reason, "chapter gopi2022, section 2.3")
+
+    def values(self, x: np.ndarray, rows: np.ndarray, counted: bool = True) -> np.ndarray:
+        """``F_D`` at points ``(m, d)`` that belong to ``rows (m,)``; n value queries each, none for linear losses."""
+        if self.constants.losses in ("linear", "axis_linear"):
+            return -np.sum(self._mean_rows()[rows] * x, axis=1)
+        if counted:
+            self.queries[rows] += self.objective.n
+        full = np.zeros((self.rows, self.d))
+        full[rows] = x
+        data = self.objective.data
+        given = self.objective.xp.asarray(full, dtype=self.objective.dtype)
+        return to_numpy(self.objective.problem.risk(given, data)).astype(np.float64)[rows]
+
+    def log_density(self, k: float, mu: float) -> Any:
+        """(points (m, d), rows (m,)) -> ``-k (F_D + mu r)``, -inf outside the domain."""
+
+        def function(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
+            inside = self.ball.norm(x)[:, 0] <= self.ball.radius
+            found = np.full(len(x), -np.inf)
+            exponent = self.values(x[inside], rows[inside])
+            if self.regulariser is not None:
+                exponent = exponent + mu * self.regulariser.value(x[inside])
+            found[inside] = -k * exponent
+            return found
+
+        return function
+
+    def differences(self, z: np.ndarray, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
+        """``f_j(z) - f_j(x)`` of records ``indices (R, W)``."""
+        problem, data, xp, dtype = self.objective.problem, self.objective.data, self.objective.xp, self.objective.dtype
+        where = xp.asarray(indices)
+        if self.constants.losses in ("linear", "axis_linear"):
+            return to_numpy(problem.batch_losses(xp.asarray(z - x, dtype=dtype), data, where)).astype(np.float64)
+        at_z, at_x = (problem.batch_losses(xp.asarray(point, dtype=dtype), data, where) for point in (z, x))
+        return to_numpy(at_z).astype(np.float64) - to_numpy(at_x).astype(np.float64)
+
+    def excess(self, x: np.ndarray) -> np.ndarray:
+        """Excess risk ``(R,)`` of states, for a measurement only."""
+        return self.objective.excess_risk(self._given(x))
+
+    def _mean_rows(self) -> np.ndarray:
+        if not hasattr(self, "_means"):
+            self._means = self.mean_slope()
+        return self._means
+
+    def _given(self, points: np.ndarray) -> Array:
+        return self.objective.xp.asarray(points, dtype=self.objective.dtype)

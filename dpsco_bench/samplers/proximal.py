@@ -1,0 +1,174 @@
+"""The alternating sampler with a stochastic restricted Gaussian oracle: value queries to single losses only.
+
+Target ``exp(-k F - psi)`` with F a mean of n losses. The oracle accepts with an unbiased estimate of a density ratio,
+made from a random number of products of loss differences at random records.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from dpsco_bench.errors import InputError, NumericalFailure
+from dpsco_bench.samplers.keyed import KeyedDraws
+
+Array = np.ndarray
+MOST_TERMS = 18
+"""18! > 2^54: no uniform number of 54 bits asks for more terms."""
+MOST_ROUNDS = 512
+LARGEST_CLIP = 0.05
+"""The clip's error bound holds for a delta_in of at most this."""
+THRESHOLDS = 1.0 / np.array([math.factorial(a) for a in range(1, MOST_TERMS + 1)], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class ProximalSchedule:
+    """Number of steps and clip probability for a total variation distance.
+
+    Attributes
+    ----------
+    steps : int
+        T.
+    delta_in : float
+        Probability that one k-scaled difference of losses exceeds 1/2.
+    """
+
+    steps: int
+    delta_in: float
+
+
+def step_size(k: float, lipschitz: float, delta_in: float) -> float:
+    """``eta = 1/(16 k^2 G2^2 ln(2/delta_in))``, with G2 the Lipschitz constant in l_2."""
+    return 1.0 / (16.0 * (k * lipschitz) ** 2 * math.log(2.0 / delta_in))
+
+
+def proximal_schedule(k: float, weight: float, lipschitz: float, divergence: float, tau: float) -> ProximalSchedule:
+    """Least T and the delta_in that goes with it, for a total variation distance of tau.
+
+    Half of tau is the clip's, ``T sqrt(e delta_in)``, half the mixing's: the Kullback-Leibler divergence contracts by
+    ``(1 + eta k mu2)^(-2)`` a step.
+
+    Parameters
+    ----------
+    k, weight : float
+        Inverse temperature, and mu2: strong convexity of ``F + mu r`` in l_2.
+    lipschitz : float
+        G2.
+    divergence : float
+        KL_0 at the start.
+    tau : float
+        In (0, 1).
+
+    References
+    ----------
+    Chapter gopi2022, section 2.6; rate after Chen, Chewi, Salim, Wibisono 2022.
+    """
+    if not 0.0 < tau < 1.0:
+        raise InputError("tau", tau, "in (0, 1)")
+    half, steps = 0.5 * tau, 1
+    while True:
+        delta_in = min(LARGEST_CLIP, (half / steps) ** 2 / math.e)
+        rate = math.log1p(step_size(k, lipschitz, delta_in) * k * weight)
+        needed = max(1, math.ceil(math.log(divergence / (2.0 * half**2)) / (2.0 * rate)))
+        if needed <= steps:
+            return ProximalSchedule(steps, delta_in)
+        steps = needed
+
+
+def terms(u: Array) -> Array:
+    """Number of terms a >= 1 with ``u <= 1/a!``, for uniform numbers of any shape."""
+    return np.sum(u[..., None] <= THRESHOLDS, axis=-1)
+
+
+def estimate(count: Array, differences: Array) -> Array:
+    """``1 + sum_{a <= count} prod_{i <= a} differences``, each product of its own entries, shape ``(rows,)``.
+
+    Unbiased for ``exp(E difference)`` when ``count`` has the law of `terms` and entries are independent.
+
+    Parameters
+    ----------
+    count : array (rows,)
+        Numbers of terms.
+    differences : array (rows, W)
+        At least ``a (a + 1)/2`` entries for the largest count a.
+    """
+    total, first = np.ones(len(count)), 0
+    for a in range(1, int(count.max(initial=0)) + 1):
+        total += np.where(count >= a, np.prod(differences[:, first : first + a], axis=1), 0.0)
+        first += a
+    return total
+
+
+class ProximalSampler:
+    """Chains of the alternating sampler, one per row.
+
+    Parameters
+    ----------
+    draws : KeyedDraws
+        Source.
+    gaussian : callable
+        (name, step, mean (rows, d), sd) -> points of ``exp(-psi - ||. - y||^2/(2 eta))`` and a mask of capped rows,
+        in the mean and standard deviation that completing the square gives.
+    differences : callable
+        (z, x, indices (rows, W)) -> ``f_j(z) - f_j(x)``, (rows, W).
+    n : int
+        Number of losses.
+    k, curvature, eta : float
+        Inverse temperature; psi is ``(curvature/2) ||x||^2`` on a set; step size.
+
+    Attributes
+    ----------
+    queries, calls, capped : array (rows,)
+        Values of single losses asked for, oracle calls made, and whether some draw of ``gaussian`` was capped.
+    """
+
+    def __init__(
+        self,
+        draws: KeyedDraws,
+        gaussian: Callable[[str, int, Array, float], tuple[Array, Array]],
+        differences: Callable[[Array, Array, Array], Array],
+        n: int,
+        k: float,
+        curvature: float,
+        eta: float,
+    ) -> None:
+        self.draws, self.gaussian, self.differences = draws, gaussian, differences
+        self.n, self.k, self.eta = n, k, eta
+        self._shrink = 1.0 / (1.0 + eta * curvature)
+        self.queries, self.calls = np.zeros(draws.rows), np.zeros(draws.rows)
+        self.capped = np.zeros(draws.rows, dtype=bool)
+
+    def run(self, start: Array, steps: int, observe: Callable[[Array], None] = lambda x: None) -> Array:
+        """States ``(rows, d)`` after so many steps from ``start``."""
+        x = start
+        for t in range(steps):
+            y = x + math.sqrt(self.eta) * ndtri(self.draws.uniform("forward", t, x.shape[1]))
+            x = self.oracle(t, y)
+            observe(x)
+        return x
+
+    def oracle(self, t: int, y: Array) -> Array:
+        """A draw from ``exp(-k F - psi - ||. - y||^2/(2 eta))`` but for the clip, per row."""
+        mean, sd = self._shrink * y, math.sqrt(self.eta * self._shrink)
+        found, todo = np.empty_like(y), np.ones(len(y), dtype=bool)
+        self.calls += 1
+        for attempt in range(MOST_ROUNDS):
+            x, capped = self.gaussian(f"x/{attempt}", t, mean, sd)
+            z, capped_too = self.gaussian(f"z/{attempt}", t, mean, sd)
+            u = self.draws.uniform(f"coins/{attempt}", t, 2)
+            count = np.where(todo, terms(u[:, 0]), 0)
+            width = int(count.max()) * (int(count.max()) + 1) // 2
+            indices = self.draws.integers(f"records/{attempt}", t, width, self.n)
+            rho = estimate(count, self.k * self.differences(z, x, indices))
+            self.queries += count * (count + 1)
+            self.capped |= todo & (capped | capped_too)
+            accepted = todo & (u[:, 1] <= 0.5 * np.clip(rho, 0.0, 2.0))
+            found[accepted] = x[accepted]
+            todo &= ~accepted
+            if not todo.any():
+                return found
+        raise NumericalFailure(f"proximal_sampler: nothing accepted in {MOST_ROUNDS} rounds of step {t}")
