@@ -8,7 +8,7 @@ from typing import Any
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.norms import checked_exponent, lp_norm
+from dpsco_bench.geometry.norms import checked_exponent, dual_exponent, lp_norm
 from dpsco_bench.geometry.schatten import singular_values
 
 Array = Any
@@ -58,6 +58,21 @@ class NormRegulariser:
         if self.p == 1:
             return 0.5 * math.e**2 * math.log(self.size)
         return 0.5 / (min(self.p, 2.0) - 1.0)
+
+    @property
+    def dual(self) -> float:
+        """Q, as the exponent of a mirror map (`lp_mirror.MirrorNorm`)."""
+        return self.q
+
+    @property
+    def r(self) -> float:
+        """Exponent of the norm that is dual to l_q."""
+        return dual_exponent(self.q)
+
+    @property
+    def kappa(self) -> float:
+        """Twice the coefficient."""
+        return 2.0 * self.coefficient
 
     def theta(self, radius: float) -> float:
         """Bound on r over points of p-norm at most ``radius``."""

@@ -28,9 +28,7 @@ def cone_lp(draws: KeyedDraws, name: str, step: int, p: float, d: int) -> np.nda
     u = 2.0 * draws.uniform(name, step, d) - 1.0
     if math.isinf(p):
         return u / np.max(np.abs(u), axis=1, keepdims=True)
-    if p == 2.0:
-        magnitude = -ndtri(0.5 - 0.5 * np.abs(u))
-    else:
-        magnitude = gammaincinv(1.0 / p, np.abs(u)) ** (1.0 / p)
+    quantile = np.abs(u)
+    magnitude = -ndtri(0.5 - 0.5 * quantile) if p == 2.0 else gammaincinv(1.0 / p, quantile) ** (1.0 / p)
     length = np.sum(magnitude**p, axis=1, keepdims=True) ** (1.0 / p)
     return np.copysign(magnitude, u) / length

@@ -46,37 +46,59 @@ def step_size(k: float, lipschitz: float, delta_in: float) -> float:
     return 1.0 / (16.0 * (k * lipschitz) ** 2 * math.log(2.0 / delta_in))
 
 
-def proximal_schedule(k: float, weight: float, lipschitz: float, divergence: float, tau: float) -> ProximalSchedule:
-    """Least T and the delta_in that goes with it, for a total variation distance of tau.
+@dataclass(frozen=True)
+class ProximalRate:
+    """How fast the chains approach their target in total variation.
 
-    Half of tau is the clip's, ``T sqrt(e delta_in)``, half the mixing's: the Kullback-Leibler divergence contracts by
-    ``(1 + eta k mu2)^(-2)`` a step.
+    Two errors add up over T steps: the clip's, ``T sqrt(e delta_in)``, and the mixing's, ``sqrt(KL_T/2)``, where the
+    Kullback-Leibler divergence contracts by ``(1 + eta k mu2)^(-2)`` a step.
 
-    Parameters
+    Attributes
     ----------
     k, weight : float
         Inverse temperature, and mu2: strong convexity of ``F + mu r`` in l_2.
     lipschitz : float
         G2.
     divergence : float
-        KL_0 at the start.
-    tau : float
-        In (0, 1).
+        KL_0, > 0.
 
     References
     ----------
     Chapter gopi2022, section 2.6; rate after Chen, Chewi, Salim, Wibisono 2022.
     """
-    if not 0.0 < tau < 1.0:
-        raise InputError("tau", tau, "in (0, 1)")
-    half, steps = 0.5 * tau, 1
-    while True:
-        delta_in = min(LARGEST_CLIP, (half / steps) ** 2 / math.e)
-        rate = math.log1p(step_size(k, lipschitz, delta_in) * k * weight)
-        needed = max(1, math.ceil(math.log(divergence / (2.0 * half**2)) / (2.0 * rate)))
-        if needed <= steps:
-            return ProximalSchedule(steps, delta_in)
-        steps = needed
+
+    k: float
+    weight: float
+    lipschitz: float
+    divergence: float
+
+    def rate(self, delta_in: float) -> float:
+        """``ln(1 + eta k mu2)``."""
+        return math.log1p(step_size(self.k, self.lipschitz, delta_in) * self.k * self.weight)
+
+    def distance(self, schedule: ProximalSchedule) -> float:
+        """Bound on the total variation distance after the schedule's steps."""
+        mixing = 0.5 * self.divergence * math.exp(-2.0 * schedule.steps * self.rate(schedule.delta_in))
+        return schedule.steps * math.sqrt(math.e * schedule.delta_in) + math.sqrt(mixing)
+
+    def schedule(self, tau: float) -> ProximalSchedule:
+        """Least T and the delta_in that goes with it, for half of tau each.
+
+        Raises
+        ------
+        InputError
+            For tau outside (0, 1).
+        """
+        if not 0.0 < tau < 1.0:
+            raise InputError("tau", tau, "in (0, 1)")
+        half, steps = 0.5 * tau, 1
+        while True:
+            delta_in = min(LARGEST_CLIP, (half / steps) ** 2 / math.e)
+            mixing = math.log(self.divergence / (2.0 * half**2)) / (2.0 * self.rate(delta_in))
+            needed = max(1, math.ceil(mixing))
+            if needed <= steps:
+                return ProximalSchedule(steps, delta_in)
+            steps = needed
 
 
 def terms(u: Array) -> Array:

@@ -36,7 +36,7 @@ def axis_exact(target: Target, k: float, mu: float, draws: KeyedDraws) -> Array:
     """``exp(kap x_1 - c ||x||_p^2)`` on the unit ball, times R, turned towards the mean slope where p = 2."""
     slope, radius = target.mean_slope(), target.ball.radius
     coefficient = mu * target.regulariser.coefficient if target.regulariser is not None else 0.0
-    if target.constants.losses == "quadratic":
+    if target.losses == "quadratic":
         coefficient += 0.5 * target.constants.strong_convexity
     c = k * coefficient * radius**2
     if target.ball.p == 2.0:
@@ -78,9 +78,7 @@ def radial_exact(target: Target, k: float, mu: float, draws: KeyedDraws) -> Arra
 
 
 def _radial(target: Target, draws: KeyedDraws, prefix: str, A: float, B: float) -> Array:
-    named = KeyedDraws(
-        lambda name: draws.stream(prefix + name), draws.first_replicate, draws.replicates, draws.copies
-    )
+    named = KeyedDraws(lambda name: draws.stream(prefix + name), draws.first_replicate, draws.replicates, draws.copies)
     rho = sample_radius(named, target.d, A, B, target.ball.radius)
     return rho[:, None] * cone_lp(named, "cone", 0, target.ball.p, target.d)
 

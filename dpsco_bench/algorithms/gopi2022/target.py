@@ -8,6 +8,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import Refusal
+from dpsco_bench.geometry.ball import Ball, LpBall
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm, square_gradient
 from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.problems.objective import Objective
@@ -26,6 +27,8 @@ class Target:
         r; None where the losses are strongly convex themselves.
     sampler : callable
         (target, k, mu, draws) -> points ``(R, d)``: one of `drawing.SAMPLERS`.
+    losses : str
+        What the records are known to be (`Constants.losses`, as the plan saw it).
 
     Attributes
     ----------
@@ -33,8 +36,8 @@ class Target:
         Values of single losses asked for.
     """
 
-    def __init__(self, objective: Objective, regulariser: NormRegulariser | None, sampler: Any) -> None:
-        self.objective, self.regulariser, self._sampler = objective, regulariser, sampler
+    def __init__(self, objective: Objective, regulariser: NormRegulariser | None, sampler: Any, losses: str) -> None:
+        self.objective, self.regulariser, self._sampler, self.losses = objective, regulariser, sampler, losses
         self.constants = objective.problem.constants
         self.ball = objective.domain
         self.rows, self.d = objective.replicates, objective.problem.dimension
@@ -56,24 +59,21 @@ class Target:
         Refusal
             Where none is known.
         """
-        c, losses = self.constants, self.objective.problem
+        c, losses = self.constants, self.losses
         own = 0.0 if self.regulariser is None else 2.0 * mu * self.regulariser.coefficient
-        if c.losses in ("norm", "norm_quadratic"):
+        if losses in ("norm", "norm_quadratic"):
             self.require_centred_data()
             return self._given(np.zeros((self.rows, self.d)))
-        if c.losses == "quadratic":
+        if losses == "quadratic":
             scaled = self.mean_slope() / (c.strong_convexity + own)
             return self._given(self.ball.project(scaled))
-        linear = c.losses in ("linear", "axis_linear") and self.regulariser is not None
-        if linear and own == 0.0:
-            return self._given(self.ball.minimise_linear(-self.mean_slope()))
-        if linear and self.regulariser.q == self.ball.p:  # a multiple of the dual map, cut at the ball of the same norm
-            free = square_gradient(self.mean_slope(), dual_exponent(self.ball.p), 1.0 / own)
-            length = lp_norm(free, self.ball.p)
-            return self._given(free * np.minimum(1.0, self.ball.radius / np.where(length > 0, length, 1.0)))
-        if linear and np.isinf(self.ball.p):
-            return self._given(np.clip(self.mean_slope() / own, -self.ball.radius, self.ball.radius))
-        raise Refusal(f"calibration none on {losses.name}", "no closed form of the regularised minimiser is known")
+        if losses in ("linear", "axis_linear") and self.regulariser is not None:
+            found = _regularised_vertex(self.mean_slope(), self.ball, self.regulariser.q, own)
+            if found is not None:
+                return self._given(found)
+        raise Refusal(
+            f"calibration none on {self.objective.problem.name}", "no closed form of the regularised minimiser is known"
+        )
 
     def slopes(self, x: Array) -> np.ndarray:
         """``n grad F_D(x)/G``, for the search over neighbours; not counted."""
@@ -99,7 +99,7 @@ class Target:
 
     def values(self, x: np.ndarray, rows: np.ndarray, counted: bool = True) -> np.ndarray:
         """``F_D`` at points ``(m, d)`` that belong to ``rows (m,)``; n value queries each, none for linear losses."""
-        if self.constants.losses in ("linear", "axis_linear"):
+        if self.losses in ("linear", "axis_linear"):
             return -np.sum(self._mean_rows()[rows] * x, axis=1)
         if counted:
             self.queries[rows] += self.objective.n
@@ -127,7 +127,7 @@ class Target:
         """``f_j(z) - f_j(x)`` of records ``indices (R, W)``."""
         problem, data, xp, dtype = self.objective.problem, self.objective.data, self.objective.xp, self.objective.dtype
         where = xp.asarray(indices)
-        if self.constants.losses in ("linear", "axis_linear"):
+        if self.losses in ("linear", "axis_linear"):
             return to_numpy(problem.batch_losses(xp.asarray(z - x, dtype=dtype), data, where)).astype(np.float64)
         at_z, at_x = (problem.batch_losses(xp.asarray(point, dtype=dtype), data, where) for point in (z, x))
         return to_numpy(at_z).astype(np.float64) - to_numpy(at_x).astype(np.float64)
@@ -143,3 +143,16 @@ class Target:
 
     def _given(self, points: np.ndarray) -> Array:
         return self.objective.xp.asarray(points, dtype=self.objective.dtype)
+
+
+def _regularised_vertex(slope: np.ndarray, ball: Any, q: float, weight: float) -> np.ndarray | None:
+    """``argmin -<slope, x> + (weight/2) ||x||_q^2`` over an l_p or Schatten ball; None where no closed form is known."""
+    if weight == 0.0:
+        return np.asarray(ball.minimise_linear(-slope))
+    if not isinstance(ball, Ball | LpBall):
+        return None
+    if q == ball.p:  # a multiple of the dual map, cut at the ball of the same norm
+        free = square_gradient(slope, dual_exponent(q), 1.0 / weight)
+        length = lp_norm(free, q)
+        return np.asarray(free * np.minimum(1.0, ball.radius / np.where(length > 0, length, 1.0)))
+    return np.clip(slope / weight, -ball.radius, ball.radius) if np.isinf(ball.p) else None
