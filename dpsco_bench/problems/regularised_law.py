@@ -28,7 +28,13 @@ class RegularisedLaw(Problem):
         Those that are such a draw.
     """
 
-    algorithms: ClassVar[tuple[str, ...]] = ("gopi2022.reg_exp_mech", "gopi2022.exp_mech_sc")
+    algorithms: ClassVar[tuple[str, ...]] = (
+        "gopi2022.reg_exp_mech",
+        "gopi2022.exp_mech_sc",
+        "gopi2022.axis_exact",
+        "gopi2022.cube_exact",
+        "gopi2022.radial_exact",
+    )
     closed_form_error: ClassVar[float] = 1e-10
     closed_form_remark: ClassVar[str] = "quadrature: the risk of the target law; nothing is released"
 

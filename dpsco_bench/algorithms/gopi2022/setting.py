@@ -22,7 +22,7 @@ from dpsco_bench.problems.base import Constants, Trait
 
 PAPER = "Gopi, Lee, Liu, Shen, Tian 2022"
 NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.UNREGULARISED)
-VARIANTS = {"replace_one": ("accounted", "none"), "printed": ("paper",)}
+VARIANTS = {"replace_one": ("accounted", "none"), "printed": ("paper", "none")}
 """``printed``: S = G in the schedule and t = eps/sqrt(2 ln(1/(2 delta))). ``replace_one``: the true S and the exact t."""
 CONVENTIONS = ("centred", "diameter")
 SWEEPS = {"gibbs": 1000, "hit_and_run": 1000}
