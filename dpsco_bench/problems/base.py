@@ -313,6 +313,12 @@ class Problem:
         """
         raise InputError("problem", self.name, f"a problem with a closed form for {algorithm}")
 
+    def expected_extras(
+        self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]
+    ) -> dict[str, float]:
+        """What else is known exactly of the output of an algorithm, by name: extras of the rows of `expected_gap`."""
+        return {}
+
     def expected_mean_squared_gradient(self, step: float, steps: int, sigma: float) -> float:
         """Exact ``E mean_k ||grad F(x_k)||^2`` over the first ``steps`` iterates, where a closed form is known."""
         raise InputError("problem", self.name, "a problem with a closed form for gradient norms")
