@@ -49,7 +49,7 @@ class NormRegulariser:
 
     @property
     def q(self) -> float:
-        """p for 1 < p <= 2, ``1 + 1/ln size`` for p = 1, 2 for p > 2."""
+        """Its norm: p for 1 < p <= 2, ``1 + 1/ln size`` for p = 1, 2 for p > 2."""
         return 1.0 + 1.0 / math.log(self.size) if self.p == 1 else min(self.p, 2.0)
 
     @property
@@ -61,7 +61,7 @@ class NormRegulariser:
 
     @property
     def dual(self) -> float:
-        """Q, as the exponent of a mirror map (`lp_mirror.MirrorNorm`)."""
+        """The same exponent, as `lp_mirror.MirrorNorm` names it."""
         return self.q
 
     @property

@@ -64,7 +64,7 @@ class Temperature:
         return self.loss_range / (self.lipschitz * scale) if scale > 0 else math.inf
 
     def at(self, scale: float) -> tuple[float, float]:
-        """k and mu for a scale >= 0; in the limit 0 k is infinite.
+        """Inverse temperature and weight for a scale >= 0; in the limit 0 k is infinite.
 
         Returns
         -------

@@ -20,6 +20,8 @@ Array = np.ndarray
 MOST_TERMS = 18
 """18! > 2^54: no uniform number of 54 bits asks for more terms."""
 MOST_ROUNDS = 512
+MOST_STEPS = 1 << 32
+"""Steps that the random streams can tell apart."""
 LARGEST_CLIP = 0.05
 """The clip's error bound holds for a delta_in of at most this."""
 THRESHOLDS = 1.0 / np.array([math.factorial(a) for a in range(1, MOST_TERMS + 1)], dtype=np.float64)
@@ -81,21 +83,28 @@ class ProximalRate:
         mixing = 0.5 * self.divergence * math.exp(-2.0 * schedule.steps * self.rate(schedule.delta_in))
         return schedule.steps * math.sqrt(math.e * schedule.delta_in) + math.sqrt(mixing)
 
+    @staticmethod
+    def clip(tau: float, steps: int) -> float:
+        """The delta_in at which so many steps spend half of tau on the clip."""
+        return min(LARGEST_CLIP, (0.5 * tau / steps) ** 2 / math.e)
+
     def schedule(self, tau: float) -> ProximalSchedule:
         """Least T and the delta_in that goes with it, for half of tau each.
 
         Raises
         ------
         InputError
-            For tau outside (0, 1).
+            For tau outside (0, 1), or so small that 2^32 steps do not reach it.
         """
         if not 0.0 < tau < 1.0:
             raise InputError("tau", tau, "in (0, 1)")
-        half, steps = 0.5 * tau, 1
+        steps, distance = 1, math.log(0.5 * self.divergence) - 2.0 * math.log(0.5 * tau)
         while True:
-            delta_in = min(LARGEST_CLIP, (half / steps) ** 2 / math.e)
-            mixing = math.log(self.divergence / (2.0 * half**2)) / (2.0 * self.rate(delta_in))
-            needed = max(1, math.ceil(mixing))
+            delta_in = self.clip(tau, steps)
+            rate = self.rate(delta_in) if delta_in > 0 else 0.0
+            if distance > 2.0 * rate * MOST_STEPS:
+                raise InputError("tau", tau, f"so large that {MOST_STEPS} steps of the alternating sampler reach it")
+            needed = max(1, math.ceil(distance / (2.0 * rate)))
             if needed <= steps:
                 return ProximalSchedule(steps, delta_in)
             steps = needed

@@ -32,8 +32,8 @@ def plan(
 ) -> Plan:
     """exp(kap x_1 - c ||x||_p^2) by rejection under cells in (x_1, ||x_2..d||_p).
 
-    Exact for every data set if all records lie on the first axis, or p = 2 (turned; quadratic losses too). For other
-    linear losses with p < 2 it samples data sets on the axis alone, and nothing is proven.
+    Exact for every data set if all records lie on the first axis, or p = 2 (turned; quadratic losses on an l_2 ball
+    too). Other linear losses with p < 2 have ``gopi2022.gibbs``.
 
     Parameters
     ----------

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dpsco_bench.algorithms.gopi2022.setting import (
+    EVALUATED,
     NEEDS,
     PAPER,
-    VARIANTS,
     checked_setting,
     draw,
     draw_plan,
@@ -20,7 +20,7 @@ from dpsco_bench.problems.base import Constants
 SOURCE = f"{PAPER}, Corollaries 2 to 5"
 
 
-@algorithm("gopi2022.hit_and_run", source=SOURCE, needs=NEEDS, variants=VARIANTS, least_norm=1.0)
+@algorithm("gopi2022.hit_and_run", source=SOURCE, needs=NEEDS, variants=EVALUATED, least_norm=1.0)
 def plan(
     c: Constants,
     n: int,

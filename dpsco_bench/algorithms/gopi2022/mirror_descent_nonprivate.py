@@ -1,4 +1,4 @@
-"""Stochastic mirror descent without privacy, beside which the mechanism of Gopi et al. 2022 is put for large epsilon."""
+"""Stochastic mirror descent without privacy: what the mechanism of Gopi et al. 2022 is held against."""
 
 from __future__ import annotations
 

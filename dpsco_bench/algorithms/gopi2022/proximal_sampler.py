@@ -1,13 +1,15 @@
-"""The regularised exponential mechanism by the alternating sampler (Gopi, Lee, Liu, Shen, Tian 2022, Propositions 8, 9)."""
+"""The regularised exponential mechanism by the alternating sampler (Gopi et al. 2022, Propositions 8 and 9)."""
 
 from __future__ import annotations
 
 import math
 
+from scipy.special import expit
+
 from dpsco_bench.algorithms.gopi2022.setting import (
+    EVALUATED,
     NEEDS,
     PAPER,
-    VARIANTS,
     Setting,
     checked_setting,
     draw,
@@ -27,7 +29,7 @@ SOURCE = f"{PAPER}, Propositions 8 and 9"
 STARTS = ("law", "corner")
 
 
-@algorithm("gopi2022.proximal_sampler", source=SOURCE, needs=NEEDS, variants=VARIANTS, least_norm=2.0)
+@algorithm("gopi2022.proximal_sampler", source=SOURCE, needs=NEEDS, variants=EVALUATED, least_norm=2.0)
 def plan(
     c: Constants,
     n: int,
@@ -49,8 +51,8 @@ def plan(
     Parameters
     ----------
     c, n, d, privacy, variant, schedule, theta_convention
-        As for ``gopi2022.reg_exp_mech``; an l_p ball with p >= 2. With the theorem's T, t is taken at delta/2, and tau is
-        delta/2 for ``printed`` (which proves no epsilon, erratum E3) and delta/(2 (1 + e^eps)) for ``replace_one``.
+        As for ``gopi2022.reg_exp_mech``; an l_p ball with p >= 2. With the theorem's T, t is taken at delta/2, and tau
+        is delta/2 for ``printed`` (which proves no epsilon, erratum E3) and delta/(2 (1 + e^eps)) for ``replace_one``.
     sweeps, delta_in : optional
         In place of T and its delta_in. With less of T or more of delta_in, nothing is proven.
     start : str
@@ -60,22 +62,19 @@ def plan(
     s = checked_setting(c, n, d, privacy, variant, SOURCE)
     sampler_status("proximal_sampler", s)  # refuses what it does not sample
     temperature = regularised(s, schedule, theta_convention)
-    tau = 0.5 * privacy.delta / (1.0 if variant == "printed" else 1.0 + math.exp(privacy.epsilon))
+    tau = 0.5 * privacy.delta * (1.0 if variant == "printed" else float(expit(-privacy.epsilon)))
     if start not in STARTS:
         raise InputError("start", start, " or ".join(STARTS), SOURCE)
     chains = _chains(s, temperature)
-    theorem = chains.schedule(tau)
-    steps = theorem.steps if sweeps is None else checked_count("sweeps", sweeps)
-    inner = theorem.delta_in if delta_in is None else delta_in
+    steps = chains.schedule(tau).steps if sweeps is None else checked_count("sweeps", sweeps)
+    inner = chains.clip(tau, steps) if delta_in is None else delta_in
     if not 0.0 < inner <= LARGEST_CLIP:
         raise InputError("delta_in", inner, f"in (0, {LARGEST_CLIP}], where the clip's error is bounded", SOURCE)
     distance = chains.distance(ProximalSchedule(steps, inner))
     proven = start == "law" and distance <= tau * (1.0 + 1e-12)
     query = s.query(temperature, "proven_tv" if proven else "target_law_only", tau)
     options = {"sweeps": steps, "delta_in": inner, "corner": start == "corner"}
-    return plan_of(
-        s, query, "proximal_sampler", theorem_steps=theorem.steps, expected_queries=4.0 * math.e * steps, **options
-    )
+    return plan_of(s, query, "proximal_sampler", expected_queries=4.0 * math.e * steps, **options)
 
 
 def _chains(s: Setting, temperature: Temperature) -> ProximalRate:

@@ -23,7 +23,9 @@ from dpsco_bench.problems.base import Constants, Trait
 PAPER = "Gopi, Lee, Liu, Shen, Tian 2022"
 NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.UNREGULARISED)
 VARIANTS = {"replace_one": ("accounted", "none"), "printed": ("paper", "none")}
-"""``printed``: S = G in the schedule and t = eps/sqrt(2 ln(1/(2 delta))). ``replace_one``: the true S and the exact t."""
+EVALUATED = {"replace_one": ("accounted",), "printed": ("paper",)}
+"""``printed``: S = G and t = eps/sqrt(2 ln(1/(2 delta))) in the schedule. ``replace_one``: the true S, the exact t.
+Samplers of losses that are only evaluated have no limit without noise."""
 CONVENTIONS = ("centred", "diameter")
 SWEEPS = {"gibbs": 1000, "hit_and_run": 1000}
 """Default lengths of chains."""
@@ -57,7 +59,7 @@ class Setting:
 
     @property
     def radius(self) -> float:
-        """R."""
+        """Radius of the domain."""
         return 0.5 * self.c.diameter
 
     @property
@@ -67,14 +69,14 @@ class Setting:
 
     @property
     def regulariser(self) -> NormRegulariser:
-        """R of the geometry."""
+        """The geometry's own."""
         ball = self.c.ball
         if isinstance(ball, SchattenBall):
             return NormRegulariser(self.c.norm, ball.columns, True)
         return NormRegulariser(self.c.norm, self.d)
 
     def parameter(self, delta: float) -> float:
-        """T of the variant at a delta: the paper's, or the exact one."""
+        """Gaussian-DP parameter of the variant at a delta: the paper's, or the exact one."""
         if self.variant == "printed":
             return self.privacy.epsilon / math.sqrt(2.0 * math.log(0.5 / delta))
         return gdp_mu(self.privacy.epsilon, delta)
@@ -139,12 +141,9 @@ def sampler_status(sampler: str, s: Setting, regularised: bool = True) -> str:
     if sampler == "cube_exact" and losses in LINEAR and domain == "linf_ball" and regularised:
         return "exact"
     if sampler == "axis_exact" and lp_ball and 1.0 < p <= 2.0:
-        if (regularised and (losses == "axis_linear" or (losses == "linear" and p == 2.0))) or (
-            losses == "quadratic" and p == 2.0
-        ):
+        along = regularised and (losses == "axis_linear" or (losses == "linear" and p == 2.0))
+        if along or (losses == "quadratic" and p == 2.0):
             return "exact"
-        if losses == "linear" and regularised:
-            return "target_law_only"  # for data sets on the first axis alone
     fits = {
         "radial_exact": lp_ball and losses == ("norm" if regularised else "norm_quadratic"),
         "gibbs": lp_ball and losses in LINEAR and regularised,

@@ -146,7 +146,7 @@ class Target:
 
 
 def _regularised_vertex(slope: np.ndarray, ball: Any, q: float, weight: float) -> np.ndarray | None:
-    """``argmin -<slope, x> + (weight/2) ||x||_q^2`` over an l_p or Schatten ball; None where no closed form is known."""
+    """``argmin -<slope, x> + (weight/2) ||x||_q^2`` over a ball of some norm; None where no closed form is known."""
     if weight == 0.0:
         return np.asarray(ball.minimise_linear(-slope))
     if not isinstance(ball, Ball | LpBall):
