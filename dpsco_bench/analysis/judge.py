@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from dpsco_bench.analysis.bootstrap import summarise
 from dpsco_bench.analysis.cells import band_verdict, explicit_verdict, law_verdict, lower_bound_verdict, shown_verdict
+from dpsco_bench.analysis.certified import GATED, gated
 from dpsco_bench.analysis.evidence import SEVERITY, CellEvidence, job_evidence
 from dpsco_bench.analysis.ordering import (
     AT_END,
@@ -88,12 +89,15 @@ class ClaimJudge:
 
     def _judge(self, part: Part, calibration: str) -> Verdict:
         jobs = [self._jobs[key] for key in self._sources(part, calibration)]
-        needed = jobs + [self._jobs[key] for key in self._sources(part, "none") if part.kind == "rate"]
+        silent = part.kind == "rate" and part.noise_off
+        needed = jobs + [self._jobs[key] for key in self._sources(part, "none") if silent]
         skipped = next((job["skipped"] for job in needed if job["skipped"]), "")
         if skipped:
             verdict = skipped_verdict(part.kind, skipped)
         elif part.kind in _JUDGES:
             verdict = _JUDGES[part.kind](self, part, calibration)
+            if part.kind in GATED:
+                verdict = gated(verdict, part.quantity, self._used_cells(part, calibration))
         else:
             raise InputError(f"kind of {self.claim.id}, part {part.id}", part.kind, "one of " + ", ".join(_JUDGES))
         notes = tuple(verdict.notes) + ((part.note,) if part.note else ())
@@ -132,10 +136,11 @@ class ClaimJudge:
         return used
 
     def _rate(self, part: Part, calibration: str) -> Verdict:
-        cells, silent = self._used_cells(part, calibration), self._used_cells(part, "none")
+        cells = self._used_cells(part, calibration)
+        silent = self._used_cells(part, "none") if part.noise_off else []
         names = (self.claim.id, part.id, calibration)
         fit = self._fit(cells, names)
-        off = fit if calibration == "none" else self._fit(silent, (*names[:2], "none"))
+        off = fit if calibration == "none" else self._fit(silent, (*names[:2], "none")) if silent else None
         bound = get_bound(part.bound)
         full = [bound.value(cell.context) for cell in cells]
         named = bound.named_term or bound.value
@@ -147,12 +152,12 @@ class ClaimJudge:
             claimed_exponent=part.exponent,
             full_bound=full,
             start_risks=[cell.start_risk for cell in cells] if part.quantity == RISK else None,
-            noise_off_slope=np.nan if calibration == "none" else off.slope,
+            noise_off_slope=np.nan if calibration == "none" or off is None else off.slope,
         )
         status = max((cell.calibrated["privacy_status"] for cell in cells), key=SEVERITY.index)
         real = float(np.fmax.reduce([cell.number("epsilon_real") for cell in cells]))
         notes = verdict.notes + wrong_reason_notes(verdict, status, real, cells[0].calibrated["epsilon_real_kind"])
-        if np.isnan(off.slope):
+        if off is not None and np.isnan(off.slope):
             notes += ("noise off: the excess risk is at rounding level and has no slope",)
         problems = {self.claim.part(source).problem for source, _ in self._sources(part, calibration)}
         if part.quantity == RISK and any(problem_class(name).cell_dependent for name in problems):
@@ -311,7 +316,8 @@ def _family_notes(cells: Sequence[CellEvidence], silent: Sequence[CellEvidence])
         ratios = _means(cells)[0] / [cell.start_risk for cell in cells]
         return f"{ratios.min():.2g} to {ratios.max():.2g}"
 
-    return (f"gap over the starting gap: {shares(cells)}; with noise off {shares(silent)}",)
+    off = f"; with noise off {shares(silent)}" if silent else ""
+    return (f"gap over the starting gap: {shares(cells)}{off}",)
 
 
 def _means(cells: Sequence[CellEvidence]) -> tuple[np.ndarray, np.ndarray]:

@@ -10,6 +10,7 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS
+from dpsco_bench.claims.grids import expanded
 from dpsco_bench.errors import InputError
 
 KINDS = ("rate", "explicit", "privacy", "complexity", "band", "law", "control", "lower_bound", "ordering", "shown")
@@ -68,6 +69,7 @@ class Part:
         n, d, epsilon, delta that are not swept.
     sweep : Sweep
         The grid; a part belongs to a profile only if its grid names the profile.
+        In a file, ``grid: {profile: {quantity: values}}`` stands for the sweep over all combinations.
     along : mapping
         What else changes from value to value, by the names of `Sweep.parameter` and profile: lists as long as the grid.
     replicates, data_sets : mapping
@@ -101,6 +103,8 @@ class Part:
     band : list of float
         Allowed range of a `band` part's ratio: risk over the bound if it names one, else over the second used part's;
         of a `control` part, where given, the range of risk over bound.
+    noise_off : bool
+        Whether a `rate` runs its noise-off companion; false where the algorithm has no limit without noise.
     evaluation : str
         ``run`` or ``closed_form``.
     record : float or None
@@ -137,6 +141,7 @@ class Part:
     probability: float | None = None
     rounds: str = ""
     band: list[float] = field(default_factory=list)
+    noise_off: bool = True
     evaluation: str = "run"
     record: float | None = None
     timing: bool = False
@@ -235,7 +240,7 @@ def _check_uses(claim: Claim, part: Part, where: str) -> None:
 
 def _has_rows(part: Part, calibration: str) -> bool:
     """Whether a part has a job under a calibration; rates have a noise-off companion."""
-    return calibration in part.calibrations or (calibration == "none" and part.kind == "rate")
+    return calibration in part.calibrations or (calibration == "none" and part.kind == "rate" and part.noise_off)
 
 
 def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
@@ -247,6 +252,8 @@ def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
         method = {k: values.pop(k) for k in ("algorithm", "variant", "options", "profile_options") if k in values}
         values["methods"] = [method]
     values["methods"] = [_build(Method, m, where) for m in _listed(values.get("methods"), f"{where}: methods")]
+    if "grid" in values:
+        values |= expanded(values.pop("grid"), f"{where}, grid")
     if values.get("sweep"):
         values["sweep"] = _build(Sweep, values["sweep"], f"{where}, sweep")
     part = _build(Part, values, where)
