@@ -22,12 +22,12 @@ from dpsco_bench.analysis.ordering import (
     risk_at,
 )
 from dpsco_bench.analysis.pathwise import is_pathwise, pathwise_verdict
-from dpsco_bench.analysis.rates import complexity_verdict, control_verdict, rate_verdict
+from dpsco_bench.analysis.rates import complexity_verdict, control_verdict, counted_verdict, rate_verdict
 from dpsco_bench.analysis.slopes import fit_rate
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.analysis.verdicts import privacy_verdict, skipped_verdict, wrong_reason_notes
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.model import RISK, Claim, Part, parse_claim
+from dpsco_bench.claims.model import LAW, RISK, Claim, Part, parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.registry import problem_class
 
@@ -209,13 +209,14 @@ class ClaimJudge:
     def _privacy(self, part: Part, calibration: str) -> Verdict:
         cells = self.evidence(part.id, calibration)
         withheld = ""
-        if any(cell.calibrated["privacy_status"] == "target_law_only" for cell in cells):
+        if part.quantity != LAW and any(c.calibrated["privacy_status"] == "target_law_only" for c in cells):
             withheld = "target_law_only: the proof asks for an exact minimiser"
         if any(cell.context.constants.status == "nominal" for cell in cells):
             withheld = "the Lipschitz constant is nominal"
+        of_the_law = part.quantity == LAW
         return privacy_verdict(
-            [cell.number("epsilon_real") for cell in cells],
-            [cell.calibrated["epsilon_real_kind"] for cell in cells],
+            [cell.number(LAW if of_the_law else "epsilon_real") for cell in cells],
+            ["exact" if of_the_law else cell.calibrated["epsilon_real_kind"] for cell in cells],
             [cell.entry["epsilon"] for cell in cells],
             unproven=withheld,
         )
@@ -224,6 +225,8 @@ class ClaimJudge:
         cells = self._used_cells(part, calibration)
         bound = get_bound(part.bound)
         planned = part.quantity == RISK
+        if part.exact and not planned:
+            return counted_verdict(*self._columns(part, calibration)[0], [bound.value(c.context) for c in cells])
         return complexity_verdict(
             [cell.value for cell in cells],
             [cell.number("gradient_evaluations") for cell in cells] if planned else _means(cells)[0],

@@ -23,7 +23,7 @@ RUN = ("rate", "ordering", "law", "control", "lower_bound", "shown")
 """Kinds that run an algorithm, unless they judge the rows of other parts."""
 CONSTANTS = ("stated", "none")
 STATISTICS = ("mean", "max", "fraction")
-RISK = "risk"
+RISK, LAW = "risk", "epsilon_law"
 UNQUANTIFIED = ("privacy", "ordering")
 """Kinds that judge no other quantity than their own."""
 
@@ -83,7 +83,8 @@ class Part:
     tolerance : float
         Fixed before the run: largest difference of slopes; of a `law` the largest relative difference from it.
     exact : bool
-        Whether a `complexity` part compares the counts themselves and not their slopes.
+        Whether a `complexity` part compares the counts themselves and not their slopes: planned ones for equality,
+        measured ones for being at most the formula's within 3 standard errors.
     constant : str
         ``none`` for a `lower_bound` without its constants, which is shown and not judged.
     uses : list of str
@@ -92,7 +93,8 @@ class Part:
         Labels of an `ordering`: the method claimed to be better, then the other.
     quantity : str
         What is judged: the risk, or the name of an extra that the runs noted (`Objective.note`); a `complexity` part
-        then runs, and judges what was counted instead of the plan.
+        then runs, and judges what was counted instead of the plan. Of `privacy` also ``epsilon_law``, that of the
+        target law where nothing is known of the sampler.
     statistic : str
         Of an `explicit` part: ``mean`` (with two standard errors), ``max`` (no replicate may exceed the bound) or
         ``fraction`` (in every cell at least a share `probability` of the replicates is within it).
@@ -299,7 +301,8 @@ def _check_kind(part: Part, where: str) -> None:
 
 def _check_quantity(part: Part, where: str) -> None:
     """What is judged, and by which statistic."""
-    if not part.quantity or (part.quantity != RISK and part.kind in UNQUANTIFIED):
+    own = (RISK, LAW) if part.kind == "privacy" else (RISK,)
+    if not part.quantity or (part.quantity not in own and part.kind in UNQUANTIFIED):
         raise InputError(f"{where}: quantity", part.quantity, f"{RISK}, or for other kinds the name of an extra")
     if part.statistic not in STATISTICS or (part.statistic != "mean" and part.kind != "explicit"):
         raise InputError(f"{where}: statistic", part.statistic, "mean, or for kind explicit also max or fraction")

@@ -6,7 +6,9 @@ from dpsco_bench.errors import InputError
 
 
 def test_all_combinations_the_last_fastest():
-    found = expanded({"ci": {"n": [10, 100], "problem.p": [1.5, 2.0, 1.2]}, "full": {"n": [5], "problem.p": [2.0]}}, "x")
+    found = expanded(
+        {"ci": {"n": [10, 100], "problem.p": [1.5, 2.0, 1.2]}, "full": {"n": [5], "problem.p": [2.0]}}, "x"
+    )
     assert found["sweep"] == {"parameter": "cell", "values": {"ci": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "full": [1.0]}}
     assert found["along"]["n"] == {"ci": [10, 10, 10, 100, 100, 100], "full": [5]}
     assert found["along"]["problem.p"]["ci"] == [1.5, 2.0, 1.2, 1.5, 2.0, 1.2]
