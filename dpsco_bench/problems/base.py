@@ -65,6 +65,8 @@ class Problem:
         True where risks are those of the population and not of the sample.
     has_loss_values : bool
         True where `batch_losses` and the empirical `risk` can be evaluated.
+    closed_form_error, closed_form_remark : float, str
+        Relative numerical error of `expected_gap`, and what its rows must say.
     signal_option : str
         Constructor option, a float, that sets a free signal strength; empty where there is none. Streams are not keyed
         by it (common random numbers), and claims take the largest mean risk over a grid of it.
@@ -83,6 +85,8 @@ class Problem:
     population: ClassVar[bool] = False
     has_loss_values: ClassVar[bool] = False
     signal_option: ClassVar[str] = ""
+    closed_form_error: ClassVar[float] = 1e-12
+    closed_form_remark: ClassVar[str] = ""
     default_dimension: ClassVar[int] = 10
 
     def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
@@ -308,6 +312,12 @@ class Problem:
             Where none is.
         """
         raise InputError("problem", self.name, f"a problem with a closed form for {algorithm}")
+
+    def expected_extras(
+        self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]
+    ) -> dict[str, float]:
+        """What else is known exactly of the output of an algorithm, by name: extras of the rows of `expected_gap`."""
+        return {}
 
     def expected_mean_squared_gradient(self, step: float, steps: int, sigma: float) -> float:
         """Exact ``E mean_k ||grad F(x_k)||^2`` over the first ``steps`` iterates, where a closed form is known."""

@@ -29,7 +29,8 @@ class Constants:
     lipschitz : float
         G, Lipschitz constant of every record's loss ``f_i`` (the regulariser excluded).
     smoothness : float
-        L, Lipschitz constant of every ``grad f_i`` (the regulariser excluded); 0 for linear losses only.
+        L, Lipschitz constant of every ``grad f_i`` (the regulariser excluded); 0 for linear losses, and where
+        there is none.
     strong_convexity : float
         mu of the whole objective (or its Polyak-Lojasiewicz constant); 0 if there is none.
     regularisation : float

@@ -22,7 +22,7 @@ from dpsco_bench.problems.base import Constants, Trait
 
 PAPER = "Gopi, Lee, Liu, Shen, Tian 2022"
 NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.UNREGULARISED)
-VARIANTS = {"replace_one": ("accounted", "none"), "printed": ("paper",)}
+VARIANTS = {"replace_one": ("accounted", "none"), "printed": ("paper", "none")}
 EVALUATED = {"replace_one": ("accounted",), "printed": ("paper",)}
 """``printed``: S = G and t = eps/sqrt(2 ln(1/(2 delta))) in the schedule. ``replace_one``: the true S, the exact t.
 Samplers of losses that are only evaluated have no limit without noise."""
