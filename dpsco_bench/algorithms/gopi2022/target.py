@@ -38,7 +38,7 @@ class Target:
 
     def __init__(self, objective: Objective, regulariser: NormRegulariser | None, sampler: Any, losses: str) -> None:
         self.objective, self.regulariser, self._sampler, self.losses = objective, regulariser, sampler, losses
-        self.constants = objective.problem.constants
+        self.own = objective.problem.own_constants  # of the losses as they are, whatever is declared
         self.ball = objective.domain
         self.rows, self.d = objective.replicates, objective.problem.dimension
         self.queries = np.zeros(self.rows)
@@ -59,7 +59,7 @@ class Target:
         Refusal
             Where none is known.
         """
-        c, losses = self.constants, self.losses
+        c, losses = self.own, self.losses
         own = 0.0 if self.regulariser is None else 2.0 * mu * self.regulariser.coefficient
         if losses in ("norm", "norm_quadratic"):
             self.require_centred_data()
@@ -77,7 +77,7 @@ class Target:
 
     def slopes(self, x: Array) -> np.ndarray:
         """``n grad F_D(x)/G``, for the search over neighbours; not counted."""
-        return self.objective.n * to_numpy(self.objective.exact_gradient(x)) / self.constants.lipschitz
+        return self.objective.n * to_numpy(self.objective.exact_gradient(x)) / self.objective.constants.lipschitz
 
     # --- what samplers look at -------------------------------------------------------------------------------
 
