@@ -127,7 +127,7 @@ class Algorithm:
         records say so by their trait.
         """
         if constants.losses == "hidden":
-            values = "values" if problem.has_loss_values else "hidden"
+            values = "values" if problem.has_loss_values and not problem.population else "hidden"
             constants = replace(constants, losses="linear" if Trait.LINEAR_LOSS in problem.traits else values)
         if Trait.GENERALISED_LINEAR in problem.traits:
             constants = replace(constants, hessian_rank=min(1.0, constants.hessian_rank))

@@ -39,7 +39,10 @@ def matrix_rows(d: int, columns: int) -> int:
 
 def singular_values(x: Array, columns: int) -> Array:
     """Singular values of ``x (..., d)``, decreasing, shape ``(..., columns)``."""
-    return array_namespace(x).linalg.svd(as_matrices(x, columns), full_matrices=False)[1]
+    linalg = array_namespace(x).linalg
+    if hasattr(linalg, "svdvals"):
+        return linalg.svdvals(as_matrices(x, columns))
+    return linalg.svd(as_matrices(x, columns), compute_uv=False)
 
 
 @dataclass(frozen=True)

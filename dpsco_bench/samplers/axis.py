@@ -59,17 +59,15 @@ class AxisEnvelope:
         quantiles = np.clip(AxisLaw(self.p, self.d, self.kap, self.c).quantiles(FINE_CELLS), -1.0, 1.0)
 
         def profile(tau: Array) -> Array:
-            """Largest log density at each tau, over the quantiles of x in the ball."""
+            """Largest log density at each tau, over the quantiles of x, moved into the ball."""
+            reach = ((1.0 - np.minimum(tau, 1.0) ** self.p) ** (1.0 / self.p))[:, None]
             with np.errstate(divide="ignore"):
-                values = self.log_density(quantiles, tau[:, None])
-            reach = (1.0 - np.minimum(tau, 1.0) ** self.p) ** (1.0 / self.p)
-            return np.where(np.abs(quantiles) <= reach[:, None], values, -np.inf).max(axis=1, initial=-1e300)
+                values = self.log_density(np.clip(quantiles, -reach, reach), tau[:, None])
+            return np.asarray(values.max(axis=1))
 
         low, high = bracket(profile, 0.0, 1.0)
-        tails = np.linspace(quantiles[0], quantiles[-1], FINE_CELLS + 1)
-        x = np.concatenate([np.linspace(-1.0, 1.0, UNIFORM_CELLS + 1), quantiles, tails])
-        tau = np.concatenate([np.linspace(0.0, 1.0, UNIFORM_CELLS + 1), np.linspace(low, high, FINE_CELLS + 1)])
-        return np.unique(x), np.unique(tau)
+        x = np.concatenate([quantiles, _edges(-1.0, 1.0, quantiles[0], quantiles[-1])])
+        return np.unique(x), _edges(0.0, 1.0, low, high)
 
     @cached_property
     def bounds(self) -> Array:
@@ -162,6 +160,18 @@ def towards(points: Array, direction: Array) -> Array:
     square = np.sum(normal * normal, axis=1, keepdims=True)
     factor = 2.0 * np.sum(normal * points, axis=1, keepdims=True) / np.where(square > 0, square, 1.0)
     return np.where(length > 0, points - factor * normal, points)
+
+
+def _edges(first: float, last: float, low: float, high: float) -> Array:
+    """Edges of cells on ``[first, last]``: fine ones on ``[low, high]``, outside wider with the distance from there."""
+    away = (high - low) * 2.0 ** np.arange(64.0)
+    edges = [
+        np.linspace(first, last, UNIFORM_CELLS + 1),
+        np.linspace(low, high, FINE_CELLS + 1),
+        low - away,
+        high + away,
+    ]
+    return np.unique(np.clip(np.concatenate(edges), first, last))
 
 
 @lru_cache(maxsize=64)

@@ -60,9 +60,12 @@ class ChainTrace:
         rhat, ess = split_rhat_and_ess(settled) if enough else (math.nan, math.nan)
         return {"rhat": rhat, "ess": ess, "chain_risk": settled.mean(axis=0)}
 
-    def relaxation(self) -> float:
-        """Steps until the mean over the chains has covered ``1 - 1/e`` of its way to the settled mean; NaN if never."""
-        error = self.values.mean(axis=1) - self.settled.mean()
+    def relaxation(self, mean: float | None = None) -> float:
+        """Steps until the mean over the chains has covered ``1 - 1/e`` of its way to ``mean``; NaN if it has not.
+
+        By default to the mean of the second half, which should then be long.
+        """
+        error = self.values.mean(axis=1) - (self.settled.mean() if mean is None else mean)
         target = error[0] / math.e
         below = np.flatnonzero(np.sign(error[0]) * (error - target) <= 0)
         if not below.size or below[0] == 0:

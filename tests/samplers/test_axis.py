@@ -13,6 +13,7 @@ LAWS = [
     (1.5, 16, 2e4, 1e4),
     (1.5, 2, 1e5, 50.0),
     (1.0, 6, 8.0, 6.0),
+    (2.0, 4, 1.4e11, 2.5e7),
 ]
 """The chapter's cases, concentrated laws where tilt and curvature cancel, and a corner."""
 

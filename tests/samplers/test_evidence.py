@@ -66,3 +66,5 @@ def test_relaxation_of_a_decay():
     for t in range(800):
         trace.add(5.0 + 3.0 * np.exp(-t / 40.0) * np.ones(3))
     assert trace.relaxation() == pytest.approx(40.0, rel=1e-2)
+    assert trace.relaxation(5.0) == pytest.approx(40.0, rel=1e-3)
+    assert np.isnan(trace.relaxation(0.0))

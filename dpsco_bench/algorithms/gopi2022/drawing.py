@@ -11,6 +11,7 @@ import numpy as np
 
 from dpsco_bench.algorithms.gopi2022.target import Target
 from dpsco_bench.errors import Refusal
+from dpsco_bench.problems.regularised_law import RegularisedLaw
 from dpsco_bench.samplers.axis import sample_axis, towards
 from dpsco_bench.samplers.cone import cone_lp
 from dpsco_bench.samplers.evidence import ChainTrace
@@ -127,8 +128,11 @@ def proximal_sampler(
     per_call = sampler.queries / sampler.calls
     target.objective.note("queries_per_call", per_call)
     if corner:
-        target.objective.note("relaxation_steps", trace.relaxation())
-        target.objective.note("relaxation_queries", trace.relaxation() * per_call.mean())
+        problem = target.objective.problem
+        settled = problem.mean_excess(k, mu) if isinstance(problem, RegularisedLaw) else None
+        steps = trace.relaxation(settled)
+        target.objective.note("relaxation_steps", steps)
+        target.objective.note("relaxation_queries", steps * per_call.mean())
     note_evidence(target, trace)
     return x
 

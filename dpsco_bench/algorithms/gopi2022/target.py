@@ -60,15 +60,15 @@ class Target:
             Where none is known.
         """
         c, losses = self.own, self.losses
-        own = 0.0 if self.regulariser is None else 2.0 * mu * self.regulariser.coefficient
+        weight = 0.0 if self.regulariser is None else 2.0 * mu * self.regulariser.coefficient
         if losses in ("norm", "norm_quadratic"):
             self.require_centred_data()
             return self._given(np.zeros((self.rows, self.d)))
         if losses == "quadratic":
-            scaled = self.mean_slope() / (c.strong_convexity + own)
+            scaled = self.mean_slope() / (c.strong_convexity + weight)
             return self._given(self.ball.project(scaled))
         if losses in ("linear", "axis_linear") and self.regulariser is not None:
-            found = _regularised_vertex(self.mean_slope(), self.ball, self.regulariser.q, own)
+            found = _regularised_vertex(self.mean_slope(), self.ball, self.regulariser.q, weight)
             if found is not None:
                 return self._given(found)
         raise Refusal(
@@ -98,11 +98,17 @@ class Target:
             raise Refusal(f"radial_exact on {self.objective.problem.name}", reason, "chapter gopi2022, section 2.3")
 
     def values(self, x: np.ndarray, rows: np.ndarray, counted: bool = True) -> np.ndarray:
-        """``F_D`` at points ``(m, d)`` that belong to ``rows (m,)``; n value queries each, none for linear losses."""
+        """``F_D`` at points ``(m, d)`` of ``rows (m,)``, up to a constant.
+
+        Each costs n value queries; for linear losses none.
+        """
         if self.losses in ("linear", "axis_linear"):
             return -np.sum(self._mean_rows()[rows] * x, axis=1)
         if counted:
             self.queries[rows] += self.objective.n
+        if self.losses == "quadratic":  # the risk may be the population's
+            slope = np.sum(self._mean_rows()[rows] * x, axis=1)
+            return 0.5 * self.own.strong_convexity * np.sum(x * x, axis=1) - slope
         given, back = self._spread(x, rows)
         risk = self.objective.problem.risk(self._given(given), self.objective.data)
         return to_numpy(risk).astype(np.float64)[back]
