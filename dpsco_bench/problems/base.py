@@ -279,11 +279,13 @@ class Problem:
     def batch_losses(self, x: Array, data: Any, indices: Array) -> Array:
         """Losses at ``x (R, d)`` of records ``indices (R, W)``, up to a term without x; shape ``(R, W)``.
 
-        Linear losses follow from their gradients.
+        Linear losses follow from their gradients; equal ones are the empirical risk.
         """
+        xp = array_namespace(x)
+        if self.shares_records and not self.population:
+            return xp.broadcast_to(self.risk(x, data)[:, None], indices.shape)
         if Trait.LINEAR_LOSS not in self.traits:
             raise InputError("problem", self.name, "a problem with batch_losses")
-        xp = array_namespace(x)
         one = xp.ones((x.shape[0], 1), dtype=x.dtype)
         columns = [
             xp.sum(self.batch_gradient(x, self.gather(data, indices[:, j : j + 1]), one) * x, axis=-1)

@@ -25,8 +25,9 @@ def sample_gibbs(
     sweeps: int,
     observe: Callable[[Array], None] = lambda x: None,
     scale_move: bool = True,
+    start: Array | None = None,
 ) -> Array:
-    """Last states ``(rows, d)`` of chains that start at the origin, one per row.
+    """Last states ``(rows, d)`` of chains, one per row.
 
     Parameters
     ----------
@@ -43,14 +44,16 @@ def sample_gibbs(
     observe : callable
         Shown the state after each sweep.
     scale_move : bool
-        Without it chains in many dimensions are biased; for tests.
+        Whether to move along the ray; without it chains in many dimensions are biased.
+    start : array (rows, d), optional
+        In the ball; by default the origin.
 
     References
     ----------
     Chapter gopi2022, section 2.4.
     """
     d = v.shape[1]
-    x = np.zeros_like(v)
+    x = np.zeros_like(v) if start is None else np.array(start)
     for sweep in range(sweeps):
         u = draws.uniform("gibbs", sweep, 2 * d + 1)
         _sweep(x, u[:, :d], -np.log(u[:, d : 2 * d]) / c, v, c, q, p, radius)

@@ -142,10 +142,10 @@ class ProximalSampler:
     draws : KeyedDraws
         Source.
     gaussian : callable
-        (name, step, mean (rows, d), sd) -> points of ``exp(-psi - ||. - y||^2/(2 eta))`` and a mask of capped rows,
-        in the mean and standard deviation that completing the square gives.
+        (name, step, mean (m, d), sd, rows (m,)) -> points of ``exp(-psi - ||. - y||^2/(2 eta))`` and a mask of capped
+        ones, in the mean and standard deviation that completing the square gives.
     differences : callable
-        (z, x, indices (rows, W)) -> ``f_j(z) - f_j(x)``, (rows, W).
+        (z (m, d), x (m, d), indices (m, W), rows (m,)) -> ``f_j(z) - f_j(x)``, (m, W).
     n : int
         Number of losses.
     k, curvature, eta : float
@@ -160,8 +160,8 @@ class ProximalSampler:
     def __init__(
         self,
         draws: KeyedDraws,
-        gaussian: Callable[[str, int, Array, float], tuple[Array, Array]],
-        differences: Callable[[Array, Array, Array], Array],
+        gaussian: Callable[[str, int, Array, float, Array], tuple[Array, Array]],
+        differences: Callable[[Array, Array, Array, Array], Array],
         n: int,
         k: float,
         curvature: float,
@@ -185,21 +185,21 @@ class ProximalSampler:
     def oracle(self, t: int, y: Array) -> Array:
         """A draw from ``exp(-k F - psi - ||. - y||^2/(2 eta))`` but for the clip, per row."""
         mean, sd = self._shrink * y, math.sqrt(self.eta * self._shrink)
-        found, todo = np.empty_like(y), np.ones(len(y), dtype=bool)
+        found, rows = np.empty_like(y), np.arange(len(y))
         self.calls += 1
         for attempt in range(MOST_ROUNDS):
-            x, capped = self.gaussian(f"x/{attempt}", t, mean, sd)
-            z, capped_too = self.gaussian(f"z/{attempt}", t, mean, sd)
-            u = self.draws.uniform(f"coins/{attempt}", t, 2)
-            count = np.where(todo, terms(u[:, 0]), 0)
+            x, capped = self.gaussian(f"x/{attempt}", t, mean[rows], sd, rows)
+            z, capped_too = self.gaussian(f"z/{attempt}", t, mean[rows], sd, rows)
+            u = self.draws.uniform(f"coins/{attempt}", t, 2)[rows]
+            count = terms(u[:, 0])
             width = int(count.max()) * (int(count.max()) + 1) // 2
-            indices = self.draws.integers(f"records/{attempt}", t, width, self.n)
-            rho = estimate(count, self.k * self.differences(z, x, indices))
-            self.queries += count * (count + 1)
-            self.capped |= todo & (capped | capped_too)
-            accepted = todo & (u[:, 1] <= 0.5 * np.clip(rho, 0.0, 2.0))
-            found[accepted] = x[accepted]
-            todo &= ~accepted
-            if not todo.any():
+            indices = self.draws.integers(f"records/{attempt}", t, width, self.n)[rows]
+            rho = estimate(count, self.k * self.differences(z, x, indices, rows))
+            self.queries[rows] += count * (count + 1)
+            self.capped[rows] |= capped | capped_too
+            accepted = u[:, 1] <= 0.5 * np.clip(rho, 0.0, 2.0)
+            found[rows[accepted]] = x[accepted]
+            rows = rows[~accepted]
+            if not rows.size:
                 return found
         raise NumericalFailure(f"proximal_sampler: nothing accepted in {MOST_ROUNDS} rounds of step {t}")

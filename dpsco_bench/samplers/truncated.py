@@ -45,7 +45,7 @@ def truncated_exponential(u: Array, slope: Any, high: Any) -> Array:
 
 
 def gaussian_on_ball(
-    draws: KeyedDraws, name: str, step: int, mean: Array, sd: float, p: float, radius: float, cap: int
+    draws: KeyedDraws, name: str, step: int, mean: Array, sd: float, p: float, radius: float, cap: int, rows: Array
 ) -> tuple[Array, Array]:
     """Gaussians ``N(mean, sd^2 I)`` conditioned on the l_p ball, by rejection; on the cube by inversion.
 
@@ -55,26 +55,28 @@ def gaussian_on_ball(
         Source; attempt a of a step reads stream ``name/a``.
     name, step
         Their address.
-    mean : array (rows, d)
+    mean : array (m, d)
     sd, p, radius : float
         > 0; p in [1, inf].
     cap : int
         Most attempts.
+    rows : array (m,)
+        The rows of ``draws`` that ask.
 
     Returns
     -------
-    points : array (rows, d)
+    points : array (m, d)
         In the ball.
-    capped : array (rows,) of bool
+    capped : array (m,) of bool
         Rows for which every attempt failed: their point is the last attempt, shrunk on the sphere.
     """
     if np.isinf(p):
-        u = draws.uniform(f"{name}/0", step, mean.shape[1])
+        u = draws.uniform(f"{name}/0", step, mean.shape[1])[rows]
         return truncated_normal(u, mean, sd, radius), np.zeros(len(mean), dtype=bool)
     points, todo = np.empty_like(mean), np.arange(len(mean))
-    length = np.zeros(len(mean))
     for attempt in range(cap):
-        points[todo] = (mean + sd * ndtri(draws.uniform(f"{name}/{attempt}", step, mean.shape[1])))[todo]
+        u = draws.uniform(f"{name}/{attempt}", step, mean.shape[1])[rows[todo]]
+        points[todo] = mean[todo] + sd * ndtri(u)
         length = np.linalg.norm(points[todo], ord=p, axis=1)
         todo = todo[length > radius]
         if not todo.size:

@@ -37,7 +37,7 @@ def axis_exact(target: Target, k: float, mu: float, draws: KeyedDraws) -> Array:
     slope, radius = target.mean_slope(), target.ball.radius
     coefficient = mu * target.regulariser.coefficient if target.regulariser is not None else 0.0
     if target.losses == "quadratic":
-        coefficient += 0.5 * target.constants.strong_convexity
+        coefficient += 0.5 * target.own.strong_convexity
     c = k * coefficient * radius**2
     if target.ball.p == 2.0:
         return radius * towards(_axis(target, k * radius * np.linalg.norm(slope, axis=1), c, draws), slope)
@@ -58,7 +58,7 @@ def radial_exact(target: Target, k: float, mu: float, draws: KeyedDraws) -> Arra
     ratio of the densities.
     """
     target.require_centred_data()
-    c, regulariser, ball = target.constants, target.regulariser, target.ball
+    c, regulariser, ball = target.own, target.regulariser, target.ball
     if regulariser is None:
         slope = c.lipschitz - c.strong_convexity * ball.radius
         return _radial(target, draws, "", k * slope, 0.5 * k * c.strong_convexity)
@@ -110,13 +110,14 @@ def proximal_sampler(
     """The alternating sampler from a draw of ``exp(-psi)``, or from a corner to see how it relaxes."""
     trace, ball = ChainTrace(sweeps), target.ball
 
-    def gaussian(name: str, step: int, mean: Array, sd: float) -> tuple[Array, Array]:
-        return gaussian_on_ball(draws, name, step, mean, sd, ball.p, ball.radius, MOST_ATTEMPTS)
+    def gaussian(name: str, step: int, mean: Array, sd: float, rows: Array) -> tuple[Array, Array]:
+        return gaussian_on_ball(draws, name, step, mean, sd, ball.p, ball.radius, MOST_ATTEMPTS, rows)
 
-    start, capped = gaussian("start", 0, np.zeros((target.rows, target.d)), 1.0 / math.sqrt(k * mu))
+    centre, everyone = np.zeros((target.rows, target.d)), np.arange(target.rows)
+    start, capped = gaussian("start", 0, centre, 1.0 / math.sqrt(k * mu), everyone)
     if corner:
         start = np.full_like(start, -ball.radius * target.d ** (-1.0 / ball.p))
-    eta = step_size(k, target.constants.lipschitz, delta_in)
+    eta = step_size(k, target.objective.constants.lipschitz, delta_in)
     sampler = ProximalSampler(draws, gaussian, target.differences, target.objective.n, k, k * mu, eta)
     if corner:
         _watch(target, trace, start)

@@ -38,7 +38,7 @@ class Target:
 
     def __init__(self, objective: Objective, regulariser: NormRegulariser | None, sampler: Any, losses: str) -> None:
         self.objective, self.regulariser, self._sampler, self.losses = objective, regulariser, sampler, losses
-        self.constants = objective.problem.constants
+        self.own = objective.problem.own_constants  # of the losses as they are, whatever is declared
         self.ball = objective.domain
         self.rows, self.d = objective.replicates, objective.problem.dimension
         self.queries = np.zeros(self.rows)
@@ -59,7 +59,7 @@ class Target:
         Refusal
             Where none is known.
         """
-        c, losses = self.constants, self.losses
+        c, losses = self.own, self.losses
         own = 0.0 if self.regulariser is None else 2.0 * mu * self.regulariser.coefficient
         if losses in ("norm", "norm_quadratic"):
             self.require_centred_data()
@@ -77,7 +77,7 @@ class Target:
 
     def slopes(self, x: Array) -> np.ndarray:
         """``n grad F_D(x)/G``, for the search over neighbours; not counted."""
-        return self.objective.n * to_numpy(self.objective.exact_gradient(x)) / self.constants.lipschitz
+        return self.objective.n * to_numpy(self.objective.exact_gradient(x)) / self.objective.constants.lipschitz
 
     # --- what samplers look at -------------------------------------------------------------------------------
 
@@ -103,11 +103,9 @@ class Target:
             return -np.sum(self._mean_rows()[rows] * x, axis=1)
         if counted:
             self.queries[rows] += self.objective.n
-        full = np.zeros((self.rows, self.d))
-        full[rows] = x
-        data = self.objective.data
-        given = self.objective.xp.asarray(full, dtype=self.objective.dtype)
-        return to_numpy(self.objective.problem.risk(given, data)).astype(np.float64)[rows]
+        given, back = self._spread(x, rows)
+        risk = self.objective.problem.risk(self._given(given), self.objective.data)
+        return to_numpy(risk).astype(np.float64)[back]
 
     def log_density(self, k: float, mu: float) -> Any:
         """(points (m, d), rows (m,)) -> ``-k (F_D + mu r)``, -inf outside the domain."""
@@ -123,14 +121,26 @@ class Target:
 
         return function
 
-    def differences(self, z: np.ndarray, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
-        """``f_j(z) - f_j(x)`` of records ``indices (R, W)``."""
-        problem, data, xp, dtype = self.objective.problem, self.objective.data, self.objective.xp, self.objective.dtype
-        where = xp.asarray(indices)
+    def differences(self, z: np.ndarray, x: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """``f_j(z) - f_j(x)`` at points ``(m, d)`` of records ``indices (m, W)`` of ``rows (m,)``."""
         if self.losses in ("linear", "axis_linear"):
-            return to_numpy(problem.batch_losses(xp.asarray(z - x, dtype=dtype), data, where)).astype(np.float64)
-        at_z, at_x = (problem.batch_losses(xp.asarray(point, dtype=dtype), data, where) for point in (z, x))
-        return to_numpy(at_z).astype(np.float64) - to_numpy(at_x).astype(np.float64)
+            return self._losses(z - x, indices, rows)
+        return self._losses(z, indices, rows) - self._losses(x, indices, rows)
+
+    def _losses(self, x: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        given, back = self._spread(x, rows)
+        where = self.objective.xp.asarray(self._spread(indices, rows)[0])
+        losses = self.objective.problem.batch_losses(self._given(given), self.objective.data, where)
+        return to_numpy(losses).astype(np.float64)[back]
+
+    def _spread(self, values: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, Any]:
+        """Values ``(m, ...)`` as a problem takes them, and how to get m rows back: zeros elsewhere if rows differ."""
+        problem = self.objective.problem
+        if not problem.draws_per_replicate and not problem.signal_option:
+            return values, slice(None)
+        full = np.zeros((self.rows, *values.shape[1:]), dtype=values.dtype)
+        full[rows] = values
+        return full, rows
 
     def excess(self, x: np.ndarray) -> np.ndarray:
         """Excess risk ``(R,)`` of states, for a measurement only."""
