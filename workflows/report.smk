@@ -22,7 +22,7 @@ rule figures:
 
 rule write_report:
     """The report, one self-contained page, and the tables as Markdown, CSV and LaTeX."""
-    input: flow.verdicts(), flow.figures()
+    input: flow.verdicts(), flow.figures(), flow.standings(), flow.board_figures()
     output:
         page=report(FILES.report, caption="captions/report.rst", category="Report"),
         tables=directory(FILES.tables),

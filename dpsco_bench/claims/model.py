@@ -216,8 +216,8 @@ def parse_claim(entry: Mapping[str, Any]) -> Claim:
     """
     where = f"claim {entry.get('id', '?')}"
     values = dict(entry)
-    values["parts"] = [_parse_part(where, part) for part in _listed(entry.get("parts"), f"{where}: parts")]
-    claim = _build(Claim, values, where)
+    values["parts"] = [_parse_part(where, part) for part in listed(entry.get("parts"), f"{where}: parts")]
+    claim = build_checked(Claim, values, where)
     if not re.fullmatch(r"\w+(\.\w+)+", claim.id) or not claim.parts:
         raise InputError(where, claim.id, "an id paper.name with at least one part")
     ids = [p.id for p in claim.parts]
@@ -253,12 +253,12 @@ def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
     if "algorithm" in values:
         method = {k: values.pop(k) for k in ("algorithm", "variant", "options", "profile_options") if k in values}
         values["methods"] = [method]
-    values["methods"] = [_build(Method, m, where) for m in _listed(values.get("methods"), f"{where}: methods")]
+    values["methods"] = [build_checked(Method, m, where) for m in listed(values.get("methods"), f"{where}: methods")]
     if "grid" in values:
         values |= expanded(values.pop("grid"), f"{where}, grid")
     if values.get("sweep"):
-        values["sweep"] = _build(Sweep, values["sweep"], f"{where}, sweep")
-    part = _build(Part, values, where)
+        values["sweep"] = build_checked(Sweep, values["sweep"], f"{where}, sweep")
+    part = build_checked(Part, values, where)
     _check_part(part, where)
     return part
 
@@ -343,13 +343,15 @@ def _check_profiles(part: Part, where: str) -> None:
             raise InputError(f"{where}: signals of {profile}", grid, "increasing numbers")
 
 
-def _listed(value: Any, where: str) -> list[Any]:
+def listed(value: Any, where: str) -> list[Any]:
+    """A list of a file, empty where it is left out."""
     if not isinstance(value, list | None):
         raise InputError(where, value, "a list")
     return value or []
 
 
-def _build(cls: Any, values: Any, where: str) -> Any:
+def build_checked(cls: Any, values: Any, where: str) -> Any:
+    """A dataclass from a mapping of a file: every key known, every value of the declared type, none missing."""
     if not isinstance(values, Mapping):
         raise InputError(where, values, "a mapping of keys to values")
     known = {f.name: f for f in fields(cls)}

@@ -92,13 +92,13 @@ class AxisLaw:
     @cached_property
     def _nodes(self) -> tuple[np.ndarray, np.ndarray, float]:
         """Distances ``1 - x_1`` (for ``|kap|``), their probabilities, and the log normaliser over ``exp(|kap|)``."""
-        return self._integrate(*bracket(self._log_marginal_of, 0.0, 2.0))
+        return self._integrate(*bracket(self._log_profile, 0.0, 2.0))
 
     def _upper(self, x: float) -> float:
         """``P(x_1 > x)`` for ``|kap|``."""
         if not -1.0 < x < 1.0:
             return float(x <= -1.0)
-        low, high = bracket(self._log_marginal_of, 0.0, 1.0 - x)
+        low, high = bracket(self._log_profile, 0.0, 1.0 - x)
         return float(np.exp(min(0.0, self._integrate(low, high)[2] - self._nodes[2])))
 
     def _integrate(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray, float]:
@@ -120,23 +120,37 @@ class AxisLaw:
         mass = np.exp(log_mass - top)
         return gap, mass / np.sum(mass), float(top + np.log(np.sum(mass)))
 
-    def _log_marginal_of(self, gap: np.ndarray) -> np.ndarray:
-        return self._log_marginal(np.minimum(gap, 2.0 - gap), gap)
+    def _log_profile(self, gap: np.ndarray) -> np.ndarray:
+        """Largest value of the joint log density over tau: where this is tiny, so is the marginal."""
+        tilt, axis, reach = self._slice(np.minimum(gap, 2.0 - gap), gap)
+        if self.d == 1:
+            return tilt
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return tilt + self._log_integrand(axis, self._mode(axis, reach))
 
     def _log_marginal(self, depth: np.ndarray, gap: np.ndarray) -> np.ndarray:
         """Log density of x_1 over ``exp(|kap|)``; ``depth = 1 - |x_1|`` and ``gap = 1 - x_1`` are given exactly."""
-        tilt = -abs(self.kap) * gap
-        log_x = np.log1p(-np.minimum(depth, 1.0), where=depth < 1.0, out=np.full_like(depth, -np.inf))
-        axis = np.exp(self.p * log_x)  # |x_1|^p
+        tilt, axis, reach = self._slice(depth, gap)
         if self.d == 1:
-            return tilt - self.c * np.exp(2.0 * log_x)
+            return tilt
         with np.errstate(divide="ignore", invalid="ignore"):  # an empty slice has measure zero
-            reach = (-np.expm1(self.p * log_x)) ** (1.0 / self.p)
             return tilt + self._log_inner(axis, reach)
+
+    def _slice(self, depth: np.ndarray, gap: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Log density of the axis itself (all of it for d = 1), ``|x_1|^p``, and the largest tau."""
+        log_x = np.log1p(-np.minimum(depth, 1.0), where=depth < 1.0, out=np.full_like(depth, -np.inf))
+        tilt, axis = -abs(self.kap) * gap, np.exp(self.p * log_x)
+        if self.d == 1:
+            tilt = tilt - self.c * np.exp(2.0 * log_x)
+        return tilt, axis, (-np.expm1(self.p * log_x)) ** (1.0 / self.p)
+
+    def _mode(self, axis: np.ndarray, reach: np.ndarray) -> np.ndarray:
+        """Where the integrand over tau is largest."""
+        return _boundary(lambda tau: self._rises(axis, tau), np.zeros_like(reach), reach)
 
     def _log_inner(self, axis: np.ndarray, reach: np.ndarray) -> np.ndarray:
         """Log of the integral of ``tau^(d-2) exp(-c (|x|^p + tau^p)^(2/p))`` over ``tau < reach``; arrays (N,)."""
-        mode = _boundary(lambda tau: self._rises(axis, tau), np.zeros_like(reach), reach)
+        mode = self._mode(axis, reach)
         top = self._log_integrand(axis, mode)
         floor = top - DEPTH
         low = _boundary(lambda tau: self._log_integrand(axis, tau) < floor, np.zeros_like(reach), mode)
