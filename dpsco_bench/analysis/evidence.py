@@ -16,6 +16,7 @@ from dpsco_bench.claims.model import RISK
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, read_extras
 from dpsco_bench.problems.base import Constants
+from dpsco_bench.problems.registry import problem_class
 
 SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
 """Privacy statuses from the best to the worst."""
@@ -23,8 +24,6 @@ _COLUMNS = [
     *("cell", "data_set", "replicate", "checkpoint", "gradient_evaluations", "risk", "start_risk", "warnings"),
     "privacy_status",
 ]
-CLOSED_FORM_ERROR = 1e-12
-"""Relative numerical error of a closed form in float64."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,11 @@ class CellEvidence:
     @property
     def numerical_error(self) -> float | None:
         """Absolute numerical error of an exact cell, None for a simulated one."""
-        return CLOSED_FORM_ERROR * abs(float(self.final.mean())) if self.exact else None
+        return (
+            problem_class(self.entry["problem"]).closed_form_error * abs(float(self.final.mean()))
+            if self.exact
+            else None
+        )
 
     @property
     def context(self) -> BoundContext:

@@ -123,6 +123,11 @@ def _about_price(report: Mapping[str, Any], paper: Mapping[str, Any], accounted:
         if paper["noise"].get(name)
     ]
     extra = [f"noise of its own on `{name}`" for name in accounted["noise"] if name not in paper["noise"]]
-    cost = evaluations / paper["gradient_evaluations"]
-    price = "as many gradient evaluations" if cost == 1 else f"{cost:.3g} times the gradient evaluations"
-    return [f"{goal} {', '.join([*ratios, *extra])}, and {price}."]
+    return [f"{goal} {', '.join([*ratios, *extra])}, and {_price(evaluations, paper['gradient_evaluations'])}."]
+
+
+def _price(evaluations: float, paper: float) -> str:
+    """Gradient evaluations beside the paper's, in words."""
+    if evaluations == paper:
+        return "as many gradient evaluations" if paper else "no gradients"
+    return f"{evaluations / paper:.3g} times the gradient evaluations"

@@ -64,8 +64,11 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
 
 
 def calibration_json(variant: str, plan: Plan, calibrated: Calibration) -> dict[str, Any]:
-    """Flatten a calibrated plan."""
+    """Flatten a calibrated plan; of a draw with what is known of its sampler and its target law."""
+    charge = calibrated.charge
+    drawn = ("epsilon_law", "tau", "sampler_status") if charge.sampler_status else ()
     return {
+        **{name: getattr(charge, name) for name in drawn},
         "variant": variant,
         "schedule": {k: list(v) if isinstance(v, tuple) else v for k, v in plan.schedule.items()},
         "scales": dict(calibrated.scales),

@@ -186,7 +186,9 @@ def _closed_form(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapp
     found: list[list[Block]] = []
     for cell in cells:
         entry = cell.problem_entry
-        risk = measure.closed_form(entry, cell.algorithm_entry.id, calibrated["schedule"], calibrated["scales"])
+        known = (cell.algorithm_entry.id, calibrated["schedule"], calibrated["scales"])
+        risk = measure.closed_form(entry, *known)
+        extras = {name: np.array([value]) for name, value in entry.expected_extras(*known).items()}
         objective = make_objective(cell, cell.draw_data(job["seed"], 0), (job["seed"], 0, 0, 1))
         block = {
             "data_set": 0,
@@ -195,7 +197,9 @@ def _closed_form(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapp
             "gradient_evaluations": float(calibrated["gradient_evaluations"]),
             "risk": np.array([risk]),
             "start_risk": measure.at_start(objective)[:1],
-            "warnings": "",
+            "warnings": entry.closed_form_remark,
+            "sampler_status": "",  # nothing is drawn
+            EXTRAS: extras,
         }
         found.append([block])
     return found

@@ -14,6 +14,7 @@ def privacy_status(
     constants: str,
     calibration: str,
     exact_minimiser: bool = False,
+    sampler_status: str = "",
 ) -> str:
     """Status of a run's privacy.
 
@@ -29,18 +30,23 @@ def privacy_status(
         ``none`` has no noise and status ``none``.
     exact_minimiser : bool
         Whether the proof speaks of an exact minimiser where an iterative one is computed.
+    sampler_status : str
+        Of a drawn output (`queries.SAMPLER_STATUSES`); a sampler without a proof has nothing but its target law.
 
     Returns
     -------
     str
         ``proven``: upper or exact and at most the claim. ``exceeds_claim``: exact or lower and above the claim.
-        ``target_law_only``: as proven, but for the law that an exact minimiser has.
+        ``target_law_only``: as proven, but for the law that an exact minimiser has; or a draw of a sampler without a
+        proof, whatever epsilon its target law has.
         Everything else is ``unproven``: an upper bound above the claim refutes nothing.
     """
     if calibration == "none":
         return "none"
     if constants == "nominal":
         return "unproven"
+    if sampler_status == "target_law_only":
+        return "target_law_only"
     limit = epsilon_claimed * (1.0 + ROUNDING)
     if kind in ("upper", "exact") and epsilon_real <= limit:
         return "target_law_only" if exact_minimiser else "proven"
