@@ -15,6 +15,7 @@ LAYERS = (
     ("errors",),
     ("jsonio", "paths"),
     ("backend", "rng"),
+    ("laws",),
     ("geometry", "datasets", "problems"),
     ("samplers", "privacy"),
     ("algorithms",),

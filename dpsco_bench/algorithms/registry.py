@@ -123,8 +123,12 @@ class Algorithm:
     def visible_constants(self, constants: Constants, problem: Problem) -> Constants:
         """Hide a Polyak-Lojasiewicz constant from an algorithm that would take it for strong convexity.
 
-        Generalised linear records have Hessians of rank 1 with a fixed range, whether they declare it or not.
+        Generalised linear records have Hessians of rank 1 with a fixed range, whether they declare it or not; linear
+        records say so by their trait.
         """
+        if constants.losses == "hidden":
+            values = "values" if problem.has_loss_values and not problem.population else "hidden"
+            constants = replace(constants, losses="linear" if Trait.LINEAR_LOSS in problem.traits else values)
         if Trait.GENERALISED_LINEAR in problem.traits:
             constants = replace(constants, hessian_rank=min(1.0, constants.hessian_rank))
         if Trait.STRONGLY_CONVEX in problem.traits or Trait.POLYAK_LOJASIEWICZ in self.needs:

@@ -14,8 +14,9 @@ import pyarrow.compute as pc
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.results import CERTIFIED, DEMOTED, FINAL, read_extras
+from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, read_extras
 from dpsco_bench.problems.base import Constants
+from dpsco_bench.problems.registry import problem_class
 
 SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
 """Privacy statuses from the best to the worst."""
@@ -23,8 +24,6 @@ _COLUMNS = [
     *("cell", "data_set", "replicate", "checkpoint", "gradient_evaluations", "risk", "start_risk", "warnings"),
     "privacy_status",
 ]
-CLOSED_FORM_ERROR = 1e-12
-"""Relative numerical error of a closed form in float64."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,11 @@ class CellEvidence:
     @property
     def numerical_error(self) -> float | None:
         """Absolute numerical error of an exact cell, None for a simulated one."""
-        return CLOSED_FORM_ERROR * abs(float(self.final.mean())) if self.exact else None
+        return (
+            problem_class(self.entry["problem"]).closed_form_error * abs(float(self.final.mean()))
+            if self.exact
+            else None
+        )
 
     @property
     def context(self) -> BoundContext:
@@ -121,6 +124,8 @@ def job_evidence(
     table = None if table is None else table.select(_COLUMNS)
     grids: dict[tuple[str, float], list[CellEvidence]] = {}
     for entry, calibrated in zip(job["cells"], calibrations["cells"], strict=True):
+        if "refused" in calibrated:
+            continue
         rows = None if table is None else table.filter(pc.equal(table["cell"], entry["cell"]))
         cell = _with_extras(_cell_evidence(job, entry, calibrated, rows), noted.get(entry["cell"], {}), quantity)
         key = (entry["method"], entry["value"]) if entry.get("signal") is not None else (str(entry["cell"]), math.nan)
@@ -149,6 +154,8 @@ def _largest(grid: list[CellEvidence]) -> CellEvidence:
 
 def _noted(table: pa.Table) -> dict[int, dict[str, np.ndarray]]:
     """Extras of the final outputs by cell, ``(data_sets, replicates)``; without names that a row lacks."""
+    if EXTRAS not in table.column_names:  # written by an earlier version
+        return {}
     final = table.filter(pc.equal(table["checkpoint"], FINAL))
     extras = read_extras(final)
     if not extras:

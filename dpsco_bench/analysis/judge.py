@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from dpsco_bench.analysis.bootstrap import summarise
 from dpsco_bench.analysis.cells import band_verdict, explicit_verdict, law_verdict, lower_bound_verdict, shown_verdict
+from dpsco_bench.analysis.certified import GATED, gated
 from dpsco_bench.analysis.evidence import SEVERITY, CellEvidence, job_evidence
 from dpsco_bench.analysis.ordering import (
     AT_END,
@@ -21,12 +22,12 @@ from dpsco_bench.analysis.ordering import (
     risk_at,
 )
 from dpsco_bench.analysis.pathwise import is_pathwise, pathwise_verdict
-from dpsco_bench.analysis.rates import complexity_verdict, control_verdict, rate_verdict
+from dpsco_bench.analysis.rates import complexity_verdict, control_verdict, counted_verdict, rate_verdict
 from dpsco_bench.analysis.slopes import fit_rate
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.analysis.verdicts import privacy_verdict, skipped_verdict, wrong_reason_notes
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.model import RISK, Claim, Part, parse_claim
+from dpsco_bench.claims.model import LAW, RISK, Claim, Part, parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.registry import problem_class
 
@@ -88,12 +89,15 @@ class ClaimJudge:
 
     def _judge(self, part: Part, calibration: str) -> Verdict:
         jobs = [self._jobs[key] for key in self._sources(part, calibration)]
-        needed = jobs + [self._jobs[key] for key in self._sources(part, "none") if part.kind == "rate"]
+        silent = part.kind == "rate" and part.noise_off
+        needed = jobs + [self._jobs[key] for key in self._sources(part, "none") if silent]
         skipped = next((job["skipped"] for job in needed if job["skipped"]), "")
         if skipped:
             verdict = skipped_verdict(part.kind, skipped)
         elif part.kind in _JUDGES:
             verdict = _JUDGES[part.kind](self, part, calibration)
+            if part.kind in GATED:
+                verdict = gated(verdict, part.quantity, self._used_cells(part, calibration))
         else:
             raise InputError(f"kind of {self.claim.id}, part {part.id}", part.kind, "one of " + ", ".join(_JUDGES))
         notes = tuple(verdict.notes) + ((part.note,) if part.note else ())
@@ -132,10 +136,11 @@ class ClaimJudge:
         return used
 
     def _rate(self, part: Part, calibration: str) -> Verdict:
-        cells, silent = self._used_cells(part, calibration), self._used_cells(part, "none")
+        cells = self._used_cells(part, calibration)
+        silent = self._used_cells(part, "none") if part.noise_off else []
         names = (self.claim.id, part.id, calibration)
         fit = self._fit(cells, names)
-        off = fit if calibration == "none" else self._fit(silent, (*names[:2], "none"))
+        off = fit if calibration == "none" else self._fit(silent, (*names[:2], "none")) if silent else None
         bound = get_bound(part.bound)
         full = [bound.value(cell.context) for cell in cells]
         named = bound.named_term or bound.value
@@ -147,12 +152,12 @@ class ClaimJudge:
             claimed_exponent=part.exponent,
             full_bound=full,
             start_risks=[cell.start_risk for cell in cells] if part.quantity == RISK else None,
-            noise_off_slope=np.nan if calibration == "none" else off.slope,
+            noise_off_slope=np.nan if calibration == "none" or off is None else off.slope,
         )
         status = max((cell.calibrated["privacy_status"] for cell in cells), key=SEVERITY.index)
         real = float(np.fmax.reduce([cell.number("epsilon_real") for cell in cells]))
         notes = verdict.notes + wrong_reason_notes(verdict, status, real, cells[0].calibrated["epsilon_real_kind"])
-        if np.isnan(off.slope):
+        if off is not None and np.isnan(off.slope):
             notes += ("noise off: the excess risk is at rounding level and has no slope",)
         problems = {self.claim.part(source).problem for source, _ in self._sources(part, calibration)}
         if part.quantity == RISK and any(problem_class(name).cell_dependent for name in problems):
@@ -204,13 +209,14 @@ class ClaimJudge:
     def _privacy(self, part: Part, calibration: str) -> Verdict:
         cells = self.evidence(part.id, calibration)
         withheld = ""
-        if any(cell.calibrated["privacy_status"] == "target_law_only" for cell in cells):
+        if part.quantity != LAW and any(c.calibrated["privacy_status"] == "target_law_only" for c in cells):
             withheld = "target_law_only: the proof asks for an exact minimiser"
         if any(cell.context.constants.status == "nominal" for cell in cells):
             withheld = "the Lipschitz constant is nominal"
+        of_the_law = part.quantity == LAW
         return privacy_verdict(
-            [cell.number("epsilon_real") for cell in cells],
-            [cell.calibrated["epsilon_real_kind"] for cell in cells],
+            [cell.number(LAW if of_the_law else "epsilon_real") for cell in cells],
+            ["exact" if of_the_law else cell.calibrated["epsilon_real_kind"] for cell in cells],
             [cell.entry["epsilon"] for cell in cells],
             unproven=withheld,
         )
@@ -219,6 +225,8 @@ class ClaimJudge:
         cells = self._used_cells(part, calibration)
         bound = get_bound(part.bound)
         planned = part.quantity == RISK
+        if part.exact and not planned:
+            return counted_verdict(*self._columns(part, calibration)[0], [bound.value(c.context) for c in cells])
         return complexity_verdict(
             [cell.value for cell in cells],
             [cell.number("gradient_evaluations") for cell in cells] if planned else _means(cells)[0],
@@ -311,7 +319,8 @@ def _family_notes(cells: Sequence[CellEvidence], silent: Sequence[CellEvidence])
         ratios = _means(cells)[0] / [cell.start_risk for cell in cells]
         return f"{ratios.min():.2g} to {ratios.max():.2g}"
 
-    return (f"gap over the starting gap: {shares(cells)}; with noise off {shares(silent)}",)
+    off = f"; with noise off {shares(silent)}" if silent else ""
+    return (f"gap over the starting gap: {shares(cells)}{off}",)
 
 
 def _means(cells: Sequence[CellEvidence]) -> tuple[np.ndarray, np.ndarray]:

@@ -22,6 +22,8 @@ SATURATION = 0.9
 """A mean risk above this share of the starting point's risk says nothing about a rate."""
 DOMINANCE = 0.5
 """A named term below this share of the full bound cannot be observed."""
+COUNT_ERRORS = 3.0
+"""Standard errors by which a measured count may exceed its formula."""
 COMPLEXITY_TOLERANCE = 0.05
 
 
@@ -264,4 +266,38 @@ def complexity_verdict(
         bound_slope=b,
         claimed_exponent=claimed_exponent,
         tolerance=tolerance,
+    )
+
+
+def counted_verdict(
+    values: ArrayLike, mean: ArrayLike, stderr: ArrayLike, formula: ArrayLike, *, parameter: str = ""
+) -> Verdict:
+    """Whether mean measured counts are at most the formula's, within 3 standard errors.
+
+    Parameters
+    ----------
+    values, mean, stderr, formula : array_like
+        Swept values, means of the counts with their standard errors, and the formula's, shape ``(cells,)``.
+    parameter : str
+        Name of the swept parameter.
+
+    Returns
+    -------
+    Verdict
+        ``match`` or ``fails``.
+    """
+    x, m = np.atleast_1d(np.asarray(values, dtype=np.float64)), np.asarray(mean, dtype=np.float64)
+    s, b = np.asarray(stderr, dtype=np.float64), np.asarray(formula, dtype=np.float64)
+    worst = int(np.argmax((m - COUNT_ERRORS * s) / b))
+    good = bool(m[worst] - COUNT_ERRORS * s[worst] <= b[worst])
+    reason = f"mean count {m[worst]:.4g} +- {s[worst]:.2g}, {'at most' if good else 'above'} {b[worst]:.4g}"
+    return Verdict(
+        "match" if good else "fails",
+        "complexity",
+        reason,
+        parameter=parameter,
+        values=tuple(x.tolist()),
+        mean=tuple(m.tolist()),
+        stderr=tuple(s.tolist()),
+        bound=tuple(b.tolist()),
     )

@@ -44,7 +44,7 @@ def part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any
         Resolved jobs with their ``key`` and ``calibration_key``.
     """
     jobs = [_job(claim, part, profile, calibration, settings) for calibration in part.calibrations]
-    if part.kind == "rate" and "none" not in part.calibrations:
+    if part.kind == "rate" and part.noise_off and "none" not in part.calibrations:
         jobs.append(_job(claim, part, profile, "none", settings))
     return jobs
 
@@ -78,6 +78,11 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Map
             for signal in part.signals.get(profile, [None]):
                 found = pinned(cell if signal is None else _at_signal(part, cell, signal), job["data_root"])
                 job["cells"].append({"cell": len(job["cells"]), **found})
+    return finished(job)
+
+
+def finished(job: dict[str, Any]) -> dict[str, Any]:
+    """A job with its reason to be skipped, if any, and the keys of its calibrations and of its numbers."""
     job["skipped"] = _skip_reason(job)
     job["calibration_key"] = _digest(
         _numbers(job, calibrating=True), _modules(job, CALIBRATION_MODULES), job["plugins"]

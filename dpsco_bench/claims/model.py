@@ -10,6 +10,7 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS
+from dpsco_bench.claims.grids import expanded
 from dpsco_bench.errors import InputError
 
 KINDS = ("rate", "explicit", "privacy", "complexity", "band", "law", "control", "lower_bound", "ordering", "shown")
@@ -22,7 +23,7 @@ RUN = ("rate", "ordering", "law", "control", "lower_bound", "shown")
 """Kinds that run an algorithm, unless they judge the rows of other parts."""
 CONSTANTS = ("stated", "none")
 STATISTICS = ("mean", "max", "fraction")
-RISK = "risk"
+RISK, LAW = "risk", "epsilon_law"
 UNQUANTIFIED = ("privacy", "ordering")
 """Kinds that judge no other quantity than their own."""
 
@@ -68,6 +69,7 @@ class Part:
         n, d, epsilon, delta that are not swept.
     sweep : Sweep
         The grid; a part belongs to a profile only if its grid names the profile.
+        In a file, ``grid: {profile: {quantity: values}}`` stands for the sweep over all combinations.
     along : mapping
         What else changes from value to value, by the names of `Sweep.parameter` and profile: lists as long as the grid.
     replicates, data_sets : mapping
@@ -81,7 +83,8 @@ class Part:
     tolerance : float
         Fixed before the run: largest difference of slopes; of a `law` the largest relative difference from it.
     exact : bool
-        Whether a `complexity` part compares the counts themselves and not their slopes.
+        Whether a `complexity` part compares the counts themselves and not their slopes: planned ones for equality,
+        measured ones for being at most the formula's within 3 standard errors.
     constant : str
         ``none`` for a `lower_bound` without its constants, which is shown and not judged.
     uses : list of str
@@ -90,7 +93,8 @@ class Part:
         Labels of an `ordering`: the method claimed to be better, then the other.
     quantity : str
         What is judged: the risk, or the name of an extra that the runs noted (`Objective.note`); a `complexity` part
-        then runs, and judges what was counted instead of the plan.
+        then runs, and judges what was counted instead of the plan. Of `privacy` also ``epsilon_law``, that of the
+        target law where nothing is known of the sampler.
     statistic : str
         Of an `explicit` part: ``mean`` (with two standard errors), ``max`` (no replicate may exceed the bound) or
         ``fraction`` (in every cell at least a share `probability` of the replicates is within it).
@@ -101,6 +105,8 @@ class Part:
     band : list of float
         Allowed range of a `band` part's ratio: risk over the bound if it names one, else over the second used part's;
         of a `control` part, where given, the range of risk over bound.
+    noise_off : bool
+        Whether a `rate` runs its noise-off companion; false where the algorithm has no limit without noise.
     evaluation : str
         ``run`` or ``closed_form``.
     record : float or None
@@ -137,6 +143,7 @@ class Part:
     probability: float | None = None
     rounds: str = ""
     band: list[float] = field(default_factory=list)
+    noise_off: bool = True
     evaluation: str = "run"
     record: float | None = None
     timing: bool = False
@@ -209,8 +216,8 @@ def parse_claim(entry: Mapping[str, Any]) -> Claim:
     """
     where = f"claim {entry.get('id', '?')}"
     values = dict(entry)
-    values["parts"] = [_parse_part(where, part) for part in _listed(entry.get("parts"), f"{where}: parts")]
-    claim = _build(Claim, values, where)
+    values["parts"] = [_parse_part(where, part) for part in listed(entry.get("parts"), f"{where}: parts")]
+    claim = build_checked(Claim, values, where)
     if not re.fullmatch(r"\w+(\.\w+)+", claim.id) or not claim.parts:
         raise InputError(where, claim.id, "an id paper.name with at least one part")
     ids = [p.id for p in claim.parts]
@@ -235,7 +242,7 @@ def _check_uses(claim: Claim, part: Part, where: str) -> None:
 
 def _has_rows(part: Part, calibration: str) -> bool:
     """Whether a part has a job under a calibration; rates have a noise-off companion."""
-    return calibration in part.calibrations or (calibration == "none" and part.kind == "rate")
+    return calibration in part.calibrations or (calibration == "none" and part.kind == "rate" and part.noise_off)
 
 
 def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
@@ -246,10 +253,12 @@ def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
     if "algorithm" in values:
         method = {k: values.pop(k) for k in ("algorithm", "variant", "options", "profile_options") if k in values}
         values["methods"] = [method]
-    values["methods"] = [_build(Method, m, where) for m in _listed(values.get("methods"), f"{where}: methods")]
+    values["methods"] = [build_checked(Method, m, where) for m in listed(values.get("methods"), f"{where}: methods")]
+    if "grid" in values:
+        values |= expanded(values.pop("grid"), f"{where}, grid")
     if values.get("sweep"):
-        values["sweep"] = _build(Sweep, values["sweep"], f"{where}, sweep")
-    part = _build(Part, values, where)
+        values["sweep"] = build_checked(Sweep, values["sweep"], f"{where}, sweep")
+    part = build_checked(Part, values, where)
     _check_part(part, where)
     return part
 
@@ -292,7 +301,8 @@ def _check_kind(part: Part, where: str) -> None:
 
 def _check_quantity(part: Part, where: str) -> None:
     """What is judged, and by which statistic."""
-    if not part.quantity or (part.quantity != RISK and part.kind in UNQUANTIFIED):
+    own = (RISK, LAW) if part.kind == "privacy" else (RISK,)
+    if not part.quantity or (part.quantity not in own and part.kind in UNQUANTIFIED):
         raise InputError(f"{where}: quantity", part.quantity, f"{RISK}, or for other kinds the name of an extra")
     if part.statistic not in STATISTICS or (part.statistic != "mean" and part.kind != "explicit"):
         raise InputError(f"{where}: statistic", part.statistic, "mean, or for kind explicit also max or fraction")
@@ -333,13 +343,15 @@ def _check_profiles(part: Part, where: str) -> None:
             raise InputError(f"{where}: signals of {profile}", grid, "increasing numbers")
 
 
-def _listed(value: Any, where: str) -> list[Any]:
+def listed(value: Any, where: str) -> list[Any]:
+    """A list of a file, empty where it is left out."""
     if not isinstance(value, list | None):
         raise InputError(where, value, "a list")
     return value or []
 
 
-def _build(cls: Any, values: Any, where: str) -> Any:
+def build_checked(cls: Any, values: Any, where: str) -> Any:
+    """A dataclass from a mapping of a file: every key known, every value of the declared type, none missing."""
     if not isinstance(values, Mapping):
         raise InputError(where, values, "a mapping of keys to values")
     known = {f.name: f for f in fields(cls)}

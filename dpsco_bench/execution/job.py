@@ -47,7 +47,8 @@ def execute(
         return join_blocks([], {"job": {"skipped": job["skipped"]}, "calibrations": {}})
     tables: list[pa.Table] = []
     done = 0
-    for group in signal_groups(zip(job["cells"], calibrations["cells"], strict=True)):
+    entries = zip(job["cells"], calibrations["cells"], strict=True)
+    for group in signal_groups(entry for entry in entries if "refused" not in entry[1]):
         cells = [located(entry, job["data_root"]) for entry, _ in group]
         make = _closed_form if job.get("evaluation") == "closed_form" else _run
         for cell, (_, calibrated), found in zip(cells, group, make(job, cells, group[0][1]), strict=True):
@@ -185,7 +186,9 @@ def _closed_form(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapp
     found: list[list[Block]] = []
     for cell in cells:
         entry = cell.problem_entry
-        risk = measure.closed_form(entry, cell.algorithm_entry.id, calibrated["schedule"], calibrated["scales"])
+        known = (cell.algorithm_entry.id, calibrated["schedule"], calibrated["scales"])
+        risk = measure.closed_form(entry, *known)
+        extras = {name: np.array([value]) for name, value in entry.expected_extras(*known).items()}
         objective = make_objective(cell, cell.draw_data(job["seed"], 0), (job["seed"], 0, 0, 1))
         block = {
             "data_set": 0,
@@ -194,7 +197,9 @@ def _closed_form(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapp
             "gradient_evaluations": float(calibrated["gradient_evaluations"]),
             "risk": np.array([risk]),
             "start_risk": measure.at_start(objective)[:1],
-            "warnings": "",
+            "warnings": entry.closed_form_remark,
+            "sampler_status": "",  # nothing is drawn
+            EXTRAS: extras,
         }
         found.append([block])
     return found

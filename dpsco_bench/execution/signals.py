@@ -10,7 +10,9 @@ import numpy as np
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, Query
+from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.problems.registry import problem_class
+from dpsco_bench.samplers.keyed import KeyedDraws
 
 Array = Any
 Entry = tuple[Mapping[str, Any], Mapping[str, Any]]
@@ -56,6 +58,9 @@ class SharedNoise(Mechanism):
     def _noise(self, query: Query, step: int, dim: int) -> Array | None:
         noise = super()._noise(query, step, dim)
         return None if noise is None else self.xp.tile(noise, (self._signals, 1))
+
+    def _randomness(self, query: DrawQuery, step: int, copies: int = 1) -> tuple[float, KeyedDraws] | None:
+        return super()._randomness(query, step, self._signals)
 
     def _batch_arrays(self, query: Query, step: int) -> tuple[np.ndarray, np.ndarray]:
         indices, mask = super()._batch_arrays(query, step)

@@ -1,4 +1,4 @@
-"""Feasible sets around the origin by name: balls of l_p norms and the sets of `geometry.sets`."""
+"""Feasible sets around the origin by name: balls of l_p and Schatten norms and the sets of `geometry.sets`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.lp import minimise_linear_lp, project_l1, project_l2, project_lp
 from dpsco_bench.geometry.norms import checked_exponent, dual_exponent, l1_norm, l2_norm, largest, lp_norm
+from dpsco_bench.geometry.schatten import read_parameters, schatten_ball
 from dpsco_bench.geometry.sets import CentredSet, GroupBall, KSupportBall, SubspaceBall
 from dpsco_bench.geometry.width import mean_largest, mean_length, simulated_width
 
@@ -21,8 +22,16 @@ __all__ = [
 Array = Any
 
 BALLS = ("l1_ball", "l2_ball")
-SETS = (*BALLS, "linf_ball", "lp_ball:p", "k_support_ball:k", "group_ball:b", "subspace_ball:k")
-"""Names of feasible sets: p a number in [1, inf], k and b (the block size) integers."""
+SETS = (
+    *BALLS,
+    "linf_ball",
+    "lp_ball:p",
+    "k_support_ball:k",
+    "group_ball:b",
+    "subspace_ball:k",
+    "schatten_ball:p:columns",
+)
+"""Names of feasible sets: p a number in [1, inf]; k, b (the block size) and the number of columns integers."""
 
 
 class FeasibleSet(Protocol):
@@ -199,4 +208,5 @@ _PARAMETRISED: dict[str, tuple[Any, Any]] = {
     "k_support_ball": (int, KSupportBall),
     "group_ball": (int, GroupBall),
     "subspace_ball": (int, SubspaceBall),
+    "schatten_ball": (read_parameters, schatten_ball),
 }

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import shrunk_height
 from dpsco_bench.geometry.norms import checked_exponent, largest, lp_norm, nonzero, square_gradient
 from dpsco_bench.geometry.penalised import penalised_step
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
 
 Array = Any
+
+
+class MirrorNorm(Protocol):
+    """What a squared norm needs to be a mirror map."""
+
+    @property
+    def r(self) -> float:
+        """Exponent of the dual norm."""
+
+    @property
+    def dual(self) -> float:
+        """s, exponent of the norm, in (1, 2]."""
+
+    @property
+    def kappa(self) -> float:
+        """Twice its coefficient."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +36,7 @@ class SmoothMirror:
 
     Attributes
     ----------
-    norm : SmoothNorm
+    norm : SmoothNorm or NormRegulariser
         Gives r, kappa and s.
 
     References
@@ -29,7 +44,7 @@ class SmoothMirror:
     Bassily, Guzman, Nandi 2021, Algorithm 2; Su, Zhao, Wang 2023, Algorithms 3, 4 and 7.
     """
 
-    norm: SmoothNorm
+    norm: MirrorNorm
 
     def potential(self, x: Array) -> Array:
         """``Phi(x)`` of ``x (..., d)``, shape ``(..., 1)``."""

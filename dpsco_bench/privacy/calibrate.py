@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants import gaussian, pld
 from dpsco_bench.privacy.charge import Charge, Composition
-from dpsco_bench.privacy.composition import alone, perturbation, replacement, sampled, shifts
+from dpsco_bench.privacy.composition import alone, draw, perturbation, replacement, sampled, shifts
 from dpsco_bench.privacy.composition.refutation import lower_bound
 from dpsco_bench.privacy.ledger import privacy_status
 from dpsco_bench.privacy.plan import Plan, Poisson, SingleIndex, WithReplacement
@@ -17,6 +17,7 @@ from dpsco_bench.privacy.queries import CoveringQuery
 from dpsco_bench.privacy.spec import PrivacySpec
 
 COMPOSITIONS = (
+    draw.COMPOSITION,
     shifts.COMPOSITION,
     replacement.COMPOSITION,
     sampled.COMPOSITION,
@@ -75,7 +76,15 @@ def calibrate(plan: Plan, privacy: PrivacySpec, calibration: str, constants: str
     charged = decisive_charge(plan, scales, privacy)
     covered = any(isinstance(q, CoveringQuery) for q in plan.queries)
     exact_minimiser = any(q.exact_minimiser for q in plan.queries) and not covered
-    status = privacy_status(charged.kind, charged.epsilon, privacy.epsilon, constants, calibration, exact_minimiser)
+    status = privacy_status(
+        charged.kind,
+        charged.epsilon,
+        privacy.epsilon,
+        constants,
+        calibration,
+        exact_minimiser,
+        charged.sampler_status,
+    )
     return Calibration(calibration, scales, charged, status)
 
 

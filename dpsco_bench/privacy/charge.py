@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -21,11 +22,20 @@ class Charge:
         ``exact``, ``upper`` or ``lower``.
     accountant : str
         Name and version.
+    epsilon_law : float
+        Of a draw: epsilon of its target law; NaN for all other plans.
+    tau : float
+        Of a draw: proven total variation distance of its sampler from that law; NaN where none is known.
+    sampler_status : str
+        Of a draw: see `queries.SAMPLER_STATUSES`; empty for all other plans.
     """
 
     epsilon: float
     kind: str
     accountant: str
+    epsilon_law: float = math.nan
+    tau: float = math.nan
+    sampler_status: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ def privacy_status(
     constants: str,
     calibration: str,
     exact_minimiser: bool = False,
+    sampler_status: str = "",
 ) -> str:
     """Status of a run's privacy.
 
@@ -29,21 +30,59 @@ def privacy_status(
         ``none`` has no noise and status ``none``.
     exact_minimiser : bool
         Whether the proof speaks of an exact minimiser where an iterative one is computed.
+    sampler_status : str
+        Of a drawn output (`queries.SAMPLER_STATUSES`); a sampler without a proof has nothing but its target law.
 
     Returns
     -------
     str
         ``proven``: upper or exact and at most the claim. ``exceeds_claim``: exact or lower and above the claim.
-        ``target_law_only``: as proven, but for the law that an exact minimiser has.
+        ``target_law_only``: as proven, but for the law that an exact minimiser has; or a draw of a sampler without a
+        proof, whatever epsilon its target law has.
         Everything else is ``unproven``: an upper bound above the claim refutes nothing.
     """
     if calibration == "none":
         return "none"
     if constants == "nominal":
         return "unproven"
+    if sampler_status == "target_law_only":
+        return "target_law_only"
     limit = epsilon_claimed * (1.0 + ROUNDING)
     if kind in ("upper", "exact") and epsilon_real <= limit:
         return "target_law_only" if exact_minimiser else "proven"
     if kind in ("exact", "lower") and epsilon_real > limit:
         return "exceeds_claim"
     return "unproven"
+
+
+def draw_statement(
+    sampler_status: str, epsilon_real: float | None, epsilon_law: float | None, tau: float | None, delta: float
+) -> str:
+    """What may be said of a drawn output, in words; a draw without a proof is never given a bare (epsilon, delta).
+
+    Parameters
+    ----------
+    sampler_status : str
+        One of `queries.SAMPLER_STATUSES`.
+    epsilon_real, epsilon_law, tau : float or None
+        As the accountant gave them; None stands for NaN.
+    delta : float
+        Of the claim.
+
+    References
+    ----------
+    Chapter gopi2022, section 2.0.
+    """
+    law = (
+        "the target law is not private"
+        if epsilon_law is None
+        else f"the target law is ({epsilon_law:.4g}, {delta:g})-DP"
+    )
+    if sampler_status == "target_law_only":
+        return f"{law}; this run is NOT proven private"
+    known = epsilon_real is not None and epsilon_real == epsilon_real
+    if sampler_status == "exact" and known:
+        return f"({epsilon_real:.4g}, {delta:g})-DP (real arithmetic)"
+    if known:
+        return f"({epsilon_real:.4g}, {delta:g})-DP, tau = {tau:.3g}"
+    return f"{law}, the draw within tau = {tau:.3g} of it; for that tau no epsilon reaches delta"

@@ -12,10 +12,12 @@ from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.laws import NOISE_LAWS
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, Poisson, Query, SingleIndex, WithReplacement
+from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.problems.base import Batch
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream, scaled
 from dpsco_bench.samplers import noisy_minimum
+from dpsco_bench.samplers.keyed import KeyedDraws
 from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, uniform_indices
 
 Array = Any
@@ -79,7 +81,7 @@ class Mechanism:
         name : str
             A declared query.
         value : array (R, k) or object of that ``shape``
-            What the query's kind answers about: a vector, the scores of the candidates, a perturbed objective.
+            What the query's kind answers about: a vector, the scores of the candidates, a perturbed objective, a law.
         step : int
             Which of the declared releases.
 
@@ -95,6 +97,8 @@ class Mechanism:
             noise on another value.
         """
         query = self._spend(name, step)
+        if isinstance(query, DrawQuery):
+            return query.answer(value, self._randomness(query, step))
         if isinstance(query, NoisyMinimumQuery) and query.lazy and value.shape[-1] >= noisy_minimum.LEAST_SCORES:
             return self._lazy_minimum(query, value, step)
         return query.answer(value, self._noise(query, step, value.shape[-1]))
@@ -163,6 +167,16 @@ class Mechanism:
             first, block = step, self._scaled(query, scaled(drawn, scale, self.dtype), step)
             self._blocks[label] = (first, block)
         return block[step - first, :, :]
+
+    def _randomness(self, query: DrawQuery, step: int, copies: int = 1) -> tuple[float, KeyedDraws] | None:
+        """Scale and keyed random numbers of one draw, on the host for every namespace; None for scale 0."""
+        scale = self.scales[query.name]
+        if scale == 0.0:
+            return None
+        names = f"draw/{query.name}/{step}"
+        return scale, KeyedDraws(
+            lambda name: self._stream(f"{names}/{name}", np), self._first, self._replicates, copies
+        )
 
     def _lazy_minimum(self, query: NoisyMinimumQuery, value: Array, step: int) -> Array:
         """Answer lazily the rows for which that is faster, the others from all their noise."""

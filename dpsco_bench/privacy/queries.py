@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.laws.temperature import Temperature
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, ObjectiveQuery, Query
 
 LOSS_CLASSES = ("linear", "glm", "any")
+SAMPLER_STATUSES = ("exact", "proven_tv", "target_law_only")
+"""What is known of a sampler: exact draws whatever the data, a proven total variation distance, or neither."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,3 +162,67 @@ class CoveringQuery(GaussianQuery):
     Given the exact minimiser, which an objective query of the same plan releases, nothing else depends on the data: so
     the pair is private although the solver stops early.
     """
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawQuery(Query):
+    """One draw from ``exp(-k (F_D + mu r))``: the regularised exponential mechanism, `releases` of them independent.
+
+    Between replace-one neighbours ``n F_D`` changes by a function of Lipschitz constant S; the sensitivity is ``S/G``.
+    The scale sets the temperature: ``k, mu = temperature.at(scale)``, and one draw of the target law is
+    ``(sensitivity/scale)``-GDP, which two Gaussians attain.
+
+    Attributes
+    ----------
+    temperature : Temperature
+        The schedule.
+    sampler_status : str
+        One of `SAMPLER_STATUSES`.
+    tau : float
+        Total variation distance of a ``proven_tv`` sampler from the target law; 0 for the others.
+    target_delta : float
+        The delta at which the accounted calibration sets the target law.
+    dual : float
+        Order of the norm in which gradients are measured.
+
+    References
+    ----------
+    Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2; chapter gopi2022, section 2.0.
+    """
+
+    temperature: Temperature
+    sampler_status: str
+    target_delta: float
+    tau: float = 0.0
+    dual: float = 2.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.sampler_status not in SAMPLER_STATUSES:
+            raise InputError(f"sampler_status of {self.name}", self.sampler_status, ", ".join(SAMPLER_STATUSES))
+        if (self.tau > 0) != (self.sampler_status == "proven_tv"):
+            raise InputError(f"tau of {self.name}", self.tau, "> 0 for proven_tv and 0 otherwise")
+
+    @property
+    def law(self) -> str:
+        """No additive noise."""
+        return "draw"
+
+    @property
+    def norm(self) -> float:
+        """That of gradients."""
+        return self.dual
+
+    def answer(self, value: Any, noise: Any) -> Any:
+        """A point ``(R, d)``: drawn with ``noise`` as source of randomness and scale, or for None the limit of scale 0.
+
+        ``value`` has ``draw(k, mu, randomness)`` and ``minimiser(mu)``.
+        """
+        if noise is None:
+            return value.minimiser(self.temperature.at(0.0)[1])
+        scale, randomness = noise
+        return value.draw(*self.temperature.at(scale), randomness)
+
+    def exposed(self, value: Any, answer: Any) -> Any:
+        """``n grad F_D/G`` at the drawn point: its change between neighbours is that of the exponent's slope."""
+        return value.slopes(answer)

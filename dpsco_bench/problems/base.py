@@ -63,6 +63,10 @@ class Problem:
         True where every replicate has a sample of its own (see `sample`) instead of one data set for all.
     population : bool
         True where risks are those of the population and not of the sample.
+    has_loss_values : bool
+        True where `batch_losses` and the empirical `risk` can be evaluated.
+    closed_form_error, closed_form_remark : float, str
+        Relative numerical error of `expected_gap`, and what its rows must say.
     signal_option : str
         Constructor option, a float, that sets a free signal strength; empty where there is none. Streams are not keyed
         by it (common random numbers), and claims take the largest mean risk over a grid of it.
@@ -79,7 +83,10 @@ class Problem:
     file_options: ClassVar[tuple[str, ...]] = ()
     draws_per_replicate: ClassVar[bool] = False
     population: ClassVar[bool] = False
+    has_loss_values: ClassVar[bool] = False
     signal_option: ClassVar[str] = ""
+    closed_form_error: ClassVar[float] = 1e-12
+    closed_form_remark: ClassVar[str] = ""
     default_dimension: ClassVar[int] = 10
 
     def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
@@ -269,6 +276,23 @@ class Problem:
         """Weighted sum over a batch ``features (R, W, d)``, ``weights (R, W)`` of loss gradients; shape ``(R, d)``."""
         raise InputError("problem", self.name, "a problem with batch_gradient")
 
+    def batch_losses(self, x: Array, data: Any, indices: Array) -> Array:
+        """Losses at ``x (R, d)`` of records ``indices (R, W)``, up to a term without x; shape ``(R, W)``.
+
+        Linear losses follow from their gradients; equal ones are the empirical risk.
+        """
+        xp = array_namespace(x)
+        if self.shares_records and not self.population:
+            return xp.broadcast_to(self.risk(x, data)[:, None], indices.shape)
+        if Trait.LINEAR_LOSS not in self.traits:
+            raise InputError("problem", self.name, "a problem with batch_losses")
+        one = xp.ones((x.shape[0], 1), dtype=x.dtype)
+        columns = [
+            xp.sum(self.batch_gradient(x, self.gather(data, indices[:, j : j + 1]), one) * x, axis=-1)
+            for j in range(indices.shape[1])
+        ]
+        return xp.stack(columns, axis=1)
+
     def risk(self, x: Array, data: Any) -> Array:
         """Risk with the regulariser, shape ``(R,)``: empirical, or the population's where `population`."""
         raise InputError("problem", self.name, "a problem with risk")
@@ -290,6 +314,12 @@ class Problem:
             Where none is.
         """
         raise InputError("problem", self.name, f"a problem with a closed form for {algorithm}")
+
+    def expected_extras(
+        self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]
+    ) -> dict[str, float]:
+        """What else is known exactly of the output of an algorithm, by name: extras of the rows of `expected_gap`."""
+        return {}
 
     def expected_mean_squared_gradient(self, step: float, steps: int, sigma: float) -> float:
         """Exact ``E mean_k ||grad F(x_k)||^2`` over the first ``steps`` iterates, where a closed form is known."""

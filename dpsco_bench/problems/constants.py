@@ -11,6 +11,11 @@ import numpy as np
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import FeasibleSet, feasible_set
 
+LOSSES = ("hidden", "values", "linear", "axis_linear", "quadratic", "norm", "norm_quadratic")
+"""``hidden``: gradients alone are at hand. ``values``: losses and their empirical mean can be evaluated. ``linear``:
+``-<x, s>``; ``axis_linear``: the same with s on the first axis. ``quadratic``: ``(mu/2) ||x - s||_2^2``. ``norm``:
+``G ||x - s||`` in the norm of the domain. ``norm_quadratic``: ``a ||x - s|| + (mu/2) ||x||_2^2``, ``G = a + mu R``."""
+
 
 @dataclass(frozen=True)
 class Constants:
@@ -24,7 +29,8 @@ class Constants:
     lipschitz : float
         G, Lipschitz constant of every record's loss ``f_i`` (the regulariser excluded).
     smoothness : float
-        L, Lipschitz constant of every ``grad f_i`` (the regulariser excluded); 0 for linear losses only.
+        L, Lipschitz constant of every ``grad f_i`` (the regulariser excluded); 0 for linear losses, and where
+        there is none.
     strong_convexity : float
         mu of the whole objective (or its Polyak-Lojasiewicz constant); 0 if there is none.
     regularisation : float
@@ -48,8 +54,13 @@ class Constants:
     hessian_rank : float
         Largest rank of the part of a record's Hessian that depends on the data, where its range is the same at every
         point: 0 for linear and mean losses, 1 for generalised linear ones; infinite where nothing is known.
+    loss_range : float
+        S: Lipschitz constant, in the norm of G, of the difference of any two records' losses; 0 stands for 2 G (see
+        `loss_difference`).
     domain : str
         ``space``, or the name of the feasible set (see `traits.domain_traits`).
+    losses : str
+        One of `LOSSES`: what every record of every data set is known to be.
     status : str
         ``global`` where `lipschitz` and `smoothness` hold on the whole domain, ``nominal`` where only declared.
     """
@@ -66,7 +77,9 @@ class Constants:
     gradient_deviation: float = 0.0
     gradient_range: float = 0.0
     hessian_rank: float = math.inf
+    loss_range: float = 0.0
     domain: str = "space"
+    losses: str = "hidden"
     status: str = "global"
 
     def __post_init__(self) -> None:
@@ -79,6 +92,8 @@ class Constants:
         if (self.domain == "space") != (self.diameter == 0):
             allowed = "0, the domain being the whole space" if self.domain == "space" else "a finite number > 0"
             raise InputError("diameter", self.diameter, allowed)
+        if self.losses not in LOSSES:
+            raise InputError("losses", self.losses, "one of " + ", ".join(LOSSES))
         if self.domain.startswith("lp_ball:"):  # one name for each set
             object.__setattr__(self, "domain", feasible_set(self.domain, 1.0).name)
 
@@ -113,6 +128,11 @@ class Constants:
         return self.gradient_range or 2.0 * self.lipschitz
 
     @property
+    def loss_difference(self) -> float:
+        """Lipschitz constant of the difference of two records' losses: as declared, else 2 G."""
+        return self.loss_range or 2.0 * self.lipschitz
+
+    @property
     def ball(self) -> FeasibleSet | None:
         """The feasible set that domain and diameter describe.
 
@@ -142,6 +162,7 @@ class Constants:
         stronger = (
             any(getattr(new, name) < getattr(self, name) for name in _UPPER_BOUNDS)
             or new.gradient_difference < self.gradient_difference
+            or new.loss_difference < self.loss_difference
             or new.strong_convexity > self.strong_convexity
             or new.regularisation != self.regularisation
             or new.gauge_convexity > self.gauge_convexity
@@ -153,7 +174,7 @@ class Constants:
 _POSITIVE = ("lipschitz", "initial_gap")
 _UNBOUNDED = ("norm", "hessian_rank")
 _UPPER_BOUNDS = ("lipschitz", "smoothness", "diameter", "gradient_deviation", "hessian_rank")
-_LABELS = ("domain", "status")
+_LABELS = ("domain", "losses", "status")
 
 
 def constant_names() -> tuple[str, ...]:

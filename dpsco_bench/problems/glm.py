@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,8 @@ def record_blocks(data: Data, replicates: int) -> Iterator[Data]:
 class GeneralisedLinear(Problem):
     """``F(x) = mean_i loss(<a_i, x>, y_i) + (lambda/2) ||x||^2`` with rows of norm at most 1."""
 
+    has_loss_values: ClassVar[bool] = True
+
     def loss(self, margins: Array, labels: Array) -> Array:
         """Loss as a function of the margin; broadcasting shapes."""
         raise InputError("problem", self.name, "a generalised linear problem that defines it")
@@ -56,6 +58,11 @@ class GeneralisedLinear(Problem):
         margins = xp.matmul(batch.features, x[:, :, None])[:, :, 0]
         slopes = self.slope(margins, batch.labels) * weights
         return xp.matmul(slopes[:, None, :], batch.features)[:, 0, :]
+
+    def batch_losses(self, x: Array, data: Data, indices: Array) -> Array:
+        """Losses of the margins, shape ``(R, W)``."""
+        rows = self.gather(data, indices)
+        return self.loss(array_namespace(x).matmul(rows.features, x[:, :, None])[:, :, 0], rows.labels)
 
     def risk(self, x: Array, data: Data) -> Array:
         """Mean loss plus the ridge term, shape ``(R,)``."""

@@ -42,6 +42,7 @@ DOMAIN_TRAITS = {
     "k_support_ball": _SYMMETRIC,
     "group_ball": _SYMMETRIC,
     "subspace_ball": _SYMMETRIC,
+    "schatten_ball": _SYMMETRIC,
     "polytope": frozenset({Trait.POLYTOPE}),
 }
 """What a domain is, by its name without the parameter."""

@@ -1,5 +1,6 @@
 """What the benchmark compares computes the same numbers, given the same noise."""
 
+import random
 from dataclasses import replace
 
 import numpy as np
@@ -7,9 +8,11 @@ import pytest
 from scipy import stats
 
 from dpsco_bench.bench import jax_peer, products
+from dpsco_bench.bench.chains import P, one_chain
 from dpsco_bench.bench.generalised import gamma_and_power
 from dpsco_bench.bench.noisy_sgd import Task, batched_run, project
 from dpsco_bench.bench.scripts import draw_only, single_run
+from dpsco_bench.laws.axis import AxisLaw
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 
@@ -79,3 +82,9 @@ def test_gamma_and_power_have_the_law_of_the_generalised_gaussian():
     assert stats.kstest(np.sum(np.abs(z) ** 3, axis=1) ** (1 / 3), stats.chi(5).cdf).pvalue > 1e-3
     own = Stream(stream_key(0, "bench", "law")).generalised_gaussian(0, 1, 0, 20_000, 5, 3.0)
     np.testing.assert_allclose(np.mean(z**2), np.mean(own.astype(np.float64) ** 2), rtol=0.03)
+
+
+def test_the_script_of_one_chain_has_the_law_of_the_batched_chains():
+    generator = random.Random(1)
+    ends = np.array([one_chain([6.0, 0.0, 0.0], 3.0, P, 25, generator)[0] for _ in range(600)])
+    assert abs(ends.mean() - AxisLaw(P, 3, 6.0, 3.0).mean()) < 4 * ends.std() / np.sqrt(600)

@@ -9,14 +9,14 @@ from functools import cached_property, partial
 import numpy as np
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.backend.namespace import to_numpy
+from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Poisson, WithReplacement
-from dpsco_bench.privacy.queries import CoveringQuery
+from dpsco_bench.privacy.queries import CoveringQuery, DrawQuery
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import DOMAIN_TRAITS, Constants, Data, Draws, Trait
@@ -153,6 +153,60 @@ class LinearRecords(SteepQuadratic):
         return records
 
 
+class AxisRecords(LinearRecords):
+    """``-<a, x>`` with ``a = +-e_1`` on the unit l_p ball."""
+
+    def __init__(self, domain, p):
+        super().__init__(domain, p)
+        self.name = f"axis_{domain}"
+        self.declared = replace(self.declared, losses="axis_linear")
+
+    def _unit(self, rows):
+        return np.sign(rows[:, :1]) * np.eye(1, self.dimension)
+
+
+class Quadratic(GeneralisedLinear):
+    """``(1/2) ||x - a||^2`` with ``||a|| <= 1/2`` on the unit l2 ball: G = 3/2, S = 1."""
+
+    name = "quadratic_on_ball"
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX})
+    isotropic_curvature = 1.0
+
+    @property
+    def own_constants(self):
+        return Constants(
+            1.5, 1.0, strong_convexity=1.0, diameter=2.0, domain="l2_ball", loss_range=1.0, losses="quadratic"
+        )
+
+    def draw(self, n, streams):
+        rows = streams("features").normal(0, 1, 0, n, self.dimension)[0].astype(np.float64)
+        return Data(n, 0.5 * rows / np.linalg.norm(rows, axis=1, keepdims=True), np.zeros(n))
+
+    def mean_gradient(self, x, data):
+        return x - array_namespace(x).mean(data.features, axis=0)
+
+    def batch_gradient(self, x, batch, weights):
+        xp = array_namespace(x)
+        return xp.sum((x[:, None, :] - batch.features) * weights[:, :, None], axis=1)
+
+    def batch_losses(self, x, data, indices):
+        xp = array_namespace(x)
+        return 0.5 * xp.sum((x[:, None, :] - self.gather(data, indices).features) ** 2, axis=-1)
+
+    def risk(self, x, data):
+        xp = array_namespace(x)
+        return 0.5 * xp.mean(xp.sum((x[:, None, :] - data.features) ** 2, axis=-1), axis=-1)
+
+    def optimal_risk(self, data):
+        mean = np.mean(data.features, axis=0)
+        return 0.5 * float(np.mean(np.sum((mean - data.features) ** 2, axis=-1)))
+
+    def domain_records(self, count, seed):
+        rows = np.random.default_rng(seed).standard_normal((count, self.dimension))
+        rows[:2] = np.eye(2, self.dimension)[[0, 0]] * np.array([[1.0], [-1.0]])
+        return Data(count, 0.5 * rows / np.linalg.norm(rows, axis=1, keepdims=True), np.zeros(count))
+
+
 class LpPseudoHuber(PseudoHuber):
     """The same losses on the whole space with their constants in l_p, without a regulariser."""
 
@@ -207,10 +261,25 @@ BLUNT = {
 OWN_OPTIONS = {
     "su2023.nrmd": {"steps": 12},  # alpha <= beta asks for many steps, or many more records
     "su2023.shuffled_truncated_md": {"steps": 6, "range_constant": 2.0},
+    "gopi2022.gibbs": {"sweeps": 6},
+    "gopi2022.hit_and_run": {"sweeps": 6},
+    "gopi2022.proximal_sampler": {"sweeps": 3, "delta_in": 0.05},
 }
 PLACES = {"su2023.phased_dp_sgd": (0, 12, 18, 21)}
 """Records at which the search looks, where the first and the last do not enter every query: one of each phase."""
-PROBLEM_KEYS = ("p", "norm", "d", "domain", "gauge_convexity", "gradient_deviation", "gamma", "truncation", "T", "step")
+PROBLEM_KEYS = (
+    "p",
+    "norm",
+    "d",
+    "domain",
+    "diameter",
+    "gauge_convexity",
+    "gradient_deviation",
+    "gamma",
+    "truncation",
+    "T",
+    "step",
+)
 """What a plan may say that a problem lacks, besides traits."""
 NATURAL = ("bassily2021.noisy_sgd",)
 """Algorithms whose schedule is short enough as it is, and has another form with a given number of steps."""
@@ -248,6 +317,11 @@ class Case:
     @property
     def noisy(self):
         return self.calibration != "none" and bool(self.plan.queries)
+
+    @property
+    def drawn(self):
+        """Whether the output is a draw and not a function of released values with noise."""
+        return any(isinstance(q, DrawQuery) for q in self.plan.queries)
 
     @cached_property
     def data(self):
@@ -388,6 +462,7 @@ def tiny_problems():
     own = [PseudoHuber(DIMENSION), PseudoHuberOnBall(DIMENSION), PseudoHuberOnL1Ball(DIMENSION)]
     on_lp = [kind(*ball) for kind in (SteepQuadratic, LinearRecords) for ball in LP_BALLS]
     on_lp += [LpPseudoHuber(DIMENSION), *(HeavyRecords(*ball) for ball in LP_BALLS[1:3])]
+    on_lp += [AxisRecords(*LP_BALLS[1]), Quadratic(DIMENSION)]
     wide = [get_problem("cube_fixed", 24).at(RECORDS, PRIVACY.epsilon, PRIVACY.delta)]
     return [*own, *on_lp, *map(tiny, names), *wide]
 
@@ -398,7 +473,8 @@ def compatible(algorithm, problem, variant, options):
     if algorithm.id in LOOSE and constants.diameter > WIDEST:
         return False
     nearly_linear = isinstance(problem, SteepQuadratic) and not isinstance(problem, HeavyRecords)
-    if nearly_linear and not {Trait.LP_BALL, Trait.POLYTOPE} & set(algorithm.needs):
+    own_norm = {Trait.LP_BALL, Trait.POLYTOPE} & set(algorithm.needs) or algorithm.least_norm < 2
+    if nearly_linear and not own_norm:
         return False  # nearly linear: differences of gradients are far below what they may be
     try:
         algorithm.check_problem(problem)
@@ -435,6 +511,7 @@ def one_problem_each(cases):
 
 NOISY = [c for c in CASES if c.noisy]
 SILENT = [c for c in CASES if not c.noisy]
+ADDITIVE, DRAWN = [c for c in NOISY if not c.drawn], [c for c in NOISY if c.drawn]
 # Nominal constants prove no sensitivity, a plan with leaks does not claim to be all, and there are no neighbours where
 # all records are equal or every replicate has a sample of its own.
 SEARCHABLE = [
@@ -447,10 +524,11 @@ SEARCHABLE = [
 ]
 SELECTIONS = {
     "case": CASES,
-    "noisy_case": NOISY,
+    "noisy_case": ADDITIVE,
+    "drawn_case": DRAWN,
     "silent_case": SILENT,
-    "law_case": one_problem_each(NOISY),  # noise and batches know the plan alone, so one problem will do
-    "charged_case": [c for c in one_problem_each(NOISY) if not c.plan.unprotected],  # those with a finite epsilon
+    "law_case": one_problem_each(ADDITIVE),  # noise and batches know the plan alone, so one problem will do
+    "charged_case": [c for c in one_problem_each(NOISY) if np.isfinite(c.calibrated.charge.epsilon)],
     "symmetric_case": [c for c in SILENT if c.algorithm.order_invariant and c.data.features is not None],
     "searchable_case": SEARCHABLE,
     "sharp_case": [

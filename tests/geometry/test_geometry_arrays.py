@@ -11,7 +11,7 @@ from dpsco_bench.geometry.smooth_norm import SmoothNorm
 D = 12
 NAMES = (
     "l1_ball", "l2_ball", "linf_ball", "lp_ball:1.01", "lp_ball:1.5", "lp_ball:4", "k_support_ball:1",
-    "k_support_ball:5", "k_support_ball:12", "group_ball:4", "subspace_ball:5",
+    "k_support_ball:5", "k_support_ball:12", "group_ball:4", "subspace_ball:5", "schatten_ball:1.5:3",
 )  # fmt: skip
 MIRRORS = ((1.0, "best"), (1.01, "best"), (1.5, "q"), (1.3, "sec2"), (2.0, "best"))
 

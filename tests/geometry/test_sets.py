@@ -13,7 +13,8 @@ from dpsco_bench.geometry.ball import Ball, LpBall, feasible_set
 NAMES = (
     "l1_ball", "l2_ball", "linf_ball", "lp_ball:1.01", "lp_ball:1.5", "lp_ball:3", "lp_ball:50", "k_support_ball:1",
     "k_support_ball:2", "k_support_ball:5", "k_support_ball:11", "k_support_ball:12", "group_ball:1", "group_ball:3",
-    "group_ball:12", "subspace_ball:1", "subspace_ball:5", "subspace_ball:12",
+    "group_ball:12", "subspace_ball:1", "subspace_ball:5", "subspace_ball:12", "schatten_ball:1.0:3",
+    "schatten_ball:1.5:3", "schatten_ball:4.0:2", "schatten_ball:inf:1",
 )  # fmt: skip
 DIMENSION = 12
 SCALES = (1e-200, 1e-8, 0.1, 1.0, 1.0000001, 30.0, 1e8, 1e200, 1e300)
@@ -88,6 +89,8 @@ def test_radii_are_attained(name):
     """The Euclidean diameter by a vertex or the flat vector, the inradius by the flat vector or a coordinate."""
     C, d = feasible_set(name, 2.0), DIMENSION
     flat, first = np.ones((1, d)), np.eye(1, d)
+    if name.startswith("schatten"):  # equal singular values
+        flat = np.eye(d // C.columns, C.columns).reshape(1, d)
     longest = max(np.linalg.norm(C.minimise_linear(z)) for z in (flat, first))
     assert 0.5 * C.euclidean_diameter(d) == pytest.approx(longest)
     narrowest = min(C.support(z)[0, 0] / np.linalg.norm(z) for z in (flat, first, np.eye(d)[-1:]))
@@ -177,7 +180,8 @@ def test_names_are_canonical():
 @pytest.mark.parametrize(
     "name",
     ["l3_ball", "space", "", "l1_ball:1", "lp_ball", "lp_ball:", "lp_ball:x", "lp_ball:0.5", "lp_ball:nan",
-     "k_support_ball", "k_support_ball:0", "k_support_ball:1.5", "group_ball:-1", "subspace_ball:0"],
+     "k_support_ball", "k_support_ball:0", "k_support_ball:1.5", "group_ball:-1", "subspace_ball:0",
+     "schatten_ball:2", "schatten_ball:2:", "schatten_ball:2:1.5", "schatten_ball:0.5:3", "schatten_ball:1:0"],
 )  # fmt: skip
 def test_unknown_names_are_refused(name):
     with pytest.raises(InputError):

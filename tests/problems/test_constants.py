@@ -212,6 +212,8 @@ def test_norms_and_ranks_may_be_infinite_and_norms_are_at_least_one():
         ({"gradient_deviation": 2.0}, "global"),
         ({"gradient_range": 1.0}, "nominal"),
         ({"gradient_range": 3.0}, "global"),
+        ({"loss_range": 1.0}, "nominal"),
+        ({"loss_range": 3.0}, "global"),
         ({"hessian_rank": 0}, "nominal"),
     ],
 )

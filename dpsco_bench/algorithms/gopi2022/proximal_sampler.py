@@ -1,0 +1,94 @@
+"""The regularised exponential mechanism by the alternating sampler (Gopi et al. 2022, Propositions 8 and 9)."""
+
+from __future__ import annotations
+
+import math
+
+from scipy.special import expit
+
+from dpsco_bench.algorithms.gopi2022.setting import (
+    EVALUATED,
+    NEEDS,
+    PAPER,
+    Setting,
+    checked_setting,
+    draw,
+    plan_of,
+    regularised,
+    sampler_status,
+)
+from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.laws.temperature import Temperature
+from dpsco_bench.privacy.accountants.total_variation import total_delta
+from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants
+from dpsco_bench.samplers.proximal import LARGEST_CLIP, ProximalRate, ProximalSchedule
+
+SOURCE = f"{PAPER}, Propositions 8 and 9"
+STARTS = ("law", "corner")
+
+
+@algorithm("gopi2022.proximal_sampler", source=SOURCE, needs=NEEDS, variants=EVALUATED, least_norm=2.0)
+def plan(
+    c: Constants,
+    n: int,
+    d: int,
+    privacy: PrivacySpec,
+    *,
+    variant: str,
+    schedule: str = "erm",
+    theta_convention: str = "centred",
+    sweeps: int | None = None,
+    delta_in: float | None = None,
+    start: str = "law",
+) -> Plan:
+    """T steps of the alternating sampler, which asks for values of single losses only: within tau of the target law.
+
+    eta = 1/(16 k^2 G^2 ln(2/delta_in)), T = ceil(ln(KL0/(2 tau_mix^2))/(2 ln(1 + eta k mu))), KL0 = k G D,
+    delta_in = (tau_clip/T)^2/e, tau_mix = tau_clip = tau/2; 4e T value queries are expected.
+
+    Parameters
+    ----------
+    c, n, d, privacy, variant, schedule, theta_convention
+        As for ``gopi2022.reg_exp_mech``; an l_p ball with p >= 2. With the theorem's T, t is taken at delta/2, and tau
+        is delta/2 for ``printed`` (which proves no epsilon, erratum E3) and delta/(2 (1 + e^eps)) for ``replace_one``.
+    sweeps, delta_in : optional
+        In place of T and its delta_in. With less of T or more of delta_in, nothing is proven.
+    start : str
+        ``law``: a draw of exp(-k mu r). ``corner``: a far corner of the domain, from which it is noted how many steps
+        and queries the mean takes to settle; nothing is proven.
+    """
+    s = checked_setting(c, n, d, privacy, variant, SOURCE)
+    sampler_status("proximal_sampler", s)  # refuses what it does not sample
+    temperature = regularised(s, schedule, theta_convention)
+    tau = 0.5 * privacy.delta * (1.0 if variant == "printed" else float(expit(-privacy.epsilon)))
+    if start not in STARTS:
+        raise InputError("start", start, " or ".join(STARTS), SOURCE)
+    chains = _chains(s, temperature)
+    steps = chains.schedule(tau).steps if sweeps is None else checked_count("sweeps", sweeps)
+    inner = chains.clip(tau, steps) if delta_in is None else delta_in
+    if not 0.0 < inner <= LARGEST_CLIP:
+        raise InputError("delta_in", inner, f"in (0, {LARGEST_CLIP}], where the clip's error is bounded", SOURCE)
+    distance = chains.distance(ProximalSchedule(steps, inner))
+    proven = start == "law" and distance <= tau * (1.0 + 1e-12)
+    query = s.query(temperature, "proven_tv" if proven else "target_law_only", tau)
+    options = {"sweeps": steps, "delta_in": inner, "corner": start == "corner"}
+    warnings: tuple[str, ...] = ()
+    if proven and variant == "printed":
+        t = c.loss_difference / s.loss_range * s.parameter(0.5 * privacy.delta)
+        reached = total_delta(t, privacy.epsilon, tau)
+        warnings = (f"with tau = delta/2 the claimed epsilon has delta = {reached:.3g} (errata E1 and E3)",)
+    expected = 4.0 * math.e * steps
+    return plan_of(s, query, "proximal_sampler", warnings, expected_queries=expected, **options)
+
+
+def _chains(s: Setting, temperature: Temperature) -> ProximalRate:
+    """The chains at the law that leaves half of delta to tau."""
+    t, G = s.parameter(0.5 * s.privacy.delta), s.c.lipschitz
+    k, mu = temperature.at(s.loss_range / (G * t))
+    return ProximalRate(k, mu, G, k * G * s.c.diameter)
+
+
+plan.run(draw)

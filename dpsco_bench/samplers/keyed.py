@@ -1,0 +1,45 @@
+"""Random numbers of a sampler: named streams of one mechanism, addressed by step, replicate and coordinate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsco_bench.rng.streams import Stream
+
+
+@dataclass(frozen=True)
+class KeyedDraws:
+    """Uniform numbers for R replicates, on the host: the same ones however replicates are split between runs.
+
+    Attributes
+    ----------
+    stream : callable
+        Stream by name, on the host.
+    first_replicate, replicates : int
+        Which replicates.
+    copies : int
+        How often the replicates' numbers are repeated, for rows that share them (signal-major).
+    """
+
+    stream: Callable[[str], Stream]
+    first_replicate: int
+    replicates: int
+    copies: int = 1
+
+    @property
+    def rows(self) -> int:
+        """Rows of what is drawn."""
+        return self.copies * self.replicates
+
+    def uniform(self, name: str, step: int, dim: int) -> np.ndarray:
+        """Uniform numbers in (0, 1), shape ``(rows, dim)``."""
+        drawn = self.stream(name).uniform(step, 1, self.first_replicate, self.replicates, dim)[0]
+        return drawn if self.copies == 1 else np.tile(drawn, (self.copies, 1))
+
+    def integers(self, name: str, step: int, dim: int, high: int) -> np.ndarray:
+        """Integers in [0, high), shape ``(rows, dim)``."""
+        drawn = self.stream(name).integers(step, 1, self.first_replicate, self.replicates, dim, high=high)[0]
+        return drawn if self.copies == 1 else np.tile(drawn, (self.copies, 1))

@@ -1,0 +1,205 @@
+"""The alternating sampler with a stochastic restricted Gaussian oracle: value queries to single losses only.
+
+Target ``exp(-k F - psi)`` with F a mean of n losses. The oracle accepts with an unbiased estimate of a density ratio,
+made from a random number of products of loss differences at random records.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from dpsco_bench.errors import InputError, NumericalFailure
+from dpsco_bench.samplers.keyed import KeyedDraws
+
+Array = np.ndarray
+MOST_TERMS = 18
+"""18! > 2^54: no uniform number of 54 bits asks for more terms."""
+MOST_ROUNDS = 512
+MOST_STEPS = 1 << 32
+"""Steps that the random streams can tell apart."""
+LARGEST_CLIP = 0.05
+"""The clip's error bound holds for a delta_in of at most this."""
+THRESHOLDS = 1.0 / np.array([math.factorial(a) for a in range(1, MOST_TERMS + 1)], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class ProximalSchedule:
+    """Number of steps and clip probability for a total variation distance.
+
+    Attributes
+    ----------
+    steps : int
+        T.
+    delta_in : float
+        Probability that one k-scaled difference of losses exceeds 1/2.
+    """
+
+    steps: int
+    delta_in: float
+
+
+def step_size(k: float, lipschitz: float, delta_in: float) -> float:
+    """``eta = 1/(16 k^2 G2^2 ln(2/delta_in))``, with G2 the Lipschitz constant in l_2."""
+    return 1.0 / (16.0 * (k * lipschitz) ** 2 * math.log(2.0 / delta_in))
+
+
+@dataclass(frozen=True)
+class ProximalRate:
+    """How fast the chains approach their target in total variation.
+
+    Two errors add up over T steps: the clip's, ``T sqrt(e delta_in)``, and the mixing's, ``sqrt(KL_T/2)``, where the
+    Kullback-Leibler divergence contracts by ``(1 + eta k mu2)^(-2)`` a step.
+
+    Attributes
+    ----------
+    k, weight : float
+        Inverse temperature, and mu2: strong convexity of ``F + mu r`` in l_2.
+    lipschitz : float
+        G2.
+    divergence : float
+        KL_0, > 0.
+
+    References
+    ----------
+    Chapter gopi2022, section 2.6; rate after Chen, Chewi, Salim, Wibisono 2022.
+    """
+
+    k: float
+    weight: float
+    lipschitz: float
+    divergence: float
+
+    def rate(self, delta_in: float) -> float:
+        """``ln(1 + eta k mu2)``."""
+        return math.log1p(step_size(self.k, self.lipschitz, delta_in) * self.k * self.weight)
+
+    def distance(self, schedule: ProximalSchedule) -> float:
+        """Bound on the total variation distance after the schedule's steps."""
+        mixing = 0.5 * self.divergence * math.exp(-2.0 * schedule.steps * self.rate(schedule.delta_in))
+        return schedule.steps * math.sqrt(math.e * schedule.delta_in) + math.sqrt(mixing)
+
+    @staticmethod
+    def clip(tau: float, steps: int) -> float:
+        """The delta_in at which so many steps spend half of tau on the clip."""
+        return min(LARGEST_CLIP, (0.5 * tau / steps) ** 2 / math.e)
+
+    def schedule(self, tau: float) -> ProximalSchedule:
+        """Least T and the delta_in that goes with it, for half of tau each.
+
+        Raises
+        ------
+        InputError
+            For tau outside (0, 1), or so small that 2^32 steps do not reach it.
+        """
+        if not 0.0 < tau < 1.0:
+            raise InputError("tau", tau, "in (0, 1)")
+        steps, distance = 1, math.log(0.5 * self.divergence) - 2.0 * math.log(0.5 * tau)
+        while True:
+            delta_in = self.clip(tau, steps)
+            rate = self.rate(delta_in) if delta_in > 0 else 0.0
+            if distance > 2.0 * rate * MOST_STEPS:
+                raise InputError("tau", tau, f"so large that {MOST_STEPS} steps of the alternating sampler reach it")
+            needed = max(1, math.ceil(distance / (2.0 * rate)))
+            if needed <= steps:
+                return ProximalSchedule(steps, delta_in)
+            steps = needed
+
+
+def terms(u: Array) -> Array:
+    """Number of terms a >= 1 with ``u <= 1/a!``, for uniform numbers of any shape."""
+    return np.sum(u[..., None] <= THRESHOLDS, axis=-1)
+
+
+def estimate(count: Array, differences: Array) -> Array:
+    """``1 + sum_{a <= count} prod_{i <= a} differences``, each product of its own entries, shape ``(rows,)``.
+
+    Unbiased for ``exp(E difference)`` when ``count`` has the law of `terms` and entries are independent.
+
+    Parameters
+    ----------
+    count : array (rows,)
+        Numbers of terms.
+    differences : array (rows, W)
+        At least ``a (a + 1)/2`` entries for the largest count a.
+    """
+    total, first = np.ones(len(count)), 0
+    for a in range(1, int(count.max(initial=0)) + 1):
+        total += np.where(count >= a, np.prod(differences[:, first : first + a], axis=1), 0.0)
+        first += a
+    return total
+
+
+class ProximalSampler:
+    """Chains of the alternating sampler, one per row.
+
+    Parameters
+    ----------
+    draws : KeyedDraws
+        Source.
+    gaussian : callable
+        (name, step, mean (m, d), sd, rows (m,)) -> points of ``exp(-psi - ||. - y||^2/(2 eta))`` and a mask of capped
+        ones, in the mean and standard deviation that completing the square gives.
+    differences : callable
+        (z (m, d), x (m, d), indices (m, W), rows (m,)) -> ``f_j(z) - f_j(x)``, (m, W).
+    n : int
+        Number of losses.
+    k, curvature, eta : float
+        Inverse temperature; psi is ``(curvature/2) ||x||^2`` on a set; step size.
+
+    Attributes
+    ----------
+    queries, calls, capped : array (rows,)
+        Values of single losses asked for, oracle calls made, and whether some draw of ``gaussian`` was capped.
+    """
+
+    def __init__(
+        self,
+        draws: KeyedDraws,
+        gaussian: Callable[[str, int, Array, float, Array], tuple[Array, Array]],
+        differences: Callable[[Array, Array, Array, Array], Array],
+        n: int,
+        k: float,
+        curvature: float,
+        eta: float,
+    ) -> None:
+        self.draws, self.gaussian, self.differences = draws, gaussian, differences
+        self.n, self.k, self.eta = n, k, eta
+        self._shrink = 1.0 / (1.0 + eta * curvature)
+        self.queries, self.calls = np.zeros(draws.rows), np.zeros(draws.rows)
+        self.capped = np.zeros(draws.rows, dtype=bool)
+
+    def run(self, start: Array, steps: int, observe: Callable[[Array], None] = lambda x: None) -> Array:
+        """States ``(rows, d)`` after so many steps from ``start``."""
+        x = start
+        for t in range(steps):
+            y = x + math.sqrt(self.eta) * ndtri(self.draws.uniform("forward", t, x.shape[1]))
+            x = self.oracle(t, y)
+            observe(x)
+        return x
+
+    def oracle(self, t: int, y: Array) -> Array:
+        """A draw from ``exp(-k F - psi - ||. - y||^2/(2 eta))`` but for the clip, per row."""
+        mean, sd = self._shrink * y, math.sqrt(self.eta * self._shrink)
+        found, rows = np.empty_like(y), np.arange(len(y))
+        self.calls += 1
+        for attempt in range(MOST_ROUNDS):
+            x, capped = self.gaussian(f"x/{attempt}", t, mean[rows], sd, rows)
+            z, capped_too = self.gaussian(f"z/{attempt}", t, mean[rows], sd, rows)
+            u = self.draws.uniform(f"coins/{attempt}", t, 2)[rows]
+            count = terms(u[:, 0])
+            width = int(count.max()) * (int(count.max()) + 1) // 2
+            indices = self.draws.integers(f"records/{attempt}", t, width, self.n)[rows]
+            rho = estimate(count, self.k * self.differences(z, x, indices, rows))
+            self.queries[rows] += count * (count + 1)
+            self.capped[rows] |= capped | capped_too
+            accepted = u[:, 1] <= 0.5 * np.clip(rho, 0.0, 2.0)
+            found[rows[accepted]] = x[accepted]
+            rows = rows[~accepted]
+            if not rows.size:
+                return found
+        raise NumericalFailure(f"proximal_sampler: nothing accepted in {MOST_ROUNDS} rounds of step {t}")

@@ -1,0 +1,87 @@
+"""Exact draws of one-dimensional laws on an interval, and Gaussians on a ball by rejection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import log_ndtr, ndtri, ndtri_exp
+
+from dpsco_bench.samplers.keyed import KeyedDraws
+
+Array = np.ndarray
+
+
+def truncated_normal(u: Array, mean: Any, sd: Any, high: Any) -> Array:
+    """Normal variates conditioned on ``[-high, high]``, by inversion in the left tail.
+
+    Parameters
+    ----------
+    u : array
+        Uniform numbers in (0, 1).
+    mean, sd, high : float or array
+        Broadcast against u; ``sd`` > 0, ``high`` >= 0.
+
+    References
+    ----------
+    Chapter gopi2022, section 2.3 (cube_exact).
+    """
+    sign = np.where(np.asarray(mean) < 0, -1.0, 1.0)  # reflected so that the interval lies to the left of the mean
+    centre = np.abs(mean)
+    low, top = log_ndtr((-high - centre) / sd), log_ndtr((high - centre) / sd)
+    z = ndtri_exp(np.logaddexp(low + np.log1p(-u), top + np.log(u)))
+    return sign * np.clip(centre + sd * z, -high, high)
+
+
+def truncated_exponential(u: Array, slope: Any, high: Any) -> Array:
+    """Variates of density ``~ exp(slope x)`` on ``[-high, high]``, by inversion; slope 0 is uniform."""
+    length = 2.0 * np.abs(slope) * high
+    steep = length > 1e-8
+    rate = np.where(steep, np.abs(slope), 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        below = -np.log1p(u * np.expm1(-np.where(steep, length, 1.0))) / rate  # distance from the likelier end
+    distance = np.where(steep, below, 2.0 * u * high)
+    return np.where(np.asarray(slope) < 0, -1.0, 1.0) * np.clip(high - distance, -high, high)
+
+
+def gaussian_on_ball(
+    draws: KeyedDraws, name: str, step: int, mean: Array, sd: float, p: float, radius: float, cap: int, rows: Array
+) -> tuple[Array, Array]:
+    """Gaussians ``N(mean, sd^2 I)`` conditioned on the l_p ball, by rejection; on the cube by inversion.
+
+    Parameters
+    ----------
+    draws : KeyedDraws
+        Source; attempt a of a step reads stream ``name/a``.
+    name, step
+        Their address.
+    mean : array (m, d)
+    sd, p, radius : float
+        > 0; p in [1, inf].
+    cap : int
+        Most attempts.
+    rows : array (m,)
+        The rows of ``draws`` that ask.
+
+    Returns
+    -------
+    points : array (m, d)
+        In the ball.
+    capped : array (m,) of bool
+        Rows for which every attempt failed: their point is the last attempt, shrunk on the sphere.
+    """
+    if np.isinf(p):
+        u = draws.uniform(f"{name}/0", step, mean.shape[1])[rows]
+        return truncated_normal(u, mean, sd, radius), np.zeros(len(mean), dtype=bool)
+    points, todo = np.empty_like(mean), np.arange(len(mean))
+    for attempt in range(cap):
+        u = draws.uniform(f"{name}/{attempt}", step, mean.shape[1])[rows[todo]]
+        points[todo] = mean[todo] + sd * ndtri(u)
+        length = np.linalg.norm(points[todo], ord=p, axis=1)
+        todo = todo[length > radius]
+        if not todo.size:
+            break
+    capped = np.zeros(len(mean), dtype=bool)
+    capped[todo] = True
+    points[todo] *= radius / np.linalg.norm(points[todo], ord=p, axis=1, keepdims=True)
+    return points, capped
