@@ -63,12 +63,12 @@ class DirectionLosses(Problem):
 
     @property
     def isotropic_curvature(self) -> float:
-        """h."""
+        """H."""
         return self.curvature
 
     @property
     def strengths(self) -> np.ndarray:
-        """s at each signal, shape ``(S,)``, at most `cap`."""
+        """S at each signal, shape ``(S,)``, at most `cap`."""
         return np.minimum(self.cap, self.signals)
 
     @property
