@@ -78,7 +78,19 @@ class WithReplacement:
         checked_count("size", self.size)
 
 
-Records = Full | Poisson | SingleIndex | Disjoint | WithReplacement
+@dataclass(frozen=True)
+class Nodes:
+    """Release ``t - 1`` looks at the records of node t of a binary tree over records 1..``count`` (`privacy.tree`)."""
+
+    count: int
+
+    sampled: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        checked_count("count", self.count)
+
+
+Records = Full | Poisson | SingleIndex | Disjoint | WithReplacement | Nodes
 """How a release chooses its records. ``sampled``: `Mechanism.sample` draws them."""
 
 
@@ -95,7 +107,7 @@ class Query:
         looked at. One record's own contribution to a sampled sum is half of it.
     releases : int
         How often it is released.
-    records : Full, Poisson, SingleIndex, Disjoint or WithReplacement
+    records : Full, Poisson, SingleIndex, Disjoint, WithReplacement or Nodes
         Which records a release looks at.
     paper_scale : float or None
         Noise scale as the theorem states it; None where the theorem has no such query.

@@ -1,0 +1,117 @@
+"""The online-to-batch reduction and its streaming tree noise (Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dpsco_bench.algorithms.zhang2022.learners.base import Learner, LearnerSetting, project_ball
+from dpsco_bench.algorithms.zhang2022.sensitivity import NodeUnits, weights
+from dpsco_bench.backend.namespace import cast, cast_like
+from dpsco_bench.privacy.tree import lowest_bit
+
+Array = Any
+NODE = "node"
+"""Name of the query that releases the nodes."""
+Regulariser = Callable[[int, Array, Array], Array]
+
+
+class TreeSum:
+    """Noised prefix sums ``g_t + gamma_t``: every node is released once, in units of Delta_t, and kept in one slot.
+
+    ``I_t`` is ``I_{t - low(t)}`` and t, so a slot per level is enough: O(d) a round and O(d log n) memory.
+    """
+
+    def __init__(self, mechanism: Any) -> None:
+        self._release = mechanism.release
+        self._slots: dict[int, tuple[Array, Array]] = {}
+
+    def add(self, t: int, total: Array, unit: Any) -> Array:
+        """The noised sum of records 1..t.
+
+        Parameters
+        ----------
+        t : int
+            Round, one after the other from 1.
+        total : array (R, d)
+            ``g_t``, the exact sum.
+        unit : float or array (R, 1)
+            Delta_t.
+        """
+        low = lowest_bit(t)
+        rest = t - low
+        if rest:
+            before, noised = self._slots[lowest_bit(rest)]
+            noised = noised + unit * self._release(NODE, (total - before) / unit, t - 1)
+        else:
+            noised = unit * self._release(NODE, total / unit, t - 1)
+        self._slots[low] = total, noised
+        return noised
+
+
+def online_to_batch(
+    objective: Any, plan: Any, mechanism: Any, learner: Learner, regulariser: Regulariser | None = None
+) -> Array:
+    """Algorithm 1 on iterates ``(R, d)``; returns ``x_n``.
+
+    ``regulariser`` (t, w_t, x_t) -> the subgradient that is added to the learner's loss, if any.
+    """
+    beta, total_weight = (values.tolist() for values in weights(plan.k, plan.n))
+    units, tree = node_units(plan, objective).stream(plan.p), TreeSum(mechanism)
+    total, x = 0.0, None
+    for t in range(1, plan.n + 1):
+        w = learner.predict()
+        step = w - (w if x is None else x)
+        unit = units(t, step)  # known before the round's noise
+        previous, x = x, (w if x is None else x + step * (beta[t] / total_weight[t]))
+        if t == plan.n and not plan.run_last_round:
+            break
+        total = total + gradient_difference(objective, t, x, previous, beta)
+        released = tree.add(t, total, unit)
+        loss = released if regulariser is None else released + regulariser(t, w, x)
+        learner.update(loss)
+        learner.hint(loss)
+        objective.observe_round(
+            t=t, w=w, x=x, gradient_sum=total, released=released, loss=loss, learner=learner, beta=beta[t]
+        )
+    return cast_like(x, objective.start)
+
+
+def gradient_difference(objective: Any, t: int, x: Array, previous: Array, beta: list[float]) -> Array:
+    """``beta_t grad l(x_t, z_t) - beta_{t-1} grad l(x_{t-1}, z_t)`` in float64: both at the same record."""
+    if t == 1:
+        return beta[1] * _wide(objective.range_gradient(_narrow(x, objective), 0, 1), x)
+    now, before = objective.range_gradient_pair(_narrow(x, objective), _narrow(previous, objective), t - 1, 1)
+    return beta[t] * _wide(now, x) - beta[t - 1] * _wide(before, x)
+
+
+def node_units(plan: Any, objective: Any) -> NodeUnits:
+    """The units in which a plan's nodes are released."""
+    return NodeUnits(plan.k, plan.n, plan.lipschitz, plan.smoothness, plan.diameter, plan.sensitivity, plan.radius)
+
+
+def learner_setting(objective: Any, plan: Any, loss_bound: float = float("inf")) -> LearnerSetting:
+    """What the plan tells its learner; iterates are float64 whatever the data are."""
+    r = objective.domain.radius
+    project = (lambda x: project_ball(x, r)) if plan.p == 2.0 else objective.domain.project
+    return LearnerSetting(
+        cast(objective.start, objective.xp.float64),
+        project,
+        r,
+        plan.p,
+        plan.k,
+        plan.n,
+        plan.lipschitz,
+        plan.strong_convexity,
+        loss_bound,
+    )
+
+
+def _narrow(x: Array, objective: Any) -> Array:
+    """A point in the objective's dtype."""
+    return x if x.dtype == objective.dtype else cast(x, objective.dtype)
+
+
+def _wide(gradient: Array, x: Array) -> Array:
+    """A gradient in the dtype of the iterates."""
+    return gradient if gradient.dtype == x.dtype else cast_like(gradient, x)
