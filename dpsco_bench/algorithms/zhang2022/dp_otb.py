@@ -19,6 +19,7 @@ SOURCE = "Zhang, Tran, Cutkosky 2022, Algorithm 1, Theorems 3 and 4"
     needs=(*NEEDS, Trait.L2_BALL),
     variants=VARIANTS,
     order_invariant=False,
+    rounds="zhang2022",
 )
 def plan(
     c: Constants,
