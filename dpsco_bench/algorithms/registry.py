@@ -43,6 +43,8 @@ class Algorithm:
     least_norm : float
         Least p for which constants declared in l_p are those that the algorithm means. For p >= 2 they hold in l2 too,
         for smaller p they do not.
+    rounds : str
+        Name of the observer of its rounds (`execution.rounds`); empty where it shows none.
     """
 
     id: str
@@ -56,6 +58,7 @@ class Algorithm:
     defaults: Mapping[str, str] = field(default_factory=dict)
     measure: str = "excess_risk"
     least_norm: float = 2.0
+    rounds: str = ""
     run_function: RunFunction | None = field(default=None)
 
     def run(self, function: RunFunction) -> RunFunction:
@@ -153,6 +156,7 @@ def algorithm(
     defaults: Mapping[str, str] | None = None,
     measure: str = "excess_risk",
     least_norm: float = 2.0,
+    rounds: str = "",
 ) -> Callable[[PlanFunction], Algorithm]:
     """Register the decorated plan function as an algorithm; attach its run with ``@plan.run``.
 
@@ -174,6 +178,8 @@ def algorithm(
         ``excess_risk`` of the output, or ``mean_squared_gradient`` along the iterates that the run observes.
     least_norm : float
         Least p of the l_p norms in which a problem may declare its constants: 2 for Euclidean methods.
+    rounds : str
+        Name of the observer that sees what the run shows through `Objective.observe_round`.
     """
     if id.count(".") != 1:
         raise InputError("algorithm id", id, "of the form paper.name")
@@ -192,6 +198,7 @@ def algorithm(
             dict(defaults or {}),
             measure,
             least_norm,
+            rounds,
         )
         if not function.__module__.startswith("dpsco_bench."):
             _USER_ALGORITHMS[id] = entry

@@ -45,11 +45,11 @@ def explicit_verdict(
     """
     columns = _columns(values, mean, stderr, bound)
     x, m, s, b = columns
-    ratios = _ratios(m + STANDARD_ERRORS * np.nan_to_num(s), b)
+    ratios = ratios_to(m + STANDARD_ERRORS * np.nan_to_num(s), b)
     worst = int(np.argmax(ratios))
     word = "holds" if ratios[worst] <= 1 + slack else "violated"
     reason = f"(mean + 2 s.e.) / bound is at most {ratios[worst]:.3g}"
-    largest = float(_ratios(m, b).max())
+    largest = float(ratios_to(m, b).max())
     if word == "violated" and largest <= 1 + slack:
         reason += f"; no mean exceeds the bound: mean / bound is at most {largest:.3g}"
     if np.isnan(s).any():
@@ -89,7 +89,7 @@ def lower_bound_verdict(
     """
     columns = _columns(values, mean, stderr, bound)
     _, m, s, b = columns
-    ratios = _ratios(m - STANDARD_ERRORS * np.nan_to_num(s), b)
+    ratios = ratios_to(m - STANDARD_ERRORS * np.nan_to_num(s), b)
     worst = int(np.argmin(ratios))
     word = "holds" if ratios[worst] > 1 else "violated"
     reason = f"(mean - 2 s.e.) / bound is at least {ratios[worst]:.3g}"
@@ -137,7 +137,7 @@ def band_verdict(
     if not (r > 0).all():
         raise InputError("reference", r.tolist(), "numbers > 0")
     outside = np.maximum(low * r - m, m - high * r)
-    ratios = _ratios(m, r)
+    ratios = ratios_to(m, r)
     s = np.hypot(s, ratios * np.asarray(reference_stderr, dtype=np.float64))  # of the ratio, in units of the mean
     worst = int(np.argmax(outside / r))
     reason = f"ratio {ratios[worst]:.3g} is the extreme one; band [{low:g}, {high:g}]"
@@ -177,7 +177,7 @@ def law_verdict(
         raise InputError("law tolerance, standard errors", [tolerance, standard_errors], "numbers >= 0")
     columns = _columns(values, mean, stderr, law)
     _, m, s, target = columns
-    ratios = _ratios(m, target)
+    ratios = ratios_to(m, target)
     beyond = np.abs(m - target) - tolerance * np.abs(target) - standard_errors * np.nan_to_num(s)
     more = max(0.0, STANDARD_ERRORS - standard_errors)
     worst = int(np.argmax(np.abs(ratios - 1)))
@@ -255,11 +255,11 @@ def _columns(*columns: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray, F
     return x, m, s, b
 
 
-def _ratios(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    """Ratios; a bound that is not positive is met only by what is not positive either."""
-    positive = denominator > 0
-    safe = np.where(positive, denominator, 1.0)
-    return np.where(positive, numerator / safe, np.where(numerator > 0, np.inf, 0.0))
+def ratios_to(numerator: ArrayLike, denominator: ArrayLike) -> FloatArray:
+    """Ratios of numbers or arrays; a bound that is not positive is met only by what is not positive either."""
+    above, below = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+    positive = below > 0
+    return np.where(positive, above / np.where(positive, below, 1.0), np.where(above > 0, np.inf, 0.0))
 
 
 def _three_way(outside: FloatArray, stderr: FloatArray, standard_errors: float = STANDARD_ERRORS) -> str:

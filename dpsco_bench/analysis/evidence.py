@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.execution.results import CERTIFIED, FINAL
+from dpsco_bench.claims.model import RISK
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.results import CERTIFIED, DEMOTED, FINAL, read_extras
 from dpsco_bench.problems.base import Constants
 
 SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
 """Privacy statuses from the best to the worst."""
-_COLUMNS = ["cell", "data_set", "replicate", "checkpoint", "gradient_evaluations", "risk", "start_risk", "warnings"]
+_COLUMNS = [
+    *("cell", "data_set", "replicate", "checkpoint", "gradient_evaluations", "risk", "start_risk", "warnings"),
+    "privacy_status",
+]
 CLOSED_FORM_ERROR = 1e-12
 """Relative numerical error of a closed form in float64."""
 
@@ -48,6 +53,10 @@ class CellEvidence:
         The maximising signal.
     at_edge : bool
         Whether it lies at an end of the grid beyond which the risk may be larger.
+    extras : mapping of str to ndarray (data_sets, replicates)
+        What the runs noted.
+    grid : tuple of CellEvidence
+        The cells of the signal grid, each by itself; empty without one.
     """
 
     entry: Mapping[str, Any]
@@ -61,6 +70,8 @@ class CellEvidence:
     certificates: tuple[str, ...] = ()
     signal: float | None = None
     at_edge: bool = False
+    extras: Mapping[str, np.ndarray] = field(default_factory=dict)
+    grid: tuple[CellEvidence, ...] = ()
 
     @property
     def final(self) -> np.ndarray:
@@ -90,6 +101,7 @@ class CellEvidence:
             schedule=self.calibrated["schedule"],
             scales=self.calibrated["scales"],
             start_risk=self.start_risk,
+            extras={name: float(values.mean()) for name, values in self.extras.items()},
         )
 
     def number(self, key: str) -> float:
@@ -98,13 +110,19 @@ class CellEvidence:
         return math.nan if value is None else float(value)
 
 
-def job_evidence(job: Mapping[str, Any], table: pa.Table | None, calibrations: Mapping[str, Any]) -> list[CellEvidence]:
-    """Evidence of every cell of a job, in the order of the plan; the cells of a signal grid are one."""
+def job_evidence(
+    job: Mapping[str, Any], table: pa.Table | None, calibrations: Mapping[str, Any], quantity: str = RISK
+) -> list[CellEvidence]:
+    """Evidence of every cell of a job, in the order of the plan; the cells of a signal grid are one.
+
+    With another ``quantity`` the name of an extra, whose values then stand in place of the risks.
+    """
+    noted = {} if table is None else _noted(table)
     table = None if table is None else table.select(_COLUMNS)
     grids: dict[tuple[str, float], list[CellEvidence]] = {}
     for entry, calibrated in zip(job["cells"], calibrations["cells"], strict=True):
         rows = None if table is None else table.filter(pc.equal(table["cell"], entry["cell"]))
-        cell = _cell_evidence(job, entry, calibrated, rows)
+        cell = _with_extras(_cell_evidence(job, entry, calibrated, rows), noted.get(entry["cell"], {}), quantity)
         key = (entry["method"], entry["value"]) if entry.get("signal") is not None else (str(entry["cell"]), math.nan)
         grids.setdefault(key, []).append(cell)
     return [_largest(grid) for grid in grids.values()]
@@ -125,6 +143,39 @@ def _largest(grid: list[CellEvidence]) -> CellEvidence:
         risks=np.stack([cell.risks for cell in grid]),
         signal=float(best.entry["signal"]),
         at_edge=last > 0 and (number == 0 or (number == last and not best.calibrated["signal_capped"])),
+        grid=tuple(grid),
+    )
+
+
+def _noted(table: pa.Table) -> dict[int, dict[str, np.ndarray]]:
+    """Extras of the final outputs by cell, ``(data_sets, replicates)``; without names that a row lacks."""
+    final = table.filter(pc.equal(table["checkpoint"], FINAL))
+    extras = read_extras(final)
+    if not extras:
+        return {}
+    cell, data_set, replicate = (final[name].to_numpy() for name in ("cell", "data_set", "replicate"))
+    order = np.lexsort((replicate, data_set, cell))
+    found: dict[int, dict[str, np.ndarray]] = {}
+    for number in np.unique(cell):
+        rows = order[cell[order] == number]
+        shape = (int(data_set[rows].max()) + 1, -1)
+        values = {name: column[rows].reshape(shape) for name, column in extras.items()}
+        found[int(number)] = {name: array for name, array in values.items() if not np.isnan(array).any()}
+    return found
+
+
+def _with_extras(cell: CellEvidence, extras: Mapping[str, np.ndarray], quantity: str) -> CellEvidence:
+    """A cell with what its runs noted; another quantity than the risk takes the risk's place."""
+    cell = replace(cell, extras=extras)
+    if quantity == RISK or not cell.risks.size:
+        return cell
+    if quantity not in extras:
+        known = ", ".join([RISK, *sorted(extras)])
+        raise InputError(
+            f"quantity of {cell.entry['method']}", quantity, f"one of {known}, which every row of a cell has"
+        )
+    return replace(
+        cell, risks=extras[quantity], curve_risks=extras[quantity][None], curve_evaluations=cell.curve_evaluations[-1:]
     )
 
 
@@ -143,6 +194,9 @@ def _cell_evidence(
     curve = column["risk"][order].reshape(shape)
     evaluations = rows["gradient_evaluations"].to_numpy()[order].reshape(shape)
     start = float(rows["start_risk"].to_numpy().mean())
+    if DEMOTED in pc.unique(rows["privacy_status"]).to_pylist():
+        worst = max(DEMOTED, calibrated["privacy_status"], key=SEVERITY.index)
+        calibrated = {**calibrated, "privacy_status": worst, "epsilon_real": None}
     certified = sorted({text for text in _remarks(rows) if text.startswith(CERTIFIED)})
     return CellEvidence(
         entry, calibrated, job["calibration"], curve[-1], evaluations, curve, start, exact, tuple(certified)

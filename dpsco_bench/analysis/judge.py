@@ -20,12 +20,13 @@ from dpsco_bench.analysis.ordering import (
     ordering_verdict,
     risk_at,
 )
+from dpsco_bench.analysis.pathwise import is_pathwise, pathwise_verdict
 from dpsco_bench.analysis.rates import complexity_verdict, control_verdict, rate_verdict
 from dpsco_bench.analysis.slopes import fit_rate
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.analysis.verdicts import privacy_verdict, skipped_verdict, wrong_reason_notes
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.model import Claim, Part, parse_claim
+from dpsco_bench.claims.model import RISK, Claim, Part, parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.registry import problem_class
 
@@ -72,17 +73,17 @@ class ClaimJudge:
         self.claim: Claim = parse_claim({k: v for k, v in entry["claim"].items() if k != "digest"})
         self._jobs = {(job["part"], job["calibration"]): job for job in entry["jobs"]}
         self._load = load
-        self._evidence: dict[tuple[str, str], list[CellEvidence]] = {}
+        self._evidence: dict[tuple[str, str, str], list[CellEvidence]] = {}
 
     def verdicts(self) -> list[Verdict]:
         """One verdict per (part, calibration)."""
         return [self._judge(part, calibration) for part in self.claim.parts for calibration in part.calibrations]
 
-    def evidence(self, part: str, calibration: str) -> list[CellEvidence]:
-        """Cells of a part under a calibration."""
-        key = (part, calibration)
+    def evidence(self, part: str, calibration: str, quantity: str = RISK) -> list[CellEvidence]:
+        """Cells of a part under a calibration, with what is judged of them."""
+        key, job = (part, calibration, quantity), self._jobs[part, calibration]
         if key not in self._evidence:
-            self._evidence[key] = job_evidence(self._jobs[key], *self._load(self._jobs[key]))
+            self._evidence[key] = job_evidence(job, *self._load(job), quantity)
         return self._evidence[key]
 
     def _judge(self, part: Part, calibration: str) -> Verdict:
@@ -97,7 +98,7 @@ class ClaimJudge:
             raise InputError(f"kind of {self.claim.id}, part {part.id}", part.kind, "one of " + ", ".join(_JUDGES))
         notes = tuple(verdict.notes) + ((part.note,) if part.note else ())
         if part.signals and part.runs and not skipped:
-            notes += signal_notes(self.evidence(part.id, calibration))
+            notes += signal_notes(self.evidence(part.id, calibration, part.quantity))
         if not skipped:
             notes += tuple(sorted({f"judged from results present; {j['present']}" for j in needed if j.get("present")}))
         return replace(
@@ -145,7 +146,7 @@ class ClaimJudge:
             parameter=cells[0].entry["parameter"],
             claimed_exponent=part.exponent,
             full_bound=full,
-            start_risks=[cell.start_risk for cell in cells],
+            start_risks=[cell.start_risk for cell in cells] if part.quantity == RISK else None,
             noise_off_slope=np.nan if calibration == "none" else off.slope,
         )
         status = max((cell.calibrated["privacy_status"] for cell in cells), key=SEVERITY.index)
@@ -154,7 +155,7 @@ class ClaimJudge:
         if np.isnan(off.slope):
             notes += ("noise off: the excess risk is at rounding level and has no slope",)
         problems = {self.claim.part(source).problem for source, _ in self._sources(part, calibration)}
-        if any(problem_class(name).cell_dependent for name in problems):
+        if part.quantity == RISK and any(problem_class(name).cell_dependent for name in problems):
             notes += _family_notes(cells, silent)
         notes += tuple(sorted({text for cell in cells for text in cell.certificates}))
         return replace(verdict, notes=notes)
@@ -172,6 +173,8 @@ class ClaimJudge:
     def _explicit(self, part: Part, calibration: str) -> Verdict:
         cells = self._used_cells(part, calibration)
         bound = get_bound(part.bound)
+        if is_pathwise(part, bound):
+            return pathwise_verdict(part, cells, bound)
         mean, stderr = _means(cells)
         return explicit_verdict(
             [cell.value for cell in cells],
@@ -184,14 +187,14 @@ class ClaimJudge:
 
     def _band(self, part: Part, calibration: str) -> Verdict:
         keys = self._sources(part, calibration)
-        cells = self.evidence(*keys[0])
+        cells = self.evidence(*keys[0], part.quantity)
         if part.bound:
             bound = get_bound(part.bound)
             # the constant in front of the printed bound: eps/sqrt(l) also where the noise was accounted
             reference = np.array([bound.value(replace(cell.context, calibration="paper")) for cell in cells])
             reference_stderr = np.zeros(len(cells))
         else:
-            references = {cell.value: cell for cell in self.evidence(*keys[1])}
+            references = {cell.value: cell for cell in self.evidence(*keys[1], part.quantity)}
             cells = [cell for cell in cells if cell.value in references]
             reference, reference_stderr = _means([references[cell.value] for cell in cells])
         mean, stderr = _means(cells)
@@ -213,11 +216,12 @@ class ClaimJudge:
         )
 
     def _complexity(self, part: Part, calibration: str) -> Verdict:
-        cells = self.evidence(part.id, calibration)
+        cells = self._used_cells(part, calibration)
         bound = get_bound(part.bound)
+        planned = part.quantity == RISK
         return complexity_verdict(
             [cell.value for cell in cells],
-            [cell.number("gradient_evaluations") for cell in cells],
+            [cell.number("gradient_evaluations") for cell in cells] if planned else _means(cells)[0],
             [bound.value(cell.context) for cell in cells],
             parameter=cells[0].entry["parameter"],
             claimed_exponent=part.exponent,
@@ -278,7 +282,7 @@ class ClaimJudge:
         return replace(verdict, notes=(few,)) if runs <= FEW_REPLICATES else verdict
 
     def _used_cells(self, part: Part, calibration: str) -> list[CellEvidence]:
-        return [cell for key in self._sources(part, calibration) for cell in self.evidence(*key)]
+        return [cell for key in self._sources(part, calibration) for cell in self.evidence(*key, part.quantity)]
 
 
 def signal_notes(cells: Sequence[CellEvidence]) -> tuple[str, ...]:

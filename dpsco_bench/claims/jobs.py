@@ -10,9 +10,10 @@ from typing import Any
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.model import Claim, Method, Part
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calibration import UNCHARGED
+from dpsco_bench.execution.calibration import is_charged
 from dpsco_bench.execution.cell import located, pinned, without_places
 from dpsco_bench.execution.digest import code_digest
+from dpsco_bench.execution.rounds import NO_ROUNDS, observer_module
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.registry import problem_class
 
@@ -65,6 +66,7 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Map
         "data_sets": int(part.data_sets.get(profile, 1)),
         "evaluation": part.evaluation if part.runs else "plan_only",
         "record": part.record,
+        "rounds": part.rounds,
         "timing": part.timing and calibration != "none" and profile not in UNTIMED,
         "plugins": list(settings["plugins"]),
         "data_root": settings["data_root"],
@@ -154,9 +156,9 @@ def _numbers(job: Mapping[str, Any], calibrating: bool) -> dict[str, Any]:
     kept = {k: v for k, v in job.items() if k not in _NOT_NUMBERS}
     kept["cells"] = [without_places(cell) for cell in job["cells"]]
     if calibrating:
-        for key in ("replicates", "data_sets", "backend", "dtype", "record"):
+        for key in ("replicates", "data_sets", "backend", "dtype", "record", "rounds"):
             kept.pop(key)
-        kept["charged"] = job["kind"] not in UNCHARGED
+        kept["charged"] = is_charged(job)
     else:
         kept["calibration_key"] = kept.pop("calibration_key")
     return kept
@@ -168,6 +170,9 @@ def _modules(job: Mapping[str, Any], base: Iterable[str]) -> Iterator[str]:
     for cell in job["cells"]:
         yield get_algorithm(cell["algorithm"]).module
         yield problem_class(cell["problem"]).__module__
+        observer = job["rounds"] or get_algorithm(cell["algorithm"]).rounds
+        if observer not in ("", NO_ROUNDS):
+            yield observer_module(observer)
 
 
 def _digest(numbers: Mapping[str, Any], modules: Iterable[str], plugins: Iterable[str]) -> str:

@@ -21,6 +21,10 @@ JUDGED_ONLY = ("explicit", "band")
 RUN = ("rate", "ordering", "law", "control", "lower_bound", "shown")
 """Kinds that run an algorithm, unless they judge the rows of other parts."""
 CONSTANTS = ("stated", "none")
+STATISTICS = ("mean", "max", "fraction")
+RISK = "risk"
+UNQUANTIFIED = ("privacy", "ordering")
+"""Kinds that judge no other quantity than their own."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,16 @@ class Part:
         Parts whose rows are judged instead of own ones (always for `explicit` and `band`).
     pair : list of str
         Labels of an `ordering`: the method claimed to be better, then the other.
+    quantity : str
+        What is judged: the risk, or the name of an extra that the runs noted (`Objective.note`); a `complexity` part
+        then runs, and judges what was counted instead of the plan.
+    statistic : str
+        Of an `explicit` part: ``mean`` (with two standard errors), ``max`` (no replicate may exceed the bound) or
+        ``fraction`` (in every cell at least a share `probability` of the replicates is within it).
+    probability : float or None
+        See `statistic`.
+    rounds : str
+        Observer of the rounds in place of the algorithm's own; ``none`` for no observer.
     band : list of float
         Allowed range of a `band` part's ratio: risk over the bound if it names one, else over the second used part's;
         of a `control` part, where given, the range of risk over bound.
@@ -118,6 +132,10 @@ class Part:
     constant: str = "stated"
     uses: list[str] = field(default_factory=list)
     pair: list[str] = field(default_factory=list)
+    quantity: str = RISK
+    statistic: str = "mean"
+    probability: float | None = None
+    rounds: str = ""
     band: list[float] = field(default_factory=list)
     evaluation: str = "run"
     record: float | None = None
@@ -128,7 +146,8 @@ class Part:
     @property
     def runs(self) -> bool:
         """Whether the part has jobs of its own that execute an algorithm."""
-        return self.plans and self.kind in RUN
+        counted = self.kind == "complexity" and self.quantity != RISK
+        return self.plans and (self.kind in RUN or counted)
 
     @property
     def plans(self) -> bool:
@@ -264,10 +283,23 @@ def _check_kind(part: Part, where: str) -> None:
         raise InputError(f"{where}: exponent", "missing", "given for kind control")
     if wants_band and not (len(part.band) == 2 and part.band[0] < part.band[1]):
         raise InputError(f"{where}: band", part.band, "two increasing numbers")
+    _check_quantity(part, where)
     if part.exact and part.kind != "complexity":
         raise InputError(f"{where}: exact", part.exact, "false for kinds other than complexity")
     if part.constant not in CONSTANTS or (part.constant == "none" and part.kind != "lower_bound"):
         raise InputError(f"{where}: constant", part.constant, "stated, or for kind lower_bound also none")
+
+
+def _check_quantity(part: Part, where: str) -> None:
+    """What is judged, and by which statistic."""
+    if not part.quantity or (part.quantity != RISK and part.kind in UNQUANTIFIED):
+        raise InputError(f"{where}: quantity", part.quantity, f"{RISK}, or for other kinds the name of an extra")
+    if part.statistic not in STATISTICS or (part.statistic != "mean" and part.kind != "explicit"):
+        raise InputError(f"{where}: statistic", part.statistic, "mean, or for kind explicit also max or fraction")
+    wants, p = part.statistic == "fraction", part.probability
+    if wants != (p is not None) or (p is not None and not 0 < p <= 1):
+        allowed = "a number in (0, 1]" if wants else "left out: it belongs to statistic fraction"
+        raise InputError(f"{where}: probability", "missing" if p is None else p, allowed)
 
 
 def _check_profiles(part: Part, where: str) -> None:

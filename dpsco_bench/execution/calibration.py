@@ -12,16 +12,21 @@ from dpsco_bench.privacy.calibrate import Calibration, Charge, calibrate
 from dpsco_bench.privacy.plan import Plan
 
 UNCHARGED = ("complexity",)
-"""Kinds of parts that count gradients only."""
+"""Kinds of parts that count gradients only, unless they run."""
 
 
 def calibrate_job(job: Mapping[str, Any]) -> dict[str, Any]:
     """Calibrate every cell of a job; a part that only counts gradients is planned but not charged."""
     if job["skipped"]:
         return {"cells": [], "skipped": job["skipped"]}
-    charged = job["kind"] not in UNCHARGED
+    charged = is_charged(job)
     cells = [located(entry, job["data_root"]) for entry in job["cells"]]
     return {"cells": [calibrate_cell(cell, job["calibration"], job["seed"], charged) for cell in cells]}
+
+
+def is_charged(job: Mapping[str, Any]) -> bool:
+    """Whether a job needs noise: all but those that only count planned gradients."""
+    return job["kind"] not in UNCHARGED or job["evaluation"] != "plan_only"
 
 
 def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool = True) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from dpsco_bench.execution.cell import Cell, located, without_places
 from dpsco_bench.execution.measures import get_measure
-from dpsco_bench.execution.results import CERTIFIED, FINAL, build_block, join_blocks
+from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, NO_LAW, build_block, join_blocks
 from dpsco_bench.execution.run import BLOCK_SCORES, Trace, make_objective, replicate_blocks, run_block
 from dpsco_bench.execution.signals import signal_groups
 
@@ -85,13 +85,19 @@ def _cell_columns(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, A
         "planned_evaluations": float(calibrated["gradient_evaluations"]),
         "epsilon_claimed": float(cell.epsilon),
         "delta": float(cell.delta),
-        "epsilon_real": math.nan if calibrated["epsilon_real"] is None else float(calibrated["epsilon_real"]),
+        "epsilon_real": _number(calibrated["epsilon_real"]),
         "epsilon_real_kind": calibrated["epsilon_real_kind"],
         "privacy_status": calibrated["privacy_status"],
         "accountant": calibrated["accountant"],
         "delta_large": delta_large,
         "warnings": "; ".join(warnings),
+        **{key: calibrated.get(key, value) for key, value in NO_LAW.items()},
     }
+
+
+def _number(value: float | None) -> float:
+    """A number of a calibration; NaN where it has none."""
+    return math.nan if value is None else float(value)
 
 
 def _run(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapping[str, Any]) -> list[list[Block]]:
@@ -126,9 +132,11 @@ def _run_chunk(
                 dtype=job["dtype"],
                 record=job.get("record"),
                 signals=signals,
+                rounds=job.get("rounds", ""),
             )
             for number, blocks in enumerate(found):
-                blocks.append(_block(trace, data_set, first, slice(number * count, (number + 1) * count)))
+                part = slice(number * count, (number + 1) * count)
+                blocks.append({**_block(trace, data_set, first, part), **_demoted(trace, part, calibrated)})
     return found
 
 
@@ -136,6 +144,9 @@ def _block(trace: Trace, data_set: int, first: int, part: slice) -> Block:
     """Rows of the replicates of one signal, which are the ``part`` of a trace, checkpoints of a replicate together."""
     risk = trace.risk[part]
     replicates, checkpoints = risk.shape
+    extras = {name: np.full((replicates, checkpoints), math.nan) for name in trace.extras}
+    for name, values in trace.extras.items():
+        extras[name][:, -1] = values[part]
     return {
         "data_set": data_set,
         "replicate": np.repeat(first + np.arange(replicates), checkpoints),
@@ -144,6 +155,19 @@ def _block(trace: Trace, data_set: int, first: int, part: slice) -> Block:
         "risk": risk.ravel(),
         "start_risk": np.repeat(trace.start_risk[part], checkpoints),
         "warnings": _certificate(trace.certificate),
+        EXTRAS: {name: values.ravel() for name, values in extras.items()},
+    }
+
+
+def _demoted(trace: Trace, part: slice, calibrated: Mapping[str, Any]) -> Block:
+    """Privacy columns of a block in which some replicates have lost their plan's proof; empty where none has."""
+    lost = np.repeat(trace.demoted[part], trace.risk.shape[1])
+    if not lost.any() or calibrated["privacy_status"] == "none":
+        return {}
+    return {
+        "epsilon_real": np.where(lost, math.nan, _number(calibrated["epsilon_real"])),
+        "privacy_status": np.where(lost, DEMOTED, calibrated["privacy_status"]),
+        "sampler_status": np.where(lost, DEMOTED, calibrated.get("sampler_status", "")),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, loads
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 
 _TEXT = pa.string()
 RESULT_FIELDS: tuple[tuple[str, pa.DataType], ...] = (
@@ -45,24 +46,74 @@ RESULT_FIELDS: tuple[tuple[str, pa.DataType], ...] = (
     ("accountant", _TEXT),
     ("delta_large", pa.bool_()),
     ("warnings", _TEXT),
+    ("epsilon_law", pa.float64()),
+    ("tau", pa.float64()),
+    ("sampler_status", _TEXT),
 )
-RESULT_SCHEMA = pa.schema(list(RESULT_FIELDS))
+EXTRAS = "extras"
+"""Column of what a run noted beside its risk: numbers by name, for final outputs only; empty for most algorithms."""
+RESULT_SCHEMA = pa.schema([*RESULT_FIELDS, (EXTRAS, pa.map_(_TEXT, pa.float64()))])
+NO_LAW = {"epsilon_law": None, "tau": None, "sampler_status": ""}
+"""Columns of rows whose output is no draw of a sampler."""
 CERTIFIED = "minimiser certified"
 """How a row's warning begins that says how exact a minimiser is."""
+DEMOTED = "target_law_only"
+"""Privacy status of a draw whose law is not the one that was proven."""
 FINAL = -1
 """Value of ``checkpoint`` for the final output."""
 
 
 def build_block(columns: Mapping[str, Any]) -> pa.Table:
-    """Rows in schema order from columns: arrays of equal length, or one value for all rows."""
+    """Rows in schema order from columns: arrays of equal length, or one value for all rows.
+
+    ``extras`` is a mapping of names to arrays of that length, and may be left out; a NaN there means none for the row.
+    """
     length = next(len(value) for value in columns.values() if isinstance(value, np.ndarray))
+    columns = {**NO_LAW, **columns}
     arrays = [
         pa.array(columns[name], type=kind)
         if isinstance(columns[name], np.ndarray)
         else pa.repeat(pa.scalar(columns[name], type=kind), length)
         for name, kind in RESULT_FIELDS
     ]
-    return pa.table(arrays, schema=RESULT_SCHEMA)
+    return pa.table([*arrays, _extras(columns.get(EXTRAS, {}), length)], schema=RESULT_SCHEMA)
+
+
+def _extras(noted: Mapping[str, np.ndarray], length: int) -> pa.Array:
+    """A map per row, names in alphabetical order."""
+    names = sorted(noted)
+    values = np.array([noted[name] for name in names], dtype=np.float64).reshape(len(names), length).T
+    known = ~np.isnan(values)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(known.sum(axis=1))]), type=pa.int32())
+    keys = np.tile(np.array(names, dtype=object), (length, 1))[known]
+    return pa.MapArray.from_arrays(offsets, pa.array(keys, type=_TEXT), pa.array(values[known]))
+
+
+def read_extras(table: pa.Table) -> dict[str, np.ndarray]:
+    """What the rows of a result table noted.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        With the column ``extras``.
+
+    Returns
+    -------
+    dict
+        Name -> array ``(rows,)``, NaN where a row has none.
+    """
+    maps = table[EXTRAS].combine_chunks()
+    maps = pa.concat_arrays(maps.chunks) if isinstance(maps, pa.ChunkedArray) else maps
+    offsets = np.asarray(maps.offsets)
+    row = np.repeat(np.arange(len(maps)), np.diff(offsets))
+    noted = slice(offsets[0], offsets[-1]) if len(maps) else slice(0, 0)
+    keys, numbers = maps.keys[noted].dictionary_encode(), np.asarray(maps.items[noted], dtype=np.float64)
+    found = {}
+    for code, name in enumerate(keys.dictionary.to_pylist()):
+        here = np.asarray(keys.indices) == code
+        found[name] = np.full(len(maps), math.nan)
+        found[name][row[here]] = numbers[here]
+    return found
 
 
 def join_blocks(blocks: Sequence[pa.Table], metadata: Mapping[str, Any]) -> pa.Table:

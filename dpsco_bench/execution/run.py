@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from dpsco_bench.backend.tuning import tuned
 from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.measures import Measure, get_measure
+from dpsco_bench.execution.rounds import RoundObserver, get_round_observer
 from dpsco_bench.execution.signals import SharedNoise
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.problems.base import Data
@@ -40,6 +41,10 @@ class Trace:
         The measure at the starting point.
     certificate : float or None
         `Objective.certificate`.
+    extras : dict of str to array (R,)
+        What the run and the observer of its rounds noted.
+    demoted : array (R,) of bool
+        Replicates without the plan's privacy proof (`Objective.demote`).
     """
 
     output: np.ndarray
@@ -47,6 +52,8 @@ class Trace:
     evaluations: np.ndarray
     start_risk: np.ndarray
     certificate: float | None = None
+    extras: Mapping[str, np.ndarray] = field(default_factory=dict)
+    demoted: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
 
 class Checkpoints:
@@ -93,11 +100,13 @@ def run_block(
     record: float | None = None,
     signals: Sequence[float] = (),
     mechanism: MechanismFactory | None = None,
+    rounds: str = "",
 ) -> Trace:
     """Run replicates ``first_replicate .. first_replicate + replicates - 1`` of a cell on one data set.
 
     With ``signals`` at each of these signal strengths at once, in place of the cell's own; the rows of the trace are
-    then signal-major, and a ``mechanism`` has to serve all of them.
+    then signal-major, and a ``mechanism`` has to serve all of them. ``rounds`` names an
+    observer of the rounds in place of the algorithm's own.
 
     Raises
     ------
@@ -110,7 +119,8 @@ def run_block(
     checkpoints = Checkpoints(measure, record, cell.n)
     watched = record is not None or measure.along_the_run
     where = (root_seed, data_set, first_replicate, replicates)
-    objective = make_objective(cell, data, where, xp, dtype, checkpoints if watched else None, signals)
+    seen = get_round_observer(rounds or cell.algorithm_entry.rounds)
+    objective = make_objective(cell, data, where, xp, dtype, checkpoints if watched else None, signals, seen)
     make = mechanism or (partial(SharedNoise, len(signals)) if signals else Mechanism)
     source = make(plan, scales, cell.run_key(data_set), root_seed, first_replicate, replicates, xp, dtype)
     start_risk = _start_risks(measure, objective, replicates)
@@ -119,12 +129,15 @@ def run_block(
         raise InputError("algorithm", cell.algorithm, "one with a run, attached by @plan.run")
     with tuned():
         output = run(objective, plan, source)
+    if seen is not None:
+        seen.finish(objective, output)
     checkpoints.add(objective, output)
     risk = np.stack(checkpoints.risk, axis=1)
     final = to_numpy(output)
     if not (np.isfinite(risk).all() and np.isfinite(final).all()):
         raise NumericalFailure(f"non-finite iterates: {describe(cell, calibration)}")
-    return Trace(final, risk, np.stack(checkpoints.evaluations, axis=1), start_risk, objective.certificate)
+    evaluations = np.stack(checkpoints.evaluations, axis=1)
+    return Trace(final, risk, evaluations, start_risk, objective.certificate, objective.notes, objective.demoted)
 
 
 def make_objective(
@@ -135,6 +148,7 @@ def make_objective(
     dtype: str = "float64",
     observer: Observer | None = None,
     signals: Sequence[float] = (),
+    rounds: RoundObserver | None = None,
 ) -> Objective:
     """The objective of a block of replicates, on the shared data set or on samples of their own.
 
@@ -144,7 +158,7 @@ def make_objective(
         What is run, and `Cell.draw_data` of it.
     where : tuple
         Root seed, number of the data set, first replicate, number of replicates.
-    xp, dtype, observer
+    xp, dtype, observer, rounds
         As for `Objective`.
     signals : sequence of float
         Signals to run at once; none for the cell's own.
@@ -157,9 +171,9 @@ def make_objective(
         problem = several
     rows = max(1, len(signals)) * where[3]
     if not problem.draws_per_replicate:
-        return Objective(problem, data, rows, xp, dtype, observer)
+        return Objective(problem, data, rows, xp, dtype, observer, rounds=rounds)
     sample = problem.sample(cell.n, cell.draws(*where, xp))
-    return Objective(problem, sample, rows, xp, dtype, observer, cell.n)
+    return Objective(problem, sample, rows, xp, dtype, observer, cell.n, rounds)
 
 
 def _start_risks(measure: Measure, objective: Objective, replicates: int) -> np.ndarray:

@@ -13,6 +13,7 @@ from dpsco_bench.problems.base import Batch, Constants, Data, Problem
 
 Array = Any
 Observer = Callable[["Objective", Array], None]
+RoundObserver = Callable[..., None]
 
 
 class Objective:
@@ -34,6 +35,8 @@ class Objective:
         Called with each iterate that the algorithm shows through `observe`; never part of the algorithm.
     n : int, optional
         Number of records; by default the data's own.
+    rounds : callable, optional
+        Called with the state of each round that the algorithm shows through `observe_round`.
 
     Attributes
     ----------
@@ -45,6 +48,10 @@ class Objective:
         The feasible set; None for the whole space.
     certificate : float or None
         The largest norm of the gradient at an exact minimiser that was asked for, relative to what it balances.
+    notes : dict of str to array (R,)
+        What the run noted about itself (see `note`): the extras of its result rows.
+    demoted : array (R,) of bool
+        Replicates whose draw is not the one that the plan's proof is about (see `demote`).
     """
 
     def __init__(
@@ -56,6 +63,7 @@ class Objective:
         dtype: str = "float64",
         observer: Observer | None = None,
         n: int | None = None,
+        rounds: RoundObserver | None = None,
     ) -> None:
         self.problem, self.host_data, self.replicates = problem, data, replicates
         self.xp, self.dtype = xp, getattr(xp, dtype)
@@ -67,7 +75,9 @@ class Objective:
         self.certificate: float | None = None
         self._regularisation = problem.constants.regularisation
         self.domain: Any = problem.feasible_set
-        self._observer = observer
+        self._observer, self._rounds = observer, rounds
+        self.notes: dict[str, np.ndarray] = {}
+        self.demoted = np.zeros(replicates, dtype=bool)
         self._optimal_risk: float | np.ndarray | None = None
 
     @property
@@ -167,6 +177,25 @@ class Objective:
         """Show an iterate to the measurement, if there is one."""
         if self._observer is not None:
             self._observer(self, x)
+
+    def observe_round(self, **state: Any) -> None:
+        """Show the state of a round to the observer of rounds, if there is one: arrays by name."""
+        if self._rounds is not None:
+            self._rounds(self, **state)
+
+    def note(self, name: str, values: Array) -> None:
+        """Keep a quantity of the run beside its risk, a number per replicate or one for all; the last one counts.
+
+        Result rows have it under ``extras``; nothing of it goes back into the algorithm.
+        """
+        given = np.asarray(to_numpy(self.xp.asarray(values)), dtype=np.float64)
+        if given.shape not in ((), (self.replicates,)):
+            raise InputError(f"shape of {name}", given.shape, f"() or ({self.replicates},), one number per replicate")
+        self.notes[name] = np.array(np.broadcast_to(given, (self.replicates,)))
+
+    def demote(self, rows: Array) -> None:
+        """Withdraw the plan's privacy proof from replicates ``rows (R,)``, such as those of a sampler that gave up."""
+        self.demoted = self.demoted | np.asarray(to_numpy(rows), dtype=bool)
 
     def exact_gradient(self, x: Array) -> Array:
         """``grad F(x)`` in float64 for a measurement: not counted, and not for algorithms."""

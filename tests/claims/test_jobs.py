@@ -6,6 +6,7 @@ import pytest
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.model import parse_claim
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibration import is_charged
 from dpsco_bench.problems import registry
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.signal_family import SignalFamily
@@ -49,6 +50,20 @@ def test_runs_without_noise_that_are_judged_have_all_their_replicates():
     both = jobs(calibrations=["accounted", "none"])
     assert [(job["calibration"], job["replicates"]) for job in both] == [("accounted", 16), ("none", 16)]
     assert [job["cells"][0]["variant"] for job in both] == ["poisson", "poisson"]
+
+
+def test_counted_extras_are_run_and_charged_and_planned_counts_are_not():
+    planned, counted = (jobs(kind="complexity", quantity=quantity)[0] for quantity in ("risk", "value_queries"))
+    assert (planned["evaluation"], counted["evaluation"]) == ("plan_only", "run")
+    assert (is_charged(planned), is_charged(counted)) == (False, True)
+    assert planned["calibration_key"] != counted["calibration_key"]
+
+
+def test_observers_of_rounds_are_part_of_a_job():
+    assert base()["rounds"] == "" and jobs(rounds="none")[0]["key"] != base()["key"]
+    assert jobs(rounds="none")[0]["calibration_key"] == base()["calibration_key"]
+    with pytest.raises(InputError, match="rounds = 'guess': must be one of none"):
+        jobs(rounds="guess")
 
 
 def test_what_else_changes_along_a_sweep():

@@ -108,7 +108,7 @@ def test_metadata_hold_the_job_without_places(table, tmp_path):
     read, metadata = read_table(tmp_path / "deep" / "t.parquet")
     assert read.equals(table)
     assert metadata["job"] == {k: v for k, v in JOB.items() if k not in ("data_root", "plugins")}
-    assert metadata["calibrations"] == calibrations(JOB) and metadata["schema"] == "1"
+    assert metadata["calibrations"] == calibrations(JOB) and metadata["schema"] == "2"
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["t.parquet"]
 
 
@@ -167,7 +167,7 @@ def test_a_problem_without_a_closed_form_is_refused_in_one_line():
 
 
 def test_complexity_parts_are_planned_but_not_charged():
-    counted = calibrate_job(job(kind="complexity"))["cells"][0]
+    counted = calibrate_job(job(kind="complexity", evaluation="plan_only"))["cells"][0]
     assert counted["gradient_evaluations"] == 32 * 4 and math.isnan(counted["epsilon_real"])
     assert counted["privacy_status"] == "unproven" and counted["accountant"] == "not charged"
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.problems.base import Constants
 
@@ -29,6 +30,9 @@ class BoundContext:
         Of the calibrated plan.
     start_risk : float
         Measured excess risk of the starting point.
+    extras : mapping
+        What the runs noted, by name: means over the replicates, or one replicate's values where replicates are judged
+        one by one. For bounds that contain something measured; `Bound.extras` names them.
     """
 
     n: int
@@ -40,6 +44,21 @@ class BoundContext:
     schedule: Mapping[str, Any]
     scales: Mapping[str, float]
     start_risk: float = math.nan
+    extras: Mapping[str, float] = field(default_factory=dict)
+
+    def extra(self, name: str) -> float:
+        """A measured quantity.
+
+        Raises
+        ------
+        InputError
+            For one that the runs did not note.
+        """
+        if name not in self.extras:
+            raise InputError(
+                "extra", name, "one of " + (", ".join(sorted(self.extras)) or "none: the runs noted nothing")
+            )
+        return float(self.extras[name])
 
     @property
     def privacy_ratio(self) -> float:
@@ -61,9 +80,12 @@ class Bound:
         BoundContext -> full bound.
     named_term : callable or None
         The term whose rate a part claims, where the bound has several.
+    extras : tuple of str
+        Measured quantities that the formula asks for (`BoundContext.extra`).
     """
 
     name: str
     text: str
     value: Callable[[BoundContext], float]
     named_term: Callable[[BoundContext], float] | None = None
+    extras: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ Formula = Callable[[BoundContext], float]
 _USER_BOUNDS: dict[str, Bound] = {}
 
 
-def bound(name: str, text: str) -> Callable[[Formula], Formula]:
+def bound(name: str, text: str, extras: tuple[str, ...] = ()) -> Callable[[Formula], Formula]:
     """Register one's own bound for claims (decorator of a function of a `BoundContext`).
 
     Parameters
@@ -22,6 +22,8 @@ def bound(name: str, text: str) -> Callable[[Formula], Formula]:
         ``paper.formula``.
     text : str
         The formula as a reader writes it.
+    extras : tuple of str
+        Measured quantities that it asks for.
 
     Raises
     ------
@@ -32,7 +34,7 @@ def bound(name: str, text: str) -> Callable[[Formula], Formula]:
         raise InputError("bound name", name, "of the form paper.formula")
 
     def register(value: Formula) -> Formula:
-        _USER_BOUNDS[name] = Bound(name, text, value)
+        _USER_BOUNDS[name] = Bound(name, text, value, extras=extras)
         return value
 
     return register

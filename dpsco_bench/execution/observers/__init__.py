@@ -1,0 +1,1 @@
+"""Observers of rounds, by name (see `execution.rounds`)."""

@@ -1,0 +1,139 @@
+"""What runs note beside their risk reaches the result table, row by row, and nothing of it reaches the run."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_bench.algorithms import registry
+from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution import run as run_module
+from dpsco_bench.execution.calibration import calibrate_job
+from dpsco_bench.execution.job import execute
+from dpsco_bench.execution.results import FINAL, build_block, join_blocks, read_extras, read_table, write_table
+from dpsco_bench.execution.rounds import RoundObserver, get_round_observer
+from dpsco_bench.jsonio import dumps_canonical, loads
+from dpsco_bench.privacy.plan import GaussianQuery, Plan
+from dpsco_bench.problems.base import Data
+from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.registry import get_problem
+
+STEPS = 3
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    """Only while these tests run."""
+    monkeypatch.setitem(registry._USER_ALGORITHMS, "noting.gd", plan)
+
+
+@algorithm("noting.gd", source="this test", rounds="sums")
+def plan(c, n, d, privacy, *, variant):
+    """Gradient steps that show their rounds, and note how far they went."""
+    query = GaussianQuery("gradient", sensitivity=2 / n, releases=STEPS, paper_scale=1 / n)
+    return Plan(queries=(query,), gradient_evaluations=n * STEPS, schedule={"steps": STEPS, "n": n})
+
+
+@plan.run
+def run(objective, plan, mechanism):
+    x = objective.start
+    for t in range(STEPS):
+        x = x - 0.1 * mechanism.release("gradient", objective.full_gradient(x), t)
+        objective.observe(x)
+        objective.observe_round(step=t, x=x)
+    objective.note("length", np.sqrt((x * x).sum(axis=-1)))
+    objective.note("steps", STEPS)
+    objective.note("unknown", np.where(x[:, 0] > x[:, 1], 1.0, math.nan))
+    objective.demote(x[:, 0] > x[:, 1])
+    return x
+
+
+registry._USER_ALGORITHMS.pop("noting.gd")
+
+
+class Sums(RoundObserver):
+    """Notes the sum of the rounds' numbers, and the norm of the output."""
+
+    def __init__(self):
+        self.total = 0
+
+    def __call__(self, objective, **state):
+        self.total += state["step"]
+
+    def finish(self, objective, output):
+        objective.note("total", self.total)
+        objective.note("output", np.sqrt((output * output).sum(axis=-1)))
+
+
+CELL = {"cell": 0, "method": "gd", "algorithm": "noting.gd", "variant": "standard", "options": {}, "n": 32, "d": 3}
+CELL |= {"problem": "ridge_logistic", "problem_options": {}, "epsilon": 1.0, "delta": 1e-5}
+CELL |= {"parameter": "n", "value": 32.0}
+JOB = {"claim": "noting.test", "part": "p", "kind": "rate", "calibration": "accounted", "profile": "smoke", "seed": 5}
+JOB |= {"replicates": 8, "data_sets": 2, "backend": "numpy", "dtype": "float64", "record": None, "evaluation": "run"}
+JOB |= {"skipped": "", "data_root": "data", "plugins": [], "rounds": "", "cells": [CELL]}
+
+
+def made(monkeypatch, **changes):
+    monkeypatch.setattr(run_module, "get_round_observer", lambda name: {"sums": Sums(), "none": None}[name])
+    given = {**JOB, **changes}
+    return execute(given, loads(dumps_canonical(calibrate_job(given))))
+
+
+def test_extras_lie_beside_the_risk(monkeypatch, tmp_path):
+    write_table(made(monkeypatch), tmp_path / "t.parquet")
+    table, _ = read_table(tmp_path / "t.parquet")
+    extras = read_extras(table)
+    assert set(extras) == {"length", "steps", "total", "unknown", "output"}
+    np.testing.assert_array_equal(extras["length"], extras["output"])
+    assert len(set(extras["length"])) == table.num_rows == 16
+    assert set(extras["steps"]) == {3.0} and set(extras["total"]) == {0.0 + 1 + 2}
+
+
+def test_the_observer_changes_no_number(monkeypatch):
+    seen, unseen = made(monkeypatch), made(monkeypatch, rounds="none")
+    assert seen["risk"].equals(unseen["risk"])
+    assert set(read_extras(unseen)) == {"length", "steps", "unknown"}
+
+
+def test_checkpoints_have_no_extras(monkeypatch):
+    table = made(monkeypatch, record=1.0)
+    final = np.array(table["checkpoint"]) == FINAL
+    assert 0 < final.sum() < table.num_rows
+    np.testing.assert_array_equal(np.isnan(read_extras(table)["length"]), ~final)
+
+
+def test_demoted_replicates_lose_their_proof_and_no_others(monkeypatch):
+    table = made(monkeypatch)
+    lost = ~np.isnan(read_extras(table)["unknown"])
+    assert lost.any() and not lost.all()
+    assert [status == "target_law_only" for status in table["privacy_status"].to_pylist()] == lost.tolist()
+    assert np.isnan(table["epsilon_real"].to_numpy()).tolist() == lost.tolist()
+    silent = made(monkeypatch, calibration="none")
+    assert set(silent["privacy_status"].to_pylist()) == {"none"}
+
+
+def test_extras_of_joined_blocks_and_slices():
+    from dpsco_bench.execution.results import RESULT_FIELDS
+
+    blank = {name: {"string": "", "bool": False}.get(str(kind), 0) for name, kind in RESULT_FIELDS}
+    rows = {**blank, "risk": np.zeros(3)}
+    blocks = [build_block({**rows, "extras": {"a": np.array([1.0, math.nan, math.inf])}}), build_block(rows)]
+    blocks.append(build_block({**rows, "extras": {"b": np.arange(3.0), "a": np.arange(3.0) - 1}}))
+    joined = join_blocks(blocks, {})
+    nan = math.nan
+    np.testing.assert_array_equal(read_extras(joined)["a"], [1, nan, math.inf, nan, nan, nan, -1, 0, 1])
+    np.testing.assert_array_equal(read_extras(joined.slice(5, 3))["b"], [nan, 0, 1])
+    assert read_extras(joined.slice(0, 0)) == read_extras(join_blocks([], {})) == {}
+
+
+def test_a_note_is_a_number_per_replicate():
+    objective = Objective(get_problem("ridge_logistic", 3), Data(4), replicates=2)
+    with pytest.raises(InputError, match=r"shape of radius = \(3,\): must be \(\) or \(2,\)"):
+        objective.note("radius", np.zeros(3))
+
+
+def test_unknown_observers_are_named():
+    assert get_round_observer("") is None and get_round_observer("none") is None
+    with pytest.raises(InputError, match="rounds = 'sum': must be one of none"):
+        get_round_observer("sum")
