@@ -111,8 +111,8 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 def add_remove_epsilon(plan: Plan, scales: Mapping[str, float], delta: float) -> float:
     """Epsilon under add/remove neighbours, which other libraries speak; NaN where no accountant covers it.
 
-    Adding a record changes a full-data release by one contribution, half the replace-one sensitivity. In a tree it moves
-    all later records to other nodes.
+    Adding a record changes a full-data release by one contribution, half the replace-one sensitivity. In
+    a tree it moves all later records to other nodes.
     """
     if plan.unprotected or any(scales[q.name] == 0 for q in plan.queries):
         return math.inf

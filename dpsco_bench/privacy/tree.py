@@ -1,7 +1,7 @@
 """Binary (Fenwick) trees over rounds 1..n: which records a node covers, and the query that releases nodes.
 
-Node t covers the block ``S_t = {t - low(t) + 1, .., t}`` with low(t) the lowest set bit of t. The blocks of ``I_t``, the
-cumulative sums of t's binary digits, partition 1..t. Record q is in the nodes ``IN(q) = {q, q + low(q), ..}``.
+Node t covers the block ``S_t = {t - low(t) + 1, .., t}`` with low(t) the lowest set bit of t. The blocks of ``I_t``,
+the cumulative sums of t's binary digits, partition 1..t. Record q is in the nodes ``IN(q) = {q, q + low(q), ..}``.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class TreeQuery(GaussianQuery):
 
     @property
     def norm(self) -> float:
-        """q."""
+        """As declared by `order`."""
         return self.order
 
 

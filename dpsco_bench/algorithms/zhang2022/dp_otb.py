@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.algorithms.zhang2022.learners.base import get_learner
-from dpsco_bench.algorithms.zhang2022.reduction import learner_setting, online_to_batch
+from dpsco_bench.algorithms.zhang2022.reduction import learner_setting, loss_regularisers, online_to_batch
 from dpsco_bench.algorithms.zhang2022.schedule import NEEDS, VARIANTS, tree_plan
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -68,4 +68,4 @@ def plan(
 def dp_otb(objective, plan, mechanism):
     """Algorithm 1 on iterates ``(R, d)``."""
     learner = get_learner(plan.learner)(learner_setting(objective, plan))
-    return online_to_batch(objective, plan, mechanism, learner)
+    return online_to_batch(objective, plan, mechanism, learner, loss_regularisers(objective, plan, learner))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from dpsco_bench.algorithms.zhang2022.learners.base import Learner, LearnerSetting, project_ball
@@ -50,31 +50,46 @@ class TreeSum:
 
 
 def online_to_batch(
-    objective: Any, plan: Any, mechanism: Any, learner: Learner, regulariser: Regulariser | None = None
+    objective: Any, plan: Any, mechanism: Any, learner: Learner, regularisers: Sequence[Regulariser] = ()
 ) -> Array:
     """Algorithm 1 on iterates ``(R, d)``; returns ``x_n``.
 
-    ``regulariser`` (t, w_t, x_t) -> the subgradient that is added to the learner's loss, if any.
+    Each of the ``regularisers``, (t, w_t, x_t) -> ``(R, d)``, is a subgradient that is added to the learner's loss.
     """
-    beta, total_weight = (values.tolist() for values in weights(plan.k, plan.n))
-    units, tree = node_units(plan, objective).stream(plan.p), TreeSum(mechanism)
+    beta, weight = (values.tolist() for values in weights(plan.k, plan.n))
+    unit_of, tree = node_units(plan).stream(plan.p), TreeSum(mechanism)
     total, x = 0.0, None
     for t in range(1, plan.n + 1):
         w = learner.predict()
-        step = w - (w if x is None else x)
-        unit = units(t, step)  # known before the round's noise
-        previous, x = x, (w if x is None else x + step * (beta[t] / total_weight[t]))
+        x = w if x is None else x
+        step = w - x
+        unit = unit_of(t, step)  # known before the round's noise
+        previous, x = x, x + step * (beta[t] / weight[t])
         if t == plan.n and not plan.run_last_round:
             break
         total = total + gradient_difference(objective, t, x, previous, beta)
         released = tree.add(t, total, unit)
-        loss = released if regulariser is None else released + regulariser(t, w, x)
+        loss = released
+        for regulariser in regularisers:
+            loss = loss + regulariser(t, w, x)
         learner.update(loss)
-        learner.hint(loss)
         objective.observe_round(
-            t=t, w=w, x=x, gradient_sum=total, released=released, loss=loss, learner=learner, beta=beta[t]
+            t=t, w=w, x=x, gradient_sum=total, released=released, loss=loss, weight=beta[t], learner=learner
         )
+        learner.hint(loss)
     return cast_like(x, objective.start)
+
+
+def loss_regularisers(objective: Any, plan: Any, learner: Learner) -> list[Regulariser]:
+    """What the problem and the learner add to each round's loss: the ridge at x_t, and the term of Lemma 7."""
+    beta = weights(plan.k, plan.n)[0].tolist()
+    found: list[Regulariser] = []
+    if objective.constants.regularisation > 0:
+        found.append(lambda t, w, x: beta[t] * objective.regulariser_gradient(x))
+    if learner.regulariser == "strongly_convex":
+        half = 0.5 * plan.strong_convexity
+        found.append(lambda t, w, x: (half * beta[t]) * (w - x))
+    return found
 
 
 def gradient_difference(objective: Any, t: int, x: Array, previous: Array, beta: list[float]) -> Array:
@@ -85,7 +100,7 @@ def gradient_difference(objective: Any, t: int, x: Array, previous: Array, beta:
     return beta[t] * _wide(now, x) - beta[t - 1] * _wide(before, x)
 
 
-def node_units(plan: Any, objective: Any) -> NodeUnits:
+def node_units(plan: Any) -> NodeUnits:
     """The units in which a plan's nodes are released."""
     return NodeUnits(plan.k, plan.n, plan.lipschitz, plan.smoothness, plan.diameter, plan.sensitivity, plan.radius)
 

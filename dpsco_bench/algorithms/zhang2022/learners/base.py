@@ -40,6 +40,8 @@ class LearnerSetting:
         G and mu of the problem.
     loss_bound : float
         Lip, a bound on the norm of the losses; infinite where none is known.
+    initial_wealth : float
+        eps0 of learners that bet.
     """
 
     start: Array
@@ -51,11 +53,21 @@ class LearnerSetting:
     lipschitz: float
     strong_convexity: float = 0.0
     loss_bound: float = math.inf
+    initial_wealth: float = 0.01
 
     @property
     def diameter(self) -> float:
         """D."""
         return 2.0 * self.radius
+
+    @property
+    def leader_factor(self) -> Array:
+        """``R^2/(2 r D)`` with R the largest distance from c: 1/4 where c is the centre; ``(R, 1)``.
+
+        What the regulariser ``||u - c||^2/(2 eta)``, ``eta = r/sqrt(Q)``, adds to the regret against u, in units of
+        ``D sqrt(Q)``.
+        """
+        return ((self.radius + row_norm(self.start)) / self.diameter) ** 2
 
 
 class Learner:
