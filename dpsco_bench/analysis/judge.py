@@ -148,6 +148,8 @@ class ClaimJudge:
             full_bound=full,
             start_risks=[cell.start_risk for cell in cells] if part.quantity == RISK else None,
             noise_off_slope=np.nan if calibration == "none" else off.slope,
+            better=part.better,
+            blocked=frozen(part, cells),
         )
         status = max((cell.calibrated["privacy_status"] for cell in cells), key=SEVERITY.index)
         real = float(np.fmax.reduce([cell.number("epsilon_real") for cell in cells]))
@@ -283,6 +285,15 @@ class ClaimJudge:
 
     def _used_cells(self, part: Part, calibration: str) -> list[CellEvidence]:
         return [cell for key in self._sources(part, calibration) for cell in self.evidence(*key, part.quantity)]
+
+
+def frozen(part: Part, cells: Sequence[CellEvidence]) -> str:
+    """``frozen`` if an extra that the part requires is below its least value, at the largest signal of a cell."""
+    for cell in cells:
+        strongest = cell.grid[-1] if cell.grid else cell
+        if any(strongest.extras[name].mean() < least for name, least in part.requires.items()):
+            return "frozen"
+    return ""
 
 
 def signal_notes(cells: Sequence[CellEvidence]) -> tuple[str, ...]:

@@ -52,14 +52,14 @@ class Observer(RoundObserver):
         self._best: Array | None = None
 
     def __call__(self, objective: Objective, **state: Any) -> None:
-        """See a round: ``t``, ``beta``, ``w``, ``x``, ``gradient_sum``, ``released``, ``loss``, ``learner``."""
+        """See a round: ``t``, ``weight``, ``w``, ``x``, ``gradient_sum``, ``released``, ``loss``, ``learner``."""
         problem = objective.problem
         if not hasattr(problem, "population_gradient"):
             return
         if self._best is None:
             self._best = problem.optimum(objective.host_data)
         vectors = tuple(to_numpy(state[name]) for name in ("x", "gradient_sum", "released", "loss"))
-        self._rounds.append((state["beta"], to_numpy(state["w"]).copy(), *vectors))  # learners may move w in place
+        self._rounds.append((state["weight"], to_numpy(state["w"]).copy(), *vectors))  # learners may move w in place
         self._last = state
         self._keep_moments(objective, state["t"])
         if "penalty" in state:
