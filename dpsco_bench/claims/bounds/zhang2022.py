@@ -146,6 +146,7 @@ BOUNDS = (
         "c sqrt 3 (k+1)^2 D (G+DH) (1 + 4 sqrt(V/lambda) L2/rho) n^(-3/2), c of the learner",
         _thm6,
     ),
+    Bound("zhang2022.thm6_rate", "sqrt 3 (k+1)^2 D (G+DH) (1 + 4 sqrt(V/lambda) L2/rho) n^(-3/2)", _term("thm6")),
     Bound("zhang2022.regret_law", "1/bsum_n", _regret_law),
     Bound("zhang2022.thm8_statistical", "16 (k+1)^3/(lambda mu) sigma_G^2/n", _term("thm8_statistical")),
     Bound(
