@@ -168,7 +168,7 @@ def _modules(job: Mapping[str, Any], base: Iterable[str]) -> Iterator[str]:
     """Modules that a job uses: those of the worker, of its algorithms and of its problems."""
     yield from base
     for cell in job["cells"]:
-        yield get_algorithm(cell["algorithm"]).module
+        yield from get_algorithm(cell["algorithm"]).modules(cell["options"])
         yield problem_class(cell["problem"]).__module__
         observer = job["rounds"] or get_algorithm(cell["algorithm"]).rounds
         if observer not in ("", NO_ROUNDS):

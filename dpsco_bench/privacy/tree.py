@@ -134,6 +134,50 @@ class TreeQuery(GaussianQuery):
         return self.order
 
 
+@dataclass(frozen=True, kw_only=True)
+class PureTreeQuery(Query):
+    """The nodes of a tree, each with noise of density ``~ exp(-||x||_q/scale)``: pure differential privacy.
+
+    As `TreeQuery`, but a record costs ``sum_t c(q, t)/scale``, which is its epsilon, by linear composition.
+
+    Attributes
+    ----------
+    path_cost : float
+        The largest ``sum_t c(q, t)`` over the records: what is charged.
+    paid_cost : float
+        What the accounted noise pays for, at least `path_cost`.
+    order : float
+        q.
+
+    References
+    ----------
+    Zhang, Tran, Cutkosky 2022, Appendix C.2; chapter zhang2022, 2.1.
+    """
+
+    path_cost: float
+    paid_cost: float
+    order: float = 2.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_tree_query(self, self.path_cost, self.paid_cost)
+
+    @property
+    def law(self) -> str:
+        """Gamma-distributed norm, direction from the cone measure of the l_q sphere."""
+        return "gamma_norm"
+
+    @property
+    def law_parameters(self) -> tuple[float, ...]:
+        """The order q."""
+        return (self.order,)
+
+    @property
+    def norm(self) -> float:
+        """As declared by `order`."""
+        return self.order
+
+
 def check_tree_query(query: Query, charged: float, paid: float) -> None:
     """Check what the kinds of tree queries have in common.
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dpsco_bench.algorithms.registry import algorithm
-from dpsco_bench.algorithms.zhang2022.learners.base import get_learner
-from dpsco_bench.algorithms.zhang2022.reduction import learner_setting, loss_regularisers, online_to_batch
+from dpsco_bench.algorithms.zhang2022.learners.base import learner_parts
+from dpsco_bench.algorithms.zhang2022.reduction import dp_online_to_batch
 from dpsco_bench.algorithms.zhang2022.schedule import NEEDS, VARIANTS, tree_plan
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Trait
 
 SOURCE = "Zhang, Tran, Cutkosky 2022, Algorithm 1, Theorems 3 and 4"
+LEARNER = "ogd_adagrad"
 
 
 @algorithm(
@@ -20,6 +21,7 @@ SOURCE = "Zhang, Tran, Cutkosky 2022, Algorithm 1, Theorems 3 and 4"
     variants=VARIANTS,
     order_invariant=False,
     rounds="zhang2022",
+    parts=lambda options: learner_parts(options.get("learner", LEARNER)),
 )
 def plan(
     c: Constants,
@@ -28,7 +30,7 @@ def plan(
     privacy: PrivacySpec,
     *,
     variant: str,
-    learner: str = "ogd_adagrad",
+    learner: str = LEARNER,
     k: float = 1.0,
     sensitivity: str | None = None,
     radius: str = "adaptive",
@@ -67,5 +69,4 @@ def plan(
 @plan.run
 def dp_otb(objective, plan, mechanism):
     """Algorithm 1 on iterates ``(R, d)``."""
-    learner = get_learner(plan.learner)(learner_setting(objective, plan))
-    return online_to_batch(objective, plan, mechanism, learner, loss_regularisers(objective, plan, learner))
+    return dp_online_to_batch(objective, plan, mechanism)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dpsco_bench.algorithms.zhang2022.learners.base import Learner, LearnerSetting, project_ball
+from dpsco_bench.algorithms.zhang2022.learners.base import Learner, LearnerSetting, get_learner, project_ball
 from dpsco_bench.algorithms.zhang2022.sensitivity import NodeUnits, weights
 from dpsco_bench.backend.namespace import cast, cast_like
 from dpsco_bench.privacy.tree import lowest_bit
@@ -74,8 +74,9 @@ def online_to_batch(
             loss = loss + regulariser(t, w, x)
         learner.update(loss)
         objective.observe_round(
-            t=t, w=w, x=x, gradient_sum=total, released=released, loss=loss, weight=beta[t], learner=learner
-        )
+            t=t, w=w, x=x, gradient_sum=total, released=released, loss=loss, weight=beta[t], learner=learner,
+            regularisers=regularisers,
+        )  # fmt: skip
         learner.hint(loss)
     return cast_like(x, objective.start)
 
@@ -92,6 +93,12 @@ def loss_regularisers(objective: Any, plan: Any, learner: Learner) -> list[Regul
     return found
 
 
+def dp_online_to_batch(objective: Any, plan: Any, mechanism: Any) -> Array:
+    """Algorithm 1 with the learner of the plan."""
+    learner = get_learner(plan.learner)(learner_setting(objective, plan))
+    return online_to_batch(objective, plan, mechanism, learner, loss_regularisers(objective, plan, learner))
+
+
 def gradient_difference(objective: Any, t: int, x: Array, previous: Array, beta: list[float]) -> Array:
     """``beta_t grad l(x_t, z_t) - beta_{t-1} grad l(x_{t-1}, z_t)`` in float64: both at the same record."""
     if t == 1:
@@ -105,20 +112,19 @@ def node_units(plan: Any) -> NodeUnits:
     return NodeUnits(plan.k, plan.n, plan.lipschitz, plan.smoothness, plan.diameter, plan.sensitivity, plan.radius)
 
 
-def learner_setting(objective: Any, plan: Any, loss_bound: float = float("inf")) -> LearnerSetting:
+def learner_setting(objective: Any, plan: Any, **further: Any) -> LearnerSetting:
     """What the plan tells its learner; iterates are float64 whatever the data are."""
     r = objective.domain.radius
-    project = (lambda x: project_ball(x, r)) if plan.p == 2.0 else objective.domain.project
     return LearnerSetting(
-        cast(objective.start, objective.xp.float64),
-        project,
-        r,
-        plan.p,
-        plan.k,
-        plan.n,
-        plan.lipschitz,
-        plan.strong_convexity,
-        loss_bound,
+        start=cast(objective.start, objective.xp.float64),
+        project=(lambda x: project_ball(x, r)) if plan.p == 2.0 else objective.domain.project,
+        radius=r,
+        norm=plan.p,
+        k=plan.k,
+        rounds=plan.n,
+        lipschitz=plan.lipschitz,
+        strong_convexity=plan.strong_convexity,
+        **further,
     )
 
 

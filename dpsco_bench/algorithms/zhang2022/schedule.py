@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import log2, sqrt
 from typing import Any
 
@@ -19,7 +18,6 @@ from dpsco_bench.problems.base import Constants, Trait
 NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.SMOOTH_OR_LINEAR)
 VARIANTS = {"printed": ("paper",), "accounted": ("accounted",), "noise_off": ("none",)}
 CONVERSION = "eps > 2 ln(1/delta): the printed conversion does not hold there, the exact formula decides (erratum E1)"
-QueryMaker = Callable[[NodeUnits, int, int], Query]
 
 
 def tree_plan(
@@ -51,7 +49,7 @@ def tree_plan(
     units = node_units(c, n, k, sensitivity, radius, variant, source)
     query = normal_nodes(units, c.norm, d, run_last_round, sqrt(log2(2 * n)) / rho)
     return nodes_plan(
-        units, query, c, source, learner=learner, run_last_round=run_last_round, warnings=warnings, rho=rho, **further
+        units, query, c, learner=learner, run_last_round=run_last_round, warnings=warnings, rho=rho, **further
     )
 
 
@@ -94,18 +92,28 @@ def normal_nodes(units: NodeUnits, p: float, d: int, run_last_round: bool, unit_
         Nodes(units.n),
         paper_scale=spread * unit_scale,
         path_cost=cost,
-        paid_cost=cost if units.sensitivity == "path" else max(cost, levels(units.n - 1)),
+        paid_cost=paid_cost(units, cost),
         attained=units.smoothness == 0.0,
         order=q,
         spread=spread,
     )
 
 
+def paid_cost(units: NodeUnits, path_cost: float) -> float:
+    """What the accounted noise pays for: the number of levels; with ``path`` what the dearest record really costs."""
+    return path_cost if units.sensitivity == "path" else max(path_cost, levels(units.n - 1))
+
+
+def check_norm(c: Constants, source: str) -> None:
+    """Refuse p outside (1, 2]: no other ``||.||_p^2`` is strongly convex (erratum E13)."""
+    if not 1.0 < c.norm <= 2.0:
+        raise InputError("norm", c.norm, "p in (1, 2]", source)
+
+
 def nodes_plan(
     units: NodeUnits,
     query: Query,
     c: Constants,
-    source: str,
     *,
     learner: str,
     run_last_round: bool,
@@ -115,6 +123,8 @@ def nodes_plan(
     """A plan from its units and its query: one gradient in round 1, two in all others."""
     cls = get_learner(learner)
     cls.check(c.norm, units.k, c.strong_convexity)
+    if cls.needs_loss_bound and "loss_bound" not in further:
+        raise Refusal(f"learner {learner}", "no bound on the losses is known; zhang2022.parameter_free has one")
     return make_plan(
         query,
         gradient_evaluations=2 * (units.n - 1 + run_last_round) - 1,

@@ -36,9 +36,9 @@ class Observer(RoundObserver):
         latter only for strongly convex losses), both with the room that rounding needs.
     ``moment_*``, ``statistical_*``, ``noise_*``
         Squared dual norms of ``g_t + gamma_t``, ``beta_t grad L(x_t) - g_t`` and ``gamma_t`` at t = n/4, n/2, n - 1.
-    ``theorem10``, ``largest_gradient``, ``clips``
-        Of `zhang2022.parameter_free` alone: Reg plus ``sum r_t(w_t) + r_t(x*)``, the largest ratio of a loss's norm
-        to the Lip formula at t, and how many losses exceed Lip.
+    ``theorem10``, ``largest_loss``
+        Of `zhang2022.parameter_free` alone: Reg plus ``sum r_t(w_t) + r_t(x*)``, and the largest ratio of a loss's norm
+        to the Lip formula at t.
     ``moved``
         ``||x_n - x_1||`` over ``||x* - x_1||``.
 
@@ -52,7 +52,7 @@ class Observer(RoundObserver):
         self._best: Array | None = None
 
     def __call__(self, objective: Objective, **state: Any) -> None:
-        """See a round: ``t``, ``weight``, ``w``, ``x``, ``gradient_sum``, ``released``, ``loss``, ``learner``."""
+        """See a round: ``t``, ``weight``, ``w``, ``x``, ``gradient_sum``, ``released``, ``loss``, ``learner``, ``regularisers``."""
         problem = objective.problem
         if not hasattr(problem, "population_gradient"):
             return
@@ -62,8 +62,8 @@ class Observer(RoundObserver):
         self._rounds.append((state["weight"], to_numpy(state["w"]).copy(), *vectors))  # learners may move w in place
         self._last = state
         self._keep_moments(objective, state["t"])
-        if "penalty" in state:
-            self._parameter_free(state)
+        if state["regularisers"]:
+            self._parameter_free(state["t"], state)
         if len(self._rounds) == BLOCK_ROUNDS:
             self._add_up(objective)
 
@@ -110,18 +110,16 @@ class Observer(RoundObserver):
             self._sums[f"statistical_{name}"] = _squared(gradient - total, q)
             self._sums[f"noise_{name}"] = _squared(released - total, q)
 
-    def _parameter_free(self, state: Any) -> None:
-        """``penalty`` (xi_t, nu_t) and ``loss_bounds`` (the Lip formula at t, Lip) of a round."""
-        (xi, nu), (bound, last) = state["penalty"], state["loss_bounds"]
-        start = to_numpy(state["learner"].setting.start)
-        near, far = (np.linalg.norm(v - start, axis=-1) for v in (to_numpy(state["w"]), self._best))
-        size = np.linalg.norm(to_numpy(state["loss"]), axis=-1)
-        here, there = xi * near + nu * near**2, xi * far + nu * far**2
-        self._add("_penalty_sum", (here + there)[None])
-        self._add("_penalty_difference", (here - there)[None])
-        self._add("clips", (size > last * (1.0 + ROUNDING))[None].astype(np.float64))
-        largest = self._sums.get("largest_gradient", 0.0)
-        self._sums["largest_gradient"] = np.maximum(largest, size / bound)
+    def _parameter_free(self, t: int, state: Any) -> None:
+        """Regularisers with a value and a Lip formula (``value``, ``terms.loss_bound``)."""
+        for regulariser in state["regularisers"]:
+            if not hasattr(regulariser, "value"):
+                continue
+            here, there = (to_numpy(regulariser.value(t, v)) for v in (state["w"], self._best))
+            self._add("_penalty_sum", (here + there)[None])
+            self._add("_penalty_difference", (here - there)[None])
+            size = np.linalg.norm(to_numpy(state["loss"]), axis=-1) / regulariser.terms.loss_bound(t)
+            self._sums["largest_loss"] = np.maximum(self._sums.get("largest_loss", 0.0), size)
 
     def _note_sides(self, objective: Objective, output: Array) -> None:
         sums, learner, n = self._sums, self._last["learner"], objective.n

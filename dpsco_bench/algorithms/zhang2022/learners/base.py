@@ -83,10 +83,13 @@ class Learner:
     regulariser : str
         What the reduction adds to each loss for this learner: empty, or ``strongly_convex``, the gradient
         ``(beta_t mu/2)(w_t - x_t)`` of Lemma 7.
+    needs_loss_bound : bool
+        Whether it divides by `LearnerSetting.loss_bound`, which ``zhang2022.parameter_free`` knows.
     """
 
     summary: ClassVar[str] = ""
     regulariser: ClassVar[str] = ""
+    needs_loss_bound: ClassVar[bool] = False
 
     def __init__(self, setting: LearnerSetting) -> None:
         self.setting = setting
@@ -142,20 +145,25 @@ def get_learner(name: str) -> type[Learner]:
     InputError
         For an unknown name.
     """
-    name = name.removeprefix("zhang2022.").removeprefix("zhang2022/")
+    name = _short(name)
     if name in _USER_LEARNERS:
         return _USER_LEARNERS[name]
     if name not in list_learners():
         raise InputError("learner", name, "one of " + ", ".join(list_learners()))
-    for value in vars(importlib.import_module(learner_module(name))).values():
+    for value in vars(importlib.import_module(f"{__package__}.{name}")).values():
         if isinstance(value, type) and issubclass(value, Learner) and value.__dict__.get("name") == name:
             return value
     raise InputError("learner", name, "registered under its module's name")
 
 
-def learner_module(name: str) -> str:
-    """Module of a built-in learner."""
-    return f"{__package__}.{name}"
+def learner_parts(name: str) -> tuple[str, ...]:
+    """The module of a built-in learner; a user's file is known as such."""
+    short = _short(name)
+    return () if short in _USER_LEARNERS else (f"{__package__}.{short}",)
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("zhang2022.").removeprefix("zhang2022/")
 
 
 def list_learners() -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite, log
+from math import log
 
 from dpsco_bench.algorithms.zhang2022.learners.base import (
     Array,
@@ -14,7 +14,6 @@ from dpsco_bench.algorithms.zhang2022.learners.base import (
     squared_norm,
 )
 from dpsco_bench.backend.namespace import array_namespace, row_norm
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import nonzero
 
 RATE = 2.0 / (2.0 - log(3.0))
@@ -38,12 +37,10 @@ class ParameterFree(Learner):
     """
 
     summary = "coin betting: regret in proportion to the distance of x* from the start"
+    needs_loss_bound = True
 
     def __init__(self, setting: LearnerSetting) -> None:
         super().__init__(setting)
-        if not isfinite(setting.loss_bound):
-            raise InputError("learner", "parameter_free", "given where a bound on the losses is known: the algorithm "
-                             "zhang2022.parameter_free")  # fmt: skip
         row = 0.0 * setting.start[:, :1]
         self.fraction, self.wealth, self.curvature = row, row + setting.initial_wealth, row + 1.0
         self.direction, self.squares, self.clips = 0.0 * setting.start, row, row
