@@ -86,7 +86,7 @@ def _thm8_a_priori(c: BoundContext) -> float:
 
 def _thm8_one_log(c: BoundContext) -> float:
     terms = terms_of(c)
-    return terms.thm8_private / terms.levels
+    return terms.thm8_private / (terms.levels * terms.log_factor)
 
 
 def _pure(c: BoundContext) -> float:
@@ -154,7 +154,7 @@ BOUNDS = (
         "16 (k+1)^3/(lambda mu) F 2V (G+DH)^2 L2^2/(rho n)^2, F = 1 + ln n for k = 1",
         _term("thm8_private"),
     ),
-    Bound("zhang2022.thm8_one_log", "the same with L2 in place of L2^2", _thm8_one_log),
+    Bound("zhang2022.thm8_one_log", "the same with L2 in place of L2^2 F", _thm8_one_log),
     Bound(
         "zhang2022.thm8",
         "(k+1) Reg/n^(k+1) + 16 (k+1)^3/(lambda mu) [sigma_G^2/n + F 2V (G+DH)^2 L2^2/(rho n)^2], Reg measured",

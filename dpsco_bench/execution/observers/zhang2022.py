@@ -13,8 +13,8 @@ from dpsco_bench.problems.objective import Objective
 
 Array = np.ndarray
 BLOCK_ROUNDS = 64
-ROUNDING = 1e-11
-"""What rounding may cause in a sum, relative to the sum of the absolute values of its terms."""
+ROUNDING = 1e-14
+"""What rounding may cause in a sum, relative to the sum of the absolute values of its terms (about 50 units)."""
 MOMENTS = {"quarter": 4, "half": 2, "last": 1}
 """Rounds ``n/4``, ``n/2`` and ``n - 1`` at which moments are kept."""
 
@@ -34,8 +34,9 @@ class Observer(RoundObserver):
     ``excess``, ``theorem1``, ``lemma7``
         ``bsum_n (L(x_n) - L(x*))`` and the right sides of Theorem 1 and Lemma 7 (only where round n was run, the
         latter only for strongly convex losses), both with the room that rounding needs.
-    ``moment_*``, ``statistical_*``, ``noise_*``
-        Squared dual norms of ``g_t + gamma_t``, ``beta_t grad L(x_t) - g_t`` and ``gamma_t`` at t = n/4, n/2, n - 1.
+    ``moment_*``, ``statistical_*``, ``noise_*``, ``loss_*``
+        Squared dual norms of ``g_t + gamma_t``, ``beta_t grad L(x_t) - g_t``, ``gamma_t`` and of the regularised loss's
+        gradient at t = n/4, n/2, n - 1.
     ``theorem10``, ``largest_loss``
         Of `zhang2022.parameter_free` alone: Reg plus ``sum r_t(w_t) + r_t(x*)``, and the largest ratio of a loss's norm
         to the Lip formula at t.
@@ -102,11 +103,12 @@ class Observer(RoundObserver):
         here = [name for name, part in MOMENTS.items() if t == (n - 1 if part == 1 else n // part)]
         if not here:
             return
-        beta, _, x, total, released, _ = self._rounds[-1]
+        beta, _, x, total, released, loss = self._rounds[-1]
         gradient = beta * objective.problem.population_gradient(x, objective.host_data)
         q = dual_exponent(objective.problem.constants.norm)
         for name in here:
             self._sums[f"moment_{name}"] = _squared(released, q)
+            self._sums[f"loss_{name}"] = _squared(loss, q)
             self._sums[f"statistical_{name}"] = _squared(gradient - total, q)
             self._sums[f"noise_{name}"] = _squared(released - total, q)
 
@@ -122,8 +124,9 @@ class Observer(RoundObserver):
             self._sums["largest_loss"] = np.maximum(self._sums.get("largest_loss", 0.0), size)
 
     def _note_sides(self, objective: Objective, output: Array) -> None:
-        sums, learner, n = self._sums, self._last["learner"], objective.n
-        room = ROUNDING * sums["_size"]
+        sums, learner, n, c = self._sums, self._last["learner"], objective.n, objective.problem.constants
+        total_weight = float(np.sum(np.arange(1, n + 1, dtype=np.float64) ** learner.setting.k))
+        room = ROUNDING * (sums["_size"] + total_weight * c.lipschitz * c.diameter)
         start = to_numpy(objective.start)
         objective.note("moved", np.linalg.norm(output - start, axis=-1) / np.linalg.norm(self._best - start, axis=-1))
         strongly_convex = learner.regulariser == "strongly_convex"
@@ -140,7 +143,6 @@ class Observer(RoundObserver):
             objective.note("learner_bound", to_numpy(bound)[:, 0] + room)
         if self._last["t"] < n:
             return
-        total_weight = float(np.sum(np.arange(1, n + 1, dtype=np.float64) ** learner.setting.k))
         objective.note("regret_over_weights", sums["regret"] / total_weight)
         objective.note("excess", total_weight * objective.excess_risk(self._last["x"]))
         objective.note("theorem1", sums["regret"] + sums["_left"] + room)
