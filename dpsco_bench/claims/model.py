@@ -86,7 +86,8 @@ class Part:
         goes to 0 (a gradient noise, a distance).
     requires : mapping
         Extras whose mean must have at least the given value in every cell (at the largest signal) for a slope to be
-        one of the method: below it the run is ``frozen``, and a `rate` not observable.
+        one of the method: below it the run is ``frozen``, and a `rate` not observable. This test stands in place of the
+        one that compares with the starting point's risk, which at a threshold's own signal says little.
     exact : bool
         Whether a `complexity` part compares the counts themselves and not their slopes.
     constant : str

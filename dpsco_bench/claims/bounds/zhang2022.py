@@ -31,7 +31,7 @@ def rho_of(c: BoundContext) -> float:
     """rho of the noise that was used."""
     if c.calibration == "none":
         return inf
-    return gdp_mu(c.epsilon, c.delta) if c.calibration == "accounted" else float(c.schedule["rho"])
+    return gdp_mu(c.epsilon, c.delta) if c.calibration == "accounted" else float(c.schedule.get("rho", inf))
 
 
 def terms_of(c: BoundContext) -> Terms:
@@ -94,6 +94,21 @@ def _pure(c: BoundContext) -> float:
     spread = sqrt(2.0 * c.d * (c.d + 1.0) / terms.lam)
     size = 2.0 * (terms.k + 1) ** 2 * terms.D * spread * terms.steepness
     return size * log2(2 * c.n) ** 1.5 / (c.epsilon * c.n)
+
+
+def _thm10(c: BoundContext) -> float:
+    return 4.0 * c.extra("theorem10") / float(c.n) ** 4
+
+
+def _thm11_explicit(c: BoundContext) -> float:
+    """Norms are distances from the anchor; the schedule's ``private`` is ``A' (G + DH) Phi L2/rho``."""
+    k, s, distance = c.constants, c.schedule, c.constants.initial_distance
+    noisefree = s["A"] * (k.lipschitz + 28.0 * distance * k.smoothness) * s["Phi"] / sqrt(c.n)
+    return 8.0 * distance * (noisefree + s["private"] / c.n)
+
+
+def _thm11(c: BoundContext) -> float:
+    return 4.0 * c.extra("regularised_regret") / float(c.n) ** 4 + _thm11_explicit(c)
 
 
 def _regret_law(c: BoundContext) -> float:
@@ -162,6 +177,25 @@ BOUNDS = (
         extras=("regularised_regret",),
     ),
     Bound("zhang2022.thm8_a_priori", "the same with Reg from the moments and the learner's bound", _thm8_a_priori),
+    Bound(
+        "zhang2022.thm10",
+        "4/n^4 [Reg(x*) + sum xi_t (||w_t|| + ||x*||) + nu_t (||w_t||^2 + ||x*||^2)]",
+        _thm10,
+        extras=("theorem10",),
+    ),
+    Bound(
+        "zhang2022.thm11_explicit",
+        "8 A ||x*|| (G + 28 ||x*|| H) Phi/sqrt n + 8 A' ||x*|| (G+DH) Phi L2/(rho n)",
+        _thm11_explicit,
+    ),
+    Bound(
+        "zhang2022.thm11",
+        "4 Reg/n^4 + 8 A ||x*|| (G + 28 ||x*|| H) Phi/sqrt n + 8 A' ||x*|| (G+DH) Phi L2/(rho n), Reg measured",
+        _thm11,
+        extras=("regularised_regret",),
+    ),
+    Bound("zhang2022.one", "1", lambda c: 1.0),
+    Bound("zhang2022.zero", "0", lambda c: 0.0),
     Bound("zhang2022.pure", "2 (k+1)^2 D sqrt(2 d (d+1)/lambda) (G+DH) L2^1.5/(eps n)", _pure),
     Bound("zhang2022.learner", "the learner's own pathwise bound", _extra("learner_bound"), extras=("learner_bound",)),
     Bound(
