@@ -95,10 +95,10 @@ def largest_path_sum(cost: Ratio, nodes: int) -> float:
 class TreeQuery(GaussianQuery):
     """The nodes of a tree, each with normal noise of its own: release ``t - 1`` is node t.
 
-    Values are in units of the node's own sensitivity, which may depend on what was released before, so the sensitivity
-    is 1 in the l_q norm of the order `order`. A record that meets the nodes ``IN(q)`` with conditional l_q
-    sensitivities of at most ``c(q, t)`` units costs ``sum_t (spread c(q, t)/scale)^2``: the square of a Gaussian-DP
-    parameter, by adaptive composition.
+    Values are in units of the node's own sensitivity, which may depend on what was released before, so their
+    sensitivity s is mostly 1, in the l_q norm of the order `order`. A record that meets the nodes ``IN(q)`` with
+    conditional sensitivities of at most ``c(q, t) s`` costs ``sum_t (spread c(q, t) s/scale)^2``: the square of a
+    Gaussian-DP parameter, by adaptive composition.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class TreeQuery(GaussianQuery):
     attained : bool
         Whether neighbours attain `path_cost`, so that the charge is exact.
     order : float
-        Order q of the norm in which the sensitivity is 1.
+        Order q of the norm of the sensitivity.
     spread : float
         Largest l2 norm of a vector of l_q norm 1.
 
@@ -138,7 +138,7 @@ class TreeQuery(GaussianQuery):
 class PureTreeQuery(Query):
     """The nodes of a tree, each with noise of density ``~ exp(-||x||_q/scale)``: pure differential privacy.
 
-    As `TreeQuery`, but a record costs ``sum_t c(q, t)/scale``, which is its epsilon, by linear composition.
+    As `TreeQuery`, but a record costs ``sum_t c(q, t) s/scale``, which is its epsilon, by linear composition.
 
     Attributes
     ----------
@@ -188,7 +188,5 @@ def check_tree_query(query: Query, charged: float, paid: float) -> None:
     """
     if not isinstance(query.records, Nodes):
         raise InputError(f"records of {query.name}", query.records, "Nodes")
-    if query.sensitivity != 1.0:
-        raise InputError(f"sensitivity of {query.name}", query.sensitivity, "1, values being in units of it")
     if not 0.0 < charged <= paid * (1.0 + 1e-9):
         raise InputError(f"path cost of {query.name}", charged, f"> 0 and at most what is paid for, {paid:g}")

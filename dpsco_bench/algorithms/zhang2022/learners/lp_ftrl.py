@@ -23,7 +23,7 @@ class LpFtrl(Learner):
 
     def __init__(self, setting: LearnerSetting) -> None:
         super().__init__(setting)
-        if bool((setting.start != 0).any()):
+        if bool(array_namespace(setting.start).any(setting.start != 0)):
             raise InputError("start", "not 0", "0, the centre of the ball, for the learner lp_ftrl")
         self.q = dual_exponent(setting.norm)
         self.squares: Array = 0.0
