@@ -112,6 +112,8 @@ class TreeQuery(GaussianQuery):
         Order q of the norm of the sensitivity.
     spread : float
         Largest l2 norm of a vector of l_q norm 1.
+    idle : int
+        Releases beyond the declared nodes, whose answers cannot influence what is published: not charged.
 
     References
     ----------
@@ -123,10 +125,11 @@ class TreeQuery(GaussianQuery):
     attained: bool
     order: float = 2.0
     spread: float = 1.0
+    idle: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_tree_query(self, self.path_cost, self.paid_cost)
+        check_tree_query(self, self.path_cost, self.paid_cost, self.idle)
 
     @property
     def norm(self) -> float:
@@ -146,8 +149,8 @@ class PureTreeQuery(Query):
         The largest ``sum_t c(q, t)`` over the records: what is charged.
     paid_cost : float
         What the accounted noise pays for, at least `path_cost`.
-    order : float
-        q.
+    order, idle
+        As in `TreeQuery`.
 
     References
     ----------
@@ -157,10 +160,11 @@ class PureTreeQuery(Query):
     path_cost: float
     paid_cost: float
     order: float = 2.0
+    idle: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_tree_query(self, self.path_cost, self.paid_cost)
+        check_tree_query(self, self.path_cost, self.paid_cost, self.idle)
 
     @property
     def law(self) -> str:
@@ -178,7 +182,7 @@ class PureTreeQuery(Query):
         return self.order
 
 
-def check_tree_query(query: Query, charged: float, paid: float) -> None:
+def check_tree_query(query: Query, charged: float, paid: float, idle: int) -> None:
     """Check what the kinds of tree queries have in common.
 
     Raises
@@ -188,5 +192,8 @@ def check_tree_query(query: Query, charged: float, paid: float) -> None:
     """
     if not isinstance(query.records, Nodes):
         raise InputError(f"records of {query.name}", query.records, "Nodes")
+    if query.releases != query.records.count + idle:
+        allowed = f"the number of nodes, {query.records.count}, and {idle} idle ones"
+        raise InputError(f"releases of {query.name}", query.releases, allowed)
     if not 0.0 < charged <= paid * (1.0 + 1e-9):
         raise InputError(f"path cost of {query.name}", charged, f"> 0 and at most what is paid for, {paid:g}")

@@ -91,12 +91,13 @@ def normal_nodes(units: NodeUnits, p: float, d: int, run_last_round: bool, unit_
         NODE,
         1.0,
         units.n - 1 + run_last_round,
-        Nodes(units.n),
+        Nodes(units.n - 1),
         paper_scale=spread * unit_scale,
         path_cost=cost,
         paid_cost=paid_cost(units, cost),
         attained=units.smoothness == 0.0,
         order=q,
+        idle=int(run_last_round),
         spread=spread,
     )
 
