@@ -95,10 +95,10 @@ def largest_path_sum(cost: Ratio, nodes: int) -> float:
 class TreeQuery(GaussianQuery):
     """The nodes of a tree, each with normal noise of its own: release ``t - 1`` is node t.
 
-    Values are in units of the node's own sensitivity, which may depend on what was released before, so the sensitivity
-    is 1 in the l_q norm of the order `order`. A record that meets the nodes ``IN(q)`` with conditional l_q
-    sensitivities of at most ``c(q, t)`` units costs ``sum_t (spread c(q, t)/scale)^2``: the square of a Gaussian-DP
-    parameter, by adaptive composition.
+    Values are in units of the node's own sensitivity, which may depend on what was released before, so their
+    sensitivity s is mostly 1, in the l_q norm of the order `order`. A record that meets the nodes ``IN(q)`` with
+    conditional sensitivities of at most ``c(q, t) s`` costs ``sum_t (spread c(q, t) s/scale)^2``: the square of a
+    Gaussian-DP parameter, by adaptive composition.
 
     Attributes
     ----------
@@ -109,9 +109,11 @@ class TreeQuery(GaussianQuery):
     attained : bool
         Whether neighbours attain `path_cost`, so that the charge is exact.
     order : float
-        Order q of the norm in which the sensitivity is 1.
+        Order q of the norm of the sensitivity.
     spread : float
         Largest l2 norm of a vector of l_q norm 1.
+    idle : int
+        Releases beyond the declared nodes, whose answers cannot influence what is published: not charged.
 
     References
     ----------
@@ -123,10 +125,11 @@ class TreeQuery(GaussianQuery):
     attained: bool
     order: float = 2.0
     spread: float = 1.0
+    idle: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_tree_query(self, self.path_cost, self.paid_cost)
+        check_tree_query(self, self.path_cost, self.paid_cost, self.idle)
 
     @property
     def norm(self) -> float:
@@ -138,7 +141,7 @@ class TreeQuery(GaussianQuery):
 class PureTreeQuery(Query):
     """The nodes of a tree, each with noise of density ``~ exp(-||x||_q/scale)``: pure differential privacy.
 
-    As `TreeQuery`, but a record costs ``sum_t c(q, t)/scale``, which is its epsilon, by linear composition.
+    As `TreeQuery`, but a record costs ``sum_t c(q, t) s/scale``, which is its epsilon, by linear composition.
 
     Attributes
     ----------
@@ -146,8 +149,8 @@ class PureTreeQuery(Query):
         The largest ``sum_t c(q, t)`` over the records: what is charged.
     paid_cost : float
         What the accounted noise pays for, at least `path_cost`.
-    order : float
-        q.
+    order, idle
+        As in `TreeQuery`.
 
     References
     ----------
@@ -157,10 +160,11 @@ class PureTreeQuery(Query):
     path_cost: float
     paid_cost: float
     order: float = 2.0
+    idle: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_tree_query(self, self.path_cost, self.paid_cost)
+        check_tree_query(self, self.path_cost, self.paid_cost, self.idle)
 
     @property
     def law(self) -> str:
@@ -178,7 +182,7 @@ class PureTreeQuery(Query):
         return self.order
 
 
-def check_tree_query(query: Query, charged: float, paid: float) -> None:
+def check_tree_query(query: Query, charged: float, paid: float, idle: int) -> None:
     """Check what the kinds of tree queries have in common.
 
     Raises
@@ -188,7 +192,8 @@ def check_tree_query(query: Query, charged: float, paid: float) -> None:
     """
     if not isinstance(query.records, Nodes):
         raise InputError(f"records of {query.name}", query.records, "Nodes")
-    if query.sensitivity != 1.0:
-        raise InputError(f"sensitivity of {query.name}", query.sensitivity, "1, values being in units of it")
+    if query.releases != query.records.count + idle:
+        allowed = f"the number of nodes, {query.records.count}, and {idle} idle ones"
+        raise InputError(f"releases of {query.name}", query.releases, allowed)
     if not 0.0 < charged <= paid * (1.0 + 1e-9):
         raise InputError(f"path cost of {query.name}", charged, f"> 0 and at most what is paid for, {paid:g}")

@@ -29,7 +29,7 @@ OWN_CONSTANTS = {
     "su2023.truncated_batched_md": {"smoothness": 0.1},
     "su2023.shuffled_truncated_md": {"smoothness": 0.1},
 }
-ENOUGH = {"su2023.nrmd": 1 << 20}
+ENOUGH = {"su2023.nrmd": 1 << 20, "zhang2022.bftt19_noisy_sgd": 1 << 12}
 """Numbers of records for a plan, where 24 are too few."""
 
 

@@ -61,11 +61,12 @@ def plan(
         NODE,
         1.0,
         n - 1 + run_last_round,
-        Nodes(n),
+        Nodes(n - 1),
         paper_scale=log2(2 * n) / privacy.epsilon,
         path_cost=cost,
         paid_cost=paid_cost(units, cost),
         order=dual_exponent(c.norm),
+        idle=int(run_last_round),
     )
     return nodes_plan(units, query, c, learner=learner, run_last_round=run_last_round)
 

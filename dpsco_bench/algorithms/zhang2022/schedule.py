@@ -16,6 +16,8 @@ from dpsco_bench.privacy.tree import TreeQuery, levels
 from dpsco_bench.problems.base import Constants, Trait
 
 NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.SMOOTH_OR_LINEAR)
+MOST_ROUNDS = 1 << 22
+"""Most rounds of a plan: what each record costs is added up."""
 VARIANTS = {"printed": ("paper",), "accounted": ("accounted",), "noise_off": ("none",)}
 CONVERSION = "eps > 2 ln(1/delta): the printed conversion does not hold there, the exact formula decides (erratum E1)"
 
@@ -66,8 +68,8 @@ def node_units(
     c: Constants, n: int, k: float, sensitivity: str | None, radius: str, variant: str, source: str
 ) -> NodeUnits:
     """The units of a plan's nodes, its sizes checked."""
-    if n < 2:
-        raise InputError("n", n, "an integer >= 2", source)
+    if not 2 <= n <= MOST_ROUNDS:
+        raise InputError("n", n, f"an integer from 2 to {MOST_ROUNDS}, one round each", source)
     if not k >= 1:
         raise InputError("k", k, "a number >= 1", source)
     chosen = sensitivity or ("eq6" if variant == "printed" else "tight")
@@ -89,12 +91,13 @@ def normal_nodes(units: NodeUnits, p: float, d: int, run_last_round: bool, unit_
         NODE,
         1.0,
         units.n - 1 + run_last_round,
-        Nodes(units.n),
+        Nodes(units.n - 1),
         paper_scale=spread * unit_scale,
         path_cost=cost,
         paid_cost=paid_cost(units, cost),
         attained=units.smoothness == 0.0,
         order=q,
+        idle=int(run_last_round),
         spread=spread,
     )
 

@@ -22,7 +22,7 @@ def covers(plan: Plan) -> bool:
 
 def level(query: TreeQuery, scale: float) -> float:
     """Gaussian-DP parameter of all nodes with normal noise together."""
-    return query.spread * math.sqrt(query.path_cost) / scale
+    return query.sensitivity * query.spread * math.sqrt(query.path_cost) / scale
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
@@ -30,7 +30,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     query = _tree(plan)
     scale = scales[query.name]
     if isinstance(query, PureTreeQuery):
-        return Charge(query.path_cost / scale, "upper", PURE)
+        return Charge(query.sensitivity * query.path_cost / scale, "upper", PURE)
     epsilon = gaussian.gdp_epsilon(level(query, scale), delta)
     return Charge(epsilon, "exact" if query.attained else "upper", gaussian.accountant_name())
 
@@ -39,9 +39,9 @@ def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """``spread sqrt(paid cost)/m`` with m the exact Gaussian-DP parameter of the claim; ``paid cost/eps`` if pure."""
     query = _tree(plan)
     if isinstance(query, PureTreeQuery):
-        return {query.name: query.paid_cost / privacy.epsilon}
+        return {query.name: query.sensitivity * query.paid_cost / privacy.epsilon}
     m = gaussian.gdp_mu(privacy.epsilon, privacy.delta)
-    return {query.name: query.spread * math.sqrt(query.paid_cost) / m}
+    return {query.name: query.sensitivity * query.spread * math.sqrt(query.paid_cost) / m}
 
 
 def _tree(plan: Plan) -> TreeQuery | PureTreeQuery:

@@ -16,15 +16,14 @@ class LpFtrl(Learner):
     """Leader with regulariser ``||w||_p^2/(2 eta_t)``, which is known in closed form, cut at the sphere.
 
     ``w = u min(eta_t ||th||_q, r)`` with ``th = sum g``, u the minimiser of ``<th, u>`` on the unit ball and
-    ``eta_t = r sqrt(p-1)/sqrt(Q_t)``, ``Q_t = sum ||g||_q^2``.
+    ``eta_t = r sqrt(p-1)/sqrt(Q_t)``, ``Q_t = sum ||g||_q^2``. It starts at the centre of the ball.
     """
 
     summary = "leader on l_p balls, 1 < p <= 2, eta = r sqrt(p - 1)/sqrt(sum ||g||_q^2)"
 
     def __init__(self, setting: LearnerSetting) -> None:
         super().__init__(setting)
-        if bool((setting.start != 0).any()):
-            raise InputError("start", "not 0", "0, the centre of the ball, for the learner lp_ftrl")
+        self.w = 0.0 * setting.start
         self.q = dual_exponent(setting.norm)
         self.squares: Array = 0.0
         self.total: Array = 0.0

@@ -22,25 +22,25 @@ class OptimisticFtrl(Learner):
 
     def __init__(self, setting: LearnerSetting) -> None:
         super().__init__(setting)
-        self.errors: Array = 0.0
-        self.total: Array = 0.0
-        self.expected: Array = 0.0
+        self.errors: Array = 0.0 * setting.start[:, :1]
+        self.total: Array = 0.0 * setting.start
+        self.expected: Array | None = None
+
+    def predict(self) -> Array:
+        """The leader as if the hint were the next loss."""
+        eta = self.setting.radius * inverse_root(self.errors)
+        expected = self.total if self.expected is None else self.total + self.expected
+        return self.setting.project(self.setting.start - eta * expected)
 
     def update(self, g: Array) -> None:
-        """Move to the leader without a hint."""
-        self.errors = self.errors + squared_norm(g - self.expected)
+        """Count the loss and the error of the hint."""
+        self.errors = self.errors + squared_norm(g if self.expected is None else g - self.expected)
         self.total = self.total + g
-        self.expected = 0.0
-        self.w = self._leader(self.total)
+        self.expected = None
 
     def hint(self, h: Array) -> None:
-        """Move to the leader as if ``h`` were the next loss."""
+        """Keep it for the next prediction."""
         self.expected = h
-        self.w = self._leader(self.total + h)
-
-    def _leader(self, total: Array) -> Array:
-        eta = self.setting.radius * inverse_root(self.errors)
-        return self.setting.project(self.setting.start - eta * total)
 
     def regret_bound(self) -> Array:
         """``(1/4 + 2 sqrt 2) D sqrt(E_t)``, where c is the centre of the ball (see `LearnerSetting.leader_factor`)."""

@@ -27,20 +27,27 @@ class OptimisticOmd(Learner):
         super().__init__(setting)
         self.y = setting.start
         self.errors: Array = 0.0 * setting.start[:, :1]
-        self.expected: Array = 0.0
+        self.expected: Array | None = None
+
+    def predict(self) -> Array:
+        """As if the hint were the next loss."""
+        if self.expected is None:
+            return self.y
+        return self.setting.project(self.y - self._eta() * self.expected)
 
     def update(self, g: Array) -> None:
-        """Step from y; the prediction is what it is without a hint."""
-        eta = self.setting.diameter * inverse_root(self.errors)
-        self.errors = self.errors + squared_norm(g - self.expected)
-        self.y = self.w = self.setting.project(self.y - eta * g)
-        self.expected = 0.0
+        """Step from y."""
+        eta = self._eta()
+        self.errors = self.errors + squared_norm(g if self.expected is None else g - self.expected)
+        self.y = self.setting.project(self.y - eta * g)
+        self.expected = None
 
     def hint(self, h: Array) -> None:
-        """Predict as if ``h`` were the next loss."""
+        """Keep it for the next prediction."""
         self.expected = h
-        eta = self.setting.diameter * inverse_root(self.errors)
-        self.w = self.setting.project(self.y - eta * h)
+
+    def _eta(self) -> Array:
+        return self.setting.diameter * inverse_root(self.errors)
 
     def regret_bound(self) -> Array:
         """``(1/2 + 2 sqrt 2) D sqrt(E_t)``."""
