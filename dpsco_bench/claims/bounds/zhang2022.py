@@ -7,7 +7,7 @@ with noise off. Reg and what else a run measures comes from the observer of roun
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf, log2, sqrt
+from math import inf, log, log2, sqrt
 
 from dpsco_bench.claims.bounds.context import Bound, BoundContext
 from dpsco_bench.claims.bounds.zhang2022_theory import Terms
@@ -111,6 +111,19 @@ def _thm11(c: BoundContext) -> float:
     return 4.0 * c.extra("regularised_regret") / float(c.n) ** 4 + _thm11_explicit(c)
 
 
+def _optimal(c: BoundContext) -> float:
+    return 1.0 / sqrt(c.n) + sqrt(c.d) / (c.privacy_ratio * c.n)
+
+
+def _gradients(c: BoundContext) -> float:
+    return 2.0 * c.n - 3.0
+
+
+def _bftt19_gradients(c: BoundContext) -> float:
+    steps = min(c.n / 8.0, (c.epsilon * c.n) ** 2 / (32.0 * c.d * log(1.0 / c.delta)))
+    return 0.5 * c.n * sqrt(c.epsilon * steps)
+
+
 def _regret_law(c: BoundContext) -> float:
     """``s/bsum_n`` of the largest strength 1: the exact excess, where the first step reaches the optimum."""
     return 1.0 / sum(t ** float(c.schedule["k"]) for t in range(1, c.n + 1))
@@ -194,6 +207,11 @@ BOUNDS = (
         _thm11,
         extras=("regularised_regret",),
     ),
+    Bound("zhang2022.optimal", "1/sqrt n + sqrt(d l)/(eps n)", _optimal),
+    Bound("zhang2022.gradients", "2n - 3", _gradients),
+    Bound("zhang2022.one_pass", "n", lambda c: float(c.n)),
+    Bound("zhang2022.bftt19_gradients", "n sqrt(eps J)/2, J = min{n/8, (eps n)^2/(32 d l)}", _bftt19_gradients),
+    Bound("zhang2022.dp_sgd_gradients", "n^2/256", lambda c: c.n**2 / 256.0),
     Bound("zhang2022.one", "1", lambda c: 1.0),
     Bound("zhang2022.zero", "0", lambda c: 0.0),
     Bound("zhang2022.pure", "2 (k+1)^2 D sqrt(2 d (d+1)/lambda) (G+DH) L2^1.5/(eps n)", _pure),
