@@ -131,7 +131,7 @@ def _set(part: Part, cell: dict[str, Any], key: str, value: float) -> None:
 
 
 def _judged_variant(part: Part, method: Method, calibration: str) -> str:
-    """The variant of a calibration; noise-off runs take that of the first judged calibration with noise, if they can."""
+    """The variant of a calibration; noise-off runs take that of the first judged one with noise, where it allows them."""
     judged = [other for other in part.calibrations if other != "none"] or ["none"]
     entry = get_algorithm(method.algorithm)
     variant = entry.variant_for(judged[0] if calibration == "none" else calibration)

@@ -14,10 +14,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 
+from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
 from dpsco_bench.report.drawing import FAINT, INK, Line, Panel
 from dpsco_bench.report.numbers import is_number, number, slope
-from dpsco_bench.report.panels import bound_constant, bound_line, settings_line
+from dpsco_bench.report.panels import bound_constant, bound_line, series, settings_line
 from dpsco_bench.report.scores import Score
 from dpsco_bench.report.wording import noise_name, parameter_label
 
@@ -55,28 +56,43 @@ def _alike(scores: Sequence[Score]) -> bool:
     )
 
 
-def _points(score: Score) -> tuple[np.ndarray, np.ndarray] | None:
-    """Values and means, or real epsilons, where they can be drawn."""
+def _points(score: Score) -> np.ndarray | None:
+    """Values, means (or real epsilons) and the ends of their intervals, ``(4, points)``, where they can be drawn."""
     if score.row["kind"] == "privacy":
-        pairs = [(float(cell.cell["value"]), cell.real) for cell in score.privacy.cells]
+        rows = [(float(cell.cell["value"]), cell.real, cell.real, cell.real) for cell in score.privacy.cells]
     else:
-        pairs = list(zip(score.row.get("values") or (), score.row.get("mean") or (), strict=False))
-    good = [(x, y) for x, y in pairs if is_number(x) and is_number(y) and x > 0 and y > 0]
-    if len({x for x, _ in good}) < 2 or len(good) != len({x for x, _ in good}):
-        return None
-    xs, ys = zip(*sorted(good), strict=True)
-    return np.array(xs), np.array(ys)
+        found = series(_cells(score))
+        rows = list(zip(found.x, found.mean, found.low, found.high, strict=True))
+    good = sorted(row for row in rows if is_number(row[1]) and row[0] > 0 and row[1] > 0)
+    return np.array(good).T if len({row[0] for row in good}) == len(good) >= 2 else None
+
+
+def _cells(score: Score) -> list[CellEvidence]:
+    """Cells of a part of its own that was run."""
+    cells = [] if score.part.get("uses") else score.results.evidence(score.row["part"], score.row["calibration"])
+    return [cell for cell in cells if cell.risks.size]
 
 
 def variant_panels(scores: Sequence[Score]) -> Iterator[Panel]:
     """A panel per sweep and calibration with the curves of all its variants."""
-    for (stem, calibration), found in variant_groups(scores).items():
-        yield _variant_panel(stem, calibration, found)
+    groups = variant_groups(scores)
+    for (stem, calibration), found in groups.items():
+        names = [s.row["part"] for (other, _), same in groups.items() if other == stem for s in same]
+        yield _variant_panel(stem, calibration, {list(dict.fromkeys(names)).index(s.row["part"]): s for s in found})
 
 
-def _variant_panel(stem: str, calibration: str, scores: Sequence[Score]) -> Panel:
-    lines = [Line(text) for text in [settings_line(scores[0])] if text] + bound_line(scores[0])[:1]
-    for position, score in enumerate(scores):
+def grouped_parts(scores: Sequence[Score]) -> set[str]:
+    """Parts whose verdicts are all in a panel of variants."""
+    inside = {(s.row["part"], s.row["calibration"]) for found in variant_groups(scores).values() for s in found}
+    outside = {s.row["part"] for s in scores if (s.row["part"], s.row["calibration"]) not in inside}
+    return {part for part, _ in inside} - outside
+
+
+def _variant_panel(stem: str, calibration: str, scores: Mapping[int, Score]) -> Panel:
+    """Verdicts by the place of their variant, which has the same look under all calibrations."""
+    first = next(iter(scores.values()))
+    lines = [Line(text) for text in [settings_line(first)] if text] + bound_line(first)
+    for position, score in scores.items():
         lines.append(Line(_said(stem, score), SHADES[position % len(SHADES)], SHAPES[position % len(SHAPES)]))
     return Panel(f"{stem}: all variants, {noise_name(calibration)}", lambda axes: _draw_variants(axes, scores), lines)
 
@@ -91,21 +107,24 @@ def _said(stem: str, score: Score) -> str:
     return ", ".join(parts)
 
 
-def _draw_variants(axes: Axes, scores: Sequence[Score]) -> None:
-    curves = [points for score in scores if (points := _points(score)) is not None]
-    everything = np.concatenate([y for _, y in curves])
-    private = scores[0].row["kind"] == "privacy"
-    log_y(axes, everything, "real ε at the claimed δ" if private else "excess risk")
-    value_axis(axes, np.concatenate([x for x, _ in curves]), parameter_label(scores[0].row["parameter"]))
-    for position, (x, y) in enumerate(curves):
-        look = {"color": SHADES[position % len(SHADES)], "marker": SHAPES[position % len(SHAPES)]}
-        axes.plot(x, y, linewidth=0.9, markersize=3.2, zorder=3, **look)
-    judged = next((s for s in scores if s.row.get("bound") and s.row["kind"] == "rate"), None)
+def _draw_variants(axes: Axes, scores: Mapping[int, Score]) -> None:
+    curves = {place: points for place, score in scores.items() if (points := _points(score)) is not None}
+    first = next(iter(scores.values()))
+    private = first.row["kind"] == "privacy"
+    label = "real ε at the claimed δ" if private else "excess risk"
+    log_y(axes, np.concatenate([points[1] for points in curves.values()]), label)
+    value_axis(axes, np.concatenate([points[0] for points in curves.values()]), parameter_label(first.row["parameter"]))
+    for position, (x, y, low, high) in curves.items():
+        look: dict[str, Any] = {"color": SHADES[position % len(SHADES)], "marker": SHAPES[position % len(SHAPES)]}
+        errors = np.nan_to_num(np.array([y - low, high - y]))
+        size = 5.0 - 0.5 * min(position, 5)  # curves that coincide stay visible
+        axes.errorbar(x, y, errors, linewidth=0.9, elinewidth=0.6, markersize=size, zorder=3, **look)
+    judged = next((s for s in scores.values() if s.row.get("bound") and s.row["kind"] == "rate"), None)
     if judged is None or private:
         return
     line = bound_constant(judged) * np.array(judged.row["bound"], dtype=float)
     axes.plot(judged.row["values"], line, color=FAINT, linestyle=(0, (3.5, 2)), linewidth=0.9, zorder=2)
-    label_ends(axes, [EndLabel(float(line[int(np.argmax(judged.row["values"]))]), "bound's slope", FAINT)])
+    label_ends(axes, [EndLabel(float(line[int(np.argmax(judged.row["values"]))]), "bound", FAINT)])
 
 
 def checks_panel(scores: Sequence[Score]) -> Panel | None:
@@ -146,9 +165,7 @@ def _ratios_by_part(score: Score) -> Iterator[tuple[str, float]]:
             yield part, mean / bound if bound > 0 else (0.0 if mean <= 0 else math.inf)
 
 
-def _draw_map(
-    axes: Axes, names: Sequence[str], columns: Sequence[str], worst: Mapping[tuple[str, str], float]
-) -> None:
+def _draw_map(axes: Axes, names: Sequence[str], columns: Sequence[str], worst: Mapping[tuple[str, str], float]) -> None:
     _widen(axes)
     values = np.array([[worst.get((name, column), math.nan) for column in columns] for name in names])
     shades = np.log10(np.clip(values, LOWEST, 1.0))
@@ -160,6 +177,7 @@ def _draw_map(
     axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names], size=5.2)
     axes.set_xticks(range(len(columns)), [name.replace("_", " ") for name in columns], size=5, rotation=20, ha="right")
     axes.tick_params(length=0)
+    axes.grid(False)
     for side in axes.spines.values():
         side.set_visible(False)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf, log, log2, sqrt
+from typing import Any
 
 from dpsco_bench.claims.bounds.context import Bound, BoundContext
 from dpsco_bench.claims.bounds.zhang2022_theory import Terms
@@ -28,7 +29,7 @@ ROUNDS: dict[str, Callable[[int], int]] = {
 
 
 def rho_of(c: BoundContext) -> float:
-    """rho of the noise that was used."""
+    """Rho of the noise that was used."""
     if c.calibration == "none":
         return inf
     return gdp_mu(c.epsilon, c.delta) if c.calibration == "accounted" else float(c.schedule.get("rho", inf))
@@ -147,7 +148,9 @@ def _moment_bounds() -> tuple[Bound, ...]:
     return tuple(found)
 
 
-def _at_round(value: Callable[[Terms, float], float], round_of: Callable[[int], int]) -> Callable[[BoundContext], float]:
+def _at_round(
+    value: Callable[[Terms, float], float], round_of: Callable[[int], int]
+) -> Callable[[BoundContext], float]:
     return lambda c: float(value(terms_of(c), float(round_of(c.n))))
 
 

@@ -53,8 +53,12 @@ class Observer(RoundObserver):
         self._best: Array | None = None
 
     def __call__(self, objective: Objective, **state: Any) -> None:
-        """See a round: ``t``, ``weight``, ``w``, ``x``, ``gradient_sum``, ``released``, ``loss``, ``learner``, ``regularisers``."""
-        problem = objective.problem
+        """See a round.
+
+        Named by the reduction: ``t``, ``weight``, ``w``, ``x``, ``gradient_sum``, ``released``, ``loss``, ``learner``,
+        ``regularisers``.
+        """
+        problem: Any = objective.problem
         if not hasattr(problem, "population_gradient"):
             return
         if self._best is None:
@@ -87,7 +91,7 @@ class Observer(RoundObserver):
         self._rounds = []
         away = w - self._best
         plain = _inner(released, away)
-        error = betas * objective.problem.population_gradient(x, objective.host_data) - released
+        error = betas * _population_gradient(objective, x) - released
         left = _inner(error, away)
         self._add("regret", plain)
         self._add("_left", left)
@@ -104,7 +108,7 @@ class Observer(RoundObserver):
         if not here:
             return
         beta, _, x, total, released, loss = self._rounds[-1]
-        gradient = beta * objective.problem.population_gradient(x, objective.host_data)
+        gradient = beta * _population_gradient(objective, x)
         q = dual_exponent(objective.problem.constants.norm)
         for name in here:
             self._sums[f"moment_{name}"] = _squared(released, q)
@@ -149,6 +153,11 @@ class Observer(RoundObserver):
         if strongly_convex:
             gain = 0.125 * learner.setting.strong_convexity * sums["_squares"]
             objective.note("lemma7", regularised + sums["_left"] - gain + room)
+
+
+def _population_gradient(objective: Objective, x: Array) -> Array:
+    problem: Any = objective.problem
+    return problem.population_gradient(x, objective.host_data)
 
 
 def _inner(a: Array, b: Array) -> Array:
