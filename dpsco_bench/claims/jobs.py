@@ -131,9 +131,11 @@ def _set(part: Part, cell: dict[str, Any], key: str, value: float) -> None:
 
 
 def _judged_variant(part: Part, method: Method, calibration: str) -> str:
-    """The variant of a calibration; noise-off runs take the variant of the first judged calibration with noise."""
+    """The variant of a calibration; noise-off runs take that of the first judged calibration with noise, if they can."""
     judged = [other for other in part.calibrations if other != "none"] or ["none"]
-    return get_algorithm(method.algorithm).variant_for(judged[0] if calibration == "none" else calibration)
+    entry = get_algorithm(method.algorithm)
+    variant = entry.variant_for(judged[0] if calibration == "none" else calibration)
+    return variant if calibration in entry.variants[variant] else entry.variant_for(calibration)
 
 
 def _skip_reason(job: Mapping[str, Any]) -> str:

@@ -20,6 +20,7 @@ LEARNER = "ogd_adagrad"
     needs=(*NEEDS, Trait.L2_BALL),
     variants=VARIANTS,
     order_invariant=False,
+    rounds="zhang2022",
     parts=lambda options: learner_parts(options.get("learner", LEARNER)),
 )
 def plan(

@@ -20,6 +20,7 @@ LEARNER = "lp_ftrl"
     needs=(*NEEDS, Trait.LP_BALL),
     variants=VARIANTS,
     order_invariant=False,
+    rounds="zhang2022",
     least_norm=1.0,
     parts=lambda options: learner_parts(options.get("learner", LEARNER)),
 )

@@ -24,6 +24,7 @@ LEARNER = "ogd_adagrad"
     needs=(*NEEDS, Trait.LP_BALL),
     variants=VARIANTS,
     order_invariant=False,
+    rounds="zhang2022",
     least_norm=1.0,
     parts=lambda options: learner_parts(options.get("learner", LEARNER)),
 )

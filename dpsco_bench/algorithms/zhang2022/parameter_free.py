@@ -104,6 +104,7 @@ def confidence(
     needs=(*NEEDS, Trait.L2_BALL),
     variants=VARIANTS,
     order_invariant=False,
+    rounds="zhang2022",
 )
 def plan(
     c: Constants,
@@ -171,7 +172,7 @@ def parameter_free(objective, plan, mechanism):
     learner = ParameterFree(setting)
     regularisers = loss_regularisers(objective, plan, learner)
     if plan.regulariser == "adaptive":
-        regularisers.append(distance_regulariser(confidence_of(plan), setting.start))
+        regularisers.append(DistanceRegulariser(confidence_of(plan), setting.start))
     output = online_to_batch(objective, plan, mechanism, learner, regularisers)
     objective.note("clips", learner.clips[:, 0])
     return output
@@ -185,14 +186,30 @@ def confidence_of(plan: Any) -> Confidence:
     )  # fmt: skip
 
 
-def distance_regulariser(terms: Any, anchor: Any) -> Any:
-    """Subgradient of ``xi_t ||w - x_0|| + nu_t ||w - x_0||^2``; that of a norm at 0 is 0."""
+@dataclass(frozen=True)
+class DistanceRegulariser:
+    """``r_t(w) = xi_t ||w - x_0|| + nu_t ||w - x_0||^2``; called, its subgradient at w_t (that of a norm at 0 is 0).
 
-    def subgradient(t: int, w: Any, x: Any) -> Any:
-        away = w - anchor
-        return (terms.xi(t) / nonzero(row_norm(away)) + 2.0 * terms.nu(t)) * away
+    Attributes
+    ----------
+    terms : Confidence
+        xi, nu and Lip.
+    anchor : array (R, d)
+        x_0.
+    """
 
-    return subgradient
+    terms: Confidence
+    anchor: Any
+
+    def __call__(self, t: int, w: Any, x: Any) -> Any:
+        """``(R, d)``."""
+        away = w - self.anchor
+        return (self.terms.xi(t) / nonzero(row_norm(away)) + 2.0 * self.terms.nu(t)) * away
+
+    def value(self, t: int, w: Any) -> Any:
+        """``r_t(w)``, ``(R,)``."""
+        length = row_norm(w - self.anchor)[:, 0]
+        return self.terms.xi(t) * length + self.terms.nu(t) * length**2
 
 
 def _factors(

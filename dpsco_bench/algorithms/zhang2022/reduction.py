@@ -75,8 +75,9 @@ def online_to_batch(
             loss = loss + regulariser(t, w, x)
         learner.update(loss)
         objective.observe_round(
-            t=t, w=w, x=x, gradient_sum=total, released=released, loss=loss, weight=beta[t], learner=learner
-        )
+            t=t, w=w, x=x, gradient_sum=total, released=released, loss=loss, weight=beta[t], learner=learner,
+            regularisers=regularisers,
+        )  # fmt: skip
         learner.hint(loss)
     return cast_like(x, objective.start)
 
