@@ -28,7 +28,7 @@ ROUNDS: dict[str, Callable[[int], int]] = {
 
 
 def rho_of(c: BoundContext) -> float:
-    """rho of the noise that was used."""
+    """Rho of the noise that was used."""
     if c.calibration == "none":
         return inf
     return gdp_mu(c.epsilon, c.delta) if c.calibration == "accounted" else float(c.schedule.get("rho", inf))
@@ -147,7 +147,9 @@ def _moment_bounds() -> tuple[Bound, ...]:
     return tuple(found)
 
 
-def _at_round(value: Callable[[Terms, float], float], round_of: Callable[[int], int]) -> Callable[[BoundContext], float]:
+def _at_round(
+    value: Callable[[Terms, float], float], round_of: Callable[[int], int]
+) -> Callable[[BoundContext], float]:
     return lambda c: float(value(terms_of(c), float(round_of(c.n))))
 
 
