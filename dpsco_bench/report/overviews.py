@@ -146,9 +146,7 @@ def _ratios_by_part(score: Score) -> Iterator[tuple[str, float]]:
             yield part, mean / bound if bound > 0 else (0.0 if mean <= 0 else math.inf)
 
 
-def _draw_map(
-    axes: Axes, names: Sequence[str], columns: Sequence[str], worst: Mapping[tuple[str, str], float]
-) -> None:
+def _draw_map(axes: Axes, names: Sequence[str], columns: Sequence[str], worst: Mapping[tuple[str, str], float]) -> None:
     _widen(axes)
     values = np.array([[worst.get((name, column), math.nan) for column in columns] for name in names])
     shades = np.log10(np.clip(values, LOWEST, 1.0))

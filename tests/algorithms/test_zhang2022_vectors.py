@@ -8,7 +8,7 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.algorithms.zhang2022 import reduction
 from dpsco_bench.algorithms.zhang2022.learners.base import get_learner, list_learners
-from dpsco_bench.algorithms.zhang2022.parameter_free import confidence, distance_regulariser
+from dpsco_bench.algorithms.zhang2022.parameter_free import DistanceRegulariser, confidence
 from dpsco_bench.algorithms.zhang2022.sensitivity import NodeUnits, weights
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
@@ -73,7 +73,7 @@ def test_parameter_free(points):
     setting = reduction.learner_setting(objective, plan, loss_bound=1024.0, initial_wealth=1.0)
     terms = SimpleNamespace(xi=lambda t: 0.05 * t**2.5, nu=lambda t: 0.01 * t**2.5)
     learner, source = get_learner("parameter_free")(setting), Mechanism(plan, {"node": 0.0}, "vector", 0, 0, 1)
-    found = reduction.online_to_batch(objective, plan, source, learner, [distance_regulariser(terms, setting.start)])
+    found = reduction.online_to_batch(objective, plan, source, learner, [DistanceRegulariser(terms, setting.start)])
     np.testing.assert_allclose(found, [(0.071683847520, -0.005193897203)], **EXACT)
     assert learner.clips == 0
 
