@@ -248,3 +248,15 @@ def test_ones_own_learner_is_known_by_its_name(monkeypatch):
     assert get_learner("lazy") is Lazy and "lazy" in list_learners() and learner_parts("lazy") == ()
     with pytest.raises(InputError, match="^learner = 'two words'"):
         learner("two words")
+
+
+@pytest.mark.parametrize("regulariser", ["adaptive", "none"])
+def test_the_parameter_free_version_moves_to_the_optimum_of_steady_losses(points, regulariser):
+    """With small constants; with the paper's it stays where it starts (C = 1 freezes the learner, E8)."""
+    records = np.tile([[0.6, -0.8]], (2048, 1))
+    keys = {"regulariser": regulariser, "confidence_constants": "rate"}
+    found = points.run("zhang2022.parameter_free", records, deviation_factor=1e-3, noise_factor=1e-3, **keys)
+    np.testing.assert_allclose(found.output, [[-0.6, 0.8]], atol=0.05)
+    assert found.objective.notes["clips"] == 0
+    frozen = points.run("zhang2022.parameter_free", records)
+    assert np.linalg.norm(frozen.output) < 1e-3

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.zhang2022.sensitivity import NodeUnits, weights
+from dpsco_bench.audit.transcript import supports
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.calibrate import charge
 from dpsco_bench.privacy.transcript import Recorder, Replay
@@ -217,3 +218,9 @@ def test_half_the_noise_is_charged_more(points):
     levels_of = [charge(plan, {"node": s}, DELTA).epsilon for s in (5.0, 10.0)]
     assert levels_of[0] == pytest.approx(gdp_epsilon(sqrt(4) / 5.0, DELTA))
     assert levels_of[1] == pytest.approx(gdp_epsilon(sqrt(4) / 10.0, DELTA))
+
+
+def test_audits_see_the_whole_transcript(points):
+    """Nodes are in fixed units of their sensitivity, so that recorded answers have a likelihood on other data."""
+    assert supports(points.run(OTB, unit_vectors(8, 2, 0), "accounted", curvature=1.0).plan)
+    assert not supports(points.run(PURE, unit_vectors(8, 2, 0), "accounted").plan)
