@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpsco_bench.bench import jax_peer, products
+from dpsco_bench.bench import jax_peer, online_to_batch, products
 from dpsco_bench.bench.generalised import gamma_and_power
 from dpsco_bench.bench.noisy_sgd import Task, batched_run, project
 from dpsco_bench.bench.scripts import draw_only, single_run
@@ -79,3 +79,11 @@ def test_gamma_and_power_have_the_law_of_the_generalised_gaussian():
     assert stats.kstest(np.sum(np.abs(z) ** 3, axis=1) ** (1 / 3), stats.chi(5).cdf).pvalue > 1e-3
     own = Stream(stream_key(0, "bench", "law")).generalised_gaussian(0, 1, 0, 20_000, 5, 3.0)
     np.testing.assert_allclose(np.mean(z**2), np.mean(own.astype(np.float64) ** 2), rtol=0.03)
+
+
+def test_the_online_to_batch_script_runs_what_the_batched_loop_runs():
+    records = np.random.default_rng(2).standard_normal((13, 5)) / 4.0
+    stream = Stream(stream_key(0, "bench", "noise/node"))
+    drawn = 3.0 * stream.normal(0, 12, 0, 3, 5).astype(np.float64)
+    single = [online_to_batch.single_run(records, iter(drawn[:, r]).__next__) for r in range(3)]
+    np.testing.assert_allclose(online_to_batch.batched_run(records, 3), single, rtol=0, atol=1e-13)

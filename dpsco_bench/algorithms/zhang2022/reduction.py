@@ -19,33 +19,34 @@ Regulariser = Callable[[int, Array, Array], Array]
 class TreeSum:
     """Noised prefix sums ``g_t + gamma_t``: every node is released once, in units of Delta_t, and kept in one slot.
 
-    ``I_t`` is ``I_{t - low(t)}`` and t, so a slot per level is enough: O(d) a round and O(d log n) memory.
+    ``I_t`` is ``I_{t - low(t)}`` and t, and node t is its own record and the nodes t - 1, t - 2, t - 4, .. of its
+    block, the last ones of their levels. So a slot per level is enough: O(d) a round and O(d log n) memory.
     """
 
     def __init__(self, mechanism: Any) -> None:
         self._release = mechanism.release
         self._slots: dict[int, tuple[Array, Array]] = {}
 
-    def add(self, t: int, total: Array, unit: Any) -> Array:
+    def add(self, t: int, value: Array, unit: Any) -> Array:
         """The noised sum of records 1..t.
 
         Parameters
         ----------
         t : int
             Round, one after the other from 1.
-        total : array (R, d)
-            ``g_t``, the exact sum.
+        value : array (R, d)
+            What record t adds.
         unit : float or array (R, 1)
             Delta_t.
         """
-        low = lowest_bit(t)
-        rest = t - low
-        if rest:
-            before, noised = self._slots[lowest_bit(rest)]
-            noised = noised + unit * self._release(NODE, (total - before) / unit, t - 1)
-        else:
-            noised = unit * self._release(NODE, total / unit, t - 1)
-        self._slots[low] = total, noised
+        low, child = lowest_bit(t), 1
+        while child < low:
+            value = value + self._slots[child][0]
+            child *= 2
+        noised = unit * self._release(NODE, value / unit, t - 1)
+        if t != low:
+            noised = noised + self._slots[lowest_bit(t - low)][1]
+        self._slots[low] = value, noised
         return noised
 
 
@@ -67,8 +68,8 @@ def online_to_batch(
         previous, x = x, x + step * (beta[t] / weight[t])
         if t == plan.n and not plan.run_last_round:
             break
-        total = total + gradient_difference(objective, t, x, previous, beta)
-        released = tree.add(t, total, unit)
+        difference = gradient_difference(objective, t, x, previous, beta)
+        total, released = total + difference, tree.add(t, difference, unit)
         loss = released
         for regulariser in regularisers:
             loss = loss + regulariser(t, w, x)
