@@ -7,6 +7,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -73,8 +74,7 @@ class Algorithm:
     @property
     def options(self) -> dict[str, inspect.Parameter]:
         """Schedule options of the plan function by name (keyword-only parameters other than ``variant``)."""
-        parameters = inspect.signature(self.plan_function, eval_str=True).parameters
-        return {k: p for k, p in parameters.items() if p.kind is p.KEYWORD_ONLY and k != "variant"}
+        return dict(_keywords(self.plan_function))
 
     def modules(self, options: Mapping[str, Any]) -> tuple[str, ...]:
         """Names of the modules that a run with these options uses: its own, and those that it finds by name."""
@@ -254,6 +254,13 @@ def list_algorithms() -> list[str]:
 
 
 _FOLDER = Path(__file__).parent
+
+
+@cache
+def _keywords(plan_function: PlanFunction) -> dict[str, inspect.Parameter]:
+    """Its keyword-only parameters but for ``variant``; reading a signature's annotations is slow."""
+    parameters = inspect.signature(plan_function, eval_str=True).parameters
+    return {k: p for k, p in parameters.items() if p.kind is p.KEYWORD_ONLY and k != "variant"}
 
 
 def _find(module: Any, id: str) -> Algorithm:

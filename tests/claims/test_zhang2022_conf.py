@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from dpsco_bench.claims.compose import claim_ids, claim_plan
+from dpsco_bench.claims.compose import claim_ids, load_claim
+from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.tree import levels, prefix_nodes, record_nodes
 from dpsco_bench.report.computed import SETTINGS, computed_table, conversion, relative_level
@@ -15,8 +16,10 @@ ZHANG = [id for id in claim_ids() if id.startswith("zhang2022.")]
 @pytest.mark.parametrize("id", ZHANG)
 @pytest.mark.parametrize("profile", ["ci", "full"])
 def test_a_stated_rho_claims_its_exact_epsilon(id, profile):
-    for job in claim_plan(id, profile)["jobs"]:
-        for cell in job["cells"]:
+    claim, settings = load_claim(id, profile)
+    parts = [part for part in claim.parts_of(profile) if part.plans]
+    for cells in (job["cells"] for part in parts for job in part_jobs(claim, part, profile, settings)):
+        for cell in cells:
             if "rho" in cell["options"]:
                 assert gdp_mu(cell["epsilon"], cell["delta"]) == pytest.approx(cell["options"]["rho"], rel=1e-9)
             if cell.get("signal") is not None and cell["problem"] == "linear_ball":
@@ -24,9 +27,11 @@ def test_a_stated_rho_claims_its_exact_epsilon(id, profile):
 
 
 def test_tolerances_of_the_profiles():
-    parts = {p: {e["id"]: e for e in claim_plan("zhang2022.thm4", p)["claim"]["parts"]} for p in ("ci", "full")}
-    assert parts["ci"]["stat_n-k1-ogd_adagrad"]["tolerance"] == 0.1
-    assert parts["full"]["stat_n-k1-ogd_adagrad"]["tolerance"] == parts["full"]["priv_d"]["tolerance"] == 0.08
+    claim, _ = load_claim("zhang2022.thm4")
+    parts = {profile: {part.id: part for part in claim.parts_of(profile)} for profile in ("smoke", "ci", "full")}
+    assert parts["ci"]["stat_n-k1-ogd_adagrad"].tolerance == 0.1
+    assert parts["full"]["stat_n-k1-ogd_adagrad"].tolerance == parts["full"]["priv_d"].tolerance == 0.08
+    assert parts["smoke"]["theorem1"].calibrations == ["none"] and "eq7_last" not in parts["smoke"]
 
 
 CHAPTER = {

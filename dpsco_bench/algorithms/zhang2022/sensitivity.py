@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -110,7 +110,7 @@ class NodeUnits:
 
     def path_cost(self, nodes: int, power: float) -> float:
         """Largest ``sum_{t in IN(q)} (s_q/Delta_t)^power`` over the records of nodes 1..``nodes``."""
-        return largest_path_sum(lambda record, node: self.shares(record, node) ** power, nodes)
+        return _path_cost(self, nodes, power)
 
     def stream(self, order: float) -> Callable[[int, Array], Any]:
         """The units of a run, one round after the other.
@@ -131,6 +131,12 @@ class NodeUnits:
         length = row_norm if order == 2.0 else lambda step: lp_norm(step, order)
         made = _printed_stream(self) if self.sensitivity == "eq6" else _tight_stream(self)
         return lambda t, step: made(t, length(step))
+
+
+@lru_cache(maxsize=1024)
+def _path_cost(units: NodeUnits, nodes: int, power: float) -> float:
+    """The cells of a sweep over signals have the same plan."""
+    return largest_path_sum(lambda record, node: units.shares(record, node) ** power, nodes)
 
 
 def _printed_stream(units: NodeUnits) -> Callable[[int, Array], Array]:

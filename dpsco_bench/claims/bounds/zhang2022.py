@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf, log, log2, sqrt
-from typing import Any
 
 from dpsco_bench.claims.bounds.context import Bound, BoundContext
 from dpsco_bench.claims.bounds.zhang2022_theory import Terms
