@@ -16,17 +16,23 @@ rule calibrate:
 
 
 rule run:
-    """All cells and replicates of one part of a claim under one calibration."""
+    """All cells and replicates of one part of a claim under one calibration.
+
+    A process of the same claim may have left the table ready.
+    """
     input: calibrations=FILES.calibrations(JOB)
     output: FILES.run(JOB)
-    params: key=flow.key
+    params:
+        key=flow.key,
+        ready=flow.ready,
     log: FILES.log("run", "{claim}", "{part}.{calibration}")
     benchmark: FILES.benchmark("run", "{claim}", "{part}.{calibration}")
     resources: gpu=flow.gpus
     message: "run {wildcards.claim} {wildcards.part} [{wildcards.calibration}]"
     shell:
+        "mv {params.ready} {output} 2> /dev/null || "
         "{DPSCO} worker run --plan {FILES.plan} --claim {wildcards.claim} --job {wildcards.part}.{wildcards.calibration} "
-        "--key {params.key} --calibrations {input.calibrations} --out {output} --log {log}"
+        "--key {params.key} --calibrations {input.calibrations} --ready {params.ready} --out {output} --log {log}"
 
 
 rule time:

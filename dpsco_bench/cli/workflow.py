@@ -155,6 +155,10 @@ class Workflow:
         """Key of a job: the digest of all that affects its numbers, its code included."""
         return effective_key(self.job(wildcards))
 
+    def ready(self, wildcards: Any) -> Path:
+        """Where a job's table lies if another process made it."""
+        return self.files.ready(self.job(wildcards))
+
     def calibration_key(self, wildcards: Any) -> str:
         """Key of a job's calibrations: what they depend on, code included."""
         return effective_key(self.job(wildcards), "calibration_key")

@@ -89,6 +89,10 @@ class Layout:
         """Result table of a job."""
         return self.results / "runs" / job["claim"] / f"{job_name(job)}.parquet"
 
+    def ready(self, job: Mapping[str, Any]) -> Path:
+        """Result table of a job that another process of its claim made, until the job takes it."""
+        return self.results / "ready" / job["claim"] / f"{job_name(job)}.{effective_key(job)}.parquet"
+
     def timing(self, job: Mapping[str, Any]) -> Path:
         """Seconds per gradient evaluation of a job's methods."""
         return self.results / "timings" / job["claim"] / f"{job_name(job)}.json"

@@ -159,6 +159,15 @@ def write_table(table: pa.Table, path: Path) -> None:
 def read_table(path: Path) -> tuple[pa.Table, dict[str, Any]]:
     """Read a result table and its decoded ``dpsco.*`` metadata."""
     table = pq.read_table(path)
-    raw = table.schema.metadata or {}
+    return table, _decoded(table.schema)
+
+
+def read_metadata(path: Path) -> dict[str, Any]:
+    """The decoded ``dpsco.*`` metadata of a result table."""
+    return _decoded(pq.read_schema(path))
+
+
+def _decoded(schema: pa.Schema) -> dict[str, Any]:
+    raw = schema.metadata or {}
     metadata = {k.decode()[6:]: v.decode() for k, v in raw.items() if k.startswith(b"dpsco.")}
-    return table, {k: v if k == "schema" else loads(v) for k, v in metadata.items()}
+    return {k: v if k == "schema" else loads(v) for k, v in metadata.items()}

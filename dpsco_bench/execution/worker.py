@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,18 +14,18 @@ from dpsco_bench.execution.layout import effective_key, find_job, has_run, job_n
 from dpsco_bench.execution.lock import key_lock
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import JobLog
-from dpsco_bench.execution.results import write_table
+from dpsco_bench.execution.results import read_metadata, write_table
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, write_text_atomic
 
 SHARED_SECONDS = 5.0
+"""How long a process goes on with other jobs of its claim: start-up costs more than most short jobs."""
 
 
 def calibrate(plan: Path, claim: str, name: str, key: str, cache: Path, out: Path, log: Path | None = None) -> None:
     """Write the calibrations of a job, and into the cache those of other jobs of its claim.
 
-    Start-up costs more than most calibrations. So a process that has just calibrated its own job goes on with others of
-    the claim for `SHARED_SECONDS`; their own processes then find them in the cache. An error in one of those is left to
-    its own process.
+    A process that has calibrated its own job goes on with others of the claim for `SHARED_SECONDS`; their own processes
+    then find them in the cache. An error in one of those is left to its own process.
 
     Parameters
     ----------
@@ -84,9 +84,13 @@ def _named(function: Any, job: Mapping[str, Any]) -> Any:
 
 
 def run_job(
-    plan: Path, claim: str, name: str, key: str, calibrations: Path, out: Path, log: Path | None = None
+    plan: Path, claim: str, name: str, key: str, calibrations: Path, ready: Path, out: Path, log: Path | None = None
 ) -> None:
-    """Run a job and write its result table.
+    """Run a job and write its result table; leave ready those of other short jobs of its claim.
+
+    A process that has run its own job goes on with others of the claim, as far as they are calibrated and should fit
+    into `SHARED_SECONDS`; their own processes then find the tables. An error in one of those is left to
+    its own process.
 
     Parameters
     ----------
@@ -94,6 +98,8 @@ def run_job(
         What the plan and calibration steps wrote.
     claim, name, key : str
         The job ``<part>.<calibration>`` of a claim, and the key it must have in the plan (see `effective_key`).
+    ready : Path
+        Where the table lies if another process made it (`Layout.ready`).
     out, log : Path
         Result table, log.
 
@@ -104,11 +110,58 @@ def run_job(
     NumericalFailure
         On non-finite iterates.
     """
-    job = planned_job(read_entry(plan, claim), plan, name, key)
+    entry = read_entry(plan, claim)
+    job = planned_job(entry, plan, name, key)
     calibrated = read_calibrations(calibrations, job)
-    with JobLog(log, f"run {claim} {name}", weights(job, calibrated)) as progress:
-        table = _named(lambda given: execute(given, calibrated, progress.progress), job)
-        write_table(table, out)
+    start = time.monotonic()
+    with key_lock(_lock_of(ready), wait=True):
+        if ready.is_file():
+            ready.replace(out)
+        else:
+            _run(job, calibrated, out, log)
+    seconds = time.monotonic() - start
+    for other, found in _others_to_run(entry, name, calibrations.parent, out.parent):
+        expected = seconds * _work(other, found) / max(_work(job, calibrated), 1.0)
+        if time.monotonic() - start + expected <= SHARED_SECONDS:
+            with suppress(DpscoError):
+                _leave_ready(other, found, ready.with_name(f"{job_name(other)}.{effective_key(other)}.parquet"), log)
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(f".{path.stem}.lock")
+
+
+def _run(job: Mapping[str, Any], calibrated: Mapping[str, Any], out: Path, log: Path | None) -> None:
+    with JobLog(log, f"run {job['claim']} {job_name(job)}", weights(job, calibrated)) as progress:
+        write_table(_named(lambda given: execute(given, calibrated, progress.progress), job), out)
+
+
+def _leave_ready(job: Mapping[str, Any], calibrated: Mapping[str, Any], path: Path, log: Path | None) -> None:
+    """Run another process's job, unless that or a third one is at it."""
+    with key_lock(_lock_of(path), wait=False) as mine:
+        if mine and not path.is_file():
+            _run(job, calibrated, path, log and log.with_name(f"{job_name(job)}.log"))
+
+
+def _others_to_run(
+    entry: Mapping[str, Any], name: str, calibrations: Path, tables: Path
+) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """The claim's other jobs that are calibrated and have no table yet, with their calibrations."""
+    for job in entry["jobs"]:
+        if job_name(job) == name or not has_run(job):
+            continue
+        table = tables / f"{job_name(job)}.parquet"
+        made = table.is_file() and read_metadata(table).get("job", {}).get("key") == job["key"]
+        if not made:
+            with suppress(InputError):
+                yield job, read_calibrations(calibrations / f"{job_name(job)}.json", job)
+
+
+def _work(job: Mapping[str, Any], calibrated: Mapping[str, Any]) -> float:
+    """Planned gradient evaluations of all replicates, times the dimension: what run times go with, roughly."""
+    rows = job["replicates"] * job["data_sets"]
+    pairs = zip(job["cells"], calibrated["cells"], strict=True)
+    return rows * sum(float(found["gradient_evaluations"]) * float(cell.get("d") or 1) for cell, found in pairs)
 
 
 def time_job(

@@ -129,9 +129,17 @@ BAD = [
     ("worker", "worker: ", "calibrate|run|time|judge"),
     ("worker jump", "jump", "calibrate"),
     ("worker run", "run: ", "required"),
-    ("worker run --plan p.json --claim c --out o --job j --key k --calibrations c", "p.json", "dpsco_bench plan"),
+    (
+        "worker run --plan p.json --claim c --out o --job j --key k --calibrations c --ready r",
+        "p.json",
+        "dpsco_bench plan",
+    ),
     ("worker judge --plan p.json --claim c --out o --digest d --calibrations c --runs r", "p.json", "dpsco_bench plan"),
-    ("worker run --plan plan.json --claim c --out o --job j --key k --calibrations c", "= 'c'", "one of mine.only"),
+    (
+        "worker run --plan plan.json --claim c --out o --job j --key k --calibrations c --ready r",
+        "= 'c'",
+        "one of mine.only",
+    ),
     ("gate --profile huge", "profile = 'huge'", "smoke"),
     ("gate --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
     ("gc --profile huge", "profile = 'huge'", "smoke"),
@@ -142,7 +150,11 @@ BAD = [
     ("figure --plan plan.json --out f", "--claim", "required"),
     ("report --plan table.csv", "plan = table.csv", "dpsco_bench plan"),
     ("figure --plan part.json --claim c --out f", "plan = part.json", "dpsco_bench plan"),
-    ("worker run --plan table.csv --claim c --out o --job j --key k --calibrations c", "table.csv", "dpsco_bench plan"),
+    (
+        "worker run --plan table.csv --claim c --out o --job j --key k --calibrations c --ready r",
+        "table.csv",
+        "dpsco_bench plan",
+    ),
     # one's own files
     ("list problems --plugin broken.py", "broken.py", "ZeroDivisionError: division by zero, line 2"),
     ("list problems --plugin unread.py", "unread.py", "SyntaxError"),

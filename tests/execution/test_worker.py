@@ -58,7 +58,8 @@ def calibrate(files, job) -> None:
 
 
 def run(files, job, **changes) -> None:
-    given = {"key": job["key"], "calibrations": files.calibrations(job), "out": files.run(job), **changes}
+    where = {"calibrations": files.calibrations(job), "ready": files.ready(job), "out": files.run(job)}
+    given = {"key": job["key"], **where, **changes}
     worker.run_job(files.plan, CLAIM, job_name(job), **given)
 
 
@@ -104,6 +105,36 @@ def test_an_error_of_another_job_is_left_to_it(files, monkeypatch):
     assert not files.calibrations(jobs["gd.accounted"]).exists()
 
 
+def test_one_run_process_serves_the_short_jobs_of_the_claim(files, monkeypatch):
+    asked = []
+    original = worker.execute
+    monkeypatch.setattr(worker, "execute", lambda job, *rest: asked.append(job_name(job)) or original(job, *rest))
+    jobs = {name: job for name, job in jobs_of(files).items() if name.startswith("gd.")}
+    for job in jobs.values():
+        calibrate(files, job)
+    run(files, jobs["gd.paper"], log=files.log("run", CLAIM, "gd.paper"))
+    assert sorted(asked) == sorted(jobs) and not files.ready(jobs["gd.paper"]).exists()
+    assert files.log("run", CLAIM, "gd.accounted").read_text().startswith(f"run {CLAIM} gd.accounted")
+    left = files.ready(jobs["gd.accounted"]).read_bytes()
+    run(files, jobs["gd.accounted"])
+    assert sorted(asked) == sorted(jobs) and not files.ready(jobs["gd.accounted"]).exists()
+    assert files.run(jobs["gd.accounted"]).read_bytes() == left
+    files.ready(jobs["gd.none"]).unlink()
+    monkeypatch.setattr(worker, "SHARED_SECONDS", 0.0)
+    run(files, jobs["gd.none"])
+    assert asked.count("gd.none") == 2 and asked.count("gd.accounted") == 1
+
+
+def test_a_table_left_ready_for_another_version_of_the_job_is_not_taken(files):
+    job = jobs_of(files)["gd.paper"]
+    calibrate(files, job)
+    stale = files.ready({**job, "key": "0"})
+    stale.parent.mkdir(parents=True)
+    stale.write_bytes(b"of another version")
+    run(files, job)
+    assert pq.read_table(files.run(job)).num_rows > 0 and stale.read_bytes() == b"of another version"
+
+
 def test_another_key_is_refused(files):
     job = jobs_of(files)["gd.paper"]
     calibrate(files, job)
@@ -115,7 +146,7 @@ def test_another_key_is_refused(files):
     with pytest.raises(InputError, match="a job that runs something"):
         run(files, jobs_of(files)["privacy.paper"])
     with pytest.raises(InputError, match="one of gd.paper, "):
-        worker.run_job(files.plan, CLAIM, "gd", job["key"], files.calibrations(job), files.run(job))
+        worker.run_job(files.plan, CLAIM, "gd", job["key"], files.calibrations(job), files.ready(job), files.run(job))
     assert not files.run(job).exists()
 
 
@@ -137,7 +168,8 @@ def test_run_and_time_import_neither_hydra_nor_snakemake_nor_accountant_nor_pand
     common = ["--plan", files.plan, "--claim", CLAIM, "--job", "gd.accounted", "--key", job["key"]]
     common += ["--calibrations", files.calibrations(job)]
     for work, out in (("run", files.run(job)), ("time", files.timing(job))):
-        arguments = ["worker", work, *map(str, common), "--out", str(out)]
+        ready = ["--ready", str(files.ready(job))] if work == "run" else []
+        arguments = ["worker", work, *map(str, common), *ready, "--out", str(out)]
         code = f"import sys\nfrom dpsco_bench.cli.main import main\nassert main({arguments}) == 0\n"
         code += "print(*sorted({name.partition('.')[0] for name in sys.modules}))\n"
         code += "import pandas, pyarrow\npyarrow.table({'a': [1]}).to_pandas()"  # kept out, not broken

@@ -13,7 +13,7 @@ from dpsco_bench.execution.layout import Layout, effective_key, has_run, job_nam
 from dpsco_bench.execution.lock import ResultsLock
 
 SUMMARY = "remove results and figures that the plan no longer names"
-FOLDERS = ("calibrations", "runs", "timings", "verdicts", "logs", "benchmarks")
+FOLDERS = ("calibrations", "runs", "ready", "timings", "verdicts", "logs", "benchmarks")
 FIGURE_SUFFIXES = ("", ".curves", ".time")
 """What a claim's figures are called besides their claim."""
 FRESH_SECONDS = 3600.0

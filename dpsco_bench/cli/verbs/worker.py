@@ -40,7 +40,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         kind.add_argument("--key", required=True, help="its key (for calibrate: its calibration_key) in the plan")
         if name == "calibrate":
             kind.add_argument("--cache", type=Path, required=True, help="folder of calibrations by key")
-        else:
+        if name == "run":
+            kind.add_argument(
+                "--ready", type=Path, required=True, help="where the table lies if another process made it"
+            )
+        if name != "calibrate":
             kind.add_argument("--calibrations", type=Path, required=True, help="what `calibrate` wrote")
 
 
@@ -54,8 +58,11 @@ def execute(args: argparse.Namespace) -> int:
         judge(args)
     else:
         keep_pandas_out()
-        work = worker.run_job if args.work == "run" else worker.time_job
-        work(args.plan, args.claim, args.job, args.key, args.calibrations, args.out, args.log)
+        which = (args.plan, args.claim, args.job, args.key, args.calibrations)
+        if args.work == "run":
+            worker.run_job(*which, args.ready, args.out, args.log)
+        else:
+            worker.time_job(*which, args.out, args.log)
     return 0
 
 
