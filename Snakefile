@@ -33,9 +33,10 @@ wildcard_constraints:
     claim=r"[^/]+",
     part=r"[^/]+",
     calibration="paper|accounted|none",
+    board=r"leaderboard\.[^/]+",
 
 
-localrules: all, verdicts, figures, report, gate, gc
+localrules: all, verdicts, figures, leaderboard, report, gate, gc
 
 
 rule all:
@@ -45,6 +46,7 @@ rule all:
 
 include: "workflows/measure.smk"
 include: "workflows/judge.smk"
+include: "workflows/leaderboard.smk"
 include: "workflows/report.smk"
 include: "workflows/claims.smk"
 

@@ -10,6 +10,7 @@ rule figure:
         svg=report(FILES.figure("{claim}"), caption="captions/claim.rst", category=flow.paper, labels=flow.labels),
         pdf=FILES.figure("{claim}", "pdf"),
     params: digest=flow.figure_digest, title=flow.title
+    wildcard_constraints: claim=r"(?!leaderboard\.)[^/]+"
     log: FILES.log("figure", "{claim}")
     message: "figure {wildcards.claim}"
     shell: "{DPSCO} figure --plan {FILES.plan} --claim {wildcards.claim} --out {FILES.figures} > {log} 2>&1"
@@ -22,7 +23,7 @@ rule figures:
 
 rule write_report:
     """The report, one self-contained page, and the tables as Markdown, CSV and LaTeX."""
-    input: flow.verdicts(), flow.figures()
+    input: flow.verdicts(), flow.figures(), flow.standings(), flow.board_figures()
     output:
         page=report(FILES.report, caption="captions/report.rst", category="Report"),
         tables=directory(FILES.tables),

@@ -121,6 +121,8 @@ def job_evidence(
     table = None if table is None else table.select(_COLUMNS)
     grids: dict[tuple[str, float], list[CellEvidence]] = {}
     for entry, calibrated in zip(job["cells"], calibrations["cells"], strict=True):
+        if "refused" in calibrated:
+            continue
         rows = None if table is None else table.filter(pc.equal(table["cell"], entry["cell"]))
         cell = _with_extras(_cell_evidence(job, entry, calibrated, rows), noted.get(entry["cell"], {}), quantity)
         key = (entry["method"], entry["value"]) if entry.get("signal") is not None else (str(entry["cell"]), math.nan)

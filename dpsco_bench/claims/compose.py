@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.claims.board import board_ids, load_board
+from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.jobs import check_job, part_jobs
 from dpsco_bench.claims.model import PROFILES, Claim, parse_claim
@@ -146,12 +148,22 @@ def claim_plan(id: str, profile: str, overrides: Sequence[str] = ()) -> dict[str
     return {"claim": entry, "jobs": jobs}
 
 
+def plan_settings(profile: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """What all jobs of a plan share: ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``, ``claims``."""
+    return _settings(_compose([f"profile={check_profile(profile)}", *overrides]))
+
+
 def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str] | None = None) -> dict[str, Any]:
     """The whole plan of a profile: claims with at least one part in it, and their jobs."""
-    settings = _settings(_compose([f"profile={check_profile(profile)}", *overrides]))
+    settings = plan_settings(profile, overrides)
     ids = claims or [*claim_ids(), *own_claims(settings["claims"])]
     entries = [claim_plan(id, profile, overrides) for id in ids]
-    return {"profile": profile, "claims": [entry for entry in entries if entry["claim"]["parts"]]}
+    boards = [board_plan(load_board(id), profile, settings) for id in (board_ids() if claims is None else ())]
+    return {
+        "profile": profile,
+        "claims": [entry for entry in entries if entry["claim"]["parts"]],
+        "boards": [entry for entry in boards if entry["jobs"]],
+    }
 
 
 def write_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
@@ -167,7 +179,7 @@ def write_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> dict[
 
 def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
     """Digest of everything that the plan is made from."""
-    settings = _settings(_compose([f"profile={check_profile(profile)}", *overrides]))
+    settings = plan_settings(profile, overrides)
     load_plugins(settings["plugins"])
     absent = [name for name in list_problems() if problem_class(name).unavailable(Path(settings["data_root"]))]
     contents = list(_own_contents(settings))

@@ -18,7 +18,7 @@ def listed(value: Any, where: str) -> list[Any]:
     return value or []
 
 
-def build(cls: Any, values: Any, where: str) -> Any:
+def build_checked(cls: Any, values: Any, where: str) -> Any:
     """Build a dataclass from a mapping.
 
     Raises

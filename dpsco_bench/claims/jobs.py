@@ -78,6 +78,11 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Map
             for signal in part.signals.get(profile, [None]):
                 found = pinned(cell if signal is None else _at_signal(part, cell, signal), job["data_root"])
                 job["cells"].append({"cell": len(job["cells"]), **found})
+    return finished(job)
+
+
+def finished(job: dict[str, Any]) -> dict[str, Any]:
+    """A job with its reason to be skipped, if any, and the keys of its calibrations and of its numbers."""
     job["skipped"] = _skip_reason(job)
     job["calibration_key"] = _digest(
         _numbers(job, calibrating=True), _modules(job, CALIBRATION_MODULES), job["plugins"]
@@ -131,7 +136,7 @@ def _set(part: Part, cell: dict[str, Any], key: str, value: float) -> None:
 
 
 def _judged_variant(part: Part, method: Method, calibration: str) -> str:
-    """The variant of a calibration; noise-off runs take that of the first judged one with noise, where it allows them."""
+    """The variant of a calibration; noise-off runs take that of the first judged one with noise, if it allows."""
     judged = [other for other in part.calibrations if other != "none"] or ["none"]
     entry = get_algorithm(method.algorithm)
     variant = entry.variant_for(judged[0] if calibration == "none" else calibration)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS
-from dpsco_bench.claims.entries import build, listed
+from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.errors import InputError
 
 KINDS = ("rate", "explicit", "privacy", "complexity", "band", "law", "control", "lower_bound", "ordering", "shown")
@@ -223,7 +223,7 @@ def parse_claim(entry: Mapping[str, Any]) -> Claim:
     where = f"claim {entry.get('id', '?')}"
     values = dict(entry)
     values["parts"] = [_parse_part(where, part) for part in listed(entry.get("parts"), f"{where}: parts")]
-    claim = build(Claim, values, where)
+    claim = build_checked(Claim, values, where)
     if not re.fullmatch(r"\w+(\.\w+)+", claim.id) or not claim.parts:
         raise InputError(where, claim.id, "an id paper.name with at least one part")
     ids = [p.id for p in claim.parts]
@@ -259,10 +259,10 @@ def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
     if "algorithm" in values:
         method = {k: values.pop(k) for k in ("algorithm", "variant", "options", "profile_options") if k in values}
         values["methods"] = [method]
-    values["methods"] = [build(Method, m, where) for m in listed(values.get("methods"), f"{where}: methods")]
+    values["methods"] = [build_checked(Method, m, where) for m in listed(values.get("methods"), f"{where}: methods")]
     if values.get("sweep"):
-        values["sweep"] = build(Sweep, values["sweep"], f"{where}, sweep")
-    part = build(Part, values, where)
+        values["sweep"] = build_checked(Sweep, values["sweep"], f"{where}, sweep")
+    part = build_checked(Part, values, where)
     _check_part(part, where)
     return part
 

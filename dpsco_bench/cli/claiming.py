@@ -120,8 +120,8 @@ def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     """
     names = [text for text in arguments if "=" not in text]
     files = [name for name in names if name.endswith(CLAIM_SUFFIXES)]
-    settings = _extended([text for text in arguments if "=" in text], "plugins", plugins)
-    settings = check_settings(_extended(settings, "claims", files))
+    settings = extended([text for text in arguments if "=" in text], "plugins", plugins)
+    settings = check_settings(extended(settings, "claims", files))
     known = [*claim_ids(), *own_claims(_listed(settings, "claims"))]
     ids = [id for name in names for id in (own_claims([name]) if name in files else [find_claim_id(name, known)])]
     if not ids:
@@ -136,7 +136,7 @@ def _listed(settings: Iterable[str], key: str) -> list[str]:
     ]
 
 
-def _extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:
+def extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:
     """Settings with further files under a key."""
     if not files:
         return settings

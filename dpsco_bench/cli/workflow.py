@@ -117,6 +117,8 @@ class Workflow:
         plan = current_plan(self.profile, overrides, self.files) if replan else read_plan_text(self.files.plan)
         entries = [present_results(entry, self.files.calibrations, self.files.run) for entry in plan["claims"]]
         self.entries: dict[str, Entry] = {entry["claim"]["id"]: entry for entry in entries}
+        boards = [present_results(e, self.files.calibrations, self.files.run) for e in plan.get("boards", ())]
+        self.boards: dict[str, Entry] = {entry["claim"]["id"]: entry for entry in boards}
 
     @property
     def claims(self) -> list[str]:
@@ -125,15 +127,19 @@ class Workflow:
 
     def job(self, wildcards: Any) -> dict[str, Any]:
         """The job that a rule's wildcards name."""
-        return find_job(self.entries[wildcards.claim], f"{wildcards.part}.{wildcards.calibration}")
+        return find_job(self.entry(wildcards.claim), f"{wildcards.part}.{wildcards.calibration}")
+
+    def entry(self, id: str) -> Entry:
+        """The plan's entry of a claim or leaderboard."""
+        return self.boards[id] if id in self.boards else self.entries[id]
 
     def calibrations(self, claim: str) -> list[Path]:
-        """Calibrations of a claim's jobs."""
-        return [self.files.calibrations(job) for job in self.entries[claim]["jobs"]]
+        """Calibrations of the jobs of a claim or leaderboard."""
+        return [self.files.calibrations(job) for job in self.entry(claim)["jobs"]]
 
     def runs(self, claim: str) -> list[Path]:
-        """Result tables of a claim's jobs."""
-        return [self.files.run(job) for job in self.entries[claim]["jobs"] if has_run(job)]
+        """Result tables of the jobs of a claim or leaderboard."""
+        return [self.files.run(job) for job in self.entry(claim)["jobs"] if has_run(job)]
 
     def timings(self, claim: str) -> list[Path]:
         """Timing files of a claim's parts that ask for them."""
@@ -146,6 +152,14 @@ class Workflow:
     def figures(self, claims: Iterable[str] | None = None) -> list[Path]:
         """Figures, of all claims by default."""
         return [self.files.figure(claim) for claim in (self.claims if claims is None else claims)]
+
+    def standings(self) -> list[Path]:
+        """Standings of all leaderboards."""
+        return [self.files.standings(board) for board in self.boards]
+
+    def board_figures(self) -> list[Path]:
+        """Phase diagrams of all leaderboards."""
+        return [self.files.figure(board) for board in self.boards]
 
     def gpus(self, wildcards: Any) -> int:
         """GPUs that a job needs."""
@@ -179,6 +193,14 @@ class Workflow:
         """Digest of what a claim's verdicts depend on."""
         return self.digests[wildcards.claim]
 
+    def rank_digest(self, wildcards: Any) -> str:
+        """Digest of what a leaderboard's standings depend on."""
+        return board_digest(self.boards[wildcards.board])
+
+    def board_figure_digest(self, wildcards: Any) -> str:
+        """Digest of a leaderboard's standings and of the code and style that draw them."""
+        return _digest([self.rank_digest(wildcards), _verb_digest("figure")])
+
     @cached_property
     def digests(self) -> dict[str, str]:
         """Claim -> digest of what its verdicts depend on, as it was when the workflow was read."""
@@ -198,7 +220,10 @@ class Workflow:
         """Digest of all verdicts, of the configuration tree and of the code and templates that write the report."""
         conf = [path for path in sorted(conf_dir().rglob("*.yaml")) if path.parent.name != "site"]
         return _digest(
-            [self.verdicts_digest, _verb_digest("report"), [(path.name, _file_digest(path)) for path in conf]]
+            [
+                *(self.verdicts_digest, _verb_digest("report"), [(path.name, _file_digest(path)) for path in conf]),
+                [board_digest(entry) for entry in self.boards.values()],
+            ]
         )
 
     @property
@@ -288,6 +313,14 @@ def claim_digest(entry: Entry) -> str:
         for job in entry["jobs"]
     ]
     return _digest([entry["claim"]["digest"], jobs, code])
+
+
+def board_digest(entry: Entry) -> str:
+    """Digest of what a leaderboard's standings depend on: its entry in the plan, its jobs, and the code that ranks."""
+    bounds = {instance["lower_bound"].split(".", 1)[0] for instance in entry["board"]["instances"]} - {""}
+    modules = [f"dpsco_bench.claims.bounds.{paper}" for paper in sorted(bounds)]
+    jobs = [(job_name(job), job["key"], job["calibration_key"], job["skipped"]) for job in entry["jobs"]]
+    return _digest([entry["claim"]["digest"], jobs, code_digest(["dpsco_bench.analysis.standings", *modules])])
 
 
 def _verb_digest(verb: str) -> str:

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from dpsco_bench.errors import Refusal
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.privacy.calibrate import Calibration, Charge, calibrate
 from dpsco_bench.privacy.plan import Plan
 
+REFUSALS_ARE_RESULTS = ("leaderboard",)
 UNCHARGED = ("complexity",)
 """Kinds of parts that count gradients only, unless they run."""
 
@@ -21,7 +23,17 @@ def calibrate_job(job: Mapping[str, Any]) -> dict[str, Any]:
         return {"cells": [], "skipped": job["skipped"]}
     charged = is_charged(job)
     cells = [located(entry, job["data_root"]) for entry in job["cells"]]
-    return {"cells": [calibrate_cell(cell, job["calibration"], job["seed"], charged) for cell in cells]}
+    return {"cells": [_calibrate_or_refuse(cell, job, charged) for cell in cells]}
+
+
+def _calibrate_or_refuse(cell: Cell, job: Mapping[str, Any], charged: bool) -> dict[str, Any]:
+    """A cell's calibration; on a leaderboard a refusal is a result, ``{"refused": reason}``, and not an error."""
+    try:
+        return calibrate_cell(cell, job["calibration"], job["seed"], charged)
+    except Refusal as refusal:
+        if job["kind"] not in REFUSALS_ARE_RESULTS:
+            raise
+        return {"refused": str(refusal)}
 
 
 def is_charged(job: Mapping[str, Any]) -> bool:

@@ -47,7 +47,8 @@ def execute(
         return join_blocks([], {"job": {"skipped": job["skipped"]}, "calibrations": {}})
     tables: list[pa.Table] = []
     done = 0
-    for group in signal_groups(zip(job["cells"], calibrations["cells"], strict=True)):
+    entries = zip(job["cells"], calibrations["cells"], strict=True)
+    for group in signal_groups(entry for entry in entries if "refused" not in entry[1]):
         cells = [located(entry, job["data_root"]) for entry, _ in group]
         make = _closed_form if job.get("evaluation") == "closed_form" else _run
         for cell, (_, calibrated), found in zip(cells, group, make(job, cells, group[0][1]), strict=True):

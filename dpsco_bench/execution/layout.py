@@ -101,6 +101,10 @@ class Layout:
         """Verdict rows of a claim."""
         return self.results / "verdicts" / f"{claim}.json"
 
+    def standings(self, board: str) -> Path:
+        """Standings of a leaderboard."""
+        return self.results / "standings" / f"{board}.json"
+
     def log(self, step: str, *names: str) -> Path:
         """Log of a step of the workflow for a claim, or for a job of it."""
         return self.results.joinpath("logs", step, *names[:-1], f"{names[-1]}.log")
@@ -115,18 +119,23 @@ class Layout:
 
 
 def read_entry(plan: Path, claim: str) -> dict[str, Any]:
-    """One claim's entry ``{"claim": ..., "jobs": [...]}`` of a plan.
+    """The entry ``{"claim": ..., "jobs": [...]}`` of a claim or leaderboard in a plan.
 
     Raises
     ------
     InputError
         If there is no such plan, or the plan has no such claim.
     """
-    entries = read_plan_text(plan)["claims"]
+    entries = planned_entries(read_plan_text(plan))
     for entry in entries:
         if entry["claim"]["id"] == claim:
             return loads(json.dumps(entry))
     raise InputError(f"claim of {plan}", claim, "one of " + ", ".join(entry["claim"]["id"] for entry in entries))
+
+
+def planned_entries(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Everything in a plan that has jobs: claims, then leaderboards."""
+    return [*plan["claims"], *plan.get("boards", ())]
 
 
 def read_plan_text(plan: Path) -> dict[str, Any]:

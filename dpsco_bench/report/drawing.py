@@ -107,7 +107,9 @@ def style(**more: Any) -> Iterator[None]:
         yield
 
 
-def compose(panels: Sequence[Panel], header: str = "", source: str = "", key: bool = True) -> Figure:
+def compose(
+    panels: Sequence[Panel], header: str = "", source: str = "", key: bool = True, more: Sequence[Any] = ()
+) -> Figure:
     """A figure of panels, two in a row, with a header that says what it shows and a key of its symbols.
 
     Parameters
@@ -117,9 +119,11 @@ def compose(panels: Sequence[Panel], header: str = "", source: str = "", key: bo
         Title and origin of the claim.
     key : bool
         Whether the symbols are explained at the figure's lower edge.
+    more : sequence of artists
+        Further entries of that key, with labels.
     """
     used = {name for panel in panels for name in panel.symbols} if key else set()
-    handles = [_handle(name) for name in KEY if name in used]
+    handles = [*(_handle(name) for name in KEY if name in used), *more]
     columns = min(2, max(1, len(panels)))
     width = PANEL_WIDTH * columns
     rows = [list(panels[i : i + columns]) for i in range(0, len(panels), columns)]

@@ -13,6 +13,7 @@ from dpsco_bench.report.drawing import FAINT, Line, Panel, compose, inline_svg, 
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_panels
 from dpsco_bench.report.panels import privacy_panel, rate_panel, verdict_line
+from dpsco_bench.report.phases import board_figure
 from dpsco_bench.report.ratios import ratio_panel
 from dpsco_bench.report.scores import RATIO_KINDS, SLOPE_KINDS, Score, claim_scores
 from dpsco_bench.report.wording import symbols
@@ -98,7 +99,7 @@ def claim_figures(results: ClaimResults) -> dict[str, Figure]:
 
 
 def write_figures(inputs: Inputs, claim: str, folder: Path) -> list[Path]:
-    """Write the figures of a claim as SVG and PDF.
+    """Write the figures of a claim, or the one of a leaderboard, as SVG and PDF.
 
     Parameters
     ----------
@@ -115,8 +116,10 @@ def write_figures(inputs: Inputs, claim: str, folder: Path) -> list[Path]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = []
+    board = next((board for board in inputs.boards if board.id == claim), None)
     with style():
-        for suffix, figure in claim_figures(inputs.claim(claim)).items():
+        figures = {"": board_figure(board)} if board else claim_figures(inputs.claim(claim))
+        for suffix, figure in figures.items():
             path = folder / f"{claim}{suffix}"
             save(figure, path)
             written.append(path)

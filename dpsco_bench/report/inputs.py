@@ -126,6 +126,38 @@ class ClaimResults:
 
 
 @dataclass(frozen=True)
+class BoardResults:
+    """One leaderboard of the plan with whatever has been measured of it.
+
+    Attributes
+    ----------
+    id, title : str
+    board : mapping
+        The board as data.
+    jobs, left_out : list of mapping
+        What is run, and what is not.
+    root : Path
+        Folder of the profile's results.
+    profile : str
+        Whose grids were run.
+    """
+
+    id: str
+    title: str
+    board: Mapping[str, Any]
+    jobs: list[Job]
+    left_out: list[Mapping[str, Any]]
+    root: Path
+    profile: str
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """Standings, a row per (instance, point); empty where nothing has been ranked."""
+        path = self.root / "standings" / f"{self.id}.json"
+        return loads(path.read_text(encoding="utf-8"))["standings"] if path.is_file() else []
+
+
+@dataclass(frozen=True)
 class Inputs:
     """Everything that a profile's report is made from.
 
@@ -139,12 +171,15 @@ class Inputs:
         Every claim of the plan, in its order.
     stamp : str
         Digest of what the plan was made from.
+    boards : list of BoardResults
+        Every leaderboard of the plan.
     """
 
     profile: str
     root: Path
     claims: list[ClaimResults]
     stamp: str = ""
+    boards: list[BoardResults] = field(default_factory=list)
 
     def claim(self, id: str) -> ClaimResults:
         """The claim of that id.
@@ -200,4 +235,11 @@ def read_inputs(plan_path: Path, profile: str = "") -> Inputs:
         present_results(entry, *(partial(job_path, root, folder) for folder in FOLDERS)) for entry in plan["claims"]
     ]
     claims = [ClaimResults(entry["claim"], entry["jobs"], root) for entry in found]
-    return Inputs(plan["profile"], root, claims, str(plan.get("stamp", "")))
+    return Inputs(plan["profile"], root, claims, str(plan.get("stamp", "")), list(_boards(plan, root)))
+
+
+def _boards(plan: Mapping[str, Any], root: Path) -> Iterator[BoardResults]:
+    for entry in plan.get("boards", ()):
+        claim = entry["claim"]
+        parts = (entry["board"], entry["jobs"], entry["left_out"])
+        yield BoardResults(claim["id"], claim["title"], *parts, root, plan["profile"])

@@ -10,9 +10,11 @@ from typing import Any
 
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.jsonio import write_text_atomic
+from dpsco_bench.report.board import board_tables, left_out_table, methods_table, points_table, wins_table
 from dpsco_bench.report.figures import page_figures
-from dpsco_bench.report.inputs import ClaimResults, Inputs
+from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
 from dpsco_bench.report.ledger import privacy_table
+from dpsco_bench.report.opening import page_papers, paper_lines, papers_table
 from dpsco_bench.report.papers import (
     ERRATA_NOTE,
     cells_table,
@@ -21,6 +23,7 @@ from dpsco_bench.report.papers import (
     rates_table,
 )
 from dpsco_bench.report.parts import parts_table
+from dpsco_bench.report.phases import WORDS, page_phases, paper_colours
 from dpsco_bench.report.provenance import facts, jobs_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import chance_text, claim_table, counts, counts_table, scoreboard, scores
@@ -114,11 +117,16 @@ def _context(inputs: Inputs) -> dict[str, Any]:
 
     rows = scores(inputs)
     board = scoreboard(inputs)
+    lines = paper_lines(inputs, rows, {paper: name_of(inputs, paper) for paper in inputs.papers})
     return {
         "profile": inputs.profile,
         "css": Markup((ASSETS / "page.css").read_text(encoding="utf-8")),
         "claims": inputs.claims,
         "verdicts": len(rows),
+        "papers_figure": Markup(page_papers(lines)),
+        "papers_table": html_table(papers_table(lines)),
+        "errata_count": sum(line.errata for line in lines),
+        "boards": [_board(board) for board in inputs.boards],
         "counts": counts(rows),
         "chance": chance_text(rows),
         "counts_table": html_table(counts_table(rows)),
@@ -159,6 +167,25 @@ def _paper(inputs: Inputs, paper: str) -> dict[str, Any]:
     }
 
 
+def _board(board: BoardResults) -> dict[str, Any]:
+    from markupsafe import Markup
+
+    found = page_phases(board)
+    titles = {instance["id"]: instance["title"] for instance in board.board["instances"]}
+    notes = {instance["id"]: instance["note"] for instance in board.board["instances"]}
+    return {
+        "id": board.id,
+        "title": board.title,
+        "delta": symbols(f"{board.board['delta']:g}"),
+        "words": WORDS,
+        "colours": paper_colours(board),
+        "instances": [(titles[id], notes[id], [Markup(svg) for svg in panels]) for id, panels in found.items()],
+        "skipped": [(row["title"], row["skipped"]) for row in board.rows if row["skipped"]],
+        "wins": html_table(wins_table(board)),
+        "details": [html_table(table(board)) for table in (points_table, methods_table, left_out_table)],
+    }
+
+
 def _claim(results: ClaimResults) -> dict[str, Any]:
     from markupsafe import Markup
 
@@ -183,7 +210,10 @@ def _claim(results: ClaimResults) -> dict[str, Any]:
 def all_tables(inputs: Inputs) -> Iterator[Table]:
     """Every table of the report that has raw values."""
     rows = scores(inputs)
+    yield papers_table(paper_lines(inputs, rows, {paper: name_of(inputs, paper) for paper in inputs.papers}))
     yield scoreboard(inputs)
+    for board in inputs.boards:
+        yield from board_tables(board)
     yield counts_table(rows)
     yield privacy_table(inputs)
     yield errata_table([entry for paper in inputs.papers for entry in load_errata(paper)])

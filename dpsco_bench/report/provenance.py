@@ -88,8 +88,9 @@ def job_rows(inputs: Inputs) -> list[JobRow]:
     """Every job with the benchmarks of its calibration and its run."""
     files = Layout(inputs.profile)
     rows = []
-    for claim, job in inputs.all_jobs():
-        paths = (files.benchmark(step, claim.id, job_name(job)) for step in ("calibrate", "run"))
+    jobs = [*(job for _, job in inputs.all_jobs()), *(job for board in inputs.boards for job in board.jobs)]
+    for job in jobs:
+        paths = (files.benchmark(step, job["claim"], job_name(job)) for step in ("calibrate", "run"))
         rows.append(JobRow(job, *(read_benchmark(inputs.root / path.relative_to(files.results)) for path in paths)))
     return rows
 

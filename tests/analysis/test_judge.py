@@ -127,7 +127,7 @@ def test_which_slopes_are_faster(better, word):
 
 @pytest.mark.parametrize(("moved", "word"), [(0.6, "match"), (0.4, "not_observable (frozen)")])
 def test_a_run_that_did_not_move_is_frozen_whatever_its_slope(moved, word):
-    """Its own test of movement stands in place of the comparison with the starting point's risk, which is still told."""
+    """Its own test of movement stands in place of the comparison with the starting point's risk, which is told."""
     jobs = rate_jobs(-2)
     made, rows, fixed = jobs[0]
     rows = table(made, lambda c: c["n"] ** -2.0, start=1e-9, extras={"moved": moved})

@@ -1,4 +1,4 @@
-"""The claim files of zhang2022 against the chapter's sweeps: rho and its exact epsilon, strengths, facts of section 8."""
+"""The claim files of zhang2022 against the chapter: rho and its exact epsilon, strengths, facts of section 8."""
 
 import math
 
@@ -102,7 +102,7 @@ def test_erratum_e10():
 
 
 def test_equation_7_is_nearly_attained_at_the_last_round():
-    """At t = n - 1 = 2^m - 1 all m levels are on the path: E ||gamma_t||^2 is about m/(m + 1) of the bound for k = 1."""
+    """At t = n - 1 = 2^m - 1 all m levels are on the path: E ||gamma_t||^2 is m/(m + 1) of the bound for k = 1."""
     for n in (256, 1024):
         nodes = prefix_nodes(n - 1)
         ratio = len(nodes) / math.log2(2 * n)  # each node has the variance L2 Delta^2/rho^2 of the bound

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, log, log2, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -87,12 +88,12 @@ class Terms:
         """(7): bound on ``E ||gamma_t||_*^2``."""
         return 4.0 * (self.k + 1) ** 2 * self.private * t ** (2 * self.k - 2) / self.lam
 
-    def moment(self, t: np.ndarray | float) -> np.ndarray | float:
+    def moment(self, t: Any) -> Any:
         """Bound on ``E ||g_t + gamma_t||_*^2`` beside Theorem 4."""
         inner = self.deviation**2 / t + self.private / t**2
         return 3.0 * t ** (2 * self.k) * (self.G**2 + 4.0 * (self.k + 1) ** 2 / self.lam * inner)
 
-    def regularised_moment(self, t: np.ndarray | float) -> np.ndarray | float:
+    def regularised_moment(self, t: Any) -> Any:
         """Bound on ``E ||gbar_t||_*^2`` in Theorem 8."""
         inner = self.deviation**2 / t + self.private / t**2
         fixed = 4.0 * self.G**2 + (self.mu * self.D) ** 2

@@ -9,11 +9,11 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.execution.layout import Layout, effective_key, has_run, job_name, read_plan_text
+from dpsco_bench.execution.layout import Layout, effective_key, has_run, job_name, planned_entries, read_plan_text
 from dpsco_bench.execution.lock import ResultsLock
 
 SUMMARY = "remove results and figures that the plan no longer names"
-FOLDERS = ("calibrations", "runs", "ready", "timings", "verdicts", "logs", "benchmarks")
+FOLDERS = ("calibrations", "runs", "ready", "timings", "verdicts", "standings", "logs", "benchmarks")
 FIGURE_SUFFIXES = ("", ".curves", ".time")
 """What a claim's figures are called besides their claim."""
 FRESH_SECONDS = 3600.0
@@ -50,8 +50,9 @@ def unnamed(files: Layout, plan: dict[str, Any]) -> Iterator[Path]:
 
     Figures that belong to no claim are not touched; a cached calibration stays while the plan of any profile names it.
     """
-    named = {path for entry in plan["claims"] for path in named_files(files, entry)}
-    figures = {entry["claim"]["id"] + suffix for entry in plan["claims"] for suffix in FIGURE_SUFFIXES}
+    entries = planned_entries(plan)
+    named = {path for entry in entries for path in named_files(files, entry)}
+    figures = {entry["claim"]["id"] + suffix for entry in entries for suffix in FIGURE_SUFFIXES}
     for folder in FOLDERS:
         for path in _files(files.results / folder):
             if path.relative_to(files.results).with_suffix("").parts not in named:
@@ -66,8 +67,9 @@ def unnamed(files: Layout, plan: dict[str, Any]) -> Iterator[Path]:
 def named_files(files: Layout, entry: dict[str, Any]) -> Iterator[tuple[str, ...]]:
     """What a plan entry names: folder and names below the results, without the suffix."""
     claim = entry["claim"]["id"]
-    yield ("verdicts", claim)
-    yield from (("logs", step, claim) for step in ("judge", "figure"))
+    conclusions = ("standings", "rank") if "board" in entry else ("verdicts", "judge")
+    yield (conclusions[0], claim)
+    yield from (("logs", step, claim) for step in (conclusions[1], "figure"))
     yield ("logs", "report", "report")
     for job in entry["jobs"]:
         name = (claim, job_name(job))
@@ -84,7 +86,7 @@ def named_files(files: Layout, entry: dict[str, Any]) -> Iterator[tuple[str, ...
 
 def _planned_calibration_keys(files: Layout) -> Iterator[str]:
     for path in files.results.parent.glob("*/plan.json"):
-        for entry in read_plan_text(path)["claims"]:
+        for entry in planned_entries(read_plan_text(path)):
             for job in entry["jobs"]:
                 yield from (job["calibration_key"], effective_key(job, "calibration_key"))
 

@@ -11,7 +11,7 @@ from typing import Any
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import has_run, job_name, read_calibrations, read_entry
 
-SUMMARY = "one job of the workflow: calibrate, run, time or judge"
+SUMMARY = "one job of the workflow: calibrate, run, time, judge or rank"
 EPILOG = "The rules in workflows/ call it; `run` and `time` need no accountant, so they work on a machine without one."
 
 WORK = {
@@ -19,22 +19,26 @@ WORK = {
     "run": "result table of one job",
     "time": "seconds per gradient evaluation of one job's methods",
     "judge": "verdicts of a claim",
+    "rank": "standings of a leaderboard",
 }
+
+FROM_TABLES = ("judge", "rank")
+"""Kinds of jobs that read the result tables of a claim or leaderboard."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add one subcommand per kind of job."""
-    kinds = parser.add_subparsers(dest="work", required=True, metavar="calibrate|run|time|judge")
+    kinds = parser.add_subparsers(dest="work", required=True, metavar="calibrate|run|time|judge|rank")
     for name, text in WORK.items():
         kind = kinds.add_parser(name, help=text, description=text, allow_abbrev=False)
         kind.add_argument("--plan", type=Path, required=True, help="plan of the profile")
         kind.add_argument("--claim", required=True, help="id of the claim")
         kind.add_argument("--out", type=Path, required=True, help="file to write")
         kind.add_argument("--log", type=Path, help="log file")
-        if name == "judge":
+        if name in FROM_TABLES:
             kind.add_argument("--calibrations", type=Path, required=True, help="folder of the claim's calibrations")
             kind.add_argument("--runs", type=Path, required=True, help="folder of the claim's result tables")
-            kind.add_argument("--digest", required=True, help="digest of what the verdicts depend on")
+            kind.add_argument("--digest", required=True, help="digest of what the outcome depends on")
             continue
         kind.add_argument("--job", required=True, metavar="PART.CALIBRATION", help="name of the job within its claim")
         kind.add_argument("--key", required=True, help="its key (for calibrate: its calibration_key) in the plan")
@@ -54,8 +58,8 @@ def execute(args: argparse.Namespace) -> int:
 
     if args.work == "calibrate":
         worker.calibrate(args.plan, args.claim, args.job, args.key, args.cache, args.out, args.log)
-    elif args.work == "judge":
-        judge(args)
+    elif args.work in FROM_TABLES:
+        conclude(args)
     else:
         keep_pandas_out()
         which = (args.plan, args.claim, args.job, args.key, args.calibrations)
@@ -87,9 +91,8 @@ def keep_pandas_out() -> None:
         sys.meta_path.remove(Absent)
 
 
-def judge(args: argparse.Namespace) -> None:
-    """Write the verdict rows of a claim."""
-    from dpsco_bench.analysis.judge import judge_claim
+def conclude(args: argparse.Namespace) -> None:
+    """Write the verdict rows of a claim, or the standings of a leaderboard."""
     from dpsco_bench.execution.plugins import job_plugins, load_plugins
     from dpsco_bench.execution.present import present_results
     from dpsco_bench.execution.progress import JobLog
@@ -107,11 +110,27 @@ def judge(args: argparse.Namespace) -> None:
     def load(job: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         return _result(table(job), job), read_calibrations(calibrations(job), job)
 
-    with JobLog(args.log, f"judge {args.claim}") as log:
-        rows = judge_claim(entry, load)
-        for row in rows:
-            log.write(f"{row['part']} [{row['calibration']}]: {row['verdict']}")
-        write_text_atomic(args.out, dumps_pretty({"claim": args.claim, "digest": args.digest, "verdicts": rows}))
+    with JobLog(args.log, f"{args.work} {args.claim}") as log:
+        outcome = _judged(entry, load, log) if args.work == "judge" else _ranked(entry, load, log)
+        write_text_atomic(args.out, dumps_pretty({"claim": args.claim, "digest": args.digest, **outcome}))
+
+
+def _judged(entry: Mapping[str, Any], load: Any, log: Any) -> dict[str, Any]:
+    from dpsco_bench.analysis.judge import judge_claim
+
+    rows = judge_claim(entry, load)
+    for row in rows:
+        log.write(f"{row['part']} [{row['calibration']}]: {row['verdict']}")
+    return {"verdicts": rows}
+
+
+def _ranked(entry: Mapping[str, Any], load: Any, log: Any) -> dict[str, Any]:
+    from dpsco_bench.analysis.standings import standings
+
+    rows = standings(entry, load)
+    for row in rows:
+        log.write(f"{row['instance']}: " + (row["skipped"] or f"n {row['n']}: {' = '.join(row['tied'])}"))
+    return {"standings": rows}
 
 
 def _result(path: Path, job: Mapping[str, Any]) -> Any:

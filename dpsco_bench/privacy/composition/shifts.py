@@ -47,6 +47,8 @@ def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
         budget = gaussian.gdp_mu(privacy.epsilon, privacy.delta)
     else:
         budget = math.sqrt(2.0 * zcdp.zcdp_rho(privacy.epsilon, privacy.delta))
+    if not plan.queries:
+        raise Refusal("calibration accounted", "the schedule asks nothing of the data")
     rest = [q for q in plan.queries if q.share is None]
     if len(rest) != 1 and not (rest and all(isinstance(q.records, Disjoint) for q in rest)):
         raise Refusal("calibration accounted", "shares are missing: exactly one query has none")

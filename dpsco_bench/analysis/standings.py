@@ -1,0 +1,268 @@
+"""Standings of a leaderboard: risks of all methods at every point, the winner, and whether its margin decides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dpsco_bench.analysis.bootstrap import (
+    FloatArray,
+    as_cell,
+    bootstrap_rng,
+    percentile_interval,
+    resampled_indices,
+    student_factor,
+    summarise,
+)
+from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
+from dpsco_bench.claims.board_jobs import REFERENCE, SEARCH_MARK
+from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.jsonio import to_jsonable
+
+Load = Callable[[Mapping[str, Any]], tuple[pa.Table | None, Mapping[str, Any]]]
+RANKED = ("proven",)
+"""Privacy statuses of methods that can win."""
+TRIVIAL = "trivial solution"
+RESAMPLES = 1000
+NORMAL_95 = 1.959964
+
+
+@dataclass(frozen=True)
+class Run:
+    """One method at one point.
+
+    Attributes
+    ----------
+    instance, method : str
+        Names on the board; a searched method's setting is its number.
+    setting : int or None
+        Number of a public search's setting.
+    point : int
+        Number of the point within the instance.
+    cell : CellEvidence
+        What was measured, at the largest mean over the signals.
+    """
+
+    instance: str
+    method: str
+    setting: int | None
+    point: int
+    cell: CellEvidence
+
+    @property
+    def ranked(self) -> bool:
+        """Whether it can win: its privacy is proven for the noise that was used, and nothing was searched."""
+        return self.setting is None and self.proven
+
+    @property
+    def proven(self) -> bool:
+        """Whether its noise is proven to be private; a search is not, whatever its noise."""
+        return self.cell.calibrated["privacy_status"] in RANKED
+
+
+def standings(entry: Mapping[str, Any], load: Load) -> list[dict[str, Any]]:
+    """One row per (instance, point) of a board's plan entry.
+
+    Parameters
+    ----------
+    entry : mapping
+        ``{"claim", "board", "jobs", "left_out"}`` of the plan.
+    load : callable
+        Job -> (result table, calibrations).
+
+    Returns
+    -------
+    list of dict
+        ``instance``, ``title``, ``n``, ``d``, ``epsilon``, ``delta``, ``p``; ``methods`` (rows with ``method``,
+        ``algorithm``, ``risk``, ``ci``, ``gradient_evaluations``, ``epsilon_real``, ``epsilon_real_kind``,
+        ``privacy_status``, ``ranked``, ``tied``), ``left_out`` (``method``, ``status``, ``reason``), ``trivial``,
+        ``without_privacy``, ``lower_bound``, ``winner``, ``tied``, ``margin``, ``margin_ci``, ``search``, ``skipped``.
+    """
+    runs: dict[tuple[str, int], list[Run]] = {}
+    left_out = [dict(item) for item in entry["left_out"]]
+    skipped: dict[str, str] = {}
+    for job in entry["jobs"]:
+        if job["skipped"]:
+            skipped |= {cell["method"].partition("/")[0]: job["skipped"] for cell in job["cells"]}
+            continue
+        table, calibrations = load(job)
+        left_out += list(_refused(job, calibrations))
+        for run in _runs(job_evidence(job, table, calibrations)):
+            runs.setdefault((run.instance, run.point), []).append(run)
+    rows = []
+    for instance in entry["board"]["instances"]:
+        if instance["id"] in skipped:
+            rows.append({"instance": instance["id"], "title": instance["title"], "skipped": skipped[instance["id"]]})
+        for (name, point), found in sorted(runs.items(), key=lambda item: item[0][1]):
+            if name == instance["id"]:
+                out = [item for item in left_out if (item["instance"], int(item["point"])) == (name, point)]
+                rows.append(to_jsonable(_row(entry["claim"]["id"], instance, found, out)))
+    return rows
+
+
+def _refused(job: Mapping[str, Any], calibrations: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What was refused when the noise was to be fixed."""
+    for cell, calibrated in zip(job["cells"], calibrations["cells"], strict=True):
+        if "refused" in calibrated:
+            instance, _, method = cell["method"].partition("/")
+            place = {"instance": instance, "method": method, "algorithm": cell["algorithm"], "point": cell["value"]}
+            yield {**place, "status": "refused", "reason": calibrated["refused"]}
+
+
+def _runs(cells: Sequence[CellEvidence]) -> Iterator[Run]:
+    for cell in cells:
+        instance, _, name = cell.entry["method"].partition("/")
+        method, _, setting = name.partition(SEARCH_MARK)
+        yield Run(instance, method, int(setting) if setting else None, int(cell.value), cell)
+
+
+def _row(board: str, instance: Mapping[str, Any], runs: Sequence[Run], left_out: Sequence[Any]) -> dict[str, Any]:
+    plain = [run for run in runs if run.setting is None and run.method != REFERENCE]
+    reference = next((run for run in runs if run.method == REFERENCE), None)
+    first = runs[0].cell
+    trivial = max(cell.start_risk for run in runs for cell in (run.cell.grid or (run.cell,)))
+    names = (board, instance["id"], str(runs[0].point))
+    outcome = compare({run.method: run.cell.risks for run in plain if run.ranked}, trivial, names)
+    context = replace(first.context, start_risk=trivial)
+    seen = {item["method"].partition(SEARCH_MARK)[0]: item for item in left_out if SEARCH_MARK not in item["method"]}
+    return {
+        "instance": instance["id"],
+        "title": instance["title"],
+        **{key: first.entry.get(key) for key in ("n", "epsilon", "delta")},
+        "d": context.d,
+        "p": context.constants.norm,
+        "methods": sorted((_method(run, outcome["tied"]) for run in plain), key=lambda row: row["risk"]),
+        "left_out": [{key: item[key] for key in ("method", "algorithm", "status", "reason")} for item in seen.values()],
+        "trivial": trivial,
+        "without_privacy": _summary(reference.cell) if reference else {"risk": 0.0, "ci": [0.0, 0.0]},
+        "lower_bound": get_bound(instance["lower_bound"]).value(context) if instance["lower_bound"] else None,
+        **outcome,
+        "search": best_search(runs),
+        "skipped": "",
+    }
+
+
+def _summary(cell: CellEvidence) -> dict[str, Any]:
+    found = summarise(cell.risks)
+    half = NORMAL_95 * student_factor(found.dof) * found.stderr if found.dof > 0 else math.nan
+    return {"risk": found.mean, "ci": [found.mean - half, found.mean + half]}
+
+
+def _method(run: Run, tied: Sequence[str]) -> dict[str, Any]:
+    calibrated = run.cell.calibrated
+    return {
+        "method": run.method,
+        "algorithm": run.cell.entry["algorithm"],
+        "variant": calibrated["variant"],
+        **_summary(run.cell),
+        "signal": run.cell.signal,
+        "gradient_evaluations": float(run.cell.curve_evaluations[-1].mean()),
+        "epsilon_real": calibrated["epsilon_real"],
+        "epsilon_real_kind": calibrated["epsilon_real_kind"],
+        "privacy_status": calibrated["privacy_status"],
+        "ranked": run.ranked,
+        "tied": run.method in tied,
+    }
+
+
+def compare(risks: Mapping[str, FloatArray], trivial: float, names: Sequence[str]) -> dict[str, Any]:
+    """The method of least mean risk, and its margin over the others.
+
+    Parameters
+    ----------
+    risks : mapping of str to ndarray
+        Risks ``([signals,] data_sets, replicates)`` of the methods that can win; replicates share their data, hence
+        the comparison is paired.
+    trivial : float
+        Risk of the starting point, which takes part under the name `TRIVIAL`.
+    names : sequence of str
+        Seeds the bootstrap.
+
+    Returns
+    -------
+    dict
+        ``winner``: the name of least mean risk; ``runner_up``; ``margin``: how much lower the winner's risk is than the
+        runner-up's, as a share of it; ``margin_ci``: its 95 % interval (two-level bootstrap, expanded for small
+        samples); ``tied``: all whose difference to the winner has an interval that contains 0, the winner among them.
+        More than one of them is a tie.
+    """
+    cells = {name: as_cell(values) for name, values in risks.items()}
+    means = {name: float(cell.mean(axis=(1, 2)).max()) for name, cell in cells.items()} | {TRIVIAL: trivial}
+    order = sorted(means, key=lambda name: (means[name], name))
+    winner = order[0]
+    if not cells:
+        return {
+            "winner": TRIVIAL,
+            "runner_up": None,
+            "margin": math.nan,
+            "margin_ci": [math.nan] * 2,
+            "tied": [TRIVIAL],
+        }
+    shape = next(iter(cells.values())).shape[1:]
+    indices = np.concatenate(list(resampled_indices(bootstrap_rng(*names, "margin"), RESAMPLES, *shape)))
+    drawn = {name: _means_of(cell, indices) for name, cell in cells.items()} | {TRIVIAL: np.full(RESAMPLES, trivial)}
+    intervals = {}
+    for name in order[1:]:
+        share = _share(means[winner], means[name])
+        spread = np.array([_share(a, b) for a, b in zip(drawn[winner], drawn[name], strict=True)])
+        intervals[name] = (share, percentile_interval(share, spread, _expansion(shape)))
+    runner_up = order[1]
+    margin, interval = intervals[runner_up]
+    tied = [winner, *(name for name, (_, (low, _)) in intervals.items() if not low > 0)]
+    return {"winner": winner, "runner_up": runner_up, "margin": margin, "margin_ci": list(interval), "tied": tied}
+
+
+def _means_of(cell: FloatArray, indices: np.ndarray) -> FloatArray:
+    """Largest mean over the signals on every resample."""
+    flat = cell.reshape(cell.shape[0], -1)
+    means: FloatArray = np.stack([row[indices].mean(axis=1) for row in flat]).max(axis=0)
+    return means
+
+
+def _share(winner: float, other: float) -> float:
+    """How much lower one risk is than another, as a share of it; 0 where both are 0."""
+    return 1.0 - winner / other if other > 0 else 0.0
+
+
+def _expansion(shape: tuple[int, ...]) -> float:
+    units = shape[0] if shape[0] > 1 else shape[1]
+    return math.sqrt(units / (units - 1)) * student_factor(units - 1) if units > 1 else math.inf
+
+
+def best_search(runs: Sequence[Run]) -> dict[str, Any] | None:
+    """The best setting of the public grid searches, chosen on one half of the replicates and measured on the other.
+
+    Returns
+    -------
+    dict or None
+        ``method``, ``options``, ``risk``, ``ci``, ``settings`` (how many were tried); None where nothing is searched.
+    """
+    searched = [run for run in runs if run.setting is not None and run.proven]
+    if not searched:
+        return None
+    halves = [_halves(run.cell.risks) for run in searched]
+    chosen = int(np.argmin([first.mean(axis=(1, 2)).max() for first, _ in halves]))
+    run = searched[chosen]
+    found = summarise(halves[chosen][1])
+    half = NORMAL_95 * student_factor(found.dof) * found.stderr if found.dof > 0 else math.nan
+    return {
+        "method": run.method,
+        "algorithm": run.cell.entry["algorithm"],
+        "options": dict(run.cell.entry["options"]),
+        "risk": found.mean,
+        "ci": [found.mean - half, found.mean + half],
+        "settings": len(searched),
+    }
+
+
+def _halves(risks: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Data sets, or where there is one only replicates, in two halves."""
+    cell = as_cell(risks)
+    axis = 1 if cell.shape[1] > 1 else 2
+    middle = cell.shape[axis] // 2
+    return (cell[:, :middle], cell[:, middle:]) if axis == 1 else (cell[:, :, :middle], cell[:, :, middle:])

@@ -1,0 +1,248 @@
+"""Leaderboards as data: which methods run on which instances, over which grid, checked key by key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.claims.entries import build_checked, listed
+from dpsco_bench.claims.model import PROFILES
+from dpsco_bench.errors import InputError
+from dpsco_bench.paths import conf_dir
+
+GRID_KEYS = ("n", "d", "epsilon")
+PREFIX = "leaderboard."
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A method of a board: an algorithm with the hyper-parameters of its theorem.
+
+    Attributes
+    ----------
+    algorithm : str
+        Id.
+    label : str
+        Name on the board; by default the id without its paper.
+    variant, options
+        As for a run; an option may replace a constant that the paper leaves to the user, and nothing else.
+    """
+
+    algorithm: str
+    label: str = ""
+    variant: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Name on the board."""
+        return self.label or self.algorithm.split(".", 1)[-1]
+
+
+@dataclass(frozen=True)
+class Search:
+    """A method whose step size and number of steps are searched in public: not a private method.
+
+    Attributes
+    ----------
+    algorithm, label, options
+        As for `Entrant`.
+    grid : mapping of str to list
+        Values of schedule options, all combinations of which are run.
+    """
+
+    algorithm: str
+    grid: Mapping[str, list[float]]
+    label: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Name on the board."""
+        return self.label or self.algorithm.split(".", 1)[-1]
+
+    def settings(self) -> list[dict[str, Any]]:
+        """Options of every combination."""
+        values = [[int(v) if float(v).is_integer() and k == "steps" else v for v in vs] for k, vs in self.grid.items()]
+        return [{**self.options, **dict(zip(self.grid, chosen, strict=True))} for chosen in product(*values)]
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A common instance.
+
+    Attributes
+    ----------
+    id, title : str
+        Name, and what it is in words.
+    group : str
+        Instances of a group share a job in the smaller profiles.
+    problem, problem_options
+        As for a run.
+    signals : list of float
+        Grid of the problem's free signal strength; the risk is the largest mean over it.
+    grids : mapping of str to list
+        In place of the board's own.
+    searches : list of Search
+        Methods of the column where a public grid search is allowed.
+    excluded : mapping of str to str
+        Methods that cannot be run on the instance as it is written, with the reason.
+    without_privacy : Entrant or None
+        A method run without noise that is (near) the optimum without privacy, where that has a positive risk: the
+        sample's minimiser under the population's risk. None where the risk is the sample's own, whose minimum is 0.
+    lower_bound : str
+        Name of a formula that every private method has to respect, up to constants; empty for none.
+    note : str
+        What a reader must know.
+    """
+
+    id: str
+    title: str
+    group: str
+    problem: str
+    problem_options: Mapping[str, Any] = field(default_factory=dict)
+    signals: list[float] = field(default_factory=list)
+    grids: Mapping[str, list[Any]] = field(default_factory=dict)
+    searches: list[Search] = field(default_factory=list)
+    excluded: Mapping[str, str] = field(default_factory=dict)
+    without_privacy: Entrant | None = None
+    lower_bound: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Board:
+    """A leaderboard.
+
+    Attributes
+    ----------
+    id, title : str
+        ``leaderboard.<name>``, and a title.
+    delta : float
+        Of the (epsilon, delta) that every method is calibrated to by its accountant.
+    methods : list of Entrant
+        Every one is tried on every instance; the instances that it refuses are shown with its reason.
+    instances : list of Instance
+    grids : mapping of str to list
+        Profile -> blocks ``{n: [...], d: [...], epsilon: [...]}``; a block's points are all combinations.
+    replicates, data_sets : mapping of str to int
+        Per profile.
+    most_seconds : mapping of str to float
+        Per profile: a cell predicted to take longer is left out, and shown as such.
+    """
+
+    id: str
+    title: str
+    delta: float
+    methods: list[Entrant]
+    instances: list[Instance]
+    grids: Mapping[str, list[Any]]
+    replicates: Mapping[str, int]
+    data_sets: Mapping[str, int]
+    most_seconds: Mapping[str, float]
+
+    def points(self, instance: Instance, profile: str) -> list[dict[str, Any]]:
+        """The distinct (n, d, epsilon) of an instance in a profile, in the order of its blocks."""
+        return list({tuple(point.items()): point for point in self._points(instance, profile)}.values())
+
+    def blocks(self, instance: Instance, profile: str) -> list[dict[str, list[Any]]]:
+        """The grid of an instance in a profile."""
+        return list((instance.grids or self.grids).get(profile, []))
+
+    def _points(self, instance: Instance, profile: str) -> Iterator[dict[str, Any]]:
+        for block in self.blocks(instance, profile):
+            yield from (dict(zip(block, chosen, strict=True)) for chosen in product(*block.values()))
+
+
+def board_ids() -> list[str]:
+    """Ids of all boards, from their files ``conf/leaderboard/<name>.yaml``."""
+    return sorted(PREFIX + path.stem for path in (conf_dir() / "leaderboard").glob("*.yaml"))
+
+
+def load_board(id: str) -> Board:
+    """Read a board.
+
+    Raises
+    ------
+    InputError
+        For an unknown id, or what `parse_board` refuses.
+    """
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError  # type: ignore[import-untyped]
+
+    if id not in board_ids():
+        raise InputError("leaderboard", id, "one of " + ", ".join(board_ids()))
+    path: Path = conf_dir() / "leaderboard" / f"{id.removeprefix(PREFIX)}.yaml"
+    try:
+        entry: Any = OmegaConf.to_container(OmegaConf.load(path), resolve=True)
+    except (YAMLError, OmegaConfBaseException, UnicodeDecodeError) as error:
+        raise InputError("leaderboard", str(path), "a YAML file", " ".join(str(error).split())) from error
+    if not isinstance(entry, dict):
+        raise InputError("leaderboard", str(path), "a mapping of keys to values")
+    return parse_board({"id": id, **entry})
+
+
+def parse_board(entry: Mapping[str, Any]) -> Board:
+    """Build a board from its file.
+
+    Raises
+    ------
+    InputError
+        Naming the instance and key that is missing, unknown or out of range.
+    """
+    where, values = str(entry.get("id", "leaderboard")), dict(entry)
+    values["methods"] = [_entrant(m, f"{where}, method") for m in listed(values.get("methods"), f"{where}: methods")]
+    values["instances"] = [_instance(i, where) for i in listed(values.get("instances"), f"{where}: instances")]
+    board: Board = build_checked(Board, values, where)
+    for name, names in (("methods", [m.name for m in board.methods]), ("instances", [i.id for i in board.instances])):
+        if len(set(names)) != len(names) or not names:
+            raise InputError(f"{where}: {name}", names, "distinct names, at least one")
+    for instance in board.instances:
+        for name in instance.excluded:
+            if name not in [m.name for m in board.methods]:
+                raise InputError(f"{where}, {instance.id}: excluded", name, "a method of the board")
+        for profile in (*board.grids, *instance.grids):
+            for block in board.blocks(instance, profile):
+                _check_block(block, f"{where}, {instance.id}, grid of {profile}")
+    for profile in board.grids:
+        if not all(profile in table for table in (board.replicates, board.data_sets, board.most_seconds)):
+            raise InputError(f"{where}: replicates, data_sets, most_seconds", profile, "given for every grid's profile")
+    return board
+
+
+def _instance(entry: Any, board: str) -> Instance:
+    where = f"{board}, instance {entry.get('id', '?') if isinstance(entry, Mapping) else '?'}"
+    if not isinstance(entry, Mapping):
+        raise InputError(where, entry, "a mapping of keys to values")
+    values = dict(entry)
+    searches = listed(values.get("searches"), f"{where}: searches")
+    values["searches"] = [build_checked(Search, search, f"{where}, search") for search in searches]
+    if values.get("without_privacy"):
+        values["without_privacy"] = _entrant(values["without_privacy"], f"{where}, without_privacy")
+    instance: Instance = build_checked(Instance, values, where)
+    if not re.fullmatch(r"[\w.-]+", instance.id):
+        raise InputError(f"{where}: id", instance.id, "letters, digits, ., - and _")
+    if sorted(set(instance.signals)) != instance.signals:
+        raise InputError(f"{where}: signals", instance.signals, "increasing numbers")
+    return instance
+
+
+def _entrant(entry: Any, where: str) -> Entrant:
+    made: Entrant = build_checked(Entrant, {"algorithm": entry} if isinstance(entry, str) else entry, where)
+    return made
+
+
+def _check_block(block: Any, where: str) -> None:
+    profile = where.rsplit(" ", 1)[-1]
+    if profile not in PROFILES:
+        raise InputError(where, profile, "one of " + ", ".join(PROFILES))
+    if not isinstance(block, Mapping) or not {"n", "epsilon"} <= set(block) <= set(GRID_KEYS):
+        raise InputError(where, block, "a mapping with lists n, epsilon and, where it is free, d")
+    for key, values in block.items():
+        if not isinstance(values, list) or not values or sorted(set(values)) != values or values[0] <= 0:
+            raise InputError(f"{where}: {key}", values, "increasing numbers > 0")

@@ -1,0 +1,202 @@
+"""From a leaderboard to resolved jobs; what a method refuses, or what takes too long, is kept with its reason."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.claims.board import Board, Entrant, Instance, Search
+from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.jobs import finished
+from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.cell import Cell, located, pinned
+from dpsco_bench.execution.request import plan_cell
+from dpsco_bench.execution.rounds import NO_ROUNDS
+from dpsco_bench.jsonio import dumps_canonical, to_jsonable
+from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.problems.registry import problem_class
+
+CALIBRATION, SILENT = "accounted", "none"
+REFERENCE = "without_privacy"
+"""Part of the runs without noise, and their name among the methods."""
+SEARCH_MARK = "#"
+"""Between the name of a searched method and the number of its setting."""
+WHOLE = "full"
+"""The profile in which every instance has a job of its own."""
+ROUND_SECONDS, NUMBER_SECONDS = 1e-4, 3e-9
+"""What a round, and a number of a replicate's gradient, cost on one core: for `predicted_seconds` only."""
+RISK_MEASURE = "excess_risk"
+
+
+def board_plan(board: Board, profile: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A board's entry of the plan.
+
+    Parameters
+    ----------
+    board : Board
+    profile : str
+        ``smoke``, ``ci`` or ``full``.
+    settings : mapping
+        ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``.
+
+    Returns
+    -------
+    dict
+        ``claim`` (id, title, digest), ``board`` (as data), ``jobs``, and ``left_out``: an entry for each (instance,
+        method, point) that is not run, with ``status`` (``refused``, ``incomparable`` or ``too_long``) and ``reason``.
+    """
+    jobs: dict[tuple[str, str], dict[str, Any]] = {}
+    left_out: list[dict[str, Any]] = []
+    for instance in board.instances:
+        if instance.lower_bound:
+            get_bound(instance.lower_bound)
+        for calibration, cell in board_cells(board, instance, profile):
+            name = (_part(instance, profile, calibration), calibration)
+            job = jobs.setdefault(name, _job(board, *name, profile, settings))
+            cell = {**cell, "cell": len(job["cells"])}
+            found = _left_out(instance, cell, job, board.most_seconds[profile])
+            if found:
+                left_out.append({**_place(cell), "status": found[0], "reason": found[1]})
+            else:
+                job["cells"] += [{**one, "cell": cell["cell"] + i} for i, one in enumerate(_signals(instance, cell))]
+    for job in jobs.values():
+        job["cells"] = [pinned(cell, job["data_root"]) for cell in job["cells"]]
+    described = to_jsonable(board)
+    digest = hashlib.sha256(dumps_canonical([described, profile, left_out]).encode()).hexdigest()[:32]
+    claim = {"id": board.id, "title": board.title, "digest": digest, "parts": []}
+    kept = [finished(job) for job in jobs.values() if job["cells"]]
+    return {"claim": claim, "board": described, "jobs": kept, "left_out": left_out}
+
+
+def board_cells(board: Board, instance: Instance, profile: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(calibration, cell) of everything that an instance is to run, at one signal each."""
+    for number, point in enumerate(board.points(instance, profile)):
+        place = {"problem": instance.problem, "problem_options": dict(instance.problem_options), **point}
+        place |= {"delta": board.delta, "parameter": "point", "value": float(number)}
+        for entrant in board.methods:
+            yield CALIBRATION, {**place, **_method(instance, entrant.name, entrant)}
+        for search in instance.searches:
+            for setting, options in enumerate(search.settings()):
+                name = f"{search.name}{SEARCH_MARK}{setting}"
+                yield CALIBRATION, {**place, **_method(instance, name, search), "options": options}
+        if instance.without_privacy:
+            yield SILENT, {**place, **_method(instance, REFERENCE, instance.without_privacy)}
+
+
+def _method(instance: Instance, name: str, entrant: Entrant | Search) -> dict[str, Any]:
+    variant = entrant.variant if isinstance(entrant, Entrant) else None
+    options = dict(entrant.options)
+    return {
+        "method": f"{instance.id}/{name}",
+        "algorithm": entrant.algorithm,
+        "variant": variant or get_algorithm(entrant.algorithm).variant_for(CALIBRATION),
+        "options": options,
+    }
+
+
+def _part(instance: Instance, profile: str, calibration: str) -> str:
+    """Name of an instance's job; an instance whose data may be absent shares none."""
+    alone = profile == WHOLE or problem_class(instance.problem).needs_data_root
+    name = instance.id if alone else instance.group
+    return f"{REFERENCE}-{name}" if calibration == SILENT and alone else REFERENCE if calibration == SILENT else name
+
+
+def _left_out(
+    instance: Instance, cell: Mapping[str, Any], job: Mapping[str, Any], most_seconds: float
+) -> tuple[str, str] | None:
+    """`obstacle`, or what the board says; nothing is known of an instance whose data are absent."""
+    name = cell["method"].partition("/")[2]
+    if name in instance.excluded:
+        return "refused", instance.excluded[name]
+    if problem_class(instance.problem).unavailable(Path(job["data_root"])):
+        return None
+    return obstacle(cell, job, most_seconds)
+
+
+def _signals(instance: Instance, cell: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A cell at every signal of its instance."""
+    option = problem_class(instance.problem).signal_option
+    if not instance.signals:
+        yield dict(cell)
+    elif not option:
+        raise InputError(f"signals of {instance.id}", instance.signals, f"none: {instance.problem} has no free signal")
+    for signal in instance.signals:
+        options = {**cell["problem_options"], option: float(signal)}
+        yield {**cell, "problem_options": options, "signal": float(signal)}
+
+
+def _job(board: Board, part: str, calibration: str, profile: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "claim": board.id,
+        "part": part,
+        "kind": "leaderboard",
+        "calibration": calibration,
+        "profile": profile,
+        "seed": settings["seed"],
+        "backend": settings["backend"],
+        "dtype": settings["dtype"],
+        "replicates": board.replicates[profile],
+        "data_sets": board.data_sets[profile],
+        "evaluation": "run",
+        "record": None,
+        "rounds": NO_ROUNDS,
+        "timing": False,
+        "plugins": list(settings["plugins"]),
+        "data_root": settings["data_root"],
+        "cells": [],
+    }
+
+
+def obstacle(entry: Mapping[str, Any], job: Mapping[str, Any], most_seconds: float) -> tuple[str, str] | None:
+    """Why a cell is not run, as (status, reason); None where it is.
+
+    Parameters
+    ----------
+    entry : mapping
+        The cell.
+    job : mapping
+        Its job: calibration, seed, replicates and data sets.
+    most_seconds : float
+        Limit of `predicted_seconds`.
+    """
+    measure = get_algorithm(entry["algorithm"]).measure
+    if measure != RISK_MEASURE:
+        return "incomparable", f"its theorem bounds another quantity than the risk: {measure.replace('_', ' ')}"
+    try:
+        cell = located(entry, job["data_root"])
+        cell.problem_entry.check_records(cell.n)
+        _, plan = plan_cell(cell, job["calibration"], job["seed"])
+    except DpscoError as error:
+        return "refused", " ".join(str(error).split())
+    leaks = [text for text in (plan.unprotected, *plan.leaks) if text]
+    if leaks and job["calibration"] != SILENT:
+        return "refused", f"no noise makes it private: {leaks[0]}"
+    seconds = predicted_seconds(cell, plan, job["replicates"] * job["data_sets"])
+    if seconds > most_seconds:
+        return "too_long", f"{rounds_of(plan):.3g} rounds and {plan.gradient_evaluations:.3g} gradients"
+    return None
+
+
+def rounds_of(plan: Plan) -> int:
+    """Sequential rounds of a run: the most releases of a query."""
+    return max((query.releases for query in plan.queries), default=1)
+
+
+def predicted_seconds(cell: Cell, plan: Plan, replicates: int) -> float:
+    """Roughly how long a cell takes on one core: a cost a round, and one a number of a gradient.
+
+    A pure function of the plan, so that the same cells are left out everywhere.
+    """
+    problem = cell.problem_entry
+    looked_at = min(1.0, problem.row_size(cell.n) / cell.n) if problem.draws_per_replicate else 1.0
+    numbers = plan.gradient_evaluations * looked_at * problem.dimension
+    return ROUND_SECONDS * rounds_of(plan) + NUMBER_SECONDS * numbers * replicates
+
+
+def _place(cell: Mapping[str, Any]) -> dict[str, Any]:
+    instance, _, method = cell["method"].partition("/")
+    names = {"instance": instance, "method": method, "algorithm": cell["algorithm"]}
+    return {**names, **{key: cell.get(key) for key in ("n", "d", "epsilon")}, "point": cell["value"]}

@@ -1,0 +1,109 @@
+"""``dpsco leaderboard [ID] [--profile PROFILE]``: all methods on common instances at equal accounted (eps, delta)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dpsco_bench.cli.options import add_json, add_plugins
+from dpsco_bench.cli.output import Column, number, print_json, table
+
+SUMMARY = "which method to pick: all methods on common instances at equal accounted (epsilon, delta)"
+EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 data.root=data plugins=[FILE,...]
+One line per instance and point (n, d, epsilon): the winner, or those that cannot be told apart, and the margin.
+--all shows every method. Finished jobs are kept under results/cache, so an interrupted run resumes."""
+COLUMNS = (
+    Column("instance", "instance"),
+    Column("n", "n", numeric=True),
+    Column("d", "d", numeric=True),
+    Column("epsilon", "epsilon", numeric=True),
+    Column("first", "winner (tied: =)", shrink=14),
+    Column("risk", "risk", numeric=True),
+    Column("margin", "margin [95 %]", numeric=True),
+    Column("search", "search", numeric=True),
+    Column("trivial", "trivial", numeric=True),
+)
+ALL_COLUMNS = (
+    Column("instance", "instance"),
+    Column("n", "n", numeric=True),
+    Column("d", "d", numeric=True),
+    Column("epsilon", "epsilon", numeric=True),
+    Column("method", "method", shrink=14),
+    Column("risk", "risk [95 %]", numeric=True),
+    Column("gradients", "gradients", numeric=True),
+    Column("says", "", shrink=10),
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("arguments", nargs="*", metavar="ID|KEY=VALUE", help="a board (default: all), and settings")
+    parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
+    parser.add_argument("--all", action="store_true", help="every method, and what was not run with the reason")
+    add_json(parser)
+    add_plugins(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Plan the boards, run what is missing, and print the standings."""
+    from dpsco_bench.claims.compose import check_profile
+    from dpsco_bench.cli.boards import asked_boards, board_entries, run_board
+    from dpsco_bench.cli.claiming import CACHE, JobCache
+
+    check_profile(args.profile)
+    ids, settings = asked_boards(args.arguments, args.plugin)
+    cache = JobCache(CACHE, _say)
+    rows = [row for entry in board_entries(ids, args.profile, settings) for row in run_board(entry, cache)]
+    if args.json:
+        print_json(rows)
+    else:
+        _print(rows, args.all)
+    return 0
+
+
+def _print(rows: Sequence[Mapping[str, Any]], everything: bool) -> None:
+    measured = [row for row in rows if not row["skipped"]]
+    if everything:
+        print(table(ALL_COLUMNS, [line for row in measured for line in _lines(row)]))
+    else:
+        print(table(COLUMNS, [_winner(row) for row in measured]))
+    for row in rows:
+        if row["skipped"]:
+            print(f"{row['instance']}: skipped: {row['skipped']}")
+
+
+def _place(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {"instance": row["instance"], "n": row["n"], "d": row["d"], "epsilon": number(row["epsilon"])}
+
+
+def _winner(row: Mapping[str, Any]) -> dict[str, Any]:
+    risks = {method["method"]: method["risk"] for method in row["methods"]}
+    low, high = row["margin_ci"]
+    return {
+        **_place(row),
+        "first": " = ".join(row["tied"]),
+        "risk": number(risks.get(row["winner"], row["trivial"]), 3),
+        "margin": f"{number(row['margin'], 2)} [{number(low, 2)}, {number(high, 2)}]",
+        "search": number(row["search"]["risk"], 3) if row["search"] else "-",
+        "trivial": number(row["trivial"], 3),
+    }
+
+
+def _lines(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    lines = []
+    for method in row["methods"]:
+        low, high = method["ci"]
+        says = "" if method["ranked"] else f"not ranked: {method['privacy_status']}"
+        says = ("first" if len(row["tied"]) == 1 else "tied") if method["tied"] else says
+        risk = f"{number(method['risk'], 3)} [{number(low, 2)}, {number(high, 2)}]"
+        gradients = number(float(method["gradient_evaluations"]), 3)
+        lines.append({**_place(row), "method": method["method"], "risk": risk, "gradients": gradients, "says": says})
+    for item in row["left_out"]:
+        lines.append({**_place(row), "method": item["method"], "says": f"{item['status']}: {item['reason']}"})
+    return lines
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,216 @@
+"""The leaderboard's tables: winners with their margins, all methods, and what was not run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from dpsco_bench.analysis.standings import TRIVIAL
+from dpsco_bench.report.inputs import BoardResults
+from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain
+from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.wording import STATUS_WORDS, epsilon_text, options_text, symbols
+
+Row = Mapping[str, Any]
+LEFT_OUT_WORDS = {"refused": "refuses", "incomparable": "bounds another quantity", "too_long": "too long here"}
+POINTS_NOTE = (
+    "Excess risks; every method with the noise that its accountant asks for at the same (ε, δ), and the "
+    "hyper-parameters of its theorem. Margin: how much lower the winner’s mean risk is than the runner-up’s, with the "
+    "95 % interval of a paired bootstrap; where it contains 0 the methods are tied. Public grid search: the best of "
+    "several settings, chosen on half of the replicates and measured on the other half; the choice is not paid for, so "
+    "that this column is not private. Lower bounds are orders of magnitude without their constants."
+)
+
+
+def interval(pair: Sequence[object], digits: int = 2) -> str:
+    """``[low, high]``."""
+    low, high = pair
+    return f"[{number(low, digits)}, {number(high, digits)}]" if is_number(low) and is_number(high) else ""
+
+
+def measured(board: BoardResults) -> list[Row]:
+    """Rows of the points that were run."""
+    return [row for row in board.rows if not row["skipped"]]
+
+
+def winner_text(row: Row) -> str:
+    """The winner, or those that cannot be told apart from it."""
+    if row["runner_up"] is None:
+        return "no method was run"
+    if len(row["tied"]) == 1:
+        return str(row["winner"])
+    return "tie: " + ", ".join(row["tied"])
+
+
+def _risk(row: Row) -> Any:
+    return next((m["risk"] for m in row["methods"] if m["method"] == row["winner"]), row["trivial"])
+
+
+def _gradients(row: Row) -> Any:
+    return next((m["gradient_evaluations"] for m in row["methods"] if m["method"] == row["winner"]), None)
+
+
+def _search(row: Row) -> str:
+    found = row["search"]
+    return f"{number(found['risk'])} ({found['method']}, {options_text(found['options'])})" if found else NOTHING
+
+
+def _key(key: str) -> dict[str, Any]:
+    return {key: lambda row: row.get(key)}
+
+
+PLACE = (
+    Column("n", lambda row: plain(row["n"]), _key("n"), True),
+    Column("d", lambda row: plain(row["d"]), _key("d"), True),
+    Column("ε", lambda row: plain(row["epsilon"]), _key("epsilon"), True),
+)
+
+
+def points_table(board: BoardResults) -> Table:
+    """Who wins at every point, beside the references."""
+    columns = (
+        Column("Instance", lambda row: row["instance"], _key("instance"), kind="code"),
+        *PLACE,
+        Column("Winner", winner_text, {**_key("winner"), "tied": lambda row: list(row["tied"])}),
+        Column("Risk", lambda row: number(_risk(row)), {"risk": _risk}, True),
+        Column(
+            "Margin [95 %]",
+            lambda row: f"{number(row['margin'], 2)} {interval(row['margin_ci'])}".strip(),
+            {
+                **_key("margin"),
+                "margin_low": lambda row: row["margin_ci"][0],
+                "margin_high": lambda row: row["margin_ci"][1],
+            },
+            True,
+        ),
+        Column("Gradients", lambda row: count(_gradients(row)), {"gradient_evaluations": _gradients}, True),
+        Column(
+            "Public grid search (not private)",
+            _search,
+            {"search_risk": lambda row: row["search"]["risk"] if row["search"] else None},
+        ),
+        Column(
+            "Without privacy",
+            lambda row: number(row["without_privacy"]["risk"]),
+            {"without_privacy": lambda row: row["without_privacy"]["risk"]},
+            True,
+        ),
+        Column("Trivial solution", lambda row: number(row["trivial"]), _key("trivial"), True),
+        Column("Lower bound, order", lambda row: number(row["lower_bound"]), _key("lower_bound"), True),
+    )
+    group = lambda row: (symbols(row["title"]), "")  # noqa: E731
+    return Table(board.id, "Winners, point by point", columns, measured(board), POINTS_NOTE, group)
+
+
+def _said(pair: Any) -> str:
+    row, method = pair
+    if not method["ranked"]:
+        return f"not ranked: {STATUS_WORDS[method['privacy_status']]}"
+    return ("first" if len(row["tied"]) == 1 else "tied") if method["tied"] else ""
+
+
+def _of(key: str) -> Any:
+    return lambda pair: pair[1].get(key)
+
+
+def methods_table(board: BoardResults) -> Table:
+    """Every method at every point."""
+    pairs = [(row, method) for row in measured(board) for method in row["methods"]]
+    columns = (
+        Column(
+            "Instance", lambda pair: pair[0]["instance"], {"instance": lambda pair: pair[0]["instance"]}, kind="code"
+        ),
+        *(Column(c.title, _shown_first(c), _first(c.raw), True) for c in PLACE),
+        Column("Method", lambda pair: pair[1]["algorithm"], {"algorithm": _of("algorithm")}, kind="code"),
+        Column("Risk", lambda pair: number(pair[1]["risk"]), {"risk": _of("risk")}, True),
+        Column(
+            "95 % interval",
+            lambda pair: interval(pair[1]["ci"], 3),
+            {"ci_low": lambda pair: pair[1]["ci"][0], "ci_high": lambda pair: pair[1]["ci"][1]},
+            True,
+        ),
+        Column(
+            "Gradients",
+            lambda pair: count(pair[1]["gradient_evaluations"]),
+            {"gradient_evaluations": _of("gradient_evaluations")},
+            True,
+        ),
+        Column(
+            "Real ε",
+            lambda pair: epsilon_text(pair[1]["epsilon_real"], pair[1]["epsilon_real_kind"]),
+            {"epsilon_real": _of("epsilon_real"), "privacy_status": _of("privacy_status")},
+            True,
+        ),
+        Column("Says", _said, {"says": _said}),
+    )
+    return Table(f"{board.id}.methods", "All methods at all points", columns, pairs)
+
+
+def _shown_first(column: Column) -> Any:
+    return lambda pair: column.show(pair[0])
+
+
+def _first(raw: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: partial(_value_first, value) for name, value in raw.items()}
+
+
+def _value_first(value: Any, pair: Any) -> Any:
+    return value(pair[0])
+
+
+def left_out_table(board: BoardResults) -> Table:
+    """What was not run, with the reason; alike points are told once."""
+    columns = (
+        Column("Instance", lambda item: item[0], {"instance": lambda item: item[0]}, kind="code"),
+        Column("Method", lambda item: item[1], {"algorithm": lambda item: item[1]}, kind="code"),
+        Column("Points", lambda item: item[4], {"points": lambda item: item[4]}),
+        Column("Status", lambda item: LEFT_OUT_WORDS[item[2]], {"status": lambda item: item[2]}),
+        Column("Reason", lambda item: symbols(item[3]), {"reason": lambda item: item[3]}),
+    )
+    return Table(f"{board.id}.left_out", "Methods that were not run, and why", columns, list(_left_out(board)))
+
+
+def _left_out(board: BoardResults) -> Iterator[tuple[str, str, str, str, str]]:
+    found: dict[tuple[str, str, str], list[str]] = {}
+    totals = Counter(row["instance"] for row in measured(board))
+    for row in measured(board):
+        for item in row["left_out"]:
+            found.setdefault((row["instance"], item["algorithm"], item["status"]), []).append(str(item["reason"]))
+    for (instance, algorithm, status), reasons in found.items():
+        several = f", and alike at {len(reasons) - 1} more" if len(set(reasons)) > 1 else ""
+        share = "all" if len(reasons) >= totals[instance] else f"{len(reasons)} of {totals[instance]}"
+        yield instance, algorithm, status, reasons[0] + several, share
+
+
+def wins(board: BoardResults) -> list[tuple[str, int, int]]:
+    """(method, points won alone, points shared), the most first; the trivial solution among them."""
+    alone: Counter[str] = Counter()
+    shared: Counter[str] = Counter()
+    for row in measured(board):
+        if row["runner_up"] is None:
+            continue
+        if len(row["tied"]) == 1:
+            alone[row["winner"]] += 1
+        else:
+            shared.update(row["tied"])
+    names = sorted({*alone, *shared}, key=lambda name: (-alone[name], -shared[name], name))
+    return [(name, alone[name], shared[name]) for name in names]
+
+
+def wins_table(board: BoardResults) -> Table:
+    """Points won and shared by method."""
+    total = sum(row["runner_up"] is not None for row in measured(board))
+    columns = (
+        Column("Method", lambda item: item[0], {"method": lambda item: item[0]}, kind="code"),
+        Column("Wins alone", lambda item: str(item[1]), {"wins": lambda item: item[1]}, True),
+        Column("Tied for first", lambda item: str(item[2]), {"ties": lambda item: item[2]}, True),
+    )
+    note = f"Of {total} points of all instances. “{TRIVIAL}” is the starting point: there no private method helps."
+    return Table(f"{board.id}.wins", "Points won", columns, wins(board), note)
+
+
+def board_tables(board: BoardResults) -> list[Table]:
+    """All tables of a board."""
+    return [wins_table(board), points_table(board), methods_table(board), left_out_table(board)]

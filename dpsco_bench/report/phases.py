@@ -1,0 +1,155 @@
+"""Phase diagrams of a leaderboard: at every point who has the least risk, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
+
+from dpsco_bench.analysis.standings import TRIVIAL
+from dpsco_bench.report.drawing import FAINT, INK, Line, Panel, compose, inline_svg, single, style
+from dpsco_bench.report.inputs import BoardResults
+from dpsco_bench.report.numbers import is_number, number, plain
+from dpsco_bench.report.wording import parameter_label
+
+Row = Mapping[str, Any]
+PAPER_COLOURS = {
+    "bassily2021": "#E69F00",
+    "gopi2022": "#CC79A7",
+    "su2023": "#009E73",
+    "wang2017": "#56B4E9",
+    "zhang2022": "#0072B2",
+}
+OTHER_COLOUR, TRIVIAL_COLOUR = "#999999", "#bdbdbd"
+PALEST = 0.18
+"""Share of its colour that a tile keeps where the margin is 0."""
+WORDS = "colour: the winner's paper, paler where its margin over the runner-up is smaller; hatched: a tie"
+
+
+def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
+    """(instance, panel) for every plane of a board's grids with at least two points of n."""
+    found = []
+    for instance in board.board["instances"]:
+        rows = [row for row in board.rows if row["instance"] == instance["id"] and not row["skipped"]]
+        grids = (instance["grids"] or board.board["grids"]).get(board.profile, [])
+        for axis, fixed, points in _planes(grids, rows):
+            lines = [Line(fixed, FAINT)] if fixed else []
+            found.append((instance["id"], Panel(instance["title"], _drawn(points, axis), lines)))
+    return found
+
+
+def _planes(blocks: Sequence[Mapping[str, Any]], rows: Sequence[Row]) -> list[tuple[str, str, list[Row]]]:
+    """(key on the y-axis, what is fixed in words, rows) of every plane that the blocks span."""
+    planes = []
+    for block in blocks:
+        inside = [row for row in rows if all(row[key] in values for key, values in block.items())]
+        swept = [key for key in ("epsilon", "d") if len(block.get(key, ())) > 1]
+        if len(swept) == 2:
+            for d in block["d"]:
+                planes.append(("epsilon", f"d\u00a0=\u00a0{d}", [row for row in inside if row["d"] == d]))
+        elif inside:
+            axis = swept[0] if swept else "epsilon"
+            other = "d" if axis == "epsilon" else "epsilon"
+            shown = {"d": "d", "epsilon": "ε"}[other]
+            planes.append((axis, f"{shown}\u00a0=\u00a0{plain(inside[0][other])}", inside))
+    return [plane for plane in planes if plane[2]]
+
+
+def _drawn(rows: Sequence[Row], axis: str) -> Any:
+    columns, lines = sorted({row["n"] for row in rows}), sorted({row[axis] for row in rows})
+
+    def draw(axes: Axes) -> None:
+        for row in rows:
+            _tile(axes, row, columns.index(row["n"]), lines.index(row[axis]), max(len(columns), 3))
+        axes.set_xlim(0, len(columns))
+        axes.set_ylim(0, len(lines))
+        axes.set_xticks([i + 0.5 for i in range(len(columns))], [plain(n) for n in columns])
+        axes.set_yticks([i + 0.5 for i in range(len(lines))], [plain(value) for value in lines])
+        axes.tick_params(length=0)
+        axes.grid(False)
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+        axes.set_xlabel(parameter_label("n"))
+        axes.set_ylabel(parameter_label(axis))
+
+    return draw
+
+
+def _tile(axes: Axes, row: Row, x: int, y: int, columns: int) -> None:
+    tie = len(row["tied"]) > 1
+    look: dict[str, Any] = {"facecolor": tile_colour(row), "edgecolor": "white", "linewidth": 1.2}
+    axes.add_patch(Rectangle((x, y), 1, 1, **look))
+    if tie:
+        axes.add_patch(Rectangle((x, y), 1, 1, fill=False, hatch="////", edgecolor="#ffffff", linewidth=0))
+    size = 6.2 if columns <= 3 else 4.6
+    axes.text(
+        x + 0.5, y + 0.5, tile_text(row), ha="center", va="center", size=size, color=INK, linespacing=1.15, clip_on=True
+    )
+
+
+def tile_colour(row: Row) -> tuple[float, float, float]:
+    """The colour of the winner's paper, paler where the margin is smaller."""
+    paper = _paper(row)
+    colour = to_rgb(TRIVIAL_COLOUR if paper == TRIVIAL else PAPER_COLOURS.get(paper, OTHER_COLOUR))
+    margin = float(row["margin"]) if is_number(row["margin"]) else 0.0
+    share = PALEST + (1.0 - PALEST) * min(1.0, max(0.0, margin))
+    red, green, blue = (1.0 - share * (1.0 - part) for part in colour)
+    return red, green, blue
+
+
+def _paper(row: Row) -> str:
+    """Paper of the winner, or the trivial solution."""
+    if row["winner"] == TRIVIAL:
+        return TRIVIAL
+    return str(next(m["algorithm"] for m in row["methods"] if m["method"] == row["winner"]).split(".", 1)[0])
+
+
+def tile_text(row: Row) -> str:
+    """The winner and its margin in per cent; of a tie how many cannot be told apart from it."""
+    if row["runner_up"] is None:
+        return "no method\nrun here"
+    name = "stay at\nthe start" if row["winner"] == TRIVIAL else _broken(row["winner"])
+    others = len(row["tied"]) - 1
+    if others:
+        return f"{name}\n= {others} more"
+    return f"{name}\n{number(-100 * row['margin'], 2)}\u2009%" if is_number(row["margin"]) else name
+
+
+def _broken(name: str) -> str:
+    """A name in lines of at most a dozen characters, broken at underscores."""
+    lines = [""]
+    for piece in name.split("_"):
+        joined = f"{lines[-1]} {piece}".strip()
+        lines[-1:] = [joined] if len(joined) <= 12 or not lines[-1] else [lines[-1], piece]
+    return "\n".join(lines[:3])
+
+
+def board_figure(board: BoardResults) -> Figure:
+    """All phase diagrams of a board in one figure, with a key of the papers' colours."""
+    panels = [panel for _, panel in phase_panels(board)]
+    papers = sorted({_paper(row) for row in board.rows if not row["skipped"]} - {TRIVIAL})
+    key = [Patch(color=PAPER_COLOURS.get(paper, OTHER_COLOUR), label=paper) for paper in papers]
+    key.append(Patch(color=TRIVIAL_COLOUR, label="no method beats the start"))
+    return compose(panels, board.title, WORDS, key=False, more=key)
+
+
+def page_phases(board: BoardResults) -> dict[str, list[str]]:
+    """Instance -> SVG elements of its phase diagrams, for the page."""
+    found: dict[str, list[str]] = {}
+    with style(**{"svg.fonttype": "none"}):
+        for number_, (instance, panel) in enumerate(phase_panels(board)):
+            name = f"{board.id.replace('.', '-')}-{number_}"
+            label = escape(f"Phase diagram: {panel.title}, {', '.join(line.text for line in panel.lines)}", quote=True)
+            found.setdefault(instance, []).append(inline_svg(single(panel), name, label))
+    return found
+
+
+def paper_colours(board: BoardResults) -> list[tuple[str, str]]:
+    """(paper, colour) of every winner's paper, for the page's key."""
+    papers = sorted({_paper(row) for row in board.rows if not row["skipped"]} - {TRIVIAL})
+    return [(paper, PAPER_COLOURS.get(paper, OTHER_COLOUR)) for paper in papers]
