@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -18,6 +19,7 @@ from dpsco_bench.problems.base import Constants, Problem, Trait
 CALIBRATIONS = ("paper", "accounted", "none")
 PlanFunction = Callable[..., Plan]
 RunFunction = Callable[[Any, Plan, Any], Any]
+PartsFunction = Callable[[Mapping[str, Any]], Iterable[str]]
 _USER_ALGORITHMS: dict[str, Algorithm] = {}
 
 
@@ -45,6 +47,8 @@ class Algorithm:
         for smaller p they do not.
     rounds : str
         Name of the observer of its rounds (`execution.rounds`); empty where it shows none.
+    parts : callable or None
+        Options -> names of further modules that the run finds by these options; its results depend on them too.
     """
 
     id: str
@@ -59,6 +63,7 @@ class Algorithm:
     measure: str = "excess_risk"
     least_norm: float = 2.0
     rounds: str = ""
+    parts: PartsFunction | None = None
     run_function: RunFunction | None = field(default=None)
 
     def run(self, function: RunFunction) -> RunFunction:
@@ -69,8 +74,11 @@ class Algorithm:
     @property
     def options(self) -> dict[str, inspect.Parameter]:
         """Schedule options of the plan function by name (keyword-only parameters other than ``variant``)."""
-        parameters = inspect.signature(self.plan_function, eval_str=True).parameters
-        return {k: p for k, p in parameters.items() if p.kind is p.KEYWORD_ONLY and k != "variant"}
+        return dict(_keywords(self.plan_function))
+
+    def modules(self, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """Names of the modules that a run with these options uses: its own, and those that it finds by name."""
+        return (self.module, *(self.parts(options) if self.parts else ()))
 
     def variant_for(self, calibration: str, variant: str | None = None) -> str:
         """Resolve the variant that runs under a calibration.
@@ -161,6 +169,7 @@ def algorithm(
     measure: str = "excess_risk",
     least_norm: float = 2.0,
     rounds: str = "",
+    parts: PartsFunction | None = None,
 ) -> Callable[[PlanFunction], Algorithm]:
     """Register the decorated plan function as an algorithm; attach its run with ``@plan.run``.
 
@@ -184,6 +193,8 @@ def algorithm(
         Least p of the l_p norms in which a problem may declare its constants: 2 for Euclidean methods.
     rounds : str
         Name of the observer that sees what the run shows through `Objective.observe_round`.
+    parts : callable, optional
+        Options -> names of further modules of this package that the run finds by them.
     """
     if id.count(".") != 1:
         raise InputError("algorithm id", id, "of the form paper.name")
@@ -203,6 +214,7 @@ def algorithm(
             measure,
             least_norm,
             rounds,
+            parts,
         )
         if not function.__module__.startswith("dpsco_bench."):
             _USER_ALGORITHMS[id] = entry
@@ -246,6 +258,13 @@ def list_algorithms() -> list[str]:
 
 
 _FOLDER = Path(__file__).parent
+
+
+@cache
+def _keywords(plan_function: PlanFunction) -> dict[str, inspect.Parameter]:
+    """Its keyword-only parameters but for ``variant``; reading a signature's annotations is slow."""
+    parameters = inspect.signature(plan_function, eval_str=True).parameters
+    return {k: p for k, p in parameters.items() if p.kind is p.KEYWORD_ONLY and k != "variant"}
 
 
 def _find(module: Any, id: str) -> Algorithm:

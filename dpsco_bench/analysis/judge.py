@@ -22,7 +22,7 @@ from dpsco_bench.analysis.ordering import (
     risk_at,
 )
 from dpsco_bench.analysis.pathwise import is_pathwise, pathwise_verdict
-from dpsco_bench.analysis.rates import complexity_verdict, control_verdict, counted_verdict, rate_verdict
+from dpsco_bench.analysis.rates import SATURATION, complexity_verdict, control_verdict, counted_verdict, rate_verdict
 from dpsco_bench.analysis.slopes import fit_rate
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.analysis.verdicts import privacy_verdict, skipped_verdict, wrong_reason_notes
@@ -151,8 +151,10 @@ class ClaimJudge:
             parameter=cells[0].entry["parameter"],
             claimed_exponent=part.exponent,
             full_bound=full,
-            start_risks=[cell.start_risk for cell in cells] if part.quantity == RISK else None,
+            start_risks=None if part.requires or part.quantity != RISK else [cell.start_risk for cell in cells],
             noise_off_slope=np.nan if calibration == "none" or off is None else off.slope,
+            better=part.better,
+            blocked=frozen(part, cells),
         )
         status = max((cell.calibrated["privacy_status"] for cell in cells), key=SEVERITY.index)
         real = float(np.fmax.reduce([cell.number("epsilon_real") for cell in cells]))
@@ -163,7 +165,7 @@ class ClaimJudge:
         if part.quantity == RISK and any(problem_class(name).cell_dependent for name in problems):
             notes += _family_notes(cells, silent)
         notes += tuple(sorted({text for cell in cells for text in cell.certificates}))
-        return replace(verdict, notes=notes)
+        return replace(verdict, notes=notes + saturation_notes(part, cells))
 
     def _fit(self, cells: Sequence[CellEvidence], names: Sequence[str]) -> Any:
         fit = fit_rate(
@@ -291,6 +293,23 @@ class ClaimJudge:
 
     def _used_cells(self, part: Part, calibration: str) -> list[CellEvidence]:
         return [cell for key in self._sources(part, calibration) for cell in self.evidence(*key, part.quantity)]
+
+
+def saturation_notes(part: Part, cells: Sequence[CellEvidence]) -> tuple[str, ...]:
+    """In how many cells the risk is close to the starting point's, where a part has its own test of that."""
+    close = sum(float(cell.final.mean()) > SATURATION * cell.start_risk for cell in cells) if part.requires else 0
+    least = ", ".join(f"{name} >= {value:g}" for name, value in part.requires.items())
+    where = f"risk above {SATURATION:g} of the starting point's at the same signal in {close} of {len(cells)} cells"
+    return (f"{where}; observable by {least} at the largest signal",) if close else ()
+
+
+def frozen(part: Part, cells: Sequence[CellEvidence]) -> str:
+    """``frozen`` if an extra that the part requires is below its least value, at the largest signal of a cell."""
+    for cell in cells:
+        strongest = cell.grid[-1] if cell.grid else cell
+        if any(strongest.extras[name].mean() < least for name, least in part.requires.items()):
+            return "frozen"
+    return ""
 
 
 def signal_notes(cells: Sequence[CellEvidence]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import Disjoint, Full, GaussianQuery, Plan, Poisson, SingleIndex
+from dpsco_bench.privacy.plan import Disjoint, Full, GaussianQuery, Nodes, Plan, Poisson, SingleIndex
 from dpsco_bench.problems.base import Batch, Data
 from dpsco_bench.problems.objective import Objective
 
@@ -114,7 +114,7 @@ class Side:
 def supports(plan: Plan) -> bool:
     """Whether every query of a plan has a likelihood here."""
     return all(
-        isinstance(q, GaussianQuery) and isinstance(q.records, Full | Disjoint | Poisson | SingleIndex)
+        isinstance(q, GaussianQuery) and isinstance(q.records, Full | Disjoint | Nodes | Poisson | SingleIndex)
         for q in plan.queries
     )
 

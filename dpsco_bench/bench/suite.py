@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from dpsco_bench.backend.tuning import tuned
-from dpsco_bench.bench import chains, frank_wolfe, generalised, loops, noise, noisy_minimum, products
+from dpsco_bench.bench import chains, frank_wolfe, generalised, loops, noise, noisy_minimum, online_to_batch, products
 from dpsco_bench.bench.measure import FULL, QUICK, Case, measure
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.timing import machine
@@ -21,6 +21,7 @@ GOALS: dict[str, tuple[str, Callable[[], Iterable[Case]]]] = {
     "G6": ("full-batch gradients against their matrix products", products.cases),
     "G7": ("generalised Gaussian draws against gamma and power in NumPy", generalised.cases),
     "noisy_max": ("report noisy max from few draws against all noise", noisy_minimum.cases),
+    "online_to_batch": ("private online-to-batch rounds against a script", online_to_batch.cases),
     "poly_sfw": ("one-pass private Frank-Wolfe against a naive loop", frank_wolfe.cases),
     "gibbs": ("Gibbs chains of all replicates at once against one at a time", chains.cases),
 }

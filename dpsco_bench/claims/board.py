@@ -9,7 +9,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.claims.model import PROFILES, build_checked, listed
+from dpsco_bench.claims.entries import build_checked, listed
+from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.errors import InputError
 from dpsco_bench.paths import conf_dir
 

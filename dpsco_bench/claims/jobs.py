@@ -136,9 +136,11 @@ def _set(part: Part, cell: dict[str, Any], key: str, value: float) -> None:
 
 
 def _judged_variant(part: Part, method: Method, calibration: str) -> str:
-    """The variant of a calibration; noise-off runs take the variant of the first judged calibration with noise."""
+    """The variant of a calibration; noise-off runs take that of the first judged one with noise, if it allows."""
     judged = [other for other in part.calibrations if other != "none"] or ["none"]
-    return get_algorithm(method.algorithm).variant_for(judged[0] if calibration == "none" else calibration)
+    entry = get_algorithm(method.algorithm)
+    variant = entry.variant_for(judged[0] if calibration == "none" else calibration)
+    return variant if calibration in entry.variants[variant] else entry.variant_for(calibration)
 
 
 def _skip_reason(job: Mapping[str, Any]) -> str:
@@ -173,7 +175,7 @@ def _modules(job: Mapping[str, Any], base: Iterable[str]) -> Iterator[str]:
     """Modules that a job uses: those of the worker, of its algorithms and of its problems."""
     yield from base
     for cell in job["cells"]:
-        yield get_algorithm(cell["algorithm"]).module
+        yield from get_algorithm(cell["algorithm"]).modules(cell["options"])
         yield problem_class(cell["problem"]).__module__
         observer = job["rounds"] or get_algorithm(cell["algorithm"]).rounds
         if observer not in ("", NO_ROUNDS):

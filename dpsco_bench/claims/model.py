@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
-from functools import cache
-from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS
+from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.grids import expanded
 from dpsco_bench.errors import InputError
 
@@ -82,6 +81,15 @@ class Part:
         The paper's bare exponent in the swept parameter; of a `control` the slope that it is stated to have.
     tolerance : float
         Fixed before the run: largest difference of slopes; of a `law` the largest relative difference from it.
+    tolerances : mapping
+        Per profile, where one has another tolerance.
+    better : str
+        Which slopes of a `rate` decay faster than claimed: ``smaller`` ones, or ``larger`` ones where the parameter
+        goes to 0 (a gradient noise, a distance).
+    requires : mapping
+        Extras whose mean must have at least the given value in every cell (at the largest signal) for a slope to be
+        one of the method: below it the run is ``frozen``, and a `rate` not observable. This test stands in place of the
+        one that compares with the starting point's risk, which at a threshold's own signal says little.
     exact : bool
         Whether a `complexity` part compares the counts themselves and not their slopes: planned ones for equality,
         measured ones for being at most the formula's within 3 standard errors.
@@ -134,6 +142,9 @@ class Part:
     bound: str = ""
     exponent: float | None = None
     tolerance: float = 0.15
+    tolerances: Mapping[str, float] = field(default_factory=dict)
+    better: str = "smaller"
+    requires: Mapping[str, float] = field(default_factory=dict)
     exact: bool = False
     constant: str = "stated"
     uses: list[str] = field(default_factory=list)
@@ -198,12 +209,14 @@ class Claim:
         return all(measured) if part.kind == "band" else any(measured)
 
     def parts_of(self, profile: str) -> list[Part]:
-        """The parts that a profile measures, each using only such parts."""
-        return [
-            replace(part, uses=[used for used in part.uses if self.part(used).in_profile(profile)])
-            for part in self.parts
-            if self.in_profile(part, profile)
-        ]
+        """The parts that a profile measures, each using only such parts, under calibrations that these have."""
+        found = [self._of_profile(part, profile) for part in self.parts if self.in_profile(part, profile)]
+        return [part for part in found if part.calibrations]
+
+    def _of_profile(self, part: Part, profile: str) -> Part:
+        uses = [used for used in part.uses if self.part(used).in_profile(profile)]
+        kept = [c for c in part.calibrations if not uses or any(_has_rows(self.part(used), c) for used in uses)]
+        return replace(part, uses=uses, calibrations=kept, tolerance=part.tolerances.get(profile, part.tolerance))
 
 
 def parse_claim(entry: Mapping[str, Any]) -> Claim:
@@ -274,8 +287,11 @@ def _check_part(part: Part, where: str) -> None:
         raise InputError(f"{where}: sweep, algorithm, problem", "missing", "given")
     if part.evaluation not in ("run", "closed_form"):
         raise InputError(f"{where}: evaluation", part.evaluation, "run or closed_form")
-    if not isinstance(part.tolerance, int | float) or not part.tolerance > 0:
-        raise InputError(f"{where}: tolerance", part.tolerance, "a number > 0")
+    for tolerance in (part.tolerance, *part.tolerances.values()):
+        if not tolerance > 0:
+            raise InputError(f"{where}: tolerance", tolerance, "a number > 0")
+    if part.better not in ("smaller", "larger"):
+        raise InputError(f"{where}: better", part.better, "smaller or larger")
 
 
 def _check_kind(part: Part, where: str) -> None:
@@ -316,7 +332,7 @@ def _check_profiles(part: Part, where: str) -> None:
     """Every mapping by profile names known profiles, and what is fixed is fixed in all that the sweep has."""
     swept = part.sweep.values if part.sweep else {}
     by_profile: dict[str, Mapping[str, Any]] = {"sweep": swept, "replicates": part.replicates}
-    by_profile |= {"data_sets": part.data_sets, "signals": part.signals}
+    by_profile |= {"data_sets": part.data_sets, "signals": part.signals, "tolerances": part.tolerances}
     by_profile |= {key: value for key, value in part.fixed.items() if isinstance(value, Mapping)}
     by_profile |= {f"profile_options of {m.label}": m.profile_options for m in part.methods}
     for key, values in by_profile.items():
@@ -341,58 +357,3 @@ def _check_profiles(part: Part, where: str) -> None:
         grid = part.signals.get(profile, [])
         if not grid or sorted(set(grid)) != grid:
             raise InputError(f"{where}: signals of {profile}", grid, "increasing numbers")
-
-
-def listed(value: Any, where: str) -> list[Any]:
-    """A list of a file, empty where it is left out."""
-    if not isinstance(value, list | None):
-        raise InputError(where, value, "a list")
-    return value or []
-
-
-def build_checked(cls: Any, values: Any, where: str) -> Any:
-    """A dataclass from a mapping of a file: every key known, every value of the declared type, none missing."""
-    if not isinstance(values, Mapping):
-        raise InputError(where, values, "a mapping of keys to values")
-    known = {f.name: f for f in fields(cls)}
-    for key in values:
-        if key not in known:
-            raise InputError(f"{where}: key", key, "one of " + ", ".join(known))
-        if not _fits(values[key], _hints(cls)[key]):
-            raise InputError(f"{where}: {key}", values[key], _wanted(_hints(cls)[key]))
-    for key, f in known.items():
-        if f.default is MISSING and f.default_factory is MISSING and key not in values:
-            raise InputError(f"{where}: {key}", "missing", "given")
-    return cls(**values)
-
-
-_hints = cache(get_type_hints)
-_NAMES = {float: "a number", int: "an integer", str: "text", bool: "true or false", type(None): "null"}
-
-
-def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value has the type that a field declares, inside lists and mappings too."""
-    origin, inner = get_origin(hint), get_args(hint)
-    if hint is Any:
-        return True
-    if origin in (Union, UnionType):
-        return any(_fits(value, kind) for kind in inner)
-    if origin is list:
-        return isinstance(value, list) and all(_fits(item, inner[0]) for item in value)
-    if origin is Mapping:
-        return isinstance(value, Mapping) and all(_fits(item, inner[1]) for item in value.values())
-    if isinstance(value, bool):
-        return hint is bool
-    return isinstance(value, (int, float) if hint is float else hint)
-
-
-def _wanted(hint: Any) -> str:
-    """A type in words."""
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        return " or ".join(map(_wanted, inner))
-    if origin is list:
-        return f"a list of {_wanted(inner[0])}"
-    if origin is Mapping:
-        return "a mapping of names to " + ("values" if inner[1] is Any else _wanted(inner[1]))
-    return _NAMES.get(hint, "a mapping of keys to values")

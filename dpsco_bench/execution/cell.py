@@ -124,7 +124,7 @@ class Cell:
         options = {
             k: float(v) if isinstance(defaults.get(k), float) and isinstance(v, int) else v
             for k, v in placeless(self.problem, {**self.problem_options, **self.problem_entry.pins}).items()
-            if k not in ("constants", self.problem_entry.signal_option)
+            if k not in ("constants", self.problem_entry.signal_option, *self.problem_entry.unkeyed_options)
         }
         return {k: v for k, v in options.items() if v != defaults.get(k, inspect.Parameter.empty)}
 

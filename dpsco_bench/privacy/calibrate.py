@@ -9,15 +9,17 @@ from dataclasses import dataclass
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants import gaussian, pld
 from dpsco_bench.privacy.charge import Charge, Composition
-from dpsco_bench.privacy.composition import alone, draw, perturbation, replacement, sampled, shifts
+from dpsco_bench.privacy.composition import alone, draw, perturbation, replacement, sampled, shifts, subsets, tree
 from dpsco_bench.privacy.composition.refutation import lower_bound
 from dpsco_bench.privacy.ledger import privacy_status
-from dpsco_bench.privacy.plan import Plan, Poisson, SingleIndex, WithReplacement
+from dpsco_bench.privacy.plan import Disjoint, Full, Plan, Poisson
 from dpsco_bench.privacy.queries import CoveringQuery
 from dpsco_bench.privacy.spec import PrivacySpec
 
 COMPOSITIONS = (
     draw.COMPOSITION,
+    tree.COMPOSITION,
+    subsets.COMPOSITION,
     shifts.COMPOSITION,
     replacement.COMPOSITION,
     sampled.COMPOSITION,
@@ -119,12 +121,13 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 def add_remove_epsilon(plan: Plan, scales: Mapping[str, float], delta: float) -> float:
     """Epsilon under add/remove neighbours, which other libraries speak; NaN where no accountant covers it.
 
-    Adding a record changes a full-data release by one contribution, half the replace-one sensitivity.
+    Adding a record changes a full-data release by one contribution, half the replace-one sensitivity. In
+    a tree it moves all later records to other nodes.
     """
     if plan.unprotected or any(scales[q.name] == 0 for q in plan.queries):
         return math.inf
     sampled = [q for q in plan.queries if q.records.sampled]
-    covered = all(q.is_normal and not isinstance(q.records, SingleIndex | WithReplacement) for q in plan.queries)
+    covered = all(q.is_normal and isinstance(q.records, Full | Disjoint | Poisson) for q in plan.queries)
     if not covered or len(sampled) > 1 or plan.leaks:
         return math.nan
     mu = 0.5 * math.sqrt(shifts.total_cost([q for q in plan.queries if q not in sampled], scales))

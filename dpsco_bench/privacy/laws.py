@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dpsco_bench.backend.namespace import row_norm, to_numpy
+from dpsco_bench.geometry.norms import lp_norm
 from dpsco_bench.rng.streams import Stream
 from dpsco_bench.samplers.generalised_gaussian import generalised_gaussian_mean
 
@@ -15,16 +17,24 @@ Array = Any
 
 
 def gamma_norm(
-    stream: Stream, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int
+    stream: Stream, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int, q: float = 2.0
 ) -> np.ndarray:
-    """Vectors ``(steps, replicates, dim)`` of density ``~ exp(-||b||)``: Gamma(dim) norm, uniform direction.
+    """Vectors ``(steps, replicates, dim)`` of density ``~ exp(-||b||_q)``, 1 <= q <= inf.
 
-    Computed on the host, where logarithms round in one way for all namespaces.
+    The norm has the law Gamma(dim), the direction that of the cone measure: of normals for q = 2, of generalised
+    Gaussians else, of a uniform point of the cube for q = inf. Computed on the host, where logarithms round in one way
+    for all namespaces.
     """
     where = (first_step, steps, first_replicate, replicates, dim)
-    normals = to_numpy(stream.normal(*where)).astype(np.float64)
+    if q == 2.0:
+        rays = to_numpy(stream.normal(*where)).astype(np.float64)
+    elif math.isinf(q):
+        further = to_numpy(stream.uniform(*where[:-1], 2 * dim))  # the norm has the first half of these
+        rays = 2.0 * further[..., dim:] - 1.0
+    else:
+        rays = to_numpy(stream.generalised_gaussian(*where, q)).astype(np.float64)
     radius = -np.log(to_numpy(stream.uniform(*where))).sum(axis=-1, keepdims=True)
-    return normals * (radius / row_norm(normals))
+    return rays * (radius / (row_norm(rays) if q == 2.0 else lp_norm(rays, q)))
 
 
 NOISE_LAWS: dict[str, Callable[..., Array]] = {

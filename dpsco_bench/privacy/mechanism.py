@@ -11,14 +11,22 @@ import numpy as np
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.laws import NOISE_LAWS
-from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, Poisson, Query, SingleIndex, WithReplacement
+from dpsco_bench.privacy.plan import (
+    NoisyMinimumQuery,
+    Plan,
+    Poisson,
+    Query,
+    SingleIndex,
+    WithoutReplacement,
+    WithReplacement,
+)
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.problems.base import Batch
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream, scaled
 from dpsco_bench.samplers import noisy_minimum
 from dpsco_bench.samplers.keyed import KeyedDraws
-from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, uniform_indices
+from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, subset_indices, uniform_indices
 
 Array = Any
 BLOCK_VALUES = 1 << 17
@@ -146,7 +154,8 @@ class Mechanism:
     def _expected_size(self, query: Query) -> float:
         if isinstance(query.records, Poisson):
             return self.plan.n * query.records.rate
-        return float(query.records.size) if isinstance(query.records, WithReplacement) else 1.0
+        sized = isinstance(query.records, WithReplacement | WithoutReplacement)
+        return float(query.records.size) if sized else 1.0  # type: ignore[union-attr]
 
     def _stream(self, label: str, xp: Any) -> Stream:
         if label not in self._streams:
@@ -209,14 +218,16 @@ class Mechanism:
     def _draw_batches(self, query: Query, label: str, step: int) -> tuple[np.ndarray, np.ndarray]:
         """Batches of as many consecutive releases as fit in a block."""
         stream, records = self._stream(label, np), query.records
-        if not isinstance(records, Poisson | SingleIndex | WithReplacement):
+        if not isinstance(records, Poisson | SingleIndex | WithReplacement | WithoutReplacement):
             raise InputError(f"sample of {query.name}", "all records", "asked only of a sampled query")
         if isinstance(records, Poisson):
             width = poisson_width(self.plan.n, records.rate)
         else:
-            width = records.size if isinstance(records, WithReplacement) else 1
+            width = 1 if isinstance(records, SingleIndex) else records.size
         steps = max(1, min(query.releases - step, BLOCK_VALUES // max(1, width * self._replicates)))
         where = (step, steps, self._first, self._replicates)
         if isinstance(records, Poisson):
             return poisson_indices(stream, self.plan.n, records.rate, *where)
+        if isinstance(records, WithoutReplacement):
+            return subset_indices(stream, records.population, *where, width)
         return uniform_indices(stream, records.population, *where, width)

@@ -78,7 +78,34 @@ class WithReplacement:
         checked_count("size", self.size)
 
 
-Records = Full | Poisson | SingleIndex | Disjoint | WithReplacement
+@dataclass(frozen=True)
+class WithoutReplacement:
+    """Every release looks at ``size`` different records: a uniform subset of ``population``, drawn anew."""
+
+    population: int
+    size: int
+
+    sampled: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        checked_count("population", self.population)
+        if checked_count("size", self.size) > self.population:
+            raise InputError("size", self.size, f"at most {self.population}, the number of records")
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Release ``t - 1`` looks at the records of node t of a binary tree over records 1..``count`` (`privacy.tree`)."""
+
+    count: int
+
+    sampled: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        checked_count("count", self.count)
+
+
+Records = Full | Poisson | SingleIndex | Disjoint | WithReplacement | WithoutReplacement | Nodes
 """How a release chooses its records. ``sampled``: `Mechanism.sample` draws them."""
 
 
@@ -95,7 +122,7 @@ class Query:
         looked at. One record's own contribution to a sampled sum is half of it.
     releases : int
         How often it is released.
-    records : Full, Poisson, SingleIndex, Disjoint or WithReplacement
+    records : Full, Poisson, SingleIndex, Disjoint, WithReplacement, WithoutReplacement or Nodes
         Which records a release looks at.
     paper_scale : float or None
         Noise scale as the theorem states it; None where the theorem has no such query.

@@ -70,6 +70,8 @@ class Problem:
     signal_option : str
         Constructor option, a float, that sets a free signal strength; empty where there is none. Streams are not keyed
         by it (common random numbers), and claims take the largest mean risk over a grid of it.
+    unkeyed_options : tuple of str
+        Further constructor options by which streams are not keyed: cells that differ in them share random numbers.
     """
 
     name: ClassVar[str] = ""
@@ -87,6 +89,7 @@ class Problem:
     signal_option: ClassVar[str] = ""
     closed_form_error: ClassVar[float] = 1e-12
     closed_form_remark: ClassVar[str] = ""
+    unkeyed_options: ClassVar[tuple[str, ...]] = ()
     default_dimension: ClassVar[int] = 10
 
     def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
@@ -208,6 +211,10 @@ class Problem:
     def start(self) -> np.ndarray:
         """The starting point, shape ``(d,)``."""
         return np.zeros(self.dimension)
+
+    def starting_points(self, data: Any) -> np.ndarray:
+        """Starting points ``(S R, d)`` where rows differ, else ``(1, d)``; public, whatever they depend on."""
+        return self.start[None, :]
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         """Draw a data set of ``n`` records from the keyed data streams."""

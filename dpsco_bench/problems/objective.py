@@ -88,8 +88,8 @@ class Objective:
     @property
     def start(self) -> Array:
         """The starting point of every replicate, ``(R, d)``."""
-        start = self.xp.asarray(self.problem.start, dtype=self.dtype)
-        return self.xp.tile(start[None, :], (self.replicates, 1))
+        start = self.xp.asarray(self.problem.starting_points(self.host_data), dtype=self.dtype)
+        return self.xp.tile(start, (self.replicates // start.shape[0], 1))
 
     def mean_gradient(self, x: Array) -> Array:
         """``mean_i grad f_i(x)``, without the regulariser; costs n evaluations."""

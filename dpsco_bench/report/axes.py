@@ -50,9 +50,9 @@ def value_axis(axes: Axes, values: Iterable[float], label: str) -> None:
 
 
 def tick_text(value: float) -> str:
-    """Powers of two beyond 10,000 as such, other values plainly."""
+    """Powers of two beyond 10,000 and below 0.01 as such, other values plainly."""
     power = math.log2(value)
-    if value >= 1e4 and power == round(power):
+    if not 0.01 <= value < 1e4 and power == round(power):
         return f"2{superscript(round(power))}"
     return plain(value)
 

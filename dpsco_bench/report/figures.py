@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from dpsco_bench.report.curves import curve_figure
 from dpsco_bench.report.drawing import FAINT, Line, Panel, compose, inline_svg, save, single, style, words_panel
 from dpsco_bench.report.inputs import ClaimResults, Inputs
+from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_panels
 from dpsco_bench.report.panels import privacy_panel, rate_panel, verdict_line
 from dpsco_bench.report.phases import board_figure
 from dpsco_bench.report.ratios import ratio_panel
@@ -36,7 +37,16 @@ def claim_panels(results: ClaimResults) -> list[Panel]:
     by_part: dict[str, list[Score]] = {}
     for score in claim_scores(results):
         by_part.setdefault(score.row["part"], []).append(score)
-    return [_panel(scores) for scores in by_part.values() if scores[0].row["kind"] != "ordering"]
+    everything = [score for scores in by_part.values() for score in scores]
+    overview = checks_panel(everything)
+    together = grouped_parts(everything)
+    alone = [
+        scores
+        for part, scores in by_part.items()
+        if part not in together and not (overview and scores[0].row["kind"] == "explicit")
+    ]
+    panels = [_panel(scores) for scores in alone if scores[0].row["kind"] != "ordering"]
+    return [*variant_panels(everything), *([overview] if overview else []), *panels]
 
 
 def _panel(scores: Sequence[Score]) -> Panel:

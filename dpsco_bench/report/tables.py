@@ -15,7 +15,7 @@ from typing import Any
 from dpsco_bench.jsonio import write_text_atomic
 
 Row = Any
-_GREEK = ("delta", "mu", "sigma", "kappa", "lambda", "eta", "gamma")
+_GREEK = ("delta", "mu", "sigma", "kappa", "lambda", "eta", "gamma", "rho")
 _LATEX = {
     "\\": r"\textbackslash{}",
     **{c: "\\" + c for c in "&%$#_{}"},
@@ -39,7 +39,7 @@ _LATEX = {
     "\u2009": r"\,",
     "\u00a0": "~",
     "ε": r"$\varepsilon$",
-    **{c: f"$\\{name}$" for c, name in zip("δμσκληγ", _GREEK, strict=True)},
+    **{c: f"$\\{name}$" for c, name in zip("δμσκληγρ", _GREEK, strict=True)},
     "⁻": r"\textsuperscript{$-$}",
     **{c: rf"\textsuperscript{{{digit}}}" for digit, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
     "“": "``",

@@ -67,7 +67,15 @@ CALIBRATION_MEANINGS = (
     ("none", "noise off, to see what the schedule alone does"),
 )
 _PARAMETERS = {"n": "number of records n", "d": "dimension d", "epsilon": "privacy parameter ε", "delta": "δ"}
-_OPTIONS = {"kappa": "condition number κ", "norm_kappa": "constant κ of the norm", "width": "Gaussian width of the set"}
+_OPTIONS = {
+    "kappa": "condition number κ",
+    "norm_kappa": "constant κ of the norm",
+    "width": "Gaussian width of the set",
+    "rho": "noise parameter ρ",
+    "spread": "gradient noise σ",
+    "distance": "distance of the optimum from the start",
+    "k": "power k of the weights",
+}
 _SYMBOLS = {
     "eps": "ε",
     "epsilon": "ε",
@@ -78,6 +86,7 @@ _SYMBOLS = {
     "lambda": "λ",
     "eta": "η",
     "gamma": "γ",
+    "rho": "ρ",
 }
 _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 

@@ -1,4 +1,4 @@
-"""Record subsampling: Poisson batches and uniform indices with replacement, drawn directly, in padded blocks.
+"""Record subsampling: Poisson batches, uniform indices with and without replacement, drawn directly.
 
 Drawn on the host for every backend: indices are few, and the same everywhere.
 """
@@ -57,3 +57,28 @@ def uniform_indices(
     """Draw ``size`` uniform indices per step and replicate, with replacement; returns as above, with W = size."""
     indices = np.asarray(stream.integers(first_step, steps, first_replicate, replicates, size, high=n))
     return indices, np.ones(indices.shape, dtype=bool)
+
+
+def subset_indices(
+    stream: Stream, n: int, first_step: int, steps: int, first_replicate: int, replicates: int, size: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw a uniform subset of ``size`` records per step and replicate; returns as above, with W = size.
+
+    Of independent uniform indices the first ``size`` different ones, in order: a uniform subset. A batch costs about
+    its own size; one of more than a quarter of the records is taken from a shuffle of them all.
+    """
+    where = (first_step, steps, first_replicate, replicates)
+    if 4 * size > n:
+        keys = np.asarray(stream.uniform(*where, n))
+        indices = np.argsort(keys, axis=-1, kind="stable")[..., :size]
+        return indices, np.ones(indices.shape, dtype=bool)
+    mean = -n * math.log1p(-size / n)  # draws that give so many different records, about
+    drawn = np.asarray(stream.integers(*where, math.ceil(mean + 10.0 * math.sqrt(mean) + 10.0), high=n))
+    order = np.argsort(drawn, axis=-1, kind="stable")
+    ordered = np.take_along_axis(drawn, order, axis=-1)
+    again = np.zeros(drawn.shape, dtype=bool)
+    np.put_along_axis(again, order[..., 1:], ordered[..., 1:] == ordered[..., :-1], axis=-1)
+    first = np.argsort(again, axis=-1, kind="stable")[..., :size]
+    if bool(np.take_along_axis(again, first, axis=-1).any()):
+        raise InputError("subset", size, "found among the indices drawn (probability below 1e-19: report this)")
+    return np.take_along_axis(drawn, first, axis=-1), np.ones(first.shape, dtype=bool)

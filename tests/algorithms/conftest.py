@@ -3,8 +3,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.problems.base import Batch, Constants, Data, Trait
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Batch, Constants, Data, Problem, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear, Logistic
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.rng.keys import stream_key
@@ -126,3 +129,62 @@ def sine():
         return entry.run_function(objective, plan, Batches(batches, plan))[0], objective
 
     return SimpleNamespace(run=run, problem=SineLeastSquares)
+
+
+class Points(Problem):
+    """``(curvature/2) ||x - z||^2``, or ``<z, x>`` without curvature, on the l_p ball of radius 1, records as given."""
+
+    name = "points"
+
+    def __init__(self, d, curvature=0.0, norm=2.0, lipschitz=None):
+        self.curvature = curvature
+        domain = "l2_ball" if norm == 2 else f"lp_ball:{norm}"
+        G = lipschitz or (2.0 * curvature or 1.0)
+        convexity = {"strong_convexity": curvature} if curvature else {}
+        self.own_constants = Constants(
+            G, curvature, diameter=2.0, domain=domain, norm=norm, hessian_rank=0, **convexity
+        )
+        found = {Trait.SMOOTH, Trait.STRONGLY_CONVEX} if curvature else {Trait.LINEAR_LOSS}
+        self.traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ}) | found
+        super().__init__(d)
+
+    own_constants = None
+
+    def record(self, data, first, count):
+        return data.features[..., first : first + count, :].mean(axis=-2)
+
+    def range_gradient(self, x, data, first, count):
+        z = self.record(data, first, count)
+        return self.curvature * (x - z) if self.curvature else z + 0 * x
+
+    def mean_gradient(self, x, data):
+        return self.range_gradient(x, data, 0, data.n)
+
+    def batch_gradient(self, x, batch, weights):
+        sums = np.sum(weights[..., None] * batch.features, axis=1)
+        size = weights.sum(axis=1, keepdims=True)
+        return self.curvature * (size * x - sums) if self.curvature else sums
+
+
+@pytest.fixture
+def points():
+    """``points.run(algorithm, records, calibration)``: mechanism, plan, output ``(R, d)`` and objective of a run."""
+
+    def run(
+        algorithm, records, calibration="none", *, epsilon=1.0, delta=1e-6, factory=Mechanism, replicates=1, **keys
+    ):
+        problem_keys = {key: keys.pop(key) for key in ("curvature", "norm", "lipschitz") if key in keys}
+        observer = keys.pop("rounds", None)
+        n, d = records.shape[-2:]
+        entry, problem, privacy = get_algorithm(algorithm), Points(d, **problem_keys), PrivacySpec(epsilon, delta)
+        plan = entry.plan(problem.constants, n, d, privacy, entry.variant_for(calibration), **keys)
+        calibrated = calibrate(plan, privacy, calibration)
+        source = factory(plan, calibrated.scales, "points", 5, 0, replicates)
+        data = Data(n, records, np.zeros(records.shape[:-1]))
+        objective = Objective(problem, data, replicates, rounds=observer)
+        output = entry.run_function(objective, plan, source)
+        return SimpleNamespace(
+            output=output, plan=plan, calibrated=calibrated, mechanism=source, objective=objective, problem=problem
+        )
+
+    return SimpleNamespace(run=run, problem=Points)

@@ -54,7 +54,7 @@ def calibrations(made, **changes):
     return {"cells": [{k: v(c) if callable(v) else v for k, v in one.items()} for c in made["cells"]]}
 
 
-def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicates=8):
+def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicates=8, extras=None):
     """Rows in arbitrary order; `risk` and `cost` map a cell to its final values, `checkpoints` to earlier ones."""
     rows = []
     for cell in made["cells"]:
@@ -68,7 +68,9 @@ def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicate
             blank = {name: BLANK.get(str(kind), 0) for name, kind in RESULT_FIELDS}
             ids = {"cell": cell["cell"], "data_set": 0, "replicate": replicate, "start_risk": start}
             rows += [blank | ids | row for row in (final, *early)]
-    return join_blocks([build_block({name: np.array([row[name] for row in rows[::-1]]) for name in rows[0]})], {})
+    columns = {name: np.array([row[name] for row in rows[::-1]]) for name in rows[0]}
+    noted = {name: np.full(len(rows), value) for name, value in (extras or {}).items()}
+    return join_blocks([build_block({**columns, "extras": noted})], {})
 
 
 def judge(parts, jobs):
@@ -116,6 +118,25 @@ def test_saturated_rates_are_not_observable():
     made = jobs[0][0]
     jobs[0] = (made, table(made, lambda c: c["n"] ** -2.0, start=1e-9), jobs[0][2])
     assert judge([RATE], jobs)[0]["verdict"] == "not_observable"
+
+
+@pytest.mark.parametrize(("better", "word"), [("smaller", "faster"), ("larger", "fails")])
+def test_which_slopes_are_faster(better, word):
+    assert judge([RATE | {"better": better}], rate_jobs(-3))[0]["verdict"] == word
+
+
+@pytest.mark.parametrize(("moved", "word"), [(0.6, "match"), (0.4, "not_observable (frozen)")])
+def test_a_run_that_did_not_move_is_frozen_whatever_its_slope(moved, word):
+    """Its own test of movement stands in place of the comparison with the starting point's risk, which is told."""
+    jobs = rate_jobs(-2)
+    made, rows, fixed = jobs[0]
+    rows = table(made, lambda c: c["n"] ** -2.0, start=1e-9, extras={"moved": moved})
+    (row,) = judge([RATE | {"requires": {"moved": 0.5}}], [(made, rows, fixed), jobs[1]])
+    assert row["verdict"] == word
+    told = (
+        "risk above 0.9 of the starting point's at the same signal in 4 of 4 cells; observable by moved >= 0.5 at the"
+    )
+    assert any(note.startswith(told) for note in row["notes"])
 
 
 @pytest.mark.parametrize(("scale", "word"), [(0.5, "holds"), (2.0, "violated")])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpsco_bench.bench import jax_peer, products
+from dpsco_bench.bench import jax_peer, online_to_batch, products
 from dpsco_bench.bench.chains import P, one_chain
 from dpsco_bench.bench.generalised import gamma_and_power
 from dpsco_bench.bench.noisy_sgd import Task, batched_run, project
@@ -88,3 +88,11 @@ def test_the_script_of_one_chain_has_the_law_of_the_batched_chains():
     generator = random.Random(1)
     ends = np.array([one_chain([6.0, 0.0, 0.0], 3.0, P, 25, generator)[0] for _ in range(600)])
     assert abs(ends.mean() - AxisLaw(P, 3, 6.0, 3.0).mean()) < 4 * ends.std() / np.sqrt(600)
+
+
+def test_the_online_to_batch_script_runs_what_the_batched_loop_runs():
+    records = np.random.default_rng(2).standard_normal((13, 5)) / 4.0
+    stream = Stream(stream_key(0, "bench", "noise/node"))
+    drawn = 3.0 * stream.normal(0, 12, 0, 3, 5).astype(np.float64)
+    single = [online_to_batch.single_run(records, iter(drawn[:, r]).__next__) for r in range(3)]
+    np.testing.assert_allclose(online_to_batch.batched_run(records, 3), single, rtol=0, atol=1e-13)

@@ -165,6 +165,19 @@ def test_calibrations_do_not_depend_on_how_often_or_where_a_job_runs(changes):
     assert jobs(**changes)[0]["calibration_key"] == base()["calibration_key"]
 
 
+def test_a_job_depends_on_what_its_options_name_and_on_nothing_beside_it(monkeypatch):
+    """The module of the learner that is chosen, not those of the others."""
+    from dpsco_bench.claims import jobs as module
+
+    seen = []
+    monkeypatch.setattr(module, "code_digest", lambda modules, files: seen.append(set(modules)) or "0" * 16)
+    for options, chosen in (({}, "ogd_adagrad"), ({"learner": "zhang2022.osd"}, "osd")):
+        seen.clear()
+        jobs(algorithm="zhang2022.dp_otb", problem="linear_ball", options=options)
+        named = {name.rpartition(".")[2] for modules in seen for name in modules if ".learners." in name}
+        assert named == {chosen}
+
+
 def test_calibrations_have_different_keys():
     made = jobs()
     assert len({job["key"] for job in made}) == len({job["calibration_key"] for job in made}) == 3

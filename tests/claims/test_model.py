@@ -54,6 +54,16 @@ def test_a_band_needs_all_its_parts_and_other_kinds_one():
     assert next(part for part in claim.parts_of("smoke") if part.id == "w").uses == ["p"]
 
 
+def test_a_profile_has_its_own_tolerance_and_only_calibrations_with_rows():
+    part = {**PART, "tolerances": {"ci": 0.02}}
+    other = {**PART, "id": "q", "calibrations": ["accounted"], "sweep": {"parameter": "n", "values": {"ci": [64, 128]}}}
+    user = {**USER, "calibrations": ["paper", "accounted"], "uses": ["p", "q"]}
+    claim = parse_claim({**CLAIM, "parts": [part, user, other]})
+    of = {profile: {part.id: part for part in claim.parts_of(profile)} for profile in ("smoke", "ci")}
+    assert (of["smoke"]["p"].tolerance, of["ci"]["p"].tolerance) == (0.15, 0.02)
+    assert (of["smoke"]["u"].calibrations, of["ci"]["u"].calibrations) == (["paper"], ["paper", "accounted"])
+
+
 WRONG_PARTS = [
     ({"kind": "guess"}, "kind = 'guess': must be one of rate, explicit"),
     ({"kind": None}, "kind = 'missing': must be given"),
@@ -75,6 +85,10 @@ WRONG_PARTS = [
     ({"bound": None}, "bound = 'missing': must be given for kind rate"),
     ({"evaluation": "exact"}, "evaluation = 'exact': must be run or closed_form"),
     ({"tolerance": 0}, "tolerance = 0: must be a number > 0"),
+    ({"tolerances": {"full": 0}}, "tolerance = 0: must be a number > 0"),
+    ({"tolerances": {"quick": 0.1}}, "profile of tolerances = 'quick'"),
+    ({"better": "more"}, "better = 'more': must be smaller or larger"),
+    ({"requires": {"moved": "far"}}, "requires = .*: must be a mapping of names to a number"),
     ({"tolerance": "small"}, "tolerance = 'small': must be a number"),
     ({"tolerance": True}, "tolerance = True: must be a number"),
     ({"calibrations": "paper"}, "calibrations = 'paper': must be a list of text"),

@@ -256,8 +256,13 @@ BLUNT = {
     "su2023.truncated_batched_md": "the search knows the level of truncation only roughly",
     "su2023.shuffled_truncated_md": "the search knows the level of truncation only roughly",
     "su2023.kj16": "the projection shortens the features that the search tries",
+    "zhang2022.fkt20_phased_sgd": "a record moves the average of a phase by up to n_i/(n_i + 1) of what is declared",
+    **{
+        f"zhang2022.{name}-printed": "equation (6) is at least twice what the first record does"
+        for name in ("dp_otb", "dp_otb_lp", "dp_otb_pure", "parameter_free")
+    },
 }
-"""Others of which the search finds no neighbour within 15 per cent of what is declared, and why."""
+"""Others (or their variants) of which the search finds no neighbour within 15 per cent of what is declared, and why."""
 OWN_OPTIONS = {
     "su2023.nrmd": {"steps": 12},  # alpha <= beta asks for many steps, or many more records
     "su2023.shuffled_truncated_md": {"steps": 6, "range_constant": 2.0},
@@ -265,7 +270,11 @@ OWN_OPTIONS = {
     "gopi2022.hit_and_run": {"sweeps": 6},
     "gopi2022.proximal_sampler": {"sweeps": 3, "delta_in": 0.05},
 }
-PLACES = {"su2023.phased_dp_sgd": (0, 12, 18, 21)}
+STRIDING = tuple(f"zhang2022.{name}" for name in ("dp_otb", "dp_otb_lp", "dp_otb_pure", "dp_sgd"))
+"""Algorithms whose first steps are of the size of the set: they overshoot on the widest ones."""
+BETTING = ("zhang2022.parameter_free",)
+"""Algorithms that have hardly moved after so few records."""
+PLACES = dict.fromkeys(("su2023.phased_dp_sgd", "zhang2022.fkt20_phased_sgd"), (0, 12, 18, 21))
 """Records at which the search looks, where the first and the last do not enter every query: one of each phase."""
 PROBLEM_KEYS = (
     "p",
@@ -529,12 +538,18 @@ SELECTIONS = {
     "silent_case": SILENT,
     "law_case": one_problem_each(ADDITIVE),  # noise and batches know the plan alone, so one problem will do
     "charged_case": [c for c in one_problem_each(NOISY) if np.isfinite(c.calibrated.charge.epsilon)],
+    "descending_case": [
+        c
+        for c in SILENT
+        if c.algorithm.id not in BETTING and not (c.algorithm.id in STRIDING and c.problem.constants.diameter > WIDEST)
+    ],
     "symmetric_case": [c for c in SILENT if c.algorithm.order_invariant and c.data.features is not None],
     "searchable_case": SEARCHABLE,
     "sharp_case": [
         c
         for c in SEARCHABLE
-        if isinstance(c.problem, PseudoHuber | SteepQuadratic) and c.algorithm.id not in {**LOOSE, **BLUNT}
+        if isinstance(c.problem, PseudoHuber | SteepQuadratic)
+        and not {c.algorithm.id, f"{c.algorithm.id}-{c.variant}"} & {*LOOSE, *BLUNT}
     ],
 }
 

@@ -45,9 +45,11 @@ def test_what_is_charged_is_what_the_run_draws_with(noisy_case):
     assert recharged == noisy_case.calibrated.charge
 
 
-def gamma_moments(d):
-    """Second and fourth moment of a coordinate of a vector with Gamma(d) norm and uniform direction."""
-    return d * (d + 1) / d, 3 * d * (d + 1) * (d + 2) * (d + 3) / (d * (d + 2))
+def gamma_moments(d, q=2.0):
+    """E|z_1|^k of a vector of density ~ exp(-||z||_q): of its Gamma(d) norm, times those of the cone measure."""
+    radius = [gamma(d + k) / gamma(d) for k in (2, 4)]
+    shape = [gamma((k + 1) / q) * gamma(d / q) / (gamma(1 / q) * gamma((d + k) / q)) for k in (2, 4)]
+    return tuple(np.multiply(radius, shape))
 
 
 def generalised_gaussian_moments(d, r):

@@ -38,7 +38,7 @@ OWN_CONSTANTS = {
     "gopi2022.hit_and_run": {"losses": "values"},
     "gopi2022.proximal_sampler": {"losses": "values"},
 }
-ENOUGH = {"su2023.nrmd": 1 << 20}
+ENOUGH = {"su2023.nrmd": 1 << 20, "zhang2022.bftt19_noisy_sgd": 1 << 12}
 """Numbers of records for a plan, where 24 are too few."""
 
 

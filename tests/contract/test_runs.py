@@ -65,12 +65,12 @@ def test_order_of_the_records_does_not_matter_where_the_algorithm_says_so(symmet
     np.testing.assert_allclose(symmetric_case.run(data=permuted).output, expected, rtol=1e-10, atol=1e-12)
 
 
-def test_the_noise_free_run_descends(silent_case):
+def test_the_noise_free_run_descends(descending_case):
     """On average a short noise-free schedule moves against the first gradient: the signs of the steps are right.
 
     It may end above the start, since some steps are made for noise or for many more steps.
     """
-    outcome = silent_case.run(replicates=32)
+    outcome = descending_case.run(replicates=32)
     start = outcome.objective.start
     gradient = outcome.objective.exact_gradient(start)
     assert np.mean(np.sum(gradient * (outcome.output - start), axis=-1)) <= 1e-12

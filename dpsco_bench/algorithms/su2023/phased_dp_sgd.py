@@ -46,26 +46,39 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, st
     eta = min(4 / sqrt(n), eps / (2 * sqrt(d * l))) / L if step is None else step
     if not 0 < eta <= (1 + 1e-12) / c.smoothness:
         raise InputError("step", eta, f"in (0, 1/beta] with 1/beta = {1 / c.smoothness:.6g}", SOURCE)
-    sizes = [n >> i for i in range(1, ceil(log2(n)) + 1) if n >> i > 0]
-    phases = [
-        GaussianQuery(_phase(i), 2 * L * eta / 4**i, 1, Disjoint(size), paper_scale=4 * L * eta / 4**i * sqrt(l) / eps)
-        for i, size in enumerate(sizes, start=1)
-    ]
-    return make_plan(*phases, gradient_evaluations=sum(sizes), n=n, step=eta, sizes=tuple(sizes))
+    return phased_plan(L, eta, n, privacy)
 
 
 @plan.run
 def phased_dp_sgd(objective, plan, mechanism):
     """Algorithm 6 on iterates ``(R, d)``, one record a step; returns the last phase's release."""
+    return run_phases(objective, plan, mechanism)
+
+
+def phased_plan(lipschitz: float, step: float, n: int, privacy: PrivacySpec) -> Plan:
+    """Phases i = 1, 2, .. of ``n/2^i`` records and steps ``step/4^i``, each with its release."""
+    L, l, eps = lipschitz, privacy.log_inverse_delta, privacy.epsilon
+    sizes = [n >> i for i in range(1, ceil(log2(n)) + 1) if n >> i > 0]
+    phases = [
+        GaussianQuery(
+            _phase(i), 2 * L * step / 4**i, 1, Disjoint(size), paper_scale=4 * L * step / 4**i * sqrt(l) / eps
+        )
+        for i, size in enumerate(sizes, start=1)
+    ]
+    return make_plan(*phases, gradient_evaluations=sum(sizes), n=n, step=step, sizes=tuple(sizes))
+
+
+def run_phases(objective, plan, mechanism):
+    """SGD steps projected on the domain, if there is one; a phase starts at the release of the one before."""
     w, position = objective.start, 0
     for i, size in enumerate(plan.sizes, start=1):
         u, step = w, plan.step / 4**i
         total = cast(u, objective.xp.float64)
         for t in range(position, position + size):
-            u = u - step * objective.range_gradient(u, t, 1)
+            u = objective.project(u - step * objective.range_gradient(u, t, 1))
             total = total + u
         position += size
-        w = mechanism.release(_phase(i), cast_like(total / (size + 1), w))
+        w = objective.project(mechanism.release(_phase(i), cast_like(total / (size + 1), w)))
         objective.observe(w)
     return w
 

@@ -1,4 +1,6 @@
-"""Upper bounds on epsilon by privacy-loss distributions; the only module that imports dp-accounting, inside functions.
+"""Upper bounds on epsilon by privacy-loss distributions.
+
+Beside `fixed_size` the only module that imports dp-accounting, inside functions.
 
 One release is discretised here (`losses`); dp-accounting composes the releases and inverts the divergence. Conventions:
 

@@ -1,0 +1,1 @@
+"""Online learners, one per module; `base` has their interface."""

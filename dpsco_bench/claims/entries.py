@@ -1,0 +1,72 @@
+"""Entries of configuration files as dataclasses, every key and type checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from functools import cache
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from dpsco_bench.errors import InputError
+
+
+def listed(value: Any, where: str) -> list[Any]:
+    """A list, empty for nothing."""
+    if not isinstance(value, list | None):
+        raise InputError(where, value, "a list")
+    return value or []
+
+
+def build_checked(cls: Any, values: Any, where: str) -> Any:
+    """Build a dataclass from a mapping.
+
+    Raises
+    ------
+    InputError
+        Naming the place and the key that is missing, unknown or of another type.
+    """
+    if not isinstance(values, Mapping):
+        raise InputError(where, values, "a mapping of keys to values")
+    known = {f.name: f for f in fields(cls)}
+    for key in values:
+        if key not in known:
+            raise InputError(f"{where}: key", key, "one of " + ", ".join(known))
+        if not _fits(values[key], _hints(cls)[key]):
+            raise InputError(f"{where}: {key}", values[key], _wanted(_hints(cls)[key]))
+    for key, f in known.items():
+        if f.default is MISSING and f.default_factory is MISSING and key not in values:
+            raise InputError(f"{where}: {key}", "missing", "given")
+    return cls(**values)
+
+
+_hints = cache(get_type_hints)
+_NAMES = {float: "a number", int: "an integer", str: "text", bool: "true or false", type(None): "null"}
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value has the type that a field declares, inside lists and mappings too."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if origin in (Union, UnionType):
+        return any(_fits(value, kind) for kind in inner)
+    if origin is list:
+        return isinstance(value, list) and all(_fits(item, inner[0]) for item in value)
+    if origin is Mapping:
+        return isinstance(value, Mapping) and all(_fits(item, inner[1]) for item in value.values())
+    if isinstance(value, bool):
+        return hint is bool
+    return isinstance(value, (int, float) if hint is float else hint)
+
+
+def _wanted(hint: Any) -> str:
+    """A type in words."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return " or ".join(map(_wanted, inner))
+    if origin is list:
+        return f"a list of {_wanted(inner[0])}"
+    if origin is Mapping:
+        return "a mapping of names to " + ("values" if inner[1] is Any else _wanted(inner[1]))
+    return _NAMES.get(hint, "a mapping of keys to values")

@@ -1,0 +1,50 @@
+"""Adaptive composition of releases that look at blocks of records (``zhang2022.compose``).
+
+Release t looks at the records of its block ``S_t`` only, has a sensitivity ``Delta_t`` that may depend on earlier
+answers, and adds ``(Delta_t/rho_t) zeta_t`` with standard normal ``zeta_t``. A record pays for the releases whose
+blocks contain it, ``IN(q)``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+
+from dpsco_bench.privacy.accountants.checks import require_nonnegative
+
+
+def composed_level(releases: Iterable[tuple[Iterable[int], float]]) -> float:
+    """Gaussian-DP parameter of all releases together.
+
+    Parameters
+    ----------
+    releases : iterable of (iterable of int, float)
+        Block ``S_t`` and parameter ``rho_t >= 0`` of each release.
+
+    Returns
+    -------
+    float
+        ``sqrt(max_q sum_{t in IN(q)} rho_t^2)``; 0 without releases.
+
+    Raises
+    ------
+    InputError
+        For a negative or NaN parameter.
+
+    References
+    ----------
+    Zhang, Tran, Cutkosky 2022, Algorithm 2 and Theorem 17.
+    """
+    paid: defaultdict[int, float] = defaultdict(float)
+    for block, rho in releases:
+        require_nonnegative("rho", rho)
+        for record in set(block):
+            paid[record] += rho * rho
+    return math.sqrt(max(paid.values(), default=0.0))
+
+
+def composed_divergence(order: float, releases: Iterable[tuple[Iterable[int], float]]) -> float:
+    """Renyi divergence of an order above 1 between the answers on neighbours, at most: ``order level^2/2``."""
+    require_nonnegative("order - 1", order - 1.0)
+    return 0.5 * order * composed_level(releases) ** 2

@@ -1,0 +1,199 @@
+"""Binary (Fenwick) trees over rounds 1..n: which records a node covers, and the query that releases nodes.
+
+Node t covers the block ``S_t = {t - low(t) + 1, .., t}`` with low(t) the lowest set bit of t. The blocks of ``I_t``,
+the cumulative sums of t's binary digits, partition 1..t. Record q is in the nodes ``IN(q) = {q, q + low(q), ..}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.privacy.plan import GaussianQuery, Nodes, Query
+
+Ratio = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def lowest_bit(t: int) -> int:
+    """low(t) of ``t >= 1``."""
+    return t & -t
+
+
+def prefix_nodes(t: int) -> tuple[int, ...]:
+    """``I_t``: the nodes whose blocks partition 1..t, in increasing order."""
+    nodes = []
+    while t > 0:
+        nodes.append(t)
+        t -= lowest_bit(t)
+    return tuple(reversed(nodes))
+
+
+def block(t: int) -> range:
+    """``S_t``: the records of node t."""
+    return range(t - lowest_bit(t) + 1, t + 1)
+
+
+def record_nodes(q: int, nodes: int) -> tuple[int, ...]:
+    """``IN(q)``: those of nodes 1..``nodes`` that cover record q."""
+    found = []
+    while q <= nodes:
+        found.append(q)
+        q += lowest_bit(q)
+    return tuple(found)
+
+
+def levels(nodes: int) -> int:
+    """``floor(log2(nodes)) + 1``: the most nodes of 1..``nodes`` that cover one record."""
+    return checked_count("nodes", nodes).bit_length()
+
+
+def block_maxima(values: np.ndarray) -> np.ndarray:
+    """Largest value of every node's block.
+
+    Parameters
+    ----------
+    values : array (N,)
+        Of records 1..N.
+
+    Returns
+    -------
+    array (N,)
+        Of nodes 1..N.
+    """
+    maxima = np.concatenate([[0.0], values])
+    low = 1
+    while low < maxima.size:  # a node covers itself and its children t - 1, t - 2, t - 4, ..
+        nodes = np.arange(2 * low, maxima.size, 2 * low)
+        maxima[nodes] = np.maximum(maxima[nodes], maxima[nodes - low])
+        low *= 2
+    return maxima[1:]
+
+
+def largest_path_sum(cost: Ratio, nodes: int) -> float:
+    """Largest sum over ``IN(q)`` of ``cost(q, t)``, over the records q of nodes 1..``nodes``.
+
+    Parameters
+    ----------
+    cost : callable
+        Arrays of records q and of nodes t that cover them, shape ``(m,)`` -> costs >= 0, shape ``(m,)``.
+    nodes : int
+        N >= 1.
+    """
+    record = np.arange(1, checked_count("nodes", nodes) + 1)
+    node, total = record.copy(), np.zeros(nodes)
+    while record.size:
+        total[record - 1] += cost(record, node)
+        node = node + (node & -node)
+        record, node = record[node <= nodes], node[node <= nodes]
+    return float(total.max())
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeQuery(GaussianQuery):
+    """The nodes of a tree, each with normal noise of its own: release ``t - 1`` is node t.
+
+    Values are in units of the node's own sensitivity, which may depend on what was released before, so their
+    sensitivity s is mostly 1, in the l_q norm of the order `order`. A record that meets the nodes ``IN(q)`` with
+    conditional sensitivities of at most ``c(q, t) s`` costs ``sum_t (spread c(q, t) s/scale)^2``: the square of a
+    Gaussian-DP parameter, by adaptive composition.
+
+    Attributes
+    ----------
+    path_cost : float
+        The largest ``sum_t c(q, t)^2`` over the records: what is charged.
+    paid_cost : float
+        What the accounted noise pays for, at least `path_cost`.
+    attained : bool
+        Whether neighbours attain `path_cost`, so that the charge is exact.
+    order : float
+        Order q of the norm of the sensitivity.
+    spread : float
+        Largest l2 norm of a vector of l_q norm 1.
+    idle : int
+        Releases beyond the declared nodes, whose answers cannot influence what is published: not charged.
+
+    References
+    ----------
+    Zhang, Tran, Cutkosky 2022, Theorems 3 and 17; chapter zhang2022, 2.1.
+    """
+
+    path_cost: float
+    paid_cost: float
+    attained: bool
+    order: float = 2.0
+    spread: float = 1.0
+    idle: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_tree_query(self, self.path_cost, self.paid_cost, self.idle)
+
+    @property
+    def norm(self) -> float:
+        """As declared by `order`."""
+        return self.order
+
+
+@dataclass(frozen=True, kw_only=True)
+class PureTreeQuery(Query):
+    """The nodes of a tree, each with noise of density ``~ exp(-||x||_q/scale)``: pure differential privacy.
+
+    As `TreeQuery`, but a record costs ``sum_t c(q, t) s/scale``, which is its epsilon, by linear composition.
+
+    Attributes
+    ----------
+    path_cost : float
+        The largest ``sum_t c(q, t)`` over the records: what is charged.
+    paid_cost : float
+        What the accounted noise pays for, at least `path_cost`.
+    order, idle
+        As in `TreeQuery`.
+
+    References
+    ----------
+    Zhang, Tran, Cutkosky 2022, Appendix C.2; chapter zhang2022, 2.1.
+    """
+
+    path_cost: float
+    paid_cost: float
+    order: float = 2.0
+    idle: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_tree_query(self, self.path_cost, self.paid_cost, self.idle)
+
+    @property
+    def law(self) -> str:
+        """Gamma-distributed norm, direction from the cone measure of the l_q sphere."""
+        return "gamma_norm"
+
+    @property
+    def law_parameters(self) -> tuple[float, ...]:
+        """The order q."""
+        return (self.order,)
+
+    @property
+    def norm(self) -> float:
+        """As declared by `order`."""
+        return self.order
+
+
+def check_tree_query(query: Query, charged: float, paid: float, idle: int) -> None:
+    """Check what the kinds of tree queries have in common.
+
+    Raises
+    ------
+    InputError
+        Naming the key.
+    """
+    if not isinstance(query.records, Nodes):
+        raise InputError(f"records of {query.name}", query.records, "Nodes")
+    if query.releases != query.records.count + idle:
+        allowed = f"the number of nodes, {query.records.count}, and {idle} idle ones"
+        raise InputError(f"releases of {query.name}", query.releases, allowed)
+    if not 0.0 < charged <= paid * (1.0 + 1e-9):
+        raise InputError(f"path cost of {query.name}", charged, f"> 0 and at most what is paid for, {paid:g}")

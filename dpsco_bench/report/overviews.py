@@ -1,0 +1,197 @@
+"""Panels over several parts of a claim: the variants of one sweep side by side, and all explicit bounds at a glance.
+
+Parts ``sweep-variant`` with the same sweep belong together, such as one sweep for several learners; a part ``sweep``
+joins them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
+from dpsco_bench.report.drawing import FAINT, INK, Line, Panel
+from dpsco_bench.report.numbers import is_number, number, slope
+from dpsco_bench.report.panels import bound_constant, bound_line, series, settings_line
+from dpsco_bench.report.scores import Score
+from dpsco_bench.report.wording import noise_name, parameter_label
+
+LEAST_VARIANTS = 3
+LEAST_CHECKS = 5
+"""A claim with fewer explicit bounds shows them one by one."""
+SHADES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", INK)
+SHAPES = ("o", "s", "^", "D", "v", "P", "X")
+LOWEST = 1e-4
+"""Ratios below this have the palest colour."""
+_RATIOS = LinearSegmentedColormap.from_list("ratios", ["#f3f7fb", "#9cc3e0", "#0072B2"])
+_LABEL_WIDTH, _RIGHT_WIDTH = 0.42, 0.5
+"""Inches that the map of ratios takes from and gives to its margins."""
+
+
+def variant_groups(scores: Sequence[Score]) -> dict[tuple[str, str], list[Score]]:
+    """Verdicts of the variants of each sweep, by sweep and calibration; sweeps with few variants are left out."""
+    drawn = [s for s in scores if s.row["kind"] in ("rate", "shown", "control", "privacy") and _points(s) is not None]
+    stems = {s.row["part"].rpartition("-")[0] for s in drawn} - {""}
+    groups: dict[tuple[str, str], list[Score]] = {}
+    for score in drawn:
+        stem = score.row["part"] if score.row["part"] in stems else score.row["part"].rpartition("-")[0]
+        if stem and len({m.get("label") for m in score.part.get("methods", ())}) <= 1:
+            groups.setdefault((stem, score.row["calibration"]), []).append(score)
+    return {key: found for key, found in groups.items() if len(found) >= LEAST_VARIANTS and _alike(found)}
+
+
+def _alike(scores: Sequence[Score]) -> bool:
+    """Whether verdicts are about one instance and one parameter."""
+    first = scores[0]
+    return all(
+        (s.row["parameter"], s.part["problem"]) == (first.row["parameter"], first.part["problem"])
+        and (s.row["kind"] == "privacy") == (first.row["kind"] == "privacy")
+        for s in scores
+    )
+
+
+def _points(score: Score) -> np.ndarray | None:
+    """Values, means (or real epsilons) and the ends of their intervals, ``(4, points)``, where they can be drawn."""
+    if score.row["kind"] == "privacy":
+        rows = [(float(cell.cell["value"]), cell.real, cell.real, cell.real) for cell in score.privacy.cells]
+    else:
+        found = series(_cells(score))
+        rows = list(zip(found.x, found.mean, found.low, found.high, strict=True))
+    good = sorted(row for row in rows if is_number(row[1]) and row[0] > 0 and row[1] > 0)
+    return np.array(good).T if len({row[0] for row in good}) == len(good) >= 2 else None
+
+
+def _cells(score: Score) -> list[CellEvidence]:
+    """Cells of a part of its own that was run."""
+    cells = [] if score.part.get("uses") else score.results.evidence(score.row["part"], score.row["calibration"])
+    return [cell for cell in cells if cell.risks.size]
+
+
+def variant_panels(scores: Sequence[Score]) -> Iterator[Panel]:
+    """A panel per sweep and calibration with the curves of all its variants."""
+    groups = variant_groups(scores)
+    for (stem, calibration), found in groups.items():
+        names = [s.row["part"] for (other, _), same in groups.items() if other == stem for s in same]
+        yield _variant_panel(stem, calibration, {list(dict.fromkeys(names)).index(s.row["part"]): s for s in found})
+
+
+def grouped_parts(scores: Sequence[Score]) -> set[str]:
+    """Parts whose verdicts are all in a panel of variants."""
+    inside = {(s.row["part"], s.row["calibration"]) for found in variant_groups(scores).values() for s in found}
+    outside = {s.row["part"] for s in scores if (s.row["part"], s.row["calibration"]) not in inside}
+    return {part for part, _ in inside} - outside
+
+
+def _variant_panel(stem: str, calibration: str, scores: Mapping[int, Score]) -> Panel:
+    """Verdicts by the place of their variant, which has the same look under all calibrations."""
+    first = next(iter(scores.values()))
+    lines = [Line(text) for text in [settings_line(first)] if text] + bound_line(first)
+    for position, score in scores.items():
+        lines.append(Line(_said(stem, score), SHADES[position % len(SHADES)], SHAPES[position % len(SHAPES)]))
+    return Panel(f"{stem}: all variants, {noise_name(calibration)}", lambda axes: _draw_variants(axes, scores), lines)
+
+
+def _said(stem: str, score: Score) -> str:
+    name = score.row["part"][len(stem) + 1 :].replace("_", " ") or "as stated"
+    parts = [f"{name}: {score.verdict}"]
+    if is_number(score.row.get("slope")):
+        parts.append(f"slope {slope(score.row['slope'])}")
+    if is_number(score.row.get("bound_slope")):
+        parts.append(f"bound {slope(score.row['bound_slope'])}")
+    return ", ".join(parts)
+
+
+def _draw_variants(axes: Axes, scores: Mapping[int, Score]) -> None:
+    curves = {place: points for place, score in scores.items() if (points := _points(score)) is not None}
+    first = next(iter(scores.values()))
+    private = first.row["kind"] == "privacy"
+    label = "real ε at the claimed δ" if private else "excess risk"
+    log_y(axes, np.concatenate([points[1] for points in curves.values()]), label)
+    value_axis(axes, np.concatenate([points[0] for points in curves.values()]), parameter_label(first.row["parameter"]))
+    for position, (x, y, low, high) in curves.items():
+        look: dict[str, Any] = {"color": SHADES[position % len(SHADES)], "marker": SHAPES[position % len(SHAPES)]}
+        errors = np.nan_to_num(np.array([y - low, high - y]))
+        size = 5.0 - 0.5 * min(position, 5)  # curves that coincide stay visible
+        axes.errorbar(x, y, errors, linewidth=0.9, elinewidth=0.6, markersize=size, zorder=3, **look)
+    judged = next((s for s in scores.values() if s.row.get("bound") and s.row["kind"] == "rate"), None)
+    if judged is None or private:
+        return
+    line = bound_constant(judged) * np.array(judged.row["bound"], dtype=float)
+    axes.plot(judged.row["values"], line, color=FAINT, linestyle=(0, (3.5, 2)), linewidth=0.9, zorder=2)
+    label_ends(axes, [EndLabel(float(line[int(np.argmax(judged.row["values"]))]), "bound", FAINT)])
+
+
+def checks_panel(scores: Sequence[Score]) -> Panel | None:
+    """Map of measured over bound: explicit bounds against the sweeps on which they were held; None for few bounds."""
+    checks = [score for score in scores if score.row["kind"] == "explicit" and score.row.get("values")]
+    names = list(dict.fromkeys(score.row["part"] for score in checks))
+    if len(names) < LEAST_CHECKS:
+        return None
+    worst: dict[tuple[str, str], float] = {}
+    for score in checks:
+        for part, ratio in _ratios_by_part(score):
+            key = (score.row["part"], _stem(part))
+            worst[key] = max(ratio, worst.get(key, -math.inf))
+    columns = list(dict.fromkeys(stem for _, stem in worst))
+    lines = [
+        Line("largest measured / bound over cells and calibrations; below 1 the bound holds"),
+        *(Line(f"{s.row['part']}, {noise_name(s.row['calibration'])}: {s.verdict}") for s in checks if _off(s)),
+    ]
+    return Panel("explicit bounds", lambda axes: _draw_map(axes, names, columns, worst), lines)
+
+
+def _off(score: Score) -> bool:
+    return str(score.row["verdict"]) != "holds"
+
+
+def _stem(part: str) -> str:
+    """A sweep without its variant."""
+    stem = part.rpartition("-")[0] or part
+    return "grid" if stem.startswith("grid") else stem
+
+
+def _ratios_by_part(score: Score) -> Iterator[tuple[str, float]]:
+    """Mean over bound of every judged cell, with the part that it comes from."""
+    calibration = score.row["calibration"]
+    parts = [p for p in score.part.get("uses") or () for _ in score.results.evidence(p, calibration)]
+    for part, mean, bound in zip(parts, score.row["mean"], score.row["bound"], strict=False):
+        if is_number(mean) and is_number(bound):
+            yield part, mean / bound if bound > 0 else (0.0 if mean <= 0 else math.inf)
+
+
+def _draw_map(axes: Axes, names: Sequence[str], columns: Sequence[str], worst: Mapping[tuple[str, str], float]) -> None:
+    _widen(axes)
+    values = np.array([[worst.get((name, column), math.nan) for column in columns] for name in names])
+    shades = np.log10(np.clip(values, LOWEST, 1.0))
+    axes.imshow(shades, cmap=_RATIOS, norm=Normalize(math.log10(LOWEST), 0.0), aspect="auto")
+    for row, column in np.argwhere(~np.isnan(values)):
+        value = float(values[row, column])
+        colour = "#ffffff" if shades[row, column] > -0.9 else INK
+        axes.text(column, row, _short(value), ha="center", va="center", size=4.6, color=colour)
+    axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names], size=5.2)
+    axes.set_xticks(range(len(columns)), [name.replace("_", " ") for name in columns], size=5, rotation=20, ha="right")
+    axes.tick_params(length=0)
+    axes.grid(False)
+    for side in axes.spines.values():
+        side.set_visible(False)
+
+
+def _widen(axes: Axes) -> None:
+    """Room for words at the left, taken from the margin at the right."""
+    figure: Any = axes.figure
+    box, width = axes.get_position(), figure.get_figwidth()
+    axes.set_position(
+        (box.x0 + _LABEL_WIDTH / width, box.y0, box.width + (_RIGHT_WIDTH - _LABEL_WIDTH) / width, box.height)
+    )
+
+
+def _short(value: float) -> str:
+    if value <= 0:
+        return "≤ 0"
+    return number(value, 2) if value >= 0.01 else f"{value:.0e}".replace("e-0", "e−")

@@ -1,0 +1,150 @@
+"""Trees over rounds: partitions, paths, what nodes cost, and the noise of the pure version."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_bench.errors import DpscoError
+from dpsco_bench.privacy import tree
+from dpsco_bench.privacy.accountants import blocks, gaussian, pld
+from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate
+from dpsco_bench.privacy.laws import NOISE_LAWS
+from dpsco_bench.privacy.plan import Full, Nodes, make_plan
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+
+MOST = 5000
+
+
+def test_blocks_of_the_prefix_nodes_partition_the_records():
+    for t in range(1, 300):
+        covered = [q for node in tree.prefix_nodes(t) for q in tree.block(node)]
+        assert covered == list(range(1, t + 1))
+    assert tree.prefix_nodes(7) == (4, 6, 7)
+
+
+def test_a_slot_per_level_is_enough():
+    """``I_t`` is ``I_{t - low(t)}`` and t."""
+    for t in range(1, 300):
+        assert tree.prefix_nodes(t) == (*tree.prefix_nodes(t - tree.lowest_bit(t)), t)
+
+
+def test_nodes_of_a_record_are_those_whose_block_has_it():
+    for nodes in (1, 2, 5, 8, 13, 64, 100):
+        for q in range(1, nodes + 1):
+            assert tree.record_nodes(q, nodes) == tuple(t for t in range(1, nodes + 1) if q in tree.block(t))
+
+
+def test_most_nodes_of_a_record(sizes=range(1, MOST + 1)):
+    """Theorem 17's U: ``floor(log2 N) + 1``, attained by record 1, for every N up to 5000."""
+    reached = np.zeros(MOST + 1, dtype=int)  # nodes of record q among 1..N, as N grows
+    largest = 0
+    for nodes in sizes:
+        covered = np.arange(nodes - tree.lowest_bit(nodes) + 1, nodes + 1)
+        reached[covered] += 1
+        largest = max(largest, int(reached[covered].max()))
+        assert largest == tree.levels(nodes) == math.floor(math.log2(nodes)) + 1 == len(tree.record_nodes(1, nodes))
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 8, 37])
+def test_block_maxima(size):
+    values = np.random.default_rng(size).uniform(size=size)
+    expected = [max(values[q - 1] for q in tree.block(t)) for t in range(1, size + 1)]
+    np.testing.assert_array_equal(tree.block_maxima(values), expected)
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 6, 8, 21])
+def test_path_sums_are_those_of_the_composition_theorem(nodes):
+    rng = np.random.default_rng(nodes)
+    cost = rng.uniform(size=(nodes + 1, nodes + 1))
+    expected = max(sum(cost[q, t] for t in tree.record_nodes(q, nodes)) for q in range(1, nodes + 1))
+    assert tree.largest_path_sum(lambda q, t: cost[q, t], nodes) == pytest.approx(expected)
+    rho = rng.uniform(size=nodes + 1)
+    level = blocks.composed_level((tree.block(t), rho[t]) for t in range(1, nodes + 1))
+    assert tree.largest_path_sum(lambda q, t: rho[t] ** 2, nodes) == pytest.approx(level**2)
+    divergence = blocks.composed_divergence(3.0, [(tree.block(t), rho[t]) for t in range(1, nodes + 1)])
+    assert divergence == pytest.approx(1.5 * level**2)
+
+
+def nodes_plan(query=tree.TreeQuery, **keywords):
+    settings = dict(path_cost=3.0, paid_cost=4.0)
+    settings |= {"attained": True} if query is tree.TreeQuery else {}
+    return make_plan(query("node", 1.0, 12, Nodes(12), **settings | keywords), gradient_evaluations=23, n=13)
+
+
+def test_normal_nodes_are_charged_by_their_dearest_record_and_paid_for_by_level():
+    privacy = PrivacySpec(1.0, 1e-6)
+    m = gaussian.gdp_mu(1.0, 1e-6)
+    for attained, kind in ((True, "exact"), (False, "upper")):
+        made = calibrate(nodes_plan(attained=attained, spread=2.0), privacy, "accounted")
+        assert made.scales["node"] == pytest.approx(2.0 * 2.0 / m)
+        assert made.charge.kind == kind
+        assert made.charge.epsilon == pytest.approx(gaussian.gdp_epsilon(m * math.sqrt(3 / 4), 1e-6))
+
+
+def test_pure_nodes_add_up_linearly_whatever_delta_is():
+    for delta in (1e-9, 1e-3):
+        made = calibrate(nodes_plan(tree.PureTreeQuery), PrivacySpec(2.0, delta), "accounted")
+        assert made.scales["node"] == 2.0
+        assert made.charge.epsilon == pytest.approx(1.5) and made.charge.kind == "upper"
+
+
+def test_adding_a_record_moves_the_others_to_other_nodes():
+    assert math.isnan(add_remove_epsilon(nodes_plan(), {"node": 1.0}, 1e-6))
+
+
+def test_declarations_that_do_not_fit_a_tree():
+    for changes, pattern in (
+        ({"path_cost": 5.0}, "path cost of node = 5.0: must be > 0 and at most what is paid for, 4"),
+        ({"path_cost": 0.0}, "path cost of node"),
+        ({"idle": 1}, "releases of node = 12: must be the number of nodes, 12, and 1 idle ones"),
+    ):
+        for query in (tree.TreeQuery, tree.PureTreeQuery):
+            with pytest.raises(DpscoError, match=pattern):
+                nodes_plan(query, **changes)
+    with pytest.raises(DpscoError, match="records of node"):
+        tree.TreeQuery("node", 1.0, 12, Full(), path_cost=1.0, paid_cost=1.0, attained=True)
+    with pytest.raises(DpscoError, match="^nodes = 0"):
+        tree.levels(0)
+
+
+def test_thirteen_nodes_by_privacy_loss_distributions():
+    """Chapter zhang2022, section 8: the sum of 13 Gaussian nodes at rho = 1 is 1-GDP, by an independent accountant."""
+    exact = gaussian.gdp_epsilon(1.0, 1e-6)
+    assert exact == pytest.approx(4.88655, abs=1e-5)
+    composed = pld.poisson_gaussian_epsilon(2.0 * math.sqrt(13.0), 1.0 - 1e-12, 13, 1e-6)
+    assert composed == pytest.approx(exact, rel=2e-3)
+
+
+@pytest.mark.parametrize("q, second", [(1.0, 2.0), (2.0, 6.0), (4.0, 10.0), (math.inf, 14.0)])
+def test_moments_of_pure_noise(q, second):
+    """E N* = 5, E N*^2 = 30 for d = 5 whatever the norm, and E x_1^2 (section 10)."""
+    stream = Stream(stream_key(7, "moments", str(q)))
+    z = NOISE_LAWS["gamma_norm"](stream, 0, 40, 0, 1000, 5, q).reshape(-1, 5)
+    norms = np.linalg.norm(z, ord=q, axis=1)
+    for values, expected in ((norms, 5.0), (norms**2, 30.0), (z[:, 0] ** 2, second), (z[:, 4] ** 2, second)):
+        assert abs(values.mean() - expected) < 5 * values.std() / math.sqrt(values.size)
+    assert abs(np.mean(z[:, 0] * z[:, 1])) < 5 * np.std(z[:, 0] * z[:, 1]) / math.sqrt(len(z))
+
+
+def test_pure_noise_in_the_maximum_norm_lies_on_uniform_facets():
+    stream = Stream(stream_key(7, "facets", ""))
+    z = NOISE_LAWS["gamma_norm"](stream, 0, 10, 0, 1000, 3, math.inf).reshape(-1, 3)
+    rays = z / np.abs(z).max(axis=1, keepdims=True)
+    facet = np.abs(rays).argmax(axis=1)
+    counts = np.bincount(2 * facet + (rays[np.arange(len(rays)), facet] > 0), minlength=6)
+    assert np.sum((counts - len(z) / 6) ** 2) / (len(z) / 6) < 25.0  # chi-square with 5 degrees of freedom
+    rest = np.sort(np.abs(rays), axis=1)[:, :2].ravel()
+    assert abs(rest.mean() - 0.5) < 5 * rest.std() / math.sqrt(rest.size)
+
+
+def test_laplace_noise_is_pure_noise_in_l1():
+    """A density ``~ exp(-||x||_1)`` has independent Laplace coordinates: their fourth moment is 24."""
+    stream = Stream(stream_key(7, "laplace", ""))
+    z = NOISE_LAWS["gamma_norm"](stream, 0, 40, 0, 1000, 4, 1.0).reshape(-1, 4)
+    fourth = z[:, 2] ** 4
+    assert abs(fourth.mean() - 24.0) < 5 * fourth.std() / math.sqrt(len(z))
+    product = z[:, 0] ** 2 * z[:, 1] ** 2
+    assert abs(product.mean() - 4.0) < 5 * product.std() / math.sqrt(len(z))

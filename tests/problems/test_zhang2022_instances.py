@@ -1,0 +1,168 @@
+"""The instances of the zhang2022 chapter: constants, closed forms, laws, signals side by side, anchors."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.run import make_objective
+from dpsco_bench.problems.base import Draws
+from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.registry import get_problem
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+
+CASES = {
+    "linear_ball": {"d": 5, "spread": 0.5},
+    "lp_ball": {"d": 5, "p": 1.5},
+    "quad": {"d": 5, "spread": 0.25, "mu": 2.0},
+    "anchored_ball": {"d": 5, "distance": 0.125},
+}
+SIGNALS = np.array([0.1, 0.25, 0.5])
+
+
+def draws(replicates=4, first=0):
+    return Draws(lambda name: Stream(stream_key(7, "zhang2022 instances", name), np), first, replicates)
+
+
+def points(problem, rows, seed=0):
+    """Points of the ball, some of them on its boundary."""
+    x = np.random.default_rng(seed).standard_normal((rows, problem.dimension))
+    norms = problem.feasible_set.norm(x)
+    return x / norms * np.linspace(0.2, 1.0, rows)[:, None]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_constants_hold(name):
+    problem = get_problem(name, **CASES[name])
+    data, c = problem.sample(300, draws()), problem.constants
+    x = points(problem, 4)
+    records = problem.record_gradients(x, data, 0, 300)
+    dual = 2.0 if c.norm == 2 else c.norm / (c.norm - 1)
+    assert np.linalg.norm(records, ord=dual, axis=-1).max() <= c.lipschitz * (1 + 1e-12)
+    other = problem.record_gradients(x[::-1], data, 0, 300)
+    moved = np.linalg.norm(x - x[::-1], ord=c.norm, axis=-1)[:, None]
+    assert (np.linalg.norm(records - other, ord=dual, axis=-1) <= c.smoothness * moved + 1e-12).all()
+    noise = records - problem.population_gradient(x, data)[:, None, :]
+    np.testing.assert_allclose(np.linalg.norm(noise, axis=-1), c.gradient_deviation, atol=1e-12)
+    assert np.abs(noise.mean(axis=1)).max() < 5 * c.gradient_deviation / math.sqrt(5 * 300) + 1e-15
+    assert c.ball.diameter == c.diameter == 2.0 and c.hessian_rank == 0
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_excess_is_that_of_the_population_and_zero_at_its_optimum_alone(name):
+    problem = get_problem(name, **CASES[name])
+    data, x = problem.sample(10, draws()), points(problem, 4)
+    best = problem.optimum(data)
+    assert (problem.feasible_set.norm(best) <= 1 + 1e-12).all()
+    np.testing.assert_allclose(problem.excess_risk(best, data), 0, atol=1e-15)
+    np.testing.assert_allclose(
+        problem.excess_risk(x, data), problem.risk(x, data) - problem.optimal_risk(data), atol=1e-12
+    )
+    assert (problem.excess_risk(x, data) > 0).all()
+    slope = problem.population_gradient(best, data)  # first-order condition over the ball
+    assert (np.sum(slope * (x - best), axis=-1) >= -1e-12).all()
+    step = 1e-6 * np.random.default_rng(1).standard_normal(x.shape)
+    change = problem.risk(x + step, data) - problem.risk(x - step, data)
+    np.testing.assert_allclose(change, 2 * np.sum(problem.population_gradient(x, data) * step, axis=-1), rtol=1e-6)
+
+
+def test_the_closed_forms_of_the_chapter():
+    linear = get_problem("linear_ball", 6, spread=0.25, signal=0.5)
+    data, x = linear.sample(10, draws()), points(linear, 4)
+    np.testing.assert_allclose(linear.excess_risk(x, data), np.sum(data.means * x, axis=1) + 0.5, rtol=1e-12)
+    lp = get_problem("lp_ball", 6, p=1.5, signal=0.5)
+    data = lp.sample(10, draws())
+    size = np.linalg.norm(data.means, ord=3, axis=1)
+    np.testing.assert_allclose(size, 0.5, rtol=1e-12)
+    np.testing.assert_allclose(lp.excess_risk(x, data), np.sum(data.means * x, axis=1) + 0.5, rtol=1e-10)
+    quad = get_problem("quad", 6, spread=0.25, mu=2.0)
+    data = quad.sample(10, draws())
+    target = -data.means / 2.0
+    np.testing.assert_allclose(np.linalg.norm(target, axis=1), 0.3, rtol=1e-12)
+    np.testing.assert_allclose(quad.excess_risk(x, data), np.sum((x - target) ** 2, axis=1), rtol=1e-12)
+    assert quad.constants.lipschitz == pytest.approx(2 * 1.55) and quad.constants.gradient_deviation == 0.5
+    anchored = get_problem("anchored_ball", 6, signal=0.7)
+    data = anchored.sample(10, draws())
+    expected = np.sum(data.means * x, axis=1) + 0.7 + (np.sum(x * x, axis=1) - 1) / 128
+    np.testing.assert_allclose(anchored.excess_risk(x, data), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["linear_ball", "lp_ball", "anchored_ball"])
+def test_signals_side_by_side_are_the_signals_one_by_one(name):
+    single = [get_problem(name, signal=float(s), **CASES[name]) for s in SIGNALS]
+    both = single[0].with_signals(SIGNALS)
+    x = points(both, 12).reshape(3, 4, -1)
+    order = np.tile([[3, 0, 17, 3]], (12, 1))
+    for make in (
+        lambda p, x, data: p.range_gradient(x, data, 5, 1),
+        lambda p, x, data: p.range_gradient_pair(x, 0.5 * x, data, 7, 1)[1],
+        lambda p, x, data: p.population_gradient(x, data),
+        lambda p, x, data: p.optimum(data),
+        lambda p, x, data: p.excess_risk(x, data),
+        lambda p, x, data: np.broadcast_to(p.starting_points(data), x.shape),
+        lambda p, x, data: p.batch_gradient(x, p.gather(data, order[: len(x)]), np.full((len(x), 4), 0.25)),
+    ):
+        alone = [make(p, x[i], p.sample(20, draws())) for i, p in enumerate(single)]
+        found = make(both, x.reshape(12, -1), both.sample(20, draws()))
+        np.testing.assert_allclose(found, np.concatenate(alone), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_records_ranges_pairs_and_batches_agree_in_any_split(name):
+    problem = get_problem(name, **CASES[name])
+    data, x = problem.sample(40, draws()), points(problem, 4)
+    records = problem.record_gradients(x, data, 0, 40)
+    singles = np.stack([problem.range_gradient(x, data, i, 1) for i in range(40)], axis=1)
+    np.testing.assert_array_equal(singles, records)
+    np.testing.assert_allclose(problem.range_gradient(x, data, 5, 7), records[:, 5:12].mean(axis=1), atol=1e-14)
+    now, before = problem.range_gradient_pair(x, -x, data, 9, 1)
+    np.testing.assert_allclose(now - before, problem.range_gradient_difference(x, -x, data, 9, 1), atol=1e-14)
+    order = np.array([[3, 0, 17]] * 4)
+    batch = problem.batch_gradient(x, problem.gather(data, order), np.full((4, 3), 1 / 3))
+    np.testing.assert_allclose(batch, records[:, order[0]].mean(axis=1), atol=1e-14)
+    later = problem.sample(40, draws(2, first=2))
+    np.testing.assert_array_equal(problem.record_gradients(x[2:], later, 0, 40), records[2:])
+
+
+def test_directions_are_uniform_and_signs_fair():
+    data = get_problem("linear_ball", 3, spread=0.5).sample(4, draws(4000))
+    assert np.abs(data.directions.mean(axis=0)).max() < 5 / math.sqrt(3 * 4000)
+    np.testing.assert_allclose(data.directions.T @ data.directions / 4000, np.eye(3) / 3, atol=0.03)
+    signs = (data.records(0, 4) - data.means[:, None, :]) * math.sqrt(3) / 0.5
+    np.testing.assert_allclose(np.abs(signs), 1.0)
+    assert np.abs(signs.mean(axis=0)).max() < 5 / math.sqrt(4000)
+
+
+def test_the_anchor_is_feasible_and_at_the_stated_distance():
+    problem = get_problem("anchored_ball", 4, distance=0.25).with_signals(SIGNALS)
+    data = problem.sample(8, draws())
+    objective = Objective(problem, data, 12, n=8)
+    start = objective.start
+    np.testing.assert_allclose(np.linalg.norm(start - problem.optimum(data), axis=1), 0.25, rtol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(start, axis=1), 0.75, rtol=1e-12)
+    np.testing.assert_array_equal(Objective(get_problem("linear_ball", 3), Objective, 2, n=1).start, np.zeros((2, 3)))
+
+
+def test_cells_that_differ_in_the_spread_share_directions_and_signs():
+    """The noise-off sweep over the gradient noise is then an exact scale invariance."""
+    found = []
+    for spread in (0.25, 0.125):
+        cell = Cell("any", "linear_ball", n=16, d=4, epsilon=1.0, delta=1e-6, problem_options={"spread": spread})
+        data = make_objective(cell, cell.draw_data(3, 0), (3, 0, 0, 5)).data
+        found.append((data.directions, (data.records(0, 16) - data.means[:, None, :]) / spread))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_bad_input_is_one_line():
+    with pytest.raises(InputError, match=r"^spread = 1.0: must be in \[0, 1\)"):
+        get_problem("linear_ball", 4, spread=1.0)
+    with pytest.raises(InputError, match=r"^p = 1.0: must be in \(1, 2\]"):
+        get_problem("lp_ball", 4, p=1.0)
+    with pytest.raises(InputError, match=r"^distance = 1.5: must be in \(0, 1\]"):
+        get_problem("anchored_ball", 4, distance=1.5)
+    with pytest.raises(InputError, match=r"^signal = 0.001: must be at least the curvature"):
+        get_problem("anchored_ball", 4, signal=0.001)

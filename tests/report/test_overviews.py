@@ -1,0 +1,84 @@
+"""Panels over several parts: which parts belong together, and the map of explicit bounds."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dpsco_bench.report.drawing import single, style
+from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_groups, variant_panels
+
+
+def evidence(slope, scale):
+    return [
+        SimpleNamespace(
+            value=x, risks=scale * x**slope * np.array([[0.9, 1.0, 1.1]]), numerical_error=None, entry={"method": "m"}
+        )  # fmt: skip
+        for x in (64.0, 128.0, 256.0)
+    ]
+
+
+def score(part, kind="rate", calibration="none", problem="quad", parameter="n", **row):
+    cells = {"ogd": evidence(-0.5, 1.0), "omd": evidence(-0.4, 2.0)}
+    results = SimpleNamespace(evidence=lambda p, c: cells.get(p.rpartition("-")[2], evidence(-1.0, 3.0)))
+    entry = {"part": part, "kind": kind, "calibration": calibration, "parameter": parameter, "verdict": "match",
+             "values": [64.0, 128.0, 256.0], "mean": [1.0, 0.5, 0.25], "bound": [2.0, 1.0, 0.5], "slope": -0.5,
+             "bound_slope": -0.5, **row}  # fmt: skip
+    made = {"problem": problem, "methods": [{"algorithm": "p.a"}], "uses": row.get("uses"), "fixed": {"d": 2}}
+    return SimpleNamespace(row=entry, part=made, results=results, verdict=entry["verdict"], qualified=False)
+
+
+def test_variants_of_one_sweep_belong_together():
+    found = [score(f"stat_n-{name}") for name in ("ogd", "omd", "ftrl")]
+    groups = variant_groups([*found, score("priv_n-ogd"), score("priv_n-omd"), score("alone")])
+    assert {key: len(scores) for key, scores in groups.items()} == {("stat_n", "none"): 3}
+    assert grouped_parts(found) == {"stat_n-ogd", "stat_n-omd", "stat_n-ftrl"}
+
+
+def test_the_sweep_itself_joins_its_variants():
+    groups = variant_groups([score("xstar"), score("xstar-ogd"), score("xstar-omd")])
+    assert [s.row["part"] for s in groups["xstar", "none"]] == ["xstar", "xstar-ogd", "xstar-omd"]
+
+
+def test_sweeps_in_different_parameters_or_on_different_instances_stay_apart():
+    assert not variant_groups([score("quad-n"), score("quad-d", parameter="d"), score("quad-e", parameter="epsilon")])
+    assert not variant_groups([score("n-a"), score("n-b", problem="other"), score("n-c")])
+
+
+def test_a_part_with_a_verdict_outside_is_also_shown_alone():
+    found = [score(f"s-{name}") for name in ("ogd", "omd", "ftrl")] + [score("s-ogd", calibration="paper")]
+    assert grouped_parts(found) == {"s-omd", "s-ftrl"}
+
+
+def test_panels_name_every_variant_and_draw():
+    (panel,) = variant_panels([score(f"stat_n-{name}") for name in ("ogd", "omd", "ftrl")])
+    assert [line.text for line in panel.lines][-3:] == [
+        f"{name}: match, slope −0.50, bound −0.50" for name in ("ogd", "omd", "ftrl")
+    ]
+    with style():
+        (axes,) = single(panel).axes
+    assert len(axes.containers) == 3
+
+
+@pytest.mark.parametrize("checks", [4, 5])
+def test_many_explicit_bounds_become_a_map(checks):
+    found = [
+        score(
+            f"check{i}",
+            "explicit",
+            uses=["stat_n-ogd", "stat_n-omd"],
+            mean=[0.5] * 6,
+            bound=[1.0] * 5 + [0.25],
+            values=[1.0] * 6,
+            verdict="holds" if i else "violated",
+        )  # fmt: skip
+        for i in range(checks)
+    ]
+    panel = checks_panel(found)
+    if checks < 5:
+        assert panel is None
+        return
+    assert panel.lines[-1].text == "check0, noise off: violated"
+    with style():
+        (axes,) = single(panel).axes
+    assert [text.get_text() for text in axes.texts] == ["2"] * 5

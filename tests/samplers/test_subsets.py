@@ -1,0 +1,39 @@
+"""Uniform subsets without replacement."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+from dpsco_bench.samplers.subsampling import subset_indices
+
+
+def stream(name):
+    return Stream(stream_key(3, "subsets", name))
+
+
+@pytest.mark.parametrize(("n", "size"), [(9, 2), (5, 2), (6, 6), (5, 1)])
+def test_every_subset_is_as_likely_as_any_other(n, size):
+    """From few draws (n = 9) and from a shuffle; chi-square over all subsets."""
+    indices, mask = subset_indices(stream(f"{n} {size}"), n, 0, 200, 0, 50, size)
+    assert indices.shape == (200, 50, size) and mask.all()
+    rows = np.sort(indices.reshape(-1, size), axis=1)
+    counts = np.array([np.all(rows == chosen, axis=1).sum() for chosen in combinations(range(n), size)])
+    assert counts.sum() == len(rows)
+    expected = len(rows) / counts.size
+    freedom = counts.size - 1
+    assert np.sum((counts - expected) ** 2) / expected <= freedom + 5 * np.sqrt(2 * freedom) + 1e-9
+
+
+def test_records_of_a_subset_differ_for_large_ones():
+    indices, _ = subset_indices(stream("large"), 4096, 0, 4, 0, 3, 1000)
+    for row in indices.reshape(-1, 1000):
+        assert len(np.unique(row)) == 1000 and row.min() >= 0 and row.max() < 4096
+
+
+def test_subsets_do_not_depend_on_how_they_are_drawn():
+    whole, _ = subset_indices(stream("parts"), 100, 0, 6, 0, 5, 7)
+    part, _ = subset_indices(stream("parts"), 100, 2, 3, 1, 2, 7)
+    np.testing.assert_array_equal(whole[2:5, 1:3], part)
