@@ -151,12 +151,12 @@ class CertifiedMinimiser:
         if linear is not None:
             terms = cast(xp.asarray(linear), xp.float64) / self.objective.n
         curvature = self.objective.problem.isotropic_curvature
-        if self.accuracy == 0.0 and curvature is None:
-            raise InputError("accuracy", 0, "> 0: the minimiser has no closed form", self.objective.problem.name)
-        if self.accuracy == 0.0:
+        if self.accuracy > 0.0:
+            points = self._approximate(terms)
+        elif curvature is not None:
             points = isotropic_minimiser(self.objective, curvature, terms, 2.0 * self.ridge)
         else:
-            points = self._approximate(terms)
+            raise InputError("accuracy", 0, "> 0: the minimiser has no closed form", self.objective.problem.name)
         return cast(points, self.objective.dtype)
 
     def _approximate(self, terms: Array) -> Array:
