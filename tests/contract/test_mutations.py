@@ -79,7 +79,7 @@ def test_a_peek_at_the_data_is_caught(sharp_law_case):
 
     def run(objective, plan, source):
         x = honest(objective, plan, source)
-        return x - 0.1 * objective.mean_gradient(x)
+        return x - 0.1 * objective.exact_gradient(x)
 
     assert search(sharp_law_case.altered(run=run)).leak > 0
 
