@@ -123,6 +123,8 @@ def _about_price(report: Mapping[str, Any], paper: Mapping[str, Any], accounted:
         if paper["noise"].get(name)
     ]
     extra = [f"noise of its own on `{name}`" for name in accounted["noise"] if name not in paper["noise"]]
-    cost = evaluations / paper["gradient_evaluations"]
+    if not accounted["noise"]:
+        return ["Nothing is released, so that no noise is needed."]
+    cost = evaluations / paper["gradient_evaluations"] if paper["gradient_evaluations"] else math.inf
     price = "as many gradient evaluations" if cost == 1 else f"{cost:.3g} times the gradient evaluations"
     return [f"{goal} {', '.join([*ratios, *extra])}, and {price}."]
