@@ -100,12 +100,13 @@ def _rebuilt(inputs: Inputs, text: Mapping[str, Any]) -> Table:
         *(column for name in judged_calibrations(row.sweep for row in rows) for column in _columns(name)),
         Column("Privacy of the paper's noise", lambda r: r.privacy, {"privacy": lambda r: r.privacy}),
     ]
-    return Table(text["id"], f"{text.get('title', text['id'])}, rebuilt", columns, rows, _NOTE, _heading)
+    note = " ".join([_NOTE, *str(text.get("note", "")).split()])
+    return Table(text["id"], f"{text.get('title', text['id'])}, rebuilt", columns, rows, symbols(note), _heading)
 
 
 _NOTE = (
     "Risks with their standard errors and planned gradient evaluations stand at the size nearest to the common one of "
-    "the table; slopes with 95 % intervals are in the named parameter over the whole sweep."
+    "the table, or of the row; slopes with 95 % intervals are in the named parameter over the whole sweep."
 )
 
 
@@ -122,9 +123,17 @@ def _rows(inputs: Inputs, text: Mapping[str, Any]) -> list[RebuiltRow]:
     rows = []
     for entry in text.get("rows", ()):
         claims = [claim for claim in inputs.claims if claim.id in set(entry.get("claims", ()))]
-        privacy = _paper_privacy([score for claim in claims for score in claim_scores(claim)])
-        rows += [RebuiltRow(entry, sweep, float(text.get("common_n", 4096)), privacy) for sweep in sweeps(claims)]
+        charged = [score for claim in claims for score in claim_scores(claim) if _of_row(entry, score)]
+        size, privacy = float(entry.get("common_n", text.get("common_n", 4096))), _paper_privacy(charged)
+        found = [sweep for sweep in sweeps(claims) if _of_row(entry, sweep.first)]
+        rows += [RebuiltRow(entry, sweep, size, privacy) for sweep in found]
     return rows
+
+
+def _of_row(entry: Mapping[str, Any], score: Score) -> bool:
+    """Whether a row is about a part of its claims: ``parts`` names them where another row has the others."""
+    parts: Mapping[str, Sequence[str]] = entry.get("parts", {})
+    return score.row["part"] in parts.get(score.results.id, (score.row["part"],))
 
 
 def _paper_privacy(scores: Sequence[Score]) -> str:

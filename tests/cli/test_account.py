@@ -5,6 +5,7 @@ import json
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.claims.catalogue import find_errata
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.request import make_cell
 from dpsco_bench.problems.registry import list_problems, problem_class
@@ -163,3 +164,12 @@ def test_noise_outside_the_papers_range_is_refused_by_key_value_limit_and_source
         report["accounted"]["refused"] == ""
         and "noise scale of" in dpsco("account", algorithm, f"problem={problem}", *keys).out
     )
+
+
+@pytest.mark.parametrize(("rule", "real"), [("su2023", 1.32), ("best", 1.30)])
+def test_bassily2021_e5_and_its_command_agree(dpsco, rule, real):
+    (entry,) = find_errata("bassily2021", ["E5"])
+    assert f"{real:.2f}" in entry.calculation
+    report = account(dpsco, *entry.command.replace("norm_rule=su2023", f"norm_rule={rule}").split()[1:])
+    assert report["paper"]["epsilon_real"] == pytest.approx(real, rel=0.01)
+    assert report["paper"]["privacy_status"] == "unproven" and report["paper"]["epsilon_real_kind"] == "upper"
