@@ -140,7 +140,9 @@ class Algorithm:
         if float in kinds and isinstance(value, int) and not isinstance(value, bool) and int not in kinds:
             value = float(value)
         fits = isinstance(value, tuple(kinds)) and not (isinstance(value, bool) and bool not in kinds)
-        if not fits or (isinstance(value, float) and not math.isfinite(value)):
+        if fits and isinstance(value, float) and not math.isfinite(value):
+            raise InputError(key, value, "a finite number", self.id)
+        if not fits:
             names = " or ".join("null" if k is type(None) else k.__name__ for k in kinds)
             raise InputError(key, value, f"of type {names}", self.id)
         return value

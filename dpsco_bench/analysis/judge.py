@@ -22,7 +22,7 @@ from dpsco_bench.analysis.ordering import (
 )
 from dpsco_bench.analysis.pathwise import is_pathwise, pathwise_verdict
 from dpsco_bench.analysis.rates import complexity_verdict, control_verdict, rate_verdict
-from dpsco_bench.analysis.slopes import fit_rate
+from dpsco_bench.analysis.slopes import bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.analysis.verdicts import privacy_verdict, skipped_verdict, wrong_reason_notes
 from dpsco_bench.claims.bounds.registry import get_bound
@@ -233,8 +233,10 @@ class ClaimJudge:
         return replace(law_verdict(*columns, bounds, part.tolerance), tolerance=part.tolerance)
 
     def _lower_bound(self, part: Part, calibration: str) -> Verdict:
+        """Without constants the exponents are what can be compared, so that both slopes are shown."""
         columns, bounds = self._columns(part, calibration)
-        return lower_bound_verdict(*columns, bounds, has_constants=part.constant != "none")
+        verdict = lower_bound_verdict(*columns, bounds, has_constants=part.constant != "none")
+        return self._with_slope(verdict, part, calibration, bounds) if part.constant == "none" else verdict
 
     def _control(self, part: Part, calibration: str) -> Verdict:
         cells = self._used_cells(part, calibration)
@@ -248,13 +250,20 @@ class ClaimJudge:
 
     def _shown(self, part: Part, calibration: str) -> Verdict:
         """With the slope of a sweep of one method, where it has one."""
-        cells = self._used_cells(part, calibration)
         columns, bounds = self._columns(part, calibration)
-        verdict = shown_verdict(*columns, bounds if part.bound else None)
+        return self._with_slope(shown_verdict(*columns, bounds if part.bound else None), part, calibration)
+
+    def _with_slope(
+        self, verdict: Verdict, part: Part, calibration: str, formula: Sequence[float] | None = None
+    ) -> Verdict:
+        """A verdict that is no statement about slopes, with the measured one and, where given, a formula's."""
+        cells = self._used_cells(part, calibration)
         if len({cell.entry["method"] for cell in cells}) > 1 or len({cell.value for cell in cells}) < 2:
             return verdict
         fit = self._fit(cells, (self.claim.id, part.id, calibration))
-        return replace(verdict, slope=fit.slope, ci=(fit.ci_low, fit.ci_high), claimed_exponent=part.exponent)
+        beside = bound_slope(fit.values, formula, fit.weights) if formula is not None else verdict.bound_slope
+        measured = {"slope": fit.slope, "ci": (fit.ci_low, fit.ci_high), "bound_slope": beside}
+        return replace(verdict, **measured, claimed_exponent=part.exponent)
 
     def _columns(self, part: Part, calibration: str) -> tuple[tuple[list[float], np.ndarray, np.ndarray], list[float]]:
         """Values, means and standard errors of a part's cells, and its printed formula at each (none without one)."""

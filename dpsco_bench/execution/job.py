@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from dpsco_bench.execution.cell import Cell, located, without_places
 from dpsco_bench.execution.measures import get_measure
-from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, NO_LAW, build_block, join_blocks
+from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, NO_LAW, ROUNDED, build_block, join_blocks
 from dpsco_bench.execution.run import BLOCK_SCORES, Trace, make_objective, replicate_blocks, run_block
 from dpsco_bench.execution.signals import signal_groups
 
@@ -62,8 +62,14 @@ def execute(
 
 def _merged(columns: Mapping[str, Any], block: Mapping[str, Any]) -> dict[str, Any]:
     """A block with its cell's columns; the warnings of both."""
-    warnings = [text for text in (columns["warnings"], block["warnings"]) if text]
-    return {**columns, **block, "warnings": "; ".join(warnings)}
+    said, own = columns["warnings"], block["warnings"]
+    if isinstance(own, np.ndarray):
+        return {**columns, **block, "warnings": np.array([_joined(said, text) for text in own], dtype=object)}
+    return {**columns, **block, "warnings": _joined(said, own)}
+
+
+def _joined(*warnings: str) -> str:
+    return "; ".join(text for text in warnings if text)
 
 
 def _cell_columns(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,7 +160,7 @@ def _block(trace: Trace, data_set: int, first: int, part: slice) -> Block:
         "gradient_evaluations": trace.evaluations[part].ravel(),
         "risk": risk.ravel(),
         "start_risk": np.repeat(trace.start_risk[part], checkpoints),
-        "warnings": _certificate(trace.certificate),
+        "warnings": _exactness(trace, part),
         EXTRAS: {name: values.ravel() for name, values in extras.items()},
     }
 
@@ -169,6 +175,12 @@ def _demoted(trace: Trace, part: slice, calibrated: Mapping[str, Any]) -> Block:
         "privacy_status": np.where(lost, DEMOTED, calibrated["privacy_status"]),
         "sampler_status": np.where(lost, DEMOTED, calibrated.get("sampler_status", "")),
     }
+
+
+def _exactness(trace: Trace, part: slice) -> str | np.ndarray:
+    """What each row says about its minimiser: the certificate, and whether rounding stopped it too early."""
+    text, rounded = _certificate(trace.certificate), np.repeat(trace.rounded[part], trace.risk.shape[1])
+    return np.where(rounded, f"{text}; {ROUNDED}", text) if rounded.any() else text
 
 
 def _certificate(gradient_norm: float | None) -> str:

@@ -57,6 +57,8 @@ NO_LAW = {"epsilon_law": None, "tau": None, "sampler_status": ""}
 """Columns of rows whose output is no draw of a sampler."""
 CERTIFIED = "minimiser certified"
 """How a row's warning begins that says how exact a minimiser is."""
+ROUNDED = f"{CERTIFIED} to rounding only, which is coarser than the accuracy alpha of the schedule"
+"""Warning of a row whose minimiser is less exact than its plan says."""
 DEMOTED = "target_law_only"
 """Privacy status of a draw whose law is not the one that was proven."""
 FINAL = -1

@@ -45,6 +45,8 @@ class Trace:
         What the run and the observer of its rounds noted.
     demoted : array (R,) of bool
         Replicates without the plan's privacy proof (`Objective.demote`).
+    rounded : array (R,) of bool
+        `Objective.rounded`.
     """
 
     output: np.ndarray
@@ -54,6 +56,7 @@ class Trace:
     certificate: float | None = None
     extras: Mapping[str, np.ndarray] = field(default_factory=dict)
     demoted: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    rounded: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
 
 class Checkpoints:
@@ -137,7 +140,8 @@ def run_block(
     if not (np.isfinite(risk).all() and np.isfinite(final).all()):
         raise NumericalFailure(f"non-finite iterates: {describe(cell, calibration)}")
     evaluations = np.stack(checkpoints.evaluations, axis=1)
-    return Trace(final, risk, evaluations, start_risk, objective.certificate, objective.notes, objective.demoted)
+    said = (objective.certificate, objective.notes, objective.demoted, objective.rounded)
+    return Trace(final, risk, evaluations, start_risk, *said)
 
 
 def make_objective(

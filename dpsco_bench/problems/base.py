@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -101,7 +102,8 @@ class Problem:
     @property
     def constants(self) -> Constants:
         """The constants in force: the problem's own with the user's overrides."""
-        return self.own_constants.override(**self._overrides)
+        declared = self.own_constants.override(**self._overrides)
+        return replace(declared, isotropic=self.isotropic_curvature is not None)
 
     @property
     def properties(self) -> frozenset[Trait]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, cast, row_norm, to_numpy
-from dpsco_bench.errors import NumericalFailure
+from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.problems.objective import Objective
 
 Array = Any
@@ -33,12 +33,15 @@ class Certified:
         Norms of the gradient mapping that the bounds are computed from.
     steps : int
         Gradients evaluated.
+    rounded : array (R,) of bool
+        Where rounding ends above the accuracy that was asked for, so that the certificate is not to be trusted so far.
     """
 
     points: Array
     gap: Array
     mapping: Array
     steps: int
+    rounded: Array
 
 
 def planned_steps(smoothness: float, convexity: float, headroom: float) -> int:
@@ -74,7 +77,7 @@ def minimise(
     smoothness, convexity : float
         S and m > 0 of J.
     accuracy : float
-        alpha: what the certificate must reach, unless rounding stops it before.
+        alpha: what the certificate must reach, unless rounding stops it before (see `Certified.rounded`).
     steps : int
         Steps made in any case; more only as long as the certificate is not reached.
     size : array (R,) or float
@@ -87,7 +90,8 @@ def minimise(
     """
     xp, ratio = array_namespace(start), math.sqrt(convexity / smoothness)
     momentum, factor = (1.0 - ratio) / (1.0 + ratio), max(0.0, 0.5 / convexity - 0.5 / smoothness)
-    enough = xp.maximum(ROUNDING * (size + 0.0 * start[:, 0]), xp.full_like(start[:, 0], _mapping(accuracy, factor)))
+    floor, wanted = ROUNDING * (size + 0.0 * start[:, 0]), xp.full_like(start[:, 0], _mapping(accuracy, factor))
+    enough = xp.maximum(floor, wanted)
     w = y = best = start
     least, done = xp.full_like(start[:, 0], math.inf), 0
     while done < steps or bool(xp.any(least > enough)):
@@ -99,7 +103,7 @@ def minimise(
         better = (mapping < least) & (least > enough) if done >= steps else mapping < least  # the others stay
         best, least = xp.where(better[:, None], moved, best), xp.where(better, mapping, least)
         y, w, done = moved + momentum * (moved - w), moved, done + 1
-    return Certified(best, factor * least * least, least, done)
+    return Certified(best, factor * least * least, least, done, floor > wanted)
 
 
 def _mapping(accuracy: float, factor: float) -> float:
@@ -110,8 +114,8 @@ def _mapping(accuracy: float, factor: float) -> float:
 class CertifiedMinimiser:
     """``argmin F(x) + ridge ||x||^2 + <b, x>/n`` over the domain, for each row's own ``b``, up to ``accuracy``.
 
-    Where all Hessians are multiples of the identity one step is enough, an exact projection. Computed in float64;
-    `Objective.certify` keeps the gradient mapping.
+    An exact projection where all Hessians are multiples of the identity and ``accuracy`` is 0. Computed in float64;
+    `Objective.certify` keeps the gradient mapping, and which rows rounding kept from the accuracy.
 
     Parameters
     ----------
@@ -147,10 +151,12 @@ class CertifiedMinimiser:
         if linear is not None:
             terms = cast(xp.asarray(linear), xp.float64) / self.objective.n
         curvature = self.objective.problem.isotropic_curvature
-        if curvature is not None and self.steps == 1:
+        if self.accuracy > 0.0:
+            points = self._approximate(terms)
+        elif curvature is not None:
             points = isotropic_minimiser(self.objective, curvature, terms, 2.0 * self.ridge)
         else:
-            points = self._approximate(terms)
+            raise InputError("accuracy", 0, "> 0: the minimiser has no closed form", self.objective.problem.name)
         return cast(points, self.objective.dtype)
 
     def _approximate(self, terms: Array) -> Array:
@@ -167,7 +173,7 @@ class CertifiedMinimiser:
             size=size,
         )
         objective.count(found.steps * objective.n)
-        objective.certify(float(objective.xp.max(found.mapping / size)))
+        objective.certify(float(objective.xp.max(found.mapping / size)), found.rounded)
         return found.points
 
 

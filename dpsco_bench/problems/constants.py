@@ -46,12 +46,15 @@ class Constants:
         Largest Euclidean distance of the gradients of two records at one point; 0 stands for 2 G (see
         `gradient_difference`).
     hessian_rank : float
-        Largest rank of the part of a record's Hessian that depends on the data, where its range is the same at every
-        point: 0 for linear and mean losses, 1 for generalised linear ones; infinite where nothing is known.
+        Largest rank, an integer, of the part of a record's Hessian that depends on the data, where its range is the
+        same at every point: 0 for quadratics with a common Hessian, 1 for generalised linear losses; infinite where
+        nothing is known.
     domain : str
         ``space``, or the name of the feasible set (see `traits.domain_traits`).
     status : str
         ``global`` where `lipschitz` and `smoothness` hold on the whole domain, ``nominal`` where only declared.
+    isotropic : bool
+        Whether perturbed minimisers have a closed form, see `Problem.isotropic_curvature`, which decides it.
     """
 
     lipschitz: float
@@ -68,12 +71,15 @@ class Constants:
     hessian_rank: float = math.inf
     domain: str = "space"
     status: str = "global"
+    isotropic: bool = False
 
     def __post_init__(self) -> None:
         for name in constant_names():
             value = getattr(self, name)
             if not (name in _UNBOUNDED and isinstance(value, float) and value == math.inf):
                 object.__setattr__(self, name, checked_real(name, value, positive=name in _POSITIVE))
+        if self.hessian_rank != math.inf and self.hessian_rank % 1:
+            raise InputError("hessian_rank", self.hessian_rank, "an integer >= 0, or infinite")
         if self.norm < 1.0:
             raise InputError("norm", self.norm, "a number >= 1 or infinite")
         if (self.domain == "space") != (self.diameter == 0):
@@ -153,7 +159,7 @@ class Constants:
 _POSITIVE = ("lipschitz", "initial_gap")
 _UNBOUNDED = ("norm", "hessian_rank")
 _UPPER_BOUNDS = ("lipschitz", "smoothness", "diameter", "gradient_deviation", "hessian_rank")
-_LABELS = ("domain", "status")
+_LABELS = ("domain", "status", "isotropic")
 
 
 def constant_names() -> tuple[str, ...]:

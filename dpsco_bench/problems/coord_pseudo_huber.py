@@ -72,7 +72,7 @@ class CoordPseudoHuber(SignalFamily):
     ) -> None:
         p = math.inf if p == "inf" else p
         if isinstance(p, bool | str) or not p >= 2:
-            raise InputError("p", p, "a number >= 2, or inf")
+            raise InputError("p", p, "a number >= 2, or inf", "Su, Zhao, Wang 2023, Theorem 15")
         if regime not in REGIMES:
             raise InputError("regime", regime, " or ".join(REGIMES))
         self.p, self.regime = float(p), regime

@@ -72,7 +72,7 @@ class HeavyLinearT(SignalFamily):
         self, d: int | None = None, p: float = 1.5, signal: float = 1.0, constants: dict[str, float] | None = None
     ) -> None:
         if isinstance(p, bool) or not isinstance(p, int | float) or not 1 < p <= 2:
-            raise InputError("p", p, "in (1, 2]")
+            raise InputError("p", p, "in (1, 2]", "Su, Zhao, Wang 2023, Theorems 10 and 11")
         self.p = float(p)
         super().__init__(d, signal, constants)
 

@@ -52,6 +52,8 @@ class Objective:
         What the run noted about itself (see `note`): the extras of its result rows.
     demoted : array (R,) of bool
         Replicates whose draw is not the one that the plan's proof is about (see `demote`).
+    rounded : array (R,) of bool
+        Replicates whose minimiser rounding kept from the accuracy of the plan; their rows say so.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class Objective:
         self._observer, self._rounds = observer, rounds
         self.notes: dict[str, np.ndarray] = {}
         self.demoted = np.zeros(replicates, dtype=bool)
+        self.rounded = np.zeros(replicates, dtype=bool)
         self._optimal_risk: float | np.ndarray | None = None
 
     @property
@@ -169,9 +172,11 @@ class Objective:
         """Count gradients of single records, so many for every replicate."""
         self.evaluations = self.evaluations + float(gradients)
 
-    def certify(self, gradient_norm: float) -> None:
-        """Keep the largest relative gradient norm at a minimiser."""
+    def certify(self, gradient_norm: float, rounded: Array | None = None) -> None:
+        """Keep the largest relative gradient norm at a minimiser, and the rows ``(R,)`` that rounding stopped early."""
         self.certificate = max(float(gradient_norm), self.certificate or 0.0)
+        if rounded is not None:
+            self.rounded = self.rounded | np.asarray(to_numpy(rounded), dtype=bool)
 
     def observe(self, x: Array) -> None:
         """Show an iterate to the measurement, if there is one."""

@@ -56,7 +56,7 @@ class SmoothHinge(SignalFamily):
                 raise InputError("norm_kappa", norm_kappa, "a number > 1")
             p = 1.0 + 1.0 / norm_kappa
         if isinstance(p, bool) or not isinstance(p, int | float) or not 1 < p < 2:
-            raise InputError("p", p, "in (1, 2)")
+            raise InputError("p", p, "in (1, 2)", "Su, Zhao, Wang 2023, Theorem 7")
         if horizon not in EXPONENTS:
             raise InputError("horizon", horizon, " or ".join(EXPONENTS))
         self.p, self.horizon = float(p), horizon

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from dpsco_bench.claims.catalogue import table_texts
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, plain, with_error, with_interval
 from dpsco_bench.report.papers import Sweep, calibration_title, judged_calibrations, sweeps
-from dpsco_bench.report.scores import Score, claim_scores
+from dpsco_bench.report.scores import Score
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import parameter_symbol, symbols
 
@@ -20,24 +20,25 @@ UTILITY, GRADIENTS = "utility", "gradients"
 
 @dataclass(frozen=True)
 class RebuiltRow:
-    """One sweep that measures a row of a paper's table.
+    """One sweep, or one method of it, that measures a row of a paper's table.
 
     Attributes
     ----------
     entry : mapping
-        The row as the paper prints it: ``row``, ``utility``, ``gradients``, ``claims``.
+        The row as the paper prints it: ``row``, ``utility``, ``gradients``, ``claims``; ``schedule`` maps names to what
+        of the method's schedule is shown, and ``flags`` are first words of its warnings that are.
     sweep : Sweep
         Its verdicts under all calibrations.
     common_n : float
         Number of records at which the table's rows are compared.
-    privacy : str
-        What the paper's noise of this row really gives.
+    method : str
+        Label of the method where the sweep has several; else empty.
     """
 
     entry: Mapping[str, Any]
     sweep: Sweep
     common_n: float
-    privacy: str
+    method: str = ""
 
     @property
     def claims(self) -> str:
@@ -57,16 +58,55 @@ class RebuiltRow:
 
     @property
     def heading(self) -> tuple[str, str]:
-        """The row's name, its entries and its privacy; no anchor."""
+        """The row's name and its entries; no anchor."""
         entries = f"utility {self.entry[UTILITY]}, gradients {self.entry.get(GRADIENTS, NOTHING)}"
-        return f"{symbols(self.entry['row'])} · claimed {symbols(entries)} · paper noise: {self.privacy}", ""
+        return f"{symbols(self.entry['row'])} · claimed {symbols(entries)}", ""
+
+    @property
+    def privacy(self) -> str:
+        """What the paper's noise of this sweep really gives, on this instance."""
+        score = self.sweep.under("paper")
+        return score.privacy.text if score and score.privacy.worst else NOTHING
+
+    @property
+    def part(self) -> str:
+        """Name of the part, with the method where there are several."""
+        name = str(self.sweep.first.row["part"])
+        return f"{name} ({self.method})" if self.method else name
+
+    @property
+    def schedule(self) -> str:
+        """What the row says of its method's schedule, at the cell that is shown, and its flags."""
+        cell, score = self._shown
+        if cell is None or score is None:
+            return NOTHING
+        found = [e for e in self._evidence(score) if self._mine(e)]
+        calibrated = min(found, key=lambda e: abs(e.value - cell[0])).calibrated if found else {}
+        known = calibrated.get("schedule", {})
+        texts = [f"{name}\u00a0=\u00a0{plain(known[key])}" for name, key in self._told.items() if key in known]
+        said = {str(warning).partition(":")[0] for warning in calibrated.get("warnings", ())}
+        return ", ".join([*texts, *(flag for flag in self.entry.get("flags", ()) if flag in said)]) or NOTHING
+
+    @property
+    def _told(self) -> Mapping[str, str]:
+        return self.entry.get("schedule", {})
+
+    @staticmethod
+    def _evidence(score: Score) -> list[Any]:
+        return score.results.evidence(score.row["part"], score.row["calibration"])
+
+    def _mine(self, evidence: Any) -> bool:
+        return not self.method or evidence.entry["method"] == self.method
 
     def chosen(self, calibration: str) -> tuple[float, float, float] | None:
         """(value, mean, standard error) of the cell nearest to the common size, in any other sweep of the last one."""
         score = self.sweep.under(calibration)
         row = score.row if score else {}
         columns = (row.get(key) or () for key in ("values", "mean", "stderr"))
-        cells = [cell for cell in zip(*columns, strict=False) if is_number(cell[1])]
+        cells = list(zip(*columns, strict=False))
+        if score and self.method:
+            cells = [c for c, e in zip(cells, self._evidence(score), strict=False) if self._mine(e)]
+        cells = [cell for cell in cells if is_number(cell[1])]
         if not cells:
             return None
         if row["parameter"] != "n":
@@ -74,9 +114,17 @@ class RebuiltRow:
         return min(cells, key=lambda cell: abs(math.log(cell[0] / self.common_n)))
 
     @property
+    def _shown(self) -> tuple[tuple[float, float, float] | None, Score | None]:
+        """The cell that is shown, and the verdict that it belongs to."""
+        for calibration in ("paper", "accounted", "none"):
+            if cell := self.chosen(calibration):
+                return cell, self.sweep.under(calibration)
+        return None, None
+
+    @property
     def where(self) -> str:
         """The cell that is shown."""
-        cell = next((found for c in ("paper", "accounted", "none") if (found := self.chosen(c))), None)
+        cell, _ = self._shown
         return (
             f"{parameter_symbol(self.sweep.first.row['parameter'])}\u00a0=\u00a0{plain(cell[0])}" if cell else NOTHING
         )
@@ -94,9 +142,13 @@ def _rebuilt(inputs: Inputs, text: Mapping[str, Any]) -> Table:
         Column("Entry", lambda r: r.claims, {"entry": lambda r: r.claims}),
         Column("Claimed", lambda r: symbols(r.claimed), {"claimed": lambda r: r.claimed}),
         Column(
-            "Part", lambda r: r.sweep.first.row["part"], {"part": _part, "instance": lambda r: r.instance}, kind="code"
+            "Part",
+            lambda r: r.part,
+            {"part": _part, "method": lambda r: r.method, "instance": lambda r: r.instance},
+            kind="code",
         ),
         Column("At", lambda r: r.where, {"parameter": lambda r: r.sweep.first.row["parameter"]}),
+        *([SCHEDULE] if any("schedule" in row.entry for row in rows) else []),
         *(column for name in judged_calibrations(row.sweep for row in rows) for column in _columns(name)),
         Column("Privacy of the paper's noise", lambda r: r.privacy, {"privacy": lambda r: r.privacy}),
     ]
@@ -106,8 +158,10 @@ def _rebuilt(inputs: Inputs, text: Mapping[str, Any]) -> Table:
 
 _NOTE = (
     "Risks with their standard errors and planned gradient evaluations stand at the size nearest to the common one of "
-    "the table, or of the row; slopes with 95 % intervals are in the named parameter over the whole sweep."
+    "the table, or of the row; slopes with 95 % intervals are in the named parameter over the whole sweep. The privacy "
+    "of the paper's noise is the worst of the row's own sweep; rows without such a noise have none."
 )
+SCHEDULE = Column("Schedule", lambda r: r.schedule, {"schedule": lambda r: r.schedule})
 
 
 def _heading(row: RebuiltRow) -> tuple[str, str]:
@@ -123,23 +177,24 @@ def _rows(inputs: Inputs, text: Mapping[str, Any]) -> list[RebuiltRow]:
     rows = []
     for entry in text.get("rows", ()):
         claims = [claim for claim in inputs.claims if claim.id in set(entry.get("claims", ()))]
-        charged = [score for claim in claims for score in claim_scores(claim) if _of_row(entry, score)]
-        size, privacy = float(entry.get("common_n", text.get("common_n", 4096))), _paper_privacy(charged)
-        found = [sweep for sweep in sweeps(claims) if _of_row(entry, sweep.first)]
-        rows += [RebuiltRow(entry, sweep, size, privacy) for sweep in found]
+        size = float(entry.get("common_n", text.get("common_n", 4096)))
+        found = [sweep for sweep in sweeps(claims) if _of_row(entry, sweep)]
+        rows += [RebuiltRow(entry, sweep, size, method) for sweep in found for method in _methods(sweep)]
     return rows
 
 
-def _of_row(entry: Mapping[str, Any], score: Score) -> bool:
+def _of_row(entry: Mapping[str, Any], sweep: Sweep) -> bool:
     """Whether a row is about a part of its claims: ``parts`` names them where another row has the others."""
-    parts: Mapping[str, Sequence[str]] = entry.get("parts", {})
-    return score.row["part"] in parts.get(score.results.id, (score.row["part"],))
+    part, claim = sweep.first.row["part"], sweep.first.results.id
+    return part in entry.get("parts", {}).get(claim, (part,))
 
 
-def _paper_privacy(scores: Sequence[Score]) -> str:
-    cells = [score.privacy for score in scores if score.row["calibration"] == "paper" and score.privacy.worst]
-    worst = max(cells, key=lambda privacy: privacy.worst.excess if privacy.worst else -math.inf, default=None)
-    return worst.text if worst else NOTHING
+def _methods(sweep: Sweep) -> list[str]:
+    """Labels of the methods where there are several, else one empty label."""
+    row, results = sweep.first.row, sweep.first.results
+    job = results.job(row["part"], row["calibration"])
+    labels = list(dict.fromkeys(cell["method"] for cell in job["cells"])) if job else []
+    return labels if len(labels) > 1 else [""]
 
 
 def _columns(calibration: str) -> list[Column]:

@@ -98,7 +98,7 @@ def test_options_of_the_right_type(mine, given, kept):
         ({"count": True}, "^count = True: must be of type int or null"),
         ({"count": "3"}, "^count = '3': must be of type int or null"),
         ({"size": None}, "^size = None: must be of type float"),
-        ({"size": float("nan")}, "^size = nan"),
+        ({"size": float("nan")}, "^size = nan: must be a finite number"),
         ({"size": True}, "^size = True"),
         ({"mode": 1}, "^mode = 1: must be of type str"),
         ({"speed": 1}, "^option = 'speed': must be one of count, size, mode"),

@@ -119,3 +119,9 @@ def test_refusals():
     ):
         with pytest.raises(Refusal, match=reason):
             Cell(id, problem, n=100, epsilon=1.0, delta=1e-5).plan("accounted", 0)
+
+
+@pytest.mark.parametrize(("entry", "problem"), [(KJ, "logistic_glm"), (PDA, "public_quadratic")])
+def test_noise_that_the_table_does_not_give_is_no_paper_calibration(entry, problem):
+    with pytest.raises(Refusal, match="calibration paper refused"):
+        Cell(entry.id, problem, n=100, epsilon=1.0, delta=1e-5).plan("paper", 0)

@@ -39,16 +39,16 @@ def test_nrmd_refusals():
     for p in (1.0, 2.0, 3.0):
         with pytest.raises(InputError, match="^norm = "):
             NRMD.plan(Constants(1.0, 1.0, norm=p), 2**20, 8, PRIVACY, "standard")
-    with pytest.raises(InputError, match="^horizon = 'long'"):
-        NRMD.plan(FREE, 2**20, 8, PRIVACY, "standard", horizon="long")
+    with pytest.raises(InputError, match="^T_rule = 'long'"):
+        NRMD.plan(FREE, 2**20, 8, PRIVACY, "standard", T_rule="long")
     with pytest.raises(Refusal, match="lacks .*the whole space as domain"):
         Cell(NRMD.id, "heavy_linear_t", n=2**20, epsilon=1.0, delta=1e-6).plan("paper", 0)
 
 
-def test_horizons_of_nrmd():
+def test_t_rules_of_nrmd():
     n, d = 2**30, 64
     for name, power in (("proof", 0.5), ("theorem", 1.0)):
-        made = NRMD.plan(Constants(1.0, 1.0, norm=1.2), n, d, PRIVACY, "standard", horizon=name)
+        made = NRMD.plan(Constants(1.0, 1.0, norm=1.2), n, d, PRIVACY, "standard", T_rule=name)
         assert made.steps == round((n * 5**power / math.sqrt(d * L)) ** 0.4)
     assert printed_kappa(1.2, d) == pytest.approx(5.0) and printed_kappa(1.01, d) == 2 * math.log(d)
 

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants
+from dpsco_bench.problems.base import Constants, Data, Problem, Trait
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
 
@@ -66,6 +67,72 @@ def test_output_noise_is_projected(draw):
     assert [q.name for q in made.queries] == ["linear term", "output"]
     assert made.query("output").sensitivity == pytest.approx(2 * math.sqrt(2 * made.accuracy / made.convexity))
     assert np.all(np.abs(output).sum(axis=1) <= 1 + 1e-12) and np.all(objective.evaluations == 50)
+
+
+class CommonHessian(Problem):
+    """``x' A x/2 - <z, x>`` with one A for all records, no multiple of the identity, and ``||z|| <= 1``."""
+
+    name = "common_hessian"
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.STRONGLY_CONVEX})
+    scales = np.array([1.0, 0.1, 0.001])
+
+    @property
+    def own_constants(self):
+        modulus = {"strong_convexity": 0.001, "gauge_convexity": 0.001}
+        return Constants(2.0, 1.0, **modulus, gradient_range=2.0, hessian_rank=0.0, diameter=2.0, domain="l2_ball")
+
+    def mean_gradient(self, x, data):
+        return x * self.scales - data.features.mean(axis=0)
+
+
+@pytest.fixture
+def common_hessian():
+    records = np.random.default_rng(3).standard_normal((100, 3))
+    records /= np.linalg.norm(records, axis=1, keepdims=True)
+    return CommonHessian(3), Data(100, records, np.zeros(100))
+
+
+@pytest.mark.parametrize("entry", [APP, SC], ids=lambda e: e.id)
+@pytest.mark.parametrize("calibration", ["paper", "accounted"])
+def test_a_common_hessian_alone_is_no_closed_form(entry, calibration, common_hessian):
+    """The solver stops at alpha, so H is on, its steps are planned, and without H nothing is proven."""
+    problem, data = common_hessian
+    made, objective, _ = run(entry, problem, data, calibration)
+    assert made.loss_class == "linear" and not made.closed_form and made.output_noise and made.accuracy > 0
+    assert made.steps > 1 and np.all(objective.evaluations == 100 * made.steps)
+    assert made.gradient_evaluations == 100 * made.steps
+    assert calibrate(made, PRIVACY, calibration).privacy_status == "proven"
+    bare, objective, _ = run(entry, problem, data, calibration, output_noise=False)
+    assert calibrate(bare, PRIVACY, calibration).privacy_status == "target_law_only"
+    assert bare.accuracy == made.accuracy and objective.certificate is not None
+
+
+def test_a_common_hessian_and_algorithm_5(common_hessian):
+    made, objective, output = run(EXACT, *common_hessian, "accounted")
+    assert calibrate(made, PRIVACY, "accounted").privacy_status == "target_law_only" and made.accuracy == 1e-18
+    assert objective.certificate < 1e-8 and np.all(np.linalg.norm(output, axis=1) <= 1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("entry", "name"), [(APP, "pointmass_linear"), (EXACT, "pointmass_linear"), (SC, "boundary_mean")]
+)
+def test_closed_forms_are_exact_cost_n_gradients_and_need_no_output_noise(entry, name):
+    problem = get_problem(name, 8)
+    made, objective, _ = run(entry, problem, problem.draw(50, None), "paper")
+    assert made.closed_form and made.accuracy == 0 and not made.output_noise and objective.certificate is None
+    assert np.all(objective.evaluations == 50) and made.gradient_evaluations == 50
+    assert calibrate(made, PRIVACY, "paper").privacy_status == "proven"
+
+
+def test_rounding_above_alpha_withdraws_the_proof_of_the_output_noise(common_hessian):
+    problem, data = common_hessian
+    made, objective, _ = run(APP, problem, data, "paper")
+    assert not objective.rounded.any() and not objective.demoted.any()
+    finest = replace(made, schedule={**made.schedule, "accuracy": 1e-36})
+    objective = Objective(problem, data, 3)
+    scales = calibrate(made, PRIVACY, "paper").scales
+    APP.run_function(objective, finest, Mechanism(finest, scales, "unit test", 0, 0, 3))
+    assert objective.rounded.all() and objective.demoted.all()
 
 
 def test_the_schedule_of_algorithm_2():

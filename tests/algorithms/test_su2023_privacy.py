@@ -14,7 +14,7 @@ from dpsco_bench.problems.base import Constants
 
 DELTA = 1e-6
 SET = {"diameter": 2.0, "domain": "l2_ball"}
-LINEAR = Constants(1.0, 1.0, hessian_rank=0.0, **SET)
+LINEAR = Constants(1.0, 1.0, hessian_rank=0.0, isotropic=True, **SET)
 GLM = Constants(1.0, 1e4, hessian_rank=1.0, **SET)  # so smooth that lambda = r beta/(eps n)
 ANY = Constants(1.0, 1e6, **SET)
 HEAVY = Constants(1.0, 0.5, norm=1.5, domain="lp_ball:1.5", diameter=2.0, gradient_deviation=1.0)

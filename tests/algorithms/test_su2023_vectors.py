@@ -71,6 +71,7 @@ def run(id, plan, problem, features, noise=None, watch=None):
 def perturbation_plan(n, ridge, accuracy, convexity, steps):
     query = PerturbedObjectiveQuery("linear term", 2.0, 1, loss_class="linear", dimension=3)
     schedule = dict(n=n, ridge=ridge, convexity=convexity, accuracy=accuracy, steps=steps, output_noise=False)
+    schedule["closed_form"] = accuracy == 0
     return make_plan(query, gradient_evaluations=n, **schedule)
 
 

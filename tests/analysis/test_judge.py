@@ -230,6 +230,16 @@ def test_lower_bounds_lie_below_every_method(factor, constant, word):
     assert row["verdict"] == word and len(row["values"]) == 2 * len(GRID)
     (row,) = judge([{**entry, "constant": "none"}], [(made, rows, calibrations(made))])
     assert row["verdict"] == "shown" and row["worst_ratio"] == pytest.approx(factor, rel=0.1)
+    assert row["slope"] is None  # two methods have no common one
+
+
+def test_lower_bounds_without_constants_are_compared_by_their_slopes():
+    made = job("floor", "lower_bound")
+    rows = table(made, lambda c: c["n"] ** -1.5)
+    entry = part("floor", "lower_bound", constant="none", exponent=-2, **LAW)
+    (row,) = judge([entry], [(made, rows, calibrations(made))])
+    assert row["verdict"] == "shown" and row["slope"] == pytest.approx(-1.5, abs=0.05)
+    assert row["bound_slope"] == pytest.approx(-2) and row["claimed_exponent"] == -2
 
 
 @pytest.mark.parametrize(

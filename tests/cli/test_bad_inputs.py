@@ -10,6 +10,7 @@ import pytest
 from dpsco_bench.cli.main import verb_names
 from dpsco_bench.cli.workflow import Workflow, one_line
 
+HEAVY = "account su2023.truncated_batched_md problem=heavy_linear_t n=65536"
 SVRG = "account wang2017.dp_svrg problem=ridge_logistic"
 BAD = [
     # the command itself
@@ -72,6 +73,10 @@ BAD = [
     ("account wang2017.dp_gd_pl problem=diag_quadratic n=9 kappa=0.5", "kappa = 0.5", ">= 1"),
     ("account wang2017.dp_gd_pl problem=diag_quadratic n=9 step=9.0", "step = 9.0", "1/L"),
     ("account wang2017.dp_gd_pl problem=covertype n=9 loss=hinge", "loss = 'hinge'", "standard"),
+    (f"{HEAVY} constant=nan", "constant = nan", "a finite number"),
+    (f"{HEAVY} p=3", "p = 3", "(Su, Zhao, Wang 2023"),
+    ("account su2023.app_objp problem=logistic_glm n=4096 hessian_rank=0.3", "hessian_rank = 0.3", "an integer >= 0"),
+    ("account su2023.app_objp problem=logistic_glm n=4096 hessian_rank=nan", "hessian_rank = nan", "finite number"),
     # run: every native Hydra error has a line of ours
     ("run nn=5", "nn = 5", "did you mean n"),
     ("run n=abc", "n = 'abc'", "integer >= 1"),

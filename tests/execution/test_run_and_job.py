@@ -8,9 +8,10 @@ from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution.calibration import calibrate_cell, calibrate_job
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import execute
-from dpsco_bench.execution.results import FINAL, RESULT_SCHEMA, join_blocks, read_table, write_table
+from dpsco_bench.execution.results import DEMOTED, FINAL, RESULT_SCHEMA, ROUNDED, join_blocks, read_table, write_table
 from dpsco_bench.execution.run import BLOCK_SCORES, replicate_blocks, run_block
 from dpsco_bench.jsonio import dumps_canonical, loads
+from dpsco_bench.problems import certified
 from dpsco_bench.problems.base import Data
 
 ENTRY = {
@@ -158,6 +159,17 @@ def test_closed_form_jobs_agree_with_runs():
     assert len(row) == 1 and row[0]["gradient_evaluations"] == 32 * 4
     risk = execute(runs, calibrations(runs))["risk"].to_numpy()
     assert abs(risk.mean() - row[0]["risk"]) < 5 * risk.std() / math.sqrt(risk.size)
+
+
+def test_a_minimiser_that_rounding_stopped_says_so_in_its_rows_and_is_not_proven(monkeypatch):
+    solved = {**ENTRY, "algorithm": "su2023.app_objp", "options": {}, "problem": "logistic_glm"}
+    given = job(cells=[solved], replicates=2, data_sets=1)
+    rows = execute(given, calibrations(given)).to_pylist()
+    assert all(row["privacy_status"] == "proven" and ROUNDED not in row["warnings"] for row in rows)
+    monkeypatch.setattr(certified, "ROUNDING", 1e-2)
+    rows = execute(given, calibrations(given)).to_pylist()
+    assert len(rows) == 2 and all(row["privacy_status"] == DEMOTED for row in rows)
+    assert all(row["warnings"].split("; ")[-1] == ROUNDED for row in rows)
 
 
 def test_a_problem_without_a_closed_form_is_refused_in_one_line():

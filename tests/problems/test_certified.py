@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.errors import NumericalFailure
+from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.certified import CertifiedMinimiser, minimise, minimise_over_set, planned_steps
@@ -71,6 +71,31 @@ def test_more_steps_are_made_where_the_certificate_asks_for_them_and_only_for_it
         lambda x: x @ H - b[:1], domain.project, start[:1], smoothness=2.0, convexity=0.1, accuracy=1e-16, steps=30
     )
     np.testing.assert_allclose(found.points[0], alone.points[0], rtol=1e-12)  # matrix products may round differently
+
+
+def test_what_rounding_ends_is_said_row_by_row():
+    """Where the terms that balance are large, the floor lies above the accuracy asked for."""
+    H, b = random_quadratic(6)
+    domain = feasible_set("l2_ball", 1.0)
+    large = np.arange(R) == 2
+    found = minimise(
+        lambda x: x @ H - b,
+        domain.project,
+        np.zeros((R, D)),
+        smoothness=2.0,
+        convexity=0.1,
+        accuracy=1e-20,
+        steps=200,
+        size=np.where(large, 1e6, 1.0),
+    )
+    np.testing.assert_array_equal(found.rounded, large)
+    assert np.all(found.gap[~large] <= 1e-20)
+
+
+def test_a_closed_form_is_asked_for_by_accuracy_zero_and_refused_without_one(draw):
+    problem = get_problem("logistic_glm", 4)
+    with pytest.raises(InputError, match="^accuracy = 0: must be > 0: the minimiser has no closed form"):
+        CertifiedMinimiser(Objective(problem, draw(problem, 20), R), 0.2, 0.4, 0.0, 1).solve(None)
 
 
 def test_giving_up():

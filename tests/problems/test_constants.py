@@ -198,6 +198,9 @@ def test_norms_and_ranks_may_be_infinite_and_norms_are_at_least_one():
     for bad in (0.5, float("nan"), -1.0, "2"):
         with pytest.raises(InputError, match="^norm = "):
             Constants(1.0, 1.0, norm=bad)
+    for bad in (0.3, 1.5, float("nan"), -1.0):
+        with pytest.raises(InputError, match="^hessian_rank = "):
+            Constants(1.0, 1.0, hessian_rank=bad)
     with pytest.raises(InputError, match="^gauge_convexity = "):
         Constants(1.0, 1.0, gauge_convexity=float("inf"))
 

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from dpsco_bench.report.ledger import privacy_table
+from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.papers import cells_table, errata_table, orderings_table, rates_table
 from dpsco_bench.report.parts import parts_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
@@ -154,3 +155,36 @@ def test_errata_table_has_a_command_each():
 @pytest.mark.parametrize("text", ["−×", "$−", "a−−b", "10⁻¹²"])
 def test_latex_of_neighbouring_symbols_is_balanced(text):
     assert (latex(text).count("$") - latex(text).count(r"\$")) % 2 == 0
+
+
+@pytest.fixture
+def rebuilt(inputs, monkeypatch):
+    """Rows by part and method of a table about the claim with all kinds of parts."""
+    entry = {
+        "row": "All",
+        "utility": "1/n",
+        "claims": ["wang2017.kinds"],
+        "schedule": {"T": "steps"},
+        "flags": ["note"],
+    }
+    text = {"id": "wang2017.table9", "common_n": 512, "rows": [entry]}
+    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [text])
+    several = next(row for row in inputs.claim("wang2017.kinds").rows if row["part"] == "several")
+    cells = inputs.claim("wang2017.kinds").job("several", "accounted")["cells"]
+    monkeypatch.setitem(several, "mean", [0.1 if cell["method"] == "one_way" else 0.2 for cell in cells])
+    (table,) = rebuilt_tables(inputs, "wang2017")
+    return {(row["part"], row["method"]): row for row in csv.DictReader(io.StringIO(to_csv(table)))}
+
+
+def test_rebuilt_rows_have_the_privacy_of_their_own_sweep(rebuilt, inputs):
+    scored = {(score.row["part"], score.row["calibration"]): score for score in scores(inputs)}
+    for part in ("rate-n", "exact-n"):
+        assert rebuilt[f"kinds {part}", ""]["privacy"] == scored[part, "paper"].privacy.text
+    assert rebuilt["kinds silent-n", ""]["privacy"] == rebuilt["kinds several", "one_way"]["privacy"] == NOTHING
+
+
+def test_rebuilt_rows_show_each_method_with_its_schedule(rebuilt):
+    first, second = (rebuilt["kinds several", method] for method in ("one_way", "another"))
+    assert (first["mean_accounted"], second["mean_accounted"]) == ("0.1", "0.2")
+    assert second["schedule"] == "T\u00a0=\u00a03" and first["schedule"] != second["schedule"]
+    assert ("kinds several", "") not in rebuilt and rebuilt["kinds rate-n", ""]["schedule"].startswith("T\u00a0=")

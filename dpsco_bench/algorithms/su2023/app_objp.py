@@ -8,6 +8,7 @@ from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.algorithms.su2023.perturbation import (
     NEEDS,
     euclidean_set,
+    has_closed_form,
     hessian_rank,
     perturbation_plan,
     perturbed_minimum,
@@ -40,12 +41,13 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, ou
     """
     C, L, eps = euclidean_set(c, SOURCE), c.lipschitz, privacy.epsilon
     diam2, width = C.euclidean_diameter(d), C.width(d)
-    rank, r = hessian_rank(c, d)
+    _, r = hessian_rank(c, d)
     lam = max(L / (sqrt(n) * diam2), r * c.smoothness / (eps * n))
     alpha = min(L * diam2 / n**1.5, eps**2 * L * diam2**3 / (width**2 * privacy.log_inverse_delta * n**2.5))
     least = (r * c.smoothness * diam2 / (eps * L)) ** 2
     outside = f"outside_theorem: lam = r beta/(eps n), Theorem 2 asks for n >= {least:.4g}"
     factor = log(2.5) + privacy.log_inverse_delta
+    noisy = not has_closed_form(c) if output_noise is None else output_noise
     return perturbation_plan(
         c,
         n,
@@ -55,9 +57,7 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, ou
         convexity=2 * lam + max(c.strong_convexity, c.regularisation),
         accuracy=alpha,
         linear_scale=sqrt(128 * factor) * L / eps,
-        output_scale=sqrt(64 * alpha * factor / lam) / eps
-        if (rank > 0 if output_noise is None else output_noise)
-        else None,
+        output_scale=sqrt(64 * alpha * factor / lam) / eps if noisy else None,
         warnings=(outside,) * (lam > L / (sqrt(n) * diam2)),
     )
 

@@ -8,6 +8,7 @@ from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.algorithms.su2023.perturbation import (
     NEEDS,
     euclidean_set,
+    has_closed_form,
     hessian_rank,
     perturbation_plan,
     perturbed_minimum,
@@ -42,7 +43,7 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, ou
     if Delta <= 0:
         raise InputError("gauge_convexity", Delta, "> 0: the modulus of every record in the gauge of the set", SOURCE)
     diam2, width = C.euclidean_diameter(d), C.width(d)
-    rank, r = hessian_rank(c, d)
+    _, r = hessian_rank(c, d)
     m_l = max(Delta / diam2**2, c.strong_convexity)
     lam = max(r * c.smoothness / (eps * n) - m_l / 2, 0.0)
     alpha = min(
@@ -51,7 +52,7 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, ou
     )
     least = max((L * diam2 / Delta) ** 2, (diam2 * r * c.smoothness / (L * eps)) ** 2)
     factor = log(2.5) + privacy.log_inverse_delta
-    noisy = rank > 0 if output_noise is None else output_noise
+    noisy = not has_closed_form(c) if output_noise is None else output_noise
     return perturbation_plan(
         c,
         n,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, log, sqrt
+from math import ceil, sqrt
 from typing import Any
 
 from dpsco_bench.algorithms.registry import algorithm
@@ -21,6 +21,7 @@ DEGENERATE = "degenerate: m = ceil(G n eps) is at least d, so that nothing is pr
     "su2023.kj16",
     source=SOURCE,
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR, Trait.BALL, Trait.UNREGULARISED),
+    variants={"standard": ("accounted", "none")},
 )
 def plan(
     c: Constants,
@@ -35,8 +36,8 @@ def plan(
     """T = n/4 noisy projected steps on v in Phi C, then a lift to C; m = min(d, ceil(G n eps)).
 
     The step is diam2/sqrt(T ((1.1 L)^2 + m s^2)). Phi is m x d with entries N(0, 1/m); projected features are clipped
-    to norm 1.1, so that a mean gradient moves by at most 2.2 L/n. ``paper``: s^2 = 32 (1.1 L)^2 T ln^2(n/delta)/(n
-    eps)^2, as in the first row of the table.
+    to norm 1.1, so that a mean gradient moves by at most 2.2 L/n: s = 2.2 L sqrt(T)/(n gdp_mu). The table gives no
+    noise for this row, so that there is no calibration ``paper``.
 
     Parameters
     ----------
@@ -56,8 +57,7 @@ def plan(
         raise InputError("domain", c.domain, "an l1 or l2 ball", SOURCE)
     m = projection or min(d, ceil(c.ball.width(d) * n * privacy.epsilon))
     T, slope = steps or max(1, n // 4), LONGEST * c.lipschitz
-    scale = sqrt(32 * T) * slope * log(n / privacy.delta) / (n * privacy.epsilon)
-    query = GaussianQuery("gradient", 2 * slope / n, T, paper_scale=scale)
+    query = GaussianQuery("gradient", 2 * slope / n, T)
     warnings = (DEGENERATE,) * (m == d)
     schedule: dict[str, Any] = dict(n=n, steps=T, projection=m, slope=slope, diameter=c.ball.euclidean_diameter(d))
     return make_plan(query, gradient_evaluations=n * T, warnings=warnings, **schedule)

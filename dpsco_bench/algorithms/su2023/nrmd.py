@@ -17,7 +17,8 @@ from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Trait
 
 SOURCE = "Su, Zhao, Wang 2023, Algorithm 3, Theorems 6 and 7"
-HORIZONS = {"proof": 0.5, "theorem": 1.0}
+T_RULES = {"proof": 0.5, "theorem": 1.0}
+"""Exponent of k beside n eps in T^(5/2)."""
 
 
 @algorithm(
@@ -33,7 +34,7 @@ def plan(
     privacy: PrivacySpec,
     *,
     variant: str,
-    horizon: str = "proof",
+    T_rule: str = "proof",
     steps: int | None = None,
 ) -> Plan:
     """T = (n eps sqrt(k)/sqrt(d l))^(2/5) regularised mirror steps with full gradients, alpha = (4 beta/T) log2(n/T).
@@ -46,17 +47,17 @@ def plan(
         Problem constants in l_p with 1 < p < 2 on the whole space, number of records, dimension, target privacy.
     variant : str
         ``standard``.
-    horizon : str
+    T_rule : str
         ``proof``: sqrt(k) in T, as the proof of Theorem 7 has it. ``theorem``: k, as its statement prints (erratum E6).
     steps : optional
         Replaces T.
     """
-    if horizon not in HORIZONS:
-        raise InputError("horizon", horizon, " or ".join(HORIZONS), SOURCE)
+    if T_rule not in T_RULES:
+        raise InputError("T_rule", T_rule, " or ".join(T_RULES), SOURCE)
     check_options(SOURCE, steps)
     smooth, k = smooth_norm(c, d, SOURCE), printed_kappa(c.norm, d)
     L, beta, l, eps = c.lipschitz, c.smoothness, privacy.log_inverse_delta, privacy.epsilon
-    T = steps or max(1, round((n * eps * k ** HORIZONS[horizon] / sqrt(d * l)) ** 0.4))
+    T = steps or max(1, round((n * eps * k ** T_RULES[T_rule] / sqrt(d * l)) ** 0.4))
     alpha = 4 * beta / T * log2(n / T)
     if not 0 < alpha <= beta:
         raise InputError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -24,11 +24,13 @@ RIDGE = 1e-3
     "su2023.pda_dpmd",
     source=SOURCE,
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.PUBLIC_QUADRATIC, Trait.SYMMETRIC_SET, Trait.UNREGULARISED),
+    variants={"standard": ("accounted", "none")},
 )
 def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, steps: int | None = None) -> Plan:
     """T = n/4 steps argmin_C eta <g, w> + (w - w_t)' Q (w - w_t)/2, Q the public Hessian, eta = 1/(s sqrt(d T)).
 
-    ``paper``: s^2 = 32 L^2 T ln^2(n/delta)/(n eps)^2, as in the first row of the table. The public points cost nothing.
+    s = 2 L sqrt(T)/(n gdp_mu); the public points cost nothing. The table gives no noise for this row, so that there is
+    no calibration ``paper``.
 
     Parameters
     ----------
@@ -42,8 +44,7 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, st
     if steps is not None and steps < 1:
         raise InputError("steps", steps, "an integer >= 1", SOURCE)
     T = steps or max(1, n // 4)
-    scale = sqrt(32 * T) * c.lipschitz * log(n / privacy.delta) / (n * privacy.epsilon)
-    query = GaussianQuery("gradient", 2 * c.lipschitz / n, T, paper_scale=scale)
+    query = GaussianQuery("gradient", 2 * c.lipschitz / n, T)
     return make_plan(query, gradient_evaluations=n * T, n=n, steps=T, slope=c.lipschitz)
 
 

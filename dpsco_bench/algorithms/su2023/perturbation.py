@@ -37,6 +37,14 @@ def euclidean_set(c: Constants, source: str) -> Any:
     return c.ball
 
 
+def has_closed_form(c: Constants) -> bool:
+    """Whether the perturbed minimiser is computed exactly, so that alpha = 0 and H is not needed.
+
+    A Hessian that does not depend on the data is not enough: only for multiples of the identity is it a projection.
+    """
+    return c.isotropic and loss_class(c) == "linear"
+
+
 def hessian_rank(c: Constants, d: int) -> tuple[int, int]:
     """Rank of the part of a record's Hessian that depends on the data, and ``r = min(d, 2 rank)``."""
     rank = d if c.hessian_rank == inf else min(d, round(c.hessian_rank))
@@ -66,11 +74,11 @@ def perturbation_plan(
     Parameters
     ----------
     c, n, d, privacy
-        As for the plan functions. Losses of the class ``linear`` have closed forms, which cost n gradients.
+        As for the plan functions. Closed forms (see `has_closed_form`) cost n gradients.
     ridge, convexity : float
         lambda, and m with ``J`` m-strongly convex.
     accuracy : float
-        alpha.
+        alpha; a closed form without H attains 0, and so the plan says.
     linear_scale, output_scale : float
         s1 and s2 as printed; s2 None for an algorithm, or a loss, without H. The paper's noise is for eps <= 1.
     warnings : tuple of str
@@ -82,8 +90,9 @@ def perturbation_plan(
     if output_scale is not None:
         sensitivity = 2 * sqrt(2 * accuracy / convexity)
         queries.append(CoveringQuery("output", sensitivity, 1, paper_scale=output_scale))
+    exact = has_closed_form(c)
     headroom = HEADROOM * c.lipschitz * c.diameter / accuracy
-    steps = 1 if kind == "linear" else planned_steps(c.total_smoothness + 2 * ridge, convexity, headroom)
+    steps = 1 if exact else planned_steps(c.total_smoothness + 2 * ridge, convexity, headroom)
     return make_plan(
         *queries,
         gradient_evaluations=n * steps,
@@ -92,8 +101,9 @@ def perturbation_plan(
         n=n,
         ridge=ridge,
         convexity=convexity,
-        accuracy=accuracy,
+        accuracy=0.0 if exact and output_scale is None else accuracy,
         steps=steps,
+        closed_form=exact,
         log_jacobian=linear.log_jacobian,
         loss_class=kind,
         output_noise=output_scale is not None,
@@ -111,15 +121,17 @@ def _linear_term(c: Constants, n: int, d: int, convexity: float, scale: float) -
         log_jacobian=rank * log1p(c.smoothness / (n * convexity)),
         loss_class=loss_class(c),
         dimension=d,
-        closed_form=loss_class(c) == "linear",
+        closed_form=has_closed_form(c),
     )
 
 
 def perturbed_minimum(objective, plan, mechanism):
     """``theta_2``: minimise ``F + <G, .>/n + lambda ||.||^2`` over C; then ``P(theta_2 + H)``. Returns ``(R, d)``."""
-    value = CertifiedMinimiser(objective, plan.ridge, plan.convexity, plan.accuracy, plan.steps)
+    accuracy = 0.0 if plan.closed_form else plan.accuracy
+    value = CertifiedMinimiser(objective, plan.ridge, plan.convexity, accuracy, plan.steps)
     x = mechanism.release("linear term", value)
     if plan.output_noise:
+        objective.demote(objective.rounded)  # H covers an error of alpha, which rounding did not let them reach
         x = objective.project(mechanism.release("output", x))
     objective.observe(x)
     return x
