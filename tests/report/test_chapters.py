@@ -78,5 +78,6 @@ def test_ticks_leave_room_for_their_numbers():
     from matplotlib.figure import Figure
 
     axes = Figure().add_subplot()
-    sparse_axis(axes, [1.0, 9.0, 9.5, 10.0], "x")
-    assert list(axes.get_xticks()) == [10.0, 1.0]
+    sparse_axis(axes, [1.2345, 1024.0, 1500.0, 65536.0], "x")
+    assert list(axes.get_xticks()) == [65536.0, 1500.0, 1.2345]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["2¹⁶", "1500", "1.23"]

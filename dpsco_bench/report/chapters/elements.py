@@ -17,7 +17,7 @@ from dpsco_bench.report.axes import EndLabel, label_ends, log_y, reference_line,
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, TEXT_COLOURS, Line, Panel, compose
 from dpsco_bench.report.inputs import Inputs, Job
 from dpsco_bench.report.ledger import Charged, charged_cells, noise_options
-from dpsco_bench.report.numbers import span
+from dpsco_bench.report.numbers import number, span
 from dpsco_bench.report.panels import KIND_MARKERS, Series, series
 from dpsco_bench.report.wording import noise_name
 
@@ -117,9 +117,9 @@ def calibrations_panel(
             ends += draw_sweep(axes, found.points, COLOURS[calibration], MARKERS[calibration])
             labels.append(EndLabel(found.points.mean[-1], calibration, TEXT_COLOURS[calibration]))
         cells, points = sweeps[0][1]
-        for number_, (name, value) in enumerate(formulas):
+        for place, (name, value) in enumerate(formulas):
             values = through(points, [value(cell) for cell in cells])
-            axes.plot(points.x, values, color=INK, linewidth=0.9, linestyle=((0, (4, 2)), (0, (1, 1.5)))[number_ % 2])
+            axes.plot(points.x, values, color=INK, linewidth=0.9, linestyle=((0, (4, 2)), (0, (1, 1.5)))[place % 2])
             ends += list(values)
             labels.append(EndLabel(values[-1], name, INK))
         start = [cell.start_risk for cell in cells]
@@ -148,7 +148,8 @@ def sparse_axis(axes: Axes, values: Iterable[float], label: str) -> None:
         if not shown or math.log(shown[-1] / value) > LEAST_GAP * (high - low):
             shown.append(value)
     axes.xaxis.set_major_locator(FixedLocator(shown))
-    axes.xaxis.set_major_formatter(FixedFormatter([tick_text(float(f"{value:.3g}")) for value in shown]))
+    texts = [tick_text(value) if value == round(value) else number(value) for value in shown]
+    axes.xaxis.set_major_formatter(FixedFormatter(texts))
 
 
 def claimed_and_real(inputs: Inputs, paper: str) -> list[Panel]:
