@@ -48,7 +48,7 @@ class CoinLinear(SignalFamily):
 
     @property
     def own_constants(self) -> Constants:
-        """L = 1; beta = 1 is declared, the Hessian is zero."""
+        """L = 1; beta = 1 is declared as for `pointmass_linear`, the Hessian is zero."""
         return on_unit_set(feasible_set("l2_ball", 1.0), 1.0, 1.0, hessian_rank=0.0, initial_distance=1.0)
 
     @property

@@ -60,7 +60,11 @@ class PointmassLinear(SignalFamily):
 
     @property
     def own_constants(self) -> Constants:
-        """L = 1 and beta = 1, both declared; the Hessian is zero."""
+        """L = 1 is declared, and beta = 1, although the Hessian is zero.
+
+        The ridge of Kifer, Smith, Thakurta 2012, the second method of row [31] of Table 1, is 2 beta/eps: with beta = 0
+        the perturbed objective would be linear. Algorithm 1 does not see beta, the Hessian's rank being 0.
+        """
         return on_unit_set(self.set, 1.0, 1.0, hessian_rank=0.0, initial_distance=1.0)
 
     def row_size(self, n: int) -> int:

@@ -53,6 +53,25 @@ def test_t_rules_of_nrmd():
     assert printed_kappa(1.2, d) == pytest.approx(5.0) and printed_kappa(1.01, d) == 2 * math.log(d)
 
 
+@pytest.mark.parametrize(("rule", "noise", "bias"), [("proof", 0.8, 0.8), ("theorem", 1.1, 0.6)])
+def test_erratum_e6_the_exponents_of_kappa(rule, noise, bias):
+    """T^(3/2) sqrt(d l k)/(n eps) and k/T balance with the proof's T; the theorem's leaves k^1.1 (bias: k^0.6)."""
+    k = np.array([2.0, 4.0, 8.0])
+    plans = [NRMD.plan(Constants(1.0, 1.0, norm=1 + 1 / x), 2**40, 64, PRIVACY, "standard", T_rule=rule) for x in k]
+    T = np.array([made.steps for made in plans])
+    slopes = [np.polyfit(np.log(k), np.log(term), 1)[0] for term in (T**1.5 * np.sqrt(k), k / T)]
+    assert slopes == pytest.approx([noise, bias], abs=1e-3)
+
+
+@pytest.mark.parametrize(("delta", "factor"), [(1e-5, 4.13), (1e-6, 4.40)])
+def test_erratum_e7_what_the_composition_lemma_asks_for(delta, factor):
+    """Lemma 1 at T = 100: eps/(2 sqrt(2 T ln(2/delta))) and delta/T for each release, by Lemma 3."""
+    made = NRMD.plan(FREE, 2**30, 8, PrivacySpec(1.0, delta), "standard", steps=100)
+    query, each = made.query("gradient"), 1.0 / (2 * math.sqrt(2 * 100 * math.log(2 / delta)))
+    asked = math.sqrt(2 * 2.0 * math.log(100 / delta)) * query.sensitivity / each
+    assert asked / query.paper_scale == pytest.approx(factor, abs=6e-3)
+
+
 def test_accounted_noise_of_nrmd():
     made = NRMD.plan(FREE, 2**30, 8, PRIVACY, "standard")
     scale = calibrate(made, PRIVACY, "accounted").scales["gradient"]

@@ -3,11 +3,14 @@
 from math import gamma
 
 import numpy as np
+import pytest
 
 from dpsco_bench.privacy.calibrate import decisive_charge
 from dpsco_bench.privacy.plan import Poisson, SingleIndex
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.privacy.transcript import Recorder
+
+from .checks import ROUNDING, declared_counts, drawn_counts, evaluations, forced_outputs
 
 VALUES = 6000
 """Least number of noise values behind each statistical statement."""
@@ -27,15 +30,19 @@ def release_scales(query, scale):
 
 
 def test_each_query_is_released_and_sampled_as_often_as_declared(case):
-    case.check_counts()
+    assert drawn_counts(case) == declared_counts(case)
 
 
 def test_evaluations_planned_are_counted(case):
-    case.check_evaluations()
+    found = evaluations(case)
+    np.testing.assert_allclose(found.explained, found.counted, rtol=ROUNDING)
+    assert found.expected == pytest.approx(case.plan.gradient_evaluations, rel=ROUNDING)
+    assert abs(found.counted.mean() - case.plan.gradient_evaluations) <= found.spread + ROUNDING
 
 
 def test_the_mechanism_is_the_only_source_of_randomness(case):
-    case.check_only_randomness()
+    """A forced transcript forces the output, bit for bit."""
+    np.testing.assert_array_equal(*forced_outputs(case))
 
 
 def test_what_is_charged_is_what_the_run_draws_with(noisy_case):

@@ -4,28 +4,60 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_bench.privacy.queries import CoveringQuery
+from .cases import NOISY, SEARCHABLE, SHARP
+from .checks import ROUNDING
+from .search import search
 
-TEETH = 0.05
-"""The search finds at least this fraction of every declared sensitivity, whatever the problem: it is not idle."""
-
-
-def understated(plan, name, factor):
-    queries = (replace(q, sensitivity=factor * q.sensitivity) if q.name == name else q for q in plan.queries)
-    return replace(plan, queries=tuple(queries))
+TEETH = 0.2
+"""The search finds more than this fraction of every declared sensitivity, whatever the problem: it is not idle."""
+LITTLE_CURVATURE = (
+    "a difference of gradients at two points, far below 4 G where the losses are nearly linear in the ball"
+)
+IDLE = {
+    ("wang2017.dp_svrg_pp", "logistic_glm"): (0.08, LITTLE_CURVATURE),
+    ("wang2017.dp_svrg_pp", "public_quadratic"): (0.19, LITTLE_CURVATURE),
+}
+"""Where less is found, by algorithm and problem: how much, and why."""
+CAUGHT = 0.85
+"""A sensitivity understated by this factor, or a smaller one, is caught on every problem with sharp records."""
+CAUGHT_LATER = {
+    "bassily2021.noisy_sfw": (
+        0.24,
+        "Hessians of convex losses differ by at most L1, not by 2 L1, and a short run moves by half of what it may",
+    ),
+    "bassily2021.poly_sfw": (0.48, "scores on a centred ball change half as much as on any set of the same diameter"),
+    "su2023.pda_dpmd": (0.64, "gradients of least squares in the unit ball differ by .65 of what the constants allow"),
+    "su2023.phased_dp_sgd": (0.49, "a record moves the average of n_i + 1 points, and the last phase has n_i = 1"),
+    "su2023.shuffled_truncated_md": (0.75, "the search knows the level of truncation only roughly"),
+    "su2023.truncated_batched_md": (0.75, "the search knows the level of truncation only roughly"),
+}
+"""Algorithms of which the search finds less than that: the largest factor that is still caught, and why."""
 
 
 def test_no_neighbour_changes_a_released_value_by_more_than_declared(searchable_case):
-    """And a forced transcript forces the output: everything but the released values is post-processing."""
-    worst = searchable_case.check_sensitivity()
-    assert min(worst.values()) > TEETH, worst
+    """Nor the output under a forced transcript; and an understated sensitivity would have been caught."""
+    case, found = searchable_case, search(searchable_case)
+    assert max(found.ratios.values()) <= 1 + ROUNDING, "no change exceeds the declared sensitivity"
+    assert found.leak == 0, "given the released values the output does not depend on the data"
+    least, _ = IDLE.get((case.algorithm.id, case.problem.name), (TEETH, ""))
+    assert min(found.ratios.values()) > least, "the search is not idle"
+    factor, _ = CAUGHT_LATER.get(case.algorithm.id, (CAUGHT, ""))
+    if any(case is sharp for sharp in SHARP):
+        assert min(found.ratios.values()) > factor, "each declared sensitivity times the factor is exceeded"
 
 
-def test_an_understated_sensitivity_is_caught(sharp_case):
-    """Fifteen per cent less than the truth, for any one query."""
-    for query in sharp_case.plan.queries:
-        if isinstance(query, CoveringQuery):
-            continue
-        mutant = sharp_case.altered(plan=understated(sharp_case.plan, query.name, 0.85))
-        with pytest.raises(AssertionError):
-            mutant.check_sensitivity()
+def test_every_algorithm_whose_plan_says_all_is_searched():
+    """Those with a plan that leaks nothing, and on at least one problem with neighbours."""
+    complete = {c.algorithm.id for c in NOISY if not (c.plan.leaks or c.plan.unprotected)}
+    assert complete == {c.algorithm.id for c in SHARP} == {c.algorithm.id for c in SEARCHABLE}
+    assert set(CAUGHT_LATER) <= complete
+
+
+def test_the_search_measures_in_units_of_what_is_declared():
+    """On a plan that declares half of one sensitivity it finds twice as much of it, and the same of the others."""
+    case = next(c for c in SHARP if len(c.plan.queries) > 1)
+    honest = search(case).ratios
+    name = min(honest)
+    halved = (replace(q, sensitivity=0.5 * q.sensitivity) if q.name == name else q for q in case.plan.queries)
+    mutant = case.altered(plan=replace(case.plan, queries=tuple(halved)))
+    assert search(mutant).ratios == pytest.approx({**honest, name: 2 * honest[name]})

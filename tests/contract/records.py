@@ -1,0 +1,203 @@
+"""Losses of the contract suite whose gradients come close to what the constants allow, with neighbouring records."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from dpsco_bench.backend.namespace import array_namespace
+from dpsco_bench.geometry.norms import dual_exponent
+from dpsco_bench.problems.base import DOMAIN_TRAITS, Constants, Data, Trait
+from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.newton import minimise_glm_in_ball
+
+DIMENSION = 3
+DECIDED_BY_CONSTANTS = {Trait.UNREGULARISED, Trait.BALL_OR_STRONGLY_CONVEX}.union(*DOMAIN_TRAITS.values())
+LP_BALLS = (("l1_ball", 1.0), ("lp_ball:1.5", 1.5), ("l2_ball", 2.0), ("linf_ball", np.inf))
+
+
+class PseudoHuber(GeneralisedLinear):
+    """``sqrt(1 + (margin - y)^2)`` with labels in [-100, 100]: gradients of norm close to G in both directions."""
+
+    name = "pseudo_huber"
+    traits = frozenset(Trait) - DECIDED_BY_CONSTANTS - {Trait.PUBLIC_QUADRATIC, Trait.LINEAR_LOSS}
+
+    @property
+    def own_constants(self):
+        return Constants(1.0, 1.0, strong_convexity=0.1, regularisation=0.1, initial_gap=100.0)
+
+    def draw(self, n, streams):
+        rows = streams("features").normal(0, 1, 0, n, self.dimension)[0].astype(np.float64)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return Data(n, rows, 200.0 * streams("labels").uniform(0, 1, 0, n, 1)[0, :, 0] - 100.0)
+
+    def loss(self, margins, labels):
+        return (1.0 + (margins - labels) ** 2) ** 0.5
+
+    def slope(self, margins, labels):
+        return (margins - labels) / self.loss(margins, labels)
+
+    def curvature(self, margins, labels):
+        return self.loss(margins, labels) ** -3.0
+
+    def domain_records(self, count, seed):
+        rng = np.random.default_rng(seed)
+        rows = rng.standard_normal((count, self.dimension))
+        rows[:4, 1:] = 0.0
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return Data(count, rows, np.resize([100.0, -100.0, 0.0], count))
+
+
+class PseudoHuberOnBall(PseudoHuber):
+    """The same losses on a ball that gives iterates room to go far, without a regulariser."""
+
+    name = "pseudo_huber_on_ball"
+    traits = PseudoHuber.traits - {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
+
+    @property
+    def own_constants(self):
+        return Constants(1.0, 1.0, initial_gap=100.0, initial_distance=100.0, diameter=2000.0, domain="l2_ball")
+
+    def optimal_risk(self, data):
+        """Over the l2 ball, which contains the l1 ball: differences of risks are what tests look at."""
+        return minimise_glm_in_ball(self, data, self.constants.ball.radius).value
+
+
+class PseudoHuberOnL1Ball(PseudoHuberOnBall):
+    """The same losses on an l1 ball."""
+
+    name = "pseudo_huber_on_l1_ball"
+
+    @property
+    def own_constants(self):
+        return Constants(1.0, 1.0, initial_gap=100.0, initial_distance=100.0, diameter=2000.0, domain="l1_ball")
+
+
+class SteepQuadratic(GeneralisedLinear):
+    """``(s/2)(margin - y)^2`` on the unit l_p ball, s = 0.01 and labels of +-99: gradients of l_q norm close to 1."""
+
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+    curvature_constant = 0.01
+
+    def __init__(self, domain, p):
+        self.name, self.q = f"steep_{domain}", dual_exponent(p)
+        self.declared = Constants(1.0, self.curvature_constant, initial_gap=100.0, diameter=2.0, domain=domain, norm=p)
+        super().__init__(DIMENSION)
+
+    @property
+    def own_constants(self):
+        return self.declared
+
+    def _unit(self, rows):
+        return rows / np.linalg.norm(rows, ord=self.q, axis=1, keepdims=True)
+
+    def draw(self, n, streams):
+        rows = streams("features").normal(0, 1, 0, n, self.dimension)[0].astype(np.float64)
+        return Data(n, self._unit(rows), np.sign(streams("labels").uniform(0, 1, 0, n, 1)[0, :, 0] - 0.5) * 99.0)
+
+    def loss(self, margins, labels):
+        return 0.5 * self.curvature_constant * (margins - labels) ** 2
+
+    def slope(self, margins, labels):
+        return self.curvature_constant * (margins - labels)
+
+    def optimal_risk(self, data):
+        return 0.0
+
+    def domain_records(self, count, seed):
+        rows = np.random.default_rng(seed).standard_normal((count, self.dimension))
+        rows[:4] = np.eye(self.dimension)[[0, 0, 1, 1]]
+        return Data(count, self._unit(rows), np.resize([99.0, -99.0], count))
+
+
+class LinearRecords(SteepQuadratic):
+    """``-<a, x>`` on the unit l_p ball."""
+
+    traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
+
+    def __init__(self, domain, p):
+        super().__init__(domain, p)
+        self.name = f"linear_{domain}"
+
+    def loss(self, margins, labels):
+        return -margins
+
+    def slope(self, margins, labels):
+        return -(0 * margins + 0 * labels + 1)
+
+    def optimal_risk(self, data):
+        return -float(self.constants.ball.support(np.mean(data.features, axis=0)[None])[0, 0])
+
+    def domain_records(self, count, seed):
+        records = super().domain_records(count, seed)
+        records.features[1] *= -1
+        return records
+
+
+class StronglyConvexRecords(LinearRecords):
+    """``-(1 - m) <a, x> + m ||x||^2/2`` on the unit l2 ball, m = 0.01: one Hessian, and a modulus in the gauge."""
+
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.STRONGLY_CONVEX})
+    modulus = 0.01
+    isotropic_curvature = modulus
+
+    def __init__(self):
+        super().__init__("l2_ball", 2.0)
+        self.name = "strongly_convex_records"
+        moduli = {"strong_convexity": self.modulus, "gauge_convexity": self.modulus}
+        self.declared = replace(self.declared, smoothness=self.modulus, hessian_rank=0.0, **moduli)
+
+    def loss(self, margins, labels):
+        return -(1.0 - self.modulus) * margins
+
+    def slope(self, margins, labels):
+        return (1.0 - self.modulus) * super().slope(margins, labels)
+
+    def mean_gradient(self, x, data):
+        return super().mean_gradient(x, data) + self.modulus * x
+
+    def batch_gradient(self, x, batch, weights):
+        total = array_namespace(x).sum(weights, axis=-1, keepdims=True)
+        return super().batch_gradient(x, batch, weights) + self.modulus * total * x
+
+    def risk(self, x, data):
+        return super().risk(x, data) + 0.5 * self.modulus * array_namespace(x).sum(x * x, axis=-1)
+
+    def optimal_risk(self, data):
+        pull = (1.0 - self.modulus) * np.linalg.norm(np.mean(data.features, axis=0))
+        return -pull * pull / (2 * self.modulus) if pull < self.modulus else 0.5 * self.modulus - pull
+
+
+class LpPseudoHuber(PseudoHuber):
+    """The same losses on the whole space with their constants in l_p, without a regulariser."""
+
+    name = "lp_pseudo_huber"
+    traits = PseudoHuberOnBall.traits
+
+    @property
+    def own_constants(self):
+        """Rows of l2 norm 1 have an l_q norm of at most 1 for q = 3."""
+        return Constants(1.0, 1.0, initial_gap=100.0, initial_distance=100.0, norm=1.5)
+
+
+class HeavyRecords(SteepQuadratic):
+    """Linear losses on the unit l_p ball with slopes of any length; sigma = 3 and beta = 0.01 are declared."""
+
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LINEAR_LOSS})
+    thresholds = (40.0, 3.4, 5.2, 4.3, 3.6, 5.9)
+    """Lengths of the slopes of records: some just below, some above the levels that the algorithms cut at."""
+
+    def __init__(self, domain, p):
+        super().__init__(domain, p)
+        self.name = f"heavy_{domain}"
+        self.declared = replace(self.declared, gradient_deviation=3.0, hessian_rank=0.0)
+
+    def loss(self, margins, labels):
+        return labels * margins
+
+    def slope(self, margins, labels):
+        return labels + 0 * margins
+
+    def domain_records(self, count, seed):
+        lengths = np.resize(np.repeat(self.thresholds, 2) * np.tile([1.0, -1.0], len(self.thresholds)), count)
+        flat = np.ones((count, self.dimension)) * self.dimension ** (-1.0 / self.q)
+        return Data(count, flat, lengths)
