@@ -16,10 +16,7 @@ rule calibrate:
 
 
 rule run:
-    """All cells and replicates of one part of a claim under one calibration.
-
-    A process of the same claim may have left the table ready.
-    """
+    """All cells and replicates of one part under one calibration, unless a process of the claim left them ready."""
     input: calibrations=FILES.calibrations(JOB)
     output: FILES.run(JOB)
     params:

@@ -22,15 +22,20 @@ rule figures:
 
 
 rule write_report:
-    """The report, one self-contained page, and the tables as Markdown, CSV and LaTeX."""
+    """The report, one self-contained page, its tables, and the figures across claims."""
     input: flow.verdicts(), flow.figures(), flow.standings(), flow.board_figures()
     output:
         page=report(FILES.report, caption="captions/report.rst", category="Report"),
         tables=directory(FILES.tables),
+        chapters=report(flow.chapters("svg"), category="Figures across claims"),
+        chapters_pdf=flow.chapters("pdf"),
     params: digest=flow.report_digest
     log: FILES.log("report", "report")
     message: "report {FILES.report}"
-    shell: "{DPSCO} report --profile {flow.profile} --plan {FILES.plan} --out {FILES.results} > {log} 2>&1"
+    shell: "{DPSCO} report --profile {flow.profile} --plan {FILES.plan} --out {FILES.results} --figures {FILES.figures} > {log} 2>&1"
+
+
+ruleorder: write_report > figure
 
 
 rule report:

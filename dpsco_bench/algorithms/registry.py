@@ -106,7 +106,7 @@ class Algorithm:
 
     def check_problem(self, problem: Problem) -> None:
         """Refuse a problem that lacks a needed property, with the reason."""
-        lacking = [t.value for t in self.needs if t not in problem.properties]
+        lacking = [problem.lacking(t) for t in self.needs if t not in problem.properties]
         if lacking:
             raise Refusal(f"{self.id} on {problem.name}", "the problem lacks " + " and ".join(lacking), self.source)
         p = problem.constants.norm

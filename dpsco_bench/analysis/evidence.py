@@ -107,6 +107,11 @@ class CellEvidence:
             extras={name: float(values.mean()) for name, values in self.extras.items()},
         )
 
+    @property
+    def printed(self) -> BoundContext:
+        """The same for a formula as it is printed: eps/sqrt(l) stays, also where the noise was accounted."""
+        return replace(self.context, calibration="paper")
+
     def number(self, key: str) -> float:
         """A number of the calibration; NaN where it has none."""
         value = self.calibrated[key]

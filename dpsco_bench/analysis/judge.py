@@ -187,7 +187,7 @@ class ClaimJudge:
             [cell.value for cell in cells],
             mean,
             stderr,
-            [bound.value(cell.context) for cell in cells],
+            [bound.value(cell.printed) for cell in cells],
             parameter=cells[0].entry["parameter"],
             trivial=[cell.start_risk for cell in cells],
         )
@@ -197,8 +197,7 @@ class ClaimJudge:
         cells = self.evidence(*keys[0], part.quantity)
         if part.bound:
             bound = get_bound(part.bound)
-            # the constant in front of the printed bound: eps/sqrt(l) also where the noise was accounted
-            reference = np.array([bound.value(replace(cell.context, calibration="paper")) for cell in cells])
+            reference = np.array([bound.value(cell.printed) for cell in cells])
             reference_stderr = np.zeros(len(cells))
         else:
             references = {cell.value: cell for cell in self.evidence(*keys[1], part.quantity)}
@@ -277,9 +276,9 @@ class ClaimJudge:
         return replace(verdict, **measured, claimed_exponent=part.exponent)
 
     def _columns(self, part: Part, calibration: str) -> tuple[tuple[list[float], np.ndarray, np.ndarray], list[float]]:
-        """Values, means and standard errors of a part's cells, and its formula at each (none without one)."""
+        """Values, means and standard errors of a part's cells, and its printed formula at each (none without one)."""
         cells = self._used_cells(part, calibration)
-        bounds = [get_bound(part.bound).value(cell.context) for cell in cells] if part.bound else []
+        bounds = [get_bound(part.bound).value(cell.printed) for cell in cells] if part.bound else []
         return ([cell.value for cell in cells], *_means(cells)), bounds
 
     def _ordering(self, part: Part, calibration: str) -> Verdict:

@@ -72,7 +72,7 @@ def _worst_signal(part: Part, cell: CellEvidence, bound: Bound) -> tuple[float, 
 def _judged(part: Part, cell: CellEvidence, bound: Bound) -> tuple[float, float, float, float]:
     if part.statistic == "mean":
         summary = summarise(cell.risks, cell.numerical_error)
-        return summary.mean, summary.stderr, bound.value(cell.context), math.nan
+        return summary.mean, summary.stderr, bound.value(cell.printed), math.nan
     values, bounds = cell.final.ravel(), replicate_bounds(cell, bound)
     ratios = ratios_to(values, bounds)
     share = 1.0 if part.probability is None else part.probability
@@ -82,7 +82,7 @@ def _judged(part: Part, cell: CellEvidence, bound: Bound) -> tuple[float, float,
 
 def replicate_bounds(cell: CellEvidence, bound: Bound) -> FloatArray:
     """The bound for every replicate of a cell, data set by data set, with the replicate's own extras."""
-    size, context = cell.final.size, cell.context
+    size, context = cell.final.size, cell.printed
     if not bound.extras:
         return np.full(size, bound.value(context))
     columns = {name: values.ravel() for name, values in cell.extras.items()}

@@ -131,6 +131,8 @@ def _about_price(report: Mapping[str, Any], paper: Mapping[str, Any], accounted:
         if paper["noise"].get(name)
     ]
     extra = [f"noise of its own on `{name}`" for name in accounted["noise"] if name not in paper["noise"]]
+    if not accounted["noise"]:
+        return ["Nothing is released, so that no noise is needed."]
     return [f"{goal} {', '.join([*ratios, *extra])}, and {_price(evaluations, paper['gradient_evaluations'])}."]
 
 
@@ -138,4 +140,4 @@ def _price(evaluations: float, paper: float) -> str:
     """Gradient evaluations beside the paper's, in words."""
     if evaluations == paper:
         return "as many gradient evaluations" if paper else "no gradients"
-    return f"{evaluations / paper:.3g} times the gradient evaluations"
+    return f"{evaluations / paper if paper else math.inf:.3g} times the gradient evaluations"

@@ -33,6 +33,7 @@ from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.present import present_results
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.paths import conf_dir, shared_dir
+from dpsco_bench.report.chapters.names import chapter_names
 
 Entry = Mapping[str, Any]
 JOB = {"claim": "{claim}", "part": "{part}", "calibration": "{calibration}"}
@@ -160,6 +161,10 @@ class Workflow:
     def board_figures(self) -> list[Path]:
         """Phase diagrams of all leaderboards."""
         return [self.files.figure(board) for board in self.boards]
+
+    def chapters(self, suffix: str) -> list[Path]:
+        """The papers' own figures, which the report step draws."""
+        return [self.files.figure(name, suffix) for name in chapter_names(self.claims)]
 
     def gpus(self, wildcards: Any) -> int:
         """GPUs that a job needs."""

@@ -6,7 +6,7 @@ import difflib
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, get_args
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
 from dpsco_bench.errors import DpscoError, InputError
@@ -163,7 +163,8 @@ def plan_cell(cell: Cell, calibration: str, root_seed: int) -> tuple[str, Plan]:
 
 
 def _as_declared(value: Any, parameter: inspect.Parameter | None) -> Any:
-    """Keep text text: a data folder called 2017 is not a number."""
-    if parameter is not None and isinstance(parameter.default, str) and isinstance(value, int | float):
-        return str(value)
-    return value
+    """Keep text text (a folder called 2017 is not a number), unless the option takes numbers too (p = 4 or inf)."""
+    if parameter is None or not isinstance(parameter.default, str) or not isinstance(value, int | float):
+        return value
+    kinds = {parameter.annotation, *get_args(parameter.annotation)}
+    return value if kinds & {int, float} else str(value)

@@ -49,7 +49,7 @@ class SmoothNorm:
         object.__setattr__(self, "p", float(self.p))
         object.__setattr__(self, "d", checked_count("d", self.d))
         if self.rule not in RULES:
-            raise InputError("smooth norm rule", self.rule, "one of " + ", ".join(RULES))
+            raise InputError("norm_rule", self.rule, "one of " + ", ".join(RULES))
         if self.rule == "q" and self.p == 1:
             raise InputError("p", self.p, "a number in (1, 2] for the rule q")
 

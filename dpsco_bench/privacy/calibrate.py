@@ -108,6 +108,8 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     """
     if plan.unprotected:
         return Charge(math.inf, "exact", "no noise on the output")
+    if not plan.queries:
+        return Charge(0.0, "exact", "none needed: nothing is released")
     if any(scales[q.name] == 0 for q in plan.queries):
         return Charge(math.inf, "exact", "no noise")
     value = _composition(plan).charge(plan, scales, delta)
@@ -149,6 +151,8 @@ def _composition(plan: Plan) -> Composition:
 
 
 def _paper_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
+    if plan.paper_limit is not None:
+        raise plan.paper_limit.error()
     for query in plan.queries:
         if query.paper_scale is None:
             raise Refusal(f"calibration paper for query {query.name}", "the paper states no noise for it")

@@ -280,6 +280,33 @@ class GammaObjectiveQuery(ObjectiveQuery):
 
 
 @dataclass(frozen=True)
+class PaperLimit:
+    """Why the paper states no noise for a run: a key outside the range of its privacy theorem.
+
+    Attributes
+    ----------
+    key, value, allowed, source
+        As in `errors.InputError`.
+    """
+
+    key: str
+    value: float
+    allowed: str
+    source: str
+
+    def error(self) -> InputError:
+        """What the paper calibration raises."""
+        return InputError(self.key, self.value, f"{self.allowed} for the paper's noise", self.source)
+
+
+def at_most(key: str, value: float, limit: float, source: str, why: str = "") -> PaperLimit | None:
+    """The limit that ``value`` breaks, None where it is at most ``limit`` (up to rounding); ``why`` says whence."""
+    if value <= limit * (1.0 + 1e-12):
+        return None
+    return PaperLimit(key, value, f"at most {limit:.4g}{why}", source)
+
+
+@dataclass(frozen=True)
 class Plan:
     """Schedule and queries of one run.
 
@@ -297,6 +324,8 @@ class Plan:
         Why the output is an exact function of the data, so that no finite epsilon holds; empty for all others.
     warnings : tuple of str
         Conditions of the theorem that this run violates; recorded in every row.
+    paper_limit : PaperLimit or None
+        Why the paper states no noise here, where the run lies outside the range of its privacy theorem.
     """
 
     queries: tuple[Query, ...]
@@ -305,6 +334,7 @@ class Plan:
     leaks: tuple[str, ...] = ()
     unprotected: str = ""
     warnings: tuple[str, ...] = ()
+    paper_limit: PaperLimit | None = None
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -328,7 +358,8 @@ def make_plan(
     leaks: tuple[str, ...] = (),
     unprotected: str = "",
     warnings: tuple[str, ...] = (),
+    paper_limit: PaperLimit | None = None,
     **schedule: Any,
 ) -> Plan:
     """Build a plan; every further keyword becomes a named quantity of the schedule."""
-    return Plan(tuple(queries), float(gradient_evaluations), dict(schedule), leaks, unprotected, warnings)
+    return Plan(tuple(queries), float(gradient_evaluations), dict(schedule), leaks, unprotected, warnings, paper_limit)

@@ -130,6 +130,12 @@ class Problem:
             found |= {Trait.SMOOTH_OR_LINEAR}
         return found
 
+    def lacking(self, trait: Trait) -> str:
+        """A trait that the problem lacks, in words; for a domain those that would do."""
+        allowed = [kind for kind, traits in DOMAIN_TRAITS.items() if trait in traits]
+        domain = f"; domain = {self.own_constants.domain}: must be {' or '.join(allowed)}" if allowed else ""
+        return trait.value + domain
+
     @property
     def isotropic_curvature(self) -> float | None:
         """The number ``a`` where every record's Hessian is ``a I`` everywhere, so that minimisers have closed forms.

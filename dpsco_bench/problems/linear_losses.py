@@ -62,6 +62,11 @@ class LinearLosses(CellFamily):
         own = {Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS}
         return frozenset(own | {Trait.SMOOTH} if self.declared_smoothness > 0 else own)
 
+    def lacking(self, trait: Trait) -> str:
+        """For smoothness with the key that declares it."""
+        declared = f"; declared_smoothness = {self.declared_smoothness:g}: must be > 0"
+        return super().lacking(trait) + declared * (trait is Trait.SMOOTH)
+
     @property
     def own_constants(self) -> Constants:
         """L0 = 1 in l_p, the declared L1, M = 2."""

@@ -128,7 +128,7 @@ def compose(
     width = PANEL_WIDTH * columns
     rows = [list(panels[i : i + columns]) for i in range(0, len(panels), columns)]
     heights = [_row_height(row) for row in rows]
-    title = textwrap.wrap(header, 56 * columns)
+    title = textwrap.wrap(header, 50 * columns)
     legend_columns = min(len(handles), 2 * columns)
     origin = textwrap.wrap(source, 70 * columns)
     top = 0.15 * len(title) + 0.12 * len(origin) + 0.1 if title else 0.05

@@ -239,7 +239,9 @@ LEDGER_NOTE = (
     "Replace-one neighbours. A row spans the cells that share everything but n, d, the "
     "problem and the lengths of the schedule. Upper: the real ε "
     "is at most this value. Lower: at least. An upper bound above the claim refutes nothing. "
-    "“Not shown” is also what rests on a Lipschitz constant that a problem only declares. Rows "
+    "Steps of report-noisy-max are charged by the largest change of a score, as in the paper; centring "
+    "that change in its range would halve the ε of every step. “Not shown” is also what rests on a "
+    "Lipschitz constant that a problem only declares. Rows "
     "flagged δ ≥ 1/n repeat a setting of the papers that a careful user would not choose."
 )
 

@@ -11,6 +11,7 @@ from typing import Any
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.jsonio import write_text_atomic
 from dpsco_bench.report.board import board_tables, left_out_table, methods_table, points_table, wins_table
+from dpsco_bench.report.chapters.catalogue import page_chapters, write_chapters
 from dpsco_bench.report.figures import page_figures
 from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
 from dpsco_bench.report.ledger import privacy_table
@@ -152,6 +153,8 @@ def name_of(inputs: Inputs, paper: str) -> str:
 
 
 def _paper(inputs: Inputs, paper: str) -> dict[str, Any]:
+    from markupsafe import Markup
+
     claims = inputs.of_paper(paper)
     errata = []
     for entry in load_errata(paper):
@@ -163,6 +166,7 @@ def _paper(inputs: Inputs, paper: str) -> dict[str, Any]:
         "name": name_of(inputs, paper),
         "errata": errata,
         "rebuilt": [html_table(table, REBUILT_HEADING) for table in rebuilt_tables(inputs, paper)],
+        "chapters": [{**c, "panels": [Markup(svg) for svg in c["panels"]]} for c in page_chapters(inputs, paper)],
         "rates": html_table(rates_table(inputs, paper, name_of(inputs, paper))),
         "claims": [_claim(claim) for claim in claims],
     }
@@ -228,22 +232,24 @@ def all_tables(inputs: Inputs) -> Iterator[Table]:
                 yield table
 
 
-def write_report(inputs: Inputs, folder: Path) -> Mapping[str, Any]:
-    """Write ``report.html`` and ``tables/`` into a folder.
+def write_report(inputs: Inputs, folder: Path, figures: Path) -> Mapping[str, Any]:
+    """Write ``report.html`` and ``tables/`` into a folder, and the papers' own figures into another.
 
     Parameters
     ----------
     inputs : Inputs
     folder : Path
         ``results/<profile>``.
+    figures : Path
+        ``figures/<profile>``.
 
     Returns
     -------
     mapping
-        ``page`` (its path) and ``tables`` (how many).
+        ``page`` (its path), ``tables`` and ``figures`` (how many).
     """
     tables = list(all_tables(inputs))
     for table in tables:
         write_table(table, folder / "tables")
     write_text_atomic(folder / "report.html", render(inputs))
-    return {"page": folder / "report.html", "tables": len(tables)}
+    return {"page": folder / "report.html", "tables": len(tables), "figures": len(write_chapters(inputs, figures))}

@@ -160,7 +160,7 @@ def _method_lines(shown: Sequence[tuple[Score, Series]]) -> list[Line]:
     lines = []
     for score, points in shown:
         colour = TEXT_COLOURS.get(score.row["calibration"], FAINT)
-        for cell, mean, error in zip(_cells(score), points.mean, score.row["stderr"], strict=True):
+        for cell, mean, error in zip(_cells(score), points.mean, score.row["stderr"], strict=False):
             name = cell.entry["method"].replace("_", " ")
             where = f"{parameter_symbol(cell.entry['parameter'])} = {plain(cell.value)}"
             lines.append(Line(f"{name}, {where}: {with_error(mean, error)}".replace(" ", "\u00a0"), colour, " "))

@@ -154,13 +154,14 @@ def _rebuilt(inputs: Inputs, text: Mapping[str, Any]) -> Table:
         *(column for name in judged_calibrations(row.sweep for row in rows) for column in _columns(name)),
         Column("Privacy of the paper's noise", lambda r: r.privacy, {"privacy": lambda r: r.privacy}),
     ]
-    return Table(text["id"], f"{text.get('title', text['id'])}, rebuilt", columns, rows, _NOTE, _heading)
+    note = " ".join([_NOTE, *str(text.get("note", "")).split()])
+    return Table(text["id"], f"{text.get('title', text['id'])}, rebuilt", columns, rows, symbols(note), _heading)
 
 
 _NOTE = (
     "Risks with their standard errors and planned gradient evaluations stand at the size nearest to the common one of "
-    "the table; slopes with 95 % intervals are in the named parameter over the whole sweep. The privacy of the paper's "
-    "noise is the worst of the row's own sweep; rows without such a noise have none."
+    "the table, or of the row; slopes with 95 % intervals are in the named parameter over the whole sweep. The privacy "
+    "of the paper's noise is the worst of the row's own sweep; rows without such a noise have none."
 )
 SCHEDULE = Column("Schedule", lambda r: r.schedule, {"schedule": lambda r: r.schedule})
 
@@ -178,9 +179,16 @@ def _rows(inputs: Inputs, text: Mapping[str, Any]) -> list[RebuiltRow]:
     rows = []
     for entry in text.get("rows", ()):
         claims = [claim for claim in inputs.claims if claim.id in set(entry.get("claims", ()))]
-        size = float(text.get("common_n", 4096))
-        rows += [RebuiltRow(entry, sweep, size, method) for sweep in sweeps(claims) for method in _methods(sweep)]
+        size = float(entry.get("common_n", text.get("common_n", 4096)))
+        found = [sweep for sweep in sweeps(claims) if _of_row(entry, sweep)]
+        rows += [RebuiltRow(entry, sweep, size, method) for sweep in found for method in _methods(sweep)]
     return rows
+
+
+def _of_row(entry: Mapping[str, Any], sweep: Sweep) -> bool:
+    """Whether a row is about a part of its claims: ``parts`` names them where another row has the others."""
+    part, claim = sweep.first.row["part"], sweep.first.results.id
+    return part in entry.get("parts", {}).get(claim, (part,))
 
 
 def _methods(sweep: Sweep) -> list[str]:

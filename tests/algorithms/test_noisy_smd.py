@@ -92,6 +92,8 @@ def test_degenerate_schedules_are_flagged():
     made = planned(50, 32)
     assert made.steps == 1 and not made.queries and made.gradient_evaluations == 0
     assert any("degenerate" in text for text in made.warnings)
+    silent = calibrate(planned(50, 32, "fullbatch"), PRIVACY, "accounted")
+    assert silent.scales == {} and silent.charge.epsilon == 0.0 and silent.privacy_status == "proven"
     assert not planned(4000, 32).warnings and not planned(50, 32, steps=5).warnings
 
 
@@ -100,8 +102,9 @@ def test_refusals():
         with pytest.raises(InputError, match="^epsilon = 2.0: must be at most 1"):
             planned(4000, 32, variant, privacy=PrivacySpec(2.0, 1e-6))
     large = planned(4000, 32, "fullbatch", privacy=PrivacySpec(2.0, 1e-6))
-    with pytest.raises(Refusal, match="the paper states no noise"):
-        calibrate(large, PrivacySpec(2.0, 1e-6), "paper")
+    for made in (large, planned(4, 32, "fullbatch", privacy=PrivacySpec(2.0, 1e-6))):
+        with pytest.raises(InputError, match="^epsilon = 2.0: must be at most 1 for the paper's noise .Bassily"):
+            calibrate(made, PrivacySpec(2.0, 1e-6), "paper")
     assert calibrate(large, PrivacySpec(2.0, 1e-6), "accounted").privacy_status == "proven"
     with pytest.raises(InputError, match="^p = 3.0: must be in"):
         planned(4000, 32, p=3.0)

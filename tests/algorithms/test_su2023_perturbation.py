@@ -162,7 +162,7 @@ def test_warnings_and_refusals():
     with pytest.raises(InputError, match="^ridge_rule = 'half': must be corrected or printed"):
         EXACT.plan(Constants(1.0, 1.0, **ball), 1000, 5, PRIVACY, "standard", ridge_rule="half")
     above = APP.plan(Constants(1.0, 1.0, hessian_rank=0.0, **ball), 1000, 5, PrivacySpec(2.0, 1e-6), "standard")
-    with pytest.raises(Refusal, match="calibration paper"):
+    with pytest.raises(InputError, match="^epsilon = .*: must be at most .* for the paper's noise"):
         calibrate(above, PrivacySpec(2.0, 1e-6), "paper")
     with pytest.raises(Refusal, match="the Jacobian alone costs"):
         least = EXACT.plan(Constants(1.0, 1e6, **ball), 1000, 5, PRIVACY, "standard", ridge_rule="printed")

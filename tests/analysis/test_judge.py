@@ -374,3 +374,19 @@ def test_orderings_compare_each_method_at_its_own_worst_signal():
     (row,) = judge([entry], [(made, rows, calibrations(made, signal_capped=False))])
     assert row["verdict"] == "holds"
     assert all(ratio == pytest.approx(2 / 8, rel=0.05) for ratio in row["ratio"].values())
+
+
+def test_values_are_compared_with_the_printed_formula_and_slopes_with_the_accounted_noise():
+    """eps/sqrt(l) stands in a bound as it is printed; only slopes take the noise's own dependence on eps."""
+    from dpsco_bench.privacy.accountants.gaussian import gdp_mu
+
+    parts = [
+        part("n", "rate", bound="wang2017.thm6_3", tolerance=0.15, calibrations=["accounted", "none"]),
+        part("printed", "explicit", uses=["n"], bound="wang2017.thm6_3", calibrations=["accounted"]),
+    ]
+    made = [job("n", "rate", c) for c in ("accounted", "none")]
+    rows = judge(parts, [(m, table(m, lambda cell: 1.0 / cell["n"]), calibrations(m)) for m in made])
+    slope, printed = rows[0], rows[2]
+    assert (slope["kind"], printed["kind"]) == ("rate", "explicit")
+    ratio = np.array(slope["bound"]) / np.array(printed["bound"])
+    np.testing.assert_allclose(ratio, 1.0 / np.sqrt(np.log(1e5)) / gdp_mu(1.0, 1e-5), rtol=1e-12)

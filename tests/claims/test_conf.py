@@ -127,3 +127,14 @@ def test_no_file_is_left_over():
     assert algorithms == {id for id in list_algorithms() if get_algorithm(id).module.startswith("dpsco_bench.")}
     problems = {name for name in list_problems() if problem_class(name).__module__.startswith("dpsco_bench.")}
     assert {path.stem for path in (conf_dir() / "problem").glob("*.yaml")} == problems
+
+
+def test_rows_of_tables_name_parts_of_their_claims():
+    from dpsco_bench.claims.catalogue import table_texts
+
+    rows = [row for text in table_texts() for row in text.get("rows", ())]
+    assert any("parts" in row for row in rows)
+    for row in rows:
+        for claim, parts in row.get("parts", {}).items():
+            assert claim in row["claims"]
+            assert set(parts) <= {part.id for part in load_claim(claim)[0].parts}

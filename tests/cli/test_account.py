@@ -5,6 +5,7 @@ import json
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.claims.catalogue import find_errata
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.request import make_cell
 from dpsco_bench.problems.registry import list_problems, problem_class
@@ -116,3 +117,59 @@ def test_more_records_than_there_are_are_refused(dpsco):
     outcome = dpsco("account", "wang2017.dp_gd_pl", "problem=covertype", "n=581013")
     assert outcome.code == 2
     assert "n = 581013: must be an integer from 1 to 581012, the number of records of covertype" in outcome.err
+
+
+@pytest.mark.parametrize("p", ["4", "2.5", "inf"])
+def test_an_option_that_takes_numbers_and_text_takes_both(dpsco, p):
+    report = account(dpsco, "account", "bassily2021.noisy_sgd", "problem=onehot", "n=64", f"p={p}")
+    assert float(report["p"]) == float(p) and report["accounted"]["privacy_status"] == "proven"
+
+
+def test_a_plan_that_releases_nothing_has_epsilon_zero(dpsco):
+    keys = ("account", "bassily2021.noisy_smd", "problem=cube_fixed", "n=50", "d=32")
+    report, text = account(dpsco, *keys), dpsco(*keys).out
+    for calibration in ("paper", "accounted"):
+        entry = report[calibration]
+        assert entry["epsilon_real"] == 0 and entry["noise"] == {} and entry["gradient_evaluations"] == 0
+        assert "degenerate" in entry["warnings"][0]
+    assert "Nothing is released" in text
+
+
+LIMITS = [
+    (
+        "bassily2021.noisy_smd",
+        "cube_fixed",
+        ("n=4000", "epsilon=2", "variant=fullbatch"),
+        "epsilon = 2: must be at most 1 ",
+    ),
+    ("su2023.app_objp", "interior_mean", ("n=4000", "epsilon=2"), "epsilon = 2: must be at most 1 "),
+    ("su2023.truncated_batched_md", "heavy_linear_t", ("n=100000", "epsilon=2"), "epsilon = 2: must be at most 1 "),
+    (
+        "su2023.shuffled_truncated_md",
+        "heavy_linear_t",
+        ("n=100000", "d=8"),
+        "epsilon = 1.0: must be at most 0.01517 = C sqrt",
+    ),
+]
+
+
+@pytest.mark.parametrize(("algorithm", "problem", "keys", "said"), LIMITS)
+def test_noise_outside_the_papers_range_is_refused_by_key_value_limit_and_source(dpsco, algorithm, problem, keys, said):
+    report = account(dpsco, "account", algorithm, f"problem={problem}", *keys)
+    assert (
+        report["paper"]["refused"].startswith(said)
+        and get_algorithm(algorithm).source[:8] in report["paper"]["refused"]
+    )
+    assert (
+        report["accounted"]["refused"] == ""
+        and "noise scale of" in dpsco("account", algorithm, f"problem={problem}", *keys).out
+    )
+
+
+@pytest.mark.parametrize(("rule", "real"), [("su2023", 1.32), ("best", 1.30)])
+def test_bassily2021_e5_and_its_command_agree(dpsco, rule, real):
+    (entry,) = find_errata("bassily2021", ["E5"])
+    assert f"{real:.2f}" in entry.calculation
+    report = account(dpsco, *entry.command.replace("norm_rule=su2023", f"norm_rule={rule}").split()[1:])
+    assert report["paper"]["epsilon_real"] == pytest.approx(real, rel=0.01)
+    assert report["paper"]["privacy_status"] == "unproven" and report["paper"]["epsilon_real_kind"] == "upper"

@@ -100,3 +100,8 @@ def test_show_one_erratum_and_the_ledger(dpsco):
 def test_an_unknown_erratum_is_named():
     with pytest.raises(InputError, match="E99"):
         find_errata("wang2017", ["E99"])
+
+
+def test_show_separates_the_ids_of_errata_from_their_titles(dpsco):
+    for id in ("bassily2021", "bassily2021.thm10.erm"):
+        assert "bassily2021.E10  Constants in the proofs" in dpsco("show", id).out

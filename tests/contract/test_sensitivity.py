@@ -36,7 +36,7 @@ CAUGHT_LATER = {
     "su2023.shuffled_truncated_md": (0.75, "the search knows the level of truncation only roughly"),
     "su2023.truncated_batched_md": (0.75, "the search knows the level of truncation only roughly"),
 }
-"""Algorithms, or their variants, of which the search finds less than that: the largest factor that is still caught, and why."""
+"""Algorithms, or variants, of which the search finds less: the largest factor that is still caught, and why."""
 
 
 def test_no_neighbour_changes_a_released_value_by_more_than_declared(searchable_case):

@@ -201,7 +201,9 @@ def test_batches_with_replacement_are_never_proven(smooth):
         plan_of(generalised(releases=50, smooth=smooth, records=query.records, paper_scale=0.03)), PRIVACY, "paper"
     )
     assert loud.privacy_status == "exceeds_claim" and loud.charge.epsilon > quiet.charge.epsilon
-    with pytest.raises(Refusal, match="^calibration accounted refused: .* with replacement; full batches .fullbatch."):
+    with pytest.raises(
+        Refusal, match="^calibration accounted refused: .* with replacement; single records and all are"
+    ):
         calibrate(plan_of(query), PRIVACY, "accounted")
     with pytest.raises(Refusal, match="with replacement"):
         charge(plan_of(query, GaussianQuery("n", 1.0, 1)), {"g": 1.0, "n": 1.0}, 1e-6)

@@ -5,7 +5,7 @@ One generalised Gaussian release (Definition 7, Proposition 8), then post-proces
 
 from __future__ import annotations
 
-from math import exp, isclose, sqrt
+from math import exp, inf, isclose, log, sqrt
 
 from dpsco_bench.algorithms.bassily2021.lp_setup import ball_order
 from dpsco_bench.algorithms.registry import CALIBRATIONS, algorithm
@@ -23,7 +23,7 @@ SOURCE = "Bassily, Guzman, Nandi 2021, Proposition 8 (mechanism); the method is 
     "bassily2021.gg_lmo",
     source=SOURCE,
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS, Trait.LP_BALL),
-    variants={"standard": CALIBRATIONS, "literal": ("paper", "none")},
+    variants={"standard": CALIBRATIONS, "literal": ("paper", "none"), "printed_kappa": ("paper", "none")},
     least_norm=1.0,
 )
 def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, norm_rule: str = "best") -> Plan:
@@ -35,7 +35,8 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, no
         Problem constants with an l_p ball, 1 <= p <= 2, as domain, number of records, dimension, target privacy.
     variant : str
         ``standard``. ``literal``: the noise with exponent kappa_+ as Section 2 prints it (erratum E3), for p = 1.5 and
-        d >= 21, where kappa_+ = kappa = 2: normal noise, although the l2 sensitivity is d^(1/6) s.
+        d >= 21, where kappa_+ = kappa = 2: normal noise, although the l2 sensitivity is d^(1/6) s. ``printed_kappa``:
+        kappa = min{1/(p - 1), 2 ln d}, as Theorems 9 and 10 print it, in place of the smooth norm's own (erratum E5).
     norm_rule : str
         How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``su2023``.
     """
@@ -47,7 +48,7 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, no
         kappa, scale = 2.0, sqrt(4 * privacy.log_inverse_delta) * sensitivity / privacy.epsilon
         release = GaussianQuery("gradient", _literal_stretch(p, d) * sensitivity, 1, paper_scale=scale)
     else:
-        kappa = smooth.kappa
+        kappa = _printed_kappa(p, d) if variant == "printed_kappa" else smooth.kappa
         scale = sqrt(2 * kappa * privacy.log_inverse_delta) * sensitivity / privacy.epsilon
         release = GeneralisedGaussianQuery("gradient", sensitivity, 1, paper_scale=scale, smooth=smooth)
     return make_plan(release, gradient_evaluations=n, n=n, p=p, kappa=kappa)
@@ -69,3 +70,10 @@ def _literal_stretch(p: float, d: int) -> float:
     if d < exp(3):
         raise InputError("d", d, "an integer >= 21 for variant literal, so that ln d - 1 >= 2", "erratum E3")
     return d ** (1 / 6)
+
+
+def _printed_kappa(p: float, d: int) -> float:
+    """``min{1/(p - 1), 2 ln d}``."""
+    if d < 2:
+        raise InputError("d", d, "an integer >= 2 for variant printed_kappa, so that 2 ln d > 0", "erratum E5")
+    return min(1 / (p - 1) if p > 1 else inf, 2 * log(d))

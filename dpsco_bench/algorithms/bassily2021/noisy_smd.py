@@ -11,7 +11,7 @@ from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.lp_mirror import SmoothMirror
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
-from dpsco_bench.privacy.plan import Full, Plan, WithReplacement, make_plan
+from dpsco_bench.privacy.plan import Full, Plan, WithReplacement, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Trait
@@ -77,8 +77,9 @@ def plan(
         n=n, steps=T, batch=m, step=eta, p=p, r=smooth.r, kappa=kappa, norm_rule=norm_rule, working_epsilon=epsilon
     )
     warnings = (DEGENERATE,) * (steps is None and planned < 1)
+    limit = at_most("epsilon", privacy.epsilon, 1.0, SOURCE)
     if T == 1:
-        return make_plan(gradient_evaluations=0, warnings=warnings, **schedule)
+        return make_plan(gradient_evaluations=0, warnings=warnings, paper_limit=limit, **schedule)
     paid = 1 if variant == "literal" else T
     scale = sqrt(8 * kappa * paid * l) * L0 / (epsilon * n)
     query = GeneralisedGaussianQuery(
@@ -86,11 +87,13 @@ def plan(
         2 * L0 / m,
         T - 1,
         Full() if variant == "fullbatch" else WithReplacement(n, m),
-        paper_scale=scale if privacy.epsilon <= 1 else None,
+        paper_scale=scale,
         smooth=smooth,
     )
-    leaks = (LEAK,) * (variant == "literal")
-    return make_plan(query, gradient_evaluations=m * (T - 1), leaks=leaks, warnings=warnings, **schedule)
+    leaks, evaluations = (LEAK,) * (variant == "literal"), m * (T - 1)
+    return make_plan(
+        query, gradient_evaluations=evaluations, leaks=leaks, warnings=warnings, paper_limit=limit, **schedule
+    )
 
 
 @plan.run

@@ -6,13 +6,14 @@ from math import inf, log1p, sqrt
 from typing import Any
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.plan import Plan, Query, make_plan
+from dpsco_bench.privacy.plan import Plan, Query, at_most, make_plan
 from dpsco_bench.privacy.queries import CoveringQuery, PerturbedObjectiveQuery
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.certified import CertifiedMinimiser, planned_steps
 
 NEEDS = (Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.SYMMETRIC_SET)
+SOURCE = "Su, Zhao, Wang 2023, Theorems 1 and 3, Lemma 5"
 HEADROOM = 100.0
 """Gap of the solver's first point over L diam2, at most; the linear term can make it larger than one."""
 ANY_LOSS = (
@@ -83,12 +84,12 @@ def perturbation_plan(
     warnings : tuple of str
         Of the schedule.
     """
-    kind, stated = loss_class(c), privacy.epsilon <= 1
-    linear = _linear_term(c, n, d, convexity, linear_scale if stated else None)
+    kind = loss_class(c)
+    linear = _linear_term(c, n, d, convexity, linear_scale)
     queries: list[Query] = [linear]
     if output_scale is not None:
         sensitivity = 2 * sqrt(2 * accuracy / convexity)
-        queries.append(CoveringQuery("output", sensitivity, 1, paper_scale=output_scale if stated else None))
+        queries.append(CoveringQuery("output", sensitivity, 1, paper_scale=output_scale))
     exact = has_closed_form(c)
     headroom = HEADROOM * c.lipschitz * c.diameter / accuracy
     steps = 1 if exact else planned_steps(c.total_smoothness + 2 * ridge, convexity, headroom)
@@ -96,6 +97,7 @@ def perturbation_plan(
         *queries,
         gradient_evaluations=n * steps,
         warnings=warnings + (ANY_LOSS,) * (kind == "any"),
+        paper_limit=at_most("epsilon", privacy.epsilon, 1.0, SOURCE),
         n=n,
         ridge=ridge,
         convexity=convexity,
@@ -108,7 +110,7 @@ def perturbation_plan(
     )
 
 
-def _linear_term(c: Constants, n: int, d: int, convexity: float, scale: float | None) -> PerturbedObjectiveQuery:
+def _linear_term(c: Constants, n: int, d: int, convexity: float, scale: float) -> PerturbedObjectiveQuery:
     """The release of the minimiser: ``rank ln(1 + beta/(n m))`` for the determinants, D_g for the gradients."""
     rank, _ = hessian_rank(c, d)
     return PerturbedObjectiveQuery(

@@ -13,7 +13,7 @@ from dpsco_bench.algorithms.su2023.truncated import (
     truncated_schedule,
 )
 from dpsco_bench.privacy.accountants import shuffling
-from dpsco_bench.privacy.plan import Disjoint, Plan, make_plan
+from dpsco_bench.privacy.plan import Disjoint, Plan, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
@@ -66,12 +66,12 @@ def plan(
     made = truncated_schedule(c, n, M, level, T, SOURCE)
     threshold, m, logarithm = made["threshold"], made["batch"], log(n) + l
     scale = sqrt(constant * logarithm * k * l / n) * threshold / eps
-    stated = scale if eps <= range_constant * sqrt(logarithm / n) * (1 + 1e-12) else None
+    limit = at_most("epsilon", eps, range_constant * sqrt(logarithm / n), SOURCE, " = C sqrt(ln(n/delta)/n)")
     query = GeneralisedGaussianQuery(
-        "gradient", 2 * threshold / m, T, Disjoint(m), paper_scale=stated, smooth=smooth, draws=m
+        "gradient", 2 * threshold / m, T, Disjoint(m), paper_scale=scale, smooth=smooth, draws=m
     )
     made |= _shuffling(smooth.kappa * (2 * threshold) ** 2 / 2, scale, n, privacy)
-    return make_plan(query, gradient_evaluations=m * T, r=smooth.r, kappa=smooth.kappa, **made)
+    return make_plan(query, gradient_evaluations=m * T, paper_limit=limit, r=smooth.r, kappa=smooth.kappa, **made)
 
 
 @plan.run

@@ -13,7 +13,7 @@ from dpsco_bench.algorithms.su2023.truncated import (
     truncated_schedule,
 )
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.plan import Disjoint, Plan, make_plan
+from dpsco_bench.privacy.plan import Disjoint, Plan, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
@@ -66,9 +66,10 @@ def plan(
     T = steps or round(M**in_steps * n * eps / (level * sqrt(d * l)))
     made = truncated_schedule(c, n, M, level, T, SOURCE)
     threshold, m = made["threshold"], made["batch"]
-    scale = sqrt(constant * k * l) * threshold / (m * eps) if eps <= 1 else None
+    scale = sqrt(constant * k * l) * threshold / (m * eps)
     query = GeneralisedGaussianQuery("gradient", 2 * threshold / m, T, Disjoint(m), paper_scale=scale, smooth=smooth)
-    return make_plan(query, gradient_evaluations=m * T, r=smooth.r, kappa=smooth.kappa, **made)
+    limit = at_most("epsilon", eps, 1.0, SOURCE)
+    return make_plan(query, gradient_evaluations=m * T, paper_limit=limit, r=smooth.r, kappa=smooth.kappa, **made)
 
 
 plan.run(truncated_mirror_descent)

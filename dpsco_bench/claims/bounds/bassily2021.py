@@ -77,12 +77,22 @@ def _thm12_named_statistical(c: BoundContext) -> float:
     return (1 + 8 * sqrt(c.schedule["kappa"])) * _thm12_statistical(c)
 
 
-def _thm9(c: BoundContext) -> float:
+def mirror_descent_term(c: BoundContext) -> float:
+    """The first term of Theorem 9, that of Theorem 10 where it counts."""
+    root = sqrt(c.d * log(1 / c.delta))
+    return c.constants.lipschitz * c.constants.diameter * sqrt(c.schedule["kappa"] * root / c.n)
+
+
+def frank_wolfe_term(c: BoundContext) -> float:
+    """The second term of Theorem 9, that of Theorem 12 with constants 1."""
     k, kappa, n = c.constants, c.schedule["kappa"], c.n
     root, reach = sqrt(c.d * log(1 / c.delta)), k.lipschitz * k.diameter
     drift = k.smoothness * k.diameter**2 * log(n)
-    frank_wolfe = (kappa * reach + drift) / sqrt(n) + kappa * drift * root / (c.epsilon * n**0.75)
-    return min(reach * sqrt(kappa * root / n), frank_wolfe)
+    return (kappa * reach + drift) / sqrt(n) + kappa * drift * root / (c.epsilon * n**0.75)
+
+
+def _thm9(c: BoundContext) -> float:
+    return min(mirror_descent_term(c), frank_wolfe_term(c))
 
 
 def _prop13_statistical(c: BoundContext) -> float:

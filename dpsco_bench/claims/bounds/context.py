@@ -25,7 +25,8 @@ class BoundContext:
     constants : Constants
         The problem's constants.
     calibration : str
-        Under ``accounted`` a bound's eps/sqrt(l) is replaced by the Gaussian-DP parameter, as in the noise.
+        Under ``accounted`` a bound's eps/sqrt(l) is replaced by the Gaussian-DP parameter, as in the noise: for slopes,
+        which it bends along a sweep over eps. Formulas that are compared by value are evaluated as printed, ``paper``.
     schedule, scales : mapping
         Of the calibrated plan.
     start_risk : float

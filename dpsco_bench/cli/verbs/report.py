@@ -17,6 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
     parser.add_argument("--plan", type=Path, help="plan of the profile (default: results/PROFILE/plan.json)")
     parser.add_argument("--out", type=Path, help="folder to write to (default: the plan's)")
+    parser.add_argument("--figures", type=Path, help="folder of the papers' own figures (default: figures/PROFILE)")
     add_json(parser)
 
 
@@ -26,10 +27,12 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.report.inputs import read_inputs
     from dpsco_bench.report.page import write_report
 
-    plan = args.plan or Layout(args.profile).plan
-    written = write_report(read_inputs(plan, args.profile), args.out or plan.parent)
+    files = Layout(args.profile)
+    plan = args.plan or files.plan
+    inputs = read_inputs(plan, args.profile)
+    written = write_report(inputs, args.out or plan.parent, args.figures or files.figures)
     if args.json:
         print_json(written)
     else:
-        print(f"{written['page']} and {written['tables']} tables beside it")
+        print(f"{written['page']}, {written['tables']} tables beside it and {written['figures']} figures of papers")
     return 0

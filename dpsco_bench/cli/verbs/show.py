@@ -148,7 +148,7 @@ def _options(options: Sequence[Entry]) -> Iterator[str]:
 
 def _errata_titles(entries: Sequence[Entry]) -> Iterator[str]:
     for erratum in entries:
-        yield labelled(f"{erratum['paper']}.{erratum['id']}", erratum["title"])
+        yield labelled(f"{erratum['paper']}.{erratum['id']}", erratum["title"], 17)
 
 
 _PRINTERS: dict[str, Callable[[Entry], Iterator[str]]] = {

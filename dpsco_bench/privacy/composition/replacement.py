@@ -51,7 +51,7 @@ def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     Refusal
         Always.
     """
-    reason = "no accountant here covers batches drawn with replacement; full batches (fullbatch) are covered"
+    reason = "no accountant here covers batches of several records drawn with replacement; single records and all are"
     raise Refusal("calibration accounted", reason)
 
 

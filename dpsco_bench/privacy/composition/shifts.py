@@ -43,6 +43,8 @@ def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     Refusal
         Where a query on all records has no share although another query takes what is left.
     """
+    if not plan.queries:
+        return {}
     if all(q.is_normal for q in plan.queries):
         budget = gaussian.gdp_mu(privacy.epsilon, privacy.delta)
     else:
