@@ -151,7 +151,7 @@ class ClaimJudge:
             parameter=cells[0].entry["parameter"],
             claimed_exponent=part.exponent,
             full_bound=full,
-            start_risks=None if part.requires or part.quantity != RISK else [cell.start_risk for cell in cells],
+            start_risks=[cell.start_risk for cell in cells] if part.quantity == RISK else None,
             noise_off_slope=np.nan if calibration == "none" or off is None else off.slope,
             better=part.better,
             blocked=frozen(part, cells),
@@ -304,11 +304,11 @@ class ClaimJudge:
 
 
 def saturation_notes(part: Part, cells: Sequence[CellEvidence]) -> tuple[str, ...]:
-    """In how many cells the risk is close to the starting point's, where a part has its own test of that."""
+    """In how many cells the risk is close to the starting point's, where a part has a test of its own besides."""
     close = sum(float(cell.final.mean()) > SATURATION * cell.start_risk for cell in cells) if part.requires else 0
     least = ", ".join(f"{name} >= {value:g}" for name, value in part.requires.items())
     where = f"risk above {SATURATION:g} of the starting point's at the same signal in {close} of {len(cells)} cells"
-    return (f"{where}; observable by {least} at the largest signal",) if close else ()
+    return (f"{where}; by the part's own test, {least} at the largest signal, it is observable",) if close else ()
 
 
 def frozen(part: Part, cells: Sequence[CellEvidence]) -> str:

@@ -88,8 +88,8 @@ class Part:
         goes to 0 (a gradient noise, a distance).
     requires : mapping
         Extras whose mean must have at least the given value in every cell (at the largest signal) for a slope to be
-        one of the method: below it the run is ``frozen``, and a `rate` not observable. This test stands in place of the
-        one that compares with the starting point's risk, which at a threshold's own signal says little.
+        one of the method: below it the run is ``frozen``, and a `rate` not observable. The test that compares with the
+        starting point's risk is made besides.
     exact : bool
         Whether a `complexity` part compares the counts themselves and not their slopes: planned ones for equality,
         measured ones for being at most the formula's within 3 standard errors.
