@@ -96,7 +96,7 @@ class ClaimJudge:
             verdict = _JUDGES[part.kind](self, part, calibration)
         else:
             raise InputError(f"kind of {self.claim.id}, part {part.id}", part.kind, "one of " + ", ".join(_JUDGES))
-        notes = tuple(verdict.notes) + ((part.note,) if part.note else ())
+        notes = tuple(verdict.notes) + authored_notes(part, calibration, verdict.word)
         if part.signals and part.runs and not skipped:
             notes += signal_notes(self.evidence(part.id, calibration, part.quantity))
         if not skipped:
@@ -283,6 +283,12 @@ class ClaimJudge:
 
     def _used_cells(self, part: Part, calibration: str) -> list[CellEvidence]:
         return [cell for key in self._sources(part, calibration) for cell in self.evidence(*key, part.quantity)]
+
+
+def authored_notes(part: Part, calibration: str, word: str) -> tuple[str, ...]:
+    """What the claim's author says beside a verdict, a reservation about a match first."""
+    reservation = part.reservations.get(calibration, "") if word == "match" else ""
+    return tuple(text for text in (reservation, part.note) if text)
 
 
 def signal_notes(cells: Sequence[CellEvidence]) -> tuple[str, ...]:

@@ -166,6 +166,10 @@ BAD = [
     ("claim clash.yaml", "id in clash.yaml = 'wang2017.thm6.1'", "no other claim"),
     ("claim part.yaml", "part p: calibrations = 'paper'", "a list"),
     ("claim bound.yaml --profile smoke", "bound = 'mine.nothing'", "bounds"),
+    ("claim path.yaml", "part ../../p: id = '../../p'", "names files"),
+    ("claim loose.yaml", "part p: tolerance = 'missing'", "before the run"),
+    ("claim errata.yaml --profile smoke", "claim wang2017.mine: errata = 'E99'", "one of E1, E2"),
+    ("claim errors.yaml --profile smoke", "claim mine.e: errata = 'E1'", "no errata ledger of mine"),
     ("claim wang2017.thm6.1 claims=clash.yaml", "claims = 'clash.yaml'", "claims=[FILE,...]"),
     ("show part.yaml", "calibrations = 'paper'", "a list"),
     # one's own data
@@ -184,6 +188,17 @@ BAD = [
     ("audit wang2017.dp_gd_pl problem=data_file path=table.csv label=y clip=1", "n = 200", "from 1 to 4"),
 ]
 
+OWN = """
+id: {}
+title: t
+source: s
+statement: x
+errata: {}
+parts:
+  - {{id: {}, kind: rate, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: ridge_logistic{},
+     bound: wang2017.thm6_2,
+     fixed: {{d: 2, epsilon: 1.0, delta: 1.0e-5}}, sweep: {{parameter: n, values: {{smoke: [32, 64]}}}}}}
+"""
 FILES = {
     "broken.py": "x = 1\nx / 0\n",
     "unread.py": "def\n",
@@ -191,16 +206,20 @@ FILES = {
     "broken.yaml": "id: [\n",
     "list.yaml": "- a\n",
     "clash.yaml": "id: wang2017.thm6.1\n",
-    "part.yaml": "{id: mine.c, title: t, source: s, statement: x, parts: [{id: p, kind: rate, calibrations: paper}]}\n",
+    "part.yaml": "{id: mine.c, title: t, source: s, statement: x, parts: [{id: p, kind: band, calibrations: paper}]}\n",
     "bound.yaml": """
 id: mine.b
 title: t
 source: s
 statement: x
 parts:
-  - {id: p, kind: rate, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: ridge_logistic,
+  - {id: p, kind: rate, tolerance: 0.1, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: ridge_logistic,
      bound: mine.nothing, fixed: {d: 2, epsilon: 1.0, delta: 1.0e-5}, sweep: {parameter: n, values: {smoke: [32, 64]}}}
 """,
+    "path.yaml": OWN.format("mine.p", "[]", "../../p", ", tolerance: 0.1"),
+    "loose.yaml": OWN.format("mine.l", "[]", "p", ""),
+    "errata.yaml": OWN.format("wang2017.mine", "[E99]", "p", ", tolerance: 0.1"),
+    "errors.yaml": OWN.format("mine.e", "[E1]", "p", ", tolerance: 0.1"),
     "part.json": "{}",
     "table.csv": "a,b,y\n1,2,0\n3,4,1\n5,6,0\n7,8,1\n",
     "gaps.csv": "a,b,y\n1,2,0\n3,,1\n",
