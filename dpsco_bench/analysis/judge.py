@@ -100,7 +100,7 @@ class ClaimJudge:
                 verdict = gated(verdict, part.quantity, self._used_cells(part, calibration))
         else:
             raise InputError(f"kind of {self.claim.id}, part {part.id}", part.kind, "one of " + ", ".join(_JUDGES))
-        notes = tuple(verdict.notes) + ((part.note,) if part.note else ())
+        notes = tuple(verdict.notes) + authored_notes(part, calibration, verdict.word)
         if part.signals and part.runs and not skipped:
             notes += signal_notes(self.evidence(part.id, calibration, part.quantity))
         if not skipped:
@@ -318,6 +318,12 @@ def frozen(part: Part, cells: Sequence[CellEvidence]) -> str:
         if any(strongest.extras[name].mean() < least for name, least in part.requires.items()):
             return "frozen"
     return ""
+
+
+def authored_notes(part: Part, calibration: str, word: str) -> tuple[str, ...]:
+    """What the claim's author says beside a verdict, a reservation about a match first."""
+    reservation = part.reservations.get(calibration, "") if word == "match" else ""
+    return tuple(text for text in (reservation, part.note) if text)
 
 
 def signal_notes(cells: Sequence[CellEvidence]) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from dpsco_bench.audit.neighbours import DOMAIN_RECORDS
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.library import check_run
 from dpsco_bench.execution.request import make_cell, plan_cell
 from dpsco_bench.execution.run import make_objective
@@ -145,8 +146,7 @@ class _Case:
         self.problem, self.data = cell.problem_entry, cell.draw_data(seed, 0)
         self.status = cell.constants(seed).status
         self.scales = calibrate(self.plan, cell.privacy, calibration, self.status).scales
-        self.function = cell.algorithm_entry.run_function
-        if self.function is None:
+        if cell.algorithm_entry.run_function is None:
             raise InputError("algorithm", cell.algorithm, "one with a run, attached by @plan.run")
 
     def run(
@@ -161,8 +161,7 @@ class _Case:
         scales = {name: factor * scale for name, scale in self.scales.items()}
         source = factory(self.plan, scales, self.cell.run_key(0), self.seed, first, replicates)
         objective = make_objective(self.cell, data or self.data, (self.seed, 0, first, replicates))
-        assert self.function is not None
-        output = to_numpy(self.function(objective, self.plan, source))
+        output = to_numpy(call_run(self.cell, objective, self.plan, source, counted=False))
         return _Run(output, source, to_numpy(objective.evaluations))
 
     def check_output(self) -> Finding:

@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Disjoint, Full, GaussianQuery, Nodes, Plan, Poisson, SingleIndex
 from dpsco_bench.problems.base import Batch, Data
@@ -131,9 +132,8 @@ class Setting:
 
     def execute(self, data: Data, mechanism: Any, replicates: int) -> Array:
         """Run the algorithm; returns the outputs ``(R, d)``."""
-        run = self.cell.algorithm_entry.run_function
-        assert run is not None
-        return np.asarray(run(Objective(self.cell.problem_entry, data, replicates), self.plan, mechanism))
+        objective = Objective(self.cell.problem_entry, data, replicates)
+        return np.asarray(call_run(self.cell, objective, self.plan, mechanism, counted=False))
 
 
 def log_ratio(setting: Setting, transcript: dict[Where, Array], output: Array) -> Array:

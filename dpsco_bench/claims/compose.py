@@ -14,6 +14,7 @@ from typing import Any
 from dpsco_bench.claims.board import board_ids, load_board
 from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.catalogue import find_errata, load_errata
 from dpsco_bench.claims.jobs import check_job, part_jobs
 from dpsco_bench.claims.model import PROFILES, Claim, parse_claim
 from dpsco_bench.errors import InputError
@@ -100,7 +101,18 @@ def load_claim(id: str, profile: str = "ci", overrides: Sequence[str] = ()) -> t
     if not shipped:
         own = own_claims(config["claims"])
         config["claim"] = own[find_claim_id(id, [*claim_ids(), *own])]
-    return parse_claim(config["claim"]), _settings(config)
+    claim = parse_claim(config["claim"])
+    _check_errata(claim)
+    return claim, _settings(config)
+
+
+def _check_errata(claim: Claim) -> None:
+    """A claim names entries of its paper's errata ledger."""
+    try:
+        find_errata(claim.paper, claim.errata)
+    except InputError as error:
+        known = error.allowed if load_errata(claim.paper) else f"left out: there is no errata ledger of {claim.paper}"
+        raise InputError(f"claim {claim.id}: errata", error.value, known) from None
 
 
 def _settings(config: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.model import Claim, Method, Part
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import is_charged
-from dpsco_bench.execution.cell import located, pinned, without_places
+from dpsco_bench.execution.cell import check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.rounds import NO_ROUNDS, observer_module
 from dpsco_bench.jsonio import dumps_canonical
@@ -198,6 +198,7 @@ def check_job(job: Mapping[str, Any]) -> None:
     if job["skipped"]:
         return
     for entry in job["cells"]:
+        check_data_sets(entry["problem"], job["data_sets"])
         cell = located(entry, job["data_root"])
         cell.problem_entry.check_records(cell.n)
         if not cell.problem_entry.data_dependent_constants:

@@ -12,6 +12,7 @@ from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.grids import expanded
 from dpsco_bench.errors import InputError
 
+PART_ID = r"\w+(?:[.+-]\w+)*"
 KINDS = ("rate", "explicit", "privacy", "complexity", "band", "law", "control", "lower_bound", "ordering", "shown")
 PROFILES = ("smoke", "ci", "full")
 BOUNDED = ("rate", "explicit", "complexity", "law", "lower_bound")
@@ -23,6 +24,7 @@ RUN = ("rate", "ordering", "law", "control", "lower_bound", "shown")
 CONSTANTS = ("stated", "none")
 STATISTICS = ("mean", "max", "fraction")
 RISK, LAW = "risk", "epsilon_law"
+COUNT_TOLERANCE = 0.05
 UNQUANTIFIED = ("privacy", "ordering")
 """Kinds that judge no other quantity than their own."""
 
@@ -80,7 +82,8 @@ class Part:
     exponent : float or None
         The paper's bare exponent in the swept parameter; of a `control` the slope that it is stated to have.
     tolerance : float
-        Fixed before the run: largest difference of slopes; of a `law` the largest relative difference from it.
+        Fixed before the run: largest difference of slopes (to be given for a `rate`; by default 0.05 for a
+        `complexity`); of a `law` the largest relative difference from it.
     tolerances : mapping
         Per profile, where one has another tolerance.
     better : str
@@ -107,7 +110,6 @@ class Part:
         Of an `explicit` part: ``mean`` (with two standard errors), ``max`` (no replicate may exceed the bound) or
         ``fraction`` (in every cell at least a share `probability` of the replicates is within it).
     probability : float or None
-        See `statistic`.
     rounds : str
         Observer of the rounds in place of the algorithm's own; ``none`` for no observer.
     band : list of float
@@ -123,6 +125,8 @@ class Part:
         Whether a separate single-replicate job times the methods for figures with a time axis (not in profile `ci`).
     expected : str
         The verdict that the specification's study found; shown, never used.
+    reservations : mapping
+        By calibration, why a ``match`` is not one for the claimed reason, where the rules cannot see it.
     note : str
         What a reader must know beside the verdict.
     """
@@ -159,6 +163,7 @@ class Part:
     record: float | None = None
     timing: bool = False
     expected: str = ""
+    reservations: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
 
     @property
@@ -263,6 +268,10 @@ def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
         raise InputError(f"{claim}: part", entry, "a mapping of keys to values")
     where = f"{claim}, part {entry.get('id', '?')}"
     values = dict(entry)
+    if values.get("kind") == "rate" and "tolerance" not in values:
+        raise InputError(f"{where}: tolerance", "missing", "given for kind rate: it is fixed before the run")
+    if values.get("kind") == "complexity":
+        values.setdefault("tolerance", COUNT_TOLERANCE)
     if "algorithm" in values:
         method = {k: values.pop(k) for k in ("algorithm", "variant", "options", "profile_options") if k in values}
         values["methods"] = [method]
@@ -277,6 +286,8 @@ def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
 
 
 def _check_part(part: Part, where: str) -> None:
+    if not re.fullmatch(PART_ID, part.id):
+        raise InputError(f"{where}: id", part.id, "letters, digits and _, with - + . between: it names files")
     if part.kind not in KINDS:
         raise InputError(f"{where}: kind", part.kind, "one of " + ", ".join(KINDS))
     if not part.calibrations or not set(part.calibrations) <= set(CALIBRATIONS):
@@ -285,6 +296,8 @@ def _check_part(part: Part, where: str) -> None:
     _check_profiles(part, where)
     if part.plans and (part.sweep is None or not part.methods or not part.problem):
         raise InputError(f"{where}: sweep, algorithm, problem", "missing", "given")
+    if not set(part.reservations) <= set(part.calibrations):
+        raise InputError(f"{where}: reservations", sorted(part.reservations), "by calibrations of the part")
     if part.evaluation not in ("run", "closed_form"):
         raise InputError(f"{where}: evaluation", part.evaluation, "run or closed_form")
     for tolerance in (part.tolerance, *part.tolerances.values()):

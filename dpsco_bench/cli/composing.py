@@ -10,6 +10,7 @@ from typing import Any
 
 from dpsco_bench.cli.overrides import GROUPS, SETTINGS, Parsed, complete
 from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.results import check_replaceable
 from dpsco_bench.execution.single import single_job
 from dpsco_bench.paths import conf_dir
 
@@ -109,9 +110,19 @@ def request(config: Any, label: str = "") -> Request:
     for key in sorted(set(config) - set(expected)):
         raise InputError(key, config[key], "one of the keys " + ", ".join(expected))
     job, out = single_job(config), config["out"]
-    if out is not None and (not isinstance(out, str) or not out or Path(out).is_dir()):
-        raise InputError("out", out, "null or the path of a file")
+    if out is not None:
+        _check_out(out, [*config["plugins"], *job["cells"][0]["problem_options"].values()])
     return Request(job, config, Path(out) if out else RUNS / f"{job['key']}.parquet", label)
+
+
+def _check_out(out: Any, inputs: Sequence[Any]) -> None:
+    """Results go to a new file or replace earlier ones, and never what the run reads."""
+    if not isinstance(out, str) or not out or Path(out).is_dir():
+        raise InputError("out", out, "null or the path of a file")
+    check_replaceable("out", Path(out))
+    for name in inputs:
+        if isinstance(name, str) and Path(out).is_file() and Path(name).is_file() and Path(name).samefile(out):
+            raise InputError("out", out, "another file than those that the run reads")
 
 
 def _check_places(made: Sequence[Request]) -> None:

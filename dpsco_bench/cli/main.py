@@ -6,6 +6,7 @@ import argparse
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +16,8 @@ from dpsco_bench.errors import DpscoError
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+DEBUG = "DPSCO_DEBUG"
+"""Environment variable; where it is set, errors come with their traceback."""
 _VERBS = Path(__file__).parent / "verbs"
 
 
@@ -66,6 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(arguments)
     except DpscoError as error:
+        if os.environ.get(DEBUG):
+            traceback.print_exc()
         print(f"dpsco: {' '.join(str(error).split())}", file=sys.stderr)
         return BAD_INPUT
     except PermissionError as error:
@@ -127,4 +132,8 @@ def _usage() -> str:
     names = verb_names()
     width = max(map(len, names))
     lines += [f"  {name:<{width}}  {load_verb(name).SUMMARY}" for name in names]
-    return "\n".join([*lines, "", "dpsco VERB -h explains a verb; every verb that prints takes --json"])
+    last = [
+        "dpsco VERB -h explains a verb; every verb that prints takes --json",
+        f"{DEBUG}=1 adds tracebacks to errors",
+    ]
+    return "\n".join([*lines, "", *last])

@@ -28,6 +28,10 @@ from dpsco_bench.problems.registry import list_problems, problem_class
 GROUPS = ("algorithm", "problem", "calibration", "backend")
 SETTINGS = ("n", "d", "epsilon", "delta", "replicates", "data_sets", "seed", "record", "out", "plugins")
 NESTED = ("data.root", "algorithm.variant", "backend.dtype")
+HYDRA_GROUPS = tuple(
+    f"hydra.{name}" for name in ("launcher", "sweeper", "job_logging", "hydra_logging", "help", "output")
+)
+"""Groups of Hydra's own configuration: a name given to the node itself breaks Hydra off."""
 DEFAULTS = {"algorithm": "wang2017/dp_gd_pl", "problem": "ridge_logistic"}
 
 
@@ -181,6 +185,8 @@ def _store(group: str, name: str) -> None:
 def _placed(override: Parsed, algorithms: Sequence[Algorithm], problems: Sequence[type[Problem]]) -> Parsed:
     """Give a plain key its prefix; refuse what nothing knows."""
     key = override.key
+    if key in HYDRA_GROUPS:
+        raise InputError(key, override.text, f"written as a group of Hydra, {key.replace('.', '/')}=NAME")
     if key in GROUPS or key in SETTINGS or key in NESTED or key.startswith(("hydra.", "hydra/")):
         return override
     prefix, _, name = key.rpartition(".")

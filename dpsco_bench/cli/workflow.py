@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,9 @@ def config_overrides(settings: Mapping[str, Any]) -> list[str]:
     except ValueError as error:
         raise InputError("overrides", overrides, f"KEY=VALUE ... ({str(error).lower()})", "--config") from None
     if "backend" in settings:
+        if settings["backend"] == "cupy" and find_spec("cupy") is None:
+            allowed = "numpy here: CuPy is not installed (extra cuda12 or cuda13)"
+            raise InputError("backend", "cupy", allowed, "--config")
         result.append(f"backend={settings['backend']}")
     for key in ("plugins", "claims"):
         if key in settings:

@@ -21,6 +21,8 @@ from dpsco_bench.errors import InputError
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".libsvm": "libsvm", ".svm": "libsvm"}
 COMPRESSED = (".gz", ".bz2")
 _HEAD = 1 << 20
+MOST_NUMBERS = 1 << 33
+"""Most entries of a dense table, 64 GiB."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,8 @@ def _csv(path: Path, header: bool | None) -> pa.Table:
     with pa.input_stream(str(path)) as stream:
         first = stream.read(_HEAD).decode("utf-8-sig").split("\n", 1)[0]
     fields = next(csv.reader([first], delimiter=delimiter), [])
+    if len(fields) == 1 and ";" in first:
+        raise InputError("path", str(path), "a CSV with commas between the fields; this one has semicolons")
     if header is None:
         header = not any(_is_number(field) for field in fields)
     return pyarrow.csv.read_csv(
@@ -169,7 +173,11 @@ def _libsvm(path: Path, label: str | int | None) -> Records:
         raise InputError("path", str(path), "a file with records")
     if lines.indices.min() < 1:
         raise InputError(f"index in {path.name}", int(lines.indices.min()), "an integer >= 1")
-    features = libsvm.dense(lines, int(lines.indices.max()))
+    columns, records = int(lines.indices.max()), len(lines.labels)
+    if columns * records > MOST_NUMBERS:
+        allowed = f"at most {MOST_NUMBERS // records} with {records} records: features are kept as a dense table"
+        raise InputError(f"index in {path.name}", columns, allowed)
+    features = libsvm.dense(lines, columns)
     names = tuple(str(1 + column) for column in range(features.shape[1]))
     if not (np.isfinite(features).all() and np.isfinite(lines.labels).all()):
         raise InputError("path", str(path), "a file with finite numbers only")

@@ -203,6 +203,18 @@ def pinned(entry: Mapping[str, Any], data_root: str) -> dict[str, Any]:
     return dict(entry)
 
 
+def check_data_sets(problem: str, data_sets: int) -> None:
+    """Check a number of data sets: a file holds one, and others would repeat its rows.
+
+    Raises
+    ------
+    InputError
+        Above 1 for a problem on a file.
+    """
+    if problem_class(problem).file_options and data_sets > 1:
+        raise InputError("data_sets", data_sets, f"1 for {problem}: a file is one data set")
+
+
 def without_places(entry: Mapping[str, Any]) -> dict[str, Any]:
     """A plan's cell as results keep it and keys digest it: content counts, places do not."""
     return {**entry, "problem_options": placeless(entry["problem"], entry["problem_options"])}

@@ -11,7 +11,7 @@ import numpy as np
 from dpsco_bench.algorithms.registry import CALIBRATIONS, Algorithm
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.execution.calibration import calibrate_cell
-from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.cell import Cell, check_data_sets
 from dpsco_bench.execution.request import make_cell, within_range
 from dpsco_bench.execution.run import replicate_blocks, run_block
 from dpsco_bench.problems.base import Problem
@@ -122,6 +122,7 @@ def run(
     cell = make_cell(_name(algorithm, "id"), _name(problem, "name"), keys)
     check_run(calibration, replicates, seed, data_set)
     check_sampled(cell)
+    check_data_sets(cell.problem, data_set + 1)
     with within_range(cell):
         calibrated = calibrate_cell(cell, calibration, seed)
     return _run(cell, calibration, calibrated, replicates, seed, data_set, backend, dtype)

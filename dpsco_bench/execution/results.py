@@ -138,13 +138,36 @@ def check_writable(key: str, path: Path) -> None:
     InputError
         Under the name ``key``.
     """
+    check_replaceable(key, path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        free = os.access(path.parent, os.W_OK) and not path.is_dir()
+        free = os.access(path.parent, os.W_OK)
     except OSError:
         free = False
     if not free:
         raise InputError(key, str(path), "a file in a folder that can be written")
+
+
+def check_replaceable(key: str, path: Path) -> None:
+    """Refuse a place that is taken by anything but an earlier result table.
+
+    Raises
+    ------
+    InputError
+        Under the name ``key``.
+    """
+    if not os.path.lexists(path):
+        return
+    if path.is_symlink() or not path.is_file():
+        raise InputError(key, str(path), "the path of a new file, or of a result table to replace; this is no file")
+    try:
+        ours = {"schema", "job"} <= set(read_metadata(path))
+    except (pa.ArrowException, OSError, ValueError):
+        ours = False
+    if not ours:
+        raise InputError(
+            key, str(path), "the path of a new file, or of a result table to replace; this is another file"
+        )
 
 
 def write_table(table: pa.Table, path: Path) -> None:

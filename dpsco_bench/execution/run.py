@@ -13,6 +13,7 @@ from dpsco_bench.backend.namespace import get_namespace, to_numpy
 from dpsco_bench.backend.tuning import tuned
 from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.measures import Measure, get_measure
 from dpsco_bench.execution.rounds import RoundObserver, get_round_observer
 from dpsco_bench.execution.signals import SharedNoise
@@ -113,6 +114,8 @@ def run_block(
 
     Raises
     ------
+    AlgorithmError
+        For a run that fails, or does not do what its plan declares.
     NumericalFailure
         On non-finite outputs, naming the cell.
     """
@@ -127,11 +130,8 @@ def run_block(
     make = mechanism or (partial(SharedNoise, len(signals)) if signals else Mechanism)
     source = make(plan, scales, cell.run_key(data_set), root_seed, first_replicate, replicates, xp, dtype)
     start_risk = _start_risks(measure, objective, replicates)
-    run = cell.algorithm_entry.run_function
-    if run is None:
-        raise InputError("algorithm", cell.algorithm, "one with a run, attached by @plan.run")
     with tuned():
-        output = run(objective, plan, source)
+        output = call_run(cell, objective, plan, source)
     if seen is not None:
         seen.finish(objective, output)
     checkpoints.add(objective, output)

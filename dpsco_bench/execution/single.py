@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from dpsco_bench.backend.namespace import get_namespace
 from dpsco_bench.errors import DpscoError, InputError, checked_count
-from dpsco_bench.execution.cell import Cell, located, pinned, without_places
+from dpsco_bench.execution.cell import Cell, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.job import PLACES
-from dpsco_bench.execution.library import check_run, check_sampled, standard_error
+from dpsco_bench.execution.library import check_run, check_sampled, check_size, standard_error
 from dpsco_bench.execution.request import check_cell, plan_cell
 from dpsco_bench.execution.results import FINAL
 from dpsco_bench.jsonio import dumps_canonical
@@ -51,7 +51,9 @@ def single_job(config: Mapping[str, Any]) -> dict[str, Any]:
     """
     calibration, backend = config["calibration"]["name"], config["backend"]
     check_run(calibration, config["replicates"], config["seed"])
-    checked_count("data_sets", config["data_sets"])
+    check_data_sets(config["problem"]["name"], checked_count("data_sets", config["data_sets"]))
+    if isinstance(config["d"], int):
+        check_size("d", config["d"])
     _check_record(config["record"])
     if backend["dtype"] not in DTYPES:
         raise InputError("backend.dtype", backend["dtype"], "one of " + ", ".join(DTYPES))

@@ -17,6 +17,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import get_namespace, to_numpy
 from dpsco_bench.backend.tuning import tuned
 from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.run import make_objective
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -109,11 +110,9 @@ def _timed_run(job: Mapping[str, Any], cell: Cell, scales: Mapping[str, float], 
     watch = Stopwatch(every)
     objective = make_objective(cell, data, (job["seed"], 0, 0, 1), xp, dtype, watch)
     mechanism = Mechanism(plan, scales, cell.run_key(0), job["seed"], 0, 1, xp, dtype)
-    run = cell.algorithm_entry.run_function
-    assert run is not None
     with tuned():
         watch.start = time.perf_counter()
-        run(objective, plan, mechanism)
+        call_run(cell, objective, plan, mechanism)
         watch.note(objective)
     return watch
 

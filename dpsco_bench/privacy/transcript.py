@@ -49,7 +49,19 @@ class Transcript:
         return self._stacked(self.noises, name)
 
     def largest_change(self, other: Transcript, name: str, norm: float = 2.0) -> np.ndarray:
-        """Largest distance over the steps between the values of a query in two transcripts, shape ``(R,)``."""
+        """Largest distance over the steps between the values of a query in two transcripts, shape ``(R,)``.
+
+        Raises
+        ------
+        InputError
+            For a query that was never released, or not at the same steps.
+        """
+        for transcript in (self, other):
+            if not transcript.values.get(name):
+                raise InputError(f"releases of query {name}", 0, "as many as the plan declares")
+        steps, others = sorted(self.values[name]), sorted(other.values[name])
+        if steps != others:
+            raise InputError(f"releases of query {name}", f"{len(steps)} and {len(others)}", "the same on neighbours")
         difference = self._stacked(self.values, name) - self._stacked(other.values, name)
         return np.linalg.norm(difference, ord=norm, axis=-1).max(axis=0)
 

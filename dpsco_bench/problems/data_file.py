@@ -22,8 +22,9 @@ SCALES = ("none", "max_row_norm")
 class DataFile(Logistic):
     """Records of a CSV, Parquet or LIBSVM file; a ridge of ``regularisation``; nothing is clipped or scaled unasked.
 
-    With ``clip`` alone the constants do not depend on the data. A bound on the rows' norms that is computed from the
-    data (no ``clip``, or ``scale``) is not private: constants are nominal, and every row of a result says so.
+    With ``clip`` alone (for least squares also ``label_clip``) the constants do not depend on the data. A bound that is
+    computed from the data (one of them missing, or ``scale``) is not private: constants are nominal, and every row of a
+    result says so.
 
     Parameters
     ----------
@@ -44,8 +45,8 @@ class DataFile(Logistic):
         Rows with a larger Euclidean norm are scaled down to this one.
     scale : str
         ``none``, or ``max_row_norm``: before clipping, all rows are divided by the largest norm among them.
-    label_clip : float
-        For least squares: labels are clipped to [-label_clip, label_clip].
+    label_clip : float, optional
+        For least squares only: labels are clipped to [-label_clip, label_clip].
     intercept : bool
         Append a feature that is 1 everywhere (after clipping).
     header : bool, optional
@@ -74,7 +75,7 @@ class DataFile(Logistic):
         regularisation: float = 0.01,
         clip: float | None = None,
         scale: str = "none",
-        label_clip: float = 1.0,
+        label_clip: float | None = None,
         intercept: bool = False,
         header: bool | None = None,
         format: str | None = None,
@@ -88,7 +89,9 @@ class DataFile(Logistic):
             raise InputError("intercept", intercept, "true or false")
         self.squared, self.scaled, self.intercept = loss == "least_squares", scale == "max_row_norm", intercept
         self.regularisation = checked_real("regularisation", regularisation, positive=False)
-        self.label_clip = checked_real("label_clip", label_clip, positive=True)
+        if label_clip is not None and not self.squared:
+            raise InputError("label_clip", label_clip, "left out for loss logistic, whose labels are +1 and -1")
+        self.label_clip = None if label_clip is None else checked_real("label_clip", label_clip, positive=True)
         self.clip = None if clip is None else checked_real("clip", clip, positive=True)
         self.traits = Logistic.traits
         if self.regularisation > 0:
@@ -96,7 +99,8 @@ class DataFile(Logistic):
         self._reading = (label, header, format)
         self._positive, self._sha256 = positive, sha256
         self._file = None if path is None else tables.find(path, Path(root))
-        self.data_dependent_constants = self._file is not None and self.row_bound is None
+        unbounded = self.row_bound is None or (self.squared and self.label_clip is None)
+        self.data_dependent_constants = self._file is not None and unbounded
         super().__init__(d if self._file is None else self._columns(d), constants)
 
     def _columns(self, d: int | None) -> int:
@@ -147,48 +151,54 @@ class DataFile(Logistic):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was computed from the data."""
+        """What was computed from the data, and what no computation bounds."""
+        found = []
         if self.scaled:
-            return ("rows divided by their largest norm, computed from the data: not private",)
-        if self.row_bound is None:
-            return ("norms of the rows bounded by the largest one, computed from the data: not private",)
-        return ()
+            found.append("rows divided by their largest norm, computed from the data: not private")
+        elif self.row_bound is None:
+            found.append("norms of the rows bounded by the largest one, computed from the data: not private")
+        if self.squared and self.label_clip is None:
+            found.append("labels bounded by the largest one, computed from the data: not private")
+        if self.squared:
+            found.append("a squared loss has no Lipschitz constant on the whole space: G is nominal")
+        return tuple(found)
 
     @property
     def own_constants(self) -> Constants:
-        """For rows of norm at most R: G = R and L = R^2/4 (logistic), G = R label_clip and L = R^2 (least squares).
+        """For rows of norm at most R: G = R and L = R^2/4 (logistic); G = R B and L = R^2 with labels in [-B, B].
 
         Squared losses have no Lipschitz constant; what is declared holds at the starting point. The a-priori gap is the
         largest loss there.
         """
         known = self.row_bound is not None and not self.scaled and not self.squared
-        return self._constants(self.row_bound or 1.0, "global" if known else "nominal")
+        return self._constants(self.row_bound or 1.0, self.label_clip or 1.0, "global" if known else "nominal")
 
-    def _constants(self, row_bound: float, status: str) -> Constants:
+    def _constants(self, row_bound: float, label_bound: float, status: str) -> Constants:
         norm = math.hypot(row_bound, float(self.intercept))
         lipschitz, smoothness, gap = norm, 0.25 * norm**2, math.log(2.0)
         if self.squared:
-            lipschitz, smoothness, gap = norm * self.label_clip, norm**2, 0.5 * self.label_clip**2
+            lipschitz, smoothness, gap = norm * label_bound, norm**2, 0.5 * label_bound**2
         lam = self.regularisation
         return Constants(lipschitz, smoothness, lam, lam, gap, status=status)
 
     def constants_of(self, data: Data) -> Constants:
-        """With the largest norm of these rows, where no clipping bounds it."""
+        """With the largest norm of these rows and their largest label, where no clipping bounds them."""
         if not self.data_dependent_constants:
             return self.constants
-        largest = float(_norms(self._without_intercept(data.features)).max())
-        return self._constants(largest, "nominal").override(**self._overrides)
+        largest = self.row_bound or float(_norms(self._without_intercept(data.features)).max())
+        label = self.label_clip or float(np.abs(data.labels).max()) or 1.0
+        return self._constants(largest, label, "nominal").override(**self._overrides)
 
     @property
     def labels(self) -> np.ndarray:
-        """Labels of all records as the loss needs them: +1 and -1, or numbers within the clipping range."""
+        """Labels of all records as the loss needs them: +1 and -1, or numbers, clipped where that was asked for."""
         table = self.table
         if self.squared:
             if self._positive is not None:
                 raise InputError("positive", self._positive, "left out for loss least_squares")
             if table.labels.dtype.kind == "U":
                 raise InputError(f"label {table.label} of {self.table_name}", str(table.labels[0]), "a number")
-            return np.clip(table.labels, -self.label_clip, self.label_clip)
+            return table.labels if self.label_clip is None else np.clip(table.labels, -self.label_clip, self.label_clip)
         return np.where(table.labels == self._positive_value(table), 1.0, -1.0)
 
     def _positive_value(self, table: tables.Records) -> Any:
@@ -242,7 +252,7 @@ class DataFile(Logistic):
         rows *= (self.row_bound or 1.0) / _norms(rows)[:, None]
         if self.intercept:
             rows = np.column_stack([rows, np.ones(count)])
-        largest = self.label_clip if self.squared else 1.0
+        largest = (self.label_clip or 1.0) if self.squared else 1.0
         return Data(count, rows, largest * np.where(np.arange(count) % 2 == 0, 1.0, -1.0))
 
     def _without_intercept(self, rows: np.ndarray) -> np.ndarray:

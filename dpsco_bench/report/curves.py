@@ -47,6 +47,10 @@ END_ONLY = ("output_perturbation",)
 """Methods whose iterates carry no noise before the end, so that only the output is drawn."""
 
 
+AVERAGED, AVERAGES = ("dp_svrg_bb", "dp_svrg", "dp_svrg_pp"), ", of DP-SVRG(++) an average"
+"""Methods that return an average of their iterates, which may lie far below them, and what the key says of it."""
+
+
 @dataclass(frozen=True)
 class Row:
     """One row of the figure: a part under a calibration, with its measured cells and the verdicts on it."""
@@ -240,5 +244,7 @@ def _key(figure: Figure, cells: Sequence[CellEvidence]) -> None:
         name += f", T = {steps}" if steps and "T =" not in name else ""
         marker = "D" if label in END_ONLY else "o"
         handles.append(Line2D([], [], color=colour, linestyle=line, marker=marker, markersize=3, label=name))
-    handles.append(Patch(color=FAINT, alpha=0.2, label="band: all replicates; line: median; dot: end"))
+    handles.append(Patch(color=FAINT, alpha=0.2, label="line: the iterates, median; band: all replicates"))
+    returned = "dot: what is returned" + (AVERAGES if set(labels) & set(AVERAGED) else "")
+    handles.append(Line2D([], [], color=FAINT, linestyle="none", marker="o", markersize=3, label=returned))
     figure.legend(handles=handles, loc="lower center", ncols=3)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import table_texts
 from dpsco_bench.report.computed import computed_table
 from dpsco_bench.report.inputs import Inputs
@@ -48,8 +49,9 @@ class RebuiltRow:
 
     @property
     def claimed(self) -> str:
-        """That entry."""
-        return str(self.entry.get(self.claims, NOTHING))
+        """That entry as printed, and the formula that stands for it here."""
+        name = self.sweep.first.part.get("bound")
+        return str(self.entry.get(self.claims, NOTHING)) + (f"; judged against {get_bound(name).text}" if name else "")
 
     @property
     def instance(self) -> str:

@@ -51,7 +51,9 @@ class Score:
         """Why a match is not one for the claimed reason; empty otherwise."""
         worst = self.privacy.worst
         real = worst.real if worst else float("nan")
-        return wrong_reason_notes(verdict_from_json(dict(self.row)), self.privacy.status, real)
+        found = wrong_reason_notes(verdict_from_json(dict(self.row)), self.privacy.status, real)
+        said = (self.part.get("reservations") or {}).get(self.row["calibration"])
+        return (*found, said) if said and verdict_word(self.row["verdict"]) == "match" else found
 
     @property
     def qualified(self) -> bool:

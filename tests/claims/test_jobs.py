@@ -22,6 +22,7 @@ PART = {
     "sweep": {"parameter": "n", "values": {"smoke": [64, 128], "ci": [64, 128]}},
     "replicates": {"smoke": 16, "ci": 16},
     "bound": "wang2017.thm4_2",
+    "tolerance": 0.15,
 }
 
 

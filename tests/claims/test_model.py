@@ -16,6 +16,7 @@ PART = {
     "sweep": {"parameter": "n", "values": {"smoke": [64, 128], "ci": [64, 128]}},
     "replicates": {"smoke": 2},
     "bound": "wang2017.thm6_2",
+    "tolerance": 0.15,
 }
 USER = {"id": "u", "kind": "explicit", "calibrations": ["paper"], "uses": ["p"], "bound": "wang2017.thm6_2_explicit"}
 CLAIM = {
@@ -203,6 +204,27 @@ def test_kinds_that_run_may_judge_the_rows_of_others():
 def test_counts_and_sweeps_that_measure_nothing(change, message):
     with pytest.raises(InputError, match=message):
         parse_claim(changed(parts=[{**PART, **change}]))
+
+
+@pytest.mark.parametrize("id", ["../../p", "a/b", "", ".", "..", "a..b", "/p", "p-", "a b", "a\n"])
+def test_ids_of_parts_can_name_files(id):
+    with pytest.raises(InputError, match=": id = "):
+        parse_claim(changed(parts=[{**PART, "id": id}]))
+    assert parse_claim(changed(parts=[{**PART, "id": "l1.p_2-n"}])).parts[0].id == "l1.p_2-n"
+
+
+def test_a_rate_gives_its_tolerance_and_a_count_has_the_stated_one():
+    bare = {key: value for key, value in PART.items() if key != "tolerance"}
+    with pytest.raises(InputError, match="part p: tolerance = 'missing': must be given for kind rate"):
+        parse_claim(changed(parts=[bare]))
+    assert parse_claim(changed(parts=[{**bare, "kind": "complexity"}])).parts[0].tolerance == 0.05
+
+
+def test_reservations_are_about_judged_calibrations():
+    kept = parse_claim(changed({"reservations": {"paper": "built in"}})).part("p")
+    assert kept.reservations == {"paper": "built in"}
+    with pytest.raises(InputError, match="reservations = .'accounted'.: must be by calibrations of the part"):
+        parse_claim(changed({"reservations": {"accounted": "x"}}))
 
 
 @pytest.mark.parametrize("id", ["evil", "../../evil.x", "a/b.c", "a..b"])

@@ -104,6 +104,12 @@ BAD = [
     ("run seed=-1", "seed = -1", ">= 0"),
     ("run record=0", "record = 0", "> 0"),
     ("run out=.", "out = '.'", "file"),
+    ("run n=64 out=table.csv", "out = 'table.csv'", "a result table to replace"),
+    ("run n=64 out=/dev/full", "out = '/dev/full'", "a new file"),
+    ("run n=64 plugins=[own.py] out=own.py", "out = 'own.py'", "a result table to replace"),
+    ("run n=64 d=100000000000", "d = 100000000000", "2^32"),
+    ("run -m hydra.sweeper=optuna n=64", "hydra.sweeper = 'optuna'", "hydra/sweeper=NAME"),
+    ("run -m hydra.launcher=joblib n=64", "hydra.launcher = 'joblib'", "hydra/launcher=NAME"),
     ("run plugins=[none.py]", "plugins = 'none.py'", "Python files"),
     ("run problem=covertype", "problem = covertype", "python -m dpsco_bench data covertype"),
     ("run -m n=8,abc", "n = 'abc'", "integer >= 1"),
@@ -184,6 +190,10 @@ BAD = [
     ("claim clash.yaml", "id in clash.yaml = 'wang2017.thm6.1'", "no other claim"),
     ("claim part.yaml", "part p: calibrations = 'paper'", "a list"),
     ("claim bound.yaml --profile smoke", "bound = 'mine.nothing'", "bounds"),
+    ("claim path.yaml", "part ../../p: id = '../../p'", "names files"),
+    ("claim loose.yaml", "part p: tolerance = 'missing'", "before the run"),
+    ("claim errata.yaml --profile smoke", "claim wang2017.mine: errata = 'E99'", "one of E1, E2"),
+    ("claim errors.yaml --profile smoke", "claim mine.e: errata = 'E1'", "no errata ledger of mine"),
     ("claim wang2017.thm6.1 claims=clash.yaml", "claims = 'clash.yaml'", "claims=[FILE,...]"),
     ("show part.yaml", "calibrations = 'paper'", "a list"),
     # one's own data
@@ -196,12 +206,27 @@ BAD = [
     ("run problem=data_file path=table.csv label=y clip=0", "clip = 0", "> 0"),
     ("run problem=data_file path=table.csv label=y scale=std", "scale = 'std'", "max_row_norm"),
     ("run problem=data_file path=table.csv label=y positive=7", "positive = 7", "0.0, 1.0"),
+    ("run problem=data_file path=table.csv label=y data_sets=2", "data_sets = 2", "1 for data_file"),
+    ("run problem=data_file path=table.csv label=y label_clip=2", "label_clip = 2", "left out for loss logistic"),
+    ("run problem=data_file path=semicolons.csv label=y", "path = 'semicolons.csv'", "commas"),
+    ("run problem=data_file path=far.svm", "index in far.svm = 999999999999", "dense"),
     ("run -m problem=data_file path=table.csv label=y,z", "label = 'z'", "a, b, y"),
     ("run problem=data_file path=gaps.csv label=y", "no number in record 2", "every record"),
     ("account wang2017.dp_gd_pl problem=data_file path=table.csv label=y n=5", "n = 5", "from 1 to 4"),
     ("audit wang2017.dp_gd_pl problem=data_file path=table.csv label=y clip=1", "n = 200", "from 1 to 4"),
 ]
 
+OWN = """
+id: {}
+title: t
+source: s
+statement: x
+errata: {}
+parts:
+  - {{id: {}, kind: rate, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: ridge_logistic{},
+     bound: wang2017.thm6_2,
+     fixed: {{d: 2, epsilon: 1.0, delta: 1.0e-5}}, sweep: {{parameter: n, values: {{smoke: [32, 64]}}}}}}
+"""
 FILES = {
     "broken.py": "x = 1\nx / 0\n",
     "unread.py": "def\n",
@@ -209,19 +234,26 @@ FILES = {
     "broken.yaml": "id: [\n",
     "list.yaml": "- a\n",
     "clash.yaml": "id: wang2017.thm6.1\n",
-    "part.yaml": "{id: mine.c, title: t, source: s, statement: x, parts: [{id: p, kind: rate, calibrations: paper}]}\n",
+    "part.yaml": "{id: mine.c, title: t, source: s, statement: x, parts: [{id: p, kind: band, calibrations: paper}]}\n",
     "bound.yaml": """
 id: mine.b
 title: t
 source: s
 statement: x
 parts:
-  - {id: p, kind: rate, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: ridge_logistic,
+  - {id: p, kind: rate, tolerance: 0.1, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: ridge_logistic,
      bound: mine.nothing, fixed: {d: 2, epsilon: 1.0, delta: 1.0e-5}, sweep: {parameter: n, values: {smoke: [32, 64]}}}
 """,
+    "path.yaml": OWN.format("mine.p", "[]", "../../p", ", tolerance: 0.1"),
+    "loose.yaml": OWN.format("mine.l", "[]", "p", ""),
+    "errata.yaml": OWN.format("wang2017.mine", "[E99]", "p", ", tolerance: 0.1"),
+    "errors.yaml": OWN.format("mine.e", "[E1]", "p", ", tolerance: 0.1"),
     "part.json": "{}",
     "table.csv": "a,b,y\n1,2,0\n3,4,1\n5,6,0\n7,8,1\n",
     "gaps.csv": "a,b,y\n1,2,0\n3,,1\n",
+    "semicolons.csv": "a;b;y\n1;2;0\n3;4;1\n",
+    "far.svm": "1 1:1 999999999999:1\n0 2:1\n",
+    "own.py": "x = 1\n",
     "plan.json": json.dumps({"profile": "smoke", "claims": [{"claim": {"id": "mine.only"}, "jobs": []}]}),
     "results/smoke/verdicts/mine.only.json": json.dumps({"claim": "mine.only", "digest": "d", "verdicts": []}),
 }

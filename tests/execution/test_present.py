@@ -20,6 +20,7 @@ REASON = "data absent: `touch marker`"
 PART = {
     "id": "p",
     "kind": "rate",
+    "tolerance": 0.15,
     "calibrations": ["paper"],
     "algorithm": "wang2017.dp_gd_pl",
     "options": {"steps": 3},

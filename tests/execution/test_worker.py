@@ -28,6 +28,7 @@ def files(tmp_path):
     """A plan with one claim: a part under two calibrations, a planned one, one whose accountant has nothing to say."""
     part = {
         "kind": "rate",
+        "tolerance": 0.15,
         "calibrations": ["paper", "accounted"],
         "algorithm": "wang2017.dp_gd_pl",
         "problem": "ridge_logistic",

@@ -76,6 +76,30 @@ def test_what_is_computed_from_the_data_is_said_in_every_row(dpsco, options):
     assert "computed from the data: not private" in " ".join(said.split()) and "nominal" in said
 
 
+def test_least_squares_says_in_every_row_why_it_is_unproven(dpsco):
+    squares = ("problem=data_file", "path=people.csv", "label=age", "loss=least_squares", "clip=1")
+    Path("people.csv").write_text("age,income\n" + "\n".join(f"{i},{i % 3}" for i in range(60)) + "\n")
+    (row,) = rows(dpsco, "run", *squares, "label_clip=2", "steps=5", "replicates=2")
+    assert row["privacy_status"] == "unproven" and "squared loss has no Lipschitz constant" in row["warnings"]
+    (row,) = rows(dpsco, "run", *squares, "steps=5", "replicates=2")
+    assert "labels bounded by the largest one, computed from the data: not private" in row["warnings"]
+
+
+def test_results_replace_results_and_nothing_else(dpsco):
+    people = Path("people.csv").read_bytes()
+    for out in ("people.csv", "/dev/full"):
+        refused = dpsco(*RUN, "clip=1", f"out={out}")
+        assert refused.code == 2 and refused.err.startswith("dpsco: out = ") and refused.err.count("\n") == 1
+    assert Path("people.csv").read_bytes() == people and Path("/dev/full").is_char_device()
+    for _ in range(2):
+        assert dpsco(*RUN, "clip=1", "out=x.parquet").code == 0
+    Path("link.parquet").symlink_to("x.parquet")
+    assert dpsco(*RUN, "clip=1", "out=link.parquet").code == 2 and Path("link.parquet").is_symlink()
+    used = ("problem=data_file", "path=x.parquet", "label=risk")
+    refused = dpsco("run", *used, "loss=least_squares", "label_clip=1", "out=x.parquet")
+    assert refused.code == 2
+
+
 def test_account_plans_before_there_is_a_file(dpsco):
     planned = ("account", "wang2017.dp_gd_pl", "problem=data_file", "n=200", "d=3", "clip=1", "--json")
     real = ("account", "wang2017.dp_gd_pl", *FILE, "clip=1", "--json")

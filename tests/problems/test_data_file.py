@@ -118,7 +118,9 @@ def test_constants_are_global_only_without_a_look_at_the_data(table):
         problem, _ = drawn(**options)
         assert problem.constants.status == "nominal"
         assert len(problem.warnings) == 1 and problem.warnings[0].endswith("computed from the data: not private")
-    assert drawn(clip=2.0, loss="least_squares")[0].constants.status == "nominal"
+    squared = drawn(clip=2.0, loss="least_squares", label_clip=1.0)[0]
+    assert squared.constants.status == "nominal"
+    assert squared.warnings == ("a squared loss has no Lipschitz constant on the whole space: G is nominal",)
 
 
 def test_without_clipping_the_constants_are_those_of_the_data(table):
@@ -130,6 +132,19 @@ def test_without_clipping_the_constants_are_those_of_the_data(table):
     assert with_intercept.constants_of(extended).lipschitz == pytest.approx(
         math.hypot(1, problem.constants_of(data).lipschitz)
     )
+
+
+def test_labels_are_not_clipped_unasked_and_their_bound_is_then_that_of_the_data(table):
+    write("prices.csv", table[0], np.linspace(-3, 250, ROWS))
+    problem, data = drawn(path="prices.csv", loss="least_squares", clip=2.0)
+    assert sorted(data.labels) == pytest.approx(list(np.linspace(-3, 250, ROWS)), rel=1e-6)
+    assert problem.data_dependent_constants and "labels bounded by the largest one, computed" in problem.warnings[0]
+    assert problem.constants_of(data).lipschitz == 2.0 * data.labels.max()
+    assert problem.constants_of(data).initial_gap == 0.5 * data.labels.max() ** 2
+    assert problem.risk(problem.start[None], data)[0] <= problem.constants_of(data).initial_gap
+    clipped, fewer = drawn(path="prices.csv", loss="least_squares", clip=2.0, label_clip=10.0)
+    assert not clipped.data_dependent_constants and fewer.labels.max() == 10.0
+    assert clipped.constants.lipschitz == 20.0
 
 
 def test_without_a_ridge_the_objective_is_not_strongly_convex(table):
@@ -162,7 +177,8 @@ WRONG = [
     ({"scale": "std"}, "scale = 'std': must be one of none, max_row_norm"),
     ({"clip": 0}, "clip = 0: must be a finite number > 0"),
     ({"clip": "none"}, "clip = 'none': must be a finite number > 0"),
-    ({"label_clip": -1}, "label_clip = -1: must be a finite number > 0"),
+    ({"label_clip": -1, "loss": "least_squares"}, "label_clip = -1: must be a finite number > 0"),
+    ({"label_clip": 1.0}, "label_clip = 1.0: must be left out for loss logistic"),
     ({"regularisation": -1}, "regularisation = -1: must be a finite number >= 0"),
     ({"intercept": "yes"}, "intercept = 'yes': must be true or false"),
     ({"positive": 7}, "positive = 7: must be one of the label's values 0.0, 1.0"),

@@ -35,6 +35,7 @@ statement: none
 parts:
   - id: p
     kind: rate
+    tolerance: 0.15
     calibrations: [paper]
     algorithm: wang2017.dp_gd_pl
     options: {steps: 3}

@@ -57,7 +57,7 @@ def _frank_wolfe_bare(c: BoundContext) -> float:
 
 
 def _frank_wolfe_gradients_printed(c: BoundContext) -> float:
-    return (c.n * c.epsilon) ** (2 / 3)
+    return (c.n * c.epsilon / gaussian_width(_ball(c), c.d)) ** (2 / 3)
 
 
 def _frank_wolfe_gradients(c: BoundContext) -> float:
@@ -86,6 +86,6 @@ BOUNDS = (
     Bound("wang2017_tables.objective_ttz14", "(G_C + lambda diam^2) sqrt(l) / (n eps)", _objective_ttz14),
     Bound("wang2017_tables.frank_wolfe_ttz15", "G_C^(2/3) ln^2(n) (sqrt(l) / (n eps))^(2/3)", _frank_wolfe),
     Bound("wang2017_tables.frank_wolfe_ttz15_bare", "(G_C sqrt(l) / (n eps))^(2/3)", _frank_wolfe_bare),
-    Bound("wang2017_tables.frank_wolfe_ttz15_gradients_printed", "(n eps)^(2/3)", _frank_wolfe_gradients_printed),
+    Bound("wang2017_tables.frank_wolfe_ttz15_gradients_printed", "(n eps / G_C)^(2/3)", _frank_wolfe_gradients_printed),
     Bound("wang2017_tables.frank_wolfe_ttz15_gradients", "n (n eps)^(2/3)", _frank_wolfe_gradients),
 )

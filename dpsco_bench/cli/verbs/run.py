@@ -86,6 +86,7 @@ def _sweep(made: Sequence[Any], overrides: list[str], as_json: bool) -> None:
 
 def _run(entry: Any, quiet: bool, label: str = "") -> None:
     """Calibrate, run, write the rows and print one line."""
+    from dpsco_bench.errors import DpscoError
     from dpsco_bench.execution.calibration import calibrate_job
     from dpsco_bench.execution.cell import located
     from dpsco_bench.execution.job import execute as execute_job
@@ -94,9 +95,14 @@ def _run(entry: Any, quiet: bool, label: str = "") -> None:
     from dpsco_bench.execution.single import summarise
 
     check_writable("out", entry.out)
-    with within_range(located(entry.job["cells"][0], entry.job["data_root"])):
-        calibrations = calibrate_job(entry.job)
-    table = execute_job(entry.job, calibrations)
+    cell = entry.job["cells"][0]
+    try:
+        with within_range(located(cell, entry.job["data_root"])):
+            calibrations = calibrate_job(entry.job)
+        table = execute_job(entry.job, calibrations)
+    except MemoryError as error:
+        size = f"n = {cell['n']}, d = {cell['d']}, replicates = {entry.job['replicates']}"
+        raise DpscoError(f"{size}: too large for the memory here ({error})") from None
     write_table(_with_config(table, entry.config), entry.out)
     if not quiet:
         print(line(summarise(entry.job, table), label or entry.job["cells"][0]["method"]), flush=True)

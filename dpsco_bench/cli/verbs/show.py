@@ -115,6 +115,8 @@ def _short(name: str) -> str:
 def paper_table(entry: Entry) -> Iterator[str]:
     """Lines about a table."""
     yield from _head({**entry, "summary": entry.get("title", "")})
+    if entry.get("note"):
+        yield labelled("note", " ".join(str(entry["note"]).split()))
     for row in entry.get("rows", []):
         yield ""
         for key, value in row.items():

@@ -1,0 +1,82 @@
+"""Call an algorithm's run: what goes wrong in it, or against its plan, is one line that names the algorithm."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.privacy.plan import Plan
+
+
+class AlgorithmError(DpscoError):
+    """An algorithm that fails or does not do what its plan declares; the original error, if any, is its cause."""
+
+
+def call_run(cell: Cell, objective: Any, plan: Plan, mechanism: Any, counted: bool = True) -> Any:
+    """Run a cell's algorithm.
+
+    Parameters
+    ----------
+    cell : Cell
+        Names the algorithm.
+    objective, plan, mechanism
+        What its run takes; the objective's start has the shape that the output must have.
+    counted : bool
+        Whether every query has to be released as often as the plan declares.
+
+    Returns
+    -------
+    array (R, d)
+        The outputs.
+
+    Raises
+    ------
+    AlgorithmError
+        For an exception within the run, an output of another shape, or too few releases.
+    InputError
+        For an algorithm without a run.
+    """
+    id, run = cell.algorithm_entry.id, cell.algorithm_entry.run_function
+    if run is None:
+        raise InputError("algorithm", cell.algorithm, "one with a run, attached by @plan.run")
+    expected = tuple(objective.start.shape)
+    try:
+        output = run(objective, plan, mechanism)
+    except (DpscoError, MemoryError):
+        raise
+    except Exception as error:
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        raise AlgorithmError(f"algorithm {id}: its run failed with {what}{_place(error, run)}") from error
+    shape = getattr(output, "shape", None)
+    if shape is None or tuple(shape) != expected:
+        found = type(output).__name__ if shape is None else f"an array of shape {tuple(shape)}"
+        raise AlgorithmError(f"algorithm {id}: its run returned {found}, must be (replicates, d) = {expected}")
+    if counted:
+        check_released(id, plan, mechanism)
+    return output
+
+
+def check_released(id: str, plan: Plan, mechanism: Any) -> None:
+    """Check at the end of a run that what was charged was also released.
+
+    Raises
+    ------
+    AlgorithmError
+        Naming the query, how often it was released, and how often it is declared.
+    """
+    for query in plan.queries:
+        released = mechanism.released[query.name]
+        if released != query.releases:
+            raise AlgorithmError(
+                f"algorithm {id}: query {query.name} was released {released} times, but its plan declares "
+                f"{query.releases}: its privacy is not that of the plan"
+            )
+
+
+def _place(error: Exception, run: Any) -> str:
+    """Where in the file of the run an error arose."""
+    file = getattr(getattr(run, "__code__", None), "co_filename", "")
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return f" ({file.rsplit('/', 1)[-1]}, line {lines[-1]})" if lines else ""
