@@ -84,7 +84,8 @@ def verdict_line(score: Score) -> Line:
     if score.row["kind"] != "privacy" and privacy.status == "exceeds_claim" and privacy.worst:
         beside = f"; not private (real ε {'≥' if privacy.worst.kind == 'lower' else '='} {number(privacy.worst.real)})"
     elif score.row["kind"] != "privacy" and privacy.status in ("unproven", "target_law_only"):
-        beside = "; privacy not shown"
+        drawn = privacy.worst is not None and not math.isnan(privacy.worst.law)
+        beside = f"; target law ε = {number(privacy.worst.law)}, run not proven" if drawn else "; privacy not shown"  # type: ignore[union-attr]
     text = f"{noise_name(calibration)}: {score.verdict}{beside}"
     return Line(text, TEXT_COLOURS.get(calibration, FAINT), MARKERS.get(calibration, "D"))
 

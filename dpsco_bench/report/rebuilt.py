@@ -9,13 +9,15 @@ from typing import Any
 
 from dpsco_bench.claims.catalogue import table_texts
 from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.numbers import NOTHING, count, is_number, plain, with_error, with_interval
+from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, with_error, with_interval
 from dpsco_bench.report.papers import Sweep, calibration_title, judged_calibrations, sweeps
 from dpsco_bench.report.scores import Score, claim_scores
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import parameter_symbol, symbols
 
 UTILITY, GRADIENTS = "utility", "gradients"
+COUNTED = ("_queries", "_per_call")
+"""How names of quantities end that are counts."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +34,22 @@ class RebuiltRow:
         Number of records at which the table's rows are compared.
     privacy : str
         What the paper's noise of this row really gives.
+    worst : mapping
+        Calibration -> largest risk over bound of all cells of the row's explicit bounds.
     """
 
     entry: Mapping[str, Any]
     sweep: Sweep
     common_n: float
     privacy: str
+    worst: Mapping[str, float]
 
     @property
     def claims(self) -> str:
         """Which of the row's entries the sweep is about."""
-        return GRADIENTS if self.sweep.first.row["kind"] == "complexity" else UTILITY
+        first = self.sweep.first
+        counted = first.row["kind"] == "complexity" or str(first.part.get("quantity")).endswith(COUNTED)
+        return GRADIENTS if counted else UTILITY
 
     @property
     def claimed(self) -> str:
@@ -98,6 +105,7 @@ def _rebuilt(inputs: Inputs, text: Mapping[str, Any]) -> Table:
         ),
         Column("At", lambda r: r.where, {"parameter": lambda r: r.sweep.first.row["parameter"]}),
         *(column for name in judged_calibrations(row.sweep for row in rows) for column in _columns(name)),
+        *_worst_columns(rows),
         Column("Privacy of the paper's noise", lambda r: r.privacy, {"privacy": lambda r: r.privacy}),
     ]
     return Table(text["id"], f"{text.get('title', text['id'])}, rebuilt", columns, rows, _NOTE, _heading)
@@ -122,9 +130,39 @@ def _rows(inputs: Inputs, text: Mapping[str, Any]) -> list[RebuiltRow]:
     rows = []
     for entry in text.get("rows", ()):
         claims = [claim for claim in inputs.claims if claim.id in set(entry.get("claims", ()))]
-        privacy = _paper_privacy([score for claim in claims for score in claim_scores(claim)])
-        rows += [RebuiltRow(entry, sweep, float(text.get("common_n", 4096)), privacy) for sweep in sweeps(claims)]
+        found = [score for claim in claims for score in claim_scores(claim)]
+        common, privacy, worst = float(text.get("common_n", 4096)), _paper_privacy(found), _worst_ratios(found)
+        rows += [RebuiltRow(entry, sweep, common, privacy, worst) for sweep in sweeps(claims)]
     return rows
+
+
+def _worst_ratios(scores: Sequence[Score]) -> dict[str, float]:
+    """Largest ratio of each calibration's explicit bounds."""
+    worst: dict[str, float] = {}
+    for score in scores:
+        ratio = score.row.get("worst_ratio")
+        if score.row["kind"] == "explicit" and is_number(ratio):
+            calibration = score.row["calibration"]
+            worst[calibration] = max(float(ratio), worst.get(calibration, 0.0))
+    return worst
+
+
+def _worst_columns(rows: Sequence[RebuiltRow]) -> list[Column]:
+    """Worst ratios, under the calibrations that have explicit bounds in the table."""
+    names = [name for name in ("paper", "accounted", "none") if any(name in row.worst for row in rows)]
+
+    def of(name: str) -> Any:
+        return lambda row: row.worst.get(name)
+
+    return [
+        Column(
+            f"Worst risk / bound, {calibration_title(name)}",
+            lambda row, name=name: number(row.worst[name]) if name in row.worst else "",  # type: ignore[misc]
+            {f"worst_ratio_{name}": of(name)},
+            True,
+        )
+        for name in names
+    ]
 
 
 def _paper_privacy(scores: Sequence[Score]) -> str:
