@@ -15,6 +15,7 @@ from dpsco_bench.report.panels import privacy_panel, rate_panel, verdict_line
 from dpsco_bench.report.phases import board_figure
 from dpsco_bench.report.ratios import ratio_panel
 from dpsco_bench.report.scores import RATIO_KINDS, SLOPE_KINDS, Score, claim_scores
+from dpsco_bench.report.studies import extra_panels
 from dpsco_bench.report.wording import symbols
 
 TIME_SUFFIX = ".time"
@@ -32,11 +33,12 @@ KEY_WORDS = {
 
 
 def claim_panels(results: ClaimResults) -> list[Panel]:
-    """Panels of a claim's parts other than measured orderings, in the order of its file."""
+    """Panels of a claim: those of its study, and of its parts other than measured orderings in the file's order."""
     by_part: dict[str, list[Score]] = {}
     for score in claim_scores(results):
         by_part.setdefault(score.row["part"], []).append(score)
-    return [_panel(scores) for scores in by_part.values() if scores[0].row["kind"] != "ordering"]
+    own = [_panel(scores) for scores in by_part.values() if scores[0].row["kind"] != "ordering"]
+    return [*extra_panels(results), *own]
 
 
 def _panel(scores: Sequence[Score]) -> Panel:
