@@ -27,6 +27,7 @@ from dpsco_bench.analysis.slopes import fit_rate
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.analysis.verdicts import privacy_verdict, skipped_verdict, wrong_reason_notes
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.model import LAW, RISK, Claim, Part, parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.registry import problem_class
@@ -260,7 +261,8 @@ class ClaimJudge:
         cells = self._used_cells(part, calibration)
         columns, bounds = self._columns(part, calibration)
         verdict = shown_verdict(*columns, bounds if part.bound else None)
-        if len({cell.entry["method"] for cell in cells}) > 1 or len({cell.value for cell in cells}) < 2:
+        alone = cells[0].entry["parameter"] == GRID or len({cell.value for cell in cells}) < 2
+        if alone or len({cell.entry["method"] for cell in cells}) > 1:
             return verdict
         fit = self._fit(cells, (self.claim.id, part.id, calibration))
         return replace(verdict, slope=fit.slope, ci=(fit.ci_low, fit.ci_high), claimed_exponent=part.exponent)

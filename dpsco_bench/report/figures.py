@@ -8,6 +8,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from dpsco_bench.claims.grids import GRID
 from dpsco_bench.report.curves import curve_figure
 from dpsco_bench.report.drawing import FAINT, Line, Panel, compose, inline_svg, save, single, style, words_panel
 from dpsco_bench.report.inputs import ClaimResults, Inputs
@@ -43,6 +44,8 @@ def claim_panels(results: ClaimResults) -> list[Panel]:
 
 def _panel(scores: Sequence[Score]) -> Panel:
     kind = scores[0].row["kind"]
+    if scores[0].row["parameter"] == GRID:  # numbers of combinations are no axis
+        return words(scores)
     if kind in SLOPE_KINDS:
         return rate_panel(scores)
     if kind == "privacy":
