@@ -213,7 +213,7 @@ def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
     seen = np.concatenate([_visible(points) for _, points in shown])
     judged = {score.row["calibration"] for score, _ in shown}
     off = [] if counted or "none" in judged else _noise_off(shown[0][0])
-    start = [] if counted else _start_risks(shown[0][0])
+    start = [] if counted or quantity != RISK else _start_risks(first)
     near = [y for _, y in off if 10**-NOISE_OFF_DECADES * seen.min() <= y <= 10 * seen.max()]
     log_y(axes, [*seen, *near, *(y for _, y in start if y < 30 * seen.max())], label)
     value_axis(axes, np.concatenate([points.x for _, points in shown]), parameter_label(shown[0][0].row["parameter"]))
