@@ -189,6 +189,7 @@ class ClaimJudge:
             [bound.value(cell.context) for cell in cells],
             parameter=cells[0].entry["parameter"],
             trivial=[cell.start_risk for cell in cells],
+            slack=max(cell.slack for cell in cells),
         )
 
     def _band(self, part: Part, calibration: str) -> Verdict:
