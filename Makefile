@@ -69,7 +69,7 @@ compare: .venv
 
 # --- checking --------------------------------------------------------------------------------------
 test: .venv
-	@$(bin)/python -m pytest $(ARGS)
+	@OPENBLAS_NUM_THREADS=1 $(bin)/python -m pytest -n logical --dist loadfile $(ARGS)
 
 lint: .venv
 	$(bin)/ruff format --check .

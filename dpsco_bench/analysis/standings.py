@@ -210,7 +210,7 @@ def compare(risks: Mapping[str, FloatArray], trivial: float, names: Sequence[str
     for name in order[1:]:
         share = _share(means[winner], means[name])
         spread = np.array([_share(a, b) for a, b in zip(drawn[winner], drawn[name], strict=True)])
-        intervals[name] = (share, percentile_interval(share, spread, _expansion(shape)))
+        intervals[name] = (share, _interval(share, spread, shape))
     runner_up = order[1]
     margin, interval = intervals[runner_up]
     tied = [winner, *(name for name, (_, (low, _)) in intervals.items() if not low > 0)]
@@ -229,9 +229,12 @@ def _share(winner: float, other: float) -> float:
     return 1.0 - winner / other if other > 0 else 0.0
 
 
-def _expansion(shape: tuple[int, ...]) -> float:
+def _interval(share: float, spread: FloatArray, shape: tuple[int, ...]) -> tuple[float, float]:
+    """Expanded for few resampled units (data sets if several, else replicates); a single one excludes nothing."""
     units = shape[0] if shape[0] > 1 else shape[1]
-    return math.sqrt(units / (units - 1)) * student_factor(units - 1) if units > 1 else math.inf
+    if units == 1:
+        return -math.inf, math.inf
+    return percentile_interval(share, spread, math.sqrt(units / (units - 1)) * student_factor(units - 1))
 
 
 def best_search(runs: Sequence[Run]) -> dict[str, Any] | None:

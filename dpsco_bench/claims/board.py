@@ -29,12 +29,18 @@ class Entrant:
         Name on the board; by default the id without its paper.
     variant, options
         As for a run; an option may replace a constant that the paper leaves to the user, and nothing else.
+    profiles : list of str
+        Those in which it is run.
+    why : str
+        Why it is not run in the others.
     """
 
     algorithm: str
     label: str = ""
     variant: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    profiles: list[str] = field(default_factory=lambda: list(PROFILES))
+    why: str = ""
 
     @property
     def name(self) -> str:
@@ -233,6 +239,10 @@ def _instance(entry: Any, board: str) -> Instance:
 
 def _entrant(entry: Any, where: str) -> Entrant:
     made: Entrant = build_checked(Entrant, {"algorithm": entry} if isinstance(entry, str) else entry, where)
+    if not set(made.profiles) <= set(PROFILES):
+        raise InputError(f"{where} {made.name}: profiles", made.profiles, "some of " + ", ".join(PROFILES))
+    if set(made.profiles) != set(PROFILES) and not made.why:
+        raise InputError(f"{where} {made.name}: why", "missing", "given where profiles are left out")
     return made
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.board import Board, Entrant, Instance, Search
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.jobs import finished
-from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.cell import Cell, located, pinned
 from dpsco_bench.execution.request import plan_cell
 from dpsco_bench.execution.rounds import NO_ROUNDS
@@ -57,7 +58,7 @@ def board_plan(board: Board, profile: str, settings: Mapping[str, Any]) -> dict[
             name = (_part(instance, profile, calibration), calibration)
             job = jobs.setdefault(name, _job(board, *name, profile, settings))
             cell = {**cell, "cell": len(job["cells"])}
-            found = _left_out(instance, cell, job, board.most_seconds[profile])
+            found = _left_out(board, instance, cell, job)
             if found:
                 left_out.append({**_place(cell), "status": found[0], "reason": found[1]})
             else:
@@ -88,11 +89,13 @@ def board_cells(board: Board, instance: Instance, profile: str) -> Iterator[tupl
 
 def _method(instance: Instance, name: str, entrant: Entrant | Search) -> dict[str, Any]:
     variant = entrant.variant if isinstance(entrant, Entrant) else None
+    with suppress(Refusal):  # a method without an accounted variant is refused when it is planned
+        variant = variant or get_algorithm(entrant.algorithm).variant_for(CALIBRATION)
     options = dict(entrant.options)
     return {
         "method": f"{instance.id}/{name}",
         "algorithm": entrant.algorithm,
-        "variant": variant or get_algorithm(entrant.algorithm).variant_for(CALIBRATION),
+        "variant": variant,
         "options": options,
     }
 
@@ -105,15 +108,17 @@ def _part(instance: Instance, profile: str, calibration: str) -> str:
 
 
 def _left_out(
-    instance: Instance, cell: Mapping[str, Any], job: Mapping[str, Any], most_seconds: float
+    board: Board, instance: Instance, cell: Mapping[str, Any], job: Mapping[str, Any]
 ) -> tuple[str, str] | None:
     """`obstacle`, or what the board says; nothing is known of an instance whose data are absent."""
-    name = cell["method"].partition("/")[2]
+    name, profile = cell["method"].partition("/")[2], job["profile"]
     if name in instance.excluded:
         return "refused", instance.excluded[name]
     if problem_class(instance.problem).unavailable(Path(job["data_root"])):
         return None
-    return obstacle(cell, job, most_seconds)
+    found = obstacle(cell, job, board.most_seconds[profile])
+    unwanted = next((m.why for m in board.methods if m.name == name and profile not in m.profiles), "")
+    return found or (("too_long", unwanted) if unwanted else None)
 
 
 def _signals(instance: Instance, cell: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -12,11 +12,13 @@ from dpsco_bench.execution.calibration import calibration_json
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.request import within_range
 from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate
+from dpsco_bench.privacy.ledger import draw_statement
 
 CALIBRATIONS = ("paper", "accounted")
+_DRAWN = {"epsilon_law": math.nan, "tau": math.nan, "sampler_status": ""}
 _ENTRY_KEYS = (
     *("variant", "schedule", "noise", "epsilon_real", "epsilon_real_kind", "epsilon_add_remove", "accountant"),
-    *("privacy_status", "gradient_evaluations", "leaks", "warnings", "refused"),
+    *("privacy_status", "gradient_evaluations", "leaks", "warnings", "refused", *_DRAWN),
 )
 
 
@@ -76,7 +78,7 @@ def _entry(cell: Cell, calibration: str, constants: str, root_seed: int) -> dict
         entry["noise"] = entry.pop("scales")
         entry["warnings"] += cell.problem_entry.warnings
         entry["epsilon_add_remove"] = math.nan if plan.leaks else add_remove_epsilon(plan, entry["noise"], cell.delta)
-    return {key: entry.get(key, "") if key == "refused" else entry[key] for key in _ENTRY_KEYS}
+    return {key: {"refused": "", **_DRAWN, **entry}[key] for key in _ENTRY_KEYS}
 
 
 def sentences(report: Mapping[str, Any]) -> list[str]:
@@ -86,6 +88,9 @@ def sentences(report: Mapping[str, Any]) -> list[str]:
     for calibration in CALIBRATIONS:
         entry = report[calibration]
         said.append(f"{calibration}: {entry['refused'] or 'accountant ' + entry['accountant']}.")
+        if entry["sampler_status"]:
+            known = (entry["epsilon_real"], entry["epsilon_law"], entry["tau"])
+            said.append(f"{calibration}: {draw_statement(entry['sampler_status'], *known, report['delta'])}.")
         said += [f"{calibration}: {remark}." for remark in [*(entry["leaks"] or []), *(entry["warnings"] or [])]]
     if report["constants"]["status"] == "nominal":
         said.append("The problem's constants are nominal (declared, not true everywhere): nothing on it is proven.")
@@ -97,7 +102,7 @@ def sentences(report: Mapping[str, Any]) -> list[str]:
 
 
 def _about_paper(report: Mapping[str, Any], paper: Mapping[str, Any]) -> list[str]:
-    if paper["refused"]:
+    if paper["refused"] or math.isnan(paper["epsilon_real"]):
         return []
     value, claimed = paper["epsilon_real"], report["epsilon"]
     phrase = {"lower": "at least ", "upper": "at most ", "exact": ""}[paper["epsilon_real_kind"]]
@@ -113,12 +118,15 @@ def _about_paper(report: Mapping[str, Any], paper: Mapping[str, Any]) -> list[st
 def _about_price(report: Mapping[str, Any], paper: Mapping[str, Any], accounted: Mapping[str, Any]) -> list[str]:
     if accounted["refused"]:
         return []
-    goal = f"For ({report['epsilon']:g}, {report['delta']:g})-differential privacy it takes"
+    aim = f"({report['epsilon']:g}, {report['delta']:g})-differential privacy"
+    law_only = accounted["sampler_status"] == "target_law_only"
+    goal = f"For {aim} of the target law, not of this run, it takes" if law_only else f"For {aim} it takes"
+    noise = "scale" if accounted["sampler_status"] else "noise"
     evaluations = accounted["gradient_evaluations"]
     if paper["refused"]:
         return [f"{goal} {evaluations:.3g} gradient evaluations with the accounted noise."]
     ratios = [
-        f"{scale / paper['noise'][name]:.3g} times the paper's noise on `{name}`"
+        f"{scale / paper['noise'][name]:.3g} times the paper's {noise} on `{name}`"
         for name, scale in accounted["noise"].items()
         if paper["noise"].get(name)
     ]

@@ -26,6 +26,7 @@ DEFAULT_RECORDS = 4096
 _KEPT = (
     *("algorithm", "variant", "problem", "n", "d", "calibration", "epsilon_claimed", "delta", "epsilon_real"),
     *("epsilon_real_kind", "privacy_status", "accountant", "planned_evaluations", "delta_large", "warnings"),
+    *("epsilon_law", "tau", "sampler_status"),
 )
 
 

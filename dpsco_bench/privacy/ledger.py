@@ -53,3 +53,36 @@ def privacy_status(
     if kind in ("exact", "lower") and epsilon_real > limit:
         return "exceeds_claim"
     return "unproven"
+
+
+def draw_statement(
+    sampler_status: str, epsilon_real: float | None, epsilon_law: float | None, tau: float | None, delta: float
+) -> str:
+    """What may be said of a drawn output, in words; a draw without a proof is never given a bare (epsilon, delta).
+
+    Parameters
+    ----------
+    sampler_status : str
+        One of `queries.SAMPLER_STATUSES`.
+    epsilon_real, epsilon_law, tau : float or None
+        As the accountant gave them; None stands for NaN.
+    delta : float
+        Of the claim.
+
+    References
+    ----------
+    Chapter gopi2022, section 2.0.
+    """
+    law = (
+        "the target law is not private"
+        if epsilon_law is None
+        else f"the target law is ({epsilon_law:.4g}, {delta:g})-DP"
+    )
+    if sampler_status == "target_law_only":
+        return f"{law}; this run is NOT proven private"
+    known = epsilon_real is not None and epsilon_real == epsilon_real
+    if sampler_status == "exact" and known:
+        return f"({epsilon_real:.4g}, {delta:g})-DP (real arithmetic)"
+    if known:
+        return f"({epsilon_real:.4g}, {delta:g})-DP, tau = {tau:.3g}"
+    return f"{law}, the draw within tau = {tau:.3g} of it; for that tau no epsilon reaches delta"

@@ -9,8 +9,9 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.calibration import calibration_json
 from dpsco_bench.laws.temperature import Temperature
+from dpsco_bench.privacy.accountants.gaussian import gdp_delta
 from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate
-from dpsco_bench.privacy.ledger import privacy_status
+from dpsco_bench.privacy.ledger import draw_statement, privacy_status
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 from dpsco_bench.privacy.queries import DrawQuery
@@ -96,6 +97,23 @@ def test_the_printed_split_proves_no_epsilon():
     _, found = calibrated("paper", 1.0, 1e-6, 1.0, id="gopi2022.proximal_sampler")
     assert found.charge.tau == 5e-7 and math.isnan(found.charge.epsilon)
     assert found.charge.sampler_status == "proven_tv" and found.privacy_status == "unproven"
+    for difference in (1.0, 2.0):
+        plan, found = calibrated("paper", 1.0, 1e-6, difference, id="gopi2022.proximal_sampler")
+        t = difference * math.sqrt(plan.k / plan.mu) / 1000
+        reached = gdp_delta(t, 1.0) + (1 + math.e) * 5e-7
+        assert plan.warnings == (
+            f"with tau = delta/2 the claimed epsilon has delta = {reached:.3g} (errata E1 and E3)",
+        )
+        assert reached > 1.8e-6
+
+
+def test_no_draw_without_a_proof_is_given_a_bare_epsilon():
+    said = draw_statement("target_law_only", math.nan, 1.72, math.nan, 1e-6)
+    assert said == "the target law is (1.72, 1e-06)-DP; this run is NOT proven private"
+    assert draw_statement("target_law_only", None, None, None, 1e-6).endswith("NOT proven private")
+    assert draw_statement("exact", 1.0, 1.0, 0.0, 1e-6) == "(1, 1e-06)-DP (real arithmetic)"
+    assert draw_statement("proven_tv", 1.0, 0.96, 1.34e-7, 1e-6) == "(1, 1e-06)-DP, tau = 1.34e-07"
+    assert draw_statement("proven_tv", math.nan, 0.96, 5e-7, 1e-6).endswith("no epsilon reaches delta")
 
 
 @pytest.mark.parametrize(("n", "queries"), [(20, 9.0e5), (50, 6.1e6), (200, 1.1e8), (1000, 3.2e9)])

@@ -20,6 +20,7 @@ from dpsco_bench.algorithms.gopi2022.setting import (
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.laws.temperature import Temperature
+from dpsco_bench.privacy.accountants.total_variation import total_delta
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
@@ -74,7 +75,13 @@ def plan(
     proven = start == "law" and distance <= tau * (1.0 + 1e-12)
     query = s.query(temperature, "proven_tv" if proven else "target_law_only", tau)
     options = {"sweeps": steps, "delta_in": inner, "corner": start == "corner"}
-    return plan_of(s, query, "proximal_sampler", expected_queries=4.0 * math.e * steps, **options)
+    warnings: tuple[str, ...] = ()
+    if proven and variant == "printed":
+        t = c.loss_difference / s.loss_range * s.parameter(0.5 * privacy.delta)
+        reached = total_delta(t, privacy.epsilon, tau)
+        warnings = (f"with tau = delta/2 the claimed epsilon has delta = {reached:.3g} (errata E1 and E3)",)
+    expected = 4.0 * math.e * steps
+    return plan_of(s, query, "proximal_sampler", warnings, expected_queries=expected, **options)
 
 
 def _chains(s: Setting, temperature: Temperature) -> ProximalRate:

@@ -193,18 +193,20 @@ def draw_plan(s: Setting, temperature: Temperature, sampler: str, sweeps: int | 
             raise Refusal(f"sweeps with {sampler}", "it makes none", s.source)
         sweeps = checked_count("sweeps", sweeps)
     query = s.query(temperature, sampler_status(sampler, s, regularised))
-    options = {"sweeps": sweeps or SWEEPS[sampler]} if sampler in SWEEPS else {}
-    return plan_of(s, query, sampler, **options)
+    if sampler in SWEEPS:
+        return plan_of(s, query, sampler, sweeps=sweeps or SWEEPS[sampler])
+    return plan_of(s, query, sampler)
 
 
-def plan_of(s: Setting, query: DrawQuery, sampler: str, **options: Any) -> Plan:
+def plan_of(s: Setting, query: DrawQuery, sampler: str, warnings: tuple[str, ...] = (), **options: Any) -> Plan:
     """A plan with the schedule's quantities at the variant's own t, and the sampler's options."""
     t = s.parameter(query.target_delta)
     k, weight = query.temperature.at(s.loss_range / (s.c.lipschitz * t))
     law: dict[str, Any] = dict(radius=s.radius, p=s.c.norm, losses=s.c.losses, t=t, k=k, mu=weight)
     if query.temperature.rule != "strongly_convex":
         law.update(q=s.regulariser.q, coefficient=s.regulariser.coefficient)
-    return make_plan(query, gradient_evaluations=0, **query.temperature.entries, **law, sampler=sampler, **options)
+    law.update(query.temperature.entries, sampler=sampler, **options)
+    return make_plan(query, gradient_evaluations=0, warnings=warnings, **law)
 
 
 def draw(objective: Any, plan: Plan, mechanism: Any) -> Any:

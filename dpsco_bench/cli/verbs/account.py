@@ -79,7 +79,8 @@ def _rows(report: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     yield row("real epsilon (add/remove)", lambda e: bounded(e["epsilon_add_remove"], e["epsilon_real_kind"]))
     yield row("privacy", lambda e: e["privacy_status"])
     for name in _names(report, "noise"):
-        yield row(f"noise sd of `{name}`", lambda e, name=name: number(e["noise"].get(name)))
+        what = "scale S/(G t)" if any(report[c]["sampler_status"] for c in ("paper", "accounted")) else "noise sd"
+        yield row(f"{what} of `{name}`", lambda e, name=name: number(e["noise"].get(name)))
     yield row("gradient evaluations", lambda e: number(e["gradient_evaluations"]))
     for name in _names(report, "schedule"):
         yield row(name, lambda e, name=name: _schedule_value(e["schedule"].get(name)))

@@ -130,5 +130,14 @@ def line(summary: Mapping[str, Any], label: str) -> str:
         f"{label}: risk {number(summary['risk'])} +- {spread}, "
         f"epsilon {number(summary['epsilon_claimed'])} (real {real}, {summary['privacy_status']}), "
         f"{number(summary['gradient_evaluations'])} gradients"
+        + (f"; {_drawn(summary)}" if summary.get("sampler_status") else "")
         + (f"; {summary['warnings']}" if summary["warnings"] else "")
     )
+
+
+def _drawn(summary: Mapping[str, Any]) -> str:
+    """What may be said of a drawn output."""
+    from dpsco_bench.privacy.ledger import draw_statement
+
+    known = (summary["epsilon_real"], summary["epsilon_law"], summary["tau"], summary["delta"])
+    return draw_statement(summary["sampler_status"], *known)

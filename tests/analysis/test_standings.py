@@ -1,0 +1,137 @@
+"""Standings: the winner, ties, and what cannot win; from made-up risks, and from a board that is run."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_bench.analysis.standings import TRIVIAL, compare, standings
+from dpsco_bench.claims.board import parse_board
+from dpsco_bench.claims.board_jobs import board_plan
+from dpsco_bench.execution.calibration import calibrate_job
+from dpsco_bench.execution.job import execute
+from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
+
+NAMES = ("board", "instance", "0")
+
+
+def noisy(mean, seed, spread=0.1, size=(1, 1, 24)):
+    return mean * (1 + spread * np.random.default_rng(seed).standard_normal(size))
+
+
+def test_a_clear_winner_has_a_margin_beyond_doubt():
+    outcome = compare({"a": noisy(1.0, 1), "b": noisy(2.0, 2)}, 5.0, NAMES)
+    assert (outcome["winner"], outcome["runner_up"], outcome["tied"]) == ("a", "b", ["a"])
+    low, high = outcome["margin_ci"]
+    assert 0 < low < outcome["margin"] < high < 1 and outcome["margin"] == pytest.approx(0.5, abs=0.05)
+
+
+def test_methods_that_cannot_be_told_apart_are_tied():
+    outcome = compare({"a": noisy(1.0, 1, 0.5), "b": noisy(1.02, 2, 0.5), "c": noisy(9.0, 3)}, 50.0, NAMES)
+    assert sorted(outcome["tied"]) == ["a", "b"] and outcome["margin_ci"][0] <= 0
+
+
+def test_the_comparison_is_paired():
+    """A common factor per replicate hides nothing."""
+    common = np.exp(np.random.default_rng(0).standard_normal((1, 1, 24)))
+    assert compare({"a": common, "b": 1.1 * common}, 100.0, NAMES)["tied"] == ["a"]
+
+
+def test_the_starting_point_takes_part():
+    outcome = compare({"a": noisy(2.0, 1)}, 1.0, NAMES)
+    assert (outcome["winner"], outcome["tied"]) == (TRIVIAL, [TRIVIAL])
+    assert compare({}, 1.0, NAMES)["runner_up"] is None
+
+
+def test_the_worst_signal_counts():
+    strong, weak = noisy(1.0, 1), noisy(0.1, 2)
+    outcome = compare({"a": np.concatenate([strong, weak]), "b": np.concatenate([weak, 3 * strong])}, 9.0, NAMES)
+    assert outcome["winner"] == "a"
+
+
+def test_a_single_replicate_decides_nothing():
+    one = np.ones((1, 1, 1))
+    assert sorted(compare({"a": one, "b": 2 * one}, 3.0, NAMES)["tied"]) == sorted(["a", "b", TRIVIAL])
+
+
+def test_risks_of_zero_are_no_obstacle():
+    outcome = compare({"a": np.zeros((1, 1, 8)), "b": np.ones((1, 1, 8))}, 2.0, NAMES)
+    assert (outcome["winner"], outcome["margin"], outcome["tied"]) == ("a", 1.0, ["a"])
+
+
+BOARD = {
+    "id": "leaderboard.test",
+    "title": "t",
+    "delta": 1e-5,
+    "methods": [
+        "wang2017.dp_gd_pl",
+        "wang2017.output_perturbation_zhang17",
+        "wang2017.objective_perturbation_cms11",
+        "bassily2021.noisy_smd",
+    ],
+    "grids": {"smoke": [{"n": [128, 1024], "d": [3], "epsilon": [1]}]},
+    "replicates": {"smoke": 6},
+    "data_sets": {"smoke": 2},
+    "most_seconds": {"smoke": 1},
+    "instances": [
+        {
+            "id": "ridge",
+            "title": "r",
+            "group": "all",
+            "problem": "ridge_logistic",
+            "lower_bound": "leaderboard.erm_strongly_convex",
+            "searches": [{"algorithm": "wang2017.dp_gd", "grid": {"steps": [2, 8], "step": [0.1, 1.0]}}],
+        },
+        {
+            "id": "real",
+            "title": "c",
+            "group": "b",
+            "problem": "covertype",
+            "grids": {"smoke": [{"n": [64], "epsilon": [1]}]},
+        },
+    ],
+}
+SETTINGS = {"seed": 1, "backend": "numpy", "dtype": "float64", "data_root": "absent", "plugins": []}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    entry = board_plan(parse_board(BOARD), "smoke", SETTINGS)
+
+    def load(job):
+        fixed = loads(dumps_canonical(calibrate_job(job)))
+        return execute(job, fixed), fixed
+
+    return loads(dumps_pretty(standings(loads(dumps_canonical(entry)), load)))
+
+
+def test_one_row_per_point_and_one_for_what_is_skipped(rows):
+    assert [(row["instance"], row.get("n"), bool(row["skipped"])) for row in rows] == [
+        ("ridge", 128, False),
+        ("ridge", 1024, False),
+        ("real", None, True),
+    ]
+
+
+def test_only_proven_methods_are_ranked(rows):
+    for row in rows[:2]:
+        status = {m["method"]: (m["privacy_status"], m["ranked"]) for m in row["methods"]}
+        assert status["objective_perturbation_cms11"] == ("target_law_only", False)
+        assert status["dp_gd_pl"] == ("proven", True)
+        assert "objective_perturbation_cms11" not in row["tied"] and row["winner"] != "objective_perturbation_cms11"
+        assert all(m["epsilon_real"] <= 1 + 1e-9 for m in row["methods"] if m["ranked"])
+
+
+def test_references_stand_beside(rows):
+    small, large = rows[:2]
+    assert small["without_privacy"]["risk"] == 0.0 and small["trivial"] > 0
+    assert small["lower_bound"] / large["lower_bound"] == pytest.approx(64)
+    assert [item["method"] for item in small["left_out"]] == ["noisy_smd"]
+    assert large["winner"] != TRIVIAL and large["margin"] > 0
+
+
+def test_a_search_is_chosen_and_measured_on_different_data(rows):
+    found = rows[1]["search"]
+    assert found["settings"] == 4 and set(found["options"]) == {"steps", "step"}
+    assert found["method"] == "dp_gd" and found["risk"] > 0 and not math.isnan(found["ci"][0])
+    assert "dp_gd" not in {m["method"] for m in rows[1]["methods"]}

@@ -1,0 +1,157 @@
+"""Leaderboards: what a file may say, and what becomes of it: jobs, and cells left out with their reason."""
+
+import copy
+
+import pytest
+
+from dpsco_bench.claims.board import board_ids, load_board, parse_board
+from dpsco_bench.claims.board_jobs import board_plan, predicted_seconds
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.cell import Cell
+
+SETTINGS = {"seed": 1, "backend": "numpy", "dtype": "float64", "data_root": "absent", "plugins": []}
+BOARD = {
+    "id": "leaderboard.test",
+    "title": "t",
+    "delta": 1e-5,
+    "methods": [
+        "wang2017.dp_gd_pl",
+        {"algorithm": "wang2017.dp_gd", "options": {"steps": 3}},
+        "wang2017.dp_gd_nonconvex",
+        "bassily2021.noisy_smd",
+        "wang2017.noisy_sgd_bst14",
+        {"algorithm": "wang2017.dp_svrg", "profiles": ["full"], "why": "slow"},
+    ],
+    "grids": {"smoke": [{"n": [64, 128], "d": [3], "epsilon": [1]}, {"n": [64], "d": [3, 4], "epsilon": [1]}]},
+    "replicates": {"smoke": 4},
+    "data_sets": {"smoke": 1},
+    "most_seconds": {"smoke": 0.1},
+    "instances": [
+        {
+            "id": "ridge",
+            "title": "r",
+            "group": "all",
+            "problem": "ridge_logistic",
+            "searches": [{"algorithm": "wang2017.dp_gd", "grid": {"steps": [2, 4], "step": [0.1, 1.0]}}],
+        },
+        {
+            "id": "linear",
+            "title": "l",
+            "group": "all",
+            "problem": "cube_iid",
+            "problem_options": {"p": 2.0},
+            "signals": [1, 4],
+            "without_privacy": "bassily2021.gg_lmo",
+        },
+        {
+            "id": "real",
+            "title": "c",
+            "group": "all",
+            "problem": "covertype",
+            "grids": {"smoke": [{"n": [64], "epsilon": [1]}]},
+        },
+    ],
+}
+
+
+def plan(**changes):
+    return board_plan(parse_board({**copy.deepcopy(BOARD), **changes}), "smoke", SETTINGS)
+
+
+def test_points_are_all_combinations_of_all_blocks_once():
+    board = parse_board(BOARD)
+    points = [tuple(point.values()) for point in board.points(board.instances[0], "smoke")]
+    assert points == [(64, 3, 1), (128, 3, 1), (64, 4, 1)]
+    assert board.points(board.instances[2], "smoke") == [{"n": 64, "epsilon": 1}]
+
+
+def test_every_method_is_run_or_left_out_at_every_point():
+    entry = plan()
+    ran = {
+        (c["method"], c["value"]) for job in entry["jobs"] for c in job["cells"] if not c["method"].startswith("real")
+    }
+    left = {(f"{x['instance']}/{x['method']}", x["point"]) for x in entry["left_out"]}
+    assert not ran & left
+    names = [m if isinstance(m, str) else m["algorithm"] for m in BOARD["methods"]]
+    expected = {(f"{i}/{n.split('.')[1]}", float(p)) for i in ("ridge", "linear") for n in names for p in range(3)}
+    searched = {(f"ridge/dp_gd#{k}", float(p)) for k in range(4) for p in range(3)}
+    assert ran | left == expected | searched | {("linear/without_privacy", float(p)) for p in range(3)}
+
+
+def test_reasons_of_what_is_left_out():
+    found = {(x["instance"], x["method"]): (x["status"], x["reason"]) for x in plan()["left_out"]}
+    assert found["ridge", "noisy_smd"][0] == "refused"
+    assert "the problem lacks an l_p ball as domain" in found["ridge", "noisy_smd"][1]
+    assert found["ridge", "dp_gd_nonconvex"][0] == "incomparable" and "gradient" in found["ridge", "dp_gd_nonconvex"][1]
+    assert found["ridge", "noisy_sgd_bst14"] == ("too_long", "4.1e+03 rounds and 4.1e+03 gradients")
+    assert found["ridge", "dp_svrg"] == ("too_long", "slow")
+
+
+def test_jobs_are_shared_by_group_and_noise_off_runs_lie_apart():
+    jobs = {(job["part"], job["calibration"]): job for job in plan()["jobs"]}
+    assert set(jobs) == {("all", "accounted"), ("without_privacy", "none"), ("real", "accounted")}
+    shared = jobs["all", "accounted"]
+    assert [cell["cell"] for cell in shared["cells"]] == list(range(len(shared["cells"])))
+    assert {cell.get("signal") for cell in shared["cells"]} == {None, 1.0, 4.0}
+    assert jobs["real", "accounted"]["skipped"].startswith("data absent") and not shared["skipped"]
+
+
+def test_keys_follow_the_numbers_and_not_the_words():
+    key = {job["part"]: job["key"] for job in plan()["jobs"]}
+    assert {job["part"]: job["key"] for job in plan(title="another")["jobs"]} == key
+    more = {job["part"]: job["key"] for job in plan(delta=1e-6)["jobs"]}
+    assert all(more[part] != key[part] for part in key)
+    assert plan(title="another")["claim"]["digest"] != plan()["claim"]["digest"]
+
+
+def test_longer_runs_are_predicted_to_take_longer():
+    cells = [
+        Cell("wang2017.dp_gd", "ridge_logistic", n, 1.0, 1e-5, 3, options={"steps": s})
+        for n, s in ((64, 2), (64, 9), (999, 9))
+    ]
+    times = [predicted_seconds(cell, cell.plan("accounted", 1)[1], 4) for cell in cells]
+    assert times == sorted(times) and times[0] < times[2]
+
+
+WRONG = [
+    ({"methods": []}, "methods = \\[\\]: must be distinct names"),
+    ({"methods": ["wang2017.dp_gd", "wang2017.dp_gd"]}, "methods = .*distinct names"),
+    ({"methods": [{"algorithm": "wang2017.dp_gd", "profiles": ["ci"]}]}, "dp_gd: why = 'missing'"),
+    (
+        {"methods": [{"algorithm": "wang2017.dp_gd", "profiles": ["quick"]}]},
+        "profiles = \\['quick'\\]: must be some of smoke",
+    ),
+    ({"speed": 3}, "key = 'speed': must be one of id, title"),
+    ({"delta": "small"}, "delta = 'small': must be a number"),
+    ({"grids": {"quick": [{"n": [1], "epsilon": [1]}]}}, "grid of quick = 'quick': must be one of smoke, ci, full"),
+    ({"grids": {"smoke": [{"n": [2, 1], "epsilon": [1]}]}}, "n = \\[2, 1\\]: must be increasing numbers > 0"),
+    ({"grids": {"smoke": [{"n": [1]}]}}, "must be a mapping with lists n, epsilon"),
+    ({"replicates": {}}, "replicates, data_sets, most_seconds = 'smoke': must be given"),
+    ({"instances": [{**BOARD["instances"][0], "signals": [2, 1]}]}, "signals = \\[2, 1\\]: must be increasing"),
+    ({"instances": [{**BOARD["instances"][0], "id": "a/b"}]}, "id = 'a/b': must be letters"),
+    (
+        {"instances": [{**BOARD["instances"][0], "excluded": {"x": "y"}}]},
+        "excluded = 'x': must be a method of the board",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_mistakes_are_named_in_one_line(changes, message):
+    with pytest.raises(InputError, match=message) as caught:
+        parse_board({**copy.deepcopy(BOARD), **changes})
+    assert "\n" not in str(caught.value)
+
+
+def test_a_signal_needs_a_problem_that_has_one():
+    with pytest.raises(InputError, match="signals of ridge = .*: must be none: ridge_logistic has no free signal"):
+        plan(instances=[{**BOARD["instances"][0], "signals": [1]}])
+
+
+def test_the_boards_that_are_shipped():
+    assert board_ids() == ["leaderboard.common"]
+    entry = board_plan(load_board("leaderboard.common"), "smoke", SETTINGS)
+    measured = {cell["method"].partition("/")[0] for job in entry["jobs"] for cell in job["cells"]}
+    assert {"linear-l1", "linear-l1.5", "linear-l2", "logistic-l2", "ridge"} <= measured
+    with pytest.raises(InputError, match="leaderboard = 'leaderboard.mine': must be one of leaderboard.common"):
+        load_board("leaderboard.mine")
