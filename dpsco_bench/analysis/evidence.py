@@ -20,6 +20,8 @@ from dpsco_bench.problems.registry import problem_class
 
 SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
 """Privacy statuses from the best to the worst."""
+QUADRATURE_SLACK = 1e-6
+"""Chapter gopi2022, section 4: what a ratio by quadrature may exceed 1 by."""
 _COLUMNS = [
     *("cell", "data_set", "replicate", "checkpoint", "gradient_evaluations", "risk", "start_risk", "warnings"),
     "privacy_status",
@@ -90,6 +92,12 @@ class CellEvidence:
             if self.exact
             else None
         )
+
+    @property
+    def slack(self) -> float:
+        """Relative margin that an explicit bound allows: of a quadrature its accuracy, of all others none."""
+        quadrature = self.exact and bool(problem_class(self.entry["problem"]).closed_form_remark)
+        return QUADRATURE_SLACK if quadrature else 0.0
 
     @property
     def context(self) -> BoundContext:

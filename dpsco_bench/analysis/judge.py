@@ -27,6 +27,7 @@ from dpsco_bench.analysis.slopes import bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.analysis.verdicts import privacy_verdict, skipped_verdict, wrong_reason_notes
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.model import LAW, RISK, Claim, Part, parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.registry import problem_class
@@ -190,6 +191,7 @@ class ClaimJudge:
             [bound.value(cell.printed) for cell in cells],
             parameter=cells[0].entry["parameter"],
             trivial=[cell.start_risk for cell in cells],
+            slack=max(cell.slack for cell in cells),
         )
 
     def _band(self, part: Part, calibration: str) -> Verdict:
@@ -268,7 +270,8 @@ class ClaimJudge:
     ) -> Verdict:
         """A verdict that is no statement about slopes, with the measured one and, where given, a formula's."""
         cells = self._used_cells(part, calibration)
-        if len({cell.entry["method"] for cell in cells}) > 1 or len({cell.value for cell in cells}) < 2:
+        alone = cells[0].entry["parameter"] == GRID or len({cell.value for cell in cells}) < 2
+        if alone or len({cell.entry["method"] for cell in cells}) > 1:
             return verdict
         fit = self._fit(cells, (self.claim.id, part.id, calibration))
         beside = bound_slope(fit.values, formula, fit.weights) if formula is not None else verdict.bound_slope

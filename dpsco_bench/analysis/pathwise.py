@@ -50,7 +50,7 @@ def pathwise_verdict(part: Part, cells: Sequence[CellEvidence], bound: Bound) ->
         *columns,
         parameter=cells[0].entry["parameter"],
         trivial=[cell.start_risk for cell in cells] if part.quantity == RISK else None,
-        slack=0.0 if part.statistic == "mean" else ROUNDING,
+        slack=max(cell.slack for cell in cells) if part.statistic == "mean" else ROUNDING,
     )
     if part.statistic == "mean":
         return verdict

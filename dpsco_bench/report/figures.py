@@ -8,6 +8,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from dpsco_bench.claims.grids import GRID
 from dpsco_bench.report.curves import curve_figure
 from dpsco_bench.report.drawing import FAINT, Line, Panel, compose, inline_svg, save, single, style, words_panel
 from dpsco_bench.report.inputs import ClaimResults, Inputs
@@ -16,6 +17,7 @@ from dpsco_bench.report.panels import privacy_panel, rate_panel, verdict_line
 from dpsco_bench.report.phases import board_figure
 from dpsco_bench.report.ratios import ratio_panel
 from dpsco_bench.report.scores import RATIO_KINDS, SLOPE_KINDS, Score, claim_scores
+from dpsco_bench.report.studies import extra_panels
 from dpsco_bench.report.wording import symbols
 
 TIME_SUFFIX = ".time"
@@ -33,7 +35,7 @@ KEY_WORDS = {
 
 
 def claim_panels(results: ClaimResults) -> list[Panel]:
-    """Panels of a claim's parts other than measured orderings, in the order of its file."""
+    """Panels of a claim: those of its study, and of its parts other than measured orderings in the file's order."""
     by_part: dict[str, list[Score]] = {}
     for score in claim_scores(results):
         by_part.setdefault(score.row["part"], []).append(score)
@@ -46,11 +48,14 @@ def claim_panels(results: ClaimResults) -> list[Panel]:
         if part not in together and not (overview and scores[0].row["kind"] == "explicit")
     ]
     panels = [_panel(scores) for scores in alone if scores[0].row["kind"] != "ordering"]
-    return [*variant_panels(everything), *([overview] if overview else []), *panels]
+    first = [*extra_panels(results), *variant_panels(everything), *([overview] if overview else [])]
+    return [*first, *panels]
 
 
 def _panel(scores: Sequence[Score]) -> Panel:
     kind = scores[0].row["kind"]
+    if scores[0].row["parameter"] == GRID:  # numbers of combinations are no axis
+        return words(scores)
     if kind in SLOPE_KINDS:
         return rate_panel(scores)
     if kind == "privacy":

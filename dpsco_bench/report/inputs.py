@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.model import RISK, UNQUANTIFIED
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import job_name, read_plan_text
 from dpsco_bench.execution.plugins import job_plugins, load_plugins
@@ -122,7 +123,11 @@ class ClaimResults:
         calibrations, table = self.calibrations(job), self.table(job)[0]
         if len(calibrations["cells"]) != len(job["cells"]) or (table is None and job["evaluation"] != "plan_only"):
             return []
-        return job_evidence(job, table, calibrations)
+        quantity = self.parts.get(job["part"], {}).get("quantity", RISK)
+        own = (
+            table is not None and quantity != RISK and job["kind"] not in UNQUANTIFIED and job["calibration"] != "none"
+        )
+        return job_evidence(job, table, calibrations, quantity if own else RISK)
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,12 @@ class Charged:
         return math.nan if value is None else float(value)
 
     @property
+    def law(self) -> float:
+        """Of a draw: epsilon of its target law; NaN for all others."""
+        value = self.calibrated.get("epsilon_law")
+        return math.nan if value is None else float(value)
+
+    @property
     def kind(self) -> str:
         """``upper``, ``exact`` or ``lower``."""
         return str(self.calibrated["epsilon_real_kind"])
@@ -56,8 +62,8 @@ class Charged:
 
     @property
     def excess(self) -> float:
-        """Real over claimed epsilon."""
-        return self.real / self.claimed
+        """Real over claimed epsilon; of a draw without a proof that of its target law."""
+        return (self.law if math.isnan(self.real) else self.real) / self.claimed
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -96,6 +102,8 @@ class Privacy:
         words = STATUS_WORDS[self.status]
         if self.status == "none":
             return words
+        if math.isnan(cell.real) and not math.isnan(cell.law):
+            return f"{words}: target law ε\u00a0=\u00a0{number(cell.law)}, claimed\u00a0{plain(cell.claimed)}"
         if math.isnan(cell.real):
             return f"{words}: no accountant covers it"
         flag = "; δ\u00a0≥\u00a01/n" if any(cell.delta_large for cell in self.cells) else ""
@@ -208,6 +216,12 @@ def privacy_table(inputs: Inputs) -> Table:
             {"epsilon_real_min": lambda row: _least(reals(row)), "epsilon_real_max": lambda row: _most(reals(row))},
             numeric=True,
         ),
+        Column(
+            "ε of the law",
+            lambda row: span(cell.law for cell in row.cells if not math.isnan(cell.law)) if _drawn(row) else "",
+            {"epsilon_law_max": lambda row: _most(cell.law for cell in row.cells)},
+            numeric=True,
+        ),
         Column("Kind", lambda row: _kind(row.first), {"epsilon_real_kind": lambda row: row.first.kind}),
         Column(
             "Status",
@@ -242,8 +256,14 @@ LEDGER_NOTE = (
     "Steps of report-noisy-max are charged by the largest change of a score, as in the paper; centring "
     "that change in its range would halve the ε of every step. “Not shown” is also what rests on a "
     "Lipschitz constant that a problem only declares. Rows "
-    "flagged δ ≥ 1/n repeat a setting of the papers that a careful user would not choose."
+    "flagged δ ≥ 1/n repeat a setting of the papers that a careful user would not choose. A draw of an "
+    "exponential mechanism is as private as its sampler is proven to be; the ε of its target law stands beside it."
 )
+
+
+def _drawn(row: LedgerRow) -> bool:
+    """Whether the mechanism is a draw from a target law."""
+    return any(not math.isnan(cell.law) for cell in row.cells)
 
 
 def _calibration(row: LedgerRow) -> str:

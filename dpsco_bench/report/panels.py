@@ -15,13 +15,14 @@ from dpsco_bench.analysis.bootstrap import student_factor, summarise
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.slopes import log_weights
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.model import RISK
 from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.axes import EndLabel, below_axis, label_ends, log_y, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, MARKERS, TEXT_COLOURS, Line, Panel, words_panel
 from dpsco_bench.report.numbers import exponent, is_number, number, plain, slope, span, with_error, with_interval
 from dpsco_bench.report.scores import Score
-from dpsco_bench.report.wording import noise_name, parameter_label, parameter_symbol, setting, symbols
+from dpsco_bench.report.wording import noise_name, parameter_label, parameter_symbol, quantity_label, setting, symbols
 
 NORMAL_95 = 1.959964
 NOISE_OFF_DECADES = 1.5
@@ -84,7 +85,8 @@ def verdict_line(score: Score) -> Line:
     if score.row["kind"] != "privacy" and privacy.status == "exceeds_claim" and privacy.worst:
         beside = f"; not private (real ε {'≥' if privacy.worst.kind == 'lower' else '='} {number(privacy.worst.real)})"
     elif score.row["kind"] != "privacy" and privacy.status in ("unproven", "target_law_only"):
-        beside = "; privacy not shown"
+        drawn = privacy.worst is not None and not math.isnan(privacy.worst.law)
+        beside = f"; target law ε = {number(privacy.worst.law)}, run not proven" if drawn else "; privacy not shown"  # type: ignore[union-attr]
     text = f"{noise_name(calibration)}: {score.verdict}{beside}"
     return Line(text, TEXT_COLOURS.get(calibration, FAINT), MARKERS.get(calibration, "D"))
 
@@ -201,15 +203,17 @@ def _measure_label(score: Score) -> str:
 
 
 def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
-    counted = shown[0][0].row["kind"] == "complexity"
-    label = "planned gradient evaluations" if counted else _measure_label(shown[0][0])
+    first = shown[0][0]
+    counted, quantity = first.row["kind"] == "complexity", first.part.get("quantity", RISK)
+    label = "planned gradient evaluations" if counted else _measure_label(first)
+    label = label if quantity == RISK else quantity_label(quantity)
     ends = []
     for score, points in shown:
         ends += _draw_series(axes, score, points)
     seen = np.concatenate([_visible(points) for _, points in shown])
     judged = {score.row["calibration"] for score, _ in shown}
     off = [] if counted or "none" in judged else _noise_off(shown[0][0])
-    start = [] if counted else _start_risks(shown[0][0])
+    start = [] if counted or quantity != RISK else _start_risks(first)
     near = [y for _, y in off if 10**-NOISE_OFF_DECADES * seen.min() <= y <= 10 * seen.max()]
     log_y(axes, [*seen, *near, *(y for _, y in start if y < 30 * seen.max())], label)
     value_axis(axes, np.concatenate([points.x for _, points in shown]), parameter_label(shown[0][0].row["parameter"]))

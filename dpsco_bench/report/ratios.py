@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullFormatter
 
+from dpsco_bench.claims.model import RISK
 from dpsco_bench.report.axes import log_y, reference_line, tick_text, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, MARKERS, TEXT_COLOURS, Line, Panel, words_panel
 from dpsco_bench.report.numbers import is_number, number
@@ -73,7 +74,8 @@ def _draw(axes: Axes, shown: Sequence[Score]) -> None:
     for number_, score in enumerate(shown):
         offset = _OFFSET * (number_ - (len(shown) - 1) / 2) if groups else 0.0
         everything += _points(axes, score, _places(score, groups), offset)
-    log_y(axes, everything, _LABELS.get(kind, "ratio"), room=0.1)
+    label, quantity = _LABELS.get(kind, "ratio"), shown[0].part.get("quantity", RISK)
+    log_y(axes, everything, label if quantity == RISK else label.replace("excess risk", "measured"), room=0.1)
     if groups:
         _group_axis(axes, groups, list(longest.row["values"]))
     else:

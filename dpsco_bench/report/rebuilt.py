@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import table_texts
 from dpsco_bench.report.computed import computed_table
 from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.numbers import NOTHING, count, is_number, plain, with_error, with_interval
+from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, with_error, with_interval
 from dpsco_bench.report.papers import Sweep, calibration_title, judged_calibrations, sweeps
-from dpsco_bench.report.scores import Score
+from dpsco_bench.report.scores import Score, claim_scores
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import parameter_symbol, symbols
 
 UTILITY, GRADIENTS = "utility", "gradients"
+COUNTED = ("_queries", "_per_call")
+"""How names of quantities end that are counts."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +37,25 @@ class RebuiltRow:
         Number of records at which the table's rows are compared.
     method : str
         Label of the method where the sweep has several; else empty.
+    worst : mapping
+        Calibration -> largest risk over bound of all cells of the row's explicit bounds.
+    elsewhere : str
+        What the paper's noise gives in other parts of the row, for sweeps that do not run it.
     """
 
     entry: Mapping[str, Any]
     sweep: Sweep
     common_n: float
     method: str = ""
+    worst: Mapping[str, float] = field(default_factory=dict)
+    elsewhere: str = NOTHING
 
     @property
     def claims(self) -> str:
         """Which of the row's entries the sweep is about."""
-        return GRADIENTS if self.sweep.first.row["kind"] == "complexity" else UTILITY
+        first = self.sweep.first
+        counted = first.row["kind"] == "complexity" or str(first.part.get("quantity")).endswith(COUNTED)
+        return GRADIENTS if counted else UTILITY
 
     @property
     def claimed(self) -> str:
@@ -69,7 +79,7 @@ class RebuiltRow:
     def privacy(self) -> str:
         """What the paper's noise of this sweep really gives, on this instance."""
         score = self.sweep.under("paper")
-        return score.privacy.text if score and score.privacy.worst else NOTHING
+        return score.privacy.text if score and score.privacy.worst else self.elsewhere
 
     @property
     def part(self) -> str:
@@ -154,6 +164,7 @@ def _rebuilt(inputs: Inputs, text: Mapping[str, Any]) -> Table:
         Column("At", lambda r: r.where, {"parameter": lambda r: r.sweep.first.row["parameter"]}),
         *([SCHEDULE] if any("schedule" in row.entry for row in rows) else []),
         *(column for name in judged_calibrations(row.sweep for row in rows) for column in _columns(name)),
+        *_worst_columns(rows),
         Column("Privacy of the paper's noise", lambda r: r.privacy, {"privacy": lambda r: r.privacy}),
     ]
     note = " ".join([_NOTE, *str(text.get("note", "")).split()])
@@ -181,9 +192,11 @@ def _rows(inputs: Inputs, text: Mapping[str, Any]) -> list[RebuiltRow]:
     rows = []
     for entry in text.get("rows", ()):
         claims = [claim for claim in inputs.claims if claim.id in set(entry.get("claims", ()))]
+        found = [score for claim in claims for score in claim_scores(claim)]
         size = float(entry.get("common_n", text.get("common_n", 4096)))
-        found = [sweep for sweep in sweeps(claims) if _of_row(entry, sweep)]
-        rows += [RebuiltRow(entry, sweep, size, method) for sweep in found for method in _methods(sweep)]
+        about = (_worst_ratios(found), _paper_privacy(found))
+        own = [sweep for sweep in sweeps(claims) if _of_row(entry, sweep)]
+        rows += [RebuiltRow(entry, sweep, size, method, *about) for sweep in own for method in _methods(sweep)]
     return rows
 
 
@@ -199,6 +212,41 @@ def _methods(sweep: Sweep) -> list[str]:
     job = results.job(row["part"], row["calibration"])
     labels = list(dict.fromkeys(cell["method"] for cell in job["cells"])) if job else []
     return labels if len(labels) > 1 else [""]
+
+
+def _worst_ratios(scores: Sequence[Score]) -> dict[str, float]:
+    """Largest ratio of each calibration's explicit bounds."""
+    worst: dict[str, float] = {}
+    for score in scores:
+        ratio = score.row.get("worst_ratio")
+        if score.row["kind"] == "explicit" and is_number(ratio):
+            calibration = score.row["calibration"]
+            worst[calibration] = max(float(ratio), worst.get(calibration, 0.0))
+    return worst
+
+
+def _worst_columns(rows: Sequence[RebuiltRow]) -> list[Column]:
+    """Worst ratios, under the calibrations that have explicit bounds in the table."""
+    names = [name for name in ("paper", "accounted", "none") if any(name in row.worst for row in rows)]
+
+    def of(name: str) -> Any:
+        return lambda row: row.worst.get(name)
+
+    return [
+        Column(
+            f"Worst risk / bound, {calibration_title(name)}",
+            lambda row, name=name: number(row.worst[name]) if name in row.worst else "",  # type: ignore[misc]
+            {f"worst_ratio_{name}": of(name)},
+            True,
+        )
+        for name in names
+    ]
+
+
+def _paper_privacy(scores: Sequence[Score]) -> str:
+    cells = [score.privacy for score in scores if score.row["calibration"] == "paper" and score.privacy.worst]
+    worst = max(cells, key=lambda privacy: privacy.worst.excess if privacy.worst else -math.inf, default=None)
+    return worst.text if worst else NOTHING
 
 
 def _columns(calibration: str) -> list[Column]:

@@ -66,6 +66,13 @@ CALIBRATION_MEANINGS = (
     ("accounted", "the least noise with which an accountant of the actual sampling scheme proves (ε, δ)"),
     ("none", "noise off, to see what the schedule alone does"),
 )
+_QUANTITIES = {
+    "epsilon_pair": "exact ε of a pair of data sets",
+    "tail_ratio": "tail / bound of the tail",
+    "chain_risk": "excess risk, means of chains",
+    "queries_per_call": "value queries per call",
+    "relaxation_queries": "value queries to relax",
+}
 _PARAMETERS = {"n": "number of records n", "d": "dimension d", "epsilon": "privacy parameter ε", "delta": "δ"}
 _OPTIONS = {
     "kappa": "condition number κ",
@@ -127,6 +134,11 @@ def noise_name(calibration: str) -> str:
 def parameter_label(parameter: str) -> str:
     """Axis label of a swept parameter."""
     return _PARAMETERS.get(parameter) or _OPTIONS.get(parameter) or parameter.replace("_", " ")
+
+
+def quantity_label(quantity: str) -> str:
+    """Axis label of a measured quantity other than the risk."""
+    return _QUANTITIES.get(quantity) or quantity.replace("_", " ")
 
 
 def parameter_symbol(parameter: str) -> str:
