@@ -56,7 +56,11 @@ def test_projections_obey_the_variational_inequality(seed, name, kind, scale, ra
 def test_projections_are_symmetric_and_scale(seed, name, kind, scale, radius):
     y = vectors(np.random.default_rng(seed), kind)
     w = feasible_set(name, 0.4).project(y)
-    np.testing.assert_array_equal(feasible_set(name, 0.4).project(-y), -w)
+    mirrored = feasible_set(name, 0.4).project(-y)
+    if name.startswith("schatten"):  # a decomposition need not round alike
+        np.testing.assert_allclose(mirrored, -w, rtol=1e-9, atol=1e-12)
+    else:
+        np.testing.assert_array_equal(mirrored, -w)
     np.testing.assert_allclose(feasible_set(name, 0.4 * scale).project(scale * y) / scale, w, rtol=1e-9, atol=1e-12)
 
 
