@@ -39,8 +39,6 @@ class RebuiltRow:
         Label of the method where the sweep has several; else empty.
     worst : mapping
         Calibration -> largest risk over bound of all cells of the row's explicit bounds.
-    elsewhere : str
-        What the paper's noise gives in other parts of the row, for sweeps that do not run it.
     """
 
     entry: Mapping[str, Any]
@@ -48,7 +46,6 @@ class RebuiltRow:
     common_n: float
     method: str = ""
     worst: Mapping[str, float] = field(default_factory=dict)
-    elsewhere: str = NOTHING
 
     @property
     def claims(self) -> str:
@@ -79,7 +76,7 @@ class RebuiltRow:
     def privacy(self) -> str:
         """What the paper's noise of this sweep really gives, on this instance."""
         score = self.sweep.under("paper")
-        return score.privacy.text if score and score.privacy.worst else self.elsewhere
+        return score.privacy.text if score and score.privacy.worst else NOTHING
 
     @property
     def part(self) -> str:
@@ -194,9 +191,9 @@ def _rows(inputs: Inputs, text: Mapping[str, Any]) -> list[RebuiltRow]:
         claims = [claim for claim in inputs.claims if claim.id in set(entry.get("claims", ()))]
         found = [score for claim in claims for score in claim_scores(claim)]
         size = float(entry.get("common_n", text.get("common_n", 4096)))
-        about = (_worst_ratios(found), _paper_privacy(found))
+        worst = _worst_ratios(found)
         own = [sweep for sweep in sweeps(claims) if _of_row(entry, sweep)]
-        rows += [RebuiltRow(entry, sweep, size, method, *about) for sweep in own for method in _methods(sweep)]
+        rows += [RebuiltRow(entry, sweep, size, method, worst) for sweep in own for method in _methods(sweep)]
     return rows
 
 
@@ -241,12 +238,6 @@ def _worst_columns(rows: Sequence[RebuiltRow]) -> list[Column]:
         )
         for name in names
     ]
-
-
-def _paper_privacy(scores: Sequence[Score]) -> str:
-    cells = [score.privacy for score in scores if score.row["calibration"] == "paper" and score.privacy.worst]
-    worst = max(cells, key=lambda privacy: privacy.worst.excess if privacy.worst else -math.inf, default=None)
-    return worst.text if worst else NOTHING
 
 
 def _columns(calibration: str) -> list[Column]:
