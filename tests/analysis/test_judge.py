@@ -189,6 +189,17 @@ def test_complexity_needs_no_run(exponent, word):
     assert row["verdict"] == word
 
 
+@pytest.mark.parametrize(("exponent", "notes"), [(1.0, ["twice the formula", "a note"]), (2.0, ["a note"])])
+def test_an_authors_reservation_stands_beside_a_match_alone(exponent, notes):
+    made = job("gc", "complexity", evaluation="plan_only")
+    counted = calibrations(made, gradient_evaluations=lambda c: c["n"] ** exponent)
+    said = {"reservations": {"paper": "twice the formula"}, "note": "a note", "tolerance": 0.05}
+    entry = part("gc", "complexity", bound="wang2017.thm4_2_gradients", **said)
+    counted = {"cells": [cell | {"schedule": {"epochs": 7}} for cell in counted["cells"]]}
+    (row,) = judge([entry], [(made, None, counted)])
+    assert row["notes"] == notes
+
+
 @pytest.mark.parametrize(("early", "cost", "word"), [(1.5, 60.0, "holds"), (3.0, 60.0, "inconclusive")])
 def test_orderings_at_the_end_and_at_equal_evaluations(early, cost, word):
     """The new method ends lower at 100 evaluations; the old one stops at 60, where the new one is at `early`."""

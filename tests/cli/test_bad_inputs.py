@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.cli.main import verb_names
-from dpsco_bench.cli.workflow import Workflow, one_line
+from dpsco_bench.cli.workflow import Workflow, config_overrides, one_line
+from dpsco_bench.errors import InputError
 
 HEAVY = "account su2023.truncated_batched_md problem=heavy_linear_t n=65536"
 SVRG = "account wang2017.dp_svrg problem=ridge_logistic"
@@ -321,6 +322,13 @@ def test_snakemakes_config_in_one_line(files, tmp_path, monkeypatch, capsys, con
     assert leaving.value.code == 2 and err.startswith("dpsco: ") and err.count("\n") == 1
     assert named in err and allowed in err
     assert contents(tmp_path).items() >= files.items() and not Path("results/smoke/plan.json").exists()
+
+
+def test_a_gpu_without_its_library_is_refused_when_planning(monkeypatch):
+    monkeypatch.setattr("dpsco_bench.cli.workflow.find_spec", lambda name: None)
+    with pytest.raises(InputError, match="^backend = 'cupy': must be numpy here: CuPy is not installed"):
+        config_overrides({"backend": "cupy"})
+    assert config_overrides({"backend": "numpy"}) == ["backend=numpy"]
 
 
 def test_a_sweep_with_one_bad_cell_runs_nothing(dpsco, tmp_path):

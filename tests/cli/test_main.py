@@ -77,6 +77,13 @@ def test_a_bug_keeps_its_traceback(dpsco, monkeypatch):
         dpsco("list")
 
 
+def test_tracebacks_of_errors_are_asked_for(dpsco, monkeypatch):
+    assert dpsco("show", "nothing").err.count("\n") == 1
+    monkeypatch.setenv(command_line.DEBUG, "1")
+    shown = dpsco("show", "nothing").err
+    assert shown.startswith("Traceback") and shown.splitlines()[-1].startswith("dpsco: id = 'nothing'")
+
+
 def test_a_closed_pipe_is_no_error():
     code = "import sys; from dpsco_bench.cli.main import main; sys.exit(main(['show', 'wang2017', '--json']))"
     reader = f'{sys.executable} -c "{code}" | head -c 10'

@@ -128,7 +128,16 @@ def test_reported(dpsco, monkeypatch):
         worker(dpsco, "calibrate", job, files.plan, files.calibrations(job), key=key, cache="cache")
         if job["evaluation"] == "run":
             calibrations = files.calibrations(job)
-            worker(dpsco, "run", job, files.plan, files.run(job), key=job["key"], calibrations=calibrations)
+            worker(
+                dpsco,
+                "run",
+                job,
+                files.plan,
+                files.run(job),
+                key=job["key"],
+                calibrations=calibrations,
+                ready="ready.parquet",
+            )
     folders = {
         "calibrations": files.results / "calibrations/mine.noisy_gd",
         "runs": files.results / "runs/mine.noisy_gd",

@@ -120,6 +120,16 @@ def test_thinned_curves_keep_their_ends():
     assert (np.diff(kept[0]) > 0).all()
 
 
+def test_the_key_says_that_curves_are_iterates_and_dots_what_is_returned(inputs):
+    from dpsco_bench.report.curves import AVERAGES, curve_figure
+
+    figure = curve_figure(inputs.claim("wang2017.race"))
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "line: the iterates, median; band: all replicates" in words
+    averages = any(label.startswith("DP-SVRG") for label in words)
+    assert ("dot: what is returned" + (AVERAGES if averages else "")) in words
+
+
 def test_unknown_methods_get_different_looks():
     labels = ["dp_gd", *"abcdef"]
     looks = [method_style(label, labels)[::2] for label in labels]

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.report.ledger import privacy_table
 from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.papers import cells_table, errata_table, orderings_table, rates_table
@@ -94,6 +95,24 @@ def test_scoreboard_carries_the_numbers(inputs):
     assert rows["rate-n", "accounted"]["privacy_status"] == "proven"
     assert rows["explicit", "paper"]["worst_ratio"] == "inf"
     assert rows["count-n", "paper"]["privacy_status"] == ""
+
+
+def test_a_reserved_count_is_a_qualified_match(inputs):
+    rows = {(r["part"], r["calibration"]): r for r in csv.DictReader(io.StringIO(to_csv(scoreboard(inputs))))}
+    assert rows["count-n", "paper"]["verdict"] == "match" and rows["count-n", "paper"]["qualified"] == "True"
+    assert "Counts are doubled" in to_markdown(scoreboard(inputs))
+
+
+def test_rebuilt_tables_have_the_printed_entry_and_the_formula_that_judges_it(inputs, monkeypatch):
+    from dpsco_bench.report import rebuilt
+
+    entry = {"row": "[1] one", "utility": "p/(n eps)^2", "gradients": "n^2", "claims": ["wang2017.kinds"]}
+    monkeypatch.setattr(rebuilt, "table_texts", lambda: [{"id": "wang2017.table9", "rows": [entry]}])
+    (table,) = rebuilt_tables(inputs, "wang2017")
+    claimed = {row["part"]: row["claimed"] for row in csv.DictReader(io.StringIO(to_csv(table)))}
+    formula = get_bound("wang2017.thm6_2").text
+    assert claimed["kinds rate-n"] == f"p/(n eps)^2; judged against {formula}"
+    assert claimed["kinds count-n"] == f"n^2; judged against {formula}"
 
 
 def test_scoreboard_counts_intervals(inputs):
