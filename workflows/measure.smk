@@ -19,9 +19,7 @@ rule run:
     """All cells and replicates of one part under one calibration, unless a process of the claim left them ready."""
     input: calibrations=FILES.calibrations(JOB)
     output: FILES.run(JOB)
-    params:
-        key=flow.key,
-        ready=flow.ready,
+    params: key=flow.key, ready=flow.ready
     log: FILES.log("run", "{claim}", "{part}.{calibration}")
     benchmark: FILES.benchmark("run", "{claim}", "{part}.{calibration}")
     resources: gpu=flow.gpus

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -119,9 +120,10 @@ def run_job(
             ready.replace(out)
         else:
             _run(job, calibrated, out, log)
-    seconds = time.monotonic() - start
+    seconds, own = time.monotonic() - start, _work(job, calibrated)
     for other, found in _others_to_run(entry, name, calibrations.parent, out.parent):
-        expected = seconds * _work(other, found) / max(_work(job, calibrated), 1.0)
+        work = _work(other, found)
+        expected = seconds * work / own if 0.0 < own < math.inf else (math.inf if work else 0.0)
         if time.monotonic() - start + expected <= SHARED_SECONDS:
             with suppress(DpscoError):
                 _leave_ready(other, found, ready.with_name(f"{job_name(other)}.{effective_key(other)}.parquet"), log)
@@ -158,10 +160,15 @@ def _others_to_run(
 
 
 def _work(job: Mapping[str, Any], calibrated: Mapping[str, Any]) -> float:
-    """Planned gradient evaluations of all replicates, times the dimension: what run times go with, roughly."""
-    rows = job["replicates"] * job["data_sets"]
+    """Planned gradient evaluations of all replicates, times the dimension: what run times go with, roughly.
+
+    Closed forms and what is skipped take no time; of a run without gradients nothing is known.
+    """
+    if job["skipped"] or job["evaluation"] == "closed_form":
+        return 0.0
     pairs = zip(job["cells"], calibrated["cells"], strict=True)
-    return rows * sum(float(found["gradient_evaluations"]) * float(cell.get("d") or 1) for cell, found in pairs)
+    work = sum(float(found.get("gradient_evaluations") or 0.0) * float(cell.get("d") or 1) for cell, found in pairs)
+    return job["replicates"] * job["data_sets"] * work or math.inf
 
 
 def time_job(
