@@ -15,7 +15,7 @@ min_version("9.0")
 sys.path.insert(0, workflow.basedir)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(workflow.basedir), os.environ.get("PYTHONPATH")]))
 
-from dpsco_bench.cli.workflow import JOB, Workflow, farewell, one_line
+from dpsco_bench.cli.workflow import JOB, Workflow, farewell, lift_rate_limit, one_line
 
 # Processes are the workflow's; a BLAS that starts threads of its own only slows the jobs beside it.
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
@@ -54,6 +54,7 @@ include: "workflows/claims.smk"
 onstart:
     with one_line():
         flow.lock.acquire()
+    lift_rate_limit(workflow)
 
 
 atexit.register(farewell, workflow, flow)

@@ -285,6 +285,21 @@ class Workflow:
         raise InputError("claim", text, f"one of profile {self.profile}: " + ", ".join(self.claims))
 
 
+def lift_rate_limit(snakemake: Any) -> None:
+    """Let jobs of this machine start as fast as they can.
+
+    Snakemake's limit per second, which is meant for clusters, makes every look at the ready jobs start a timer for
+    another look. After some hundred short jobs it would do nothing else.
+
+    Parameters
+    ----------
+    snakemake : snakemake.workflow.Workflow
+        About to start its jobs.
+    """
+    if snakemake.local_exec and hasattr(snakemake.scheduler, "job_rate_limiter"):
+        snakemake.scheduler.job_rate_limiter = None
+
+
 def farewell(snakemake: Any, flow: Workflow) -> None:
     """Print the verdicts of the claims that a run was asked for, and where the report is, as the last thing it says.
 
