@@ -80,6 +80,8 @@ def compatible(algorithm, problem, variant, options):
         return False  # nearly linear: differences of gradients are far below what they may be
     if isinstance(problem, StronglyConvexRecords) and Trait.SYMMETRIC_SET not in algorithm.needs:
         return False  # one Hessian: differences of increments vanish
+    if isinstance(problem, Quadratic) and not algorithm.id.startswith("gopi2022."):
+        return False  # one Hessian, and gradients that differ by a third of 2 G: sharp in S alone
     try:
         algorithm.check_problem(problem)
         algorithm.plan(constants, RECORDS, problem.effective_dimension, PRIVACY, variant, **options)

@@ -16,6 +16,7 @@ LITTLE_CURVATURE = (
 IDLE = {
     ("wang2017.dp_svrg_pp", "logistic_glm"): (0.08, LITTLE_CURVATURE),
     ("wang2017.dp_svrg_pp", "public_quadratic"): (0.19, LITTLE_CURVATURE),
+    ("zhang2022.parameter_free", "public_quadratic"): (0.19, LITTLE_CURVATURE),
 }
 """Where less is found, by algorithm and problem: how much, and why."""
 CAUGHT = 0.85
@@ -28,7 +29,10 @@ CAUGHT_LATER = {
     "bassily2021.poly_sfw": (0.48, "scores on a centred ball change half as much as on any set of the same diameter"),
     "su2023.pda_dpmd": (0.64, "gradients of least squares in the unit ball differ by .65 of what the constants allow"),
     "su2023.phased_dp_sgd": (0.49, "a record moves the average of n_i + 1 points, and the last phase has n_i = 1"),
-    "zhang2022.fkt20_phased_sgd": (0.49, "the same phases"),
+    "zhang2022.fkt20_phased_sgd": (
+        0.27,
+        "the same phases, on losses whose gradients differ by half of 2 G: its steps are too long for the sharp records",
+    ),
     **{
         f"zhang2022.{name}-printed": (0.4, "equation (6) is at least twice what the first record does")
         for name in ("dp_otb", "dp_otb_lp", "dp_otb_pure", "parameter_free")
@@ -37,6 +41,12 @@ CAUGHT_LATER = {
     "su2023.truncated_batched_md": (0.75, "the search knows the level of truncation only roughly"),
 }
 """Algorithms, or variants, of which the search finds less: the largest factor that is still caught, and why."""
+
+UNSEARCHED = {
+    "gopi2022.radial_exact": "it draws for one data set and not for its neighbours, and is never called proven",
+    "zhang2022.bftt19_noisy_sgd": "its sensitivity is declared for a record that the batch holds once",
+}
+"""Algorithms without a search, and why."""
 
 
 def test_no_neighbour_changes_a_released_value_by_more_than_declared(searchable_case):
@@ -54,7 +64,7 @@ def test_no_neighbour_changes_a_released_value_by_more_than_declared(searchable_
 
 def test_every_algorithm_whose_plan_says_all_is_searched():
     """Those with a plan that leaks nothing, and on at least one problem with neighbours."""
-    complete = {c.algorithm.id for c in NOISY if not (c.plan.leaks or c.plan.unprotected)}
+    complete = {c.algorithm.id for c in NOISY if not (c.plan.leaks or c.plan.unprotected)} - set(UNSEARCHED)
     assert complete == {c.algorithm.id for c in SHARP} == {c.algorithm.id for c in SEARCHABLE}
     assert {name.partition("-")[0] for name in CAUGHT_LATER} <= complete
 
