@@ -31,7 +31,7 @@ CAUGHT_LATER = {
     "su2023.phased_dp_sgd": (0.49, "a record moves the average of n_i + 1 points, and the last phase has n_i = 1"),
     "zhang2022.fkt20_phased_sgd": (
         0.27,
-        "the same phases, on losses whose gradients differ by half of 2 G: its steps are too long for the sharp records",
+        "the same phases, on losses whose gradients differ by half of 2 G: steps too long for the sharp records",
     ),
     **{
         f"zhang2022.{name}-printed": (0.4, "equation (6) is at least twice what the first record does")
