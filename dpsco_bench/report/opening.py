@@ -29,7 +29,7 @@ TONE_GROUPS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 OPEN_WORDS = "inconclusive, not observable, unproven or only shown"
 BAR, ROW = 0.62, 0.34
 """Height of a bar in rows, and of a row in inches."""
-WIDTH, LEFT, TOP = 5.6, 1.75, 0.32
+WIDTH, LEFT, TOP = 5.8, 2.05, 0.32
 """Inches: narrow enough to be read on a telephone without scrolling; room for names, and for the key."""
 LIGHT = ("#8fd3bd", "#d0d0d0", "#f0f0f0")
 
