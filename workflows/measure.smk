@@ -27,7 +27,8 @@ rule run:
     shell:
         "mv {params.ready} {output} 2> /dev/null || "
         "{DPSCO} worker run --plan {FILES.plan} --claim {wildcards.claim} --job {wildcards.part}.{wildcards.calibration} "
-        "--key {params.key} --calibrations {input.calibrations} --ready {params.ready} --out {output} --log {log}"
+        "--key {params.key} --calibrations {input.calibrations} --cache {FILES.cache} --ready {params.ready} "
+        "--out {output} --log {log}"
 
 
 rule time:

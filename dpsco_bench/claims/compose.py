@@ -86,8 +86,17 @@ def find_claim_id(text: str, known: Collection[str] | None = None) -> str:
     raise InputError("claim", text, "one of " + ", ".join(known))
 
 
-def load_claim(id: str, profile: str = "ci", overrides: Sequence[str] = ()) -> tuple[Claim, dict[str, Any]]:
+def load_claim(
+    id: str, profile: str = "ci", overrides: Sequence[str] = (), settings: Mapping[str, Any] | None = None
+) -> tuple[Claim, dict[str, Any]]:
     """Compose one claim with Hydra.
+
+    Parameters
+    ----------
+    id, profile, overrides
+        What is composed.
+    settings : mapping, optional
+        What the same overrides compose for all claims: one that ships and that no override changes is then only read.
 
     Returns
     -------
@@ -96,6 +105,10 @@ def load_claim(id: str, profile: str = "ci", overrides: Sequence[str] = ()) -> t
         ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``, ``claims``.
     """
     shipped = [f"claim={id.replace('.', '/', 1)}"] if id in claim_ids() else []
+    if settings is not None and shipped and not any("claim" in override.partition("=")[0] for override in overrides):
+        claim = parse_claim(_read_claim(id))
+        _check_errata(claim)
+        return claim, dict(settings)
     config = _compose([*shipped, f"profile={profile}", *overrides])
     load_plugins(config["plugins"])
     if not shipped:
@@ -104,6 +117,15 @@ def load_claim(id: str, profile: str = "ci", overrides: Sequence[str] = ()) -> t
     claim = parse_claim(config["claim"])
     _check_errata(claim)
     return claim, _settings(config)
+
+
+def _read_claim(id: str) -> dict[str, Any]:
+    """The file of a claim that ships."""
+    from omegaconf import OmegaConf
+
+    entry = OmegaConf.to_container(OmegaConf.load(conf_dir() / "claim" / f"{id.replace('.', '/', 1)}.yaml"))
+    assert isinstance(entry, dict)
+    return entry  # type: ignore[return-value]
 
 
 def _check_errata(claim: Claim) -> None:
@@ -144,9 +166,11 @@ def check_profile(profile: str) -> str:
     return profile
 
 
-def claim_plan(id: str, profile: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
+def claim_plan(
+    id: str, profile: str, overrides: Sequence[str] = (), settings: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """One claim's entry of the plan: the claim as data, and the jobs of the parts that the profile measures."""
-    claim, settings = load_claim(id, profile, overrides)
+    claim, settings = load_claim(id, profile, overrides, settings)
     parts = claim.parts_of(profile)
     for part in parts:
         if part.bound:
@@ -169,7 +193,7 @@ def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str]
     """The whole plan of a profile: claims with at least one part in it, and their jobs."""
     settings = plan_settings(profile, overrides)
     ids = claims or [*claim_ids(), *own_claims(settings["claims"])]
-    entries = [claim_plan(id, profile, overrides) for id in ids]
+    entries = [claim_plan(id, profile, overrides, settings) for id in ids]
     boards = [board_plan(load_board(id), profile, settings) for id in (board_ids() if claims is None else ())]
     return {
         "profile": profile,

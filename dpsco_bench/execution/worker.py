@@ -85,7 +85,15 @@ def _named(function: Any, job: Mapping[str, Any]) -> Any:
 
 
 def run_job(
-    plan: Path, claim: str, name: str, key: str, calibrations: Path, ready: Path, out: Path, log: Path | None = None
+    plan: Path,
+    claim: str,
+    name: str,
+    key: str,
+    calibrations: Path,
+    cache: Path,
+    ready: Path,
+    out: Path,
+    log: Path | None = None,
 ) -> None:
     """Run a job and write its result table; leave ready those of other short jobs of its claim.
 
@@ -99,6 +107,8 @@ def run_job(
         What the plan and calibration steps wrote.
     claim, name, key : str
         The job ``<part>.<calibration>`` of a claim, and the key it must have in the plan (see `effective_key`).
+    cache : Path
+        Folder of calibrations by key.
     ready : Path
         Where the table lies if another process made it (`Layout.ready`).
     out, log : Path
@@ -121,7 +131,7 @@ def run_job(
         else:
             _run(job, calibrated, out, log)
     seconds, own = time.monotonic() - start, _work(job, calibrated)
-    for other, found in _others_to_run(entry, name, calibrations.parent, out.parent):
+    for other, found in _others_to_run(entry, name, cache, out.parent):
         work = _work(other, found)
         expected = seconds * work / own if 0.0 < own < math.inf else (math.inf if work else 0.0)
         if time.monotonic() - start + expected <= SHARED_SECONDS:
@@ -146,7 +156,7 @@ def _leave_ready(job: Mapping[str, Any], calibrated: Mapping[str, Any], path: Pa
 
 
 def _others_to_run(
-    entry: Mapping[str, Any], name: str, calibrations: Path, tables: Path
+    entry: Mapping[str, Any], name: str, cache: Path, tables: Path
 ) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
     """The claim's other jobs that are calibrated and have no table yet, with their calibrations."""
     for job in entry["jobs"]:
@@ -156,7 +166,7 @@ def _others_to_run(
         made = table.is_file() and read_metadata(table).get("job", {}).get("key") == job["key"]
         if not made:
             with suppress(InputError):
-                yield job, read_calibrations(calibrations / f"{job_name(job)}.json", job)
+                yield job, read_calibrations(cache / f"{effective_key(job, 'calibration_key')}.json", job)
 
 
 def _work(job: Mapping[str, Any], calibrated: Mapping[str, Any]) -> float:

@@ -158,13 +158,13 @@ BAD = [
     ("worker jump", "jump", "calibrate"),
     ("worker run", "run: ", "required"),
     (
-        "worker run --plan p.json --claim c --out o --job j --key k --calibrations c --ready r",
+        "worker run --plan p.json --claim c --out o --job j --key k --calibrations c --cache k --ready r",
         "p.json",
         "dpsco_bench plan",
     ),
     ("worker judge --plan p.json --claim c --out o --digest d --calibrations c --runs r", "p.json", "dpsco_bench plan"),
     (
-        "worker run --plan plan.json --claim c --out o --job j --key k --calibrations c --ready r",
+        "worker run --plan plan.json --claim c --out o --job j --key k --calibrations c --cache k --ready r",
         "= 'c'",
         "one of mine.only",
     ),
@@ -179,7 +179,7 @@ BAD = [
     ("report --plan table.csv", "plan = table.csv", "dpsco_bench plan"),
     ("figure --plan part.json --claim c --out f", "plan = part.json", "dpsco_bench plan"),
     (
-        "worker run --plan table.csv --claim c --out o --job j --key k --calibrations c --ready r",
+        "worker run --plan table.csv --claim c --out o --job j --key k --calibrations c --cache k --ready r",
         "table.csv",
         "dpsco_bench plan",
     ),

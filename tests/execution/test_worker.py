@@ -59,7 +59,12 @@ def calibrate(files, job) -> None:
 
 
 def run(files, job, **changes) -> None:
-    where = {"calibrations": files.calibrations(job), "ready": files.ready(job), "out": files.run(job)}
+    where = {
+        "calibrations": files.calibrations(job),
+        "cache": files.cache,
+        "ready": files.ready(job),
+        "out": files.run(job),
+    }
     given = {"key": job["key"], **where, **changes}
     worker.run_job(files.plan, CLAIM, job_name(job), **given)
 
@@ -147,7 +152,9 @@ def test_another_key_is_refused(files):
     with pytest.raises(InputError, match="a job that runs something"):
         run(files, jobs_of(files)["privacy.paper"])
     with pytest.raises(InputError, match="one of gd.paper, "):
-        worker.run_job(files.plan, CLAIM, "gd", job["key"], files.calibrations(job), files.ready(job), files.run(job))
+        worker.run_job(
+            files.plan, CLAIM, "gd", job["key"], files.calibrations(job), files.cache, files.ready(job), files.run(job)
+        )
     assert not files.run(job).exists()
 
 
@@ -169,7 +176,7 @@ def test_run_and_time_import_neither_hydra_nor_snakemake_nor_accountant_nor_pand
     common = ["--plan", files.plan, "--claim", CLAIM, "--job", "gd.accounted", "--key", job["key"]]
     common += ["--calibrations", files.calibrations(job)]
     for work, out in (("run", files.run(job)), ("time", files.timing(job))):
-        ready = ["--ready", str(files.ready(job))] if work == "run" else []
+        ready = ["--ready", str(files.ready(job)), "--cache", str(files.cache)] if work == "run" else []
         arguments = ["worker", work, *map(str, common), *ready, "--out", str(out)]
         code = f"import sys\nfrom dpsco_bench.cli.main import main\nassert main({arguments}) == 0\n"
         code += "print(*sorted({name.partition('.')[0] for name in sys.modules}))\n"

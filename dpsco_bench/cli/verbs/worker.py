@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
             continue
         kind.add_argument("--job", required=True, metavar="PART.CALIBRATION", help="name of the job within its claim")
         kind.add_argument("--key", required=True, help="its key (for calibrate: its calibration_key) in the plan")
-        if name == "calibrate":
+        if name in ("calibrate", "run"):
             kind.add_argument("--cache", type=Path, required=True, help="folder of calibrations by key")
         if name == "run":
             kind.add_argument(
@@ -64,7 +64,7 @@ def execute(args: argparse.Namespace) -> int:
         keep_pandas_out()
         which = (args.plan, args.claim, args.job, args.key, args.calibrations)
         if args.work == "run":
-            worker.run_job(*which, args.ready, args.out, args.log)
+            worker.run_job(*which, args.cache, args.ready, args.out, args.log)
         else:
             worker.time_job(*which, args.out, args.log)
     return 0
