@@ -137,6 +137,7 @@ def test_reported(dpsco, monkeypatch):
                 key=job["key"],
                 calibrations=calibrations,
                 ready="ready.parquet",
+                cache="cache",
             )
     folders = {
         "calibrations": files.results / "calibrations/mine.noisy_gd",

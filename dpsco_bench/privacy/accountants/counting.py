@@ -19,7 +19,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 from scipy.special import chdtrc, gammaln, roots_jacobi
 
 from dpsco_bench.privacy.accountants.checks import require_count, require_delta, require_nonnegative
@@ -80,6 +79,8 @@ def counting_epsilon(
     width = survival.deviation
     grid = np.linspace(-width, min(shift, 30.0 * width) + 8.0 * width, _THRESHOLDS)
     best = int(np.argmax([bound(t) for t in grid]))
+    from scipy.optimize import minimize_scalar  # as in `solve.root`
+
     fine = minimize_scalar(
         lambda t: -bound(t), bounds=(grid[max(0, best - 1)], grid[min(best + 1, _THRESHOLDS - 1)]), method="bounded"
     )

@@ -16,10 +16,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.optimize import brentq
 from scipy.special import erfcx, erfinv, log_ndtr, ndtri
 
 from dpsco_bench.privacy.accountants.checks import require_delta, require_nonnegative, require_target
+from dpsco_bench.privacy.accountants.solve import root
 
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 _SQRT_HALF_PI = math.sqrt(0.5 * math.pi)
@@ -204,7 +204,7 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
     """Root of an increasing function; ``low`` itself where rounding has already put the root below it."""
     if function(low) >= 0.0:
         return low
-    return float(brentq(function, low, high, xtol=1e-300, rtol=8.9e-16))
+    return root(function, low, high, 1e-300)
 
 
 def _last_below(value: float, accepted: Callable[[float], bool]) -> float:

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import math
 
-from scipy.optimize import brentq
-
 from dpsco_bench.errors import Refusal
 from dpsco_bench.privacy.accountants.checks import require_count, require_delta, require_nonnegative, require_target
+from dpsco_bench.privacy.accountants.solve import root
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
 
 
@@ -71,7 +70,7 @@ def local_budget(epsilon: float, delta: float, n: int) -> tuple[float, float, fl
         raise Refusal("shuffling", f"n = {n} is too small for the theorem at delta = {delta:g}")
     local = most
     if shuffled_epsilon(most, n, 0.5 * delta) > epsilon:
-        local = float(brentq(lambda e: shuffled_epsilon(e, n, 0.5 * delta) - epsilon, 0.0, most, xtol=1e-15))
+        local = root(lambda e: shuffled_epsilon(e, n, 0.5 * delta) - epsilon, 0.0, most, 1e-15)
     share = _local_delta(local, epsilon, delta, n)
     return local, share, zcdp_rho(local, share)
 
@@ -92,7 +91,7 @@ def epsilon_of(rho: float, delta: float, n: int) -> float:
 
     if most <= 0.0 or excess(0.0) <= 0.0 or excess(most) > 0.0:
         return alone
-    return min(alone, shuffled_epsilon(float(brentq(excess, 0.0, most, xtol=1e-15)), n, 0.5 * delta))
+    return min(alone, shuffled_epsilon(root(excess, 0.0, most, 1e-15), n, 0.5 * delta))
 
 
 def _local_delta(local: float, epsilon: float, delta: float, n: int) -> float:

@@ -38,7 +38,6 @@ import math
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
-from scipy.optimize import brentq
 from scipy.special import gammaln, log_ndtr, logsumexp, ndtri
 
 from dpsco_bench.privacy.accountants import gaussian
@@ -56,7 +55,7 @@ from dpsco_bench.privacy.accountants.losses import (
     rounded_losses,
     transform_rounding,
 )
-from dpsco_bench.privacy.accountants.solve import least_noise
+from dpsco_bench.privacy.accountants.solve import least_noise, root
 
 SCALE_TOLERANCE = 1e-3
 # Fraction of the information, or of epsilon to first order, that rounding may cost.
@@ -274,4 +273,4 @@ def _vanishing_epsilon(shift: float, steps: int, rate: float, delta: float) -> f
     if excess(0.0) <= 0.0:
         return 0.0
     high = float(means.max() + 40.0 * deviations.max())
-    return float(brentq(excess, 0.0, high, rtol=1e-12, xtol=1e-9)) if excess(high) < 0.0 else 0.0
+    return root(excess, 0.0, high, xtol=1e-9, rtol=1e-12) if excess(high) < 0.0 else 0.0

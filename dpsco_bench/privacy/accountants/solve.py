@@ -9,6 +9,13 @@ MAX_EVALUATIONS = 100
 _LONGEST_STEP = 1.5
 
 
+def root(function: Callable[[float], float], low: float, high: float, xtol: float, rtol: float = 8.9e-16) -> float:
+    """Root of a function that changes its sign between two points, by Brent's method."""
+    from scipy.optimize import brentq  # takes longer to import than judging or drawing a claim
+
+    return float(brentq(function, low, high, xtol=xtol, rtol=rtol))
+
+
 def least_noise(
     epsilon_of: Callable[[float], float], target: float, start: float, tolerance: float, floor: float = 1e-300
 ) -> float:

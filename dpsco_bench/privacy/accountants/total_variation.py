@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from dpsco_bench.privacy.accountants import gaussian
 from dpsco_bench.privacy.accountants.checks import require_delta
+from dpsco_bench.privacy.accountants.solve import root
 
 
 def accountant_name() -> str:
@@ -45,4 +45,4 @@ def total_epsilon(t: float, tau: float, delta: float) -> float:
         return math.nan
     if total_delta(t, lowest, tau) >= delta:
         return lowest
-    return float(brentq(lambda e: total_delta(t, e, tau) - delta, 0.0, lowest, xtol=1e-14, rtol=8.9e-16))
+    return root(lambda e: total_delta(t, e, tau) - delta, 0.0, lowest, 1e-14)

@@ -18,9 +18,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.optimize import brentq
-
 from dpsco_bench.privacy.accountants.checks import require_delta, require_nonnegative, require_target
+from dpsco_bench.privacy.accountants.solve import root
 
 # Least ln(a - 1) that is looked at: its rho is 1e260.
 _LEAST = -300.0
@@ -96,4 +95,4 @@ def _epsilon_at(x: float, delta: float) -> float:
 def _order(function: Callable[[float], float], delta: float) -> float:
     """Root of a decreasing function of ``x = ln(a - 1)``; at ``a = 1/delta`` rho is zero and epsilon below zero."""
     most = math.log1p(-delta) - math.log(delta)
-    return most if function(most) >= 0.0 else float(brentq(function, _LEAST, most, xtol=1e-14, rtol=8.9e-16))
+    return most if function(most) >= 0.0 else root(function, _LEAST, most, 1e-14)
