@@ -28,6 +28,10 @@ PAPER_COLOURS = {
 OTHER_COLOUR, TRIVIAL_COLOUR = "#999999", "#bdbdbd"
 PALEST = 0.18
 """Share of its colour that a tile keeps where the margin is 0."""
+TIED = 0.45
+"""Largest share of its colour that the tile of a tie keeps: its margin is in doubt, and its text stands on hatches."""
+DARK = 0.45
+"""Luminance below which the text of a tile is white."""
 WORDS = "colour: the winner's paper, paler where its margin over the runner-up is smaller; hatched: a tie"
 
 
@@ -87,9 +91,15 @@ def _tile(axes: Axes, row: Row, x: int, y: int, columns: int) -> None:
     if tie:
         axes.add_patch(Rectangle((x, y), 1, 1, fill=False, hatch="////", edgecolor="#ffffff", linewidth=0))
     size = 6.2 if columns <= 3 else 4.6
+    ink = "white" if _luminance(tile_colour(row)) < DARK else INK
     axes.text(
-        x + 0.5, y + 0.5, tile_text(row), ha="center", va="center", size=size, color=INK, linespacing=1.15, clip_on=True
+        x + 0.5, y + 0.5, tile_text(row), ha="center", va="center", size=size, color=ink, linespacing=1.15, clip_on=True
     )
+
+
+def _luminance(colour: tuple[float, float, float]) -> float:
+    red, green, blue = colour
+    return 0.299 * red + 0.587 * green + 0.114 * blue
 
 
 def tile_colour(row: Row) -> tuple[float, float, float]:
@@ -98,6 +108,8 @@ def tile_colour(row: Row) -> tuple[float, float, float]:
     colour = to_rgb(TRIVIAL_COLOUR if paper == TRIVIAL else PAPER_COLOURS.get(paper, OTHER_COLOUR))
     margin = float(row["margin"]) if is_number(row["margin"]) else 0.0
     share = PALEST + (1.0 - PALEST) * min(1.0, max(0.0, margin))
+    if len(row["tied"]) > 1:
+        share = min(share, TIED)
     red, green, blue = (1.0 - share * (1.0 - part) for part in colour)
     return red, green, blue
 
