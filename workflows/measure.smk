@@ -25,7 +25,7 @@ rule run:
     resources: gpu=flow.gpus
     message: "run {wildcards.claim} {wildcards.part} [{wildcards.calibration}]"
     shell:
-        "mv {params.ready} {output} 2> /dev/null || "
+        "mv {params.ready}.log {log} 2> /dev/null || true; mv {params.ready} {output} 2> /dev/null || "
         "{DPSCO} worker run --plan {FILES.plan} --claim {wildcards.claim} --job {wildcards.part}.{wildcards.calibration} "
         "--key {params.key} --calibrations {input.calibrations} --cache {FILES.cache} --ready {params.ready} "
         "--out {output} --log {log}"

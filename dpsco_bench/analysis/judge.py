@@ -211,18 +211,22 @@ class ClaimJudge:
 
     def _privacy(self, part: Part, calibration: str) -> Verdict:
         cells = self.evidence(part.id, calibration)
-        withheld = ""
-        if part.quantity != LAW and any(c.calibrated["privacy_status"] == "target_law_only" for c in cells):
-            withheld = "target_law_only: the proof asks for an exact minimiser"
+        withheld, of_the_law = "", part.quantity == LAW
+        law_only = any(cell.calibrated["privacy_status"] == "target_law_only" for cell in cells)
+        if law_only:
+            withheld = "target_law_only: the proof asks for an exact " + ("draw" if of_the_law else "minimiser")
         if any(cell.context.constants.status == "nominal" for cell in cells):
             withheld = "the Lipschitz constant is nominal"
-        of_the_law = part.quantity == LAW
-        return privacy_verdict(
+        verdict = privacy_verdict(
             [cell.number(LAW if of_the_law else "epsilon_real") for cell in cells],
             ["exact" if of_the_law else cell.calibrated["epsilon_real_kind"] for cell in cells],
             [cell.entry["epsilon"] for cell in cells],
             unproven=withheld,
         )
+        if not (of_the_law and law_only):
+            return verdict
+        word = f"unproven (target law {verdict.epsilon_real:.3g})"
+        return replace(verdict, verdict=word, epsilon_real=np.nan, epsilon_real_kind="")
 
     def _complexity(self, part: Part, calibration: str) -> Verdict:
         cells = self._used_cells(part, calibration)

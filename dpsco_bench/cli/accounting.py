@@ -90,7 +90,9 @@ def sentences(report: Mapping[str, Any]) -> list[str]:
         said.append(f"{calibration}: {entry['refused'] or 'accountant ' + entry['accountant']}.")
         if entry["sampler_status"]:
             known = (entry["epsilon_real"], entry["epsilon_law"], entry["tau"])
-            said.append(f"{calibration}: {draw_statement(entry['sampler_status'], *known, report['delta'])}.")
+            nominal = report["constants"]["status"] == "nominal"
+            drawn = draw_statement(entry["sampler_status"], *known, report["delta"], nominal)
+            said.append(f"{calibration}: {drawn}.")
         said += [f"{calibration}: {remark}." for remark in [*(entry["leaks"] or []), *(entry["warnings"] or [])]]
     if report["constants"]["status"] == "nominal":
         said.append("The problem's constants are nominal (declared, not true everywhere): nothing on it is proven.")

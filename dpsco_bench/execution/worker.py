@@ -127,6 +127,8 @@ def run_job(
     start = time.monotonic()
     with key_lock(_lock_of(ready), wait=True):
         if ready.is_file():
+            if log is not None and _log_of(ready).is_file():
+                _log_of(ready).replace(log)
             ready.replace(out)
         else:
             _run(job, calibrated, out, log)
@@ -136,11 +138,16 @@ def run_job(
         expected = seconds * work / own if 0.0 < own < math.inf else (math.inf if work else 0.0)
         if time.monotonic() - start + expected <= SHARED_SECONDS:
             with suppress(DpscoError):
-                _leave_ready(other, found, ready.with_name(f"{job_name(other)}.{effective_key(other)}.parquet"), log)
+                _leave_ready(other, found, ready.with_name(f"{job_name(other)}.{effective_key(other)}.parquet"))
 
 
 def _lock_of(path: Path) -> Path:
     return path.with_name(f".{path.stem}.lock")
+
+
+def _log_of(path: Path) -> Path:
+    """Log beside a table that waits: Snakemake empties the job's own one when the job starts."""
+    return path.with_name(f"{path.name}.log")
 
 
 def _run(job: Mapping[str, Any], calibrated: Mapping[str, Any], out: Path, log: Path | None) -> None:
@@ -148,11 +155,11 @@ def _run(job: Mapping[str, Any], calibrated: Mapping[str, Any], out: Path, log: 
         write_table(_named(lambda given: execute(given, calibrated, progress.progress), job), out)
 
 
-def _leave_ready(job: Mapping[str, Any], calibrated: Mapping[str, Any], path: Path, log: Path | None) -> None:
+def _leave_ready(job: Mapping[str, Any], calibrated: Mapping[str, Any], path: Path) -> None:
     """Run another process's job, unless that or a third one is at it."""
     with key_lock(_lock_of(path), wait=False) as mine:
         if mine and not path.is_file():
-            _run(job, calibrated, path, log and log.with_name(f"{job_name(job)}.log"))
+            _run(job, calibrated, path, _log_of(path))
 
 
 def _others_to_run(

@@ -56,7 +56,12 @@ def privacy_status(
 
 
 def draw_statement(
-    sampler_status: str, epsilon_real: float | None, epsilon_law: float | None, tau: float | None, delta: float
+    sampler_status: str,
+    epsilon_real: float | None,
+    epsilon_law: float | None,
+    tau: float | None,
+    delta: float,
+    nominal: bool = False,
 ) -> str:
     """What may be said of a drawn output, in words; a draw without a proof is never given a bare (epsilon, delta).
 
@@ -68,11 +73,16 @@ def draw_statement(
         As the accountant gave them; None stands for NaN.
     delta : float
         Of the claim.
+    nominal : bool
+        Whether the constants are only declared, so that nothing on them is proven.
 
     References
     ----------
     Chapter gopi2022, section 2.0.
     """
+    if nominal:
+        said = draw_statement(sampler_status, epsilon_real, epsilon_law, tau, delta)
+        return f"NOT proven private, as the constants are only declared; if they held: {said}"
     law = (
         "the target law is not private"
         if epsilon_law is None

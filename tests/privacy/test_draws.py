@@ -112,6 +112,8 @@ def test_no_draw_without_a_proof_is_given_a_bare_epsilon():
     assert said == "the target law is (1.72, 1e-06)-DP; this run is NOT proven private"
     assert draw_statement("target_law_only", None, None, None, 1e-6).endswith("NOT proven private")
     assert draw_statement("exact", 1.0, 1.0, 0.0, 1e-6) == "(1, 1e-06)-DP (real arithmetic)"
+    declared = draw_statement("exact", 1.0, 1.0, 0.0, 1e-6, nominal=True)
+    assert declared.startswith("NOT proven private, as the constants are only declared")
     assert draw_statement("proven_tv", 1.0, 0.96, 1.34e-7, 1e-6) == "(1, 1e-06)-DP, tau = 1.34e-07"
     assert draw_statement("proven_tv", math.nan, 0.96, 5e-7, 1e-6).endswith("no epsilon reaches delta")
 

@@ -146,4 +146,4 @@ def _drawn(summary: Mapping[str, Any]) -> str:
     from dpsco_bench.privacy.ledger import draw_statement
 
     known = (summary["epsilon_real"], summary["epsilon_law"], summary["tau"], summary["delta"])
-    return draw_statement(summary["sampler_status"], *known)
+    return draw_statement(summary["sampler_status"], *known, nominal=summary["privacy_status"] == "unproven")
