@@ -79,6 +79,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         print(f"dpsco: not enough memory: {' '.join(str(error).split())}", file=sys.stderr)
         return BAD_INPUT
+    except Exception as error:
+        own = _own_files()
+        if not own or os.environ.get(DEBUG):
+            raise
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        print(
+            f"dpsco: plugins = {own}: failed, or what it returned did: {what} ({DEBUG}=1 shows where)", file=sys.stderr
+        )
+        return BAD_INPUT
     except KeyboardInterrupt:
         print("dpsco: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -86,6 +95,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader (head, a pager) has gone; without this the interpreter would complain again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _own_files() -> str:
+    """The user's plugins that are in use, empty without any: their code, or what it returned, may then have failed."""
+    own = (module for name, module in sys.modules.items() if name.startswith("dpsco_plugin_"))
+    return ", ".join(str(module.__file__) for module in own)
 
 
 def _dispatch(arguments: list[str]) -> int:

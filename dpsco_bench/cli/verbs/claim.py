@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from dpsco_bench.cli.options import add_json, add_plugins
@@ -14,6 +15,10 @@ EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 data.root=da
 A claim of one's own is given by its file: dpsco claim my_claim.yaml --plugin my_method.py
 Finished jobs are kept under results/cache, so an interrupted claim resumes. A claim that does not hold is a result:
 the exit code is 0 whatever the verdict."""
+
+
+WRONG_REASONS = ("schedule alone gives", "calibration not private")
+"""How remarks begin that qualify a match (`analysis.verdicts.wrong_reason_notes`)."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,12 +48,22 @@ def execute(args: argparse.Namespace) -> int:
             _say(f"{entry['claim']['id']}: nothing to measure in profile {args.profile}")
         rows += found
         privacy = {} if args.json else privacy_texts(entry, cache)
-        shown += [_with_privacy(row, privacy.get((row["part"], row["calibration"]))) for row in found]
+        parts = {part["id"]: part for part in entry["claim"]["parts"]}
+        for row in found:
+            text = privacy.get((row["part"], row["calibration"]))
+            shown.append({**_with_privacy(row, text), "qualified": qualified(row, parts[row["part"]])})
     if args.json:
         print_json(rows)
     else:
         _print(shown)
     return 0
+
+
+def qualified(row: Mapping[str, Any], part: Mapping[str, Any]) -> bool:
+    """Whether a match is one for another reason than claimed, by what its remarks say."""
+    reservation = (part.get("reservations") or {}).get(row["calibration"])
+    said = any(note.startswith(WRONG_REASONS) or note == reservation for note in row["notes"])
+    return said and row["verdict"].partition(" ")[0] == "match"
 
 
 def _with_privacy(row: dict[str, Any], text: str | None) -> dict[str, Any]:
