@@ -1,12 +1,13 @@
 """The observer of online-to-batch rounds: its sums against a loop that keeps everything, and bounds that can fail."""
 
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.observers.zhang2022 import BLOCK_ROUNDS, Observer
+from dpsco_bench.execution.observers.zhang2022 import BLOCK_ROUNDS, Observer, remembered_rounding
 from dpsco_bench.execution.run import make_objective, run_block
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.problems.objective import Objective
@@ -145,3 +146,19 @@ def test_parameter_free_runs_note_theorem_10():
     assert (notes["theorem10"] >= notes["regularised_regret"]).all() and (notes["clips"] == 0).all()
     assert (notes["largest_loss"] > 0).all() and (notes["largest_loss"] < 1).all()
     assert (notes["moved"] >= 0).all()
+
+
+@pytest.mark.parametrize(("n", "k"), [(512, 1), (4096, 3)])
+def test_the_room_for_rounding_covers_that_of_the_weighted_average(n, k):
+    """Of iterates that all lie at one point but the first: in exact arithmetic ``bsum_n ||x_n - w||`` is 1."""
+    x, total = 0.0, 1.0
+    for t in range(2, n + 1):
+        total += float(t) ** k
+        x += (1.0 / 3.0 - x) * (float(t) ** k / total)
+    exact = Fraction(0)
+    weight = Fraction(1)
+    for t in range(2, n + 1):
+        weight += t**k
+        exact += Fraction(t**k)
+    exact = exact / weight * Fraction(1.0 / 3.0)
+    assert abs(Fraction(x) - exact) <= remembered_rounding(n, k)

@@ -130,7 +130,8 @@ class Observer(RoundObserver):
     def _note_sides(self, objective: Objective, output: Array) -> None:
         sums, learner, n, c = self._sums, self._last["learner"], objective.n, objective.problem.constants
         total_weight = float(np.sum(np.arange(1, n + 1, dtype=np.float64) ** learner.setting.k))
-        room = ROUNDING * (sums["_size"] + total_weight * c.lipschitz * c.diameter)
+        scale = total_weight * c.lipschitz * c.diameter
+        room = ROUNDING * (sums["_size"] + scale) + remembered_rounding(n, learner.setting.k) * scale
         start = to_numpy(objective.start)
         objective.note("moved", np.linalg.norm(output - start, axis=-1) / np.linalg.norm(self._best - start, axis=-1))
         strongly_convex = learner.regulariser == "strongly_convex"
@@ -153,6 +154,14 @@ class Observer(RoundObserver):
         if strongly_convex:
             gain = 0.125 * learner.setting.strong_convexity * sums["_squares"]
             objective.note("lemma7", regularised + sums["_left"] - gain + room)
+
+
+def remembered_rounding(n: int, k: float) -> float:
+    """Largest relative error of x_n by rounding: a step makes two units, and x_n remembers the last ``n/(k + 1)``.
+
+    ``x_t = (1 - beta_t/bsum_t) x_{t-1} + ...`` shrinks earlier errors by ``bsum_t/bsum_n``, whose sum over t that is.
+    """
+    return float(2.0 * np.finfo(np.float64).eps * n / (k + 1.0))
 
 
 def _population_gradient(objective: Objective, x: Array) -> Array:
