@@ -181,7 +181,8 @@ def test_missing_keys_of_a_claim(key):
 
 
 def test_rates_have_rows_without_noise_whatever_they_judge():
-    parse_claim(changed(parts=[PART, {**USER, "calibrations": ["paper", "none"]}]))
+    claim = parse_claim(changed(parts=[PART, {**USER, "calibrations": ["paper", "none"]}]))
+    assert claim.part(USER["id"]).calibrations == ["paper", "none"]
 
 
 def test_kinds_that_run_may_judge_the_rows_of_others():

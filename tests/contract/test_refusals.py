@@ -75,22 +75,22 @@ def cell(algorithm_id, **keywords):
 
 @pytest.mark.parametrize("epsilon", [0, -1.0, math.inf, math.nan, "1", None, True])
 def test_epsilon(algorithm_id, epsilon):
-    refused("^epsilon = .*: must be a finite number > 0", cell, algorithm_id, epsilon=epsilon)
+    assert refused("^epsilon = .*: must be a finite number > 0", cell, algorithm_id, epsilon=epsilon)
 
 
 @pytest.mark.parametrize("delta", [0, 1, 1.5, -1e-5, math.nan, "1e-5", None])
 def test_delta(algorithm_id, delta):
-    refused(r"^delta = .*: must be in \(0, 1\)", cell, algorithm_id, delta=delta)
+    assert refused(r"^delta = .*: must be in \(0, 1\)", cell, algorithm_id, delta=delta)
 
 
 @pytest.mark.parametrize("value", [0, -3, 2.5, "24", True])
 def test_number_of_records_and_dimension(algorithm_id, value):
     for key in ("n", "d"):
-        refused(f"^{key} = .*: must be an integer >= 1", cell, algorithm_id, **{key: value})
+        assert refused(f"^{key} = .*: must be an integer >= 1", cell, algorithm_id, **{key: value})
         entry = get_algorithm(algorithm_id)
         sizes = {"n": 24, "d": 3, key: value}
         variant = next(iter(entry.variants))
-        refused(f"^{key} = ", entry.plan, legal(entry), sizes["n"], sizes["d"], PrivacySpec(1.0, 1e-5), variant)
+        assert refused(f"^{key} = ", entry.plan, legal(entry), sizes["n"], sizes["d"], PrivacySpec(1.0, 1e-5), variant)
 
 
 def test_undefined_combinations(algorithm_id):
@@ -137,7 +137,9 @@ def test_counts_below_one(algorithm_id):
     for key in integer_options(entry):
         for value in (0, -2):
             for variant in entry.variants:
-                refused(f"{key}", entry.plan, legal(entry), 24, 3, PrivacySpec(1.0, 1e-5), variant, **{key: value})
+                assert refused(
+                    f"{key}", entry.plan, legal(entry), 24, 3, PrivacySpec(1.0, 1e-5), variant, **{key: value}
+                )
 
 
 def test_problems_without_the_needed_properties(algorithm_id):
@@ -157,12 +159,12 @@ def test_problems_without_the_needed_properties(algorithm_id):
 
 
 def test_unknown_ids():
-    refused("^algorithm = 'wang2017.nothing': must be one of ", get_algorithm, "wang2017.nothing")
-    refused("^algorithm = 'nothing'", get_algorithm, "nothing")
-    refused(
+    assert refused("^algorithm = 'wang2017.nothing': must be one of ", get_algorithm, "wang2017.nothing")
+    assert refused("^algorithm = 'nothing'", get_algorithm, "nothing")
+    assert refused(
         "^problem = 'nothing': must be one of ", lambda: cell(list_algorithms()[0], problem="nothing").problem_entry
     )
-    refused("^cell key = 'speed'", Cell.from_json, {"speed": 1})
+    assert refused("^cell key = 'speed'", Cell.from_json, {"speed": 1})
 
 
 def test_every_option_has_a_default(algorithm_id):
