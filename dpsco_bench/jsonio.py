@@ -127,7 +127,7 @@ def loads(text: str) -> Any:
         If the text is not JSON; the tokens ``NaN`` and ``Infinity`` are not JSON.
     """
     try:
-        return _restore(json.loads(text, parse_constant=_refuse))
+        return restore(json.loads(text, parse_constant=_refuse))
     except json.JSONDecodeError as error:
         raise InputError("json", f"line {error.lineno}: {error.msg}", "valid JSON") from None
 
@@ -136,13 +136,14 @@ def _refuse(token: str) -> Any:
     raise InputError("json", token, 'null for NaN and "inf" for infinity')
 
 
-def _restore(value: Any) -> Any:
+def restore(value: Any) -> Any:
+    """What `loads` makes of plain JSON values: the strings ``"inf"`` and ``"-inf"`` become floats."""
     if isinstance(value, str):
         return _INFINITIES.get(value, value)
     if isinstance(value, list):
-        return [_restore(item) for item in value]
+        return [restore(item) for item in value]
     if isinstance(value, dict):
-        return {key: _restore(item) for key, item in value.items()}
+        return {key: restore(item) for key, item in value.items()}
     return value
 
 

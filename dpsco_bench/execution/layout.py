@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.jsonio import loads
+from dpsco_bench.jsonio import loads, restore
 
 
 def job_name(job: Mapping[str, Any]) -> str:
@@ -118,6 +118,24 @@ class Layout:
         return self.figures / f"{claim}.{suffix}"
 
 
+def read_plan(plan: Path, only: str = "") -> dict[str, Any]:
+    """A plan; with ``only``, the id of a claim or leaderboard, nothing is left of it but that one entry.
+
+    Raises
+    ------
+    InputError
+        If there is no such plan, or the plan has no such claim.
+    """
+    found = read_plan_text(plan)
+    if only:
+        ids = [entry["claim"]["id"] for entry in planned_entries(found)]
+        if only not in ids:
+            raise InputError(f"claim of {plan}", only, "one of " + ", ".join(ids))
+        for kind in ("claims", "boards"):
+            found[kind] = [entry for entry in found.get(kind, ()) if entry["claim"]["id"] == only]
+    return restore(found)
+
+
 def read_entry(plan: Path, claim: str) -> dict[str, Any]:
     """The entry ``{"claim": ..., "jobs": [...]}`` of a claim or leaderboard in a plan.
 
@@ -126,11 +144,7 @@ def read_entry(plan: Path, claim: str) -> dict[str, Any]:
     InputError
         If there is no such plan, or the plan has no such claim.
     """
-    entries = planned_entries(read_plan_text(plan))
-    for entry in entries:
-        if entry["claim"]["id"] == claim:
-            return loads(json.dumps(entry))
-    raise InputError(f"claim of {plan}", claim, "one of " + ", ".join(entry["claim"]["id"] for entry in entries))
+    return planned_entries(read_plan(plan, claim))[0]
 
 
 def planned_entries(plan: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.model import RISK, UNQUANTIFIED
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.layout import job_name, read_plan_text
+from dpsco_bench.execution.layout import job_name, read_plan
 from dpsco_bench.execution.plugins import job_plugins, load_plugins
 from dpsco_bench.execution.present import present_results
 from dpsco_bench.execution.results import read_table
@@ -215,7 +215,7 @@ class Inputs:
                 yield claim, job
 
 
-def read_inputs(plan_path: Path, profile: str = "") -> Inputs:
+def read_inputs(plan_path: Path, profile: str = "", only: str = "") -> Inputs:
     """Read a plan and load its plugins; results are looked for beside it.
 
     Parameters
@@ -224,14 +224,15 @@ def read_inputs(plan_path: Path, profile: str = "") -> Inputs:
         ``results/<profile>/plan.json``.
     profile : str
         Checked against the plan if given.
+    only : str
+        Id of the one claim or leaderboard to read; empty for all.
 
     Raises
     ------
     InputError
-        If it is not a plan, or that of another profile.
+        If it is not a plan, that of another profile, or one without ``only``.
     """
-    read_plan_text(plan_path)  # refuses what is no plan
-    plan = loads(plan_path.read_text(encoding="utf-8"))
+    plan = read_plan(plan_path, only)
     if profile and plan["profile"] != profile:
         raise InputError("profile", profile, f"{plan['profile']}, the profile of {plan_path}")
     load_plugins(job_plugins(job for entry in plan["claims"] for job in entry["jobs"]))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import print_json
+from dpsco_bench.cli.pandas_free import keep_pandas_out
 
 SUMMARY = "figure of a claim, as SVG and PDF"
 FORMATS = ("svg", "pdf")
@@ -23,12 +24,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the figures."""
+    keep_pandas_out()
     from dpsco_bench.report.figures import write_figures
     from dpsco_bench.report.inputs import read_inputs
 
-    files = [
-        f"{path}.{suffix}" for path in write_figures(read_inputs(args.plan), args.claim, args.out) for suffix in FORMATS
-    ]
+    written = write_figures(read_inputs(args.plan, only=args.claim), args.claim, args.out)
+    files = [f"{path}.{suffix}" for path in written for suffix in FORMATS]
     if args.json:
         print_json(files)
     else:

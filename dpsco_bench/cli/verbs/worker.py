@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.cli.pandas_free import keep_pandas_out
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import has_run, job_name, read_calibrations, read_entry
 
@@ -56,39 +56,19 @@ def execute(args: argparse.Namespace) -> int:
     """Do the job."""
     from dpsco_bench.execution import worker
 
+    if args.work != "calibrate":  # which reads no tables
+        keep_pandas_out()
     if args.work == "calibrate":
         worker.calibrate(args.plan, args.claim, args.job, args.key, args.cache, args.out, args.log)
     elif args.work in FROM_TABLES:
         conclude(args)
     else:
-        keep_pandas_out()
         which = (args.plan, args.claim, args.job, args.key, args.calibrations)
         if args.work == "run":
             worker.run_job(*which, args.cache, args.ready, args.out, args.log)
         else:
             worker.time_job(*which, args.out, args.log)
     return 0
-
-
-def keep_pandas_out() -> None:
-    """Let pyarrow find no pandas when it first looks.
-
-    It imports pandas, if there is one, only to ask whether the values it is given are pandas objects. Ours never are,
-    and the import would take a third of a short job.
-    """
-    import pyarrow
-
-    class Absent:
-        @staticmethod
-        def find_spec(name: str, path: Any = None, target: Any = None) -> None:
-            if name == "pandas":
-                raise ModuleNotFoundError(name, name=name)
-
-    sys.meta_path.insert(0, Absent)
-    try:
-        pyarrow.array([0])
-    finally:
-        sys.meta_path.remove(Absent)
 
 
 def conclude(args: argparse.Namespace) -> None:
