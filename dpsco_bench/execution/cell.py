@@ -102,6 +102,12 @@ class Cell:
         """What names the data streams: neither algorithm, privacy, calibration nor signal."""
         return _canonical(data=self.problem, options=self._data_options(), n=self.n, d=self.problem_entry.dimension)
 
+    def objective_key(self, data_set: int) -> str:
+        """What names objective and data: all options of the problem, and what a family of them reads of the cell."""
+        options, place = self.problem_options, (self.n, self.d, float(self.epsilon), float(self.delta))
+        family = type(self.problem_entry).at is not Problem.at
+        return _canonical(problem=self.problem, options=options, at=place if family else place[:2], data_set=data_set)
+
     def run_key(self, data_set: int) -> str:
         """What names the noise streams: neither calibration, variant nor schedule, hence common random numbers."""
         return _canonical(

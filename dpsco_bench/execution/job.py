@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow as pa
 from dpsco_bench.execution.cell import Cell, located, without_places
 from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, NO_LAW, ROUNDED, build_block, join_blocks
+from dpsco_bench.execution.reuse import Reuse
 from dpsco_bench.execution.run import BLOCK_SCORES, Trace, make_objective, replicate_blocks, run_block
 from dpsco_bench.execution.signals import signal_groups
 
@@ -46,11 +48,11 @@ def execute(
     if job.get("skipped"):
         return join_blocks([], {"job": {"skipped": job["skipped"]}, "calibrations": {}})
     tables: list[pa.Table] = []
-    done = 0
+    done, reuse = 0, Reuse(job["seed"])
     entries = zip(job["cells"], calibrations["cells"], strict=True)
     for group in signal_groups(entry for entry in entries if "refused" not in entry[1]):
         cells = [located(entry, job["data_root"]) for entry, _ in group]
-        make = _closed_form if job.get("evaluation") == "closed_form" else _run
+        make = _closed_form if job.get("evaluation") == "closed_form" else partial(_run, reuse=reuse)
         for cell, (_, calibrated), found in zip(cells, group, make(job, cells, group[0][1]), strict=True):
             columns = _cell_columns(job, cell, calibrated)
             tables.extend(build_block(_merged(columns, block)) for block in found)
@@ -107,24 +109,31 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else float(value)
 
 
-def _run(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapping[str, Any]) -> list[list[Block]]:
+def _run(
+    job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapping[str, Any], reuse: Reuse
+) -> list[list[Block]]:
     """Rows of each cell of a group, at as many signals at once as memory allows (one, where the problem says so)."""
     problem = cells[0].problem_entry
     row_size = problem.row_size(cells[0].n)
     several = cells[0].signal is not None and problem.with_signals(np.array([cells[0].signal])) is not None
     size = max(1, BLOCK_SCORES // row_size) if several else 1
     chunks = [cells[first : first + size] for first in range(0, len(cells), size)]
-    return [blocks for chunk in chunks for blocks in _run_chunk(job, chunk, calibrated, row_size, several)]
+    return [blocks for chunk in chunks for blocks in _run_chunk(job, chunk, calibrated, row_size, several, reuse)]
 
 
 def _run_chunk(
-    job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapping[str, Any], row_size: int, several: bool
+    job: Mapping[str, Any],
+    cells: Sequence[Cell],
+    calibrated: Mapping[str, Any],
+    row_size: int,
+    several: bool,
+    reuse: Reuse,
 ) -> list[list[Block]]:
     found: list[list[Block]] = [[] for _ in cells]
     cell = cells[0]
     signals = [float(other.signal) for other in cells if other.signal is not None] if several else []
     for data_set in range(job["data_sets"]):
-        data = cell.draw_data(job["seed"], data_set)
+        data = reuse.data(cell, data_set)
         for first, count in replicate_blocks(row_size * len(cells), job["replicates"]):
             trace = run_block(
                 cell,
@@ -140,6 +149,7 @@ def _run_chunk(
                 record=job.get("record"),
                 signals=signals,
                 rounds=job.get("rounds", ""),
+                reuse=reuse,
             )
             for number, blocks in enumerate(found):
                 part = slice(number * count, (number + 1) * count)

@@ -15,6 +15,7 @@ from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.measures import Measure, get_measure
+from dpsco_bench.execution.reuse import Reuse
 from dpsco_bench.execution.rounds import RoundObserver, get_round_observer
 from dpsco_bench.execution.signals import SharedNoise
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -105,12 +106,13 @@ def run_block(
     signals: Sequence[float] = (),
     mechanism: MechanismFactory | None = None,
     rounds: str = "",
+    reuse: Reuse | None = None,
 ) -> Trace:
     """Run replicates ``first_replicate .. first_replicate + replicates - 1`` of a cell on one data set.
 
     With ``signals`` at each of these signal strengths at once, in place of the cell's own; the rows of the trace are
     then signal-major, and a ``mechanism`` has to serve all of them. ``rounds`` names an
-    observer of the rounds in place of the algorithm's own.
+    observer of the rounds in place of the algorithm's own. ``reuse`` lends the minimum over data that replicates share.
 
     Raises
     ------
@@ -127,6 +129,9 @@ def run_block(
     where = (root_seed, data_set, first_replicate, replicates)
     seen = get_round_observer(rounds or cell.algorithm_entry.rounds)
     objective = make_objective(cell, data, where, xp, dtype, checkpoints if watched else None, signals, seen)
+    lent = None if signals or cell.problem_entry.draws_per_replicate else reuse
+    if lent is not None:
+        objective.minimum = lent.minimum(cell, data_set)
     make = mechanism or (partial(SharedNoise, len(signals)) if signals else Mechanism)
     source = make(plan, scales, cell.run_key(data_set), root_seed, first_replicate, replicates, xp, dtype)
     start_risk = _start_risks(measure, objective, replicates)
@@ -139,6 +144,8 @@ def run_block(
     final = to_numpy(output)
     if not (np.isfinite(risk).all() and np.isfinite(final).all()):
         raise NumericalFailure(f"non-finite iterates: {describe(cell, calibration)}")
+    if lent is not None:
+        lent.keep_minimum(cell, data_set, objective.minimum)
     evaluations = np.stack(checkpoints.evaluations, axis=1)
     said = (objective.certificate, objective.notes, objective.demoted, objective.rounded)
     return Trace(final, risk, evaluations, start_risk, *said)

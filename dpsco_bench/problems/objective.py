@@ -48,6 +48,8 @@ class Objective:
         The feasible set; None for the whole space.
     certificate : float or None
         The largest norm of the gradient at an exact minimiser that was asked for, relative to what it balances.
+    minimum : float, array or None
+        min F, once it was needed; whoever knows it may set it before.
     notes : dict of str to array (R,)
         What the run noted about itself (see `note`): the extras of its result rows.
     demoted : array (R,) of bool
@@ -81,7 +83,7 @@ class Objective:
         self.notes: dict[str, np.ndarray] = {}
         self.demoted = np.zeros(replicates, dtype=bool)
         self.rounded = np.zeros(replicates, dtype=bool)
-        self._optimal_risk: float | np.ndarray | None = None
+        self.minimum: float | np.ndarray | None = None
 
     @property
     def constants(self) -> Constants:
@@ -213,6 +215,6 @@ class Objective:
         excess = self.problem.excess_risk(x, self._risk_data)
         if excess is not None:
             return to_numpy(excess).astype(np.float64)
-        if self._optimal_risk is None:
-            self._optimal_risk = self.problem.optimal_risk(self.host_data)
-        return to_numpy(self.problem.risk(x, self._risk_data)).astype(np.float64) - self._optimal_risk
+        if self.minimum is None:
+            self.minimum = self.problem.optimal_risk(self.host_data)
+        return to_numpy(self.problem.risk(x, self._risk_data)).astype(np.float64) - self.minimum
