@@ -53,7 +53,7 @@ include: "workflows/claims.smk"
 
 onstart:
     with one_line():
-        flow.lock.acquire()
+        flow.start()
     lift_rate_limit(workflow)
 
 

@@ -13,7 +13,7 @@ rule judge:
     shell:
         "{DPSCO} worker judge --plan {FILES.plan} --claim {wildcards.claim} --digest {params.digest} "
         "--calibrations {FILES.results}/calibrations/{wildcards.claim} --runs {FILES.results}/runs/{wildcards.claim} "
-        "--out {output} --log {log}"
+        "--out {output} --log {log} {flow.draw}"
 
 
 rule verdicts:

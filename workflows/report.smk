@@ -9,11 +9,13 @@ rule figure:
     output:
         svg=report(FILES.figure("{claim}"), caption="captions/claim.rst", category=flow.paper, labels=flow.labels),
         pdf=FILES.figure("{claim}", "pdf"),
-    params: digest=flow.figure_digest, title=flow.title
+    params: digest=flow.figure_digest, title=flow.title, drawn=flow.drawn
     wildcard_constraints: claim=r"(?!leaderboard\.)[^/]+"
     log: FILES.log("figure", "{claim}")
     message: "figure {wildcards.claim}"
-    shell: "{DPSCO} figure --plan {FILES.plan} --claim {wildcards.claim} --out {FILES.figures} > {log} 2>&1"
+    shell:
+        "mv {params.drawn}/* {FILES.figures} 2> /dev/null || "
+        "{DPSCO} figure --plan {FILES.plan} --claim {wildcards.claim} --out {FILES.figures} > {log} 2>&1"
 
 
 rule figures:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.layout import (
     Layout,
+    drawn_name,
     effective_key,
     find_job,
     has_run,
@@ -201,6 +203,20 @@ class Workflow:
     def judge_digest(self, wildcards: Any) -> str:
         """Digest of what a claim's verdicts depend on."""
         return self.digests[wildcards.claim]
+
+    @property
+    def draw(self) -> str:
+        """Option that lets `judge` draw what it has in memory; drawing in a process of its own starts from nothing."""
+        return "" if "verdicts" in sys.argv[1:] else f"--draw {shlex.quote(str(self.files.drawn))}"
+
+    def drawn(self, wildcards: Any) -> Path:
+        """Where a claim's figures lie if they were drawn when it was judged."""
+        return self.files.drawn / drawn_name(wildcards.claim, self.judge_digest(wildcards))
+
+    def start(self) -> None:
+        """Take the results for this run; figures that an earlier one left undelivered may be of other code."""
+        self.lock.acquire()
+        shutil.rmtree(self.files.drawn, ignore_errors=True)
 
     def rank_digest(self, wildcards: Any) -> str:
         """Digest of what a leaderboard's standings depend on."""

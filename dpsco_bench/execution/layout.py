@@ -93,6 +93,11 @@ class Layout:
         """Result table of a job that another process of its claim made, until the job takes it."""
         return self.results / "ready" / job["claim"] / f"{job_name(job)}.{effective_key(job)}.parquet"
 
+    @property
+    def drawn(self) -> Path:
+        """Figures that the judging process drew, in a folder per claim and digest, until the figure step takes them."""
+        return self.results / "drawn"
+
     def timing(self, job: Mapping[str, Any]) -> Path:
         """Seconds per gradient evaluation of a job's methods."""
         return self.results / "timings" / job["claim"] / f"{job_name(job)}.json"
@@ -116,6 +121,11 @@ class Layout:
     def figure(self, claim: str, suffix: str = "svg") -> Path:
         """Figure of a claim."""
         return self.figures / f"{claim}.{suffix}"
+
+
+def drawn_name(claim: str, digest: str) -> str:
+    """Folder of a claim's figures that belong to the verdicts with a digest."""
+    return f"{claim}.{digest}"
 
 
 def read_plan(plan: Path, only: str = "") -> dict[str, Any]:

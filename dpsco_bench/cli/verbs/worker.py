@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.cli.pandas_free import keep_pandas_out
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.layout import has_run, job_name, read_calibrations, read_entry
+from dpsco_bench.execution.layout import drawn_name, has_run, job_name, read_calibrations, read_entry
 
 SUMMARY = "one job of the workflow: calibrate, run, time, judge or rank"
 EPILOG = "The rules in workflows/ call it; `run` and `time` need no accountant, so they work on a machine without one."
@@ -39,6 +42,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
             kind.add_argument("--calibrations", type=Path, required=True, help="folder of the claim's calibrations")
             kind.add_argument("--runs", type=Path, required=True, help="folder of the claim's result tables")
             kind.add_argument("--digest", required=True, help="digest of what the outcome depends on")
+            if name == "judge":
+                kind.add_argument(
+                    "--draw", type=Path, metavar="FOLDER", help="draw the claim's figures too, into FOLDER"
+                )
             continue
         kind.add_argument("--job", required=True, metavar="PART.CALIBRATION", help="name of the job within its claim")
         kind.add_argument("--key", required=True, help="its key (for calibrate: its calibration_key) in the plan")
@@ -93,6 +100,20 @@ def conclude(args: argparse.Namespace) -> None:
     with JobLog(args.log, f"{args.work} {args.claim}") as log:
         outcome = _judged(entry, load, log) if args.work == "judge" else _ranked(entry, load, log)
         write_text_atomic(args.out, dumps_pretty({"claim": args.claim, "digest": args.digest, **outcome}))
+        if args.work == "judge" and args.draw and not any(job["timing"] for job in entry["jobs"]):
+            with suppress(Exception):  # the figure step will meet the same error, and say so
+                _draw(args.plan, args.claim, args.draw / drawn_name(args.claim, args.digest))
+
+
+def _draw(plan: Path, claim: str, folder: Path) -> None:
+    """Draw a claim's figures into a folder that appears when they are complete."""
+    from dpsco_bench.report.figures import write_figures
+    from dpsco_bench.report.inputs import read_inputs
+
+    draft = folder.with_name(f".{folder.name}.{os.getpid()}")
+    write_figures(read_inputs(plan, only=claim), claim, draft)
+    shutil.rmtree(folder, ignore_errors=True)
+    draft.rename(folder)
 
 
 def _judged(entry: Mapping[str, Any], load: Any, log: Any) -> dict[str, Any]:
