@@ -14,7 +14,7 @@ rule figure:
     log: FILES.log("figure", "{claim}")
     message: "figure {wildcards.claim}"
     shell:
-        "mv {params.drawn}/* {FILES.figures} 2> /dev/null || "
+        "{{ mv {params.drawn}/* {FILES.figures} && rmdir {params.drawn}; }} 2> /dev/null || "
         "{DPSCO} figure --plan {FILES.plan} --claim {wildcards.claim} --out {FILES.figures} > {log} 2>&1"
 
 

@@ -106,7 +106,8 @@ class Algorithm:
 
     def check_problem(self, problem: Problem) -> None:
         """Refuse a problem that lacks a needed property, with the reason."""
-        lacking = [problem.lacking(t) for t in self.needs if t not in problem.properties]
+        properties = problem.properties
+        lacking = [problem.lacking(t) for t in self.needs if t not in properties]
         if lacking:
             raise Refusal(f"{self.id} on {problem.name}", "the problem lacks " + " and ".join(lacking), self.source)
         p = problem.constants.norm
@@ -233,11 +234,20 @@ def algorithm_module(id: str) -> str:
     InputError
         For an unknown id.
     """
-    paper, _, name = id.replace("/", ".", 1).partition(".")
+    module = _shipped_module(id.replace("/", ".", 1))
+    if not module:
+        raise InputError("algorithm", id, "one of " + ", ".join(list_algorithms()))
+    return module
+
+
+@cache
+def _shipped_module(id: str) -> str:
+    """Name of the module of a built-in algorithm, empty if there is none."""
+    paper, _, name = id.partition(".")
     for folder in (paper, "baselines"):
         if name.isidentifier() and (_FOLDER / folder / f"{name}.py").is_file():
             return f"dpsco_bench.algorithms.{folder}.{name}"
-    raise InputError("algorithm", id, "one of " + ", ".join(list_algorithms()))
+    return ""
 
 
 def get_algorithm(id: str) -> Algorithm:

@@ -17,6 +17,7 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import find_errata, load_errata
 from dpsco_bench.claims.jobs import check_job, part_jobs
 from dpsco_bench.claims.model import PROFILES, Claim, parse_claim
+from dpsco_bench.claims.shipped import read_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.layout import read_plan_text
@@ -106,7 +107,7 @@ def load_claim(
     """
     shipped = [f"claim={id.replace('.', '/', 1)}"] if id in claim_ids() else []
     if settings is not None and shipped and not any("claim" in override.partition("=")[0] for override in overrides):
-        claim = parse_claim(_read_claim(id))
+        claim = parse_claim(read_claim(id))
         _check_errata(claim)
         return claim, dict(settings)
     config = _compose([*shipped, f"profile={profile}", *overrides])
@@ -117,15 +118,6 @@ def load_claim(
     claim = parse_claim(config["claim"])
     _check_errata(claim)
     return claim, _settings(config)
-
-
-def _read_claim(id: str) -> dict[str, Any]:
-    """The file of a claim that ships."""
-    from omegaconf import OmegaConf
-
-    entry = OmegaConf.to_container(OmegaConf.load(conf_dir() / "claim" / f"{id.replace('.', '/', 1)}.yaml"))
-    assert isinstance(entry, dict)
-    return entry  # type: ignore[return-value]
 
 
 def _check_errata(claim: Claim) -> None:

@@ -113,7 +113,8 @@ class Problem:
     def constants(self) -> Constants:
         """The constants in force: the problem's own with the user's overrides."""
         declared = self.own_constants.override(**self._overrides)
-        return replace(declared, isotropic=self.isotropic_curvature is not None)
+        isotropic = self.isotropic_curvature is not None
+        return declared if declared.isotropic == isotropic else replace(declared, isotropic=isotropic)
 
     @property
     def properties(self) -> frozenset[Trait]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,8 @@ class Constants:
         InputError
             For an unknown constant or a value outside its range.
         """
+        if not values:
+            return self
         for key in values:
             if key not in constant_names():
                 raise InputError("problem constant", key, "one of " + ", ".join(constant_names()))
@@ -183,6 +186,7 @@ _UPPER_BOUNDS = ("lipschitz", "smoothness", "diameter", "gradient_deviation", "h
 _LABELS = ("domain", "losses", "status", "isotropic")
 
 
+@cache
 def constant_names() -> tuple[str, ...]:
     """Names of the constants that are numbers, in order: those that may be declared by key."""
     return tuple(f.name for f in fields(Constants) if f.name not in _LABELS)
@@ -196,6 +200,8 @@ def checked_real(key: str, value: Any, *, positive: bool) -> float:
     InputError
         Otherwise, under the name ``key``.
     """
+    if type(value) is float and 0.0 < value < math.inf:  # nearly all calls
+        return value
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not number or not math.isfinite(value) or value < 0 or (positive and value == 0):
         raise InputError(key, value, "a finite number > 0" if positive else "a finite number >= 0")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,11 +34,20 @@ def problem_class(name: str) -> type[Problem]:
     """
     if name in _USER_PROBLEMS:
         return _USER_PROBLEMS[name]
+    found = _shipped_class(name)
+    if found is None:
+        raise InputError("problem", name, "one of " + ", ".join(list_problems()))
+    return found
+
+
+@cache
+def _shipped_class(name: str) -> type[Problem] | None:
+    """The class of a built-in problem, or None."""
     if name.isidentifier() and (_FOLDER / f"{name}.py").is_file():
         for value in vars(importlib.import_module(f"dpsco_bench.problems.{name}")).values():
             if inspect.isclass(value) and issubclass(value, Problem) and value.name == name:
                 return value
-    raise InputError("problem", name, "one of " + ", ".join(list_problems()))
+    return None
 
 
 def get_problem(name: str, d: int | None = None, **options: Any) -> Problem:

@@ -4,12 +4,14 @@ import inspect
 
 import pytest
 import yaml
+from omegaconf import OmegaConf
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.compose import claim_ids, claim_plan, find_claim_id, load_claim, make_plan
 from dpsco_bench.claims.jobs import check_job, part_jobs
 from dpsco_bench.claims.model import PROFILES
+from dpsco_bench.claims.shipped import read_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.paths import conf_dir
@@ -138,3 +140,10 @@ def test_rows_of_tables_name_parts_of_their_claims():
         for claim, parts in row.get("parts", {}).items():
             assert claim in row["claims"]
             assert set(parts) <= {part.id for part in load_claim(claim)[0].parts}
+
+
+def test_claims_are_read_as_hydra_reads_them() -> None:
+    for id in claim_ids():
+        file = conf_dir() / "claim" / f"{id.replace('.', '/', 1)}.yaml"
+        composed = OmegaConf.to_container(OmegaConf.load(file), resolve=True)
+        assert dumps_canonical(read_claim(id)) == dumps_canonical(composed), id
