@@ -11,7 +11,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -363,6 +363,7 @@ def board_digest(entry: Entry) -> str:
     return _digest([entry["claim"]["digest"], jobs, code_digest(["dpsco_bench.analysis.standings", *modules])])
 
 
+@cache
 def _verb_digest(verb: str) -> str:
     """Digest of a verb's code and of the templates and styles of the report."""
     templates = [path for path in sorted((PACKAGE_ROOT / "report").rglob("*")) if path.suffix not in (".py", ".pyc")]
