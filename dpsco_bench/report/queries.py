@@ -13,7 +13,7 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.numbers import NOTHING, count, is_number, plain, with_error, with_interval
+from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, with_error, with_interval
 from dpsco_bench.report.scores import Score, claim_scores
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import parameter_symbol, symbols
@@ -76,7 +76,7 @@ class QueryRow:
     def slope(self) -> str:
         """Measured exponent with its interval."""
         row = self.score.row if self.score and self.parameter else {}
-        return with_interval(row["slope"], row["ci"]) if is_number(row.get("slope")) else NOTHING
+        return with_interval(row["slope"], row["ci"]) if is_number(row.get("slope")) else ""
 
     def of(self, key: str) -> Any:
         """An entry of the verdict row."""
@@ -158,7 +158,7 @@ def _counted(row: QueryRow) -> str:
 
 
 def _number(key: str) -> Any:
-    return lambda row: (count if value >= 1e3 else plain)(value) if is_number(value := getattr(row, key)) else ""
+    return lambda row: (count if value >= 1e3 else number)(value) if is_number(value := getattr(row, key)) else ""
 
 
 def _raw(*keys: str) -> dict[str, Any]:
@@ -177,7 +177,7 @@ _COLUMNS = (
     Column("Projected N of a draw", _number("projected"), _raw("projected"), True),
     Column(
         "Verdict",
-        lambda r: r.score.verdict if r.score else NOTHING,
+        lambda r: r.score.verdict if r.score else "",
         {"verdict": lambda r: r.of("verdict")},
         kind="verdict",
         style=lambda r: r.score.tone if r.score else "",
