@@ -1,4 +1,4 @@
-"""Tables that are computed and not measured: facts about a paper's noise, by the name that a table's file gives."""
+"""Tables of their own kind, by the name that a table's file gives: facts about a paper's noise, counts of queries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from dpsco_bench.algorithms.zhang2022.sensitivity import NodeUnits
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.tree import levels
+from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import number, plain
+from dpsco_bench.report.queries import queries_table
 from dpsco_bench.report.tables import Column, Table
 
 SETTINGS = ((0.1, 1e-6), (1.0, 1e-6), (2.0, 1e-6), (4.0, 1e-6), (8.0, 1e-6), (1.0, 1e-5))
@@ -67,7 +69,7 @@ def relative_level(k: float, condition: float, calibration: str, n: int = ROUNDS
     return sqrt(units.path_cost(n - 1, 2.0) / paid)
 
 
-def _conversions(text: Mapping[str, Any]) -> Table:
+def _conversions(text: Mapping[str, Any], inputs: Inputs) -> Table:
     columns = (
         Column("Claimed ε", lambda r: plain(r.epsilon), {"epsilon": lambda r: r.epsilon}, True),
         Column("δ", lambda r: plain(r.delta), {"delta": lambda r: r.delta}, True),
@@ -80,7 +82,7 @@ def _conversions(text: Mapping[str, Any]) -> Table:
     return Table(text["id"], str(text["title"]), columns, rows, note)
 
 
-def _levels(text: Mapping[str, Any]) -> Table:
+def _levels(text: Mapping[str, Any], inputs: Inputs) -> Table:
     def level(condition: float, calibration: str) -> Callable[[float], float]:
         return lambda k: relative_level(k, condition, calibration)
 
@@ -98,13 +100,14 @@ def _levels(text: Mapping[str, Any]) -> Table:
     return Table(text["id"], str(text["title"]), columns, list(POWERS), note)
 
 
-COMPUTED: dict[str, Callable[[Mapping[str, Any]], Table]] = {
+COMPUTED: dict[str, Callable[[Mapping[str, Any], Inputs], Table]] = {
+    "gopi2022.queries": queries_table,
     "zhang2022.conversions": _conversions,
     "zhang2022.levels": _levels,
 }
 
 
-def computed_table(text: Mapping[str, Any]) -> Table:
+def computed_table(text: Mapping[str, Any], inputs: Inputs) -> Table:
     """The table of a file that names what computes it.
 
     Raises
@@ -115,4 +118,4 @@ def computed_table(text: Mapping[str, Any]) -> Table:
     name = str(text["computed"])
     if name not in COMPUTED:
         raise InputError(f"computed of {text['id']}", name, "one of " + ", ".join(COMPUTED))
-    return COMPUTED[name](text)
+    return COMPUTED[name](text, inputs)

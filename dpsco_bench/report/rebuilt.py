@@ -18,6 +18,8 @@ from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import parameter_symbol, symbols
 
 UTILITY, GRADIENTS = "utility", "gradients"
+SPENT = "value_queries"
+"""The count that is a column of its own."""
 COUNTED = ("_queries", "_per_call")
 """How names of quantities end that are counts."""
 
@@ -39,6 +41,8 @@ class RebuiltRow:
         Label of the method where the sweep has several; else empty.
     worst : mapping
         Calibration -> largest risk over bound of all cells of the row's explicit bounds.
+    spent : mapping or None
+        The verdict row of the part that counts value queries, which is a column and no row.
     """
 
     entry: Mapping[str, Any]
@@ -46,6 +50,7 @@ class RebuiltRow:
     common_n: float
     method: str = ""
     worst: Mapping[str, float] = field(default_factory=dict)
+    spent: Mapping[str, Any] | None = None
 
     @property
     def claims(self) -> str:
@@ -143,7 +148,7 @@ class RebuiltRow:
 def rebuilt_tables(inputs: Inputs, paper: str) -> list[Table]:
     """The paper's own tables, with what was measured of each row."""
     texts = [text for text in table_texts() if text["id"].startswith(f"{paper}.")]
-    return [computed_table(text) if "computed" in text else _rebuilt(inputs, text) for text in texts]
+    return [computed_table(text, inputs) if "computed" in text else _rebuilt(inputs, text) for text in texts]
 
 
 def _rebuilt(inputs: Inputs, text: Mapping[str, Any]) -> Table:
@@ -162,6 +167,7 @@ def _rebuilt(inputs: Inputs, text: Mapping[str, Any]) -> Table:
         *([SCHEDULE] if any("schedule" in row.entry for row in rows) else []),
         *(column for name in judged_calibrations(row.sweep for row in rows) for column in _columns(name)),
         *_worst_columns(rows),
+        *(_query_columns() if any(row.spent for row in rows) else []),
         Column("Privacy of the paper's noise", lambda r: r.privacy, {"privacy": lambda r: r.privacy}),
     ]
     note = " ".join([_NOTE, *str(text.get("note", "")).split()])
@@ -192,14 +198,19 @@ def _rows(inputs: Inputs, text: Mapping[str, Any]) -> list[RebuiltRow]:
         found = [score for claim in claims for score in claim_scores(claim)]
         size = float(entry.get("common_n", text.get("common_n", 4096)))
         worst = _worst_ratios(found)
+        spent = next(
+            (score.row for score in found if score.part.get("quantity") == SPENT and score.row.get("mean")), None
+        )
         own = [sweep for sweep in sweeps(claims) if _of_row(entry, sweep)]
-        rows += [RebuiltRow(entry, sweep, size, method, worst) for sweep in own for method in _methods(sweep)]
+        rows += [RebuiltRow(entry, sweep, size, method, worst, spent) for sweep in own for method in _methods(sweep)]
     return rows
 
 
 def _of_row(entry: Mapping[str, Any], sweep: Sweep) -> bool:
     """Whether a row is about a part of its claims: ``parts`` names them where another row has the others."""
     part, claim = sweep.first.row["part"], sweep.first.results.id
+    if sweep.first.part.get("quantity") == SPENT:
+        return False
     return part in entry.get("parts", {}).get(claim, (part,))
 
 
@@ -237,6 +248,21 @@ def _worst_columns(rows: Sequence[RebuiltRow]) -> list[Column]:
             True,
         )
         for name in names
+    ]
+
+
+def _query_columns() -> list[Column]:
+    """Value queries of the row at the common point: the printed count, and those of the draws."""
+
+    def value(key: str) -> Any:
+        return lambda row: row.spent[key][0] if row.spent else None
+
+    def shown(key: str) -> Any:
+        return lambda row: count(row.spent[key][0]) if row.spent else NOTHING
+
+    return [
+        Column("Value queries claimed", shown("bound"), {"value_queries_claimed": value("bound")}, True),
+        Column("Counted", shown("mean"), {"value_queries_counted": value("mean")}, True),
     ]
 
 

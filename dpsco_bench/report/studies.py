@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.certified import LARGEST_RHAT
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.laws.temperature import Temperature
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.report.axes import log_y, reference_line
 from dpsco_bench.report.drawing import COLOURS, FAINT, MARKERS, TEXT_COLOURS, Line, Panel
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import is_number, number
+from dpsco_bench.report.queries import projected_queries
 from dpsco_bench.report.scores import SLOPE_KINDS, claim_scores
 
 BLACK = "#1a1a1a"
@@ -106,14 +103,6 @@ def _curves(results: ClaimResults) -> list[Panel]:
         Line("S = G: below the claim up to ε = 6.6 (E2)", "#00694d"),
     ]
     return [Panel("claimed ε and ε of the law", draw, lines)]
-
-
-@cache
-def projected_queries(n: int) -> float:
-    """Value queries that a draw with a proof costs: 4 e T on the cube, d = 4, (1, 1e-6), accounted."""
-    problem, entry = get_problem("cube_onehot", 4), get_algorithm("gopi2022.proximal_sampler")
-    plan = entry.plan(problem.constants, n, 4, PrivacySpec(1.0, 1e-6), "replace_one")
-    return float(plan.expected_queries)
 
 
 def _projections(results: ClaimResults) -> list[Panel]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_bench.algorithms.gopi2022 import drawing
+from dpsco_bench.algorithms.gopi2022 import proximal_sampler
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
@@ -131,7 +131,7 @@ def test_relaxation_from_a_corner():
 
 
 def test_a_capped_draw_is_demoted(monkeypatch):
-    monkeypatch.setattr(drawing, "MOST_ATTEMPTS", 1)
+    monkeypatch.setattr(proximal_sampler, "MOST_ATTEMPTS", 1)
     given = cell("proximal_sampler", "quadratic_ball", sweeps=5, delta_in=0.05)
     trace, _ = run(given, replicates=40)
     assert trace.demoted.any()

@@ -77,6 +77,10 @@ def test_printed_formulas():
     assert value("thm2", cube) == pytest.approx(gdp_epsilon(2 * T_PAPER, DELTA), rel=1e-12)
     assert value("prop9", cube) == pytest.approx((N * T_PAPER) ** 2 * D, rel=1e-11)
     assert value("prop9", context(1.5)) == pytest.approx((N * T_PAPER) ** 2 * D ** (1 / 3), rel=1e-11)
+    squared = math.log(2 * D * N / DELTA) ** 2 / math.log(1 / DELTA)  # G D = 2, eps = 1
+    assert value("value_queries", cube) == pytest.approx(N**2 * D * squared, rel=1e-11)  # (14)
+    assert value("value_queries", c) == pytest.approx(N**2 * D * squared, rel=1e-11)  # (11)
+    assert value("value_queries", context(1.5)) == pytest.approx(N**2 * D ** (1 / 3) * squared, rel=1e-11)  # (8)
     assert value("prop9_free", cube) == pytest.approx((N * T_PAPER) ** 2, rel=1e-11)
 
 

@@ -77,6 +77,14 @@ def test_numbers_of_the_ledger():
             written
         )
     assert gdp_delta(2 * t_paper(1, 1e-6), 1.0) == pytest.approx(1.05e-3, rel=5e-3)
+    assert gdp_delta(2 * t_paper(4, 1e-6), 4.0) == pytest.approx(1.48e-2, rel=5e-3)
+
+
+def test_fact_2_allows_less_than_the_paper_takes_and_that_less_than_the_exact_t():
+    lam = math.log(0.5 / 1e-6)
+    fact_2 = math.sqrt(2 * lam + 2) - math.sqrt(2 * lam)
+    assert lam == pytest.approx(13.1223633774, rel=1e-11) and fact_2 == pytest.approx(0.191616076940, rel=1e-11)
+    assert fact_2 < 1 / math.sqrt(2 * lam) < gdp_mu(1, 1e-6)
 
 
 @pytest.mark.parametrize(

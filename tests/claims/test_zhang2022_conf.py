@@ -112,7 +112,7 @@ def test_equation_7_is_nearly_attained_at_the_last_round():
 
 
 def test_computed_tables_name_what_computes_them():
-    table = computed_table({"id": "t", "title": "T", "computed": "zhang2022.levels"})
+    table = computed_table({"id": "t", "title": "T", "computed": "zhang2022.levels"}, None)
     assert len(table.rows) == 3
     with pytest.raises(ValueError, match="^computed of t = 'nothing'"):
-        computed_table({"id": "t", "title": "T", "computed": "nothing"})
+        computed_table({"id": "t", "title": "T", "computed": "nothing"}, None)

@@ -7,16 +7,18 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.compose import claim_plan
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.cli.claiming import JobCache, run_claim
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.results import write_table
-from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable
+from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable, write_text_atomic
 from dpsco_bench.problems import registry
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.signal_family import SignalFamily
-from dpsco_bench.report.inputs import read_inputs
+from dpsco_bench.report.inputs import ClaimResults, job_path, read_inputs
 
 NAN, INF = float("nan"), float("inf")
 GRID = {"parameter": "n", "values": {"smoke": [256, 512, 1024]}}
@@ -337,3 +339,22 @@ def inputs(written):
 def copy(written, tmp_path):
     """A copy of the results that a test may change."""
     return Path(shutil.copytree(written, tmp_path / "copy"))
+
+
+@pytest.fixture(scope="session")
+def measured():
+    """(folder, claim) -> the claim's results, run on profile smoke and judged in a folder."""
+
+    def measured(folder, claim, profile="smoke"):
+        entry, cache = claim_plan(claim, profile), JobCache(folder / "cache", lambda line: None)
+        rows = run_claim(entry, cache)
+        for job in entry["jobs"]:
+            for kind, path in (("calibrations", cache.calibrations_path(job)), ("runs", cache.table_path(job))):
+                target = job_path(folder, kind, job)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                if path.is_file():
+                    shutil.copy(path, target)
+        write_text_atomic(folder / "verdicts" / f"{claim}.json", dumps_canonical({"verdicts": rows}))
+        return ClaimResults(entry["claim"], entry["jobs"], folder)
+
+    return measured

@@ -1,32 +1,13 @@
 """Further panels of claims, from a small run of their cells."""
 
-import shutil
-
 import pytest
 
-from dpsco_bench.claims.compose import claim_plan
-from dpsco_bench.cli.claiming import JobCache, run_claim
-from dpsco_bench.jsonio import dumps_canonical, write_text_atomic
 from dpsco_bench.report.drawing import compose, style
 from dpsco_bench.report.figures import claim_figures, claim_panels
-from dpsco_bench.report.inputs import ClaimResults, job_path
 from dpsco_bench.report.papers import cells_table
+from dpsco_bench.report.queries import projected_queries
 from dpsco_bench.report.scores import claim_scores
-from dpsco_bench.report.studies import extra_panels, projected_queries
-
-
-def measured(folder, claim, profile="smoke"):
-    """A claim's results, run and judged in a folder."""
-    entry, cache = claim_plan(claim, profile), JobCache(folder / "cache", lambda line: None)
-    rows = run_claim(entry, cache)
-    for job in entry["jobs"]:
-        for kind, path in (("calibrations", cache.calibrations_path(job)), ("runs", cache.table_path(job))):
-            target = job_path(folder, kind, job)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if path.is_file():
-                shutil.copy(path, target)
-    write_text_atomic(folder / "verdicts" / f"{claim}.json", dumps_canonical({"verdicts": rows}))
-    return ClaimResults(entry["claim"], entry["jobs"], folder)
+from dpsco_bench.report.studies import extra_panels
 
 
 @pytest.mark.parametrize(
@@ -35,7 +16,7 @@ def measured(folder, claim, profile="smoke"):
      ("gopi2022.thm3.privacy", "claimed ε and ε of the law"),
      ("gopi2022.cor2.erm", "slopes measured and claimed")],
 )  # fmt: skip
-def test_studies_are_drawn_first(tmp_path, claim, title):
+def test_studies_are_drawn_first(measured, tmp_path, claim, title):
     results = measured(tmp_path, claim)
     assert [panel.title for panel in extra_panels(results)] == [title]
     assert claim_panels(results)[0].title == title
@@ -45,7 +26,7 @@ def test_studies_are_drawn_first(tmp_path, claim, title):
         assert len(figure.axes) >= 1
 
 
-def test_grids_are_stated_in_words(tmp_path):
+def test_grids_are_stated_in_words(measured, tmp_path):
     results = measured(tmp_path, "gopi2022.bound")
     panels = {panel.title: panel for panel in claim_panels(results)}
     assert panels["erm-axis"].blank and panels["erm"].blank
@@ -55,11 +36,11 @@ def test_grids_are_stated_in_words(tmp_path):
     assert [row["verdict"] for row in erm] == ["holds", "holds"] and all(row["worst_ratio"] < 0.64 for row in erm)
 
 
-def test_other_claims_have_no_study(tmp_path):
+def test_other_claims_have_no_study(measured, tmp_path):
     assert extra_panels(measured(tmp_path, "gopi2022.thm2")) == []
 
 
-def test_other_quantities_are_shown_as_they_are(tmp_path):
+def test_other_quantities_are_shown_as_they_are(measured, tmp_path):
     results = measured(tmp_path, "gopi2022.thm2")
     (shown,) = [s for s in claim_scores(results) if s.row["part"] == "thm3-centred"]
     assert shown.row["mean"] == pytest.approx([0.772, 1.121, 1.618, 1.685], abs=1e-3)

@@ -2,46 +2,34 @@
 
 from __future__ import annotations
 
-from dpsco_bench.algorithms.gopi2022.setting import (
-    NEEDS,
-    PAPER,
-    VARIANTS,
-    checked_setting,
-    draw,
-    draw_plan,
-    regularised,
-)
-from dpsco_bench.algorithms.registry import algorithm
-from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants
+import numpy as np
 
-SOURCE = f"{PAPER}, Corollary 2"
+from dpsco_bench.algorithms.gopi2022.mechanism import mechanism
+from dpsco_bench.algorithms.gopi2022.setting import PAPER
+from dpsco_bench.algorithms.gopi2022.target import Target
+from dpsco_bench.errors import Refusal
+from dpsco_bench.samplers.axis import sample_axis, towards
+from dpsco_bench.samplers.keyed import KeyedDraws
 
 
-@algorithm("gopi2022.axis_exact", source=SOURCE, needs=NEEDS, variants=VARIANTS, least_norm=1.0)
-def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
-    *,
-    variant: str,
-    schedule: str = "erm",
-    theta_convention: str = "centred",
-) -> Plan:
+def axis_exact(target: Target, k: float, mu: float, draws: KeyedDraws) -> np.ndarray:
     """exp(kap x_1 - c ||x||_p^2) by rejection under cells in (x_1, ||x_2..d||_p).
 
     Exact for every data set if all records lie on the first axis, or p = 2 (turned; quadratic losses on an l_2 ball
-    too). Other linear losses with p < 2 have ``gopi2022.gibbs``.
-
-    Parameters
-    ----------
-    c, n, d, privacy, variant, schedule, theta_convention
-        As for ``gopi2022.reg_exp_mech``; an l_p ball with 1 < p <= 2.
+    too). Other linear losses with p < 2 have ``gopi2022.gibbs``. For an l_p ball with 1 < p <= 2.
     """
-    setting = checked_setting(c, n, d, privacy, variant, SOURCE)
-    return draw_plan(setting, regularised(setting, schedule, theta_convention), "axis_exact")
+    slope, radius = target.mean_slope(), target.ball.radius
+    coefficient = mu * target.regulariser.coefficient if target.regulariser is not None else 0.0
+    if target.losses == "quadratic":
+        coefficient += 0.5 * target.own.strong_convexity
+    c = k * coefficient * radius**2
+    if target.ball.p == 2.0:
+        along = sample_axis(draws, 2.0, target.d, k * radius * np.linalg.norm(slope, axis=1), c)
+        return radius * towards(along, slope)
+    if np.any(slope[:, 1:] != 0.0):
+        reason = "the mean record does not lie on the first axis"
+        raise Refusal(f"axis_exact on {target.objective.problem.name}", reason, "chapter gopi2022, section 2.3")
+    return radius * sample_axis(draws, target.ball.p, target.d, k * radius * slope[:, 0], c)
 
 
-plan.run(draw)
+plan = mechanism(axis_exact, f"{PAPER}, Corollary 2")

@@ -2,45 +2,24 @@
 
 from __future__ import annotations
 
-from dpsco_bench.algorithms.gopi2022.setting import (
-    NEEDS,
-    PAPER,
-    VARIANTS,
-    checked_setting,
-    draw,
-    draw_plan,
-    regularised,
-)
-from dpsco_bench.algorithms.registry import algorithm
-from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants
+import math
 
-SOURCE = f"{PAPER}, Corollary 4 with p = inf"
+import numpy as np
+
+from dpsco_bench.algorithms.gopi2022.mechanism import mechanism
+from dpsco_bench.algorithms.gopi2022.setting import PAPER
+from dpsco_bench.algorithms.gopi2022.target import Target
+from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.truncated import truncated_normal
 
 
-@algorithm("gopi2022.cube_exact", source=SOURCE, needs=NEEDS, variants=VARIANTS, least_norm=1.0)
-def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
-    *,
-    variant: str,
-    schedule: str = "erm",
-    theta_convention: str = "centred",
-) -> Plan:
+def cube_exact(target: Target, k: float, mu: float, draws: KeyedDraws) -> np.ndarray:
     """Independent truncated normals N(sbar_j/mu, 1/(k mu)) on [-R, R]: exact for every data set.
 
-    Drawn by inversion in the left tail of the distribution function.
-
-    Parameters
-    ----------
-    c, n, d, privacy, variant, schedule, theta_convention
-        As for ``gopi2022.reg_exp_mech``; linear losses on an l_inf ball.
+    Drawn by inversion in the left tail of the distribution function; for linear losses on an l_inf ball.
     """
-    setting = checked_setting(c, n, d, privacy, variant, SOURCE)
-    return draw_plan(setting, regularised(setting, schedule, theta_convention), "cube_exact")
+    u = draws.uniform("cube", 0, target.d)
+    return truncated_normal(u, target.mean_slope() / mu, 1.0 / math.sqrt(k * mu), target.ball.radius)
 
 
-plan.run(draw)
+plan = mechanism(cube_exact, f"{PAPER}, Corollary 4 with p = inf")

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from dpsco_bench.algorithms.gopi2022.setting import NEEDS, PAPER, VARIANTS, checked_setting, draw, draw_plan
+from dpsco_bench.algorithms.gopi2022.setting import (
+    NEEDS,
+    PAPER,
+    VARIANTS,
+    checked_setting,
+    draw,
+    draw_plan,
+    sampler_parts,
+)
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.laws.temperature import Temperature
@@ -19,6 +27,7 @@ SOURCE = f"{PAPER}, Theorems 5 and 6"
     needs=(*NEEDS, Trait.STRONGLY_CONVEX),
     variants=VARIANTS,
     least_norm=1.0,
+    parts=sampler_parts,
 )
 def plan(
     c: Constants,

@@ -2,52 +2,26 @@
 
 from __future__ import annotations
 
-from dpsco_bench.algorithms.gopi2022.setting import (
-    EVALUATED,
-    NEEDS,
-    PAPER,
-    checked_setting,
-    draw,
-    draw_plan,
-    regularised,
-)
-from dpsco_bench.algorithms.registry import algorithm
-from dpsco_bench.errors import checked_count
-from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants
+import numpy as np
 
-SOURCE = f"{PAPER}, Corollaries 2 to 5"
+from dpsco_bench.algorithms.gopi2022.chains import ChainWatch
+from dpsco_bench.algorithms.gopi2022.mechanism import mechanism
+from dpsco_bench.algorithms.gopi2022.setting import EVALUATED, PAPER
+from dpsco_bench.algorithms.gopi2022.target import Target
+from dpsco_bench.samplers.hit_and_run import sample_hit_and_run
+from dpsco_bench.samplers.keyed import KeyedDraws
 
 
-@algorithm("gopi2022.hit_and_run", source=SOURCE, needs=NEEDS, variants=EVALUATED, least_norm=1.0)
-def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
-    *,
-    variant: str,
-    schedule: str = "erm",
-    theta_convention: str = "centred",
-    sweeps: int = 1000,
-) -> Plan:
-    """One chain per replicate, on any l_p or Schatten ball.
+def hit_and_run(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int) -> np.ndarray:
+    """One chain per replicate from the centre along random lines, on any l_p or Schatten ball.
 
-    Nothing is proven about the distance from the target law; rhat, ess and chain_risk are kept beside the result. Each
-    density costs n value queries, none for linear losses.
-
-    Parameters
-    ----------
-    c, n, d, privacy, variant, schedule, theta_convention
-        As for ``gopi2022.reg_exp_mech``; losses that can be evaluated.
-    sweeps : int
-        Length of each chain, of which the second half counts as evidence.
+    Each density costs n value queries, none for linear losses. For losses that can be evaluated.
     """
-    setting = checked_setting(c, n, d, privacy, variant, SOURCE)
-    return draw_plan(
-        setting, regularised(setting, schedule, theta_convention), "hit_and_run", checked_count("sweeps", sweeps)
-    )
+    watch = ChainWatch(target, sweeps)
+    outer, start = 0.5 * target.ball.euclidean_diameter(target.d), np.zeros((target.rows, target.d))
+    x = sample_hit_and_run(draws, target.log_density(k, mu), start, outer, sweeps, watch)
+    watch.note_evidence()
+    return x
 
 
-plan.run(draw)
+plan = mechanism(hit_and_run, f"{PAPER}, Corollaries 2 to 5", EVALUATED)

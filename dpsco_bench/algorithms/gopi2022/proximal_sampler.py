@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from scipy.special import expit
 
+from dpsco_bench.algorithms.gopi2022.chains import ChainWatch
 from dpsco_bench.algorithms.gopi2022.setting import (
     EVALUATED,
     NEEDS,
@@ -17,6 +19,7 @@ from dpsco_bench.algorithms.gopi2022.setting import (
     regularised,
     sampler_status,
 )
+from dpsco_bench.algorithms.gopi2022.target import Target
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.laws.temperature import Temperature
@@ -24,10 +27,15 @@ from dpsco_bench.privacy.accountants.total_variation import total_delta
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
-from dpsco_bench.samplers.proximal import LARGEST_CLIP, ProximalRate, ProximalSchedule
+from dpsco_bench.problems.regularised_law import RegularisedLaw
+from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.proximal import LARGEST_CLIP, ProximalRate, ProximalSampler, ProximalSchedule, step_size
+from dpsco_bench.samplers.truncated import gaussian_on_ball
 
 SOURCE = f"{PAPER}, Propositions 8 and 9"
 STARTS = ("law", "corner")
+MOST_ATTEMPTS = 1000
+"""Of a Gaussian on a ball; a draw that needs more is capped."""
 
 
 @algorithm("gopi2022.proximal_sampler", source=SOURCE, needs=NEEDS, variants=EVALUATED, least_norm=2.0)
@@ -89,6 +97,38 @@ def _chains(s: Setting, temperature: Temperature) -> ProximalRate:
     t, G = s.parameter(0.5 * s.privacy.delta), s.c.lipschitz
     k, mu = temperature.at(s.loss_range / (G * t))
     return ProximalRate(k, mu, G, k * G * s.c.diameter)
+
+
+def proximal_sampler(
+    target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int, delta_in: float, corner: bool = False
+) -> np.ndarray:
+    """The alternating sampler from a draw of ``exp(-psi)``, or from a corner to see how it relaxes."""
+    watch, ball = ChainWatch(target, sweeps), target.ball
+
+    def gaussian(name: str, step: int, mean: np.ndarray, sd: float, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return gaussian_on_ball(draws, name, step, mean, sd, ball.p, ball.radius, MOST_ATTEMPTS, rows)
+
+    centre, everyone = np.zeros((target.rows, target.d)), np.arange(target.rows)
+    start, capped = gaussian("start", 0, centre, 1.0 / math.sqrt(k * mu), everyone)
+    if corner:
+        start = np.full_like(start, -ball.radius * target.d ** (-1.0 / ball.p))
+    eta = step_size(k, target.objective.constants.lipschitz, delta_in)
+    sampler = ProximalSampler(draws, gaussian, target.differences, target.objective.n, k, k * mu, eta)
+    if corner:
+        watch(start)
+    x = sampler.run(start, sweeps, watch)
+    target.queries += sampler.queries
+    target.objective.demote(capped | sampler.capped)
+    per_call = sampler.queries / sampler.calls
+    target.objective.note("queries_per_call", per_call)
+    if corner:
+        problem = target.objective.problem
+        settled = problem.mean_excess(k, mu) if isinstance(problem, RegularisedLaw) else None
+        steps = watch.trace.relaxation(settled)
+        target.objective.note("relaxation_steps", steps)
+        target.objective.note("relaxation_queries", steps * per_call.mean())
+    watch.note_evidence()
+    return x
 
 
 plan.run(draw)

@@ -10,6 +10,7 @@ from dpsco_bench.algorithms.gopi2022.setting import (
     draw,
     draw_plan,
     regularised,
+    sampler_parts,
 )
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.privacy.plan import Plan
@@ -19,7 +20,7 @@ from dpsco_bench.problems.base import Constants
 SOURCE = f"{PAPER}, Theorems 3 and 4, Corollaries 2 to 5"
 
 
-@algorithm("gopi2022.reg_exp_mech", source=SOURCE, needs=NEEDS, variants=VARIANTS, least_norm=1.0)
+@algorithm("gopi2022.reg_exp_mech", source=SOURCE, needs=NEEDS, variants=VARIANTS, least_norm=1.0, parts=sampler_parts)
 def plan(
     c: Constants,
     n: int,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from dpsco_bench.algorithms.gopi2022.drawing import SAMPLERS
 from dpsco_bench.algorithms.gopi2022.target import Target
 from dpsco_bench.errors import InputError, Refusal, checked_count
 from dpsco_bench.geometry.norms import dual_exponent
@@ -27,6 +28,10 @@ EVALUATED = {"replace_one": ("accounted",), "printed": ("paper",)}
 """``printed``: S = G and t = eps/sqrt(2 ln(1/(2 delta))) in the schedule. ``replace_one``: the true S, the exact t.
 Samplers of losses that are only evaluated have no limit without noise."""
 CONVENTIONS = ("centred", "diameter")
+EXACT = ("cube_exact", "axis_exact")
+"""Samplers that are exact on every data set of some problems, in the order in which ``auto`` tries them."""
+SAMPLERS = (*EXACT, "radial_exact", "gibbs", "hit_and_run", "proximal_sampler")
+"""Names of the modules of this paper that hold a function of the same name, `target.Sampler`."""
 SWEEPS = {"gibbs": 1000, "hit_and_run": 1000}
 """Default lengths of chains."""
 SAMPLER_OPTIONS = ("sweeps", "delta_in", "corner")
@@ -163,7 +168,7 @@ def exact_sampler(s: Setting, regularised: bool = True) -> str:
     Refusal
         Where there is none.
     """
-    for sampler in ("cube_exact", "axis_exact"):
+    for sampler in EXACT:
         try:
             if sampler_status(sampler, s, regularised) == "exact":
                 return sampler
@@ -174,7 +179,7 @@ def exact_sampler(s: Setting, regularised: bool = True) -> str:
 
 
 def draw_plan(s: Setting, temperature: Temperature, sampler: str, sweeps: int | None = None) -> Plan:
-    """The plan of one draw by one of `drawing.SAMPLERS`.
+    """The plan of one draw by one of `SAMPLERS`.
 
     Raises
     ------
@@ -198,6 +203,16 @@ def draw_plan(s: Setting, temperature: Temperature, sampler: str, sweeps: int | 
     return plan_of(s, query, sampler)
 
 
+def sampler_parts(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Modules of the samplers that an option ``sampler`` may mean."""
+    name = options.get("sampler", "auto")
+    return tuple(_module(found) for found in (EXACT if name == "auto" else (name,)) if found in SAMPLERS)
+
+
+def _module(sampler: str) -> str:
+    return f"{__package__}.{sampler}"
+
+
 def plan_of(s: Setting, query: DrawQuery, sampler: str, warnings: tuple[str, ...] = (), **options: Any) -> Plan:
     """A plan with the schedule's quantities at the variant's own t, and the sampler's options."""
     t = s.parameter(query.target_delta)
@@ -217,7 +232,7 @@ def draw(objective: Any, plan: Plan, mechanism: Any) -> Any:
     size = c.ball.columns if matrices else objective.problem.dimension
     r = NormRegulariser(c.norm, size, matrices) if regularised else None
     options = {key: plan.schedule[key] for key in SAMPLER_OPTIONS if key in plan.schedule}
-    sampler = partial(SAMPLERS[plan.sampler], **options)
+    sampler = partial(getattr(importlib.import_module(_module(plan.sampler)), plan.sampler), **options)
     x = mechanism.release("draw", Target(objective, r, sampler, plan.losses))
     objective.observe(x)
     return x

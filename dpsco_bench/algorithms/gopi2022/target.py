@@ -26,7 +26,7 @@ class Target:
     regulariser : NormRegulariser or None
         r; None where the losses are strongly convex themselves.
     sampler : callable
-        (target, k, mu, draws) -> points ``(R, d)``: one of `drawing.SAMPLERS`.
+        (target, k, mu, draws) -> points ``(R, d)``: one of `setting.SAMPLERS`.
     losses : str
         What the records are known to be (`Constants.losses`, as the plan saw it).
 

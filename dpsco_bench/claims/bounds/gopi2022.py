@@ -122,14 +122,27 @@ def _temperature_ratio(c: BoundContext) -> float:
     return k * c.constants.lipschitz**2 / mu
 
 
+def _sampling_power(p: float) -> float:
+    """Power of d in the query counts: ``2/p - 1`` for p <= 2, ``1 - 2/p`` for p >= 2."""
+    return 2.0 / p - 1.0 if p <= 2 else 1.0 - (0.0 if math.isinf(p) else 2.0 / p)
+
+
 def _prop9(c: BoundContext) -> float:
-    p = c.constants.norm
-    power = 2.0 / p - 1.0 if p <= 2 else 1.0 - (0.0 if math.isinf(p) else 2.0 / p)
-    return _temperature_ratio(c) * c.d**power
+    return _temperature_ratio(c) * c.d ** _sampling_power(c.constants.norm)
 
 
 def _prop9_free(c: BoundContext) -> float:
     return _temperature_ratio(c)
+
+
+def _value_queries(c: BoundContext) -> float:
+    G, D = c.constants.lipschitz, c.constants.diameter
+    factor = log(G * D * c.d * c.n * c.epsilon / c.delta) ** 2
+    return (c.n * c.epsilon) ** 2 * c.d ** _sampling_power(c.constants.norm) / log(1.0 / c.delta) * factor
+
+
+def _projected_queries(c: BoundContext) -> float:
+    return float(c.schedule["expected_queries"])
 
 
 def _queries_per_call(c: BoundContext) -> float:
@@ -191,7 +204,13 @@ BOUNDS = (
     Bound("gopi2022.thm6_valid", "G S/(n mu) + d/k with the true S (E1)", _thm6_valid),
     Bound("gopi2022.prop9", "(k G^2/mu) d^(2/p-1) for p <= 2, (k G^2/mu) d^(1-2/p) for p >= 2, without log^2", _prop9),
     Bound("gopi2022.prop9_free", "k G^2/mu, without the printed power of d (E7)", _prop9_free),
+    Bound(
+        "gopi2022.value_queries",
+        "(8), (11), (14) with constant 1: n^2 eps^2 d^|1-2/p|/ln(1/delta) ln^2(G D d n eps/delta)",
+        _value_queries,
+    ),
     Bound("gopi2022.queries_per_call", "4 e", _queries_per_call),
+    Bound("gopi2022.projected_queries", "4 e T, T steps of the alternating sampler", _projected_queries),
     Bound("gopi2022.one", "1", _one),
     Bound("gopi2022.lower", "reference curve of Table 1, constant 1", _lower),
     Bound("gopi2022.mirror_descent", "G sqrt(2 Theta/n)", _mirror_descent),
