@@ -5,6 +5,7 @@ from math import exp, log, log2, sqrt
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from dpsco_bench.algorithms.zhang2022.sensitivity import NodeUnits, weights
 from dpsco_bench.audit.transcript import supports
@@ -258,3 +259,17 @@ def test_true_constants_leave_nothing_to_clip(points):
 def test_a_zero_difference_stays_zero(points):
     found = points.run(OTB, np.zeros((6, 2)), "none", clip_differences=True)
     np.testing.assert_array_equal(found.output, 0.0)
+
+
+def test_normal_noise_for_l_1_5():
+    """``E ||zeta||_3^2`` about 21.1 for d = 16, below V = d (q - 1) = 32 (section 10)."""
+    spread = 16 ** (0.5 - 1 / 3)
+    z = spread * np.random.default_rng(0).standard_normal((40_000, 16))
+    squares = np.linalg.norm(z, ord=3, axis=1) ** 2
+    assert squares.mean() == pytest.approx(21.1, abs=0.15) and squares.mean() <= 32
+
+
+def test_normal_vectors_violate_the_printed_definition_of_sub_gaussian():
+    """E7: in three dimensions ``P(||R|| >= 1)`` is .801, above exp(-1/2) = .607; in two it is exp(-1/2) itself."""
+    for d, expected in ((2, exp(-0.5)), (3, 0.801)):
+        assert chi2.sf(1.0, d) == pytest.approx(expected, abs=5e-4)
