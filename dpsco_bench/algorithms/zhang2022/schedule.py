@@ -57,6 +57,7 @@ def printed_rho(privacy: PrivacySpec, rho: float | None, source: str) -> float:
 
 def node_units(c: Constants, n: int, variant: str, options: Reduction, source: str) -> NodeUnits:
     """The units of a plan's nodes, its sizes checked."""
+    check_ball(c, source)
     k, chosen = options.k, options.sensitivity or ("eq6" if variant == "printed" else "tight")
     if not 2 <= n <= MOST_ROUNDS:
         raise InputError("n", n, f"an integer from 2 to {MOST_ROUNDS}, one round each", source)
@@ -109,6 +110,15 @@ def check_norm(c: Constants, source: str) -> None:
     """Refuse p outside (1, 2]: no other ``||.||_p^2`` is strongly convex (erratum E13)."""
     if not 1.0 < c.norm <= 2.0:
         raise InputError("norm", c.norm, "p in (1, 2]", source)
+
+
+def check_ball(c: Constants, source: str) -> None:
+    """Refuse a set that is not the ball of the norm of G and H, such as an l1 ball with Euclidean constants.
+
+    The learners' leaders and projections know a ball by its radius alone, so that they would leave another set.
+    """
+    if getattr(c.ball, "p", None) != c.norm:
+        raise InputError("domain", c.domain, f"the l_p ball of the norm of G and H, p = {c.norm:g}", source)
 
 
 def nodes_plan(
