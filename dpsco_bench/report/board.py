@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from dpsco_bench.analysis.standings import TRIVIAL
+from dpsco_bench.claims.board_jobs import REFERENCE
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain
@@ -77,8 +78,8 @@ def data_note(board: BoardResults) -> str:
         return ""
     several = f"{count_} data sets" if count_ > 1 else "one data set"
     return (
-        f" Where replicates share their data (all instances but linear and heavy-tailed losses), this profile has "
-        f"{several}{'' if count_ > 1 else ', so that intervals there speak of the noise alone'}."
+        " Where replicates share their data (all instances but linear, heavy-tailed and noisy quadratic losses), this "
+        f"profile has {several}{'' if count_ > 1 else ', so that intervals there speak of the noise alone'}."
     )
 
 
@@ -233,11 +234,14 @@ def nowhere_run(board: BoardResults) -> list[tuple[str, str]]:
     found: dict[str, Counter[tuple[int, str]]] = {}
     for row in measured(board):
         for item in row["left_out"]:
-            if item["method"] not in ran:
+            if item["method"] not in ran | {REFERENCE}:
                 rank = list(LEFT_OUT_WORDS).index(item["status"])
                 found.setdefault(item["method"], Counter())[rank, symbols(str(item["reason"]))] += 1
     last = {name: max(counts, key=lambda key: (key[0], counts[key])) for name, counts in found.items()}
-    return [(name, reason) for name, (_, reason) in sorted(last.items())]
+    words = list(LEFT_OUT_WORDS.values())
+    return [
+        (name, reason if rank == 0 else f"{words[rank]}: {reason}") for name, (rank, reason) in sorted(last.items())
+    ]
 
 
 def wins(board: BoardResults) -> list[tuple[str, int, int]]:
