@@ -215,7 +215,8 @@ class ClaimJudge:
         law_only = any(cell.calibrated["privacy_status"] == "target_law_only" for cell in cells)
         if law_only:
             withheld = "target_law_only: the proof asks for an exact " + ("draw" if of_the_law else "minimiser")
-        if any(cell.context.constants.status == "nominal" for cell in cells):
+        unproven = [cell for cell in cells if cell.calibrated["privacy_status"] != "proven"]
+        if any(cell.context.constants.status == "nominal" for cell in unproven):
             withheld = "the Lipschitz constant is nominal"
         verdict = privacy_verdict(
             [cell.number(LAW if of_the_law else "epsilon_real") for cell in cells],

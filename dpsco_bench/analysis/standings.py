@@ -139,12 +139,20 @@ def _row(board: str, instance: Mapping[str, Any], runs: Sequence[Run], left_out:
         "methods": sorted((_method(run, outcome["tied"]) for run in plain), key=lambda row: row["risk"]),
         "left_out": [{key: item[key] for key in ("method", "algorithm", "status", "reason")} for item in seen.values()],
         "trivial": trivial,
-        "without_privacy": _summary(reference.cell) if reference else {"risk": 0.0, "ci": [0.0, 0.0]},
+        "without_privacy": _without_privacy(instance, reference),
         "lower_bound": get_bound(instance["lower_bound"]).value(context) if instance["lower_bound"] else None,
         **outcome,
         "search": best_search(runs),
         "skipped": "",
     }
+
+
+def _without_privacy(instance: Mapping[str, Any], reference: Run | None) -> dict[str, Any]:
+    """The run without noise; 0 where the risk is the sample's own, NaN where the run is refused at this point."""
+    if reference:
+        return _summary(reference.cell)
+    value = math.nan if instance.get("without_privacy") else 0.0
+    return {"risk": value, "ci": [value, value]}
 
 
 def _summary(cell: CellEvidence) -> dict[str, Any]:

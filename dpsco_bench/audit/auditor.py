@@ -17,6 +17,7 @@ from dpsco_bench.audit.neighbours import Neighbours, candidate_pairs
 from dpsco_bench.audit.scores import STATISTICS, MechanismFactory, candidate_weights, run_features
 from dpsco_bench.audit.transcript import Setting, supports
 from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.execution.calibration import constants_status
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.library import check_run
 from dpsco_bench.execution.request import make_cell, plan_cell
@@ -174,7 +175,7 @@ def audit_cell(
     """
     _check(calibration, runs, confidence, seed)
     _, plan = plan_cell(cell, calibration, seed)
-    if cell.constants(seed).status != "global":
+    if constants_status(cell, plan, cell.constants(seed).status) != "global":
         raise Refusal(
             f"audit on {cell.problem}", "its constants are nominal, so that no noise claims to be private there"
         )

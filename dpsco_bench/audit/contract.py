@@ -18,6 +18,7 @@ from dpsco_bench.algorithms.registry import Algorithm
 from dpsco_bench.audit.neighbours import DOMAIN_RECORDS
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.calibration import constants_status
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.library import check_run
@@ -144,7 +145,7 @@ class _Case:
         self.cell, self.calibration, self.seed = cell, calibration, seed
         _, self.plan = plan_cell(cell, calibration, seed)
         self.problem, self.data = cell.problem_entry, cell.draw_data(seed, 0)
-        self.status = cell.constants(seed).status
+        self.status = constants_status(cell, self.plan, cell.constants(seed).status)
         self.scales = calibrate(self.plan, cell.privacy, calibration, self.status).scales
         if cell.algorithm_entry.run_function is None:
             raise InputError("algorithm", cell.algorithm, "one with a run, attached by @plan.run")

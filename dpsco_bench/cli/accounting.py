@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from dpsco_bench.errors import DpscoError
-from dpsco_bench.execution.calibration import calibration_json
+from dpsco_bench.execution.calibration import calibration_json, constants_status
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.request import within_range
 from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate
@@ -73,7 +73,7 @@ def account(cell: Cell, root_seed: int) -> dict[str, Any]:
 def _entry(cell: Cell, calibration: str, constants: str, root_seed: int) -> dict[str, Any]:
     with within_range(cell):
         variant, plan = cell.plan(calibration, root_seed)
-        calibrated = calibrate(plan, cell.privacy, calibration, constants)
+        calibrated = calibrate(plan, cell.privacy, calibration, constants_status(cell, plan, constants))
         entry = calibration_json(variant, plan, calibrated)
         entry["noise"] = entry.pop("scales")
         entry["warnings"] += cell.problem_entry.warnings
@@ -95,7 +95,13 @@ def sentences(report: Mapping[str, Any]) -> list[str]:
             said.append(f"{calibration}: {drawn}.")
         said += [f"{calibration}: {remark}." for remark in [*(entry["leaks"] or []), *(entry["warnings"] or [])]]
     if report["constants"]["status"] == "nominal":
-        said.append("The problem's constants are nominal (declared, not true everywhere): nothing on it is proven.")
+        proven = any(report[calibration]["privacy_status"] == "proven" for calibration in CALIBRATIONS)
+        what = (
+            "the run clips what a record may change, so that its privacy needs no true ones"
+            if proven
+            else "nothing on it is proven"
+        )
+        said.append(f"The problem's constants are nominal (declared, not true everywhere): {what}.")
     if report["data_dependent_constants"]:
         said.append("The constants shown are those of data set 0; computing them from the data is not private.")
     if report["delta_large"]:

@@ -113,7 +113,20 @@ def _problem(id: str) -> dict[str, Any] | None:
 
 def _table(id: str) -> dict[str, Any] | None:
     name = id.replace("/", ".", 1)
-    return next(({"kind": "table", **table} for table in table_texts() if table["id"] == name), None)
+    found = next((table for table in table_texts() if table["id"] == name), None)
+    return {"kind": "table", **found, **_computed(found)} if found else None
+
+
+def _computed(text: Mapping[str, Any]) -> dict[str, Any]:
+    """Note and rows (name -> value) of a table that needs no measurement."""
+    from dpsco_bench.report.computed import computed_table
+
+    if "computed" not in text:
+        return {}
+    table = computed_table(text)
+    raw = {name: value for column in table.columns for name, value in column.raw.items()}
+    rows = [{name: value(row) for name, value in raw.items()} for row in table.rows]
+    return {"note": table.note, "computed_rows": rows}
 
 
 def _errata(id: str) -> dict[str, Any] | None:

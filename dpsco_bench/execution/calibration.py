@@ -11,6 +11,7 @@ from dpsco_bench.errors import Refusal
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.privacy.calibrate import Calibration, Charge, calibrate
 from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.privacy.tree import enforces_sensitivity
 
 REFUSALS_ARE_RESULTS = ("leaderboard",)
 UNCHARGED = ("complexity",)
@@ -54,13 +55,28 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
     variant, plan = cell.plan(calibration, root_seed)
     constants = cell.constants(root_seed)
     if charged:
-        calibrated = calibrate(plan, cell.privacy, calibration, constants.status)
+        status = constants_status(cell, plan, constants.status)
+        calibrated = calibrate(plan, cell.privacy, calibration, status)
     else:
         calibrated = Calibration(calibration, {}, Charge(math.nan, "upper", "not charged"), "unproven")
     entry = calibration_json(variant, plan, calibrated)
     entry["warnings"] += cell.problem_entry.warnings
     known = {"constants": asdict(constants), "dimension": cell.problem_entry.effective_dimension}
     return {**entry, **known, "signal_capped": cell.problem_entry.signal_capped}
+
+
+def constants_status(cell: Cell, plan: Plan, constants: str) -> str:
+    """Status of the constants for the ledger: a run that clips to public levels needs no proven ones.
+
+    Parameters
+    ----------
+    cell, plan
+        The run.
+    constants : str
+        Status of the problem's constants.
+    """
+    public = not cell.problem_entry.data_dependent_constants
+    return "global" if public and enforces_sensitivity(plan) else constants
 
 
 def calibration_json(variant: str, plan: Plan, calibrated: Calibration) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def calibrate(plan: Plan, privacy: PrivacySpec, calibration: str, constants: str
     calibration : str
         ``paper`` (scales of the theorem), ``accounted`` (least noise that the accountant accepts) or ``none``.
     constants : str
-        ``global`` or ``nominal``, from the problem.
+        ``global`` or ``nominal``, from the problem; see also `tree.enforces_sensitivity`.
 
     Raises
     ------

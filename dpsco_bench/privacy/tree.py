@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_bench.errors import InputError, checked_count
-from dpsco_bench.privacy.plan import GaussianQuery, Nodes, Query
+from dpsco_bench.privacy.plan import GaussianQuery, Nodes, Plan, Query
 
 Ratio = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -114,6 +114,8 @@ class TreeQuery(GaussianQuery):
         Largest l2 norm of a vector of l_q norm 1.
     idle : int
         Releases beyond the declared nodes, whose answers cannot influence what is published: not charged.
+    enforced : bool
+        Whether the run clips what a record adds, so that the sensitivities hold for all data, whatever the constants.
 
     References
     ----------
@@ -126,6 +128,7 @@ class TreeQuery(GaussianQuery):
     order: float = 2.0
     spread: float = 1.0
     idle: int = 0
+    enforced: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -149,7 +152,7 @@ class PureTreeQuery(Query):
         The largest ``sum_t c(q, t)`` over the records: what is charged.
     paid_cost : float
         What the accounted noise pays for, at least `path_cost`.
-    order, idle
+    order, idle, enforced
         As in `TreeQuery`.
 
     References
@@ -161,6 +164,7 @@ class PureTreeQuery(Query):
     paid_cost: float
     order: float = 2.0
     idle: int = 0
+    enforced: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -180,6 +184,11 @@ class PureTreeQuery(Query):
     def norm(self) -> float:
         """As declared by `order`."""
         return self.order
+
+
+def enforces_sensitivity(plan: Plan) -> bool:
+    """Whether the run itself keeps every record within what its queries declare."""
+    return bool(plan.queries) and all(getattr(query, "enforced", False) for query in plan.queries)
 
 
 def check_tree_query(query: Query, charged: float, paid: float, idle: int) -> None:

@@ -8,6 +8,8 @@ from functools import partial
 from typing import Any
 
 from dpsco_bench.analysis.standings import TRIVIAL
+from dpsco_bench.claims.board_jobs import REFERENCE
+from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain
 from dpsco_bench.report.tables import Column, Table
@@ -20,7 +22,8 @@ POINTS_NOTE = (
     "hyper-parameters of its theorem. Margin: how much lower the winner’s mean risk is than the runner-up’s, with the "
     "95 % interval of a paired bootstrap; where it contains 0 the methods are tied. Public grid search: the best of "
     "several settings, chosen on half of the replicates and measured on the other half; the choice is not paid for, so "
-    "that this column is not private. Lower bounds are orders of magnitude without their constants."
+    "that this column is not private. Lower bounds are orders without known constants, for the worst case of a class "
+    "of losses: an instance can lie below them."
 )
 
 
@@ -68,6 +71,18 @@ PLACE = (
 )
 
 
+def data_note(board: BoardResults) -> str:
+    """How many data sets stand behind the intervals of a profile."""
+    count_ = board.board.get("data_sets", {}).get(board.profile)
+    if not count_:
+        return ""
+    several = f"{count_} data sets" if count_ > 1 else "one data set"
+    return (
+        " Where replicates share their data (all instances but linear, heavy-tailed and noisy quadratic losses), this "
+        f"profile has {several}{'' if count_ > 1 else ', so that intervals there speak of the noise alone'}."
+    )
+
+
 def points_table(board: BoardResults) -> Table:
     """Who wins at every point, beside the references."""
     columns = (
@@ -101,7 +116,7 @@ def points_table(board: BoardResults) -> Table:
         Column("Lower bound, order", lambda row: number(row["lower_bound"]), _key("lower_bound"), True),
     )
     group = lambda row: (symbols(row["title"]), "")  # noqa: E731
-    return Table(board.id, "Winners, point by point", columns, measured(board), POINTS_NOTE, group)
+    return Table(board.id, "Winners, point by point", columns, measured(board), POINTS_NOTE + data_note(board), group)
 
 
 def _said(pair: Any) -> str:
@@ -172,6 +187,35 @@ def left_out_table(board: BoardResults) -> Table:
     return Table(f"{board.id}.left_out", "Methods that were not run, and why", columns, list(_left_out(board)))
 
 
+def references_table(board: BoardResults) -> Table:
+    """What stands beside the risks of an instance, and where it comes from."""
+    columns = (
+        Column("Instance", lambda item: item["id"], {"instance": lambda item: item["id"]}, kind="code"),
+        Column("Problem", lambda item: str(item.get("problem", "")), {"problem": lambda item: item.get("problem")}),
+        Column("Without privacy", _reference_text, {"without_privacy": _reference_text}),
+        Column("Public grid search", _searches_text, {"search": _searches_text}),
+        Column("Lower bound, order", _bound_text, {"lower_bound": _bound_text}),
+        Column("Note", lambda item: symbols(item.get("note", "")), {"note": lambda item: item.get("note")}),
+    )
+    title = "References of each instance, and their sources"
+    return Table(f"{board.id}.references", title, columns, list(board.board["instances"]))
+
+
+def _reference_text(item: Row) -> str:
+    found = item.get("without_privacy")
+    return f"{found['algorithm']} without noise" if found else "minimum of the sample’s risk: 0"
+
+
+def _searches_text(item: Row) -> str:
+    found = item.get("searches") or ()
+    return "; ".join(f"{one['algorithm']}, {' × '.join(one['grid'])}" for one in found) or NOTHING
+
+
+def _bound_text(item: Row) -> str:
+    name = item.get("lower_bound")
+    return symbols(get_bound(name).text) if name else "none stated in the papers"
+
+
 def _left_out(board: BoardResults) -> Iterator[tuple[str, str, str, str, str]]:
     found: dict[tuple[str, str, str], list[str]] = {}
     totals = Counter(row["instance"] for row in measured(board))
@@ -182,6 +226,22 @@ def _left_out(board: BoardResults) -> Iterator[tuple[str, str, str, str, str]]:
         several = f", and alike at {len(reasons) - 1} more" if len(set(reasons)) > 1 else ""
         share = "all" if len(reasons) >= totals[instance] else f"{len(reasons)} of {totals[instance]}"
         yield instance, algorithm, status, reasons[0] + several, share
+
+
+def nowhere_run(board: BoardResults) -> list[tuple[str, str]]:
+    """(method, reason) of those that were run at no point: too long before incomparable before refused."""
+    ran = {method["method"] for row in measured(board) for method in row["methods"]}
+    found: dict[str, Counter[tuple[int, str]]] = {}
+    for row in measured(board):
+        for item in row["left_out"]:
+            if item["method"] not in ran | {REFERENCE}:
+                rank = list(LEFT_OUT_WORDS).index(item["status"])
+                found.setdefault(item["method"], Counter())[rank, symbols(str(item["reason"]))] += 1
+    last = {name: max(counts, key=lambda key: (key[0], counts[key])) for name, counts in found.items()}
+    words = list(LEFT_OUT_WORDS.values())
+    return [
+        (name, reason if rank == 0 else f"{words[rank]}: {reason}") for name, (rank, reason) in sorted(last.items())
+    ]
 
 
 def wins(board: BoardResults) -> list[tuple[str, int, int]]:
@@ -213,4 +273,5 @@ def wins_table(board: BoardResults) -> Table:
 
 def board_tables(board: BoardResults) -> list[Table]:
     """All tables of a board."""
-    return [wins_table(board), points_table(board), methods_table(board), left_out_table(board)]
+    tables = [wins_table, points_table, references_table, methods_table, left_out_table]
+    return [table(board) for table in tables]

@@ -16,7 +16,8 @@ from dpsco_bench.report.numbers import number, plain
 from dpsco_bench.report.queries import queries_table
 from dpsco_bench.report.tables import Column, Table
 
-SETTINGS = ((0.1, 1e-6), (1.0, 1e-6), (2.0, 1e-6), (4.0, 1e-6), (8.0, 1e-6), (1.0, 1e-5))
+SETTINGS = ((0.1, 1e-6), (1.0, 1e-6), (2.0, 1e-6), (4.0, 1e-6), (8.0, 1e-6), (1.0, 1e-5), (26.282609, 1e-3))
+"""The last one is rho = 5 at delta = 1e-3, beyond the range of the conversion (erratum E1)."""
 ROUNDS = 4096
 POWERS, CONDITIONS = (1.0, 2.0, 3.0), (0.0, 1.0, 10.0)
 
@@ -42,6 +43,11 @@ class Conversion:
     rho: float
     exact: float
     real: float
+
+    @property
+    def verdict(self) -> str:
+        """On the claim that noise of this rho is (epsilon, delta)-differentially private."""
+        return "holds" if self.real <= self.epsilon else f"fails: real ε {self.real:.2f} for claimed {self.epsilon:.2f}"
 
 
 def conversion(epsilon: float, delta: float) -> Conversion:
@@ -71,14 +77,18 @@ def relative_level(k: float, condition: float, calibration: str, n: int = ROUNDS
 
 def _conversions(text: Mapping[str, Any], inputs: Inputs) -> Table:
     columns = (
-        Column("Claimed ε", lambda r: plain(r.epsilon), {"epsilon": lambda r: r.epsilon}, True),
+        Column("Claimed ε", lambda r: plain(round(r.epsilon, 4)), {"epsilon": lambda r: r.epsilon}, True),
         Column("δ", lambda r: plain(r.delta), {"delta": lambda r: r.delta}, True),
         Column("Paper ρ", lambda r: number(r.rho), {"rho": lambda r: r.rho}, True),
         Column("Exact m", lambda r: number(r.exact), {"m": lambda r: r.exact}, True),
-        Column("Real ε of the paper's ρ", lambda r: number(r.real), {"epsilon_real": lambda r: r.real}, True),
+        Column("Real ε of the paper's ρ", lambda r: number(r.real, 4), {"epsilon_real": lambda r: r.real}, True),
+        Column("Verdict", lambda r: r.verdict, {"verdict": lambda r: r.verdict}),
     )
     rows = [conversion(*setting) for setting in SETTINGS]
-    note = "ρ = ε/(2 √l) by the printed conversion, m by the exact Gaussian-DP formula."
+    note = (
+        "ρ = ε/(2 √l) by the printed conversion, m by the exact Gaussian-DP formula. Noise of exactly ρ, without the "
+        "slack of eq. (6); the last row lies where the conversion does not hold (erratum E1)."
+    )
     return Table(text["id"], str(text["title"]), columns, rows, note)
 
 
@@ -90,7 +100,7 @@ def _levels(text: Mapping[str, Any], inputs: Inputs) -> Table:
     for calibration in ("paper", "accounted"):
         for condition in CONDITIONS:
             found = level(condition, calibration)
-            raw = {f"{calibration}_{condition:g}": found}
+            raw = {f"{calibration}_HD/G_{condition:g}": found}
             title = f"{calibration}, HD/G = {condition:g}"
             columns.append(Column(title, lambda k, found=found: number(found(k)), raw, True))  # type: ignore[misc]
     note = (

@@ -33,7 +33,7 @@ KEY: dict[str, tuple[str, dict[str, Any]]] = {
     "mean": ("mean, 95 % interval", {"marker": "o"}),
     "ratio": ("ratio, ± 2 standard errors", {"marker": "o"}),
     "fit": ("fitted line", {"linestyle": "-"}),
-    "bound": ("bound × the factor in brackets", {"linestyle": (0, (3.5, 2)), "linewidth": 0.9}),
+    "bound": ("bound × the factor stated", {"linestyle": (0, (3.5, 2)), "linewidth": 0.9}),
     "off": ("noise off (arrow: below the axis)", {"marker": "o", "color": GREY, "markersize": 3}),
     "exact": ("exact value", {"marker": "o"}),
     "lower": ("lower bound", {"marker": "^"}),

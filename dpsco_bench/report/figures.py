@@ -24,7 +24,7 @@ KEY_WORDS = {
     "mean": ("Points", "means with 95 % intervals"),
     "ratio": ("Points with whiskers", "ratios ± 2 standard errors"),
     "fit": ("solid", "fitted line"),
-    "bound": ("dashed", "the bound, multiplied by the factor in brackets"),
+    "bound": ("dashed", "the bound, multiplied by the factor stated"),
     "off": ("grey", "noise off (arrows: below the axis)"),
     "exact": ("circle", "exact ε"),
     "lower": ("triangle up", "lower bound on ε"),

@@ -10,7 +10,15 @@ from typing import Any
 
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.jsonio import write_text_atomic
-from dpsco_bench.report.board import board_tables, left_out_table, methods_table, points_table, wins_table
+from dpsco_bench.report.board import (
+    board_tables,
+    left_out_table,
+    methods_table,
+    nowhere_run,
+    points_table,
+    references_table,
+    wins_table,
+)
 from dpsco_bench.report.chapters.catalogue import page_chapters, write_chapters
 from dpsco_bench.report.figures import page_figures
 from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
@@ -186,8 +194,11 @@ def _board(board: BoardResults) -> dict[str, Any]:
         "colours": paper_colours(board),
         "instances": [(titles[id], notes[id], [Markup(svg) for svg in panels]) for id, panels in found.items()],
         "skipped": [(row["title"], row["skipped"]) for row in board.rows if row["skipped"]],
+        "nowhere": nowhere_run(board),
         "wins": html_table(wins_table(board)),
-        "details": [html_table(table(board)) for table in (points_table, methods_table, left_out_table)],
+        "details": [
+            html_table(table(board)) for table in (points_table, references_table, methods_table, left_out_table)
+        ],
     }
 
 

@@ -93,7 +93,9 @@ def verdict_line(score: Score) -> Line:
 
 def _slope_line(score: Score, constant: float) -> Line:
     row = score.row
-    parts = [f"slope {with_interval(row['slope'], row['ci'] if row['kind'] != 'complexity' else None)}"]
+    parts = []
+    if is_number(row.get("slope")):
+        parts.append(f"slope {with_interval(row['slope'], row['ci'] if row['kind'] != 'complexity' else None)}")
     if is_number(row.get("claimed_exponent")):
         whose = "stated" if row["kind"] == "control" else "paper"
         parts.append(f"{whose} {exponent(row['claimed_exponent'])}")
@@ -134,7 +136,7 @@ def rate_panel(scores: Sequence[Score]) -> Panel:
     lines = [*(Line(text) for text in (settings_line(first), of_parts(first)) if text), *bound_line(first)]
     for score, points in measured:
         lines.append(verdict_line(score))
-        if points is not None and is_number(score.row.get("slope")):
+        if points is not None and (is_number(score.row.get("slope")) or _draws_bound(score, points)):
             lines.append(_slope_line(score, bound_constant(score)))
         lines += _schedule_lines(score)
     shown = [(score, points) for score, points in measured if points is not None]
@@ -143,18 +145,30 @@ def rate_panel(scores: Sequence[Score]) -> Panel:
     methods = {cell.entry["method"] for cell in _cells(first)}
     if len(methods) > 1:
         return words_panel(first.row["part"], [*lines, *_method_lines(shown)])
-    return Panel(first.row["part"], lambda axes: _draw_rate(axes, shown), lines, symbols=_keys(first))
+    return Panel(first.row["part"], lambda axes: _draw_rate(axes, shown), lines, symbols=_keys(shown))
 
 
-def _keys(score: Score) -> tuple[str, ...]:
-    """Symbols of a sweep's panel."""
+def _keys(shown: Sequence[tuple[Score, Series]]) -> tuple[str, ...]:
+    """Symbols that a sweep's panel draws."""
+    counted = shown[0][0].row["kind"] == "complexity"
     drawn = {
-        "mean": score.row["kind"] != "complexity",
-        "fit": is_number(score.row.get("slope")),
-        "bound": bool(score.row.get("bound")),
-        "off": bool(_noise_off(score)) and score.row["calibration"] != "none",
+        "mean": not counted and any((points.mean > 0).any() for _, points in shown),
+        "fit": any(_draws_fit(score, points) for score, points in shown),
+        "bound": any(_draws_bound(score, points) for score, points in shown),
+        "off": bool(_shown_noise_off(shown)),
     }
     return tuple(name for name, there in drawn.items() if there)
+
+
+def _draws_fit(score: Score, points: Series) -> bool:
+    """Whether there is a fitted line, which takes two points."""
+    return is_number(score.row.get("slope")) and len(points.x) > 1 and bool((points.mean > 0).all())
+
+
+def _draws_bound(score: Score, points: Series) -> bool:
+    """Whether there is a line of the bound: a value for every point, at least two points."""
+    bound = score.row.get("bound") or ()
+    return len(bound) == len(points.x) > 1 and sum(map(is_number, bound)) > 1 and math.isfinite(bound_constant(score))
 
 
 def _method_lines(shown: Sequence[tuple[Score, Series]]) -> list[Line]:
@@ -211,8 +225,7 @@ def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
     for score, points in shown:
         ends += _draw_series(axes, score, points)
     seen = np.concatenate([_visible(points) for _, points in shown])
-    judged = {score.row["calibration"] for score, _ in shown}
-    off = [] if counted or "none" in judged else _noise_off(shown[0][0])
+    off = _shown_noise_off(shown)
     start = [] if counted or quantity != RISK else _start_risks(first)
     near = [y for _, y in off if 10**-NOISE_OFF_DECADES * seen.min() <= y <= 10 * seen.max()]
     log_y(axes, [*seen, *near, *(y for _, y in start if y < 30 * seen.max())], label)
@@ -238,16 +251,24 @@ def _draw_series(axes: Axes, score: Score, points: Series) -> list[EndLabel]:
     marker = MARKERS.get(calibration, "D")
     axes.errorbar(x, mean, errors, fmt=marker, color=colour, elinewidth=0.8, zorder=3)
     grid = np.geomspace(x.min(), x.max(), 50)
-    if is_number(score.row.get("slope")) and len(x) == len(points.x):
+    if _draws_fit(score, points):
         weights = log_weights(points.log_error, points.dof)
         centre = float(weights @ (np.log(mean) - score.row["slope"] * np.log(x)))
         axes.plot(grid, np.exp(centre) * grid ** score.row["slope"], color=colour, zorder=2)
-    bound = np.array([b if is_number(b) else math.nan for b in score.row.get("bound") or ()])
-    if len(bound) == len(points.x):
+    if _draws_bound(score, points):
+        bound = np.array([b if is_number(b) else math.nan for b in score.row["bound"]])
         line = bound_constant(score) * bound
         axes.plot(points.x, line, color=colour, linestyle=(0, (3.5, 2)), linewidth=0.9, zorder=2, alpha=0.85)
     name = "noise off" if calibration == "none" else calibration
     return [EndLabel(float(mean[np.argmax(x)]), name, TEXT_COLOURS.get(calibration, FAINT))]
+
+
+def _shown_noise_off(shown: Sequence[tuple[Score, Series]]) -> list[tuple[float, float]]:
+    """Noise-off points of a panel that is not itself about runs without noise."""
+    first = shown[0][0]
+    if first.row["kind"] == "complexity" or "none" in {score.row["calibration"] for score, _ in shown}:
+        return []
+    return _noise_off(first)
 
 
 def _noise_off(score: Score) -> list[tuple[float, float]]:
@@ -295,7 +316,7 @@ def privacy_panel(scores: Sequence[Score]) -> Panel:
             shown.append((score.row["calibration"], cells))
     if not shown:
         return words_panel(first.row["part"], [*lines, Line(_why(first))])
-    kinds = {cell.kind for _, cells in shown for cell in cells if not math.isnan(cell.real)}
+    kinds = {cell.kind for _, cells in shown for cell in cells if math.isfinite(cell.real)}
     return Panel(first.row["part"], lambda axes: _draw_privacy(axes, shown), lines, symbols=tuple(sorted(kinds)))
 
 

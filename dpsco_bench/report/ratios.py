@@ -52,7 +52,8 @@ def ratio_panel(scores: Sequence[Score]) -> Panel:
     shown = [score for score in scores if len(_ratios(score)[0])]
     if not shown:
         return words_panel(first.row["part"], [*lines, Line(str(first.row.get("reason") or "nothing was measured"))])
-    return Panel(first.row["part"], lambda axes: _draw(axes, shown), lines, symbols=("ratio",))
+    drawn = any((_ratios(score)[0] > 0).any() for score in shown)
+    return Panel(first.row["part"], lambda axes: _draw(axes, shown), lines, symbols=("ratio",) * drawn)
 
 
 def _ratios(score: Score) -> tuple[np.ndarray, np.ndarray]:

@@ -148,3 +148,10 @@ def test_refusals():
     ):
         with pytest.raises(Refusal, match=reason):
             Cell(algorithm.id, problem, n=100, epsilon=1.0, delta=1e-5).plan("paper", 0)
+
+
+def test_kst12_refuses_sets_on_which_its_minimiser_is_not_exact():
+    """On an l1 ball the minimiser over the l2 ball around it would lie outside, with a risk below the optimum."""
+    problem = get_problem("logistic_glm", 4, domain="l1_ball")
+    with pytest.raises(Refusal, match="domain l1_ball refused: its exact minimiser"):
+        KST.plan(problem.constants, 64, 4, PRIVACY, "standard")

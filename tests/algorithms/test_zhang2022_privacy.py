@@ -5,6 +5,7 @@ from math import exp, log, log2, sqrt
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from dpsco_bench.algorithms.zhang2022.sensitivity import NodeUnits, weights
 from dpsco_bench.audit.transcript import supports
@@ -224,3 +225,51 @@ def test_audits_see_the_whole_transcript(points):
     """Nodes are in fixed units of their sensitivity, so that recorded answers have a likelihood on other data."""
     assert supports(points.run(OTB, unit_vectors(8, 2, 0), "accounted", curvature=1.0).plan)
     assert not supports(points.run(PURE, unit_vectors(8, 2, 0), "accounted").plan)
+
+
+CLIPPED = [(OTB, {}), (OTB, {"sensitivity": "eq6"}), (OTB, {"radius": "D", "sensitivity": "path"}), (PURE, {}),
+           (LP, {"norm": 1.5, "learner": "lp_ftrl"})]  # fmt: skip
+
+
+@pytest.mark.parametrize(("algorithm", "keys"), CLIPPED)
+def test_clipped_differences_keep_every_record_within_its_declared_share(points, algorithm, keys):
+    """Search over neighbours with gradients up to fifty times the declared G (trap 9): only clipping holds them."""
+    rng, worst, unclipped = np.random.default_rng(7), 0.0, 0.0
+    for seed in range(8):
+        records = unit_vectors(13, 3, seed) * rng.choice([0.2, 1.0, 25.0], size=(13, 1))
+        position = int(rng.integers(13))
+        other = -records[position] * rng.choice([0.5, 1.0, 3.0])
+        settings = {"k": 1.0 + seed % 3, "curvature": 1.0, "lipschitz": 0.5, "epsilon": 0.2, **keys}
+        changes = node_changes(points, algorithm, records, position, other, clip_differences=True, **settings)
+        elsewhere = [t for t in range(1, 13) if t not in record_nodes(position + 1, 12)]
+        assert np.all(changes[[t - 1 for t in elsewhere]] == 0.0)
+        worst = max(worst, float(changes.max()))
+        unclipped = max(unclipped, float(node_changes(points, algorithm, records, position, other, **settings).max()))
+    assert 0.5 < worst <= 1.0 + 1e-12 < 2.0 < unclipped
+
+
+def test_true_constants_leave_nothing_to_clip(points):
+    for keys in ({}, {"curvature": 1.0}, {"curvature": 1.0, "radius": "D"}):
+        records = unit_vectors(16, 3, 1)
+        runs = [points.run(OTB, records, "accounted", k=2.0, clip_differences=c, **keys) for c in (False, True)]
+        np.testing.assert_allclose(runs[0].output, runs[1].output, atol=1e-13)
+        assert runs[0].calibrated == runs[1].calibrated
+
+
+def test_a_zero_difference_stays_zero(points):
+    found = points.run(OTB, np.zeros((6, 2)), "none", clip_differences=True)
+    np.testing.assert_array_equal(found.output, 0.0)
+
+
+def test_normal_noise_for_l_1_5():
+    """``E ||zeta||_3^2`` about 21.1 for d = 16, below V = d (q - 1) = 32 (section 10)."""
+    spread = 16 ** (0.5 - 1 / 3)
+    z = spread * np.random.default_rng(0).standard_normal((40_000, 16))
+    squares = np.linalg.norm(z, ord=3, axis=1) ** 2
+    assert squares.mean() == pytest.approx(21.1, abs=0.15) and squares.mean() <= 32
+
+
+def test_normal_vectors_violate_the_printed_definition_of_sub_gaussian():
+    """E7: in three dimensions ``P(||R|| >= 1)`` is .801, above exp(-1/2) = .607; in two it is exp(-1/2) itself."""
+    for d, expected in ((2, exp(-0.5)), (3, 0.801)):
+        assert chi2.sf(1.0, d) == pytest.approx(expected, abs=5e-4)

@@ -15,6 +15,7 @@ from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
+from dpsco_bench.problems.registry import get_problem
 
 OTB = "zhang2022.dp_otb"
 Z = np.array([(0.6, -0.2), (-0.3, 0.5), (0.1, 0.4), (0.7, 0.1), (-0.2, -0.6), (0.3, 0.3), (0.5, -0.4), (0.2, 0.1)])
@@ -226,3 +227,12 @@ def test_certified_constants_with_curvature_need_a_fixed_radius(points):
     )
     assert found.calibrated.privacy_status == "proven"
     assert found.objective.notes["clips"].shape == (1,)
+
+
+@pytest.mark.parametrize("name", ["dp_otb_lp", "dp_otb_pure"])
+def test_a_set_that_is_not_the_ball_of_its_norm_is_refused(name):
+    """An l1 ball with Euclidean constants: Euclidean steps and projections would leave it."""
+    problem = get_problem("logistic_glm", 4, domain="l1_ball")
+    entry = get_algorithm(f"zhang2022.{name}")
+    with pytest.raises(InputError, match="domain = 'l1_ball': must be the l_p ball of the norm of G and H, p = 2"):
+        entry.plan(problem.constants, 64, 4, PrivacySpec(1.0, 1e-6), "accounted")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.standings import TRIVIAL, compare, standings
+from dpsco_bench.analysis.standings import TRIVIAL, _without_privacy, compare, standings
 from dpsco_bench.claims.board import parse_board
 from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.execution.calibration import calibrate_job
@@ -128,6 +128,11 @@ def test_references_stand_beside(rows):
     assert small["lower_bound"] / large["lower_bound"] == pytest.approx(64)
     assert [item["method"] for item in small["left_out"]] == ["noisy_smd"]
     assert large["winner"] != TRIVIAL and large["margin"] > 0
+
+
+def test_a_reference_that_is_refused_is_unknown_and_not_zero():
+    assert math.isnan(_without_privacy({"without_privacy": {"algorithm": "a.b"}}, None)["risk"])
+    assert _without_privacy({"without_privacy": None}, None)["risk"] == 0.0
 
 
 def test_a_search_is_chosen_and_measured_on_different_data(rows):

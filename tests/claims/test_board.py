@@ -1,13 +1,17 @@
 """Leaderboards: what a file may say, and what becomes of it: jobs, and cells left out with their reason."""
 
 import copy
+import math
 
 import pytest
 
 from dpsco_bench.claims.board import board_ids, load_board, parse_board
 from dpsco_bench.claims.board_jobs import board_plan, predicted_seconds
+from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.problems.base import Constants
 
 SETTINGS = {"seed": 1, "backend": "numpy", "dtype": "float64", "data_root": "absent", "plugins": []}
 BOARD = {
@@ -155,3 +159,23 @@ def test_the_boards_that_are_shipped():
     assert {"linear-l1", "linear-l1.5", "linear-l2", "logistic-l2", "ridge"} <= measured
     with pytest.raises(InputError, match="leaderboard = 'leaderboard.mine': must be one of leaderboard.common"):
         load_board("leaderboard.mine")
+
+
+def test_every_instance_of_the_common_board_has_a_search_and_its_bounds_are_orders():
+    """The column with a public grid search has a method for every instance; bounds are those cited."""
+    board = load_board("leaderboard.common")
+    assert all(instance.searches for instance in board.instances)
+    ids = {instance.id for instance in board.instances}
+    assert {f"linear-l{p}" for p in ("1", "1.5", "2", "inf")} < ids
+    c = Constants(2.0, 1.0, strong_convexity=0.5, diameter=2.0, norm=1.5, domain="lp_ball:1.5")
+    context = BoundContext(100, 9, 0.2, 1e-6, c, "paper", {}, {})
+    values = {
+        "sco_l1": (math.log(9) / 100) ** 0.5,
+        "sco_p_below_2": max(0.1, 0.5 * 3 / 20),
+        "sco_linf": 0.3,
+        "erm_l2": 2.0 * 3 / 20,
+        "erm_strongly_convex": 8.0 * 9 / 400,
+        "sco_strongly_convex": 8.0 * max(0.01, 9 / 400),
+    }
+    for name, value in values.items():
+        assert get_bound(f"leaderboard.{name}").value(context) == pytest.approx(value), name

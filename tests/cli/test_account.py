@@ -173,3 +173,10 @@ def test_bassily2021_e5_and_its_command_agree(dpsco, rule, real):
     report = account(dpsco, *entry.command.replace("norm_rule=su2023", f"norm_rule={rule}").split()[1:])
     assert report["paper"]["epsilon_real"] == pytest.approx(real, rel=0.01)
     assert report["paper"]["privacy_status"] == "unproven" and report["paper"]["epsilon_real_kind"] == "upper"
+
+
+def test_clipping_proves_privacy_with_declared_constants_that_are_public(dpsco):
+    arguments = ("account", "zhang2022.dp_otb", "problem=linear_ball", "n=64", "lipschitz=0.5")
+    plain, clipped = (account(dpsco, *arguments, *more) for more in ((), ("clip_differences=true",)))
+    assert plain["accounted"]["privacy_status"] == "unproven" and clipped["accounted"]["privacy_status"] == "proven"
+    assert "the run clips" in dpsco(*arguments, "clip_differences=true").out

@@ -97,6 +97,13 @@ def test_show_one_erratum_and_the_ledger(dpsco):
     assert [e["id"] for e in json.loads(dpsco("show", "wang2017.E4", "--json").out)["errata"]] == ["E4"]
 
 
+def test_a_computed_table_is_printed_with_its_numbers(dpsco):
+    """The command of zhang2022.E1: the cell beyond the range of the printed conversion."""
+    assert "fails: real ε 27.18 for claimed 26.28" in dpsco("show", "zhang2022.table3").out
+    rows = json.loads(dpsco("show", "zhang2022.table3", "--json").out)["computed_rows"]
+    assert [row["verdict"] == "holds" for row in rows] == [True] * 6 + [False]
+
+
 def test_an_unknown_erratum_is_named():
     with pytest.raises(InputError, match="E99"):
         find_errata("wang2017", ["E99"])

@@ -162,3 +162,25 @@ def test_the_room_for_rounding_covers_that_of_the_weighted_average(n, k):
         exact += Fraction(t**k)
     exact = exact / weight * Fraction(1.0 / 3.0)
     assert abs(Fraction(x) - exact) <= remembered_rounding(n, k)
+
+
+def test_the_room_for_rounding_is_far_below_a_thousandth_where_there_is_noise():
+    """A violation by a factor 1.001 would show wherever the excess is above 1e-8 of its scale: all cells with noise."""
+    for n, k in ((4096, 1.0), (65536, 1.0), (16384, 3.0), (65536, 3.0)):
+        assert remembered_rounding(n, k) < 1e-3 * 1e-8
+
+
+def test_the_room_for_rounding_is_not_many_times_what_rounding_does():
+    """A run in long double beside the same one in float64, at its worst: iterates that stay at the sphere."""
+    wide, worst = np.longdouble, 0.0
+    for n in (4096, 65536):
+        beta = np.arange(n + 1.0) ** 3
+        share = (beta[1:] / np.cumsum(beta)[1:]).tolist()
+        w, x = 0.7310585786300049, 0.0
+        for c in share:
+            x += (w - x) * c if c < 1 else 0.0
+        exact = 1 - wide(1) / np.cumsum(beta.astype(wide))[-1]
+        error = float(abs(x - exact * wide(w)))
+        assert error <= remembered_rounding(n, 3.0)
+        worst = max(worst, error / remembered_rounding(n, 3.0))
+    assert worst > 1e-3

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.analysis.standings import TRIVIAL
-from dpsco_bench.report.board import board_tables, wins
+from dpsco_bench.report.board import board_tables, data_note, nowhere_run, wins
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.phases import board_figure, page_phases, phase_panels, tile_colour, tile_text
@@ -61,7 +61,7 @@ INSTANCES = [
 @pytest.fixture
 def board():
     grids = {"ci": [{"n": [128, 512], "d": [4], "epsilon": [1, 4]}]}
-    data = {"instances": INSTANCES, "grids": grids, "delta": 1e-6}
+    data = {"instances": [dict(instance) for instance in INSTANCES], "grids": grids, "delta": 1e-6}
     results = BoardResults("leaderboard.x", "Which?", data, [], [], Path(), "ci")
     results.__dict__["rows"] = ROWS
     return results
@@ -69,6 +69,22 @@ def board():
 
 def test_wins_and_ties_are_counted_apart(board):
     assert wins(board) == [("dp_gd", 2, 1), (TRIVIAL, 1, 0), ("other_one", 0, 1)]
+
+
+def test_methods_that_never_run_are_told_with_the_reason(board):
+    assert nowhere_run(board) == [("no", "lacks ε ≤ 1")]
+
+
+def test_references_name_their_source(board):
+    board.board["instances"][0] |= {"lower_bound": "leaderboard.sco_l1", "problem": "needle_l1"}
+    (table,) = [to_markdown(t) for t in board_tables(board) if t.id.endswith("references")]
+    assert "Table 1 of Bassily, Guzman, Nandi 2021" in table and "none stated in the papers" in table
+
+
+def test_the_number_of_data_sets_is_told(board):
+    assert data_note(board) == ""
+    board.board["data_sets"] = {"ci": 1}
+    assert "one data set, so that intervals there speak of the noise alone" in data_note(board)
 
 
 def test_tables_say_who_wins_who_cannot_and_who_refuses(board):

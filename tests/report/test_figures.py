@@ -1,6 +1,7 @@
 import json
 import re
 import xml.etree.ElementTree as ElementTree
+from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
@@ -10,7 +11,8 @@ from dpsco_bench.cli.main import main
 from dpsco_bench.report.axes import decade_text, spread, tick_text
 from dpsco_bench.report.curves import MOST_POINTS, _thinned, method_style
 from dpsco_bench.report.drawing import style
-from dpsco_bench.report.figures import claim_figures, write_figures
+from dpsco_bench.report.figures import claim_figures, claim_panels, write_figures
+from dpsco_bench.report.panels import Series, _draws_bound, _draws_fit
 
 CLAIMS = ("wang2017.kinds", "wang2017.race", "wang2017.absent", "wang2017.unmeasured")
 
@@ -143,3 +145,26 @@ def test_verb_figure(written, tmp_path, capsys):
     assert (tmp_path / "wang2017.absent.svg").is_file() and (tmp_path / "wang2017.absent.pdf").is_file()
     assert main([*arguments, "wang2017.nothing"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_keys_name_what_is_drawn_and_nothing_else(inputs):
+    """A panel of one value has neither a fitted line nor one of the bound, whatever its verdict is held against."""
+    seen = set()
+    for claim in CLAIMS:
+        for panel in claim_panels(inputs.claim(claim)):
+            if panel.blank or not {"mean", "fit", "bound", "off"} & set(panel.symbols):
+                continue
+            with style():
+                axes = matplotlib.figure.Figure().add_subplot()
+                panel.draw(axes)
+            looks = {line.get_linestyle() for line in axes.get_lines() if len(line.get_xdata()) > 1}
+            assert ("bound" in panel.symbols) == ("--" in looks), panel.title
+            assert ("fit" in panel.symbols) == ("-" in looks), panel.title
+            seen |= set(panel.symbols)
+    assert {"mean", "fit", "bound"} <= seen
+
+
+def test_a_single_value_has_no_lines():
+    one = Series(*(np.array([2.0]) for _ in range(4)), np.array([0.1]), np.array([9.0]))
+    score = SimpleNamespace(row={"slope": 1.0, "bound": [3.0], "mean": [2.0]})
+    assert not _draws_fit(score, one) and not _draws_bound(score, one)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import log, sqrt
 
 from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.errors import Refusal
 from dpsco_bench.privacy.accountants.objective import rank_one_log_jacobian
 from dpsco_bench.privacy.plan import ObjectiveQuery, Plan, make_plan
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -35,6 +36,8 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str) ->
     variant : str
         ``standard``.
     """
+    if c.domain not in ("space", "l2_ball") and not c.isotropic:
+        raise Refusal(f"domain {c.domain}", "its exact minimiser is computed in the whole space or an l2 ball", SOURCE)
     weight = 2 * c.smoothness / privacy.epsilon
     scale = c.lipschitz * sqrt(8 * log(2 / privacy.delta) + 4 * privacy.epsilon) / privacy.epsilon
     linear = ObjectiveQuery(

@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
-from dpsco_bench.algorithms.registry import algorithm
-from dpsco_bench.algorithms.zhang2022.learners.base import learner_parts
-from dpsco_bench.algorithms.zhang2022.reduction import dp_online_to_batch
-from dpsco_bench.algorithms.zhang2022.schedule import NEEDS, VARIANTS, tree_plan
+from dpsco_bench.algorithms.zhang2022.options import Reduction, reduction
+from dpsco_bench.algorithms.zhang2022.schedule import tree_plan
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Trait
 
 SOURCE = "Zhang, Tran, Cutkosky 2022, Algorithm 1, Theorems 3 and 4"
-LEARNER = "ogd_adagrad"
 
 
-@algorithm(
-    "zhang2022.dp_otb",
-    source=SOURCE,
-    needs=(*NEEDS, Trait.L2_BALL),
-    variants=VARIANTS,
-    order_invariant=False,
-    rounds="zhang2022",
-    parts=lambda options: learner_parts(options.get("learner", LEARNER)),
-)
-def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
-    *,
-    variant: str,
-    learner: str = LEARNER,
-    k: float = 1.0,
-    sensitivity: str | None = None,
-    radius: str = "adaptive",
-    rho: float | None = None,
-    run_last_round: bool = False,
-) -> Plan:
+@reduction("zhang2022.dp_otb", SOURCE, Trait.L2_BALL, learner="ogd_adagrad")
+def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, variant: str, options: Reduction) -> Plan:
     """Weighted gradient differences of one pass, summed under tree noise, drive an online learner; x_n is its average.
 
     Parameters
@@ -58,15 +34,9 @@ def plan(
         Replaces ``eps/(2 sqrt l)`` in the printed noise.
     run_last_round : bool
         Run round n to its end, which cannot change ``x_n``: the theorems count n rounds of regret.
+    clip_differences : bool
+        Clip every weighted gradient difference to ``s_t/2`` in the dual norm, half of what a record may change: the
+        sensitivity then holds for all data, also where G and H are only declared. True constants leave nothing to clip;
+        where something is clipped, Theorem 4 does not speak of the run.
     """
-    return tree_plan(
-        c, n, d, privacy, SOURCE,
-        variant=variant, learner=learner, k=k, sensitivity=sensitivity, radius=radius, rho=rho,
-        run_last_round=run_last_round,
-    )  # fmt: skip
-
-
-@plan.run
-def dp_otb(objective, plan, mechanism):
-    """Algorithm 1 on iterates ``(R, d)``."""
-    return dp_online_to_batch(objective, plan, mechanism)
+    return tree_plan(c, n, d, privacy, variant, options, SOURCE)

@@ -8,8 +8,9 @@ from typing import Any
 
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.algorithms.zhang2022.learners.parameter_free import ParameterFree
+from dpsco_bench.algorithms.zhang2022.options import NEEDS, VARIANTS, Reduction
 from dpsco_bench.algorithms.zhang2022.reduction import learner_setting, loss_regularisers, online_to_batch
-from dpsco_bench.algorithms.zhang2022.schedule import NEEDS, VARIANTS, printed_rho, tree_plan
+from dpsco_bench.algorithms.zhang2022.schedule import printed_rho, tree_plan
 from dpsco_bench.backend.namespace import row_norm
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.norms import nonzero
@@ -123,6 +124,7 @@ def plan(
     radius: str = "adaptive",
     rho: float | None = None,
     run_last_round: bool = False,
+    clip_differences: bool = False,
 ) -> Plan:
     """Weights t^3 and losses with ``xi_t ||w - x_0|| + nu_t ||w - x_0||^2``, for a risk of the order of ||x* - x_0||.
 
@@ -131,7 +133,7 @@ def plan(
     c, n, d, privacy
         Problem constants (G, H) on a Euclidean ball, number of records (at least 2), dimension, target privacy. The
         anchor x_0 is the problem's starting point.
-    variant, sensitivity, radius, rho, run_last_round
+    variant, sensitivity, radius, rho, run_last_round, clip_differences
         As for ``zhang2022.dp_otb``. The regulariser has m for rho under ``accounted`` and no private part under
         ``noise_off``.
     confidence_constants : str
@@ -156,10 +158,10 @@ def plan(
     chosen = printed_rho(privacy, rho, SOURCE)
     level = {"printed": chosen, "accounted": gdp_mu(privacy.epsilon, privacy.delta), "noise_off": inf}[variant]
     made = confidence(c, n, d, level, failure, factors)
+    options = Reduction(LEARNER, K, sensitivity, radius, rho, run_last_round, clip_differences)
     return tree_plan(
-        c, n, d, privacy, SOURCE,
-        variant=variant, learner=LEARNER, k=K, sensitivity=sensitivity, radius=radius, rho=rho,
-        run_last_round=run_last_round, regulariser=regulariser, initial_wealth=initial_wealth,
+        c, n, d, privacy, variant, options, SOURCE,
+        regulariser=regulariser, initial_wealth=initial_wealth,
         kappa_pf=made.kappa_pf, Phi=made.Phi, A=made.A, A_noise=made.A_noise, private=made.private,
         loss_bound=made.loss_bound(n),
     )  # fmt: skip

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dpsco_bench.algorithms.zhang2022.learners.base import Learner, LearnerSetting, get_learner, project_ball
+from dpsco_bench.algorithms.zhang2022.learners.base import TINY, Learner, LearnerSetting, get_learner, project_ball
 from dpsco_bench.algorithms.zhang2022.sensitivity import NodeUnits, weights
-from dpsco_bench.backend.namespace import cast, cast_like
+from dpsco_bench.backend.namespace import array_namespace, cast, cast_like
+from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.privacy.tree import lowest_bit
 
 Array = Any
@@ -58,17 +59,21 @@ def online_to_batch(
     Each of the ``regularisers``, (t, w_t, x_t) -> ``(R, d)``, is a subgradient that is added to the learner's loss.
     """
     beta, weight = (values.tolist() for values in weights(plan.k, plan.n))
-    unit_of, tree = node_units(plan).stream(plan.p), TreeSum(mechanism)
+    units, tree = node_units(plan), TreeSum(mechanism)
+    unit_of, share_of = units.stream(plan.p), units.shares_stream(plan.p) if plan.clip_differences else None
     total, x = 0.0, None
     for t in range(1, plan.n + 1):
         w = learner.predict()
         x = w if x is None else x
         step = w - x
         unit = unit_of(t, step)  # known before the round's noise
+        share = share_of(t, step) if share_of else None
         previous, x = x, x + step * (beta[t] / weight[t])
         if t == plan.n and not plan.run_last_round:
             break
         difference = gradient_difference(objective, t, x, previous, beta)
+        if share is not None:
+            difference = clipped(difference, 0.5 * share, dual_exponent(plan.p))
         total, released = total + difference, tree.add(t, difference, unit)
         loss = released
         for regulariser in regularisers:
@@ -106,6 +111,12 @@ def gradient_difference(objective: Any, t: int, x: Array, previous: Array, beta:
         return beta[1] * _wide(objective.range_gradient(_narrow(x, objective), 0, 1), x)
     now, before = objective.range_gradient_pair(_narrow(x, objective), _narrow(previous, objective), t - 1, 1)
     return beta[t] * _wide(now, x) - beta[t - 1] * _wide(before, x)
+
+
+def clipped(difference: Array, level: Any, q: float) -> Array:
+    """Rows of ``(R, d)`` scaled down to an l_q norm of at most ``level``, a number or ``(R, 1)``; others unchanged."""
+    xp, length = array_namespace(difference), lp_norm(difference, q)
+    return difference * xp.minimum(xp.ones_like(length), level / xp.maximum(length, xp.full_like(length, TINY)))
 
 
 def node_units(plan: Any) -> NodeUnits:

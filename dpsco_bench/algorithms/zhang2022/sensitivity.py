@@ -128,15 +128,26 @@ class NodeUnits:
         if self.fixed:
             units = self.fixed_units.tolist()
             return lambda t, step: units[t - 1]
-        length = row_norm if order == 2.0 else lambda step: lp_norm(step, order)
         made = _printed_stream(self) if self.sensitivity == "eq6" else _tight_stream(self)
-        return lambda t, step: made(t, length(step))
+        return lambda t, step: made(t, _length(step, order))
+
+    def shares_stream(self, order: float) -> Callable[[int, Array], Any]:
+        """``s_t`` of a run, one round after the other: what the record of round t itself may change; as `stream`."""
+        a, b = (part.tolist() for part in self.parts)
+        if self.fixed:
+            return lambda t, step: a[t - 1] + b[t - 1] * self.diameter
+        return lambda t, step: a[t - 1] + b[t - 1] * _length(step, order)
 
 
 @lru_cache(maxsize=1024)
 def _path_cost(units: NodeUnits, nodes: int, power: float) -> float:
     """The cells of a sweep over signals have the same plan."""
     return largest_path_sum(lambda record, node: units.shares(record, node) ** power, nodes)
+
+
+def _length(step: Array, order: float) -> Array:
+    """l_p norms of rows, ``(R, 1)``."""
+    return row_norm(step) if order == 2.0 else lp_norm(step, order)
 
 
 def _printed_stream(units: NodeUnits) -> Callable[[int, Array], Array]:

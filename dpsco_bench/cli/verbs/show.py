@@ -117,6 +117,12 @@ def paper_table(entry: Entry) -> Iterator[str]:
     yield from _head({**entry, "summary": entry.get("title", "")})
     if entry.get("note"):
         yield labelled("note", " ".join(str(entry["note"]).split()))
+    if entry.get("computed_rows"):
+        rows = [
+            {key: value if isinstance(value, str) else number(value) for key, value in row.items()}
+            for row in entry["computed_rows"]
+        ]
+        yield "\n" + table([Column(key, key.replace("_", " "), numeric=key != "verdict") for key in rows[0]], rows)
     for row in entry.get("rows", []):
         yield ""
         for key, value in row.items():

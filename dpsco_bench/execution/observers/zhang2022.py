@@ -157,11 +157,16 @@ class Observer(RoundObserver):
 
 
 def remembered_rounding(n: int, k: float) -> float:
-    """Largest relative error of x_n by rounding: a step makes two units, and x_n remembers the last ``n/(k + 1)``.
+    """Largest error of x_n by rounding, in units of the diameter D of a centred ball.
 
-    ``x_t = (1 - beta_t/bsum_t) x_{t-1} + ...`` shrinks earlier errors by ``bsum_t/bsum_n``, whose sum over t that is.
+    With u half a unit in the last place, ``x_t = x_{t-1} + c_t (w_t - x_{t-1})``, ``c_t = beta_t/bsum_t``, adds at most
+    ``u ||x_t|| + 3 u c_t D``, and ``||x_t|| <= D/2``. Later steps shrink an error by ``bsum_t/bsum_n``; the sum of that
+    over t is at most ``n/(k + 2) + 1``, and the sum of ``c_t bsum_t/bsum_n`` is 1. Where sums of weights are not all
+    integers below 2^53, their rounding changes the share of ``w_i`` by up to ``(n - i) u``, on average ``n u/(k + 2)``.
     """
-    return float(2.0 * np.finfo(np.float64).eps * n / (k + 1.0))
+    u, remembered = 0.5 * float(np.finfo(np.float64).eps), n / (k + 2.0) + 1.0
+    exact = float(k).is_integer() and float(n + 1) ** (k + 1.0) / (k + 1.0) < 2.0**53
+    return u * (0.5 * remembered + 3.0 + (0.0 if exact else remembered))
 
 
 def _population_gradient(objective: Objective, x: Array) -> Array:
