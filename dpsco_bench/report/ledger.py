@@ -66,6 +66,19 @@ class Charged:
         return (self.law if math.isnan(self.real) else self.real) / self.claimed
 
     @property
+    def doubt(self) -> str:
+        """Why a bound that there may be shows nothing; empty for every status but ``unproven``."""
+        if self.status != "unproven":
+            return ""
+        if self.calibrated["constants"].get("status") == "nominal":
+            return f"the constants of {self.cell['problem']} are nominal: declared, not true on the whole domain"
+        if math.isnan(self.real):
+            return "no accountant covers it"
+        if self.kind == "lower":
+            return "a lower bound that does not exceed the claim"
+        return "an upper bound above the claim"
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Conditions of the theorem that the cell does not meet."""
         return tuple(self.calibrated.get("warnings") or ())
@@ -230,6 +243,7 @@ def privacy_table(inputs: Inputs) -> Table:
             kind="verdict",
             style=lambda row: STATUS_TONES[row.first.status],
         ),
+        Column("Why not shown", _doubts, {"why_not_shown": _doubts}),
         Column(
             "δ ≥ 1/n",
             lambda row: "yes" if any(cell.delta_large for cell in row.cells) else "",
@@ -272,6 +286,10 @@ def _calibration(row: LedgerRow) -> str:
 
 def _accountant(row: LedgerRow) -> str:
     return symbols(str(row.first.calibrated["accountant"]))
+
+
+def _doubts(row: LedgerRow) -> str:
+    return "; ".join(dict.fromkeys(cell.doubt for cell in row.cells if cell.doubt))
 
 
 def _kind(cell: Charged) -> str:

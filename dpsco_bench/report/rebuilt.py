@@ -32,7 +32,8 @@ class RebuiltRow:
     ----------
     entry : mapping
         The row as the paper prints it: ``row``, ``utility``, ``gradients``, ``claims``; ``schedule`` maps names to what
-        of the method's schedule is shown, and ``flags`` are first words of its warnings that are.
+        of the method's schedule is shown, and ``flags`` are first words of its warnings that are; ``every_cell`` lists
+        parts of which each cell is a row, not the nearest one alone.
     sweep : Sweep
         Its verdicts under all calibrations.
     common_n : float
@@ -43,6 +44,8 @@ class RebuiltRow:
         Calibration -> largest risk over bound of all cells of the row's explicit bounds.
     spent : mapping or None
         The verdict row of the part that counts value queries, which is a column and no row.
+    value : float or None
+        The one value of the swept parameter that the row shows; None for the cell nearest to the common size.
     """
 
     entry: Mapping[str, Any]
@@ -51,6 +54,7 @@ class RebuiltRow:
     method: str = ""
     worst: Mapping[str, float] = field(default_factory=dict)
     spent: Mapping[str, Any] | None = None
+    value: float | None = None
 
     @property
     def claims(self) -> str:
@@ -92,15 +96,30 @@ class RebuiltRow:
     @property
     def schedule(self) -> str:
         """What the row says of its method's schedule, at the cell that is shown, and its flags."""
-        cell, score = self._shown
-        if cell is None or score is None:
+        evidence = self._shown_evidence
+        if self._shown[0] is None:
             return NOTHING
-        found = [e for e in self._evidence(score) if self._mine(e)]
-        calibrated = min(found, key=lambda e: abs(e.value - cell[0])).calibrated if found else {}
+        calibrated = evidence.calibrated if evidence else {}
         known = calibrated.get("schedule", {})
         texts = [f"{name}\u00a0=\u00a0{plain(known[key])}" for name, key in self._told.items() if key in known]
         said = {str(warning).partition(":")[0] for warning in calibrated.get("warnings", ())}
         return ", ".join([*texts, *(flag for flag in self.entry.get("flags", ()) if flag in said)]) or NOTHING
+
+    @property
+    def evaluations(self) -> float | None:
+        """Gradient evaluations of the cell that is shown: counted by its runs, else planned; None for what counts."""
+        evidence = self._shown_evidence
+        if evidence is None or self.claims == GRADIENTS:
+            return None
+        counted = evidence.curve_evaluations
+        return float(counted[-1].mean() if counted.size else evidence.number("gradient_evaluations"))
+
+    @property
+    def _shown_evidence(self) -> Any:
+        """What was measured in the cell that is shown, or None."""
+        cell, score = self._shown
+        found = [e for e in self._evidence(score) if self._mine(e)] if cell and score else []
+        return min(found, key=lambda e: abs(e.value - cell[0])) if cell and found else None
 
     @property
     def _told(self) -> Mapping[str, str]:
@@ -121,7 +140,7 @@ class RebuiltRow:
         cells = list(zip(*columns, strict=False))
         if score and self.method:
             cells = [c for c, e in zip(cells, self._evidence(score), strict=False) if self._mine(e)]
-        cells = [cell for cell in cells if is_number(cell[1])]
+        cells = [cell for cell in cells if is_number(cell[1]) and self.value in (None, cell[0])]
         if not cells:
             return None
         if row["parameter"] != "n":
@@ -165,6 +184,7 @@ def _rebuilt(inputs: Inputs, text: Mapping[str, Any]) -> Table:
         ),
         Column("At", lambda r: r.where, {"parameter": lambda r: r.sweep.first.row["parameter"]}),
         *([SCHEDULE] if any("schedule" in row.entry for row in rows) else []),
+        GRADIENT_EVALUATIONS,
         *(column for name in judged_calibrations(row.sweep for row in rows) for column in _columns(name)),
         *_worst_columns(rows),
         *(_query_columns() if any(row.spent for row in rows) else []),
@@ -175,11 +195,19 @@ def _rebuilt(inputs: Inputs, text: Mapping[str, Any]) -> Table:
 
 
 _NOTE = (
-    "Risks with their standard errors and planned gradient evaluations stand at the size nearest to the common one of "
-    "the table, or of the row; slopes with 95 % intervals are in the named parameter over the whole sweep. The privacy "
+    "Risks with their standard errors and gradient evaluations stand at the size nearest to the common one of the "
+    "table, or of the row. Evaluations beside a risk are those that its runs counted; rows of the entry “gradients” "
+    "have the planned ones. Slopes with 95 % intervals are in the named parameter over the whole sweep. The privacy "
     "of the paper's noise is the worst of the row's own sweep; rows without such a noise have none."
 )
 SCHEDULE = Column("Schedule", lambda r: r.schedule, {"schedule": lambda r: r.schedule})
+
+GRADIENT_EVALUATIONS = Column(
+    "Gradients",
+    lambda r: "" if r.evaluations is None else count(round(r.evaluations)),
+    {"gradient_evaluations": lambda r: r.evaluations},
+    True,
+)
 
 
 def _heading(row: RebuiltRow) -> tuple[str, str]:
@@ -202,7 +230,12 @@ def _rows(inputs: Inputs, text: Mapping[str, Any]) -> list[RebuiltRow]:
             (score.row for score in found if score.part.get("quantity") == SPENT and score.row.get("mean")), None
         )
         own = [sweep for sweep in sweeps(claims) if _of_row(entry, sweep)]
-        rows += [RebuiltRow(entry, sweep, size, method, worst, spent) for sweep in own for method in _methods(sweep)]
+        rows += [
+            RebuiltRow(entry, sweep, size, method, worst, spent, value)
+            for sweep in own
+            for method in _methods(sweep)
+            for value in _values(entry, sweep)
+        ]
     return rows
 
 
@@ -212,6 +245,13 @@ def _of_row(entry: Mapping[str, Any], sweep: Sweep) -> bool:
     if sweep.first.part.get("quantity") == SPENT:
         return False
     return part in entry.get("parts", {}).get(claim, (part,))
+
+
+def _values(entry: Mapping[str, Any], sweep: Sweep) -> Sequence[float | None]:
+    """Values of the swept parameter that are rows: one that is chosen, or all of a part whose every cell is shown."""
+    row = sweep.first.row
+    every = row["part"] in entry.get("every_cell", ())
+    return (every and row.get("values")) or [None]
 
 
 def _methods(sweep: Sweep) -> list[str]:

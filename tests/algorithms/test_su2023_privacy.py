@@ -5,6 +5,7 @@ import math
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants.objective import chi_tail, tail_epsilon
 from dpsco_bench.privacy.accountants.shuffling import shuffled_epsilon
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon
@@ -65,6 +66,38 @@ def test_algorithm_5_with_the_printed_and_the_corrected_ridge():
     assert real("objp", GLM, 4096, 20) < 1
     noise = tail_epsilon(2 / math.sqrt(32 * math.log(1 / DELTA)), 0.0, chi_tail(DELTA, 2))
     assert (1.0 + noise, 0.5 + noise) == pytest.approx((1.505, 1.005), abs=1e-3)  # full rank: eps, and eps/2
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.5, 1.0])
+def test_algorithm_5_at_full_rank_as_lemma_5_argues(epsilon):
+    """An upper bound by the paper's argument alone: never at most the claim, so that it is never a proof."""
+    found = calibrated("objp", ANY, 4096, 20, epsilon, ridge_rule="printed", proof="lemma5")
+    assert (found.charge.kind, found.privacy_status) == ("upper", "unproven") and found.charge.epsilon > epsilon
+    assert epsilon < 1 or found.charge.epsilon == pytest.approx(1.505, abs=6e-4)
+    exact = 20 * math.log1p(epsilon / 20)  # the determinants' bound at d = 20 tends to epsilon
+    own = calibrated("objp", ANY, 4096, 20, epsilon, ridge_rule="printed").charge.epsilon
+    tails = chi_tail(DELTA, 20) - chi_tail(DELTA, 2)
+    ratio = 2 / found.scales["linear term"]
+    assert own - found.charge.epsilon == pytest.approx(exact - epsilon + tails * ratio, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("constants", "options", "key"),
+    [
+        (ANY, {"ridge_rule": "printed", "proof": "lemma6"}, "proof"),
+        (ANY, {"proof": "lemma5"}, "ridge_rule"),
+        (GLM, {"ridge_rule": "printed", "proof": "lemma5"}, "hessian_rank"),
+        (LINEAR, {"ridge_rule": "printed", "proof": "lemma5"}, "hessian_rank"),
+    ],
+)
+def test_what_lemma_5_does_not_charge(constants, options, key):
+    with pytest.raises(InputError, match=key):
+        calibrated("objp", constants, 4096, 20, **options)
+
+
+def test_nothing_is_calibrated_by_lemma_5():
+    with pytest.raises(Refusal, match="the Jacobian alone"):
+        calibrated("objp", ANY, 4096, 20, calibration="accounted", ridge_rule="printed", proof="lemma5")
 
 
 def test_accounted_noise_without_output_noise():

@@ -22,7 +22,7 @@ CONTEXT = BoundContext(
     delta=1e-6,
     constants=Constants(1.5, 0.5, diameter=2.0, domain="lp_ball:1.5", norm=1.5),
     calibration="paper",
-    schedule={"kappa": 2.0, "vertices": 64},
+    schedule={"kappa": 2.0, "vertices": 64, "steps": 1024},
     scales={"vertex": 4.0, "release": 0.3},
 )
 ON_P4 = replace(CONTEXT, constants=Constants(1.5, 0.5, diameter=2.0, domain="lp_ball:4", norm=4.0))
@@ -75,6 +75,7 @@ THM12 = (
         ("noisy_smd_fullbatch_gradients", N * (T - 1)),
         ("noisy_sfw_gradients", 5000 + 2 * 50 * 100),
         ("noisy_sgd_gradients", 1e8),
+        ("noisy_sgd_minibatch_gradients", 110 * 1024),
         ("one_pass", 15_000),
         ("noisy_smd_rate", 0.5 * N * math.sqrt(EPS * T)),
     ],
@@ -104,7 +105,7 @@ def test_named_terms():
 
 
 def test_every_formula_is_tested_and_named_after_its_module():
-    assert len(BOUNDS) == 24 and all(bound.name.startswith("bassily2021.") for bound in BOUNDS)
+    assert len(BOUNDS) == 25 and all(bound.name.startswith("bassily2021.") for bound in BOUNDS)
     assert len(LAWS) == 3 and all(bound.name.startswith("bassily2021_law.") for bound in LAWS)
 
 

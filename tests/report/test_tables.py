@@ -5,7 +5,7 @@ import math
 import pytest
 
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.report.ledger import privacy_table
+from dpsco_bench.report.ledger import Charged, privacy_table
 from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.papers import cells_table, errata_table, orderings_table, rates_table
 from dpsco_bench.report.parts import parts_table
@@ -129,6 +129,25 @@ def test_ledger_separates_kinds_and_statuses(inputs):
     assert not [row for row in rows if row["calibration"] == "none"]
     text = to_markdown(privacy_table(inputs))
     assert "= ∞" in text and "—" in text
+    for row in rows:
+        assert bool(row["why_not_shown"]) == (row["privacy_status"] == "unproven"), row
+        assert row["epsilon_real_min"] or row["why_not_shown"] == "no accountant covers it"
+
+
+@pytest.mark.parametrize(
+    ("status", "real", "kind", "says"),
+    [
+        ("nominal", 0.8, "exact", "the constants of squared_norm are nominal"),
+        ("global", 1.5, "upper", "an upper bound above the claim"),
+        ("global", 0.8, "lower", "a lower bound that does not exceed the claim"),
+        ("global", None, "upper", "no accountant covers it"),
+    ],
+)
+def test_ledger_says_why_nothing_is_shown(status, real, kind, says):
+    found = {"constants": {"status": status}, "epsilon_real": real, "epsilon_real_kind": kind}
+    cell = {"problem": "squared_norm", "epsilon": 1.0}
+    assert says in Charged(cell, {**found, "privacy_status": "unproven"}, "paper").doubt
+    assert Charged(cell, {**found, "privacy_status": "proven"}, "paper").doubt == ""
 
 
 def test_rates_put_claimed_beside_measured(inputs):
@@ -185,6 +204,7 @@ def rebuilt(inputs, monkeypatch):
         "claims": ["wang2017.kinds"],
         "schedule": {"T": "steps"},
         "flags": ["note"],
+        "every_cell": ["look", "exact-n"],
     }
     text = {"id": "wang2017.table9", "common_n": 512, "rows": [entry]}
     monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [text])
@@ -192,7 +212,25 @@ def rebuilt(inputs, monkeypatch):
     cells = inputs.claim("wang2017.kinds").job("several", "accounted")["cells"]
     monkeypatch.setitem(several, "mean", [0.1 if cell["method"] == "one_way" else 0.2 for cell in cells])
     (table,) = rebuilt_tables(inputs, "wang2017")
-    return {(row["part"], row["method"]): row for row in csv.DictReader(io.StringIO(to_csv(table)))}
+    rows = list(csv.DictReader(io.StringIO(to_csv(table))))
+    return {(row["part"], row["method"]): row for row in rows} | {"means": [(r["part"], r["mean_paper"]) for r in rows]}
+
+
+def test_rebuilt_rows_show_the_gradients_of_their_cell(rebuilt, inputs):
+    (planned,) = {
+        cell.number("gradient_evaluations")
+        for cell in inputs.claim("wang2017.kinds").evidence("rate-n", "paper")
+        if cell.value == 512
+    }
+    assert float(rebuilt["kinds rate-n", ""]["gradient_evaluations"]) == planned
+    first, second = (float(rebuilt["kinds several", m]["gradient_evaluations"]) for m in ("one_way", "another"))
+    assert second == 3 * 512 < first  # three steps on all records
+    assert rebuilt["kinds count-n", ""]["gradient_evaluations"] == ""  # there they are what is measured
+
+
+def test_rebuilt_rows_can_be_all_cells_of_a_part(rebuilt):
+    means = [mean for part, mean in rebuilt["means"] if part == "kinds exact-n"]
+    assert means == ["0.4", "0.1", "0.02"] and [p for p, _ in rebuilt["means"]].count("kinds rate-n") == 1
 
 
 def test_rebuilt_rows_have_the_privacy_of_their_own_sweep(rebuilt, inputs):

@@ -142,6 +142,11 @@ def _noisy_sgd_gradients(c: BoundContext) -> float:
     return c.n**2
 
 
+def _noisy_sgd_minibatch_gradients(c: BoundContext) -> float:
+    T = c.schedule["steps"]
+    return T * min(c.n, max(1, round(c.n * sqrt(c.epsilon / (4 * T)))))
+
+
 def _one_pass(c: BoundContext) -> float:
     return 1.5 * c.n
 
@@ -202,6 +207,11 @@ BOUNDS = (
     Bound("bassily2021.noisy_smd_fullbatch_gradients", "n (T - 1)", _noisy_smd_fullbatch_gradients),
     Bound("bassily2021.noisy_sfw_gradients", "floor(n/2) + 2 floor(sqrt(n)/2) floor(sqrt n)", _noisy_sfw_gradients),
     Bound("bassily2021.noisy_sgd_gradients", "n^2", _noisy_sgd_gradients),
+    Bound(
+        "bassily2021.noisy_sgd_minibatch_gradients",
+        "m T with m = max{1, n sqrt(eps/(4 T))}, rounded",
+        _noisy_sgd_minibatch_gradients,
+    ),
     Bound("bassily2021.one_pass", "1.5 n", _one_pass),
     Bound("bassily2021.noisy_smd_rate", "n sqrt(eps T)/2", _noisy_smd_rate),
 )
