@@ -13,6 +13,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import is_charged
 from dpsco_bench.execution.cell import check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import code_digest
+from dpsco_bench.execution.own_plan import checked_plan
 from dpsco_bench.execution.rounds import NO_ROUNDS, observer_module
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.registry import problem_class
@@ -202,4 +203,4 @@ def check_job(job: Mapping[str, Any]) -> None:
         cell = located(entry, job["data_root"])
         cell.problem_entry.check_records(cell.n)
         if not cell.problem_entry.data_dependent_constants:
-            cell.plan(job["calibration"], job["seed"])
+            checked_plan(cell, job["calibration"], job["seed"])

@@ -126,12 +126,14 @@ def _errata(id: str) -> dict[str, Any] | None:
 
 def _claim(id: str) -> dict[str, Any] | None:
     from dpsco_bench.claims.bounds.registry import get_bound
-    from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, load_claim, own_claims
+    from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, errors_of, find_claim_id, load_claim, own_claims
     from dpsco_bench.claims.model import parse_claim
 
     wanted = id.replace("/", ".", 1).replace("_", ".")
     if id.endswith(CLAIM_SUFFIXES):
-        claim = parse_claim(next(iter(own_claims([id]).values())))
+        ((name, entry),) = own_claims([id]).items()
+        with errors_of(name, [id]):
+            claim = parse_claim(entry)
     elif wanted in {known.replace("_", ".") for known in claim_ids()}:
         claim, _ = load_claim(find_claim_id(id))
     else:

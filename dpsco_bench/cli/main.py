@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except DpscoError as error:
         if os.environ.get(DEBUG):
             traceback.print_exc()
-        print(f"dpsco: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"dpsco: {' '.join(str(error).split())}{_own_place(error)}", file=sys.stderr)
         return BAD_INPUT
     except PermissionError as error:
         print(f"dpsco: file = {error.filename!r}: must be one that may be read or written here", file=sys.stderr)
@@ -84,9 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not own or os.environ.get(DEBUG):
             raise
         what = " ".join(f"{type(error).__name__}: {error}".split())
-        print(
-            f"dpsco: plugins = {own}: failed, or what it returned did: {what} ({DEBUG}=1 shows where)", file=sys.stderr
-        )
+        where = _own_place(error) or f" ({DEBUG}=1 shows where)"
+        print(f"dpsco: plugins = {own}: failed, or what it returned did: {what}{where}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         print("dpsco: interrupted", file=sys.stderr)
@@ -101,6 +100,17 @@ def _own_files() -> str:
     """The user's plugins that are in use, empty without any: their code, or what it returned, may then have failed."""
     own = (module for name, module in sys.modules.items() if name.startswith("dpsco_plugin_"))
     return ", ".join(str(module.__file__) for module in own)
+
+
+def _own_place(error: BaseException) -> str:
+    """The place in the user's plugins where an error arose, unless it says so itself; empty without any."""
+    if not _own_files():
+        return ""
+    from dpsco_bench.execution.own_code import own_place
+
+    file, line = own_place(error) or ("", 0)
+    name = Path(file).name
+    return f" ({name}, line {line})" if name and f"{name}, line " not in str(error) else ""
 
 
 def _dispatch(arguments: list[str]) -> int:
