@@ -270,7 +270,15 @@ def _own_contents(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for id, entry in own_claims(settings["claims"]).items():
         with errors_of(id, settings["claims"]):
             claim = parse_claim(entry)
-        for part in claim.parts:
-            if part.problem and problem_class(part.problem).file_options:
-                options = {"root": settings["data_root"], **part.problem_options}
-                yield get_problem(part.problem, **options).pins
+            for part in claim.parts:
+                with _errors_of_part(claim, part):
+                    pins = _pins(part, settings["data_root"])
+                if pins:
+                    yield pins
+
+
+def _pins(part: Part, data_root: str) -> dict[str, Any]:
+    """Digests of the files that a part takes its data from."""
+    if not part.problem or not problem_class(part.problem).file_options:
+        return {}
+    return get_problem(part.problem, **{"root": data_root, **part.problem_options}).pins

@@ -128,6 +128,8 @@ def _set(part: Part, cell: dict[str, Any], key: str, value: float) -> None:
     """Put a swept value in its place."""
     target, _, option = key.partition(".")
     if target in CELL_FIELDS and not option:
+        if target in ("n", "d") and value != int(value):
+            raise InputError(f"sweep of {part.id}: {target}", value, "an integer >= 1")
         cell[target] = int(value) if target in ("n", "d") else float(value)
     elif target in ("problem", "algorithm") and option:
         cell["problem_options" if target == "problem" else "options"][option] = value

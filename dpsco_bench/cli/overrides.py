@@ -111,6 +111,9 @@ def parse_override(argument: str) -> Parsed:
     except (HydraException, ValueError) as error:
         reason = next((line for line in str(error).splitlines()[1:] if line), "not in Hydra's grammar")
         raise InputError("argument", argument, f"key=value ({reason})") from None
+    twice = [value for number, value in enumerate(values) if value in values[:number]]
+    if twice:
+        raise InputError("argument", argument, f"a sweep over different values; {twice[0]} is there twice")
     sign = next((s for s in ("++", "+", "~") if argument.lstrip().startswith(s)), "")
     key, _, text = argument.lstrip().removeprefix(sign).partition("=")
     if not key.strip():

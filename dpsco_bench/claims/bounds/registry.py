@@ -87,7 +87,7 @@ def _allowed(name: str, of_paper: list[str]) -> str:
     own = sorted(_USER_BOUNDS)
     close = difflib.get_close_matches(name, [*own, *(b.name for paper in _papers() for b in _of_paper(paper))], 1)
     hint = f"did you mean {close[0]}? " if close else ""
-    known = ", ".join(dict.fromkeys([*own, *of_paper])) or "those of " + ", ".join(
+    known = ", ".join(dict.fromkeys([*own, *of_paper])) or "the bounds of " + ", ".join(
         paper for paper in _papers() if _of_paper(paper)
     )
     return f"a known bound; {hint}known: {known}" + ("" if own else "; no plugin registers one with @bound")
