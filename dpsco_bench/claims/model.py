@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -303,8 +304,8 @@ def _check_part(part: Part, where: str) -> None:
     if part.evaluation not in ("run", "closed_form"):
         raise InputError(f"{where}: evaluation", part.evaluation, "run or closed_form")
     for tolerance in (part.tolerance, *part.tolerances.values()):
-        if not tolerance > 0:
-            raise InputError(f"{where}: tolerance", tolerance, "a number > 0")
+        if not 0 < tolerance < math.inf:
+            raise InputError(f"{where}: tolerance", tolerance, "a finite number > 0")
     if part.better not in ("smaller", "larger"):
         raise InputError(f"{where}: better", part.better, "smaller or larger")
 

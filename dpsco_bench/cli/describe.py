@@ -141,7 +141,9 @@ def _claim(id: str) -> dict[str, Any] | None:
     parts = []
     for part in claim.parts:
         row = {key: value for key, value in asdict(part).items() if value not in ("", None, [], {})}
-        parts.append({**row, **({"formula": get_bound(part.bound).text} if part.bound else {})})
+        with errors_of(claim.id, [id] if id.endswith(CLAIM_SUFFIXES) else []):
+            formula = {"formula": get_bound(part.bound).text} if part.bound else {}
+        parts.append({**row, **formula})
     return {
         "kind": "claim",
         "id": claim.id,

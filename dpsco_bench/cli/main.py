@@ -76,6 +76,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PermissionError as error:
         print(f"dpsco: file = {error.filename!r}: must be one that may be read or written here", file=sys.stderr)
         return BAD_INPUT
+    except BrokenPipeError:
+        # The reader (head, a pager) has gone; without this the interpreter would complain again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        if error.errno is None or os.environ.get(DEBUG):
+            raise
+        print(f"dpsco: {failed_file(error)}", file=sys.stderr)
+        return BAD_INPUT
     except MemoryError as error:
         print(f"dpsco: not enough memory: {' '.join(str(error).split())}", file=sys.stderr)
         return BAD_INPUT
@@ -90,10 +99,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("dpsco: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader (head, a pager) has gone; without this the interpreter would complain again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+
+
+def failed_file(error: OSError) -> str:
+    """A file that the system refuses to read or write: no place, a full disk, a folder that cannot be made."""
+    reason = " ".join(str(error.strerror or error).split())
+    name = f"file = {error.filename!r}: must be" if error.filename else "a file must be"
+    return f"{name} one that can be read or written here ({reason})"
 
 
 def _own_files() -> str:
