@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import find_errata, load_errata
 from dpsco_bench.claims.jobs import check_job, part_jobs
-from dpsco_bench.claims.model import PROFILES, Claim, parse_claim
+from dpsco_bench.claims.model import PROFILES, Claim, Part, parse_claim
 from dpsco_bench.claims.shipped import read_claim
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.layout import read_plan_text
 from dpsco_bench.execution.plugins import load_plugins
@@ -62,6 +62,18 @@ def own_claims(files: Sequence[str | Path]) -> dict[str, dict[str, Any]]:
         taken.add(id)
         found[id] = dict(entry)  # type: ignore[arg-type]
     return found
+
+
+@contextmanager
+def errors_of(id: str, files: Sequence[str | Path]) -> Iterator[None]:
+    """Errors about a claim of one's own name the file that it is in."""
+    try:
+        yield
+    except DpscoError as error:
+        file = next((str(file) for file in files if id in own_claims([file])), "")
+        if not file or file in str(error):
+            raise
+        raise DpscoError(f"{file}: {error}") from error
 
 
 def find_claim_id(text: str, known: Collection[str] | None = None) -> str:
@@ -115,8 +127,9 @@ def load_claim(
     if not shipped:
         own = own_claims(config["claims"])
         config["claim"] = own[find_claim_id(id, [*claim_ids(), *own])]
-    claim = parse_claim(config["claim"])
-    _check_errata(claim)
+    with errors_of(id, config["claims"]):
+        claim = parse_claim(config["claim"])
+        _check_errata(claim)
     return claim, _settings(config)
 
 
@@ -163,17 +176,40 @@ def claim_plan(
 ) -> dict[str, Any]:
     """One claim's entry of the plan: the claim as data, and the jobs of the parts that the profile measures."""
     claim, settings = load_claim(id, profile, overrides, settings)
-    parts = claim.parts_of(profile)
-    for part in parts:
-        if part.bound:
-            get_bound(part.bound)
-    jobs = [job for part in parts if part.plans for job in part_jobs(claim, part, profile, settings)]
-    for job in jobs:
-        check_job(job)
+    with errors_of(id, settings["claims"]):
+        parts = claim.parts_of(profile)
+        for part in parts:
+            _check_bound(claim, part)
+        jobs = [job for part in parts if part.plans for job in _part_jobs(claim, part, profile, settings)]
     entry = to_jsonable(claim)
     entry["parts"] = [to_jsonable(part) for part in parts]
     entry["digest"] = hashlib.sha256(dumps_canonical(entry).encode()).hexdigest()[:32]
     return {"claim": entry, "jobs": jobs}
+
+
+def _check_bound(claim: Claim, part: Part) -> None:
+    """The formula that a part names exists."""
+    if part.bound:
+        with _errors_of_part(claim, part):
+            get_bound(part.bound)
+
+
+def _part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Jobs of a part that can be run."""
+    with _errors_of_part(claim, part):
+        jobs = part_jobs(claim, part, profile, settings)
+        for job in jobs:
+            check_job(job)
+    return jobs
+
+
+@contextmanager
+def _errors_of_part(claim: Claim, part: Part) -> Iterator[None]:
+    """What a part asks for is named with the part."""
+    try:
+        yield
+    except DpscoError as error:
+        raise DpscoError(f"claim {claim.id}, part {part.id}: {error}") from error
 
 
 def plan_settings(profile: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
@@ -223,8 +259,18 @@ def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
 
 def _own_contents(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Digests of the files that own claims take their data from."""
-    for entry in own_claims(settings["claims"]).values():
-        for part in parse_claim(entry).parts:
-            if part.problem and problem_class(part.problem).file_options:
-                options = {"root": settings["data_root"], **part.problem_options}
-                yield get_problem(part.problem, **options).pins
+    for id, entry in own_claims(settings["claims"]).items():
+        with errors_of(id, settings["claims"]):
+            claim = parse_claim(entry)
+            for part in claim.parts:
+                with _errors_of_part(claim, part):
+                    pins = _pins(part, settings["data_root"])
+                if pins:
+                    yield pins
+
+
+def _pins(part: Part, data_root: str) -> dict[str, Any]:
+    """Digests of the files that a part takes its data from."""
+    if not part.problem or not problem_class(part.problem).file_options:
+        return {}
+    return get_problem(part.problem, **{"root": data_root, **part.problem_options}).pins

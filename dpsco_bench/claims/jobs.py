@@ -13,6 +13,8 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import is_charged
 from dpsco_bench.execution.cell import check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import code_digest
+from dpsco_bench.execution.library import check_sampled
+from dpsco_bench.execution.own_plan import checked_plan
 from dpsco_bench.execution.rounds import NO_ROUNDS, observer_module
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.registry import problem_class
@@ -127,6 +129,8 @@ def _set(part: Part, cell: dict[str, Any], key: str, value: float) -> None:
     """Put a swept value in its place."""
     target, _, option = key.partition(".")
     if target in CELL_FIELDS and not option:
+        if target in ("n", "d") and not float(value).is_integer():
+            raise InputError(f"sweep of {part.id}: {target}", value, "an integer >= 1")
         cell[target] = int(value) if target in ("n", "d") else float(value)
     elif target in ("problem", "algorithm") and option:
         cell["problem_options" if target == "problem" else "options"][option] = value
@@ -201,5 +205,7 @@ def check_job(job: Mapping[str, Any]) -> None:
         check_data_sets(entry["problem"], job["data_sets"])
         cell = located(entry, job["data_root"])
         cell.problem_entry.check_records(cell.n)
+        if job["evaluation"] == "run":
+            check_sampled(cell)
         if not cell.problem_entry.data_dependent_constants:
-            cell.plan(job["calibration"], job["seed"])
+            checked_plan(cell, job["calibration"], job["seed"])

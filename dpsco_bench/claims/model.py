@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,7 @@ from typing import Any
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS
 from dpsco_bench.claims.entries import build_checked, listed
+from dpsco_bench.claims.expected import check_expected
 from dpsco_bench.claims.grids import expanded
 from dpsco_bench.errors import InputError
 
@@ -124,7 +126,7 @@ class Part:
     timing : bool
         Whether a separate single-replicate job times the methods for figures with a time axis (not in profile `ci`).
     expected : str
-        The verdict that the specification's study found; shown, never used.
+        The verdict that the specification's study found, as `claims.expected` reads it; shown, never used.
     reservations : mapping
         By calibration, why a ``match`` is not one for the claimed reason, where the rules cannot see it.
     note : str
@@ -292,6 +294,7 @@ def _check_part(part: Part, where: str) -> None:
         raise InputError(f"{where}: kind", part.kind, "one of " + ", ".join(KINDS))
     if not part.calibrations or not set(part.calibrations) <= set(CALIBRATIONS):
         raise InputError(f"{where}: calibrations", part.calibrations, "some of " + ", ".join(CALIBRATIONS))
+    check_expected(part.expected, part.kind, part.calibrations, where)
     _check_kind(part, where)
     _check_profiles(part, where)
     if part.plans and (part.sweep is None or not part.methods or not part.problem):
@@ -301,8 +304,8 @@ def _check_part(part: Part, where: str) -> None:
     if part.evaluation not in ("run", "closed_form"):
         raise InputError(f"{where}: evaluation", part.evaluation, "run or closed_form")
     for tolerance in (part.tolerance, *part.tolerances.values()):
-        if not tolerance > 0:
-            raise InputError(f"{where}: tolerance", tolerance, "a number > 0")
+        if not 0 < tolerance < math.inf:
+            raise InputError(f"{where}: tolerance", tolerance, "a finite number > 0")
     if part.better not in ("smaller", "larger"):
         raise InputError(f"{where}: better", part.better, "smaller or larger")
 
@@ -359,6 +362,10 @@ def _check_profiles(part: Part, where: str) -> None:
             if number < 1:
                 raise InputError(f"{where}: {key} of {profile}", number, "an integer >= 1")
     for profile, grid in swept.items():
+        cells = list(zip(grid, *(lists.get(profile, grid) for lists in part.along.values()), strict=False))
+        if len(set(cells)) < len(cells):
+            twice = next(cell[0] for number, cell in enumerate(cells) if cell in cells[:number])
+            raise InputError(f"{where}: sweep of {profile}", list(grid), f"different values; {twice:g} is there twice")
         if not grid or (part.kind in ("rate", "complexity") and not part.exact and len(set(grid)) < 2):
             raise InputError(f"{where}: sweep of {profile}", grid, "values, at least two different ones for a slope")
     if part.sweep and part.sweep.parameter in part.fixed:

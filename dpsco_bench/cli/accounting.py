@@ -10,6 +10,7 @@ from typing import Any
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibration import calibration_json, constants_status
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.own_plan import checked_plan
 from dpsco_bench.execution.request import within_range
 from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate
 from dpsco_bench.privacy.ledger import draw_statement
@@ -72,7 +73,7 @@ def account(cell: Cell, root_seed: int) -> dict[str, Any]:
 
 def _entry(cell: Cell, calibration: str, constants: str, root_seed: int) -> dict[str, Any]:
     with within_range(cell):
-        variant, plan = cell.plan(calibration, root_seed)
+        variant, plan = checked_plan(cell, calibration, root_seed)
         calibrated = calibrate(plan, cell.privacy, calibration, constants_status(cell, plan, constants))
         entry = calibration_json(variant, plan, calibrated)
         entry["noise"] = entry.pop("scales")

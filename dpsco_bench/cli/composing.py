@@ -85,7 +85,7 @@ def _composed(overrides: Sequence[Parsed]) -> Iterator[Request]:
             label = " ".join(f"{o.key.split('.')[-1]}={v}" for o, v in zip(unique, values, strict=True) if o.sweep)
             try:
                 config = OmegaConf.to_container(compose("run", choice), resolve=True, throw_on_missing=True)
-            except (HydraException, OmegaConfBaseException, ValueError) as error:
+            except (HydraException, OmegaConfBaseException, ValueError, TypeError, AssertionError) as error:
                 reason = " ".join(str(error).split("\n\n")[0].split())
                 raise DpscoError(f"configuration {' '.join(choice)}: {reason}") from None
             yield request(config, label)

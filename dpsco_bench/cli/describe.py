@@ -118,12 +118,13 @@ def _table(id: str) -> dict[str, Any] | None:
 
 
 def _computed(text: Mapping[str, Any]) -> dict[str, Any]:
-    """Note and rows (name -> value) of a table that needs no measurement."""
+    """Note and rows (name -> value) of a computed table, as it is before any measurement."""
     from dpsco_bench.report.computed import computed_table
+    from dpsco_bench.report.inputs import Inputs
 
     if "computed" not in text:
         return {}
-    table = computed_table(text)
+    table = computed_table(text, Inputs("", Path(), []))
     raw = {name: value for column in table.columns for name, value in column.raw.items()}
     rows = [{name: value(row) for name, value in raw.items()} for row in table.rows]
     return {"note": table.note, "computed_rows": rows}
@@ -139,12 +140,14 @@ def _errata(id: str) -> dict[str, Any] | None:
 
 def _claim(id: str) -> dict[str, Any] | None:
     from dpsco_bench.claims.bounds.registry import get_bound
-    from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, load_claim, own_claims
+    from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, errors_of, find_claim_id, load_claim, own_claims
     from dpsco_bench.claims.model import parse_claim
 
     wanted = id.replace("/", ".", 1).replace("_", ".")
     if id.endswith(CLAIM_SUFFIXES):
-        claim = parse_claim(next(iter(own_claims([id]).values())))
+        ((name, entry),) = own_claims([id]).items()
+        with errors_of(name, [id]):
+            claim = parse_claim(entry)
     elif wanted in {known.replace("_", ".") for known in claim_ids()}:
         claim, _ = load_claim(find_claim_id(id))
     else:
@@ -152,7 +155,9 @@ def _claim(id: str) -> dict[str, Any] | None:
     parts = []
     for part in claim.parts:
         row = {key: value for key, value in asdict(part).items() if value not in ("", None, [], {})}
-        parts.append({**row, **({"formula": get_bound(part.bound).text} if part.bound else {})})
+        with errors_of(claim.id, [id] if id.endswith(CLAIM_SUFFIXES) else []):
+            formula = {"formula": get_bound(part.bound).text} if part.bound else {}
+        parts.append({**row, **formula})
     return {
         "kind": "claim",
         "id": claim.id,

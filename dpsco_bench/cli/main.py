@@ -71,10 +71,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except DpscoError as error:
         if os.environ.get(DEBUG):
             traceback.print_exc()
-        print(f"dpsco: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"dpsco: {' '.join(str(error).split())}{_own_place(error)}", file=sys.stderr)
         return BAD_INPUT
     except PermissionError as error:
         print(f"dpsco: file = {error.filename!r}: must be one that may be read or written here", file=sys.stderr)
+        return BAD_INPUT
+    except BrokenPipeError:
+        # The reader (head, a pager) has gone; without this the interpreter would complain again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        if error.errno is None or os.environ.get(DEBUG):
+            raise
+        print(f"dpsco: {failed_file(error)}", file=sys.stderr)
         return BAD_INPUT
     except MemoryError as error:
         print(f"dpsco: not enough memory: {' '.join(str(error).split())}", file=sys.stderr)
@@ -84,23 +93,36 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not own or os.environ.get(DEBUG):
             raise
         what = " ".join(f"{type(error).__name__}: {error}".split())
-        print(
-            f"dpsco: plugins = {own}: failed, or what it returned did: {what} ({DEBUG}=1 shows where)", file=sys.stderr
-        )
+        where = _own_place(error) or f" ({DEBUG}=1 shows where)"
+        print(f"dpsco: plugins = {own}: failed, or what it returned did: {what}{where}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         print("dpsco: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader (head, a pager) has gone; without this the interpreter would complain again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+
+
+def failed_file(error: OSError) -> str:
+    """A file that the system refuses to read or write: no place, a full disk, a folder that cannot be made."""
+    reason = " ".join(str(error.strerror or error).split())
+    name = f"file = {error.filename!r}: must be" if error.filename else "a file must be"
+    return f"{name} one that can be read or written here ({reason})"
 
 
 def _own_files() -> str:
     """The user's plugins that are in use, empty without any: their code, or what it returned, may then have failed."""
     own = (module for name, module in sys.modules.items() if name.startswith("dpsco_plugin_"))
     return ", ".join(str(module.__file__) for module in own)
+
+
+def _own_place(error: BaseException) -> str:
+    """The place in the user's plugins where an error arose, unless it says so itself; empty without any."""
+    if not _own_files():
+        return ""
+    from dpsco_bench.execution.own_code import own_place
+
+    file, line = own_place(error) or ("", 0)
+    name = Path(file).name
+    return f" ({name}, line {line})" if name and f"{name}, line " not in str(error) else ""
 
 
 def _dispatch(arguments: list[str]) -> int:

@@ -32,6 +32,8 @@ HYDRA_GROUPS = tuple(
     f"hydra.{name}" for name in ("launcher", "sweeper", "job_logging", "hydra_logging", "help", "output")
 )
 """Groups of Hydra's own configuration: a name given to the node itself breaks Hydra off."""
+SWEEPER_PARAMS = "hydra.sweeper.params"
+"""Sweeps that Hydra would read from there are not checked before they run."""
 DEFAULTS = {"algorithm": "wang2017/dp_gd_pl", "problem": "ridge_logistic"}
 
 
@@ -111,6 +113,11 @@ def parse_override(argument: str) -> Parsed:
     except (HydraException, ValueError) as error:
         reason = next((line for line in str(error).splitlines()[1:] if line), "not in Hydra's grammar")
         raise InputError("argument", argument, f"key=value ({reason})") from None
+    if sweep and not values:
+        raise InputError("argument", argument, "a sweep with at least one value")
+    twice = [value for number, value in enumerate(values) if value in values[:number]]
+    if twice:
+        raise InputError("argument", argument, f"a sweep over different values; {twice[0]} is there twice")
     sign = next((s for s in ("++", "+", "~") if argument.lstrip().startswith(s)), "")
     key, _, text = argument.lstrip().removeprefix(sign).partition("=")
     if not key.strip():
@@ -152,6 +159,8 @@ def _group_override(override: Parsed) -> Parsed:
     if override.text.startswith("glob("):
         raise InputError(override.key, override.text, "names, separated by commas")
     names = tuple(_group_option(override.key, value.strip().strip("'\"")) for value in override.values)
+    if len(set(names)) < len(names):
+        raise InputError(override.key, override.text, "different ones")
     return Parsed("", override.key, ",".join(names), names, override.sweep)
 
 
@@ -187,6 +196,9 @@ def _placed(override: Parsed, algorithms: Sequence[Algorithm], problems: Sequenc
     key = override.key
     if key in HYDRA_GROUPS:
         raise InputError(key, override.text, f"written as a group of Hydra, {key.replace('.', '/')}=NAME")
+    if key == SWEEPER_PARAMS or key.startswith(f"{SWEEPER_PARAMS}."):
+        name = key.removeprefix(SWEEPER_PARAMS).lstrip(".") or "n"
+        raise InputError(key, override.text, f"written as a sweep of its own, -m {name}=VALUE,VALUE")
     if key in GROUPS or key in SETTINGS or key in NESTED or key.startswith(("hydra.", "hydra/")):
         return override
     prefix, _, name = key.rpartition(".")

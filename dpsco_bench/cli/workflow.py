@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.cli.main import failed_file
 from dpsco_bench.cli.overrides import file_list
 from dpsco_bench.cli.verbs.gate import read_verdicts, stored_digests, summary, verdicts_digest
 from dpsco_bench.cli.verbs.plan import current_plan
@@ -50,6 +51,9 @@ def one_line() -> Iterator[None]:
         yield
     except DpscoError as error:
         print(f"dpsco: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        print(f"dpsco: {failed_file(error)}", file=sys.stderr)
         sys.exit(2)
 
 

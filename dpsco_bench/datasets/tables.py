@@ -21,6 +21,8 @@ from dpsco_bench.errors import InputError
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".libsvm": "libsvm", ".svm": "libsvm"}
 COMPRESSED = (".gz", ".bz2")
 _HEAD = 1 << 20
+LARGEST = 1e100
+"""Largest magnitude of a number."""
 MOST_NUMBERS = 1 << 33
 """Most entries of a dense table, 64 GiB."""
 
@@ -166,21 +168,30 @@ def _libsvm(path: Path, label: str | int | None) -> Records:
     with pa.input_stream(str(path)) as stream:
         text = b"\n".join(line for line in stream.read().splitlines() if line.strip())
     try:
-        lines = libsvm.parse(text) if text else None
+        with np.errstate(invalid="ignore"):  # an index beyond 2^63 becomes the least integer, and is refused below
+            lines = libsvm.parse(text) if text else None
     except ValueError as error:
         raise InputError("path", str(path), "a LIBSVM file", str(error)) from error
     if lines is None or not len(lines.values):
         raise InputError("path", str(path), "a file with records")
-    if lines.indices.min() < 1:
-        raise InputError(f"index in {path.name}", int(lines.indices.min()), "an integer >= 1")
+    least = int(lines.indices.min())
+    if least < 1:
+        shown = "beyond 2^63" if least == np.iinfo(np.int64).min else least
+        raise InputError(f"index in {path.name}", shown, "an integer >= 1")
     columns, records = int(lines.indices.max()), len(lines.labels)
     if columns * records > MOST_NUMBERS:
         allowed = f"at most {MOST_NUMBERS // records} with {records} records: features are kept as a dense table"
         raise InputError(f"index in {path.name}", columns, allowed)
+    places = np.unique(lines.rows * columns + lines.indices)
+    if len(places) < len(lines.indices):
+        order = np.sort(lines.rows * columns + lines.indices)
+        twice = int(order[np.flatnonzero(np.diff(order) == 0)[0]]) - 1
+        raise InputError(f"index in {path.name}", twice % columns + 1, f"given once in record {twice // columns + 1}")
     features = libsvm.dense(lines, columns)
     names = tuple(str(1 + column) for column in range(features.shape[1]))
-    if not (np.isfinite(features).all() and np.isfinite(lines.labels).all()):
-        raise InputError("path", str(path), "a file with finite numbers only")
+    for name, values in (("features", features), ("labels", lines.labels)):
+        _refuse_gap(~np.isfinite(values.reshape(len(values), -1)).all(axis=1), name, path)
+        _refuse_huge(values.reshape(len(values), -1), name, path)
     return _frozen(Records(features, lines.labels, names, "label"))
 
 
@@ -227,7 +238,17 @@ def _numbers(column: pa.ChunkedArray, name: str, path: Path) -> np.ndarray:
     _refuse_gap(column.is_null().to_numpy(), name, path)
     values = column.to_numpy().astype(np.float64)
     _refuse_gap(~np.isfinite(values), name, path)
+    _refuse_huge(values[:, None], name, path)
     return values
+
+
+def _refuse_huge(values: np.ndarray, name: str, path: Path) -> None:
+    """Refuse numbers whose squares overflow, ``values (records, columns)``."""
+    worst = np.abs(values).max(axis=1)
+    if (worst > LARGEST).any():
+        record = int(np.argmax(worst > LARGEST))
+        allowed = f"at most {LARGEST:g} in magnitude"
+        raise InputError(f"column {name} of {path.name}", f"{worst[record]:g} in record {record + 1}", allowed)
 
 
 def _refuse_gap(gaps: np.ndarray, name: str, path: Path) -> None:

@@ -12,6 +12,7 @@ from dpsco_bench.algorithms.registry import CALIBRATIONS, Algorithm
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell, check_data_sets
+from dpsco_bench.execution.own_plan import checked_plan, is_own
 from dpsco_bench.execution.request import make_cell, within_range
 from dpsco_bench.execution.run import replicate_blocks, run_block
 from dpsco_bench.problems.base import Problem
@@ -124,6 +125,8 @@ def run(
     check_sampled(cell)
     check_data_sets(cell.problem, data_set + 1)
     with within_range(cell):
+        if is_own(cell.algorithm_entry):
+            checked_plan(cell, calibration, seed)
         calibrated = calibrate_cell(cell, calibration, seed)
     return _run(cell, calibration, calibrated, replicates, seed, data_set, backend, dtype)
 

@@ -11,6 +11,7 @@ from typing import Any, get_args
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.own_plan import checked_plan
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Problem, constant_names
 from dpsco_bench.problems.registry import get_problem, problem_class
@@ -159,7 +160,7 @@ def plan_cell(cell: Cell, calibration: str, root_seed: int) -> tuple[str, Plan]:
         As the plan raises them, or for overflow.
     """
     with within_range(cell):
-        return cell.plan(calibration, root_seed)
+        return checked_plan(cell, calibration, root_seed)
 
 
 def _as_declared(value: Any, parameter: inspect.Parameter | None) -> Any:

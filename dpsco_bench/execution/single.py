@@ -51,6 +51,8 @@ def single_job(config: Mapping[str, Any]) -> dict[str, Any]:
     """
     calibration, backend = config["calibration"]["name"], config["backend"]
     check_run(calibration, config["replicates"], config["seed"])
+    if not isinstance(config["data"]["root"], str):
+        raise InputError("data.root", config["data"]["root"], "a folder")
     check_data_sets(config["problem"]["name"], checked_count("data_sets", config["data_sets"]))
     if isinstance(config["d"], int):
         check_size("d", config["d"])
@@ -129,8 +131,6 @@ def _check(cell: Cell, config: Mapping[str, Any]) -> Cell:
 
 
 def _check_data(cell: Cell, root: Any) -> None:
-    if not isinstance(root, str):
-        raise InputError("data.root", root, "a folder")
     reason = problem_class(cell.problem).unavailable(Path(root))
     if reason:
         raise DpscoError(f"problem = {cell.problem}, data.root = {root}: {reason}")

@@ -96,6 +96,12 @@ class DataFile(Logistic):
         self.traits = Logistic.traits
         if self.regularisation > 0:
             self.traits |= {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
+        if label is not None and not isinstance(label, str | int):
+            raise InputError("label", label, "the name or the position of a column")
+        if format is not None and not isinstance(format, str):
+            raise InputError("format", format, "csv, parquet or libsvm")
+        if header is not None and not isinstance(header, bool):
+            raise InputError("header", header, "true, false or null, and for a CSV only")
         self._reading = (label, header, format)
         self._positive, self._sha256 = positive, sha256
         self._file = None if path is None else tables.find(path, Path(root))
@@ -186,6 +192,8 @@ class DataFile(Logistic):
         if not self.data_dependent_constants:
             return self.constants
         largest = self.row_bound or float(_norms(self._without_intercept(data.features)).max())
+        if math.hypot(largest, float(self.intercept)) == 0:
+            raise InputError(f"features of {self.table_name}", "all 0", "numbers of which some are not 0")
         label = self.label_clip or float(np.abs(data.labels).max()) or 1.0
         return self._constants(largest, label, "nominal").override(**self._overrides)
 

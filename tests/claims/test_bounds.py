@@ -3,10 +3,11 @@ from dataclasses import replace
 
 import pytest
 
+from dpsco_bench.claims.bounds import registry
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.bounds.wang2017 import BOUNDS
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.problems.base import Constants
 
@@ -59,8 +60,30 @@ def test_names_are_unique_and_every_bound_is_written_out():
     assert all(bound.name.startswith("wang2017.") and bound.text for bound in BOUNDS)
 
 
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        (lambda c: -1.0, "^bound mine.b .n = 9, d = 2, epsilon = 1. = -1.0: must be a finite number > 0$"),
+        (lambda c: 0, "= 0: must be a finite number > 0"),
+        (lambda c: float("nan"), "= nan: must be"),
+        (lambda c: "x", "= 'x': must be"),
+        (lambda c: None, "= None: must be"),
+        (lambda c: [1.0], "= 'a value of type list': must be"),
+        (lambda c: 1 / 0, "its formula failed with ZeroDivisionError"),
+        (lambda: 1.0, "^bound mine.b = .*: must be a function of one BoundContext"),
+    ],
+)
+def test_a_users_bound_is_a_positive_number(monkeypatch, formula, message):
+    monkeypatch.setattr(registry, "_USER_BOUNDS", {})
+    with pytest.raises(DpscoError, match=message):
+        registry.bound("mine.b", "text")(formula)
+        get_bound("mine.b").value(replace(CONTEXT, n=9, d=2))
+
+
 def test_unknown_bounds():
-    with pytest.raises(InputError, match="^bound = 'wang2017.thm9': must be one of wang2017.thm4_2"):
+    with pytest.raises(InputError, match="^bound = 'wang2017.thm9': must be a known bound; did you mean wang2017"):
         get_bound("wang2017.thm9")
-    with pytest.raises(InputError, match="^bound = 'nobody.thm1': must be a paper with bounds"):
+    with pytest.raises(
+        InputError, match="^bound = 'nobody.thm1': must be a known bound; .*known: the bounds of bassily2021"
+    ):
         get_bound("nobody.thm1")

@@ -85,8 +85,8 @@ WRONG_PARTS = [
     ({"algorithm": None, "options": None}, "sweep, algorithm, problem = 'missing'"),
     ({"bound": None}, "bound = 'missing': must be given for kind rate"),
     ({"evaluation": "exact"}, "evaluation = 'exact': must be run or closed_form"),
-    ({"tolerance": 0}, "tolerance = 0: must be a number > 0"),
-    ({"tolerances": {"full": 0}}, "tolerance = 0: must be a number > 0"),
+    ({"tolerance": 0}, "tolerance = 0: must be a finite number > 0"),
+    ({"tolerances": {"full": 0}}, "tolerance = 0: must be a finite number > 0"),
     ({"tolerances": {"quick": 0.1}}, "profile of tolerances = 'quick'"),
     ({"better": "more"}, "better = 'more': must be smaller or larger"),
     ({"requires": {"moved": "far"}}, "requires = .*: must be a mapping of names to a number"),
@@ -137,6 +137,17 @@ WRONG_PARTS = [
     ({"along": {"epsilon": {"smoke": [1], "ci": [1]}}}, "along epsilon = .*: must be lists as long as the sweep's"),
     ({"along": {"epsilon": [1, 2]}}, "along = .*: must be a mapping of names to a mapping"),
     ({"methods": ["dp_gd"], "algorithm": None, "options": None}, "= 'dp_gd': must be a mapping of keys to values"),
+    (
+        {"sweep": {"parameter": "n", "values": {"ci": [1024, 64, 1024.0]}}},
+        "sweep of ci = .1024, 64, 1024.0.: must be different values; 1024 is there twice",
+    ),
+    ({"expected": "matches"}, "expected = 'matches': must be empty, or for kind rate one of match, faster"),
+    ({"expected": "holds"}, "expected = 'holds': must be empty, or for kind rate one of match, faster"),
+    ({"expected": "paper match, papr match"}, "expected = 'paper match, papr match'"),
+    ({"expected": "paper match, accounted match"}, "expected = 'paper match, accounted match'"),
+    ({"expected": "paper match, paper fails"}, "expected = 'paper match, paper fails'"),
+    ({"expected": "match, fails"}, "expected = 'match, fails'"),
+    ({"expected": "match, paper match"}, "expected = 'match, paper match'"),
 ]
 
 
@@ -198,7 +209,7 @@ def test_kinds_that_run_may_judge_the_rows_of_others():
         ({"replicates": {"ci": 0}}, "replicates of ci = 0: must be an integer >= 1"),
         ({"data_sets": {"ci": -1}}, "data_sets of ci = -1: must be an integer >= 1"),
         ({"sweep": {"parameter": "n", "values": {"ci": []}}}, "at least two different ones"),
-        ({"sweep": {"parameter": "n", "values": {"ci": [64, 64]}}}, "at least two different ones"),
+        ({"sweep": {"parameter": "n", "values": {"ci": [64]}}}, "at least two different ones"),
         ({"sweep": {"parameter": "epsilon", "values": {"ci": [1.0, 2.0]}}}, "other quantities than the swept one"),
     ],
 )

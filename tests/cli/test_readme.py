@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dpsco_bench.analysis.record import DIGITS
 from dpsco_bench.claims.catalogue import claim_texts
 
 ROOT = Path(__file__).parents[2]
@@ -23,12 +24,17 @@ def shown(verdict):
     """A recorded verdict as the table words it, without stars and claimed values."""
     text = verdict["verdict"].replace("_", " ").replace("real eps", "real ε")
     if verdict["kind"] == "privacy":
-        return text if "(" in text else f"{text} (real ε {verdict['epsilon_real']:.3g})"
+        return text if "(" in text else f"{text} (real ε {verdict['epsilon_real']:.4g})"
     if verdict["slope"] is None:
         return text
     low, high = verdict["ci"]
-    spread = "" if verdict["kind"] == "complexity" else f" [{low:.2f}, {high:.2f}]"
-    return f"{text} ({verdict['slope']:.2f}{spread})"
+    spread = "" if verdict["kind"] == "complexity" else f" [{digits(low)}, {digits(high)}]"
+    return f"{text} ({digits(verdict['slope'])}{spread})"
+
+
+def digits(value):
+    """A recorded number as it is recorded: it has been rounded once, and is not rounded again."""
+    return f"{value:#.{DIGITS}g}"
 
 
 def recorded_rows():
@@ -41,7 +47,7 @@ def recorded_rows():
     for id, part in sorted(parts, key=lambda name: (name[0], known[name])):
         found = parts[id, part]
         verdicts = [found.get(noise) for noise in NOISES]
-        slopes = ["" if v is None or v["bound_slope"] is None else f"{v['bound_slope']:.2f}" for v in verdicts]
+        slopes = ["" if v is None or v["bound_slope"] is None else digits(v["bound_slope"]) for v in verdicts]
         kind = next(iter(found.values()))["kind"]
         yield [id.partition(".")[2], part, kind, *slopes, *(shown(v) if v else "" for v in verdicts)]
 

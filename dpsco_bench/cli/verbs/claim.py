@@ -9,6 +9,7 @@ from typing import Any
 
 from dpsco_bench.cli.options import add_json, add_plugins
 from dpsco_bench.cli.output import labelled, print_json
+from dpsco_bench.errors import InputError
 
 SUMMARY = "run claims end to end and print their verdicts"
 EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 data.root=data plugins=[FILE,...] claims=[FILE,...]
@@ -39,11 +40,14 @@ def execute(args: argparse.Namespace) -> int:
     check_profile(args.profile)
     ids, settings = asked_claims(args.ids, args.plugin)
     entries = [claim_plan(id, args.profile, settings) for id in ids]
+    if not any(entry["claim"]["parts"] for entry in entries):
+        names = ", ".join(entry["claim"]["id"] for entry in entries)
+        raise InputError("profile", args.profile, f"one in whose grid {names} has values")
     cache = JobCache(CACHE, _say)
     rows: list[dict[str, Any]] = []
     shown: list[dict[str, Any]] = []
     for entry in entries:
-        found = run_claim(entry, cache)
+        found = run_claim(entry, cache) if entry["claim"]["parts"] else []
         if not found:
             _say(f"{entry['claim']['id']}: nothing to measure in profile {args.profile}")
         rows += found

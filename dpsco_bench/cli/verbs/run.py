@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import bounded, number, print_json
 
+FULL_ERROR = "HYDRA_FULL_ERROR"
 SUMMARY = "run an algorithm on a problem (Hydra; -m sweeps)"
 EPILOG = """keys are those of conf/run.yaml; options of the algorithm and the problem may be given by plain name:
   dpsco run algorithm=wang2017/dp_svrg problem=ridge_logistic n=4096 d=10 epsilon=1 theta=0.01
@@ -55,7 +57,9 @@ def _print_configs(configs: list[dict[str, Any]], as_json: bool) -> None:
 def _sweep(made: Sequence[Any], overrides: list[str], as_json: bool) -> None:
     """Hand a checked sweep over to Hydra; the launcher may run it elsewhere."""
     import hydra
+    from hydra.errors import HydraException
     from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
 
     from dpsco_bench.cli.composing import RUNS, request
     from dpsco_bench.errors import DpscoError
@@ -76,10 +80,14 @@ def _sweep(made: Sequence[Any], overrides: list[str], as_json: bool) -> None:
     folder = RUNS / "sweeps" / hashlib.sha256("\n".join(overrides).encode()).hexdigest()[:16]
     own = [f"hydra.sweep.dir={folder}"] if not any(o.startswith("hydra.sweep.dir=") for o in overrides) else []
     arguments, sys.argv = sys.argv, ["dpsco run", *overrides, *own, "--multirun"]
+    os.environ[FULL_ERROR] = "1"  # else Hydra prints a page of its own and leaves
     try:
         hydra.main(config_path=str(conf_dir()), config_name="run", version_base="1.3")(task)()
+    except (HydraException, OmegaConfBaseException) as error:
+        raise DpscoError(f"configuration {' '.join(overrides)}: {' '.join(str(error).split())}") from error
     finally:
         sys.argv = arguments
+        del os.environ[FULL_ERROR]
     if failures:
         raise failures[0]
 

@@ -1,0 +1,180 @@
+"""What one's own files register: found unusable when they are read rather than in the middle of a run."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from functools import wraps
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+import numpy as np
+
+from dpsco_bench.algorithms import registry as algorithms
+from dpsco_bench.algorithms.registry import CALIBRATIONS, Algorithm
+from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.problems import registry as problems
+from dpsco_bench.problems.base import Data, Problem, Trait
+from dpsco_bench.problems.glm import GeneralisedLinear
+
+PLUGIN = "dpsco_plugin_"
+"""Names of the modules of one's own files begin so."""
+OPTION_TYPES = (int, float, str, bool, type(None))
+Registered = dict[str, dict[str, Any]]
+
+
+def registered() -> Registered:
+    """The user's algorithms and problems by name."""
+    return {"algorithm": dict(algorithms._USER_ALGORITHMS), "problem": dict(problems._USER_PROBLEMS)}
+
+
+def check_registered(before: Registered) -> None:
+    """Check what a file has registered since.
+
+    Raises
+    ------
+    InputError
+        Naming the algorithm or problem, the key, its value and what is allowed.
+    """
+    found = registered()
+    for id, entry in found["algorithm"].items():
+        if before["algorithm"].get(id) is not entry:
+            _check_algorithm(entry, taken=id in before["algorithm"])
+    for name, cls in found["problem"].items():
+        if before["problem"].get(name) is not cls:
+            _check_problem(cls, taken=name in before["problem"])
+
+
+def own_line(error: BaseException, file: str = "") -> int | None:
+    """Line of a file, by default of any of the user's, in which an error arose."""
+    place = own_place(error, file)
+    return place[1] if place else None
+
+
+def own_place(error: BaseException, file: str = "") -> tuple[str, int] | None:
+    """The user's file and its line in which an error arose, or what it was raised from."""
+    files = {file} if file else set(own_files())
+    cause: BaseException | None = error
+    while cause is not None:
+        lines = [(f.filename, f.lineno) for f in traceback.extract_tb(cause.__traceback__) if f.filename in files]
+        if lines and lines[-1][1] is not None:
+            return lines[-1][0], int(lines[-1][1])
+        cause = cause.__cause__
+    return None
+
+
+def own_files() -> list[str]:
+    """The user's files that are in use."""
+    return [str(module.__file__) for name, module in sys.modules.items() if name.startswith(PLUGIN)]
+
+
+def _check_algorithm(entry: Algorithm, taken: bool) -> None:
+    where = f"algorithm {entry.id}"
+    if taken or _is_built_in(entry.id):
+        raise InputError("algorithm id", entry.id, "one that no other algorithm has")
+    if not isinstance(entry.source, str):
+        raise InputError(f"{where}: source", entry.source, "text")
+    if not isinstance(entry.needs, tuple | list) or not all(isinstance(need, Trait) for need in entry.needs):
+        raise InputError(f"{where}: needs", entry.needs, "a tuple of Trait members, e.g. (Trait.SMOOTH,)")
+    if not isinstance(entry.variants, Mapping) or not all(map(_are_calibrations, entry.variants.values())):
+        allowed = "a mapping of variants to tuples of " + ", ".join(CALIBRATIONS)
+        raise InputError(f"{where}: variants", entry.variants, allowed)
+    _check_takes(entry.plan_function, f"{where}: plan", 4, "(constants, n, d, privacy, *, variant, ...)", ("variant",))
+    if entry.run_function is not None:
+        _check_takes(entry.run_function, f"{where}: run", 3, "(objective, plan, mechanism)")
+    _check_options(entry, where)
+
+
+def _check_options(entry: Algorithm, where: str) -> None:
+    """Options have a default and a type by which values are checked."""
+    try:
+        options = entry.options
+    except NameError as error:
+        raise InputError(
+            f"{where}: type of an option", str(error), "int, float, str, bool or one of these | None"
+        ) from None
+    for name, parameter in options.items():
+        kinds = get_args(parameter.annotation) if _is_union(parameter.annotation) else (parameter.annotation,)
+        if not all(kind in OPTION_TYPES for kind in kinds):
+            text = "missing" if parameter.annotation is parameter.empty else str(parameter.annotation)
+            raise InputError(f"{where}: type of option {name}", text, "int, float, str, bool or one of these | None")
+        if parameter.default is parameter.empty:
+            raise InputError(f"{where}: default of option {name}", "missing", "given")
+
+
+def _check_problem(cls: Any, taken: bool) -> None:
+    if not (inspect.isclass(cls) and issubclass(cls, Problem)):
+        raise InputError("problem", getattr(cls, "__name__", cls), "a subclass of Problem, e.g. of Logistic")
+    if not isinstance(cls.name, str) or not cls.name.isidentifier():
+        raise InputError(f"name of problem {cls.__name__}", cls.name, "letters, digits and _")
+    where = f"problem {cls.name}"
+    if taken or (problems._FOLDER / f"{cls.name}.py").is_file():
+        raise InputError("problem name", cls.name, "one that no other problem has")
+    if not isinstance(cls.traits, property) and not all(isinstance(trait, Trait) for trait in cls.traits):
+        raise InputError(f"{where}: traits", sorted(map(str, cls.traits)), "a set of Trait members")
+    if cls.own_constants is Problem.own_constants:
+        raise InputError(f"{where}: own_constants", "missing", "given, e.g. Constants(lipschitz=1, smoothness=1)")
+    if cls.draw is Problem.draw and issubclass(cls, GeneralisedLinear) and not cls.draws_per_replicate:
+        raise InputError(f"{where}: draw", "missing", "given: it returns Data(n, features, labels)")
+    if "draw" in vars(cls):
+        _check_takes(cls.draw, f"{where}: draw", 3, "(self, n, streams)")
+        cls.draw = _checked_draw(cls.draw, where)  # type: ignore[method-assign]
+
+
+def _checked_draw(draw: Callable[..., Any], where: str) -> Callable[..., Any]:
+    """`Problem.draw` that refuses data which gradients cannot use."""
+
+    @wraps(draw)
+    def checked(self: Any, n: int, streams: Any) -> Data:
+        data = draw(self, n, streams)
+        if not isinstance(data, Data):
+            raise DpscoError(f"{where}: draw returned {type(data).__name__}, must be a Data")
+        records = isinstance(self, GeneralisedLinear)
+        _check_drawn(f"{where}: features drawn", data.features, (n, self.dimension) if records else (n,), records)
+        _check_drawn(f"{where}: labels drawn", data.labels, (n,), records)
+        return data
+
+    return checked
+
+
+def _check_drawn(where: str, value: Any, shape: tuple[int, ...], needed: bool) -> None:
+    """Finite numbers, one row per record; for generalised linear problems exactly of a shape."""
+    if value is None and not needed:
+        return
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf":
+        raise InputError(where, f"of type {array.dtype}", "numbers")
+    if (array.shape if needed else array.shape[:1]) != shape:
+        raise InputError(where, f"of shape {array.shape}", f"of shape {shape}")
+    if not np.isfinite(array).all():
+        raise InputError(where, "not all finite", "finite numbers")
+
+
+def _check_takes(function: Any, where: str, count: int, form: str, keywords: tuple[str, ...] = ()) -> None:
+    """A function can be called with so many positional arguments and these keywords."""
+    try:
+        inspect.signature(function).bind(*range(count), **dict.fromkeys(keywords))
+    except (TypeError, ValueError) as error:
+        raise InputError(where, f"takes {_signature(function)}", f"a function of {form}", str(error)) from None
+
+
+def _is_union(kind: Any) -> bool:
+    return get_origin(kind) in (Union, UnionType)
+
+
+def _signature(function: Any) -> str:
+    return str(inspect.signature(function)) if callable(function) else type(function).__name__
+
+
+def _are_calibrations(names: Any) -> bool:
+    return isinstance(names, tuple | list) and bool(names) and set(names) <= set(CALIBRATIONS)
+
+
+def _is_built_in(id: str) -> bool:
+    try:
+        algorithms.algorithm_module(id)
+    except InputError:
+        return False
+    return True
