@@ -140,7 +140,7 @@ BAD = [
     ("t.svm", "1 1:2 3\n", {}, "must be a LIBSVM file"),
     ("t.svm", "1 1.5:2\n", {}, "must be a LIBSVM file"),
     ("t.svm", "1 0:2\n", {}, "index in t.svm = 0: must be an integer >= 1"),
-    ("t.svm", "1 1:nan\n", {}, "must be a file with finite numbers only"),
+    ("t.svm", "1 1:nan\n", {}, "must be given in every record"),
     ("t.svm", "\n", {}, "must be a file with records"),
 ]
 
