@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, get_args
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS, Algorithm, get_algorithm, list_algorithms
