@@ -17,7 +17,7 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import find_errata, load_errata
 from dpsco_bench.claims.jobs import check_job, part_jobs
 from dpsco_bench.claims.model import PROFILES, Claim, Part, parse_claim
-from dpsco_bench.claims.shipped import read_claim
+from dpsco_bench.claims.shipped import read_claim, read_profile
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.layout import read_plan_text
@@ -212,6 +212,22 @@ def _errors_of_part(claim: Claim, part: Part) -> Iterator[None]:
         raise DpscoError(f"claim {claim.id}, part {part.id}: {error}") from error
 
 
+def profile_claims(profile: str) -> list[str]:
+    """Ids of the claims that ship and that a profile measures: all, unless its file names them.
+
+    Raises
+    ------
+    InputError
+        If the file names an unknown claim.
+    """
+    known = claim_ids()
+    chosen = read_profile(profile).get("claims", known)
+    for id in chosen:
+        if id not in known:
+            raise InputError(f"claims of profile {profile}", id, "one of " + ", ".join(known))
+    return list(chosen)
+
+
 def plan_settings(profile: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """What all jobs of a plan share: ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``, ``claims``."""
     return _settings(_compose([f"profile={check_profile(profile)}", *overrides]))
@@ -220,7 +236,7 @@ def plan_settings(profile: str, overrides: Sequence[str] = ()) -> dict[str, Any]
 def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str] | None = None) -> dict[str, Any]:
     """The whole plan of a profile: claims with at least one part in it, and their jobs."""
     settings = plan_settings(profile, overrides)
-    ids = claims or [*claim_ids(), *own_claims(settings["claims"])]
+    ids = claims or [*profile_claims(profile), *own_claims(settings["claims"])]
     entries = [claim_plan(id, profile, overrides, settings) for id in ids]
     boards = [board_plan(load_board(id), profile, settings) for id in (board_ids() if claims is None else ())]
     return {

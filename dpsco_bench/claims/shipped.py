@@ -1,4 +1,4 @@
-"""Reading the claims that ship, fast: every plan reads all of them."""
+"""Reading claims and profiles that ship, fast: every plan reads all of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,16 @@ def _loader() -> Any:
 
 def read_claim(id: str) -> dict[str, Any]:
     """The file of a claim that ships, uncomposed."""
+    return _read("claim", id.replace(".", "/", 1))
+
+
+def read_profile(name: str) -> dict[str, Any]:
+    """The file of a profile, uncomposed."""
+    return _read("profile", name)
+
+
+def _read(group: str, name: str) -> dict[str, Any]:
     import yaml
 
-    path = conf_dir() / "claim" / f"{id.replace('.', '/', 1)}.yaml"
+    path = conf_dir() / group / f"{name}.yaml"
     return yaml.load(path.read_text(encoding="utf-8"), Loader=_loader())
