@@ -53,7 +53,7 @@ include: "workflows/claims.smk"
 
 onstart:
     with one_line():
-        flow.start()
+        flow.start(workflow)
     lift_rate_limit(workflow)
 
 

@@ -12,7 +12,7 @@ rule calibrate:
     shell:
         "ln {FILES.cache}/{params.key}.json {output} 2> /dev/null || "
         "{DPSCO} worker calibrate --plan {FILES.plan} --claim {wildcards.claim} --job {wildcards.part}.{wildcards.calibration} "
-        "--key {params.key} --cache {FILES.cache} --out {output} --log {log}"
+        "--key {params.key} --cache {FILES.cache} --wanted {FILES.wanted} --out {output} --log {log}"
 
 
 rule run:

@@ -33,8 +33,11 @@ rule write_report:
         chapters_pdf=flow.chapters("pdf"),
     params: digest=flow.report_digest
     log: FILES.log("report", "report")
+    threads: 1024  # all there are: it is the last job
     message: "report {FILES.report}"
-    shell: "{DPSCO} report --profile {flow.profile} --plan {FILES.plan} --out {FILES.results} --figures {FILES.figures} > {log} 2>&1"
+    shell:
+        "{DPSCO} report --profile {flow.profile} --plan {FILES.plan} --out {FILES.results} --figures {FILES.figures} "
+        "--cores {threads} > {log} 2>&1"
 
 
 ruleorder: write_report > figure

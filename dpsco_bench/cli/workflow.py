@@ -35,7 +35,7 @@ from dpsco_bench.execution.layout import (
 )
 from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.present import present_results
-from dpsco_bench.jsonio import dumps_canonical
+from dpsco_bench.jsonio import dumps_canonical, write_text_atomic
 from dpsco_bench.paths import conf_dir, shared_dir
 from dpsco_bench.report.chapters.names import chapter_names
 
@@ -217,10 +217,21 @@ class Workflow:
         """Where a claim's figures lie if they were drawn when it was judged."""
         return self.files.drawn / drawn_name(wildcards.claim, self.judge_digest(wildcards))
 
-    def start(self) -> None:
-        """Take the results for this run; figures that an earlier one left undelivered may be of other code."""
+    def start(self, snakemake: Any) -> None:
+        """Take the results for this run, and note what it calibrates.
+
+        Figures that an earlier run left undelivered may be of other code; they go.
+
+        Parameters
+        ----------
+        snakemake : snakemake.workflow.Workflow
+            About to start its jobs.
+        """
         self.lock.acquire()
         shutil.rmtree(self.files.drawn, ignore_errors=True)
+        jobs = [job for job in snakemake.dag.needrun_jobs() if job.rule.name == "calibrate"]
+        wanted = sorted({job.wildcards.claim for job in jobs})
+        write_text_atomic(self.files.wanted, dumps_canonical({"claims": wanted}))
 
     def rank_digest(self, wildcards: Any) -> str:
         """Digest of what a leaderboard's standings depend on."""

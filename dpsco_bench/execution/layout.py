@@ -94,6 +94,11 @@ class Layout:
         return self.results / "ready" / job["claim"] / f"{job_name(job)}.{effective_key(job)}.parquet"
 
     @property
+    def wanted(self) -> Path:
+        """``{"claims": [...]}``: the claims that the present run calibrates."""
+        return self.results / "wanted.json"
+
+    @property
     def drawn(self) -> Path:
         """Figures that the judging process drew, in a folder per claim and digest, until the figure step takes them."""
         return self.results / "drawn"

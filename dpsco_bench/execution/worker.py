@@ -11,22 +11,41 @@ from typing import Any
 
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.job import execute
-from dpsco_bench.execution.layout import effective_key, find_job, has_run, job_name, read_calibrations, read_entry
+from dpsco_bench.execution.layout import (
+    effective_key,
+    find_job,
+    has_run,
+    job_name,
+    planned_entries,
+    read_calibrations,
+    read_entry,
+    read_plan_text,
+    stored_json,
+)
 from dpsco_bench.execution.lock import key_lock
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import JobLog
 from dpsco_bench.execution.results import read_metadata, write_table
-from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, write_text_atomic
+from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, restore, write_text_atomic
 
 SHARED_SECONDS = 5.0
-"""How long a process goes on with other jobs of its claim: start-up costs more than most short jobs."""
+"""How long a process goes on with other jobs: start-up costs more than most short jobs."""
 
 
-def calibrate(plan: Path, claim: str, name: str, key: str, cache: Path, out: Path, log: Path | None = None) -> None:
-    """Write the calibrations of a job, and into the cache those of other jobs of its claim.
+def calibrate(
+    plan: Path,
+    claim: str,
+    name: str,
+    key: str,
+    cache: Path,
+    out: Path,
+    log: Path | None = None,
+    wanted: Path | None = None,
+) -> None:
+    """Write the calibrations of a job, and into the cache those of other jobs.
 
-    A process that has calibrated its own job goes on with others of the claim for `SHARED_SECONDS`; their own processes
-    then find them in the cache. An error in one of those is left to its own process.
+    A process that has calibrated its own job goes on with others, those of its claim first, for `SHARED_SECONDS`; their
+    own processes then find them in the cache. An error in one of those is left to its own process.
 
     Parameters
     ----------
@@ -36,6 +55,8 @@ def calibrate(plan: Path, claim: str, name: str, key: str, cache: Path, out: Pat
         Folder of calibrations by key.
     out, log : Path
         File to write, log.
+    wanted : Path, optional
+        List of the claims whose calibrations are wanted too (`Layout.wanted`).
 
     Raises
     ------
@@ -47,13 +68,25 @@ def calibrate(plan: Path, claim: str, name: str, key: str, cache: Path, out: Pat
     start = time.monotonic()
     with JobLog(log, f"calibrate {claim} {name}") as progress:
         write_text_atomic(out, _cached(job, cache, wait=True))
-        others = [other for other in entry["jobs"] if effective_key(other, "calibration_key") != key]
-        for other in others:
+        for other in _others_to_calibrate(plan, entry, wanted):
             if time.monotonic() - start > SHARED_SECONDS:
                 break
-            with suppress(DpscoError):
-                _cached(other, cache, wait=False)
-                progress.write(f"also {job_name(other)}")
+            if not (cache / f"{effective_key(other, 'calibration_key')}.json").is_file():
+                with suppress(DpscoError):
+                    load_plugins(other["plugins"])
+                    _cached(other, cache, wait=False)
+                    progress.write(f"also {other['claim']} {job_name(other)}")
+
+
+def _others_to_calibrate(plan: Path, entry: Mapping[str, Any], wanted: Path | None) -> Iterator[Mapping[str, Any]]:
+    """Jobs of the claim, then those of the wanted claims that follow it in the plan, and of those before it."""
+    yield from entry["jobs"]
+    found = stored_json(wanted).get("claims", []) if wanted else []
+    entries = planned_entries(read_plan_text(plan))
+    place = [other["claim"]["id"] for other in entries].index(entry["claim"]["id"])
+    for other in [*entries[place + 1 :], *entries[:place]]:
+        if other["claim"]["id"] in found:
+            yield from restore(other["jobs"])
 
 
 def _cached(job: Mapping[str, Any], cache: Path, wait: bool) -> str:

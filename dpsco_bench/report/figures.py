@@ -19,6 +19,7 @@ from dpsco_bench.report.scores import RATIO_KINDS, SLOPE_KINDS, Score, claim_sco
 from dpsco_bench.report.studies import extra_panels
 from dpsco_bench.report.wording import symbols
 
+PageFigures = tuple[list[str], list[str], list[str]]
 TIME_SUFFIX = ".time"
 KEY_WORDS = {
     "mean": ("Points", "means with 95 % intervals"),
@@ -136,7 +137,7 @@ def _board_figure(board: BoardResults) -> Figure:
     return board_figure(board)
 
 
-def page_figures(results: ClaimResults) -> tuple[list[str], list[str], list[str]]:
+def page_figures(results: ClaimResults) -> PageFigures:
     """SVG elements of a claim for the page: panels that flow, wide figures that scroll, and their key in words."""
     name = results.id.replace(".", "-")
     with style(**{"svg.fonttype": "none"}):

@@ -50,6 +50,7 @@ class ClaimResults:
     jobs: list[Job]
     root: Path
     _evidence: dict[tuple[str, str], list[CellEvidence]] = field(default_factory=dict, repr=False, compare=False)
+    _calibrations: dict[str, Mapping[str, Any]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def id(self) -> str:
@@ -97,8 +98,11 @@ class ClaimResults:
 
     def calibrations(self, job: Job) -> Mapping[str, Any]:
         """What the calibration step wrote for a job; no cells if it has not run or was skipped."""
-        path = job_path(self.root, "calibrations", job)
-        return loads(path.read_text()) if path.is_file() else {"cells": []}
+        name = job_name(job)
+        if name not in self._calibrations:
+            path = job_path(self.root, "calibrations", job)
+            self._calibrations[name] = loads(path.read_text()) if path.is_file() else {"cells": []}
+        return self._calibrations[name]
 
     def table(self, job: Job) -> tuple[pa.Table | None, Mapping[str, Any]]:
         """Result table of a job with its metadata; none where nothing is run."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from dpsco_bench.report.board import (
     wins_table,
 )
 from dpsco_bench.report.chapters.catalogue import page_chapters, write_chapters
-from dpsco_bench.report.figures import page_figures
+from dpsco_bench.report.figures import PageFigures, page_figures
 from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
 from dpsco_bench.report.ledger import privacy_table
 from dpsco_bench.report.opening import headline, page_papers, paper_lines, papers_table
@@ -31,6 +32,7 @@ from dpsco_bench.report.papers import (
     orderings_table,
     rates_table,
 )
+from dpsco_bench.report.parallel import Task, in_parallel
 from dpsco_bench.report.parts import parts_table
 from dpsco_bench.report.phases import WORDS, page_phases, paper_colours
 from dpsco_bench.report.provenance import facts, jobs_table
@@ -102,14 +104,21 @@ def html_table(table: Table, hidden: tuple[str, ...] = ()) -> dict[str, Any]:
     return {"id": table.id, "title": table.title, "note": table.note, "columns": heads, "groups": groups or [empty]}
 
 
-def render(inputs: Inputs) -> str:
-    """The page. The same results give the same bytes."""
+def render(inputs: Inputs, figures: Mapping[str, PageFigures] | None = None) -> str:
+    """The page. The same results give the same bytes.
+
+    Parameters
+    ----------
+    inputs : Inputs
+    figures : mapping, optional
+        `page_figures` of every claim by its id; drawn here where they are not given.
+    """
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
     environment.filters["breakable"] = breakable
     template = environment.from_string((ASSETS / "page.html.j2").read_text(encoding="utf-8"))
-    text = template.render(**_context(inputs))
+    text = template.render(**_context(inputs, figures or {c.id: page_figures(c) for c in inputs.claims}))
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip()) + "\n"
 
 
@@ -121,7 +130,7 @@ def breakable(text: str) -> Any:
     return Markup("<wbr>").join(Markup("<span>{}</span>").format(escape(piece)) for piece in pieces)
 
 
-def _context(inputs: Inputs) -> dict[str, Any]:
+def _context(inputs: Inputs, figures: Mapping[str, PageFigures]) -> dict[str, Any]:
     from markupsafe import Markup
 
     rows = scores(inputs)
@@ -145,7 +154,7 @@ def _context(inputs: Inputs) -> dict[str, Any]:
         "meanings": [(word, _tone(word), SYMBOLS[_tone(word)], text) for word, text in MEANINGS],
         "privacy": html_table(privacy_table(inputs), ("Algorithm",)),
         "errata_note": ERRATA_NOTE,
-        "papers": [_paper(inputs, paper) for paper in inputs.papers],
+        "papers": [_paper(inputs, paper, figures) for paper in inputs.papers],
         "facts": facts(inputs),
         "jobs": html_table(jobs_table(inputs)),
     }
@@ -160,7 +169,7 @@ def name_of(inputs: Inputs, paper: str) -> str:
     return paper_name(str(inputs.of_paper(paper)[0].claim["source"]), paper)
 
 
-def _paper(inputs: Inputs, paper: str) -> dict[str, Any]:
+def _paper(inputs: Inputs, paper: str, figures: Mapping[str, PageFigures]) -> dict[str, Any]:
     from markupsafe import Markup
 
     claims = inputs.of_paper(paper)
@@ -176,7 +185,7 @@ def _paper(inputs: Inputs, paper: str) -> dict[str, Any]:
         "rebuilt": [html_table(table, REBUILT_HEADING) for table in rebuilt_tables(inputs, paper)],
         "chapters": [{**c, "panels": [Markup(svg) for svg in c["panels"]]} for c in page_chapters(inputs, paper)],
         "rates": html_table(rates_table(inputs, paper, name_of(inputs, paper))),
-        "claims": [_claim(claim) for claim in claims],
+        "claims": [_claim(claim, figures[claim.id]) for claim in claims],
     }
 
 
@@ -202,11 +211,11 @@ def _board(board: BoardResults) -> dict[str, Any]:
     }
 
 
-def _claim(results: ClaimResults) -> dict[str, Any]:
+def _claim(results: ClaimResults, figures: PageFigures) -> dict[str, Any]:
     from markupsafe import Markup
 
     claim = results.claim
-    panels, wide, key = page_figures(results)
+    panels, wide, key = figures
     details = [table for table in (parts_table(results), orderings_table(results), cells_table(results)) if table.rows]
     return {
         "id": results.id,
@@ -243,7 +252,7 @@ def all_tables(inputs: Inputs) -> Iterator[Table]:
                 yield table
 
 
-def write_report(inputs: Inputs, folder: Path, figures: Path) -> Mapping[str, Any]:
+def write_report(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> Mapping[str, Any]:
     """Write ``report.html`` and ``tables/`` into a folder, and the papers' own figures into another.
 
     Parameters
@@ -253,6 +262,8 @@ def write_report(inputs: Inputs, folder: Path, figures: Path) -> Mapping[str, An
         ``results/<profile>``.
     figures : Path
         ``figures/<profile>``.
+    cores : int
+        How many processes draw.
 
     Returns
     -------
@@ -262,5 +273,11 @@ def write_report(inputs: Inputs, folder: Path, figures: Path) -> Mapping[str, An
     tables = list(all_tables(inputs))
     for table in tables:
         write_table(table, folder / "tables")
-    write_text_atomic(folder / "report.html", render(inputs))
-    return {"page": folder / "report.html", "tables": len(tables), "figures": len(write_chapters(inputs, figures))}
+    drawings: list[Task] = [
+        partial(write_chapters, inputs, figures),
+        *(partial(page_figures, claim) for claim in inputs.claims),
+    ]
+    chapters, *drawn = in_parallel(drawings, cores)
+    pages = dict(zip((claim.id for claim in inputs.claims), drawn, strict=True))
+    write_text_atomic(folder / "report.html", render(inputs, pages))
+    return {"page": folder / "report.html", "tables": len(tables), "figures": len(chapters)}

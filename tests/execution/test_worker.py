@@ -95,6 +95,22 @@ def test_one_calibration_process_serves_the_claim(files, monkeypatch):
     assert sorted(asked) == sorted({job["calibration_key"]: name for name, job in reversed(jobs.items())}.values())
 
 
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_calibration_process_serves_other_wanted_claims(files, wanted):
+    plan = json.loads(files.plan.read_text())
+    text = json.dumps(plan["claims"][0]).replace(CLAIM, "wang2017.other").replace('"epsilon": 1.0', '"epsilon": 0.5')
+    other = json.loads(text)
+    for job in other["jobs"]:
+        job["calibration_key"] = f"other{job['calibration_key']}"
+    files.plan.write_text(dumps_canonical({**plan, "claims": [other, *plan["claims"]]}))
+    files.wanted.write_text(dumps_canonical({"claims": [CLAIM, *(["wang2017.other"] if wanted else [])]}))
+    job = jobs_of(files)["gd.paper"]
+    which = (files.plan, CLAIM, job_name(job), job["calibration_key"])
+    worker.calibrate(*which, files.cache, files.calibrations(job), wanted=files.wanted)
+    left = {path.stem.startswith("other") for path in files.cache.glob("*.json")}
+    assert left == ({True, False} if wanted else {False})
+
+
 def test_an_error_of_another_job_is_left_to_it(files, monkeypatch):
     original = calibration.calibrate_job
 

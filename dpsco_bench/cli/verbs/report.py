@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import print_json
+from dpsco_bench.errors import checked_count
 
 SUMMARY = "the report of a profile: one HTML page, and tables as Markdown, CSV and LaTeX"
 EPILOG = "Verdicts and result tables are read from the folder of the plan; what is missing is shown as not measured."
@@ -18,6 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plan", type=Path, help="plan of the profile (default: results/PROFILE/plan.json)")
     parser.add_argument("--out", type=Path, help="folder to write to (default: the plan's)")
     parser.add_argument("--figures", type=Path, help="folder of the papers' own figures (default: figures/PROFILE)")
+    parser.add_argument("--cores", type=int, default=1, metavar="N", help="processes that draw (default: 1)")
     add_json(parser)
 
 
@@ -27,10 +29,11 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.report.inputs import read_inputs
     from dpsco_bench.report.page import write_report
 
+    cores = checked_count("cores", args.cores)
     files = Layout(args.profile)
     plan = args.plan or files.plan
     inputs = read_inputs(plan, args.profile)
-    written = write_report(inputs, args.out or plan.parent, args.figures or files.figures)
+    written = write_report(inputs, args.out or plan.parent, args.figures or files.figures, cores)
     if args.json:
         print_json(written)
     else:

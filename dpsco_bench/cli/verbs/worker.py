@@ -51,6 +51,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         kind.add_argument("--key", required=True, help="its key (for calibrate: its calibration_key) in the plan")
         if name in ("calibrate", "run"):
             kind.add_argument("--cache", type=Path, required=True, help="folder of calibrations by key")
+        if name == "calibrate":
+            kind.add_argument("--wanted", type=Path, help="list of the claims that are to be calibrated too")
         if name == "run":
             kind.add_argument(
                 "--ready", type=Path, required=True, help="where the table lies if another process made it"
@@ -66,7 +68,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.work != "calibrate":  # which reads no tables
         keep_pandas_out()
     if args.work == "calibrate":
-        worker.calibrate(args.plan, args.claim, args.job, args.key, args.cache, args.out, args.log)
+        worker.calibrate(args.plan, args.claim, args.job, args.key, args.cache, args.out, args.log, args.wanted)
     elif args.work in FROM_TABLES:
         conclude(args)
     else:
