@@ -117,7 +117,7 @@ class LinearLosses(CellFamily):
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
         """Minus the mean record."""
-        return -_like(as_sample(data).mean(first, count), x)
+        return -_like(as_sample(data).latest_mean(first, count), x)
 
     def range_gradient_pair(self, x: Array, other: Array, data: Any, first: int, count: int) -> tuple[Array, Array]:
         """The same at both points."""

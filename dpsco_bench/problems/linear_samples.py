@@ -38,11 +38,18 @@ class LinearSample:
     def __init__(self, n: int, d: int, draws: Draws, signals: int) -> None:
         self.n, self.d, self.signals = n, d, signals
         self.draws, self.replicates = draws, draws.replicates
+        self._latest: tuple[tuple[int, int], np.ndarray] | None = None
 
     @property
     def rows(self) -> int:
         """S R."""
         return self.signals * self.replicates
+
+    def latest_mean(self, first: int, count: int) -> np.ndarray:
+        """`mean`, kept until another one is asked for: a full-batch method asks for the same records every step."""
+        if self._latest is None or self._latest[0] != (first, count):
+            self._latest = ((first, count), self.mean(first, count))
+        return self._latest[1]
 
     def mean(self, first: int, count: int) -> np.ndarray:
         """Mean of records ``first .. first + count - 1`` of every row, shape ``(S R, d)``."""
