@@ -8,6 +8,7 @@ rule calibrate:
     params: key=flow.calibration_key
     log: FILES.log("calibrate", "{claim}", "{part}.{calibration}")
     benchmark: FILES.benchmark("calibrate", "{claim}", "{part}.{calibration}")
+    priority: flow.measuring
     message: "calibrate {wildcards.claim} {wildcards.part} [{wildcards.calibration}]"
     shell:
         "ln {FILES.cache}/{params.key}.json {output} 2> /dev/null || "
@@ -23,6 +24,7 @@ rule run:
     log: FILES.log("run", "{claim}", "{part}.{calibration}")
     benchmark: FILES.benchmark("run", "{claim}", "{part}.{calibration}")
     resources: gpu=flow.gpus
+    priority: flow.measuring
     message: "run {wildcards.claim} {wildcards.part} [{wildcards.calibration}]"
     shell:
         "mv {params.ready}.log {log} 2> /dev/null || true; mv {params.ready} {output} 2> /dev/null || "

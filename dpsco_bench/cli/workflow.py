@@ -211,16 +211,21 @@ class Workflow:
     @property
     def draw(self) -> str:
         """Option that lets `judge` draw what it has in memory; drawing in a process of its own starts from nothing."""
-        return "" if "verdicts" in sys.argv[1:] else f"--draw {shlex.quote(str(self.files.drawn))}"
+        return "" if "verdicts" in sys.argv[1:] else "--draw"
+
+    @property
+    def measuring(self) -> int:
+        """Priority of measuring over judging: short profiles judge at the end, many claims in one process."""
+        return 0 if self.profile == "full" else 1
 
     def drawn(self, wildcards: Any) -> Path:
-        """Where a claim's figures lie if they were drawn when it was judged."""
+        """Where a claim's figures lie if they were drawn when it was judged, and with suffix ``.json`` its verdicts."""
         return self.files.drawn / drawn_name(wildcards.claim, self.judge_digest(wildcards))
 
     def start(self, snakemake: Any) -> None:
-        """Take the results for this run, and note what it calibrates.
+        """Take the results for this run, and note what it calibrates and judges.
 
-        Figures that an earlier run left undelivered may be of other code; they go.
+        Figures and verdicts that an earlier run left undelivered may be of other code; they go.
 
         Parameters
         ----------
@@ -229,9 +234,13 @@ class Workflow:
         """
         self.lock.acquire()
         shutil.rmtree(self.files.drawn, ignore_errors=True)
-        jobs = [job for job in snakemake.dag.needrun_jobs() if job.rule.name == "calibrate"]
-        wanted = sorted({job.wildcards.claim for job in jobs})
-        write_text_atomic(self.files.wanted, dumps_canonical({"claims": wanted}))
+        claims: dict[str, set[str]] = {"calibrate": set(), "judge": set()}
+        for job in snakemake.dag.needrun_jobs():
+            if job.rule.name in claims:
+                claims[job.rule.name].add(job.wildcards.claim)
+        judged = {claim: self.digests[claim] for claim in claims["judge"]}
+        text = dumps_canonical({"calibrated": sorted(claims["calibrate"]), "judged": judged})
+        write_text_atomic(self.files.wanted, text)
 
     def rank_digest(self, wildcards: Any) -> str:
         """Digest of what a leaderboard's standings depend on."""

@@ -95,12 +95,12 @@ class Layout:
 
     @property
     def wanted(self) -> Path:
-        """``{"claims": [...]}``: the claims that the present run calibrates."""
+        """The claims that the present run calibrates, and those that it judges with the digests of their verdicts."""
         return self.results / "wanted.json"
 
     @property
     def drawn(self) -> Path:
-        """Figures that the judging process drew, in a folder per claim and digest, until the figure step takes them."""
+        """Verdicts and figures that another process made, by claim and digest, until their own steps take them."""
         return self.results / "drawn"
 
     def timing(self, job: Mapping[str, Any]) -> Path:

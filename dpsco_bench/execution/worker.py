@@ -81,7 +81,7 @@ def calibrate(
 def _others_to_calibrate(plan: Path, entry: Mapping[str, Any], wanted: Path | None) -> Iterator[Mapping[str, Any]]:
     """Jobs of the claim, then those of the wanted claims that follow it in the plan, and of those before it."""
     yield from entry["jobs"]
-    found = stored_json(wanted).get("claims", []) if wanted else []
+    found = stored_json(wanted).get("calibrated", []) if wanted else []
     entries = planned_entries(read_plan_text(plan))
     place = [other["claim"]["id"] for other in entries].index(entry["claim"]["id"])
     for other in [*entries[place + 1 :], *entries[:place]]:

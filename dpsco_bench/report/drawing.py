@@ -237,11 +237,25 @@ def _rounded(tag: str) -> str:
     return re.sub(r"\d+\.\d{3,}", lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), tag)
 
 
+@contextmanager
+def _plain_fonts() -> Iterator[None]:
+    """Embed fonts without their layout tables: no glyph needs them, and cutting them down takes most of the time."""
+    from fontTools.subset import Options  # type: ignore[import-untyped]
+
+    kept = Options._drop_tables_default
+    Options._drop_tables_default = [*kept, "GSUB", "GPOS", "GDEF"]
+    try:
+        yield
+    finally:
+        Options._drop_tables_default = kept
+
+
 def save(figure: Figure, path: Path) -> None:
     """Write ``<path>.svg`` and ``<path>.pdf``."""
     write_text_atomic(path.with_name(path.name + ".svg"), svg_text(figure))
     stream = io.BytesIO()
-    figure.savefig(stream, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
+    with _plain_fonts():
+        figure.savefig(stream, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
     target = path.with_name(path.name + ".pdf")
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:

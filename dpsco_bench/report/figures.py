@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -119,16 +119,24 @@ def write_figures(inputs: Inputs, claim: str, folder: Path) -> list[Path]:
     list of Path
         The files, without suffix.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
     board = next((board for board in inputs.boards if board.id == claim), None)
+    if board is None:
+        return write_claim_figures(inputs.claim(claim), folder)
     with style():
-        figures = {"": _board_figure(board)} if board else claim_figures(inputs.claim(claim))
-        for suffix, figure in figures.items():
-            path = folder / f"{claim}{suffix}"
-            save(figure, path)
-            written.append(path)
-    return written
+        return _written({"": _board_figure(board)}, claim, folder)
+
+
+def write_claim_figures(results: ClaimResults, folder: Path) -> list[Path]:
+    """The same for a claim that is at hand."""
+    with style():
+        return _written(claim_figures(results), results.id, folder)
+
+
+def _written(figures: Mapping[str, Figure], id: str, folder: Path) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    for suffix, figure in figures.items():
+        save(figure, folder / f"{id}{suffix}")
+    return [folder / f"{id}{suffix}" for suffix in figures]
 
 
 def _board_figure(board: BoardResults) -> Figure:

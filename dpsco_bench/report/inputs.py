@@ -44,11 +44,14 @@ class ClaimResults:
         Its jobs.
     root : Path
         Folder of the profile's results.
+    verdicts : Path or None
+        Verdict file; None for that of the folder.
     """
 
     claim: Mapping[str, Any]
     jobs: list[Job]
     root: Path
+    verdicts: Path | None = None
     _evidence: dict[tuple[str, str], list[CellEvidence]] = field(default_factory=dict, repr=False, compare=False)
     _calibrations: dict[str, Mapping[str, Any]] = field(default_factory=dict, repr=False, compare=False)
 
@@ -73,7 +76,7 @@ class ClaimResults:
 
         A part without a verdict gets a row that says so.
         """
-        path = self.root / "verdicts" / f"{self.id}.json"
+        path = self.verdicts or self.root / "verdicts" / f"{self.id}.json"
         found = loads(path.read_text())["verdicts"] if path.is_file() else []
         rows = {(row["part"], row["calibration"]): row for row in found}
         for part in self.claim["parts"]:

@@ -103,7 +103,7 @@ def test_a_calibration_process_serves_other_wanted_claims(files, wanted):
     for job in other["jobs"]:
         job["calibration_key"] = f"other{job['calibration_key']}"
     files.plan.write_text(dumps_canonical({**plan, "claims": [other, *plan["claims"]]}))
-    files.wanted.write_text(dumps_canonical({"claims": [CLAIM, *(["wang2017.other"] if wanted else [])]}))
+    files.wanted.write_text(dumps_canonical({"calibrated": [CLAIM, *(["wang2017.other"] if wanted else [])]}))
     job = jobs_of(files)["gd.paper"]
     which = (files.plan, CLAIM, job_name(job), job["calibration_key"])
     worker.calibrate(*which, files.cache, files.calibrations(job), wanted=files.wanted)

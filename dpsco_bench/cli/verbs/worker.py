@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
-from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dpsco_bench.cli.pandas_free import keep_pandas_out
-from dpsco_bench.errors import InputError
-from dpsco_bench.execution.layout import drawn_name, has_run, job_name, read_calibrations, read_entry
+from dpsco_bench.execution.layout import read_entry
+
+if TYPE_CHECKING:
+    from dpsco_bench.cli.judging import Judging
 
 SUMMARY = "one job of the workflow: calibrate, run, time, judge or rank"
 EPILOG = "The rules in workflows/ call it; `run` and `time` need no accountant, so they work on a machine without one."
@@ -82,70 +80,23 @@ def execute(args: argparse.Namespace) -> int:
 
 def conclude(args: argparse.Namespace) -> None:
     """Write the verdict rows of a claim, or the standings of a leaderboard."""
-    from dpsco_bench.execution.plugins import job_plugins, load_plugins
-    from dpsco_bench.execution.present import present_results
+    from dpsco_bench.cli.judging import Judging, judge_claims
+
+    judging = Judging(args.plan, args.calibrations.parent, args.runs.parent, getattr(args, "draw", False))
+    if args.work == "judge":
+        judge_claims(judging, args.claim, args.digest, args.out, args.log, args.ready, args.wanted)
+    else:
+        _rank(args, judging)
+
+
+def _rank(args: argparse.Namespace, judging: Judging) -> None:
+    from dpsco_bench.analysis.standings import standings
     from dpsco_bench.execution.progress import JobLog
     from dpsco_bench.jsonio import dumps_pretty, write_text_atomic
 
-    def calibrations(job: Mapping[str, Any]) -> Path:
-        return args.calibrations / f"{job_name(job)}.json"
-
-    def table(job: Mapping[str, Any]) -> Path:
-        return args.runs / f"{job_name(job)}.parquet"
-
-    entry = present_results(read_entry(args.plan, args.claim), calibrations, table)
-    load_plugins(job_plugins(entry["jobs"]))
-
-    def load(job: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-        return _result(table(job), job), read_calibrations(calibrations(job), job)
-
-    with JobLog(args.log, f"{args.work} {args.claim}") as log:
-        outcome = _judged(entry, load, log) if args.work == "judge" else _ranked(entry, load, log)
-        write_text_atomic(args.out, dumps_pretty({"claim": args.claim, "digest": args.digest, **outcome}))
-        if args.work == "judge" and args.draw and not any(job["timing"] for job in entry["jobs"]):
-            with suppress(Exception):  # the figure step will meet the same error, and say so
-                _draw(args.plan, args.claim, args.draw / drawn_name(args.claim, args.digest))
-
-
-def _draw(plan: Path, claim: str, folder: Path) -> None:
-    """Draw a claim's figures into a folder that appears when they are complete."""
-    from dpsco_bench.report.figures import write_figures
-    from dpsco_bench.report.inputs import read_inputs
-
-    draft = folder.with_name(f".{folder.name}.{os.getpid()}")
-    write_figures(read_inputs(plan, only=claim), claim, draft)
-    shutil.rmtree(folder, ignore_errors=True)
-    draft.rename(folder)
-
-
-def _judged(entry: Mapping[str, Any], load: Any, log: Any) -> dict[str, Any]:
-    from dpsco_bench.analysis.judge import judge_claim
-
-    rows = judge_claim(entry, load)
-    for row in rows:
-        log.write(f"{row['part']} [{row['calibration']}]: {row['verdict']}")
-    return {"verdicts": rows}
-
-
-def _ranked(entry: Mapping[str, Any], load: Any, log: Any) -> dict[str, Any]:
-    from dpsco_bench.analysis.standings import standings
-
-    rows = standings(entry, load)
-    for row in rows:
-        log.write(f"{row['instance']}: " + (row["skipped"] or f"n {row['n']}: {' = '.join(row['tied'])}"))
-    return {"standings": rows}
-
-
-def _result(path: Path, job: Mapping[str, Any]) -> Any:
-    """The job's result table, or None if it has none."""
-    from dpsco_bench.execution.results import read_table
-
-    if not has_run(job):
-        return None
-    if not path.is_file():
-        raise InputError("result", path, "a file that `worker run` wrote")
-    table, metadata = read_table(path)
-    found = metadata["job"].get("key")
-    if not job["skipped"] and found != job["key"]:
-        raise InputError(f"key of {path}", found, f"{job['key']}: snakemake --forcerun run")
-    return table
+    entry = judging.entry(read_entry(args.plan, args.claim))
+    with JobLog(args.log, f"rank {args.claim}") as log:
+        rows = standings(entry, judging.loader())
+        for row in rows:
+            log.write(f"{row['instance']}: " + (row["skipped"] or f"n {row['n']}: {' = '.join(row['tied'])}"))
+        write_text_atomic(args.out, dumps_pretty({"claim": args.claim, "digest": args.digest, "standings": rows}))
