@@ -227,10 +227,7 @@ class Workflow:
 
         Figures and verdicts that an earlier run left undelivered may be of other code; they go.
 
-        Parameters
-        ----------
-        snakemake : snakemake.workflow.Workflow
-            About to start its jobs.
+        Parameters: the workflow of Snakemake, about to start its jobs.
         """
         self.lock.acquire()
         shutil.rmtree(self.files.drawn, ignore_errors=True)

@@ -41,9 +41,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
             kind.add_argument("--runs", type=Path, required=True, help="folder of the claim's result tables")
             kind.add_argument("--digest", required=True, help="digest of what the outcome depends on")
             if name == "judge":
-                kind.add_argument(
-                    "--draw", type=Path, metavar="FOLDER", help="draw the claim's figures too, into FOLDER"
-                )
+                kind.add_argument("--ready", type=Path, help="folder of what another process judged and drew")
+                kind.add_argument("--wanted", type=Path, help="list of the claims that are to be judged too")
+                kind.add_argument("--draw", action="store_true", help="draw figures too, into the folder of --ready")
             continue
         kind.add_argument("--job", required=True, metavar="PART.CALIBRATION", help="name of the job within its claim")
         kind.add_argument("--key", required=True, help="its key (for calibrate: its calibration_key) in the plan")
