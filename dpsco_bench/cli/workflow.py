@@ -226,8 +226,6 @@ class Workflow:
         """Take the results for this run, and note what it calibrates and judges.
 
         Figures and verdicts that an earlier run left undelivered may be of other code; they go.
-
-        Parameters: the workflow of Snakemake, about to start its jobs.
         """
         self.lock.acquire()
         shutil.rmtree(self.files.drawn, ignore_errors=True)
@@ -347,6 +345,8 @@ def farewell(snakemake: Any, flow: Workflow) -> None:
     snakemake : snakemake.workflow.Workflow
     flow : Workflow
     """
+    if flow.lock.held:
+        shutil.rmtree(flow.files.drawn, ignore_errors=True)
     ran = snakemake.is_main_process and snakemake.scheduler is not None and not snakemake.dryrun
     if not ran or not (flow.lock.held or len(snakemake.dag) == 0):
         return

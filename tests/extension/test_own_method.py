@@ -120,6 +120,7 @@ def test_reported(dpsco, monkeypatch):
     from dpsco_bench.execution.layout import Layout
 
     monkeypatch.setattr(compose, "claim_ids", list)
+    monkeypatch.setattr(compose, "profile_claims", lambda profile: [])
     done(dpsco("plan", "--profile", "smoke", f"plugins=[{METHOD}]", f"claims=[{CLAIM}]"))
     files = Layout("smoke")
     (entry,) = json.loads(files.plan.read_text())["claims"]
