@@ -35,7 +35,9 @@ def test_verdicts_of_an_earlier_run_are_named(monkeypatch, capsys, unfinished, l
     dag = Dag(list(jobs.values()), [jobs[claim] for claim in unfinished])
     snakemake = SimpleNamespace(is_main_process=True, scheduler=object(), dryrun=False, dag=dag)
     flow = SimpleNamespace(
-        lock=SimpleNamespace(held=True), files=SimpleNamespace(drawn="absent"), digests={"a.one": "1", "a.two": "2", "a.three": "3"}
+        lock=SimpleNamespace(held=True),
+        files=SimpleNamespace(drawn="absent"),
+        digests={"a.one": "1", "a.two": "2", "a.three": "3"},
     )
     monkeypatch.setattr(workflow, "stored_digests", lambda files: {"a.one": "1", "a.two": "2", "a.three": "old"})
     monkeypatch.setattr(workflow, "read_verdicts", lambda files, claims: sorted(claims))
