@@ -26,7 +26,7 @@ TRAITS = frozenset(
 
 
 def mean_constants(found: FeasibleSet, d: int) -> Constants:
-    """Constants for records in a unit set: L and the range of gradients are its Euclidean diameter, beta = mu = 1.
+    """Constants for records in a unit set: L, S and the range of gradients are its diameter in l2, beta = mu = 1.
 
     The modulus in the set's gauge is the square of its inradius.
     """
@@ -38,9 +38,11 @@ def mean_constants(found: FeasibleSet, d: int) -> Constants:
         strong_convexity=1.0,
         gauge_convexity=found.inradius(d) ** 2,
         gradient_range=diameter,
+        loss_range=diameter,
         hessian_rank=0.0,
         initial_gap=0.5,
         initial_distance=1.0,
+        losses="quadratic",
     )
 
 

@@ -1,0 +1,40 @@
+"""The sample's minimiser of linear losses in closed form: what is lost without privacy, at every epsilon the same."""
+
+from __future__ import annotations
+
+from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.privacy.plan import Plan, make_plan
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants, Trait
+
+
+@algorithm(
+    "bassily2021.sample_minimiser",
+    source="closed form; a reference of this project",
+    needs=(Trait.LINEAR_LOSS, Trait.LP_BALL),
+    variants={"standard": ("none",)},
+    least_norm=1.0,
+)
+def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str) -> Plan:
+    """Minimise <g, x> over the l_p ball for the exact mean gradient g: not private.
+
+    Parameters
+    ----------
+    c
+        Problem constants with an l_p ball, 1 <= p <= inf, as domain.
+    n, d
+        Number of records, dimension.
+    privacy
+        Not used: nothing is private.
+    variant : str
+        ``standard``.
+    """
+    return make_plan(gradient_evaluations=n, unprotected="it is not private: it is an exact function of the data", n=n)
+
+
+@plan.run
+def sample_minimiser(objective, plan, mechanism):
+    """One look at all records, ``(R, d)``; the gradient of a linear loss is the same everywhere."""
+    x = objective.domain.minimise_linear(objective.mean_gradient(objective.start))
+    objective.observe(x)
+    return x
