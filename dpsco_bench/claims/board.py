@@ -59,12 +59,15 @@ class Search:
         As for `Entrant`.
     grid : mapping of str to list
         Values of schedule options, all combinations of which are run.
+    beside : list of mapping
+        Further settings, outside the grid; an empty one is the theorem's own.
     """
 
     algorithm: str
     grid: Mapping[str, list[float]]
     label: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+    beside: list[Mapping[str, Any]] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -72,9 +75,10 @@ class Search:
         return self.label or self.algorithm.split(".", 1)[-1]
 
     def settings(self) -> list[dict[str, Any]]:
-        """Options of every combination."""
+        """Options of every combination, and those beside them."""
         values = [[int(v) if float(v).is_integer() and k == "steps" else v for v in vs] for k, vs in self.grid.items()]
-        return [{**self.options, **dict(zip(self.grid, chosen, strict=True))} for chosen in product(*values)]
+        combinations = [dict(zip(self.grid, chosen, strict=True)) for chosen in product(*values)]
+        return [{**self.options, **setting} for setting in (*combinations, *self.beside)]
 
 
 @dataclass(frozen=True)

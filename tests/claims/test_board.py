@@ -5,13 +5,17 @@ import math
 
 import pytest
 
-from dpsco_bench.claims.board import board_ids, load_board, parse_board
-from dpsco_bench.claims.board_jobs import board_plan, predicted_seconds
+from dpsco_bench.claims.board import Search, board_ids, load_board, parse_board
+from dpsco_bench.claims.board_jobs import SEARCH_MARK, board_plan, predicted_seconds
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.errors import InputError
-from dpsco_bench.execution.cell import Cell
+from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.request import plan_cell
+from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
+from dpsco_bench.problems.registry import problem_class
 
 SETTINGS = {"seed": 1, "backend": "numpy", "dtype": "float64", "data_root": "absent", "plugins": []}
 BOARD = {
@@ -179,3 +183,51 @@ def test_every_instance_of_the_common_board_has_a_search_and_its_bounds_are_orde
     }
     for name, value in values.items():
         assert get_bound(f"leaderboard.{name}").value(context) == pytest.approx(value), name
+
+
+def test_a_search_tries_its_grid_and_what_lies_beside_it():
+    search = Search("bassily2021.noisy_smd", {"steps": [4, 8]}, options={"step": 0.5}, beside=[{}, {"step": 2.0}])
+    assert search.settings() == [{"step": 0.5, "steps": 4}, {"step": 0.5, "steps": 8}, {"step": 0.5}, {"step": 2.0}]
+
+
+@pytest.fixture(scope="module")
+def common():
+    return board_plan(load_board("leaderboard.common"), "ci", SETTINGS)
+
+
+def test_every_search_of_the_common_board_runs_and_has_an_accountant(common):
+    """A search whose every setting is refused, in the plan or when its noise is fixed, is an empty column."""
+    searched = {}
+    for job in common["jobs"]:
+        for cell in job["cells"]:
+            instance, _, method = cell["method"].partition("/")
+            if SEARCH_MARK in method and not job["skipped"]:
+                searched.setdefault((instance, method.partition(SEARCH_MARK)[0]), []).append(cell)
+    board = load_board("leaderboard.common")
+    for instance in board.instances:
+        for search in instance.searches if not problem_class(instance.problem).needs_data_root else ():
+            assert any(_calibrated(cell) for cell in searched[instance.id, search.name]), (instance.id, search.name)
+
+
+def _calibrated(cell):
+    made = located({k: v for k, v in cell.items() if k != "signals"}, "absent")
+    _, plan = plan_cell(made, "accounted", 1)
+    try:
+        return calibrate(plan, PrivacySpec(made.epsilon, made.delta), "accounted").privacy_status == "proven"
+    except DpscoError:
+        return False
+
+
+def test_the_exact_sampler_of_quadratic_losses_runs_on_the_common_board(common):
+    ran = {cell["method"] for job in common["jobs"] for cell in job["cells"]}
+    for instance in ("strong-ball", "mean"):
+        assert {f"{instance}/exp_mech_sc", f"{instance}/reg_exp_mech"} <= ran
+
+
+def test_references_without_privacy_are_sample_minimisers(common):
+    """Each is a closed form of the sample alone: none has steps that follow epsilon with the noise off."""
+    silent = [cell for job in common["jobs"] if job["calibration"] == "none" for cell in job["cells"]]
+    closed = {"bassily2021.gg_lmo", "bassily2021.sample_minimiser", "gopi2022.exp_mech_sc"}
+    assert {cell["algorithm"] for cell in silent} == closed
+    instances = {cell["method"].partition("/")[0] for cell in silent}
+    assert {"linear-linf", "heavy", "strong-ball"} <= instances

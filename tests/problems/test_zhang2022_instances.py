@@ -166,3 +166,28 @@ def test_bad_input_is_one_line():
         get_problem("anchored_ball", 4, distance=1.5)
     with pytest.raises(InputError, match=r"^signal = 0.001: must be at least the curvature"):
         get_problem("anchored_ball", 4, signal=0.001)
+
+
+@pytest.mark.parametrize(("name", "options"), [("quad", CASES["quad"]), ("boundary_mean", {}), ("coin_mean", {})])
+def test_quadratic_records_differ_by_no_more_than_is_declared(name, options):
+    """``f = (mu/2) ||x - z||^2``: gradients rise by mu along x and differ by mu ||z - z'||, which is what bounds S."""
+    problem, mu = get_problem(name, 5, **{k: v for k, v in options.items() if k != "d"}), options.get("mu", 1.0)
+    c, x = problem.constants, points(problem, 4)
+    assert (c.losses, c.norm, c.strong_convexity, c.loss_difference) == ("quadratic", 2.0, mu, c.gradient_range)
+    if name == "quad":
+        data = problem.sample(64, draws())
+        records = [problem.range_gradient(x, data, i, 1) - mu * x for i in range(64)]
+        other = problem.sample(64, draws(first=4))
+        records += [problem.range_gradient(0 * x, other, i, 1) for i in range(64)]
+        # the records of the domain: the mean target anywhere on its sphere, the noise anywhere on its own
+        v = np.random.default_rng(3).standard_normal((2, 500, 5))
+        v /= np.linalg.norm(v, axis=2, keepdims=True)
+        records += [mu * (0.3 * v[0] + options["spread"] * v[1]), -mu * (0.3 + options["spread"]) * v[0]]
+        records += [mu * (0.3 + options["spread"]) * v[0]]
+    else:
+        v = np.random.default_rng(3).standard_normal((500, 5))
+        records = [v / np.linalg.norm(v, axis=1, keepdims=True), -v / np.linalg.norm(v, axis=1, keepdims=True)]
+    found = np.concatenate([np.atleast_2d(r) for r in records])
+    gaps = np.linalg.norm(found[:, None, :] - found[None, :, :], axis=2)
+    assert 0.99 * c.loss_difference <= gaps.max() <= c.loss_difference * (1 + 1e-12)
+    assert np.linalg.norm(found, axis=1).max() + mu <= c.lipschitz * (1 + 1e-12)
