@@ -19,8 +19,10 @@ from dpsco_bench.analysis.bootstrap import (
     student_factor,
     summarise,
 )
+from dpsco_bench.analysis.contenders import contenders
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.claims.board_jobs import REFERENCE, SEARCH_MARK
+from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.jsonio import to_jsonable
 
@@ -30,6 +32,8 @@ RANKED = ("proven",)
 TRIVIAL = "trivial solution"
 RESAMPLES = 1000
 NORMAL_95 = 1.959964
+IDLE, AT_START = 1e-9, 1e-3
+"""Relative distance of a risk from the starting point's: equal up to rounding, and hardly moved."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +84,10 @@ def standings(entry: Mapping[str, Any], load: Load) -> list[dict[str, Any]]:
     list of dict
         ``instance``, ``title``, ``n``, ``d``, ``epsilon``, ``delta``, ``p``; ``methods`` (rows with ``method``,
         ``algorithm``, ``risk``, ``ci``, ``gradient_evaluations``, ``epsilon_real``, ``epsilon_real_kind``,
-        ``privacy_status``, ``ranked``, ``tied``), ``left_out`` (``method``, ``status``, ``reason``), ``trivial``,
-        ``without_privacy``, ``lower_bound``, ``winner``, ``tied``, ``margin``, ``margin_ci``, ``search``, ``skipped``.
+        ``privacy_status``, ``ranked``, ``tied``, ``at_start``), ``left_out`` (``method``, ``status``, ``reason``),
+        ``trivial``, ``without_privacy``, ``lower_bound``, ``lower_bound_cut``, ``winner``, ``tied``, ``margin``,
+        ``margin_ci``, ``search``, ``skipped``, ``contenders`` (see `contenders`): where there are any, the winner and
+        its margin are those of the methods that ran, and the point is undecided.
     """
     runs: dict[tuple[str, int], list[Run]] = {}
     left_out = [dict(item) for item in entry["left_out"]]
@@ -98,10 +104,12 @@ def standings(entry: Mapping[str, Any], load: Load) -> list[dict[str, Any]]:
     for instance in entry["board"]["instances"]:
         if instance["id"] in skipped:
             rows.append({"instance": instance["id"], "title": instance["title"], "skipped": skipped[instance["id"]]})
+        own = []
         for (name, point), found in sorted(runs.items(), key=lambda item: item[0][1]):
             if name == instance["id"]:
                 out = [item for item in left_out if (item["instance"], int(item["point"])) == (name, point)]
-                rows.append(to_jsonable(_row(entry["claim"]["id"], instance, found, out)))
+                own.append(_row(entry["claim"]["id"], instance, found, out))
+        rows += [to_jsonable({**row, "contenders": contenders(row, own)}) for row in own]
     return rows
 
 
@@ -136,15 +144,24 @@ def _row(board: str, instance: Mapping[str, Any], runs: Sequence[Run], left_out:
         **{key: first.entry.get(key) for key in ("n", "epsilon", "delta")},
         "d": context.d,
         "p": context.constants.norm,
-        "methods": sorted((_method(run, outcome["tied"]) for run in plain), key=lambda row: row["risk"]),
+        "methods": sorted((_method(run, outcome["tied"], trivial) for run in plain), key=lambda row: row["risk"]),
         "left_out": [{key: item[key] for key in ("method", "algorithm", "status", "reason")} for item in seen.values()],
         "trivial": trivial,
         "without_privacy": _without_privacy(instance, reference),
-        "lower_bound": get_bound(instance["lower_bound"]).value(context) if instance["lower_bound"] else None,
+        **_lower_bound(instance["lower_bound"], context),
         **outcome,
         "search": best_search(runs),
         "skipped": "",
     }
+
+
+def _lower_bound(name: str, context: BoundContext) -> dict[str, Any]:
+    """The order of a lower bound, cut at the starting point's risk, which is reached without looking at the data."""
+    if not name:
+        return {"lower_bound": None, "lower_bound_cut": False}
+    value = get_bound(name).value(context)
+    cut = value > context.start_risk * (1 + IDLE)
+    return {"lower_bound": context.start_risk if cut else value, "lower_bound_cut": cut}
 
 
 def _without_privacy(instance: Mapping[str, Any], reference: Run | None) -> dict[str, Any]:
@@ -161,13 +178,13 @@ def _summary(cell: CellEvidence) -> dict[str, Any]:
     return {"risk": found.mean, "ci": [found.mean - half, found.mean + half]}
 
 
-def _method(run: Run, tied: Sequence[str]) -> dict[str, Any]:
-    calibrated = run.cell.calibrated
+def _method(run: Run, tied: Sequence[str], trivial: float) -> dict[str, Any]:
+    calibrated, found = run.cell.calibrated, _summary(run.cell)
     return {
         "method": run.method,
         "algorithm": run.cell.entry["algorithm"],
         "variant": calibrated["variant"],
-        **_summary(run.cell),
+        **found,
         "signal": run.cell.signal,
         "gradient_evaluations": float(run.cell.curve_evaluations[-1].mean()),
         "epsilon_real": calibrated["epsilon_real"],
@@ -175,6 +192,7 @@ def _method(run: Run, tied: Sequence[str]) -> dict[str, Any]:
         "privacy_status": calibrated["privacy_status"],
         "ranked": run.ranked,
         "tied": run.method in tied,
+        "at_start": math.isclose(found["risk"], trivial, rel_tol=AT_START),
     }
 
 
@@ -195,13 +213,17 @@ def compare(risks: Mapping[str, FloatArray], trivial: float, names: Sequence[str
     -------
     dict
         ``winner``: the name of least mean risk; ``runner_up``; ``margin``: how much lower the winner's risk is than the
-        runner-up's, as a share of it; ``margin_ci``: its 95 % interval (two-level bootstrap, expanded for small
-        samples); ``tied``: all whose difference to the winner has an interval that contains 0, the winner among them.
-        More than one of them is a tie.
+        runner-up's, as a share of it, hence at most 1; ``margin_ci``: its 95 % interval (two-level bootstrap, expanded
+        for small samples, and cut at 1); ``tied``: all whose difference to the winner has an interval that contains 0,
+        the winner among them. More than one of them is a tie. A method whose risk is the starting point's wins and
+        shares nothing: it does what the starting point does.
     """
     cells = {name: as_cell(values) for name, values in risks.items()}
-    means = {name: float(cell.mean(axis=(1, 2)).max()) for name, cell in cells.items()} | {TRIVIAL: trivial}
-    order = sorted(means, key=lambda name: (means[name], name))
+    means = {name: float(cell.mean(axis=(1, 2)).max()) for name, cell in cells.items()}
+    idle = sorted(name for name, mean in means.items() if math.isclose(mean, trivial, rel_tol=IDLE))
+    means |= dict.fromkeys((*idle, TRIVIAL), trivial)
+    moved = sorted(means.keys() - {*idle}, key=lambda name: (means[name], name != TRIVIAL, name))
+    order = [*moved, *idle]
     winner = order[0]
     if not cells:
         return {
@@ -221,7 +243,7 @@ def compare(risks: Mapping[str, FloatArray], trivial: float, names: Sequence[str
         intervals[name] = (share, _interval(share, spread, shape))
     runner_up = order[1]
     margin, interval = intervals[runner_up]
-    tied = [winner, *(name for name, (_, (low, _)) in intervals.items() if not low > 0)]
+    tied = [winner, *(name for name in moved[1:] if not intervals[name][1][0] > 0)]
     return {"winner": winner, "runner_up": runner_up, "margin": margin, "margin_ci": list(interval), "tied": tied}
 
 
@@ -238,11 +260,15 @@ def _share(winner: float, other: float) -> float:
 
 
 def _interval(share: float, spread: FloatArray, shape: tuple[int, ...]) -> tuple[float, float]:
-    """Expanded for few resampled units (data sets if several, else replicates); a single one excludes nothing."""
+    """Expanded for few resampled units (data sets if several, else replicates); a single one excludes nothing.
+
+    Risks are not negative, so that a share is at most 1; the expansion can reach beyond, and is cut there.
+    """
     units = shape[0] if shape[0] > 1 else shape[1]
     if units == 1:
-        return -math.inf, math.inf
-    return percentile_interval(share, spread, math.sqrt(units / (units - 1)) * student_factor(units - 1))
+        return -math.inf, 1.0
+    low, high = percentile_interval(share, spread, math.sqrt(units / (units - 1)) * student_factor(units - 1))
+    return low, max(share, min(1.0, high))
 
 
 def best_search(runs: Sequence[Run]) -> dict[str, Any] | None:

@@ -47,7 +47,8 @@ def board_plan(board: Board, profile: str, settings: Mapping[str, Any]) -> dict[
     -------
     dict
         ``claim`` (id, title, digest), ``board`` (as data), ``jobs``, and ``left_out``: an entry for each (instance,
-        method, point) that is not run, with ``status`` (``refused``, ``incomparable`` or ``too_long``) and ``reason``.
+        method, point) that is not run, with ``status`` (``refused``, ``incomparable``, ``too_long``, or ``not_run``
+        where the board itself says so) and ``reason``.
     """
     jobs: dict[tuple[str, str], dict[str, Any]] = {}
     left_out: list[dict[str, Any]] = []
@@ -118,7 +119,7 @@ def _left_out(
         return None
     found = obstacle(cell, job, board.most_seconds[profile])
     unwanted = next((m.why for m in board.methods if m.name == name and profile not in m.profiles), "")
-    return found or (("too_long", unwanted) if unwanted else None)
+    return found or (("not_run", unwanted) if unwanted else None)
 
 
 def _signals(instance: Instance, cell: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

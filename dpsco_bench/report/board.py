@@ -16,14 +16,23 @@ from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import STATUS_WORDS, epsilon_text, options_text, symbols
 
 Row = Mapping[str, Any]
-LEFT_OUT_WORDS = {"refused": "refuses", "incomparable": "bounds another quantity", "too_long": "too long here"}
+LEFT_OUT_WORDS = {
+    "refused": "refuses",
+    "incomparable": "bounds another quantity",
+    "too_long": "too long here",
+    "not_run": "not run",
+}
 POINTS_NOTE = (
     "Excess risks; every method with the noise that its accountant asks for at the same (ε, δ), and the "
     "hyper-parameters of its theorem. Margin: how much lower the winner’s mean risk is than the runner-up’s, with the "
-    "95 % interval of a paired bootstrap; where it contains 0 the methods are tied. Public grid search: the best of "
+    "95 % interval of a paired bootstrap, which ends at 1 since no risk is negative; where it contains 0 the methods "
+    "are tied. Undecided: a method that was tied or among the first three at the nearest point where it ran is left "
+    "out as too long, so that the least risk of those that ran decides nothing. Competing: methods of proven privacy "
+    "that ran, each of which is also held against the starting point. Public grid search: the best of "
     "several settings, chosen on half of the replicates and measured on the other half; the choice is not paid for, so "
     "that this column is not private. Lower bounds are orders without known constants, for the worst case of a class "
-    "of losses: an instance can lie below them."
+    "of losses: an instance can lie below them. Where an order exceeds the risk of the trivial solution, which looks "
+    "at no data, it is cut at that risk."
 )
 
 
@@ -42,9 +51,43 @@ def winner_text(row: Row) -> str:
     """The winner, or those that cannot be told apart from it."""
     if row["runner_up"] is None:
         return "no method was run"
+    if row["contenders"]:
+        return f"undecided; least of those run: {row['winner']}; {contenders_text(row)}"
     if len(row["tied"]) == 1:
         return str(row["winner"])
     return "tie: " + ", ".join(row["tied"])
+
+
+def contenders_text(row: Row) -> str:
+    """Each contender that is left out, and where it was how good."""
+    told = [f"{c['method']} (no. {c['place']} at {_point_text(row, c)})" for c in row["contenders"]]
+    return ("contenders left out: " if len(told) > 1 else "contender left out: ") + ", ".join(told) + ", too long here"
+
+
+def _point_text(row: Row, other: Row) -> str:
+    """Another point, by n and by what differs."""
+    names = {"n": "n", "d": "d", "epsilon": "ε"}
+    return ", ".join(f"{names[key]} = {plain(other[key])}" for key in names if key == "n" or other[key] != row[key])
+
+
+def competing(row: Row) -> int:
+    """How many methods were run at a point that can win."""
+    return sum(bool(method["ranked"]) for method in row["methods"])
+
+
+def _margin(row: Row, part: int | None = None) -> Any:
+    """Margin, or an end of its interval; none where the point is undecided."""
+    if row["contenders"]:
+        return None
+    return row["margin"] if part is None else row["margin_ci"][part]
+
+
+def _margin_text(row: Row) -> str:
+    return NOTHING if row["contenders"] else f"{number(row['margin'], 2)} {interval(row['margin_ci'])}".strip()
+
+
+def _bound_cell(row: Row) -> str:
+    return number(row["lower_bound"]) + (" (cut)" if row["lower_bound_cut"] else "")
 
 
 def _risk(row: Row) -> Any:
@@ -88,16 +131,21 @@ def points_table(board: BoardResults) -> Table:
     columns = (
         Column("Instance", lambda row: row["instance"], _key("instance"), kind="code"),
         *PLACE,
-        Column("Winner", winner_text, {**_key("winner"), "tied": lambda row: list(row["tied"])}),
+        Column(
+            "Winner",
+            winner_text,
+            {
+                **_key("winner"),
+                "tied": lambda row: list(row["tied"]),
+                "contenders": lambda row: [one["method"] for one in row["contenders"]],
+            },
+        ),
+        Column("Competing", lambda row: str(competing(row)), {"competing": competing}, True),
         Column("Risk", lambda row: number(_risk(row)), {"risk": _risk}, True),
         Column(
             "Margin [95 %]",
-            lambda row: f"{number(row['margin'], 2)} {interval(row['margin_ci'])}".strip(),
-            {
-                **_key("margin"),
-                "margin_low": lambda row: row["margin_ci"][0],
-                "margin_high": lambda row: row["margin_ci"][1],
-            },
+            _margin_text,
+            {"margin": _margin, "margin_low": partial(_margin, part=0), "margin_high": partial(_margin, part=1)},
             True,
         ),
         Column("Gradients", lambda row: count(_gradients(row)), {"gradient_evaluations": _gradients}, True),
@@ -113,7 +161,7 @@ def points_table(board: BoardResults) -> Table:
             True,
         ),
         Column("Trivial solution", lambda row: number(row["trivial"]), _key("trivial"), True),
-        Column("Lower bound, order", lambda row: number(row["lower_bound"]), _key("lower_bound"), True),
+        Column("Lower bound, order", _bound_cell, {**_key("lower_bound"), **_key("lower_bound_cut")}, True),
     )
     group = lambda row: (symbols(row["title"]), "")  # noqa: E731
     return Table(board.id, "Winners, point by point", columns, measured(board), POINTS_NOTE + data_note(board), group)
@@ -123,7 +171,10 @@ def _said(pair: Any) -> str:
     row, method = pair
     if not method["ranked"]:
         return f"not ranked: {STATUS_WORDS[method['privacy_status']]}"
-    return ("first" if len(row["tied"]) == 1 else "tied") if method["tied"] else ""
+    said = ("first" if len(row["tied"]) == 1 else "tied") if method["tied"] else ""
+    if said and row["contenders"]:
+        said = f"{said} of those run"
+    return ", ".join(part for part in (said, "stays at the starting point" if method["at_start"] else "") if part)
 
 
 def _of(key: str) -> Any:
@@ -244,12 +295,17 @@ def nowhere_run(board: BoardResults) -> list[tuple[str, str]]:
     ]
 
 
+def decided(row: Row) -> bool:
+    """Whether a method was run at a point, and none is left out that would contend for the first place."""
+    return row["runner_up"] is not None and not row["contenders"]
+
+
 def wins(board: BoardResults) -> list[tuple[str, int, int]]:
     """(method, points won alone, points shared), the most first; the trivial solution among them."""
     alone: Counter[str] = Counter()
     shared: Counter[str] = Counter()
     for row in measured(board):
-        if row["runner_up"] is None:
+        if not decided(row):
             continue
         if len(row["tied"]) == 1:
             alone[row["winner"]] += 1
@@ -261,13 +317,18 @@ def wins(board: BoardResults) -> list[tuple[str, int, int]]:
 
 def wins_table(board: BoardResults) -> Table:
     """Points won and shared by method."""
-    total = sum(row["runner_up"] is not None for row in measured(board))
+    total = sum(map(decided, measured(board)))
+    undecided = sum(bool(row["contenders"]) for row in measured(board))
     columns = (
         Column("Method", lambda item: item[0], {"method": lambda item: item[0]}, kind="code"),
         Column("Wins alone", lambda item: str(item[1]), {"wins": lambda item: item[1]}, True),
         Column("Tied for first", lambda item: str(item[2]), {"ties": lambda item: item[2]}, True),
     )
-    note = f"Of {total} points of all instances. “{TRIVIAL}” is the starting point: there no private method helps."
+    note = (
+        f"Of the {total} decided points of all instances; {undecided} more are undecided, since a contender is left "
+        "out there as too long, and count for nobody. "
+        f"“{TRIVIAL}” is the starting point: no private method helps there."
+    )
     return Table(f"{board.id}.wins", "Points won", columns, wins(board), note)
 
 

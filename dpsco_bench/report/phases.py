@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from dpsco_bench.analysis.standings import TRIVIAL
+from dpsco_bench.report.board import competing, measured
 from dpsco_bench.report.drawing import FAINT, INK, Line, Panel, compose, inline_svg, single, style
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import is_number, number, plain
@@ -32,7 +33,13 @@ TIED = 0.45
 """Largest share of its colour that the tile of a tie keeps: its margin is in doubt, and its text stands on hatches."""
 DARK = 0.45
 """Luminance below which the text of a tile is white."""
-WORDS = "colour: the winner's paper, paler where its margin over the runner-up is smaller; hatched: a tie"
+WORDS = (
+    "colour: the winner's paper, paler where its margin over the runner-up is smaller; hatched: a tie; white, "
+    "dotted: undecided, a method left out here as too long was tied or among the first three at the nearest point"
+)
+DOTS, STRIPES = ("....", "#d2d2d2"), ("////", "#ffffff")
+"""Hatches of undecided tiles and of ties, with their colours; texts stand on them."""
+HATCHED = ((*STRIPES, "#d9d9d9", "a tie"), (*DOTS, "#ffffff", "undecided: contender left out as too long"))
 
 
 def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
@@ -42,9 +49,17 @@ def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
         rows = [row for row in board.rows if row["instance"] == instance["id"] and not row["skipped"]]
         grids = (instance["grids"] or board.board["grids"]).get(board.profile, [])
         for axis, fixed, points in _planes(grids, rows):
-            lines = [Line(fixed, FAINT)] if fixed else []
+            lines = [Line(text, FAINT) for text in (fixed, competing_text(points)) if text]
             found.append((instance["id"], Panel(instance["title"], _drawn(points, axis), lines)))
     return found
+
+
+def competing_text(rows: Sequence[Row]) -> str:
+    """How many methods competed at the points of a plane."""
+    least, most = min(map(competing, rows)), max(map(competing, rows))
+    if most <= 1:
+        return "one method runs here" if least else "one method at most runs here"
+    return f"{least} to {most} methods compete" if least < most else f"{most} methods compete"
 
 
 def _planes(blocks: Sequence[Mapping[str, Any]], rows: Sequence[Row]) -> list[tuple[str, str, list[Row]]]:
@@ -85,11 +100,13 @@ def _drawn(rows: Sequence[Row], axis: str) -> Any:
 
 
 def _tile(axes: Axes, row: Row, x: int, y: int, columns: int) -> None:
-    tie = len(row["tied"]) > 1
+    hatch, edge = DOTS if row["contenders"] else STRIPES if len(row["tied"]) > 1 else ("", "white")
     look: dict[str, Any] = {"facecolor": tile_colour(row), "edgecolor": "white", "linewidth": 1.2}
     axes.add_patch(Rectangle((x, y), 1, 1, **look))
-    if tie:
-        axes.add_patch(Rectangle((x, y), 1, 1, fill=False, hatch="////", edgecolor="#ffffff", linewidth=0))
+    if hatch:
+        axes.add_patch(
+            Rectangle((x + 0.01, y + 0.01), 0.98, 0.98, fill=False, hatch=hatch, edgecolor=edge, linewidth=0)
+        )
     size = 6.2 if columns <= 3 else 4.6
     ink = "white" if _luminance(tile_colour(row)) < DARK else INK
     axes.text(
@@ -103,7 +120,9 @@ def _luminance(colour: tuple[float, float, float]) -> float:
 
 
 def tile_colour(row: Row) -> tuple[float, float, float]:
-    """The colour of the winner's paper, paler where the margin is smaller."""
+    """The colour of the winner's paper, paler where the margin is smaller; white where the point is undecided."""
+    if row["contenders"]:
+        return to_rgb("white")
     paper = _paper(row)
     colour = to_rgb(TRIVIAL_COLOUR if paper == TRIVIAL else PAPER_COLOURS.get(paper, OTHER_COLOUR))
     margin = float(row["margin"]) if is_number(row["margin"]) else 0.0
@@ -122,10 +141,14 @@ def _paper(row: Row) -> str:
 
 
 def tile_text(row: Row) -> str:
-    """The winner and its margin in per cent; of a tie how many cannot be told apart from it."""
+    """The winner and its margin in per cent; of a tie how many cannot be told apart from it; undecided, no winner."""
     if row["runner_up"] is None:
         return "no method\nrun here"
-    name = "stay at\nthe start" if row["winner"] == TRIVIAL else _broken(row["winner"])
+    if row["contenders"]:
+        return f"undecided:\n{_broken(row['contenders'][0]['method'])}\nleft out"
+    name = "nothing beats\nthe start" if row["winner"] == TRIVIAL else _broken(row["winner"])
+    if any(method["at_start"] for method in row["methods"] if method["method"] == row["winner"]):
+        name += "\n≈ the start"
     others = len(row["tied"]) - 1
     if others:
         return f"{name}\n= {others} more"
@@ -144,9 +167,12 @@ def _broken(name: str) -> str:
 def board_figure(board: BoardResults) -> Figure:
     """All phase diagrams of a board in one figure, with a key of the papers' colours."""
     panels = [panel for _, panel in phase_panels(board)]
-    papers = sorted({_paper(row) for row in board.rows if not row["skipped"]} - {TRIVIAL})
-    key = [Patch(color=PAPER_COLOURS.get(paper, OTHER_COLOUR), label=paper) for paper in papers]
+    key = [Patch(color=colour, label=paper) for paper, colour in paper_colours(board)]
     key.append(Patch(color=TRIVIAL_COLOUR, label="no method beats the start"))
+    key += [
+        Patch(facecolor=face, edgecolor=edge, hatch=hatch, label=text, linewidth=0)
+        for hatch, edge, face, text in HATCHED
+    ]
     return compose(panels, board.title, WORDS, key=False, more=key)
 
 
@@ -163,5 +189,5 @@ def page_phases(board: BoardResults) -> dict[str, list[str]]:
 
 def paper_colours(board: BoardResults) -> list[tuple[str, str]]:
     """(paper, colour) of every winner's paper, for the page's key."""
-    papers = sorted({_paper(row) for row in board.rows if not row["skipped"]} - {TRIVIAL})
+    papers = sorted({_paper(row) for row in measured(board) if not row["contenders"]} - {TRIVIAL})
     return [(paper, PAPER_COLOURS.get(paper, OTHER_COLOUR)) for paper in papers]

@@ -1,16 +1,19 @@
 """Standings: the winner, ties, and what cannot win; from made-up risks, and from a board that is run."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.standings import TRIVIAL, _without_privacy, compare, standings
+from dpsco_bench.analysis.standings import TRIVIAL, _lower_bound, _without_privacy, compare, standings
 from dpsco_bench.claims.board import parse_board
 from dpsco_bench.claims.board_jobs import board_plan
+from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
+from dpsco_bench.problems.base import Constants
 
 NAMES = ("board", "instance", "0")
 
@@ -41,6 +44,34 @@ def test_the_starting_point_takes_part():
     outcome = compare({"a": noisy(2.0, 1)}, 1.0, NAMES)
     assert (outcome["winner"], outcome["tied"]) == (TRIVIAL, [TRIVIAL])
     assert compare({}, 1.0, NAMES)["runner_up"] is None
+
+
+def test_a_method_that_does_nothing_neither_wins_nor_ties():
+    """Its mean may differ from the starting risk by a rounding, on either side; its name decides nothing."""
+    for risk in (1.0, 1.0 - 1e-15, 1.0 + 1e-15):
+        outcome = compare({"a": np.full((1, 1, 12), risk), "b": noisy(3.0, 1)}, 1.0, NAMES)
+        assert (outcome["winner"], outcome["tied"], outcome["runner_up"]) == (TRIVIAL, [TRIVIAL], "b")
+    outcome = compare({"a": np.ones((1, 1, 12))}, 1.0, NAMES)
+    assert (outcome["winner"], outcome["tied"], outcome["runner_up"]) == (TRIVIAL, [TRIVIAL], "a")
+    outcome = compare({"a": np.ones((1, 1, 12)), "c": noisy(0.99, 2, 0.5)}, 1.0, NAMES)
+    assert sorted(outcome["tied"]) == ["c", TRIVIAL], "shared with the starting point, which it is"
+
+
+def test_the_interval_of_a_margin_ends_at_one():
+    risks = np.array([0.0, 0.0, 0.0, 0.2, 0.0, 0.0]).reshape(1, 1, 6)
+    outcome = compare({"a": risks, "b": noisy(1.0, 2, 0.05, (1, 1, 6))}, 9.0, NAMES)
+    assert outcome["margin"] < outcome["margin_ci"][1] <= 1.0
+
+
+def test_a_lower_bound_is_cut_at_the_starting_risk():
+    context = BoundContext(
+        10, 50, 0.1, 1e-6, Constants(2.0, 1.0, diameter=2.0, domain="l2_ball"), "paper", {}, {}, start_risk=0.3
+    )
+    assert _lower_bound("leaderboard.erm_l2", context) == {"lower_bound": 0.3, "lower_bound_cut": True}
+    roomy = replace(context, start_risk=1e9)
+    found = _lower_bound("leaderboard.erm_l2", roomy)
+    assert not found["lower_bound_cut"] and found["lower_bound"] > 0.3
+    assert _lower_bound("", context) == {"lower_bound": None, "lower_bound_cut": False}
 
 
 def test_the_worst_signal_counts():
@@ -128,6 +159,7 @@ def test_references_stand_beside(rows):
     assert small["lower_bound"] / large["lower_bound"] == pytest.approx(64)
     assert [item["method"] for item in small["left_out"]] == ["noisy_smd"]
     assert large["winner"] != TRIVIAL and large["margin"] > 0
+    assert small["contenders"] == large["contenders"] == [], "a refusal is no matter of time"
 
 
 def test_a_reference_that_is_refused_is_unknown_and_not_zero():

@@ -5,10 +5,18 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.analysis.standings import TRIVIAL
-from dpsco_bench.report.board import board_tables, data_note, nowhere_run, wins
+from dpsco_bench.report.board import board_tables, competing, data_note, nowhere_run, wins
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import BoardResults
-from dpsco_bench.report.phases import board_figure, page_phases, phase_panels, tile_colour, tile_text
+from dpsco_bench.report.phases import (
+    WORDS,
+    board_figure,
+    competing_text,
+    page_phases,
+    phase_panels,
+    tile_colour,
+    tile_text,
+)
 from dpsco_bench.report.tables import to_csv, to_latex, to_markdown
 
 
@@ -19,6 +27,7 @@ def method(name, risk, status="proven", tied=False):
         "epsilon_real_kind": "exact",
         "privacy_status": status,
         "ranked": status == "proven",
+        "at_start": False,
     }
     return {"method": name, "algorithm": f"wang2017.{name}", "variant": "v", **numbers, **privacy, "tied": tied}
 
@@ -35,6 +44,8 @@ def row(n, epsilon, tied, margin=0.5):
         "trivial": 0.5,
         "without_privacy": {"risk": 0.0, "ci": [0.0, 0.0]},
         "lower_bound": 0.001,
+        "lower_bound_cut": False,
+        "contenders": [],
         "winner": tied[0],
         "runner_up": "last",
         "margin": margin,
@@ -99,14 +110,59 @@ def test_tables_say_who_wins_who_cannot_and_who_refuses(board):
 def test_tiles_say_the_winner_its_margin_and_ties():
     assert tile_text(ROWS[0]) == "dp gd\n−50\u2009%"
     assert tile_text(ROWS[2]) == "dp gd\n= 1 more"
-    assert tile_text(ROWS[3]).startswith("stay at\nthe start")
+    assert tile_text(ROWS[3]).startswith("nothing beats\nthe start")
     assert tile_text({**ROWS[3], "runner_up": None}) == "no method\nrun here"
     assert sum(tile_colour(ROWS[1])) < sum(tile_colour(ROWS[0])), "a larger margin is darker"
 
 
+CONTENDER = {"method": "app_objp", "place": 2, "n": 128, "d": 4, "epsilon": 1}
+UNDECIDED = {**ROWS[1], "contenders": [CONTENDER]}
+
+
+def test_an_undecided_point_has_no_winner_no_margin_and_counts_for_nobody(board):
+    board.__dict__["rows"] = [ROWS[0], UNDECIDED]
+    assert wins(board) == [("dp_gd", 1, 0)]
+    won, points, _, methods, _ = board_tables(board)
+    assert "Of the 1 decided points of all instances; 1 more are undecided" in won.note
+    text = to_markdown(points)
+    assert (
+        "undecided; least of those run: dp_gd; contender left out: app_objp (no. 2 at n = 128), too long here" in text
+    )
+    assert "0.90" not in text and "first of those run" in to_markdown(methods)
+    raw = to_csv(points).splitlines()
+    assert "app_objp" in raw[-1] and "0.9" not in raw[-1]
+
+
+def test_an_undecided_tile_is_dotted_and_explained(board):
+    assert tile_text(UNDECIDED) == "undecided:\napp objp\nleft out"
+    assert sum(tile_colour(UNDECIDED)) > sum(tile_colour(ROWS[0])), "no margin is shown"
+    board.__dict__["rows"] = [ROWS[0], UNDECIDED]
+    with style(**{"svg.fonttype": "none"}):
+        assert "undecided: contender left out as too long" in svg_text(board_figure(board))
+    assert "undecided, a method left out here as too long" in WORDS
+
+
+def test_a_winner_that_hardly_moves_is_so_described(board):
+    still = {**ROWS[0], "methods": [{**m, "at_start": True} for m in ROWS[0]["methods"]]}
+    assert tile_text(still) == "dp gd\n≈ the start\n−50\u2009%"
+    board.__dict__["rows"] = [still]
+    assert "first, stays at the starting point" in "".join(to_markdown(table) for table in board_tables(board))
+
+
+def test_a_cut_lower_bound_is_marked(board):
+    board.__dict__["rows"] = [{**ROWS[0], "lower_bound_cut": True}]
+    assert "(cut)" in to_markdown(board_tables(board)[1]) and "it is cut at that risk" in board_tables(board)[1].note
+
+
+def test_the_number_of_methods_that_compete_is_told(board):
+    assert [competing(one) for one in ROWS[:4]] == [2, 2, 3, 1]
+    assert competing_text(ROWS[:4]) == "1 to 3 methods compete" and competing_text(ROWS[:2]) == "2 methods compete"
+    assert competing_text(ROWS[3:4]) == "one method runs here"
+
+
 def test_figures_have_a_panel_per_plane_and_the_same_bytes(board):
     ((instance, panel),) = phase_panels(board)
-    assert (instance, [line.text for line in panel.lines]) == ("i", ["d\u00a0=\u00a04"])
+    assert (instance, [line.text for line in panel.lines]) == ("i", ["d\u00a0=\u00a04", "1 to 3 methods compete"])
     with style():
         assert svg_text(board_figure(board)) == svg_text(board_figure(board))
     (svg,) = page_phases(board)["i"]

@@ -83,12 +83,19 @@ def _winner(row: Mapping[str, Any]) -> dict[str, Any]:
     low, high = row["margin_ci"]
     return {
         **_place(row),
-        "first": " = ".join(row["tied"]),
+        "first": _first(row),
         "risk": number(risks.get(row["winner"], row["trivial"]), 3),
-        "margin": f"{number(row['margin'], 2)} [{number(low, 2)}, {number(high, 2)}]",
+        "margin": "-" if row["contenders"] else f"{number(row['margin'], 2)} [{number(low, 2)}, {number(high, 2)}]",
         "search": number(row["search"]["risk"], 3) if row["search"] else "-",
         "trivial": number(row["trivial"], 3),
     }
+
+
+def _first(row: Mapping[str, Any]) -> str:
+    """The winner and those tied with it; where a contender is left out as too long, that nothing is decided."""
+    if row["contenders"]:
+        return f"undecided ({', '.join(one['method'] for one in row['contenders'])} left out, too long)"
+    return " = ".join(row["tied"])
 
 
 def _lines(row: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -97,6 +104,8 @@ def _lines(row: Mapping[str, Any]) -> list[dict[str, Any]]:
         low, high = method["ci"]
         says = "" if method["ranked"] else f"not ranked: {method['privacy_status']}"
         says = ("first" if len(row["tied"]) == 1 else "tied") if method["tied"] else says
+        if method["tied"] and row["contenders"]:
+            says += " of those run"
         risk = f"{number(method['risk'], 3)} [{number(low, 2)}, {number(high, 2)}]"
         gradients = number(float(method["gradient_evaluations"]), 3)
         lines.append({**_place(row), "method": method["method"], "risk": risk, "gradients": gradients, "says": says})

@@ -1,0 +1,46 @@
+"""Undecided points: what a limit of time removes, judged where it last ran."""
+
+from dpsco_bench.analysis.contenders import contenders
+
+
+def row(n, risks, left_out=(), tied=("a",), **place):
+    """A point's row; a method whose name begins with x is not ranked."""
+    methods = [{"method": name, "risk": risk, "ranked": name[0] != "x"} for name, risk in risks.items()]
+    out = [{"method": name, "status": status} for name, status in left_out]
+    return {"n": n, "d": 8, "epsilon": 1, **place, "methods": methods, "left_out": out, "tied": list(tied)}
+
+
+SMALL = row(96, {"a": 0.1, "b": 0.2, "x": 0.05, "c": 0.3, "d": 0.4, "e": 0.5}, tied=("a", "e"))
+
+
+def names(point, *others):
+    return [found["method"] for found in contenders(point, [*others, point])]
+
+
+def test_the_first_three_and_the_tied_contend_the_best_first():
+    gone = [(name, "too_long") for name in "edcbx"]
+    large = row(384, {"a": 0.1}, gone)
+    assert names(large, SMALL) == ["b", "c", "e"]
+    assert contenders(large, [SMALL])[0] == {"method": "b", "place": 2, "n": 96, "d": 8, "epsilon": 1}
+
+
+def test_only_time_leaves_a_contender_out():
+    gone = [("b", "refused"), ("c", "incomparable"), ("a", "not_run"), ("never", "too_long")]
+    assert names(row(384, {"d": 0.1}, gone), SMALL) == []
+
+
+def test_the_next_smaller_n_where_it_ran_is_looked_at():
+    """Not a smaller n where it was the best, not one where it did not run, and no other d."""
+    first = row(24, {"d": 0.1})
+    gap = row(384, {"a": 0.1}, [("d", "too_long")])
+    other = row(1536, {"d": 0.1}, d=2)
+    large = row(1536, {"a": 0.1}, [("d", "too_long")])
+    assert names(large, first, SMALL, gap, other) == []
+    assert names(row(1536, {"a": 0.1}, [("b", "too_long")]), SMALL, gap) == ["b"]
+
+
+def test_else_the_nearest_point():
+    near, far = row(1536, {"d": 0.1}, d=2), row(1536, {"a": 1, "b": 2, "c": 3, "d": 4}, d=128)
+    point = row(1536, {"a": 0.1}, [("d", "too_long")])
+    assert names(point, near, far) == ["d"]
+    assert names(point, {**near, "d": 1024}, far) == []
