@@ -312,11 +312,12 @@ class ClaimJudge:
 
 
 def saturation_notes(part: Part, cells: Sequence[CellEvidence]) -> tuple[str, ...]:
-    """In how many cells the risk is close to the starting point's, where a part has a test of its own besides."""
+    """In how many cells the risk is close to the starting point's, and what the part's own test says, where it has one."""
     close = sum(float(cell.final.mean()) > SATURATION * cell.start_risk for cell in cells) if part.requires else 0
     least = ", ".join(f"{name} >= {value:g}" for name, value in part.requires.items())
     where = f"risk above {SATURATION:g} of the starting point's at the same signal in {close} of {len(cells)} cells"
-    return (f"{where}; by the part's own test, {least} at the largest signal, it is observable",) if close else ()
+    own = "fails as well" if frozen(part, cells) else "passes, and by it the rate is observable"
+    return (f"{where}; the part's own test, {least} at the largest signal, {own}",) if close else ()
 
 
 def frozen(part: Part, cells: Sequence[CellEvidence]) -> str:

@@ -125,15 +125,23 @@ def test_which_slopes_are_faster(better, word):
     assert judge([RATE | {"better": better}], rate_jobs(-3))[0]["verdict"] == word
 
 
-@pytest.mark.parametrize(("moved", "word"), [(0.6, "not_observable"), (0.4, "not_observable (frozen)")])
-def test_a_part_s_own_test_of_movement_is_made_besides_that_of_the_start(moved, word):
+@pytest.mark.parametrize(
+    ("moved", "word", "own"),
+    [
+        (0.6, "not_observable", "passes, and by it the rate is observable"),
+        (0.4, "not_observable (frozen)", "fails as well"),
+    ],
+)
+def test_a_part_s_own_test_of_movement_is_made_besides_that_of_the_start(moved, word, own):
     jobs = rate_jobs(-2)
     made, rows, fixed = jobs[0]
     rows = table(made, lambda c: c["n"] ** -2.0, start=1e-9, extras={"moved": moved})
     (row,) = judge([RATE | {"requires": {"moved": 0.5}}], [(made, rows, fixed), jobs[1]])
     assert row["verdict"] == word
-    told = "risk above 0.9 of the starting point's at the same signal in 4 of 4 cells; by the part's own test, moved"
-    assert any(note.startswith(told) for note in row["notes"])
+    told = (
+        "risk above 0.9 of the starting point's at the same signal in 4 of 4 cells; the part's own test, moved >= 0.5"
+    )
+    assert f"{told} at the largest signal, {own}" in row["notes"]
 
 
 @pytest.mark.parametrize(("scale", "word"), [(0.5, "holds"), (2.0, "violated")])
