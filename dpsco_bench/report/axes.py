@@ -11,11 +11,13 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from dpsco_bench.report.drawing import FAINT
-from dpsco_bench.report.numbers import plain, superscript
+from dpsco_bench.report.numbers import number, plain, superscript
 
 MOST_TICKS = 6
 LABEL_GAP = 0.058
 """Least distance of two end labels, as a fraction of the axes' height."""
+CHARACTER, TICK_GAP = 0.026, 0.02
+"""Width of a character of a tick label, and least gap between two labels, as fractions of the axis of one panel."""
 
 
 @dataclass(frozen=True)
@@ -40,21 +42,36 @@ def value_axis(axes: Axes, values: Iterable[float], label: str) -> None:
     step = math.ceil(len(ticks) / MOST_TICKS)
     shown = ticks[::-1][::step][::-1]
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(FixedLocator(shown))
-    axes.xaxis.set_major_formatter(FixedFormatter([tick_text(v) for v in shown]))
-    axes.xaxis.set_minor_locator(FixedLocator(ticks) if step > 1 else NullLocator())
-    axes.xaxis.set_minor_formatter(NullFormatter())
     margin = 10 ** (0.04 * max(0.3, math.log10(ticks[-1] / ticks[0])))
     axes.set_xlim(ticks[0] / margin, ticks[-1] * margin)
+    shown = legible(shown, *axes.get_xlim())
+    axes.xaxis.set_major_locator(FixedLocator(shown))
+    axes.xaxis.set_major_formatter(FixedFormatter([tick_text(v) for v in shown]))
+    axes.xaxis.set_minor_locator(FixedLocator(ticks) if len(shown) < len(ticks) else NullLocator())
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel(label)
 
 
+def legible(ticks: Sequence[float], low: float, high: float) -> list[float]:
+    """Those of ascending ticks whose labels do not touch on a logarithmic axis from low to high, the largest first."""
+    kept: list[float] = []
+    for tick in reversed(ticks):
+        if kept:
+            room = math.log(kept[-1] / tick) / math.log(high / low)
+            characters = (len(tick_text(tick)) + len(tick_text(kept[-1]))) / 2
+            if room < CHARACTER * characters + TICK_GAP:
+                continue
+        kept.append(tick)
+    return kept[::-1]
+
+
 def tick_text(value: float) -> str:
-    """Powers of two beyond 10,000 and below 0.01 as such, other values plainly."""
+    """Powers of two beyond 10,000 and below 0.01 as such, whole numbers plainly, others with three digits at most."""
     power = math.log2(value)
     if not 0.01 <= value < 1e4 and power == round(power):
         return f"2{superscript(round(power))}"
-    return plain(value)
+    short = value == round(value) or value == float(f"{value:.3g}")
+    return plain(value) if short else number(value)
 
 
 def log_y(axes: Axes, values: Iterable[float], label: str, room: float = 0.08) -> None:

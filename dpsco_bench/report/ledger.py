@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpsco_bench.analysis.evidence import SEVERITY
+from dpsco_bench.analysis.evidence import SEVERITY, CellEvidence
 from dpsco_bench.report.inputs import ClaimResults, Inputs
-from dpsco_bench.report.numbers import NOTHING, count, number, plain, span
+from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, span
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import STATUS_WORDS, options_text, symbols
 
@@ -123,6 +123,23 @@ class Privacy:
         real = f"ε\u00a0{_RELATIONS[cell.kind]}\u00a0{number(cell.real)}"
         return f"{words}: {real}, claimed\u00a0{plain(cell.claimed)}{flag}"
 
+    @property
+    def remark(self) -> str:
+        """In a few words what falls short of the claim; empty where nothing does."""
+        cell = self.worst
+        if cell is None or self.status not in ("exceeds_claim", "unproven", "target_law_only"):
+            return ""
+        if self.status == "exceeds_claim":
+            relation = "≥" if cell.kind == "lower" else "="
+            return f"not private (real ε {relation} {number(cell.real)} for {plain(cell.claimed)})"
+        return "privacy not shown" if math.isnan(cell.law) else f"target law ε = {number(cell.law)}, run not proven"
+
+
+def charged_evidence(cells: Iterable[CellEvidence], calibration: str) -> Privacy:
+    """Privacy of measured cells."""
+    charged = (Charged(cell.entry, cell.calibrated, calibration) for cell in cells)
+    return Privacy(tuple(cell for cell in charged if cell.calibrated["accountant"] != NOT_CHARGED))
+
 
 def charged_cells(claim: ClaimResults, part: str, calibration: str) -> Privacy:
     """Privacy of what a (part, calibration) judges."""
@@ -200,6 +217,39 @@ def noise_options(entry: Mapping[str, Any]) -> str:
     return options_text({k: v for k, v in entry.get("options", {}).items() if k not in SCHEDULE_OPTIONS})
 
 
+NOT_TOLD = ("constants", "norm_kappa", "p", "signal", "unit")
+"""Options of a problem that are not listed as such: p and constants stand apart, the noise ignores the signal."""
+
+
+def charged_on(cells: Iterable[Charged]) -> str:
+    """Problems that cells were charged on, with p of their norms and the options that were given, in words."""
+    found: dict[str, list[Charged]] = {}
+    for cell in cells:
+        found.setdefault(str(cell.cell["problem"]), []).append(cell)
+    return "; ".join(_problem_text(name, found[name]) for name in sorted(found))
+
+
+def _problem_text(name: str, cells: Sequence[Charged]) -> str:
+    given: dict[str, set[Any]] = {}
+    for cell in cells:
+        options = cell.cell.get("problem_options") or {}
+        told = {key: value for key, value in options.items() if key not in NOT_TOLD}
+        declared = {f"declared {key}": value for key, value in (options.get("constants") or {}).items()}
+        for key, value in {**told, **declared}.items():
+            given.setdefault(key, set()).add(value)
+    norms = {cell.calibrated["constants"].get("norm") for cell in cells} - {None}
+    texts = [f"{key.replace('_', ' ')} {_values_text(values)}" for key, values in sorted(given.items())]
+    return ", ".join([name, *([f"p\u00a0=\u00a0{_values_text(norms)}"] if norms else []), *texts])
+
+
+def _values_text(values: Iterable[Any]) -> str:
+    """Up to three numbers one by one, more of them as a range; words one by one."""
+    values = list(values)
+    if all(is_number(value) for value in values):
+        return " or ".join(map(plain, sorted(values))) if len(values) < 4 else span(values, plain)
+    return " or ".join(sorted(map(str, values)))
+
+
 def privacy_table(inputs: Inputs) -> Table:
     """The privacy ledger."""
 
@@ -220,7 +270,9 @@ def privacy_table(inputs: Inputs) -> Table:
             },
         ),
         Column("Calibration", _calibration, {"calibration": _calibration}),
+        Column("Charged on", _on, {"charged_on": _on}),
         Column("n", lambda row: span(row.values("n"), count), {"n": lambda row: row.values("n")}, numeric=True),
+        Column("d", lambda row: span(_sizes(row), count), {"d": _sizes}, numeric=True),
         Column("δ", lambda row: number(of("delta")(row)), {"delta": of("delta")}, numeric=True),
         Column("ε claimed", lambda row: plain(row.first.claimed), {"epsilon_claimed": of("epsilon")}, numeric=True),
         Column(
@@ -265,7 +317,8 @@ STATUS_TONES = {
 }
 LEDGER_NOTE = (
     "Replace-one neighbours. A row spans the cells that share everything but n, d, the "
-    "problem and the lengths of the schedule. Upper: the real ε "
+    "problem, its signal and the lengths of the schedule; “Charged on” names the problems, the p of their norms and "
+    "the options that were given. Upper: the real ε "
     "is at most this value. Lower: at least. An upper bound above the claim refutes nothing. "
     "Steps of report-noisy-max are charged by the largest change of a score, as in the paper; centring "
     "that change in its range would halve the ε of every step. “Not shown” is also what rests on a "
@@ -286,6 +339,15 @@ def _calibration(row: LedgerRow) -> str:
 
 def _accountant(row: LedgerRow) -> str:
     return symbols(str(row.first.calibrated["accountant"]))
+
+
+def _sizes(row: LedgerRow) -> list[int]:
+    """Dimensions, also of problems that have only one."""
+    return sorted({int(cell.calibrated["dimension"]) for cell in row.cells})
+
+
+def _on(row: LedgerRow) -> str:
+    return charged_on(row.cells)
 
 
 def _doubts(row: LedgerRow) -> str:

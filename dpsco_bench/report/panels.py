@@ -80,14 +80,8 @@ def of_parts(score: Score) -> str:
 def verdict_line(score: Score) -> Line:
     """The verdict of a calibration in words, with its marker and what limits it."""
     calibration = score.row["calibration"]
-    privacy = score.privacy
-    beside = ""
-    if score.row["kind"] != "privacy" and privacy.status == "exceeds_claim" and privacy.worst:
-        beside = f"; not private (real ε {'≥' if privacy.worst.kind == 'lower' else '='} {number(privacy.worst.real)})"
-    elif score.row["kind"] != "privacy" and privacy.status in ("unproven", "target_law_only"):
-        drawn = privacy.worst is not None and not math.isnan(privacy.worst.law)
-        beside = f"; target law ε = {number(privacy.worst.law)}, run not proven" if drawn else "; privacy not shown"  # type: ignore[union-attr]
-    text = f"{noise_name(calibration)}: {score.verdict}{beside}"
+    remark = "" if score.row["kind"] == "privacy" else score.privacy.remark
+    text = f"{noise_name(calibration)}: {score.verdict}" + f"; {remark}" * bool(remark)
     return Line(text, TEXT_COLOURS.get(calibration, FAINT), MARKERS.get(calibration, "D"))
 
 

@@ -22,6 +22,8 @@ SPENT = "value_queries"
 """The count that is a column of its own."""
 COUNTED = ("_queries", "_per_call")
 """How names of quantities end that are counts."""
+POINT = ("n", "d", "epsilon")
+"""Settings that say where a cell lies, whichever of them is swept."""
 
 
 @dataclass(frozen=True)
@@ -89,9 +91,14 @@ class RebuiltRow:
 
     @property
     def part(self) -> str:
-        """Name of the part, with the method where there are several."""
-        name = str(self.sweep.first.row["part"])
-        return f"{name} ({self.method})" if self.method else name
+        """Claim without its paper, and part: a part's name alone is not unique."""
+        first = self.sweep.first
+        return f"{first.results.id.partition('.')[2]} {first.row['part']}"
+
+    @property
+    def part_and_method(self) -> str:
+        """Claim and part, with the method where there are several."""
+        return f"{self.part} ({self.method})" if self.method else self.part
 
     @property
     def schedule(self) -> str:
@@ -157,11 +164,23 @@ class RebuiltRow:
 
     @property
     def where(self) -> str:
-        """The cell that is shown."""
+        """The cell that is shown: the swept parameter, and n, d and epsilon."""
         cell, _ = self._shown
-        return (
-            f"{parameter_symbol(self.sweep.first.row['parameter'])}\u00a0=\u00a0{plain(cell[0])}" if cell else NOTHING
-        )
+        if not cell:
+            return NOTHING
+        swept = str(self.sweep.first.row["parameter"])
+        named = {key: value for key in POINT if (value := self.at(key)) is not None}
+        shown = {**({} if swept in named else {swept: cell[0]}), **named}
+        return ", ".join(f"{parameter_symbol(key)}\u00a0=\u00a0{plain(value)}" for key, value in shown.items())
+
+    def at(self, key: str) -> float | None:
+        """n, d or epsilon of the cell that is shown; None where there is no such cell."""
+        evidence = self._shown_evidence
+        if evidence is None:
+            return None
+        # a cell leaves out the d of a problem that has only one
+        value = evidence.calibrated["dimension"] if key == "d" else evidence.entry.get(key)
+        return value if is_number(value) else None
 
 
 def rebuilt_tables(inputs: Inputs, paper: str) -> list[Table]:
@@ -178,11 +197,11 @@ def _rebuilt(inputs: Inputs, text: Mapping[str, Any]) -> Table:
         Column("Claimed", lambda r: symbols(r.claimed), {"claimed": lambda r: r.claimed}),
         Column(
             "Part",
-            lambda r: r.part,
-            {"part": _part, "method": lambda r: r.method, "instance": lambda r: r.instance},
+            lambda r: r.part_and_method,
+            {"part": lambda r: r.part, "method": lambda r: r.method, "instance": lambda r: r.instance},
             kind="code",
         ),
-        Column("At", lambda r: r.where, {"parameter": lambda r: r.sweep.first.row["parameter"]}),
+        Column("At", lambda r: r.where, {"parameter": lambda r: r.sweep.first.row["parameter"], **_point()}),
         *([SCHEDULE] if any("schedule" in row.entry for row in rows) else []),
         GRADIENT_EVALUATIONS,
         *(column for name in judged_calibrations(row.sweep for row in rows) for column in _columns(name)),
@@ -214,9 +233,9 @@ def _heading(row: RebuiltRow) -> tuple[str, str]:
     return row.heading
 
 
-def _part(row: RebuiltRow) -> str:
-    first = row.sweep.first
-    return f"{first.results.id.partition('.')[2]} {first.row['part']}"
+def _point() -> dict[str, Any]:
+    """n, d and epsilon of the shown cell, for the CSV."""
+    return {key: lambda row, key=key: row.at(key) for key in POINT}
 
 
 def _rows(inputs: Inputs, text: Mapping[str, Any]) -> list[RebuiltRow]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.cli.main import main
-from dpsco_bench.report.axes import decade_text, spread, tick_text
+from dpsco_bench.report.axes import decade_text, legible, spread, tick_text, value_axis
 from dpsco_bench.report.curves import MOST_POINTS, _thinned, method_style
 from dpsco_bench.report.drawing import style
 from dpsco_bench.report.figures import claim_figures, claim_panels, write_figures
@@ -113,6 +113,22 @@ def test_labels_are_spread_in_order_and_only_where_they_touch():
 def test_ticks():
     assert [tick_text(v) for v in (256.0, 16384.0, 0.25, 131072.0)] == ["256", "2¹⁴", "0.25", "2¹⁷"]
     assert [decade_text(v) for v in (0.1, 1.0, 1e-3, 5e-5, 1e6)] == ["0.1", "1", "10⁻³", "5×10⁻⁵", "10⁶"]
+
+
+def test_ticks_of_measured_values_have_three_digits():
+    assert [tick_text(v) for v in (13.5803, 15.9844, 0.35355, 1.5, 0.5)] == ["13.6", "16.0", "0.354", "1.5", "0.5"]
+
+
+def test_tick_labels_that_would_touch_are_dropped():
+    from matplotlib.figure import Figure
+
+    widths = [3.04423, 4.09236, 5.42711, 7.07953, 9.05716, 11.2972, 13.5803, 15.4017, 15.9844]
+    axes = Figure().add_subplot()
+    value_axis(axes, widths, "width")
+    assert list(axes.get_xticks()) == [3.04423, 5.42711, 9.05716, 15.9844]
+    assert {*axes.get_xticks(), *axes.get_xticks(minor=True)} == set(widths)
+    powers = [2.0**k for k in range(4, 10)]
+    assert legible(powers, 15.0, 550.0) == powers
 
 
 def test_thinned_curves_keep_their_ends():

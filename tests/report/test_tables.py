@@ -5,7 +5,7 @@ import math
 import pytest
 
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.report.ledger import Charged, privacy_table
+from dpsco_bench.report.ledger import Charged, charged_on, privacy_table
 from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.papers import cells_table, errata_table, orderings_table, rates_table
 from dpsco_bench.report.parts import parts_table
@@ -134,6 +134,19 @@ def test_ledger_separates_kinds_and_statuses(inputs):
         assert row["epsilon_real_min"] or row["why_not_shown"] == "no accountant covers it"
 
 
+def test_ledger_says_on_what_a_row_was_charged(inputs):
+    def cell(problem, norm, **options):
+        calibrated = {"constants": {"norm": norm}}
+        return Charged({"problem": problem, "problem_options": options}, calibrated, "paper")
+
+    cells = [cell("onehot", math.inf, signal=2.0), cell("onehot", 4.0, p=4.0, signal=1.0, size=8)]
+    others = [cell("quad", 2.0, size=k, constants={"hessian_rank": 9.0}) for k in (1, 2, 4, 8)]
+    told = "onehot, p = 4 or ∞, size 8; quad, p = 2, declared hessian rank 9, size 1 … 8"
+    assert charged_on([*others, *cells]).replace("\u00a0", " ") == told
+    rows = list(csv.DictReader(io.StringIO(to_csv(privacy_table(inputs)))))
+    assert all(row["charged_on"] and row["d"] for row in rows)
+
+
 @pytest.mark.parametrize(
     ("status", "real", "kind", "says"),
     [
@@ -226,6 +239,19 @@ def test_rebuilt_rows_show_the_gradients_of_their_cell(rebuilt, inputs):
     first, second = (float(rebuilt["kinds several", m]["gradient_evaluations"]) for m in ("one_way", "another"))
     assert second == 3 * 512 < first  # three steps on all records
     assert rebuilt["kinds count-n", ""]["gradient_evaluations"] == ""  # there they are what is measured
+
+
+def test_rebuilt_rows_say_where_their_cell_lies_and_whose_part_it_is(rebuilt, inputs, monkeypatch):
+    row = rebuilt["kinds rate-n", ""]
+    assert (row["parameter"], row["n"], row["d"], row["epsilon"]) == ("n", "512", "4", "1.0")
+    text = {
+        "id": "wang2017.table9",
+        "common_n": 512,
+        "rows": [{"row": "A", "utility": "1", "claims": ["wang2017.kinds"]}],
+    }
+    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [text])
+    (line,) = [x for x in to_markdown(rebuilt_tables(inputs, "wang2017")[0]).splitlines() if "kinds rate-n" in x]
+    assert "n\u00a0=\u00a0512, d\u00a0=\u00a04, ε\u00a0=\u00a01" in line
 
 
 def test_rebuilt_rows_can_be_all_cells_of_a_part(rebuilt):

@@ -16,8 +16,8 @@ from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, reference_line, tick_text, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, TEXT_COLOURS, Line, Panel, compose
 from dpsco_bench.report.inputs import Inputs, Job
-from dpsco_bench.report.ledger import Charged, charged_cells, noise_options
-from dpsco_bench.report.numbers import number, span
+from dpsco_bench.report.ledger import Charged, charged_cells, charged_evidence, noise_options
+from dpsco_bench.report.numbers import span
 from dpsco_bench.report.panels import KIND_MARKERS, Series, series
 from dpsco_bench.report.wording import noise_name
 
@@ -131,12 +131,13 @@ def calibrations_panel(
         log_y(axes, ends, y_label)
         label_ends(axes, labels)
 
-    return Panel(title, draw, [*lines, *(noise_line(calibration) for calibration, _ in sweeps)])
+    return Panel(title, draw, [*lines, *(noise_line(*found) for found in sweeps)])
 
 
-def noise_line(calibration: str) -> Line:
-    """Marker and name of a calibration."""
-    return Line(noise_name(calibration), TEXT_COLOURS[calibration], MARKERS[calibration])
+def noise_line(calibration: str, found: Sizes) -> Line:
+    """Marker and name of a calibration, and what its cells lack of the claimed privacy."""
+    remark = "" if calibration == "none" else charged_evidence(found.cells, calibration).remark
+    return Line(noise_name(calibration) + f": {remark}" * bool(remark), TEXT_COLOURS[calibration], MARKERS[calibration])
 
 
 def sparse_axis(axes: Axes, values: Iterable[float], label: str) -> None:
@@ -148,8 +149,7 @@ def sparse_axis(axes: Axes, values: Iterable[float], label: str) -> None:
         if not shown or math.log(shown[-1] / value) > LEAST_GAP * (high - low):
             shown.append(value)
     axes.xaxis.set_major_locator(FixedLocator(shown))
-    texts = [tick_text(value) if value == round(value) else number(value) for value in shown]
-    axes.xaxis.set_major_formatter(FixedFormatter(texts))
+    axes.xaxis.set_major_formatter(FixedFormatter([tick_text(value) for value in shown]))
 
 
 def claimed_and_real(inputs: Inputs, paper: str) -> list[Panel]:

@@ -169,7 +169,8 @@ FIGURES = (
     ChapterFigure(
         "heavy_tails",
         "Methods for heavy tails under three calibrations",
-        "Measured, claims su2023.thm10, su2023.thm11 and su2023.thm12, sweeps over n.",
+        "Measured, claims su2023.thm10, su2023.thm11 and su2023.thm12, sweeps over n. Headings say where a noise is "
+        "not private, or not shown to be.",
         tails_panels,
     ),
     ChapterFigure(
