@@ -128,7 +128,7 @@ BAD = [
     ("run -m n=8,16 out=x.parquet", "out = x.parquet", "sweep"),
     ("run -m algorithm=wang2017/dp_svrg,wang2017/dp_gd_pl n=64 steps=0", "'steps'", "theta"),
     # claim, compare, data
-    ("claim nothing", "claim of plan.json = 'nothing'", "wang2017.thm6.1"),
+    ("claim nothing", "claim = 'nothing'", "wang2017.thm6.1"),
     ("claim far.yaml --profile full", "profile = 'full'", "in whose grid mine.f has values"),
     ("claim far.yaml --profile smoke", "far.yaml: claim mine.f, part p: n = 9999999999", "2^32"),
     ("show bound.yaml", "bound.yaml: bound = 'mine.nothing'", "known bound"),
