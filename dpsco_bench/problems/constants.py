@@ -127,7 +127,8 @@ class Constants:
             return self.initial_distance
         if self.strong_convexity > 0:
             return math.sqrt(2.0 * self.initial_gap / self.strong_convexity)
-        raise InputError("initial_distance", self.initial_distance, "a finite number > 0 here")
+        allowed = "given here: an a-priori bound > 0 on the distance of the start from the minimiser"
+        raise InputError("initial_distance", self.initial_distance or "missing", allowed)
 
     @property
     def gradient_difference(self) -> float:

@@ -56,7 +56,7 @@ WIDTHS = {
 }
 """Least widths of columns of prose, so that a narrow screen scrolls instead of breaking every word."""
 LEFT_OUT = ("Claim", "Kind", "Earlier study")
-REBUILT_HEADING = ("Row", "Claimed", "Privacy of the paper's noise")
+REBUILT_HEADING = ("Row",)
 
 
 @dataclass(frozen=True)
