@@ -58,7 +58,7 @@ def competing_text(rows: Sequence[Row]) -> str:
     """How many methods competed at the points of a plane."""
     least, most = min(map(competing, rows)), max(map(competing, rows))
     if most <= 1:
-        return "one method runs here" if least else "one method at most runs here"
+        return "one method runs here, against the start" if least else "one method at most runs here"
     return f"{least} to {most} methods compete" if least < most else f"{most} methods compete"
 
 
