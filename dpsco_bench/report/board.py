@@ -70,6 +70,12 @@ def _point_text(row: Row, other: Row) -> str:
     return ", ".join(f"{names[key]} = {plain(other[key])}" for key in names if key == "n" or other[key] != row[key])
 
 
+def named(item: Row) -> str:
+    """Id of a method's algorithm, with its label where the board has several of that algorithm."""
+    algorithm, label = str(item["algorithm"]), str(item["method"])
+    return algorithm if algorithm.endswith(f".{label}") else f"{algorithm} ({label})"
+
+
 def competing(row: Row) -> int:
     """How many methods were run at a point that can win."""
     return sum(bool(method["ranked"]) for method in row["methods"])
@@ -189,7 +195,9 @@ def methods_table(board: BoardResults) -> Table:
             "Instance", lambda pair: pair[0]["instance"], {"instance": lambda pair: pair[0]["instance"]}, kind="code"
         ),
         *(Column(c.title, _shown_first(c), _first(c.raw), True) for c in PLACE),
-        Column("Method", lambda pair: pair[1]["algorithm"], {"algorithm": _of("algorithm")}, kind="code"),
+        Column(
+            "Method", lambda pair: named(pair[1]), {"algorithm": _of("algorithm"), "method": _of("method")}, kind="code"
+        ),
         Column("Risk", lambda pair: number(pair[1]["risk"]), {"risk": _of("risk")}, True),
         Column(
             "95 % interval",
@@ -272,7 +280,7 @@ def _left_out(board: BoardResults) -> Iterator[tuple[str, str, str, str, str]]:
     totals = Counter(row["instance"] for row in measured(board))
     for row in measured(board):
         for item in row["left_out"]:
-            found.setdefault((row["instance"], item["algorithm"], item["status"]), []).append(str(item["reason"]))
+            found.setdefault((row["instance"], named(item), item["status"]), []).append(str(item["reason"]))
     for (instance, algorithm, status), reasons in found.items():
         several = f", and alike at {len(reasons) - 1} more" if len(set(reasons)) > 1 else ""
         share = "all" if len(reasons) >= totals[instance] else f"{len(reasons)} of {totals[instance]}"

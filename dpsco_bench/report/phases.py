@@ -35,11 +35,11 @@ DARK = 0.45
 """Luminance below which the text of a tile is white."""
 WORDS = (
     "colour: the winner's paper, paler where its margin over the runner-up is smaller; hatched: a tie; white, "
-    "dotted: undecided, a method left out here as too long was tied or among the first three at the nearest point"
+    "crossed: undecided, a method left out here as too long was tied or among the first three at the nearest point"
 )
-DOTS, STRIPES = ("....", "#d2d2d2"), ("////", "#ffffff")
-"""Hatches of undecided tiles and of ties, with their colours; texts stand on them."""
-HATCHED = ((*STRIPES, "#d9d9d9", "a tie"), (*DOTS, "#ffffff", "undecided: contender left out as too long"))
+CROSSES, STRIPES = ("xx", "#dcdcdc"), ("////", "#ffffff")
+"""Hatches of undecided tiles and of ties, with their colours, on which texts stand; dots would make a page large."""
+HATCHED = ((*STRIPES, "#d9d9d9", "a tie"), (*CROSSES, "#ffffff", "undecided: contender left out as too long"))
 
 
 def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
@@ -58,7 +58,7 @@ def competing_text(rows: Sequence[Row]) -> str:
     """How many methods competed at the points of a plane."""
     least, most = min(map(competing, rows)), max(map(competing, rows))
     if most <= 1:
-        return "one method runs here" if least else "one method at most runs here"
+        return "one method runs here, against the start" if least else "one method at most runs here"
     return f"{least} to {most} methods compete" if least < most else f"{most} methods compete"
 
 
@@ -100,7 +100,7 @@ def _drawn(rows: Sequence[Row], axis: str) -> Any:
 
 
 def _tile(axes: Axes, row: Row, x: int, y: int, columns: int) -> None:
-    hatch, edge = DOTS if row["contenders"] else STRIPES if len(row["tied"]) > 1 else ("", "white")
+    hatch, edge = CROSSES if row["contenders"] else STRIPES if len(row["tied"]) > 1 else ("", "white")
     look: dict[str, Any] = {"facecolor": tile_colour(row), "edgecolor": "white", "linewidth": 1.2}
     axes.add_patch(Rectangle((x, y), 1, 1, **look))
     if hatch:

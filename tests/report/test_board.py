@@ -115,6 +115,13 @@ def test_tiles_say_the_winner_its_margin_and_ties():
     assert sum(tile_colour(ROWS[1])) < sum(tile_colour(ROWS[0])), "a larger margin is darker"
 
 
+def test_methods_that_share_an_algorithm_are_told_apart(board):
+    out = [{"method": f"otb_{a}", "algorithm": "p.otb", "status": "not_run", "reason": f"like {a}"} for a in "xy"]
+    board.__dict__["rows"] = [{**ROWS[0], "left_out": out}]
+    text = to_markdown(board_tables(board)[-1])
+    assert "p.otb (otb_x)" in text and "p.otb (otb_y)" in text and "like y" in text and "alike at" not in text
+
+
 CONTENDER = {"method": "app_objp", "place": 2, "n": 128, "d": 4, "epsilon": 1}
 UNDECIDED = {**ROWS[1], "contenders": [CONTENDER]}
 
@@ -133,7 +140,7 @@ def test_an_undecided_point_has_no_winner_no_margin_and_counts_for_nobody(board)
     assert "app_objp" in raw[-1] and "0.9" not in raw[-1]
 
 
-def test_an_undecided_tile_is_dotted_and_explained(board):
+def test_an_undecided_tile_is_crossed_and_explained(board):
     assert tile_text(UNDECIDED) == "undecided:\napp objp\nleft out"
     assert sum(tile_colour(UNDECIDED)) > sum(tile_colour(ROWS[0])), "no margin is shown"
     board.__dict__["rows"] = [ROWS[0], UNDECIDED]
@@ -157,7 +164,7 @@ def test_a_cut_lower_bound_is_marked(board):
 def test_the_number_of_methods_that_compete_is_told(board):
     assert [competing(one) for one in ROWS[:4]] == [2, 2, 3, 1]
     assert competing_text(ROWS[:4]) == "1 to 3 methods compete" and competing_text(ROWS[:2]) == "2 methods compete"
-    assert competing_text(ROWS[3:4]) == "one method runs here"
+    assert competing_text(ROWS[3:4]) == "one method runs here, against the start"
 
 
 def test_figures_have_a_panel_per_plane_and_the_same_bytes(board):
