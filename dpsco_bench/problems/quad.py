@@ -17,8 +17,8 @@ class Quad(DirectionLosses):
     """``f(x, z) = (mu/2) ||x - z||^2`` over the unit l2 ball, ``z = 0.3 u + a Rad/sqrt(d)``; the optimum is 0.3 u.
 
     G = mu (1.3 + a), H = mu, sigma_H = 0, sigma_G = mu a, S = 2 mu (0.3 + a); the excess is
-    ``(mu/2) ||x - 0.3 u||^2``. Up to a constant
-    this is ``<-mu z, x> + (mu/2) ||x||^2``, and -z has the law of z with -u for u.
+    ``(mu/2) ||x - 0.3 u||^2``. Up to a constant this is ``<-mu z, x> + (mu/2) ||x||^2``, and -z has the law of z with
+    -u for u.
 
     Parameters
     ----------
