@@ -6,7 +6,7 @@ import pytest
 
 from dpsco_bench.analysis.verdict import verdict_word
 from dpsco_bench.report.inputs import read_inputs
-from dpsco_bench.report.page import render, write_report
+from dpsco_bench.report.page import REBUILT_HEADING, render, write_report
 
 VOID = {"meta", "br", "wbr", "hr", "img", "link", "input"}
 
@@ -145,3 +145,7 @@ def test_a_profile_without_any_results_still_gives_a_page(copy):
         (copy / folder).rename(copy / f".{folder}")
     page = render(read_inputs(copy / "plan.json"))
     assert page.count("not measured") >= 16 and "no benchmark files" in page
+
+
+def test_the_headings_of_rebuilt_tables_hide_nothing_else() -> None:
+    assert REBUILT_HEADING == ("Row",), "the group's heading carries the row's name, and no other column"
