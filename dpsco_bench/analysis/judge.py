@@ -312,7 +312,7 @@ class ClaimJudge:
 
 
 def saturation_notes(part: Part, cells: Sequence[CellEvidence]) -> tuple[str, ...]:
-    """In how many cells the risk is close to the starting point's, and what the part's own test says, where it has one."""
+    """In how many cells the risk is close to the starting point's, and what the part's own test says, if it has one."""
     close = sum(float(cell.final.mean()) > SATURATION * cell.start_risk for cell in cells) if part.requires else 0
     least = ", ".join(f"{name} >= {value:g}" for name, value in part.requires.items())
     where = f"risk above {SATURATION:g} of the starting point's at the same signal in {close} of {len(cells)} cells"
