@@ -176,7 +176,8 @@ def test_bands_compare_two_parts_at_common_values(band, word):
         ({"epsilon_real": lambda c: c["n"] / 256, "epsilon_real_kind": "lower"}, "fails (real eps 8)"),
         ({"epsilon_real": 7.0, "epsilon_real_kind": "upper"}, "unproven (upper bound 7)"),
         ({"epsilon_real": None, "epsilon_real_kind": "upper"}, "unproven (no accountant covers it)"),
-        ({"constants": CONSTANTS | {"status": "nominal"}}, "unproven (value 0.9)"),
+        ({"constants": CONSTANTS | {"status": "nominal"}, "privacy_status": "unproven"}, "unproven (value 0.9)"),
+        ({"constants": CONSTANTS | {"status": "nominal"}}, "holds"),
         ({"epsilon_real_kind": "upper", "privacy_status": "target_law_only"}, "unproven (upper bound 0.9)"),
     ],
 )
