@@ -129,6 +129,9 @@ class Problem:
             found |= {Trait.PLANE_GRADIENTS}
         if found & {Trait.SMOOTH, Trait.LINEAR_LOSS}:
             found |= {Trait.SMOOTH_OR_LINEAR}
+        evaluated = type(self).batch_losses is not Problem.batch_losses or Trait.LINEAR_LOSS in found
+        if evaluated or (self.shares_records and not self.population):
+            found |= {Trait.RECORD_LOSSES}
         return found
 
     def lacking(self, trait: Trait) -> str:

@@ -30,6 +30,7 @@ class Trait(Enum):
     SYMMETRIC_SET = "a bounded, centrally symmetric domain"
     BALL_OR_STRONGLY_CONVEX = "a ball as domain or a strongly convex objective"
     SMOOTH_OR_LINEAR = "smooth or linear records"
+    RECORD_LOSSES = "losses of single records that can be evaluated"
 
 
 _SYMMETRIC = frozenset({Trait.SYMMETRIC_SET})

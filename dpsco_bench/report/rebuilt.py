@@ -202,12 +202,12 @@ def _rebuilt(inputs: Inputs, text: Mapping[str, Any]) -> Table:
             kind="code",
         ),
         Column("At", lambda r: r.where, {"parameter": lambda r: r.sweep.first.row["parameter"], **_point()}),
+        Column("Privacy of the paper's noise", lambda r: r.privacy, {"privacy": lambda r: r.privacy}),
         *([SCHEDULE] if any("schedule" in row.entry for row in rows) else []),
         GRADIENT_EVALUATIONS,
         *(column for name in judged_calibrations(row.sweep for row in rows) for column in _columns(name)),
         *_worst_columns(rows),
         *(_query_columns() if any(row.spent for row in rows) else []),
-        Column("Privacy of the paper's noise", lambda r: r.privacy, {"privacy": lambda r: r.privacy}),
     ]
     note = " ".join([_NOTE, *str(text.get("note", "")).split()])
     return Table(text["id"], f"{text.get('title', text['id'])}, rebuilt", columns, rows, symbols(note), _heading)

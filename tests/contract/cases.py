@@ -28,6 +28,7 @@ from .records import (
 SHORT = {"steps": 6, "epochs": 2, "inner_steps": 5}
 """Schedule lengths put in place of the theorem's, where an algorithm has options of these names."""
 OWN_OPTIONS = {
+    "bassily2021.projected_gd": {"step": 0.1},  # its own crosses a wide ball of curved losses from side to side
     "su2023.nrmd": {"steps": 12},  # alpha <= beta asks for many steps, or many more records
     "su2023.shuffled_truncated_md": {"steps": 6, "range_constant": 2.0},
     "gopi2022.gibbs": {"sweeps": 6},

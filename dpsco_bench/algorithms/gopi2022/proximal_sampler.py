@@ -28,6 +28,7 @@ from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.regularised_law import RegularisedLaw
+from dpsco_bench.problems.traits import Trait
 from dpsco_bench.samplers.keyed import KeyedDraws
 from dpsco_bench.samplers.proximal import LARGEST_CLIP, ProximalRate, ProximalSampler, ProximalSchedule, step_size
 from dpsco_bench.samplers.truncated import gaussian_on_ball
@@ -38,7 +39,13 @@ MOST_ATTEMPTS = 1000
 """Of a Gaussian on a ball; a draw that needs more is capped."""
 
 
-@algorithm("gopi2022.proximal_sampler", source=SOURCE, needs=NEEDS, variants=EVALUATED, least_norm=2.0)
+@algorithm(
+    "gopi2022.proximal_sampler",
+    source=SOURCE,
+    needs=(*NEEDS, Trait.RECORD_LOSSES),
+    variants=EVALUATED,
+    least_norm=2.0,
+)
 def plan(
     c: Constants,
     n: int,
