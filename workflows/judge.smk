@@ -7,14 +7,14 @@ rule judge:
         calibrations=lambda wildcards: flow.calibrations(wildcards.claim),
         runs=lambda wildcards: flow.runs(wildcards.claim),
     output: FILES.verdicts("{claim}")
-    params: digest=flow.judge_digest, ready=flow.drawn
+    params: digest=flow.judge_digest, ready=flow.judged
     log: FILES.log("judge", "{claim}")
     message: "judge {wildcards.claim}"
     shell:
         "mv {params.ready}.log {log} 2> /dev/null || true; mv {params.ready}.json {output} 2> /dev/null || "
         "{DPSCO} worker judge --plan {FILES.plan} --claim {wildcards.claim} --digest {params.digest} "
         "--calibrations {FILES.results}/calibrations/{wildcards.claim} --runs {FILES.results}/runs/{wildcards.claim} "
-        "--ready {FILES.drawn} --wanted {FILES.wanted} {flow.draw} --out {output} --log {log}"
+        "--ready {FILES.judged} --wanted {FILES.wanted} {flow.draw} --out {output} --log {log}"
 
 
 rule verdicts:

@@ -9,12 +9,12 @@ rule figure:
     output:
         svg=report(FILES.figure("{claim}"), caption="captions/claim.rst", category=flow.paper, labels=flow.labels),
         pdf=FILES.figure("{claim}", "pdf"),
-    params: digest=flow.figure_digest, title=flow.title, drawn=flow.drawn
+    params: digest=flow.figure_digest, title=flow.title, judged=flow.judged
     wildcard_constraints: claim=r"(?!leaderboard\.)[^/]+"
     log: FILES.log("figure", "{claim}")
     message: "figure {wildcards.claim}"
     shell:
-        "{{ mv {params.drawn}/* {FILES.figures} && rmdir {params.drawn}; }} 2> /dev/null || "
+        "{{ mv {params.judged}/* {FILES.figures} && rmdir {params.judged}; }} 2> /dev/null || "
         "{DPSCO} figure --plan {FILES.plan} --claim {wildcards.claim} --out {FILES.figures} > {log} 2>&1"
 
 

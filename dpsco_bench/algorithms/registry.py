@@ -126,8 +126,17 @@ class Algorithm:
         n, d = checked_count("n", n), checked_count("d", d)
         if variant not in self.variants:
             raise InputError("variant", variant, "one of " + ", ".join(self.variants), self.id)
-        checked = {key: self._check_option(key, value) for key, value in options.items()}
-        return self.plan_function(constants, n, d, privacy, variant=variant, **checked)
+        return self.plan_function(constants, n, d, privacy, variant=variant, **self.checked_options(options))
+
+    def checked_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options, integers made floats where those are wanted.
+
+        Raises
+        ------
+        InputError
+            For an unknown option, or a value of another type; its range is the plan's matter.
+        """
+        return {key: self._check_option(key, value) for key, value in options.items()}
 
     def visible_constants(self, constants: Constants, problem: Problem) -> Constants:
         """Hide a Polyak-Lojasiewicz constant from an algorithm that would take it for strong convexity.

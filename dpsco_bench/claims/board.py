@@ -123,6 +123,11 @@ class Instance:
     lower_bound: str = ""
     note: str = ""
 
+    @property
+    def entrants(self) -> list[Entrant | Search]:
+        """What runs here beside the board's methods."""
+        return [*self.searches, *([self.without_privacy] if self.without_privacy else [])]
+
 
 @dataclass(frozen=True)
 class Board:

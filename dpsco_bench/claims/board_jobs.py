@@ -52,9 +52,13 @@ def board_plan(board: Board, profile: str, settings: Mapping[str, Any]) -> dict[
     """
     jobs: dict[tuple[str, str], dict[str, Any]] = {}
     left_out: list[dict[str, Any]] = []
+    for method in board.methods:
+        _check_entrant(method, f"{board.id}, method {method.name}")
     for instance in board.instances:
         if instance.lower_bound:
             get_bound(instance.lower_bound)
+        for entrant in instance.entrants:
+            _check_entrant(entrant, f"{board.id}, instance {instance.id}, {entrant.name}")
         for calibration, cell in board_cells(board, instance, profile):
             name = (_part(instance, profile, calibration), calibration)
             job = jobs.setdefault(name, _job(board, *name, profile, settings))
@@ -86,6 +90,20 @@ def board_cells(board: Board, instance: Instance, profile: str) -> Iterator[tupl
                 yield CALIBRATION, {**place, **_method(instance, name, search), "options": options}
         if instance.without_privacy:
             yield SILENT, {**place, **_method(instance, REFERENCE, instance.without_privacy)}
+
+
+def _check_entrant(entrant: Entrant | Search, where: str) -> None:
+    """What an algorithm does not have stops the board; what it refuses on an instance is shown there."""
+    entry = get_algorithm(entrant.algorithm)
+    settings = entrant.settings() if isinstance(entrant, Search) else [entrant.options]
+    variant = entrant.variant if isinstance(entrant, Entrant) else None
+    if variant is not None and variant not in entry.variants:
+        raise InputError(f"{where}: variant", variant, "one of " + ", ".join(entry.variants))
+    for options in settings:
+        try:
+            entry.checked_options(options)
+        except InputError as error:
+            raise InputError(f"{where}: {error.key}", error.value, error.allowed, error.source) from error
 
 
 def _method(instance: Instance, name: str, entrant: Entrant | Search) -> dict[str, Any]:

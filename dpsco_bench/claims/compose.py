@@ -218,10 +218,12 @@ def profile_claims(profile: str) -> list[str]:
     Raises
     ------
     InputError
-        If the file names an unknown claim.
+        If the file names an unknown claim, or no list of claims.
     """
     known = claim_ids()
     chosen = read_profile(profile).get("claims", known)
+    if not isinstance(chosen, list) or not chosen:
+        raise InputError(f"claims of profile {profile}", chosen, "a list of claims, at least one")
     for id in chosen:
         if id not in known:
             raise InputError(f"claims of profile {profile}", id, "one of " + ", ".join(known))

@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import (
-    drawn_name,
     has_run,
     job_name,
+    judged_name,
     planned_entries,
     read_calibrations,
     read_plan_text,
@@ -135,7 +135,7 @@ def judge_claims(
     out, log : Path
         Verdict file, log.
     ready : Path, optional
-        Where verdicts and figures lie that another process made (`Layout.drawn`).
+        Where verdicts and figures lie that another process made (`Layout.judged`).
     wanted : Path, optional
         Which claims the present run judges (`Layout.wanted`).
 
@@ -151,7 +151,7 @@ def judge_claims(
     if ready is None:
         judging.judge(judging.entry(entries[claim]), digest, out, None, log)
         return
-    name = drawn_name(claim, digest)
+    name = judged_name(claim, digest)
     with key_lock(ready / f".{name}.lock", wait=True):
         left = ready / f"{name}.json"
         if left.is_file():
@@ -161,8 +161,8 @@ def judge_claims(
     for other, its_digest in _others(entries, claim, wanted, out.parent):
         if time.monotonic() - start > SHARED_SECONDS:
             break
-        with suppress(DpscoError):
-            _leave_ready(judging, entries[other], ready / drawn_name(other, its_digest), its_digest)
+        with suppress(Exception):  # its own process will meet it, and say so
+            _leave_ready(judging, entries[other], ready / judged_name(other, its_digest), its_digest)
 
 
 def _others(entries: Mapping[str, Entry], claim: str, wanted: Path | None, verdicts: Path) -> Iterator[tuple[str, str]]:

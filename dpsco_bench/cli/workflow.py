@@ -25,11 +25,11 @@ from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.layout import (
     Layout,
-    drawn_name,
     effective_key,
     find_job,
     has_run,
     job_name,
+    judged_name,
     read_plan_text,
     stored_json,
 )
@@ -218,9 +218,9 @@ class Workflow:
         """Priority of measuring over judging: short profiles judge at the end, many claims in one process."""
         return 0 if self.profile == "full" else 1
 
-    def drawn(self, wildcards: Any) -> Path:
+    def judged(self, wildcards: Any) -> Path:
         """Where a claim's figures lie if they were drawn when it was judged, and with suffix ``.json`` its verdicts."""
-        return self.files.drawn / drawn_name(wildcards.claim, self.judge_digest(wildcards))
+        return self.files.judged / judged_name(wildcards.claim, self.judge_digest(wildcards))
 
     def start(self, snakemake: Any) -> None:
         """Take the results for this run, and note what it calibrates and judges.
@@ -228,7 +228,7 @@ class Workflow:
         Figures and verdicts that an earlier run left undelivered may be of other code; they go.
         """
         self.lock.acquire()
-        shutil.rmtree(self.files.drawn, ignore_errors=True)
+        shutil.rmtree(self.files.judged, ignore_errors=True)
         claims: dict[str, set[str]] = {"calibrate": set(), "judge": set()}
         for job in snakemake.dag.needrun_jobs():
             if job.rule.name in claims:
@@ -346,7 +346,7 @@ def farewell(snakemake: Any, flow: Workflow) -> None:
     flow : Workflow
     """
     if flow.lock.held:
-        shutil.rmtree(flow.files.drawn, ignore_errors=True)
+        shutil.rmtree(flow.files.judged, ignore_errors=True)
     ran = snakemake.is_main_process and snakemake.scheduler is not None and not snakemake.dryrun
     if not ran or not (flow.lock.held or len(snakemake.dag) == 0):
         return

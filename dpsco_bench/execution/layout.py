@@ -99,9 +99,9 @@ class Layout:
         return self.results / "wanted.json"
 
     @property
-    def drawn(self) -> Path:
+    def judged(self) -> Path:
         """Verdicts and figures that another process made, by claim and digest, until their own steps take them."""
-        return self.results / "drawn"
+        return self.results / "judged"
 
     def timing(self, job: Mapping[str, Any]) -> Path:
         """Seconds per gradient evaluation of a job's methods."""
@@ -128,7 +128,7 @@ class Layout:
         return self.figures / f"{claim}.{suffix}"
 
 
-def drawn_name(claim: str, digest: str) -> str:
+def judged_name(claim: str, digest: str) -> str:
     """Folder of a claim's figures that belong to the verdicts with a digest."""
     return f"{claim}.{digest}"
 

@@ -72,7 +72,7 @@ def calibrate(
             if time.monotonic() - start > SHARED_SECONDS:
                 break
             if not (cache / f"{effective_key(other, 'calibration_key')}.json").is_file():
-                with suppress(DpscoError):
+                with suppress(Exception):  # its own process will meet it, and say so
                     load_plugins(other["plugins"])
                     _cached(other, cache, wait=False)
                     progress.write(f"also {other['claim']} {job_name(other)}")
@@ -170,7 +170,7 @@ def run_job(
         work = _work(other, found)
         expected = seconds * work / own if 0.0 < own < math.inf else (math.inf if work else 0.0)
         if time.monotonic() - start + expected <= SHARED_SECONDS:
-            with suppress(DpscoError):
+            with suppress(Exception):  # its own process will meet it, and say so
                 _leave_ready(other, found, ready.with_name(f"{job_name(other)}.{effective_key(other)}.parquet"))
 
 

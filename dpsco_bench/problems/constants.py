@@ -127,8 +127,8 @@ class Constants:
             return self.initial_distance
         if self.strong_convexity > 0:
             return math.sqrt(2.0 * self.initial_gap / self.strong_convexity)
-        allowed = "given here: an a-priori bound > 0 on the distance of the start from the minimiser"
-        raise InputError("initial_distance", self.initial_distance or "missing", allowed)
+        allowed = "> 0 here (0: not given): an a-priori bound on the distance of the start from the minimiser"
+        raise InputError("initial_distance", self.initial_distance, allowed)
 
     @property
     def gradient_difference(self) -> float:

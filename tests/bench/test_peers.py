@@ -43,7 +43,7 @@ def test_both_branches_of_the_projection_are_taken():
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-14), ("float32", 1e-6)])
 def test_jax_runs_what_the_batched_loop_runs(dtype, tolerance):
-    pytest.importorskip("jax")
+    pytest.importorskip("jax", reason="the peer is optional")
     task = replace(TASK, dtype=dtype)
     found = jax_peer.run_with(task, noise(task).swapaxes(0, 1))
     assert found.dtype == dtype
@@ -52,7 +52,7 @@ def test_jax_runs_what_the_batched_loop_runs(dtype, tolerance):
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_jax_draws_independent_noise_of_the_same_law(dtype):
-    pytest.importorskip("jax")
+    pytest.importorskip("jax", reason="the peer is optional")
     task = Task(400, 4, 30, dtype)
     ours, theirs = batched_run(task), np.asarray(jax_peer.compiled_run(task)())
     assert theirs.shape == ours.shape and theirs.dtype == dtype

@@ -151,6 +151,37 @@ def test_mistakes_are_named_in_one_line(changes, message):
     assert "\n" not in str(caught.value)
 
 
+RIDGE = BOARD["instances"][0]
+SEARCH = {"algorithm": "wang2017.dp_gd", "grid": {"steps": [2]}}
+UNKNOWN = [
+    ({"methods": ["wang2017.dp_dg"]}, "'wang2017.dp_dg': must be one of "),
+    (
+        {"methods": [{"algorithm": "wang2017.dp_gd", "options": {"stepz": 3}}]},
+        "method dp_gd: option = 'stepz': must be one of steps",
+    ),
+    ({"methods": [{"algorithm": "wang2017.dp_gd", "variant": "exact"}]}, "method dp_gd: variant = 'exact'"),
+    (
+        {"instances": [{**RIDGE, "searches": [{**SEARCH, "grid": {"stepz": [2]}}]}]},
+        "instance ridge, dp_gd: option = 'stepz'",
+    ),
+    (
+        {"instances": [{**RIDGE, "searches": [{**SEARCH, "beside": [{"steps": "many"}]}]}]},
+        "instance ridge, dp_gd: steps = 'many': must be of type int",
+    ),
+    (
+        {"instances": [{**RIDGE, "without_privacy": {"algorithm": "bassily2021.gg_lmo", "options": {"x": 1}}}]},
+        "instance ridge, gg_lmo: option = 'x'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), UNKNOWN, ids=[message for _, message in UNKNOWN])
+def test_what_an_algorithm_does_not_have_stops_the_board(changes, message):
+    with pytest.raises(InputError, match=message) as caught:
+        plan(**changes)
+    assert "\n" not in str(caught.value)
+
+
 def test_a_signal_needs_a_problem_that_has_one():
     with pytest.raises(InputError, match="signals of ridge = .*: must be none: ridge_logistic has no free signal"):
         plan(instances=[{**BOARD["instances"][0], "signals": [1]}])

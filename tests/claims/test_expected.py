@@ -26,7 +26,7 @@ BOTH = ["paper", "accounted"]
     ],
 )
 def test_what_may_be_expected(text, kind):
-    check_expected(text, kind, BOTH, "part p")
+    assert check_expected(text, kind, BOTH, "part p") is None
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_verdicts_of_an_earlier_run_are_named(monkeypatch, capsys, unfinished, l
     snakemake = SimpleNamespace(is_main_process=True, scheduler=object(), dryrun=False, dag=dag)
     flow = SimpleNamespace(
         lock=SimpleNamespace(held=True),
-        files=SimpleNamespace(drawn="absent"),
+        files=SimpleNamespace(judged="absent"),
         digests={"a.one": "1", "a.two": "2", "a.three": "3"},
     )
     monkeypatch.setattr(workflow, "stored_digests", lambda files: {"a.one": "1", "a.two": "2", "a.three": "old"})

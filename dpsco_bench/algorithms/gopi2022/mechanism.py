@@ -52,20 +52,9 @@ def mechanism(sampler: Sampler, source: str, variants: Mapping[str, tuple[str, .
     """
     name = sampler.__name__
 
-    def plan(
-        c: Constants,
-        n: int,
-        d: int,
-        privacy: PrivacySpec,
-        *,
-        variant: str,
-        schedule: str = "erm",
-        theta_convention: str = "centred",
-    ) -> Plan:
-        setting = checked_setting(c, n, d, privacy, variant, source)
-        return draw_plan(setting, regularised(setting, schedule, theta_convention), name)
+    chains = name in SWEEPS
 
-    def chain_plan(
+    def plan(
         c: Constants,
         n: int,
         d: int,
@@ -77,13 +66,15 @@ def mechanism(sampler: Sampler, source: str, variants: Mapping[str, tuple[str, .
         sweeps: int = SWEEPS.get(name, 0),
     ) -> Plan:
         setting = checked_setting(c, n, d, privacy, variant, source)
-        return draw_plan(setting, regularised(setting, schedule, theta_convention), name, sweeps)
+        return draw_plan(setting, regularised(setting, schedule, theta_convention), name, sweeps if chains else None)
 
-    chains = name in SWEEPS
-    function = chain_plan if chains else plan
-    function.__module__ = sampler.__module__
-    function.__doc__ = f"{inspect.getdoc(sampler)}\n{_PARAMETERS}{_SWEEPS if chains else ''}"
+    if not chains:
+        options = inspect.signature(plan).parameters
+        kept = [parameter for key, parameter in options.items() if key != "sweeps"]
+        plan.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]
+    plan.__module__ = sampler.__module__
+    plan.__doc__ = f"{inspect.getdoc(sampler)}\n{_PARAMETERS}{_SWEEPS if chains else ''}"
     register = algorithm(f"gopi2022.{name}", source=source, needs=NEEDS, variants=variants, least_norm=1.0)
-    entry = register(function)
+    entry = register(plan)
     entry.run(draw)
     return entry

@@ -14,7 +14,7 @@ from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.report.chapters.names import chapter_names
 
 SUMMARY = "remove results and figures that the plan no longer names"
-FOLDERS = ("calibrations", "runs", "ready", "drawn", "timings", "verdicts", "standings", "logs", "benchmarks")
+FOLDERS = ("calibrations", "runs", "ready", "judged", "timings", "verdicts", "standings", "logs", "benchmarks")
 FIGURE_SUFFIXES = ("", ".curves", ".time")
 """What a claim's figures are called besides their claim."""
 FRESH_SECONDS = 3600.0
