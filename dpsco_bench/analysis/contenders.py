@@ -45,6 +45,18 @@ def _contenders(row: Row, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
             yield {"method": item["method"], "place": place, **{key: near[key] for key in PLACE}}
 
 
+def uncompared(row: Row, rows: Sequence[Row]) -> list[str]:
+    """Methods left out at a point as too long that ran at no point of its instance: nothing is known of them there.
+
+    Parameters
+    ----------
+    row, rows
+        As for `contenders`.
+    """
+    ran = {method["method"] for other in rows for method in other["methods"]}
+    return sorted(x["method"] for x in row["left_out"] if x["status"] == "too_long" and x["method"] not in ran)
+
+
 def _ranked(row: Row) -> list[str]:
     """Methods that can win, the least risk first."""
     return [method["method"] for method in sorted(row["methods"], key=lambda m: m["risk"]) if method["ranked"]]

@@ -19,7 +19,7 @@ from dpsco_bench.analysis.bootstrap import (
     student_factor,
     summarise,
 )
-from dpsco_bench.analysis.contenders import contenders
+from dpsco_bench.analysis.contenders import contenders, uncompared
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.claims.board_jobs import REFERENCE, SEARCH_MARK
 from dpsco_bench.claims.bounds.context import BoundContext
@@ -87,7 +87,8 @@ def standings(entry: Mapping[str, Any], load: Load) -> list[dict[str, Any]]:
         ``privacy_status``, ``ranked``, ``tied``, ``at_start``), ``left_out`` (``method``, ``status``, ``reason``),
         ``trivial``, ``without_privacy``, ``lower_bound``, ``lower_bound_cut``, ``winner``, ``tied``, ``margin``,
         ``margin_ci``, ``search``, ``skipped``, ``contenders`` (see `contenders`): where there are any, the winner and
-        its margin are those of the methods that ran, and the point is undecided.
+        its margin are those of the methods that ran, and the point is undecided; ``uncompared``: names of methods that
+        were too long at every point of the instance.
     """
     runs: dict[tuple[str, int], list[Run]] = {}
     left_out = [dict(item) for item in entry["left_out"]]
@@ -109,7 +110,8 @@ def standings(entry: Mapping[str, Any], load: Load) -> list[dict[str, Any]]:
             if name == instance["id"]:
                 out = [item for item in left_out if (item["instance"], int(item["point"])) == (name, point)]
                 own.append(_row(entry["claim"]["id"], instance, found, out))
-        rows += [to_jsonable({**row, "contenders": contenders(row, own)}) for row in own]
+        for row in own:
+            rows.append(to_jsonable({**row, "contenders": contenders(row, own), "uncompared": uncompared(row, own)}))
     return rows
 
 

@@ -148,6 +148,8 @@ class Board:
         Per profile.
     most_seconds : mapping of str to float
         Per profile: a cell predicted to take longer is left out, and shown as such.
+    most_seconds_at_smallest_n : mapping of str to float
+        The same at the smallest n of an instance: of what runs nowhere on it, nothing is known.
     """
 
     id: str
@@ -159,6 +161,12 @@ class Board:
     replicates: Mapping[str, int]
     data_sets: Mapping[str, int]
     most_seconds: Mapping[str, float]
+    most_seconds_at_smallest_n: Mapping[str, float]
+
+    def seconds(self, instance: Instance, profile: str, n: float) -> float:
+        """What a cell of an instance may take."""
+        smallest = min(point["n"] for point in self.points(instance, profile))
+        return (self.most_seconds_at_smallest_n if n == smallest else self.most_seconds)[profile]
 
     def points(self, instance: Instance, profile: str) -> list[dict[str, Any]]:
         """The distinct (n, d, epsilon) of an instance in a profile, in the order of its blocks."""
@@ -225,8 +233,9 @@ def parse_board(entry: Mapping[str, Any]) -> Board:
             for block in board.blocks(instance, profile):
                 _check_block(block, f"{where}, {instance.id}, grid of {profile}")
     for profile in board.grids:
-        if not all(profile in table for table in (board.replicates, board.data_sets, board.most_seconds)):
-            raise InputError(f"{where}: replicates, data_sets, most_seconds", profile, "given for every grid's profile")
+        for key in ("replicates", "data_sets", "most_seconds", "most_seconds_at_smallest_n"):
+            if profile not in getattr(board, key):
+                raise InputError(f"{where}: {key}", profile, "given for every grid's profile")
     return board
 
 

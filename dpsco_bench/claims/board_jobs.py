@@ -135,7 +135,7 @@ def _left_out(
         return "refused", instance.excluded[name]
     if problem_class(instance.problem).unavailable(Path(job["data_root"])):
         return None
-    found = obstacle(cell, job, board.most_seconds[profile])
+    found = obstacle(cell, job, board.seconds(instance, profile, cell["n"]))
     unwanted = next((m.why for m in board.methods if m.name == name and profile not in m.profiles), "")
     return found or (("not_run", unwanted) if unwanted else None)
 

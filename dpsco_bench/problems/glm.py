@@ -93,7 +93,9 @@ class Logistic(GeneralisedLinear):
 
     offset = 0.0
     sign = -1.0
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR})
+    traits = frozenset(
+        {Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.GENERALISED_LINEAR}
+    )
 
     def loss(self, margins: Array, labels: Array) -> Array:
         """Softplus of the signed margin."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait
+from dpsco_bench.problems.base import Constants, Data, StreamFactory
 from dpsco_bench.problems.certified import minimise_over_set
 from dpsco_bench.problems.glm import Logistic
 from dpsco_bench.problems.unit_set import on_unit_set, unit_set
@@ -31,7 +31,6 @@ class LogisticGlm(Logistic):
     summary = "logistic loss on the unit sphere over a unit set (l1, l2, k-support, group, subspace)"
     source = "instance `logistic_glm` for Su, Zhao, Wang 2023, Theorem 1"
     default_dimension = 20
-    traits = Logistic.traits | {Trait.TWICE_DIFFERENTIABLE}
 
     def __init__(
         self,

@@ -16,9 +16,9 @@ TARGET = 0.3
 class Quad(DirectionLosses):
     """``f(x, z) = (mu/2) ||x - z||^2`` over the unit l2 ball, ``z = 0.3 u + a Rad/sqrt(d)``; the optimum is 0.3 u.
 
-    G = mu (1.3 + a), H = mu, sigma_H = 0, sigma_G = mu a, S = 2 mu (0.3 + a); the excess is
-    ``(mu/2) ||x - 0.3 u||^2``. Up to a constant this is ``<-mu z, x> + (mu/2) ||x||^2``, and -z has the law of z with
-    -u for u.
+    G = mu (1.3 + a), H = mu = Delta (the gauge is the l2 norm), sigma_H = 0, sigma_G = mu a, S = 2 mu (0.3 + a); the
+    excess is ``(mu/2) ||x - 0.3 u||^2``. Up to a constant this is ``<-mu z, x> + (mu/2) ||x||^2``, and -z has the law
+    of z with -u for u.
 
     Parameters
     ----------
@@ -69,6 +69,7 @@ class Quad(DirectionLosses):
             mu * (1.0 + TARGET + a),
             mu,
             strong_convexity=mu,
+            gauge_convexity=mu,
             initial_gap=0.5 * mu * TARGET**2,
             initial_distance=TARGET,
             diameter=2.0,

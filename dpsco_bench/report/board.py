@@ -23,16 +23,18 @@ LEFT_OUT_WORDS = {
     "not_run": "not run",
 }
 POINTS_NOTE = (
-    "Excess risks; every method with the noise that its accountant asks for at the same (ε, δ), and the "
-    "hyper-parameters of its theorem. Margin: how much lower the winner’s mean risk is than the runner-up’s, with the "
-    "95 % interval of a paired bootstrap, which ends at 1 since no risk is negative; where it contains 0 the methods "
-    "are tied. Undecided: a method that was tied or among the first three at the nearest point where it ran is left "
-    "out as too long, so that the least risk of those that ran decides nothing. Competing: methods of proven privacy "
-    "that ran, each of which is also held against the starting point. Public grid search: the best of "
-    "several settings, chosen on half of the replicates and measured on the other half; the choice is not paid for, so "
-    "that this column is not private, and the settings were widened after a look at these instances. Lower bounds are "
-    "orders without known constants, for the worst case of a class of losses: an instance can lie below them. Where an "
-    "order exceeds the risk of the trivial solution, which looks at no data, it is cut at that risk."
+    "Excess risks; every method with the noise that its accountant asks for at the same (ε, δ), and the hyper-"
+    "parameters of its theorem. Margin: how much lower the winner’s mean risk is than the runner-up’s, with the 95 % "
+    "interval of a paired bootstrap, which ends at 1 since no risk is negative. Tied with the winner is every method, "
+    "the runner-up or another, over which this interval contains 0. Undecided: a method that was tied or among the "
+    "first three at the nearest point where it ran is left out as too long, so that the least risk of those that ran "
+    "decides nothing. A method that is too long at every point of an instance is named with its diagram: nothing is "
+    "known of it there. Competing: methods of proven privacy that ran, each of which is also held against the starting "
+    "point. Public grid search: the best of several settings, chosen on half of the replicates and measured on the "
+    "other half; the choice is not paid for, so that this column is not private, and the settings were widened after a "
+    "look at these instances. Lower bounds are orders without known constants, for the worst case of a class of losses:"
+    " an instance can lie below them. Where an order exceeds the risk of the trivial solution, which looks at no data, "
+    "it is cut at that risk."
 )
 
 
@@ -109,6 +111,11 @@ def _search(row: Row) -> str:
     return f"{number(found['risk'])} ({found['method']}, {options_text(found['options'])})" if found else NOTHING
 
 
+def _reference_risk(row: Row) -> str:
+    found = row["without_privacy"]
+    return f"{number(found['risk'])} {interval(found['ci']) if found['risk'] else ''}".strip()
+
+
 def _key(key: str) -> dict[str, Any]:
     return {key: lambda row: row.get(key)}
 
@@ -144,6 +151,7 @@ def points_table(board: BoardResults) -> Table:
                 **_key("winner"),
                 "tied": lambda row: list(row["tied"]),
                 "contenders": lambda row: [one["method"] for one in row["contenders"]],
+                **_key("uncompared"),
             },
         ),
         Column("Competing", lambda row: str(competing(row)), {"competing": competing}, True),
@@ -161,8 +169,8 @@ def points_table(board: BoardResults) -> Table:
             {"search_risk": lambda row: row["search"]["risk"] if row["search"] else None},
         ),
         Column(
-            "Without privacy",
-            lambda row: number(row["without_privacy"]["risk"]),
+            "Without privacy [95 %]",
+            _reference_risk,
             {"without_privacy": lambda row: row["without_privacy"]["risk"]},
             True,
         ),

@@ -49,7 +49,8 @@ def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
         rows = [row for row in board.rows if row["instance"] == instance["id"] and not row["skipped"]]
         grids = (instance["grids"] or board.board["grids"]).get(board.profile, [])
         for axis, fixed, points in _planes(grids, rows):
-            lines = [Line(text, FAINT) for text in (fixed, competing_text(points)) if text]
+            texts = (fixed, competing_text(points), uncompared_text(points))
+            lines = [Line(text, FAINT) for text in texts if text]
             found.append((instance["id"], Panel(instance["title"], _drawn(points, axis), lines)))
     return found
 
@@ -60,6 +61,12 @@ def competing_text(rows: Sequence[Row]) -> str:
     if most <= 1:
         return "one method runs here, against the start" if least else "one method at most runs here"
     return f"{least} to {most} methods compete" if least < most else f"{most} methods compete"
+
+
+def uncompared_text(rows: Sequence[Row]) -> str:
+    """Methods that are too long wherever the instance was run."""
+    names = sorted({name for row in rows for name in row["uncompared"]})
+    return f"not compared, too long everywhere: {', '.join(names)}" if names else ""
 
 
 def _planes(blocks: Sequence[Mapping[str, Any]], rows: Sequence[Row]) -> list[tuple[str, str, list[Row]]]:

@@ -1,6 +1,6 @@
 """Undecided points: what a limit of time removes, judged where it last ran."""
 
-from dpsco_bench.analysis.contenders import contenders
+from dpsco_bench.analysis.contenders import contenders, uncompared
 
 
 def row(n, risks, left_out=(), tied=("a",), **place):
@@ -44,3 +44,10 @@ def test_else_the_nearest_point():
     point = row(1536, {"a": 0.1}, [("d", "too_long")])
     assert names(point, near, far) == ["d"]
     assert names(point, {**near, "d": 1024}, far) == []
+
+
+def test_what_ran_nowhere_was_not_compared():
+    gone = [("b", "too_long"), ("never", "too_long"), ("nor", "refused"), ("x", "too_long")]
+    point = row(384, {"a": 0.1}, gone)
+    assert uncompared(point, [SMALL, point]) == ["never"]
+    assert uncompared(point, [point]) == ["b", "never", "x"]

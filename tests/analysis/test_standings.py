@@ -104,6 +104,7 @@ BOARD = {
     "replicates": {"smoke": 6},
     "data_sets": {"smoke": 2},
     "most_seconds": {"smoke": 1},
+    "most_seconds_at_smallest_n": {"smoke": 1},
     "instances": [
         {
             "id": "ridge",

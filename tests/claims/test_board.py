@@ -34,6 +34,7 @@ BOARD = {
     "replicates": {"smoke": 4},
     "data_sets": {"smoke": 1},
     "most_seconds": {"smoke": 0.1},
+    "most_seconds_at_smallest_n": {"smoke": 0.1},
     "instances": [
         {
             "id": "ridge",
@@ -95,6 +96,15 @@ def test_reasons_of_what_is_left_out():
     assert found["ridge", "dp_svrg"] == ("not_run", "slow")
 
 
+def test_the_smallest_n_of_an_instance_has_a_limit_of_its_own():
+    """Of what runs nowhere on an instance nothing is known."""
+    entry = plan(most_seconds_at_smallest_n={"smoke": 1.0})
+    ran = {(cell["method"], cell["n"]) for job in entry["jobs"] for cell in job["cells"]}
+    assert ("ridge/noisy_sgd_bst14", 64) in ran and ("ridge/noisy_sgd_bst14", 128) not in ran
+    board = load_board("leaderboard.common")
+    assert all(board.most_seconds_at_smallest_n[profile] >= seconds for profile, seconds in board.most_seconds.items())
+
+
 def test_jobs_are_shared_by_group_and_noise_off_runs_lie_apart():
     jobs = {(job["part"], job["calibration"]): job for job in plan()["jobs"]}
     assert set(jobs) == {("all", "accounted"), ("without_privacy", "none"), ("real", "accounted")}
@@ -134,7 +144,8 @@ WRONG = [
     ({"grids": {"quick": [{"n": [1], "epsilon": [1]}]}}, "grid of quick = 'quick': must be one of smoke, ci, full"),
     ({"grids": {"smoke": [{"n": [2, 1], "epsilon": [1]}]}}, "n = \\[2, 1\\]: must be increasing numbers > 0"),
     ({"grids": {"smoke": [{"n": [1]}]}}, "must be a mapping with lists n, epsilon"),
-    ({"replicates": {}}, "replicates, data_sets, most_seconds = 'smoke': must be given"),
+    ({"replicates": {}}, "replicates = 'smoke': must be given"),
+    ({"most_seconds_at_smallest_n": {}}, "most_seconds_at_smallest_n = 'smoke': must be given"),
     ({"instances": [{**BOARD["instances"][0], "signals": [2, 1]}]}, "signals = \\[2, 1\\]: must be increasing"),
     ({"instances": [{**BOARD["instances"][0], "id": "a/b"}]}, "id = 'a/b': must be letters"),
     (

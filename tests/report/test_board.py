@@ -16,6 +16,7 @@ from dpsco_bench.report.phases import (
     phase_panels,
     tile_colour,
     tile_text,
+    uncompared_text,
 )
 from dpsco_bench.report.tables import to_csv, to_latex, to_markdown
 
@@ -46,6 +47,7 @@ def row(n, epsilon, tied, margin=0.5):
         "lower_bound": 0.001,
         "lower_bound_cut": False,
         "contenders": [],
+        "uncompared": [],
         "winner": tied[0],
         "runner_up": "last",
         "margin": margin,
@@ -174,3 +176,12 @@ def test_figures_have_a_panel_per_plane_and_the_same_bytes(board):
         assert svg_text(board_figure(board)) == svg_text(board_figure(board))
     (svg,) = page_phases(board)["i"]
     assert "dp gd" in svg and 'role="img"' in svg
+
+
+def test_what_ran_nowhere_is_named_with_its_diagram(board):
+    assert uncompared_text(ROWS[:4]) == ""
+    rows = [{**ROWS[0], "uncompared": ["slow", "late"]}, {**ROWS[1], "uncompared": ["slow"]}]
+    assert uncompared_text(rows) == "not compared, too long everywhere: late, slow"
+    board.__dict__["rows"] = rows
+    ((_, panel),) = phase_panels(board)
+    assert panel.lines[-1].text == uncompared_text(rows)
