@@ -56,7 +56,7 @@ def test_schedule():
 
 def test_strong_convexity_gives_the_distance_that_is_not_declared():
     assert plan(Constants(1.0, 1.0, strong_convexity=0.5, initial_gap=1.0)).inner_steps == 4
-    with pytest.raises(InputError, match="^initial_distance = .missing.: must be given here: an a-priori bound > 0"):
+    with pytest.raises(InputError, match="^initial_distance = 0.0: must be > 0 here"):
         plan(Constants(1.0, 1.0))
     assert plan(Constants(1.0, 1.0), inner_steps=3).inner_steps == 3
 

@@ -69,7 +69,7 @@ def mechanism(sampler: Sampler, source: str, variants: Mapping[str, tuple[str, .
         return draw_plan(setting, regularised(setting, schedule, theta_convention), name, sweeps if chains else None)
 
     if not chains:
-        options = inspect.signature(plan).parameters
+        options = inspect.signature(plan, eval_str=True).parameters
         kept = [parameter for key, parameter in options.items() if key != "sweeps"]
         plan.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]
     plan.__module__ = sampler.__module__
