@@ -1,19 +1,25 @@
-"""The gate of chains: what was drawn by Markov chains is judged only where they have settled."""
+"""The gate of chains: what Markov chains drew is judged only where they have settled and their code is checked."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.samplers.evidence import NOT_CERTIFIED, unsettled
 
 GATED = ("rate", "explicit", "law", "control", "band")
 """Kinds whose verdict rests on the law of the output."""
 OF_THE_LAW = ("risk", "chain_risk")
 """Quantities that do."""
-LARGEST_RHAT, LEAST_ESS = 1.01, 400.0
+
+
+def has_chains(cells: Sequence[CellEvidence]) -> bool:
+    """Whether any cell was drawn by chains."""
+    return any("chain_risk" in cell.extras for cell in cells)
 
 
 def settled(cells: Sequence[CellEvidence]) -> str:
@@ -21,18 +27,38 @@ def settled(cells: Sequence[CellEvidence]) -> str:
     chains = [cell for cell in cells if "chain_risk" in cell.extras]
     if not chains:
         return ""
-    rhat = max(_worst(cell, "rhat") for cell in chains)
-    ess = min(_worst(cell, "ess") for cell in chains)
-    if rhat <= LARGEST_RHAT and ess >= LEAST_ESS:
-        return ""
-    found = f"R-hat up to {rhat:.3f} (at most {LARGEST_RHAT}), effective sample size from {ess:.0f}"
-    return f"chains not certified: {found} (at least {LEAST_ESS:.0f})"
+    return unsettled(max(_worst(cell, "rhat") for cell in chains), min(_worst(cell, "ess") for cell in chains))
 
 
-def gated(verdict: Verdict, quantity: str, cells: Sequence[CellEvidence]) -> Verdict:
-    """The verdict, or ``inconclusive`` where it rests on chains that have not settled."""
-    reason = settled(cells) if quantity in OF_THE_LAW else ""
-    return replace(verdict, verdict="inconclusive", reason=reason) if reason else verdict
+def unchecked(part: str, verdict: Verdict | None) -> str:
+    """Why the code path of settled chains is not trusted, in words; empty where it is.
+
+    Parameters
+    ----------
+    part : str
+        The part with cells of the same code path whose law quadrature knows; empty where there is none.
+    verdict : Verdict or None
+        Its verdict; None where the profile does not measure it.
+    """
+    if not part:
+        return f"{NOT_CERTIFIED}: no cell of their code path has a known law"
+    word = "not measured" if verdict is None else verdict.verdict
+    return "" if word == "holds" else f"{NOT_CERTIFIED}: {part}, where the law is known, is {word.replace('_', ' ')}"
+
+
+def gated(verdict: Verdict, kind: str, reason: str) -> Verdict:
+    """The verdict; ``inconclusive``, or of what is only shown noted, where there is a reason to distrust its chains."""
+    if not reason:
+        return verdict
+    if kind in GATED:
+        return replace(verdict, verdict="inconclusive", reason=reason)
+    return replace(verdict, notes=(*verdict.notes, reason))
+
+
+def uncertified(row: Mapping[str, Any]) -> bool:
+    """Whether a verdict row rests on chains that are not certified."""
+    said = (row.get("reason") or "", *(row.get("notes") or ()))
+    return any(str(text).startswith(NOT_CERTIFIED) for text in said)
 
 
 def _worst(cell: CellEvidence, name: str) -> float:

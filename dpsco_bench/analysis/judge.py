@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from dpsco_bench.analysis.bootstrap import summarise
 from dpsco_bench.analysis.cells import band_verdict, explicit_verdict, law_verdict, lower_bound_verdict, shown_verdict
-from dpsco_bench.analysis.certified import GATED, gated
+from dpsco_bench.analysis.certified import OF_THE_LAW, gated, has_chains, settled, unchecked
 from dpsco_bench.analysis.evidence import SEVERITY, CellEvidence, job_evidence
 from dpsco_bench.analysis.ordering import (
     AT_END,
@@ -96,9 +96,7 @@ class ClaimJudge:
         if skipped:
             verdict = skipped_verdict(part.kind, skipped)
         elif part.kind in _JUDGES:
-            verdict = _JUDGES[part.kind](self, part, calibration)
-            if part.kind in GATED:
-                verdict = gated(verdict, part.quantity, self._used_cells(part, calibration))
+            verdict = gated(_JUDGES[part.kind](self, part, calibration), part.kind, self._distrust(part, calibration))
         else:
             raise InputError(f"kind of {self.claim.id}, part {part.id}", part.kind, "one of " + ", ".join(_JUDGES))
         notes = tuple(verdict.notes) + authored_notes(part, calibration, verdict.word)
@@ -306,6 +304,20 @@ class ClaimJudge:
         runs = cells[0].final.size
         few = f"only {runs} replicates: the intervals are too wide for most orderings"
         return replace(verdict, notes=(few,)) if runs <= FEW_REPLICATES else verdict
+
+    def _distrust(self, part: Part, calibration: str) -> str:
+        """Why the chains that a part rests on are not certified; empty where they are, and where there are none."""
+        if part.quantity not in OF_THE_LAW or part.kind == "ordering":
+            return ""
+        cells = self._used_cells(part, calibration)
+        reasons = [settled(cells)]
+        for source, own in self._sources(part, calibration):
+            drawn = self.claim.part(source)
+            if drawn.kind != "law" and has_chains(self.evidence(source, own, part.quantity)):
+                checks = [p for p in self.claim.parts if p.id == drawn.checked_by]
+                found = self._judge(checks[0], checks[0].calibrations[0]) if checks else None
+                reasons.append(unchecked(drawn.checked_by, found))
+        return next(filter(None, reasons), "")
 
     def _used_cells(self, part: Part, calibration: str) -> list[CellEvidence]:
         return [cell for key in self._sources(part, calibration) for cell in self.evidence(*key, part.quantity)]

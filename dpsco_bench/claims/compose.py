@@ -179,7 +179,7 @@ def claim_plan(
     with errors_of(id, settings["claims"]):
         parts = claim.parts_of(profile)
         for part in parts:
-            _check_bound(claim, part)
+            _check_names(claim, part)
         jobs = [job for part in parts if part.plans for job in _part_jobs(claim, part, profile, settings)]
     entry = to_jsonable(claim)
     entry["parts"] = [to_jsonable(part) for part in parts]
@@ -187,11 +187,13 @@ def claim_plan(
     return {"claim": entry, "jobs": jobs}
 
 
-def _check_bound(claim: Claim, part: Part) -> None:
-    """The formula that a part names exists."""
-    if part.bound:
-        with _errors_of_part(claim, part):
+def _check_names(claim: Claim, part: Part) -> None:
+    """The formula and the check that a part names exist."""
+    with _errors_of_part(claim, part):
+        if part.bound:
             get_bound(part.bound)
+        if part.checked_by and claim.part(part.checked_by).kind != "law":
+            raise InputError("checked_by", part.checked_by, "a part of kind law")
 
 
 def _part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -108,6 +108,9 @@ class Part:
         What is judged: the risk, or the name of an extra that the runs noted (`Objective.note`); a `complexity` part
         then runs, and judges what was counted instead of the plan. Of `privacy` also ``epsilon_law``, that of the
         target law where nothing is known of the sampler.
+    checked_by : str
+        The `law` part whose cells run the same chains where quadrature knows the law; without it chains are never
+        certified.
     statistic : str
         Of an `explicit` part: ``mean`` (with two standard errors), ``max`` (no replicate may exceed the bound) or
         ``fraction`` (in every cell at least a share `probability` of the replicates is within it).
@@ -156,6 +159,7 @@ class Part:
     uses: list[str] = field(default_factory=list)
     pair: list[str] = field(default_factory=list)
     quantity: str = RISK
+    checked_by: str = ""
     statistic: str = "mean"
     probability: float | None = None
     rounds: str = ""

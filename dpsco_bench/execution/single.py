@@ -17,9 +17,10 @@ from dpsco_bench.execution.cell import Cell, check_data_sets, located, pinned, w
 from dpsco_bench.execution.job import PLACES
 from dpsco_bench.execution.library import check_run, check_sampled, check_size, standard_error
 from dpsco_bench.execution.request import check_cell, plan_cell
-from dpsco_bench.execution.results import FINAL
+from dpsco_bench.execution.results import FINAL, read_extras
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.registry import get_problem, problem_class
+from dpsco_bench.samplers.evidence import unsettled
 
 DTYPES = ("float64", "float32")
 DEFAULT_RECORDS = 4096
@@ -151,8 +152,10 @@ def summarise(job: Mapping[str, Any], table: pa.Table) -> dict[str, Any]:
     risk, sets = final["risk"].to_numpy(), final["data_set"].to_numpy()
     means = np.array([risk[sets == number].mean() for number in np.unique(sets)])
     row = final.slice(0, 1).to_pylist()[0]
+    said = (row["warnings"], _chains(read_extras(final)))
     return {
         **{key: row[key] for key in _KEPT},
+        "warnings": "; ".join(text for text in said if text),
         "risk": float(means.mean()),
         "stderr": standard_error(means if means.size > 1 else risk),
         "start_risk": row["start_risk"],
@@ -162,3 +165,11 @@ def summarise(job: Mapping[str, Any], table: pa.Table) -> dict[str, Any]:
         "seed": job["seed"],
         "key": job["key"],
     }
+
+
+def _chains(extras: Mapping[str, np.ndarray]) -> str:
+    """Why the chains that drew the outputs are not certified; empty where they are, and where there are none."""
+    if "chain_risk" not in extras:
+        return ""
+    rhat, ess = extras.get("rhat"), extras.get("ess")  # constant chains have none
+    return unsettled(np.inf if rhat is None else float(rhat.max()), 0.0 if ess is None else float(ess.min()))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpsco_bench.analysis.certified import uncertified
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import table_texts
 from dpsco_bench.report.computed import computed_table
@@ -22,6 +23,7 @@ SPENT = "value_queries"
 """The count that is a column of its own."""
 COUNTED = ("_queries", "_per_call")
 """How names of quantities end that are counts."""
+DOUBTED = " (chains not certified)"
 POINT = ("n", "d", "epsilon")
 """Settings that say where a cell lies, whichever of them is swept."""
 
@@ -282,11 +284,11 @@ def _methods(sweep: Sweep) -> list[str]:
 
 
 def _worst_ratios(scores: Sequence[Score]) -> dict[str, float]:
-    """Largest ratio of each calibration's explicit bounds."""
+    """Largest ratio of each calibration's explicit bounds; chains that are not certified decide none."""
     worst: dict[str, float] = {}
     for score in scores:
         ratio = score.row.get("worst_ratio")
-        if score.row["kind"] == "explicit" and is_number(ratio):
+        if score.row["kind"] == "explicit" and is_number(ratio) and not uncertified(score.row):
             calibration = score.row["calibration"]
             worst[calibration] = max(float(ratio), worst.get(calibration, 0.0))
     return worst
@@ -338,9 +340,14 @@ def _columns(calibration: str) -> list[Column]:
         cell = row.chosen(calibration)
         if cell is None:
             return ""
-        return count(cell[1]) if row.claims == GRADIENTS else with_error(cell[1], cell[2])
+        if row.claims == GRADIENTS:
+            return count(cell[1])
+        score = row.sweep.under(calibration)
+        return with_error(cell[1], cell[2]) + (DOUBTED if score and uncertified(score.row) else "")
 
     def slope(score: Score) -> str:
+        if uncertified(score.row):
+            return NOTHING
         return with_interval(score.row.get("slope"), score.row.get("ci") if score.row["kind"] != "complexity" else None)
 
     names = {key: f"{key}_{calibration}" for key in ("value", "mean", "stderr")}

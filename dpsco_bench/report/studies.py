@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from dpsco_bench.analysis.certified import LARGEST_RHAT
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.laws.temperature import Temperature
@@ -19,6 +18,7 @@ from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import is_number, number
 from dpsco_bench.report.queries import projected_queries
 from dpsco_bench.report.scores import SLOPE_KINDS, claim_scores
+from dpsco_bench.samplers.evidence import LARGEST_RHAT
 
 BLACK = "#1a1a1a"
 SHIFTED = 0.03

@@ -13,6 +13,9 @@ Array = np.ndarray
 MOST_KEPT = 4096
 """Most states of a chain whose traced quantity is kept."""
 LEAST_KEPT = 8
+LARGEST_RHAT, LEAST_ESS = 1.01, 400.0
+NOT_CERTIFIED = "chains not certified"
+"""How every sentence begins that says so."""
 
 
 class ChainTrace:
@@ -73,6 +76,14 @@ class ChainTrace:
         last = below[0]
         part = (error[last - 1] - target) / (error[last - 1] - error[last])
         return float(self._every * (last - 1 + part))
+
+
+def unsettled(rhat: float, ess: float) -> str:
+    """Why chains are not to be trusted, in words; empty where they have settled (NaN: constant or very short ones)."""
+    if rhat <= LARGEST_RHAT and ess >= LEAST_ESS:
+        return ""
+    found = f"R-hat up to {rhat:.3f} (at most {LARGEST_RHAT}), effective sample size from {ess:.0f}"
+    return f"{NOT_CERTIFIED}: {found} (at least {LEAST_ESS:.0f})"
 
 
 def split_rhat_and_ess(values: Array) -> tuple[float, float]:

@@ -254,6 +254,27 @@ def test_rebuilt_rows_say_where_their_cell_lies_and_whose_part_it_is(rebuilt, in
     assert "n\u00a0=\u00a0512, d\u00a0=\u00a04, ε\u00a0=\u00a01" in line
 
 
+def test_rebuilt_rows_of_chains_that_are_not_certified_say_so(inputs, monkeypatch):
+    """A risk is marked, a slope is not shown, and a ratio to a bound decides nothing."""
+    text = {
+        "id": "wang2017.table9",
+        "common_n": 512,
+        "rows": [{"row": "A", "utility": "1", "claims": ["wang2017.kinds"]}],
+    }
+    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [text])
+
+    def line():
+        return next(x for x in to_markdown(rebuilt_tables(inputs, "wang2017")[0]).splitlines() if "kinds rate-n" in x)
+
+    before = line()
+    assert "not certified" not in before and "∞" in before
+    for row in inputs.claim("wang2017.kinds").rows:
+        if (row["part"], row["calibration"]) in {("rate-n", "paper"), ("explicit", "paper")}:
+            monkeypatch.setitem(row, "reason", "chains not certified: R-hat up to 2.000")
+    after = line()
+    assert "(chains not certified)" in after and "∞" not in after and before.count("[") > after.count("[")
+
+
 def test_rebuilt_rows_can_be_all_cells_of_a_part(rebuilt):
     means = [mean for part, mean in rebuilt["means"] if part == "kinds exact-n"]
     assert means == ["0.4", "0.1", "0.02"] and [p for p, _ in rebuilt["means"]].count("kinds rate-n") == 1
