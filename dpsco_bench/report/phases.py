@@ -35,7 +35,7 @@ DARK = 0.45
 """Luminance below which the text of a tile is white."""
 WORDS = (
     "colour: the winner's paper, paler where its margin over the runner-up is smaller; hatched: a tie; white, "
-    "crossed: undecided, a method left out here as too long was tied or among the first three at the nearest point"
+    "crossed: undecided, a method left out here as too long was first, or among the first of a tie, at the nearest point"
 )
 CROSSES, STRIPES = ("xx", "#dcdcdc"), ("////", "#ffffff")
 """Hatches of undecided tiles and of ties, with their colours, on which texts stand; dots would make a page large."""
@@ -64,9 +64,12 @@ def competing_text(rows: Sequence[Row]) -> str:
 
 
 def uncompared_text(rows: Sequence[Row]) -> str:
-    """Methods that are too long wherever the instance was run."""
+    """Methods that are too long wherever the instance was run, and how many are at some points."""
     names = sorted({name for row in rows for name in row["uncompared"]})
-    return f"not compared, too long everywhere: {', '.join(names)}" if names else ""
+    slow = {item["method"] for row in rows for item in row["left_out"] if item["status"] == "too_long"} - {*names}
+    said = [f"not compared, too long everywhere: {', '.join(names)}"] if names else []
+    said += [f"too long at some points: {len(slow)} method{'s' * (len(slow) > 1)}"] if slow else []
+    return "; ".join(said)
 
 
 def _planes(blocks: Sequence[Mapping[str, Any]], rows: Sequence[Row]) -> list[tuple[str, str, list[Row]]]:

@@ -182,6 +182,8 @@ def test_what_ran_nowhere_is_named_with_its_diagram(board):
     assert uncompared_text(ROWS[:4]) == ""
     rows = [{**ROWS[0], "uncompared": ["slow", "late"]}, {**ROWS[1], "uncompared": ["slow"]}]
     assert uncompared_text(rows) == "not compared, too long everywhere: late, slow"
+    rows[1]["left_out"] = [{"method": name, "status": "too_long"} for name in ("slow", "last")]
+    assert uncompared_text(rows).endswith("late, slow; too long at some points: 1 method")
     board.__dict__["rows"] = rows
     ((_, panel),) = phase_panels(board)
     assert panel.lines[-1].text == uncompared_text(rows)
