@@ -13,7 +13,7 @@ FIRST = 3
 
 
 def contenders(row: Row, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Methods left out at a point as too long, which were first, or among the first three of a tie, where they last ran.
+    """Methods left out at a point as too long, which were first or among the first three of a tie where they last ran.
 
     A limit of time that removes the best method makes the next one look like the winner; the point is undecided then.
 
