@@ -29,7 +29,7 @@ def verdict_table(rows: Sequence[Row]) -> str:
     ----------
     rows : sequence of mapping
         As `dpsco_bench.analysis.verdict.Verdict.to_json` gives them; where rows have a text ``privacy`` besides, it is
-        shown in a column of its own, and a true ``qualified`` marks a match for another reason than claimed.
+        shown in a column of its own, and a true ``qualified`` marks a match with a reservation.
     """
     words = Counter(_shown(row).partition(":")[0] for row in rows)
     counts = "; ".join(f"{count} {word}" for word, count in words.most_common())

@@ -20,7 +20,7 @@ from dpsco_bench.report.tables import Column, Table
 
 TONE_GROUPS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("confirmed", ("good", "better"), "#009E73"),
-    ("confirmed, for another reason", ("qualified",), "#8fd3bd"),
+    ("confirmed with a reservation", ("qualified",), "#8fd3bd"),
     ("not confirmed", ("bad",), "#D55E00"),
     ("open", ("open", "plain"), "#d0d0d0"),
     ("not run", ("absent",), "#f0f0f0"),
@@ -166,8 +166,8 @@ def headline(lines: Sequence[PaperLine]) -> str:
         total.update(line.groups)
     good = total["confirmed"]
     return (
-        f"{good} of {sum(total.values())} verdicts confirm their paper, {total['confirmed, for another reason']} more "
-        f"do for another reason than claimed, {total['not confirmed']} do not"
+        f"{good} of {sum(total.values())} verdicts confirm their paper, {total['confirmed with a reservation']} more "
+        f"do with a reservation, {total['not confirmed']} do not"
     )
 
 

@@ -22,7 +22,10 @@ SYMBOLS = {"good": "✓", "qualified": "✓", "better": "↓", "bad": "✗", "op
 
 MEANINGS = (
     ("match", "measured and formula slope agree within the tolerance, and the interval is narrow enough to tell"),
-    ("match, qualified", "the slopes agree, but for another reason than claimed; the remark says which"),
+    (
+        "match, qualified",
+        "the slopes agree, but the schedule alone gives them, or privacy is not proven; the remark says which",
+    ),
     ("faster", "the whole interval lies beyond the tolerance on the better side"),
     (
         "fails",

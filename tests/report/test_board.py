@@ -148,7 +148,7 @@ def test_an_undecided_tile_is_crossed_and_explained(board):
     board.__dict__["rows"] = [ROWS[0], UNDECIDED]
     with style(**{"svg.fonttype": "none"}):
         assert "undecided: contender left out as too long" in svg_text(board_figure(board))
-    assert "undecided, a method left out here as too long" in WORDS
+    assert "undecided, a contender" in WORDS
 
 
 def test_a_winner_that_hardly_moves_is_so_described(board):

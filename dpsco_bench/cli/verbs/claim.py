@@ -64,7 +64,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def qualified(row: Mapping[str, Any], part: Mapping[str, Any]) -> bool:
-    """Whether a match is one for another reason than claimed, by what its remarks say."""
+    """Whether a match has a reservation, by what its remarks say."""
     reservation = (part.get("reservations") or {}).get(row["calibration"])
     said = any(note.startswith(WRONG_REASONS) or note == reservation for note in row["notes"])
     return said and row["verdict"].partition(" ")[0] == "match"

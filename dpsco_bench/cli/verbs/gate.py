@@ -131,7 +131,7 @@ def summary(files: Layout, rows: Sequence[Mapping[str, Any]], reported: bool = T
 
 
 def _with_reservations(files: Layout, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows, marked where a match holds for another reason than claimed."""
+    """Rows, marked where a match has a reservation."""
     from dpsco_bench.report.inputs import read_inputs
     from dpsco_bench.report.scores import Score
 
