@@ -45,6 +45,8 @@ EXACT = [
     cell("reg_exp_mech", "axis_linear", n=2000, d=16, problem_options={"p": 1.2}),
     cell("reg_exp_mech", "axis_linear", problem_options={"p": 2.0}, schedule="sco", theta_convention="diameter"),
     cell("axis_exact", "axis_linear", d=2, problem_options={"p": 1.5}),
+    cell("reg_exp_mech", "axis_linear", n=100000, d=128, problem_options={"p": 1.5}),
+    cell("reg_exp_mech", "axis_linear", n=100000, d=128, problem_options={"p": 2.0}),
     cell("cube_exact", "cube_onehot"),
     cell("reg_exp_mech", "cube_onehot", n=4000, schedule="sco"),
     cell("exp_mech_sc", "quadratic_ball", n=400),
@@ -96,6 +98,21 @@ def test_regularised_quadratics_have_the_law_of_a_shifted_gaussian(sampler, reco
     mean = np.zeros(4) if data.features is None else data.features.mean(axis=0)
     law = AxisLaw(2.0, 4, k * np.linalg.norm(mean), 0.5 * k * (1.0 + mu))
     along = trace.output @ (mean / np.linalg.norm(mean)) if mean.any() else trace.output[:, 0]
+    assert standardised(along, law.mean()) < 4
+    assert standardised((along - law.mean()) ** 2, law.variance()) < 4
+
+
+@pytest.mark.parametrize("calibration", CALIBRATIONS)
+@pytest.mark.parametrize(
+    ("n", "d", "epsilon"), [(256000, 4, 8.0), (64000, 64, 1.0), (100000, 16, 1.0), (100000, 32, 1.0), (10000, 256, 8.0)]
+)
+def test_concentrated_laws_of_quadratics_are_drawn(n, d, epsilon, calibration):
+    """Cells of Theorem 6 and beyond, where the law of (x_1, ||x_2..d||) fills a millionth of the plane or less."""
+    given = cell("exp_mech_sc", "quadratic_ball", n=n, d=d, epsilon=epsilon, problem_options={"records": "sphere"})
+    trace, calibrated = run(given, calibration, replicates=400)
+    k, mean = calibrated["schedule"]["k"], given.draw_data(SEED, 0).features.mean(axis=0)
+    law = AxisLaw(2.0, d, k * np.linalg.norm(mean), 0.5 * k)
+    along = trace.output @ (mean / np.linalg.norm(mean))
     assert standardised(along, law.mean()) < 4
     assert standardised((along - law.mean()) ** 2, law.variance()) < 4
 
