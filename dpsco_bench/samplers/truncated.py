@@ -10,6 +10,8 @@ from scipy.special import log_ndtr, ndtri, ndtri_exp
 from dpsco_bench.samplers.keyed import KeyedDraws
 
 Array = np.ndarray
+FAR = 1000.0
+"""Standard deviations beyond which logarithms of tails lose the digits of their differences."""
 
 
 def truncated_normal(u: Array, mean: Any, sd: Any, high: Any) -> Array:
@@ -28,9 +30,22 @@ def truncated_normal(u: Array, mean: Any, sd: Any, high: Any) -> Array:
     """
     sign = np.where(np.asarray(mean) < 0, -1.0, 1.0)  # reflected so that the interval lies to the left of the mean
     centre = np.abs(mean)
-    low, top = log_ndtr((-high - centre) / sd), log_ndtr((high - centre) / sd)
-    z = ndtri_exp(np.logaddexp(low + np.log1p(-u), top + np.log(u)))
-    return sign * np.clip(centre + sd * z, -high, high)
+    low, top = (-high - centre) / sd, (high - centre) / sd
+    z = ndtri_exp(np.logaddexp(log_ndtr(low) + np.log1p(-u), log_ndtr(top) + np.log(u)))
+    far = top < -FAR
+    x = np.where(far, high - sd * _below(u, np.where(far, -top, FAR), 2.0 * high / sd), centre + sd * z)
+    return sign * np.clip(x, -high, high)
+
+
+def _below(u: Array, away: Any, length: Any) -> Array:
+    """How far the u-quantile of a normal tail ``[-away - length, -away]`` lies below its end; away >= `FAR`.
+
+    By Mills' ratio ``-log(Phi(-a - h)/Phi(-a)) = a h + h^2/2 + log(1 + h/a)`` up to 2 h/a^3.
+    """
+    rest = np.exp(-(away * length + 0.5 * length**2 + np.log1p(length / away)))  # of the tail below the interval
+    found = -np.log(u + rest * (1.0 - u))
+    found = found - np.log1p(found / away**2)
+    return 2.0 * found / (away + np.sqrt(away**2 + 2.0 * found))
 
 
 def truncated_exponential(u: Array, slope: Any, high: Any) -> Array:

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
+from scipy.special import log_ndtr, ndtri_exp
 from scipy.stats import kstest, truncnorm
 
 from dpsco_bench.laws.radial import RadialLaw
 from dpsco_bench.laws.truncated import truncated_normal_gap
-from dpsco_bench.samplers.truncated import gaussian_on_ball, truncated_exponential, truncated_normal
+from dpsco_bench.samplers.truncated import FAR, gaussian_on_ball, truncated_exponential, truncated_normal
 
 ROWS = 20000
 LEAST_P = 1e-3
@@ -23,11 +24,24 @@ def test_the_normal_law(draws, mean, sd, high):
     assert kstest(x, lambda t: law.cdf(t + 0.04 * law.std())).pvalue < LEAST_P  # the test has teeth
 
 
-@pytest.mark.parametrize("mean", [50.0, 1e4, -1e4])
-def test_far_tails_keep_their_digits(draws, score, mean):
-    x = truncated_normal(draws(ROWS).uniform("u", 0, 1)[:, 0], mean, 1.0, 1.0)
+@pytest.mark.parametrize(("mean", "sd"), [(50.0, 1.0), (1e4, 1.0), (-1e4, 1.0), (5e6, 0.07), (5e10, 707.0), (5e7, 7e3)])
+def test_far_tails_keep_their_digits(draws, score, mean, sd):
+    x = truncated_normal(draws(ROWS).uniform("u", 0, 1)[:, 0], mean, sd, 1.0)
     gap = 1.0 - np.sign(mean) * x
-    assert np.all(gap >= 0) and score(gap, float(truncated_normal_gap(abs(mean), 1.0))) < 4
+    assert np.all(gap >= 0) and score(gap, float(truncated_normal_gap(abs(mean), sd))) < 4
+
+
+@pytest.mark.parametrize("length", [1e-4, 1e-3, 1.0])
+def test_the_far_tail_continues_the_near_one(length):
+    """Both ways of inversion agree where both have their digits, also on an interval shorter than the tail."""
+    u = np.linspace(0.001, 0.999, 999)
+    high = 0.5 * length
+    away = 1.0001 * FAR
+    far = high - truncated_normal(u, high + away, 1.0, high)
+    near = high - (
+        high + away + ndtri_exp(np.logaddexp(log_ndtr(-away - length) + np.log1p(-u), log_ndtr(-away) + np.log(u)))
+    )
+    np.testing.assert_allclose(far, near, rtol=0, atol=1e-12 * away)
 
 
 def test_reflection_is_exact(draws):
