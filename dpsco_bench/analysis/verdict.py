@@ -65,7 +65,7 @@ class Verdict:
         By comparison of an ordering: the ratio of median risks, and its 95 % interval.
     id, part, calibration, profile, replicates, runtime_s, key, expected
         Identity and provenance, filled in by the caller with `dataclasses.replace`; `expected` is the verdict that
-        the specification's study found.
+        the claim's file names.
     """
 
     verdict: str

@@ -1,4 +1,4 @@
-"""What a claim's file may say under `expected`: the verdict that the specification's study found."""
+"""What a claim's file may say under `expected`: the verdict of the specification's study, or else the author's."""
 
 from __future__ import annotations
 

@@ -32,6 +32,7 @@ class NormPlusQuadratic(RegularisedLaw):
     source = "instance `norm_plus_quadratic` for Gopi, Lee, Liu, Shen, Tian 2022, Theorem 5"
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ})
     shares_records: ClassVar[bool] = True
+    algorithms: ClassVar[tuple[str, ...]] = ("gopi2022.exp_mech_sc",)
     default_dimension = 4
 
     def __init__(

@@ -48,6 +48,7 @@ class QuadraticBall(RegularisedLaw, CellFamily):
         }
     )
     has_loss_values: ClassVar[bool] = True
+    algorithms: ClassVar[tuple[str, ...]] = ("gopi2022.exp_mech_sc",)
     default_dimension = 4
 
     def __init__(

@@ -55,7 +55,7 @@ WIDTHS = {
     "Verdict, accounted": "short",
 }
 """Least widths of columns of prose, so that a narrow screen scrolls instead of breaking every word."""
-LEFT_OUT = ("Claim", "Kind", "Earlier study")
+LEFT_OUT = ("Claim", "Kind", "Expected")
 REBUILT_HEADING = ("Row",)
 
 

@@ -24,6 +24,8 @@ SPENT = "value_queries"
 COUNTED = ("_queries", "_per_call")
 """How names of quantities end that are counts."""
 DOUBTED = " (chains not certified)"
+UNSPLIT = "unsplit"
+"""Ending of the names of bounds before their terms are split, which stand beside the printed ones."""
 POINT = ("n", "d", "epsilon")
 """Settings that say where a cell lies, whichever of them is swept."""
 
@@ -45,7 +47,7 @@ class RebuiltRow:
     method : str
         Label of the method where the sweep has several; else empty.
     worst : mapping
-        Calibration -> largest risk over bound of all cells of the row's explicit bounds.
+        (Calibration, "" or `UNSPLIT`) -> largest risk over bound of all cells of the row's explicit bounds.
     spent : mapping or None
         The verdict row of the part that counts value queries, which is a column and no row.
     value : float or None
@@ -56,7 +58,7 @@ class RebuiltRow:
     sweep: Sweep
     common_n: float
     method: str = ""
-    worst: Mapping[str, float] = field(default_factory=dict)
+    worst: Mapping[tuple[str, str], float] = field(default_factory=dict)
     spent: Mapping[str, Any] | None = None
     value: float | None = None
 
@@ -283,32 +285,33 @@ def _methods(sweep: Sweep) -> list[str]:
     return labels if len(labels) > 1 else [""]
 
 
-def _worst_ratios(scores: Sequence[Score]) -> dict[str, float]:
-    """Largest ratio of each calibration's explicit bounds; chains that are not certified decide none."""
-    worst: dict[str, float] = {}
+def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], float]:
+    """Largest ratio of each calibration's explicit bounds, of certified chains, those named ``*_unsplit`` apart."""
+    worst: dict[tuple[str, str], float] = {}
     for score in scores:
         ratio = score.row.get("worst_ratio")
         if score.row["kind"] == "explicit" and is_number(ratio) and not uncertified(score.row):
-            calibration = score.row["calibration"]
-            worst[calibration] = max(float(ratio), worst.get(calibration, 0.0))
+            key = score.row["calibration"], UNSPLIT * str(score.part["bound"]).endswith(f"_{UNSPLIT}")
+            worst[key] = max(float(ratio), worst.get(key, 0.0))
     return worst
 
 
 def _worst_columns(rows: Sequence[RebuiltRow]) -> list[Column]:
     """Worst ratios, under the calibrations that have explicit bounds in the table."""
-    names = [name for name in ("paper", "accounted", "none") if any(name in row.worst for row in rows)]
+    keys = [(name, form) for name in ("paper", "accounted", "none") for form in ("", UNSPLIT)]
 
-    def of(name: str) -> Any:
-        return lambda row: row.worst.get(name)
+    def of(key: tuple[str, str]) -> Any:
+        return lambda row: row.worst.get(key)
 
     return [
         Column(
-            f"Worst risk / bound, {calibration_title(name)}",
-            lambda row, name=name: number(row.worst[name]) if name in row.worst else "",  # type: ignore[misc]
-            {f"worst_ratio_{name}": of(name)},
+            " ".join(filter(None, ("Worst risk /", form, "bound,", calibration_title(name)))),
+            lambda row, key=(name, form): number(row.worst[key]) if key in row.worst else "",  # type: ignore[misc]
+            {"_".join(filter(None, ("worst_ratio", form, name))): of((name, form))},
             True,
         )
-        for name in names
+        for name, form in keys
+        if any((name, form) in row.worst for row in rows)
     ]
 
 

@@ -271,7 +271,7 @@ PRIVACY = Column(
         "epsilon_real_kind": _worst("kind"),
     },
 )
-EXPECTED = Column("Earlier study", lambda score: score.row.get("expected") or NOTHING, _raw("expected"))
+EXPECTED = Column("Expected", lambda score: score.row.get("expected") or NOTHING, _raw("expected"))
 REASON = Column("Reason", lambda score: score.reason, _raw("reason"))
 REMARKS = Column(
     "Remarks",

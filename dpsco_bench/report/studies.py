@@ -21,6 +21,10 @@ from dpsco_bench.report.scores import SLOPE_KINDS, claim_scores
 from dpsco_bench.samplers.evidence import LARGEST_RHAT
 
 BLACK = "#1a1a1a"
+LABEL_HEIGHT = 0.16
+"""Of half the height of an axis."""
+LEFTMOST = 1.0015
+"""R-hat below which a label to the left would cross the axis."""
 SHIFTED = 0.03
 """Horizontal distance of two calibrations that would cover each other, in decades."""
 
@@ -162,6 +166,22 @@ def _slopes(results: ClaimResults) -> list[Panel]:
 _PAIR = Line("paper: blue circles; accounted: orange squares", FAINT)
 
 
+def _named_points(axes: Axes, points: Sequence[tuple[float, float, float]], reach: float) -> None:
+    """Points (R-hat, z, n) with n beside them: left of all but the last, and farther up where labels would meet."""
+    last = max(p[0] for p in points)
+    free = {-1: -reach, 1: -reach}
+    for rhat, z, n in sorted(points, key=lambda point: point[1]):
+        side = -1 if LEFTMOST < rhat < last else 1
+        at = max(z, free[side])
+        free[side] = at + LABEL_HEIGHT * reach
+        axes.plot(rhat, z, "o", color=COLOURS["paper"], markersize=4)
+        leader = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
+        axes.annotate(
+            f"n = {n:g}", (rhat, z), (7 * side, at), textcoords=("offset points", "data"), size=6.5, color=BLACK,
+            ha="right" if side < 0 else "left", va="center", arrowprops=leader if at > z else None,
+        )  # fmt: skip
+
+
 def _chains(results: ClaimResults) -> list[Panel]:
     """Distance of chains from quadrature in standard errors, beside R-hat."""
     points = []
@@ -184,12 +204,8 @@ def _chains(results: ClaimResults) -> list[Panel]:
     def draw(axes: Axes) -> None:
         axes.axhspan(-3.0, 3.0, color="#009E73", alpha=0.1, linewidth=0)
         axes.axvline(LARGEST_RHAT, color=FAINT, linewidth=0.8, linestyle=(0, (3.5, 2)))
-        for rhat, z, n in points:
-            axes.plot(rhat, z, "o", color=COLOURS["paper"], markersize=4)
-            axes.annotate(
-                f"n = {n:g}", (rhat, z), (6, 0), textcoords="offset points", size=6.5, color=BLACK, va="center"
-            )
         reach = max(4.0, 1.2 * max(abs(p[1]) for p in points))
+        _named_points(axes, points, reach)
         axes.set_ylim(-reach, reach)
         axes.set_xlim(0.9985, max(1.0125, 1.002 * max(p[0] for p in points)))
         axes.set_xlabel("R-hat (dashed: the gate)")

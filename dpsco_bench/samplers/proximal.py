@@ -64,9 +64,33 @@ class ProximalRate:
     divergence : float
         KL_0, > 0.
 
+    Notes
+    -----
+    Contraction, of a chain with an exact oracle, for a target pi that is alpha-strongly log-concave on a convex set,
+    alpha = k mu2. Let ``pi_t = pi * N(0, t I)``. It is ``alpha/(1 + alpha t)``-strongly log-concave, since
+    convolutions keep strong log-concavity, so it has the logarithmic Sobolev inequality of that constant
+    (Bakry-Emery). A step is the heat flow over a time eta, under which ``d/dt KL(rho_t || pi_t)`` is
+    ``-FI(rho_t || pi_t)/2 <= -alpha/(1 + alpha t) KL``, then the reversed flow, whose drift ``grad log pi_(eta-t)``
+    gives the same inequality at time eta - t. Each integrates to a factor ``1/(1 + alpha eta)``. At t = 0, where pi may
+    be truncated, lower semicontinuity passes to the limit. Equality holds for shifted Gaussians.
+
+    Clip, at any y. Both draws have density ``exp(-psi - ||. - y||^2/(2 eta))``, 1/eta-strongly log-concave, so that
+    ``D = k (f_j(Z) - f_j(X))`` is sub-Gaussian with variance proxy ``s^2 = 2 k^2 G2^2 eta = 1/(8 ln(2/delta_in))`` and
+    ``P(|D| > 1/2) <= delta_in``. A round takes ``A(A+1)/2`` of them, e on average. Where none is above 1/2, ``|rho - 1|
+    <= sum 2^-a <= 1`` and nothing is clipped. As ``E rho >= 1`` (Jensen), the law of the accepted point moves in total
+    variation by at most ``E|rho - clip(rho)| <= E[|rho - 1|; some |D| > 1/2] <= sqrt(E(rho - 1)^2 e delta_in)``, and
+    with ``E D^(2a) <= 2 a! (2 s^2)^a`` Minkowski gives ``E(rho - 1)^2 <= 2 (r/(1-r))^2 < 1/4``,
+    ``r = (4 ln(2/delta_in))^(-1/2)``, for delta_in <= 0.05.
+
+    Covered are thus the contraction, the clipped oracle (its bound is uniform in y, hence adds up over steps) and, by
+    Pinsker's inequality, the step from KL_T to total variation; not a Gaussian on the set that is itself inexact.
+    What tau costs of delta, ``(1 + e^eps) tau``, is shown in `privacy.accountants.total_variation`.
+    tests/samplers/test_proximal_rate.py checks contraction, clip and `distance` by quadrature.
+
     References
     ----------
-    Chapter gopi2022, section 2.6; rate after Chen, Chewi, Salim, Wibisono 2022.
+    Chapter gopi2022, section 2.6; the rate is that of Chen, Chewi, Salim, Wibisono 2022, "Improved analysis for a
+    proximal algorithm for sampling".
     """
 
     k: float

@@ -15,6 +15,7 @@ from dpsco_bench.execution.run import run_block
 from dpsco_bench.laws.axis import AxisLaw
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
+from dpsco_bench.problems.registry import get_problem
 
 SEED = 2022
 
@@ -64,6 +65,7 @@ def test_risks_of_exact_draws_are_those_of_the_quadrature(given, calibration):
     trace, calibrated = run(given, calibration)
     assert standardised(trace.risk[:, -1], expected(given, calibrated)) < 4
     assert np.all(trace.extras["value_queries"] == 0)
+    np.testing.assert_allclose(trace.extras["expected_gap"], expected(given, calibrated), rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +86,22 @@ def test_chains_arrive_at_the_quadrature(given):
     assert standardised(trace.risk[:, -1], mean) < 4
     assert standardised(trace.extras["chain_risk"], mean) < 5
     assert 0.99 < trace.extras["rhat"][0] < 1.3 and trace.extras["ess"][0] > 1000
+    np.testing.assert_allclose(trace.extras["expected_gap"], mean, rtol=1e-12)
+    assert abs(trace.extras["z_score"][0]) == pytest.approx(standardised(trace.extras["chain_risk"], mean))
+
+
+def test_no_expected_gap_is_kept_where_no_law_is_known():
+    """The closed form of a quadratic is that of its own curvature, without a regulariser."""
+    for given in (cell("gibbs", "vertex_linear_p1", sweeps=10), cell("hit_and_run", "quadratic_ball", n=30, sweeps=10)):
+        trace, _ = run(given, replicates=4)
+        assert "rhat" in trace.extras and not {"expected_gap", "z_score"} & set(trace.extras)
+    with pytest.raises(InputError, match="closed form"):
+        get_problem("quadratic_ball", 4).expected_gap("gopi2022.reg_exp_mech", {}, {"draw": 1.0})
+
+
+def test_the_expected_gap_of_a_population_is_averaged_over_the_data():
+    sampled, _ = run(cell("axis_exact", "bias_axis", problem_options={"signal": 2.0}), replicates=4)
+    assert len(set(sampled.extras["expected_gap"])) == 1 and "z_score" not in sampled.extras
 
 
 @pytest.mark.parametrize("sampler", ["reg_exp_mech", "hit_and_run"])

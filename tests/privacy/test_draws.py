@@ -92,6 +92,15 @@ def test_the_alternating_sampler_is_proven_with_the_steps_of_the_theorem():
         assert found.privacy_status == "target_law_only" and math.isnan(found.charge.epsilon)
 
 
+@pytest.mark.parametrize(("domain", "norm"), [("l2_ball", 2.0), ("lp_ball:4", 4.0)])
+def test_on_other_balls_than_the_cube_the_rejected_gaussian_proves_nothing(domain, norm):
+    """It gives up after some attempts, and the chance of that has no bound, however long the chains are."""
+    entry = get_algorithm("gopi2022.proximal_sampler")
+    constants = Constants(1.0, 0.0, diameter=2.0, norm=norm, domain=domain, losses="linear")
+    plan = entry.plan(constants, 1000, 4, PrivacySpec(1.0, 1e-6), "replace_one", sweeps=10**9)
+    assert plan.query("draw").sampler_status == "target_law_only" and plan.query("draw").tau == 0.0
+
+
 def test_the_printed_split_proves_no_epsilon():
     """E3: under the paper's calibration tau = delta/2, and no epsilon reaches delta."""
     _, found = calibrated("paper", 1.0, 1e-6, 1.0, id="gopi2022.proximal_sampler")

@@ -34,7 +34,8 @@ c, n, d, privacy, variant, schedule, theta_convention
 """
 _SWEEPS = """sweeps : int
     Length of each chain, of which the second half counts as evidence: rhat, ess and chain_risk are kept beside the
-    result. Nothing is proven about the distance from the target law.
+    result, and where quadrature knows the law expected_gap and z_score. Nothing is proven about the distance from the
+    target law.
 """
 
 

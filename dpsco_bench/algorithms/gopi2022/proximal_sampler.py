@@ -27,7 +27,6 @@ from dpsco_bench.privacy.accountants.total_variation import total_delta
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
-from dpsco_bench.problems.regularised_law import RegularisedLaw
 from dpsco_bench.problems.traits import Trait
 from dpsco_bench.samplers.keyed import KeyedDraws
 from dpsco_bench.samplers.proximal import LARGEST_CLIP, ProximalRate, ProximalSampler, ProximalSchedule, step_size
@@ -74,6 +73,16 @@ def plan(
     start : str
         ``law``: a draw of exp(-k mu r). ``corner``: a far corner of the domain, from which it is noted how many steps
         and queries the mean takes to settle; nothing is proven.
+
+    Notes
+    -----
+    The distance is that of `samplers.proximal.ProximalRate`, whose derivation is there, for data of the declared
+    domain and real arithmetic. It needs ``KL_0 <= k (max F - min F) <= k G D`` (a start from exp(-psi)), G as Lipschitz
+    constant in l_2 and r 1-strongly convex in l_2 (both true for p >= 2), a convex F, and Gaussians on the ball
+    that are exact: on the cube they are inverted; on other balls they are rejected with a limit of attempts, and the
+    chance to reach it has no bound here. So only the cube is ever proven, other balls are ``target_law_only``.
+    A round is accepted with probability ``1/2 - sqrt(e delta_in)/4`` at least, so that the oracle gives up after 512
+    rounds, without an output, with a chance below 0.6^512.
     """
     s = checked_setting(c, n, d, privacy, variant, SOURCE)
     sampler_status("proximal_sampler", s)  # refuses what it does not sample
@@ -87,7 +96,8 @@ def plan(
     if not 0.0 < inner <= LARGEST_CLIP:
         raise InputError("delta_in", inner, f"in (0, {LARGEST_CLIP}], where the clip's error is bounded", SOURCE)
     distance = chains.distance(ProximalSchedule(steps, inner))
-    proven = start == "law" and distance <= tau * (1.0 + 1e-12)
+    exact_oracle = math.isinf(c.norm)  # elsewhere the Gaussian is rejected, and may be capped
+    proven = exact_oracle and start == "law" and distance <= tau * (1.0 + 1e-12)
     query = s.query(temperature, "proven_tv" if proven else "target_law_only", tau)
     options = {"sweeps": steps, "delta_in": inner, "corner": start == "corner"}
     warnings: tuple[str, ...] = ()
@@ -129,9 +139,7 @@ def proximal_sampler(
     per_call = sampler.queries / sampler.calls
     target.objective.note("queries_per_call", per_call)
     if corner:
-        problem = target.objective.problem
-        settled = problem.mean_excess(k, mu) if isinstance(problem, RegularisedLaw) else None
-        steps = watch.trace.relaxation(settled)
+        steps = watch.trace.relaxation(target.mean_excess(k, mu))
         target.objective.note("relaxation_steps", steps)
         target.objective.note("relaxation_queries", steps * per_call.mean())
     watch.note_evidence()

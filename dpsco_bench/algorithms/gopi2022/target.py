@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from dpsco_bench.backend.namespace import to_numpy
-from dpsco_bench.errors import Refusal
+from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.ball import Ball, LpBall
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm, square_gradient
 from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.regularised_law import RegularisedLaw
 
 Array = Any
 
@@ -46,10 +48,39 @@ class Target:
     # --- what the private query asks for ---------------------------------------------------------------------
 
     def draw(self, k: float, mu: float, draws: Any) -> Array:
-        """One point per row; notes what the sampler spent."""
+        """One point per row; notes what the sampler spent, and what quadrature says of the risk."""
         points = self._sampler(self, k, mu, draws)
         self.objective.note("value_queries", self.queries)
+        self._compare(self.mean_excess(k, mu))
         return self._given(points)
+
+    def mean_excess(self, k: float, mu: float) -> float | None:
+        """Mean excess risk under the law of the draw, where the problem knows it for its own data; for a measurement.
+
+        A population's risk is averaged over the data.
+        """
+        problem = self.objective.problem
+        law = "gopi2022.exp_mech_sc" if self.regulariser is None else "gopi2022.reg_exp_mech"
+        if not isinstance(problem, RegularisedLaw) or law not in problem.algorithms:
+            return None
+        if np.size(getattr(problem, "strengths", 0.0)) > 1:  # the law of the first signal alone
+            return None
+        try:
+            return problem.mean_excess(k, mu)
+        except InputError:  # outside the range of a closed form
+            return None
+
+    def _compare(self, expected: float | None) -> None:
+        """Note the expected gap; of chains also how many standard errors their mean lies above it."""
+        if expected is None:
+            return
+        objective = self.objective
+        objective.note("expected_gap", expected)
+        one_sample = objective.problem.population and not objective.problem.draws_per_replicate
+        if "chain_risk" in objective.notes and self.rows > 1 and not one_sample:
+            risks = objective.notes["chain_risk"]
+            error = float(risks.std(ddof=1)) / math.sqrt(self.rows)
+            objective.note("z_score", (float(risks.mean()) - expected) / error if error > 0 else math.nan)
 
     def minimiser(self, mu: float) -> Array:
         """The limit of an infinite temperature parameter: ``argmin F_D + mu r`` over the domain, in closed form.
