@@ -28,7 +28,7 @@ from dpsco_bench.execution.progress import JobLog
 from dpsco_bench.execution.results import read_metadata, write_table
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, restore, write_text_atomic
 
-SHARED_SECONDS = 5.0
+SHARED_SECONDS = 10.0
 """How long a process goes on with other jobs: start-up costs more than most short jobs."""
 
 

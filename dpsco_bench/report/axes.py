@@ -95,7 +95,7 @@ def log_y(axes: Axes, values: Iterable[float], label: str, room: float = 0.08) -
     subs = (1.0,) if decades > 2.2 else (1.0, 2.0, 5.0) if decades > 0.7 else (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
     axes.yaxis.set_major_locator(LogLocator(subs=subs, numticks=8 if len(subs) == 1 else 20))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: decade_text(value)))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_minor_locator(NullLocator())  # dozens of artists an axis, for marks that nobody reads
     axes.set_ylabel(label)
 
 

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.report.axes import decade_text, log_y
@@ -228,7 +228,7 @@ def _finish(
     axes.set_xlim(min(x) / 1.2, max(x) * 1.3)
     axes.xaxis.set_major_locator(LogLocator(numticks=8))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: decade_text(value)))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("running time of the algorithm (s)" if timed else "gradient evaluations / n")
     axes.tick_params(labelleft=first)
     name = f"{symbols(row.cells[0].entry['parameter'])} = {plain(value)}"
