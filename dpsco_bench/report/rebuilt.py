@@ -221,8 +221,8 @@ _NOTE = (
     "Risks with their standard errors and gradient evaluations stand at the size nearest to the common one of the "
     "table, or of the row. Evaluations beside a risk are those that its runs counted; rows of the entry “gradients” "
     "have the planned ones. Slopes with 95 % intervals are in the named parameter over the whole sweep. The privacy "
-    "of the paper's noise is the worst of the row's own sweep; rows without such a noise have none. Not certified: drawn "
-    "by Markov chains that have not settled, or whose code no known law has checked."
+    "of the paper's noise is the worst of the row's own sweep; rows without such a noise have none. Not certified: "
+    "drawn by Markov chains that have not settled, or whose code no known law has checked."
 )
 SCHEDULE = Column("Schedule", lambda r: r.schedule, {"schedule": lambda r: r.schedule})
 
