@@ -18,7 +18,7 @@ from dpsco_bench.execution.request import plan_cell
 from dpsco_bench.execution.rounds import NO_ROUNDS
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.problems.registry import problem_class
+from dpsco_bench.problems.registry import get_problem, problem_class
 
 CALIBRATION, SILENT = "accounted", "none"
 REFERENCE = "without_privacy"
@@ -57,6 +57,7 @@ def board_plan(board: Board, profile: str, settings: Mapping[str, Any]) -> dict[
     for instance in board.instances:
         if instance.lower_bound:
             get_bound(instance.lower_bound)
+        _check_instance(board, instance, profile, settings)
         for entrant in instance.entrants:
             _check_entrant(entrant, f"{board.id}, instance {instance.id}, {entrant.name}")
         for calibration, cell in board_cells(board, instance, profile):
@@ -90,6 +91,21 @@ def board_cells(board: Board, instance: Instance, profile: str) -> Iterator[tupl
                 yield CALIBRATION, {**place, **_method(instance, name, search), "options": options}
         if instance.without_privacy:
             yield SILENT, {**place, **_method(instance, REFERENCE, instance.without_privacy)}
+
+
+def _check_instance(board: Board, instance: Instance, profile: str, settings: Mapping[str, Any]) -> None:
+    """What a problem does not have stops the board."""
+    cls = problem_class(instance.problem)
+    if cls.needs_data_root and cls.unavailable(Path(settings["data_root"])):
+        return
+    place = {"root": settings["data_root"]} if cls.needs_data_root else {}
+    for d in {point.get("d") for point in board.points(instance, profile)}:
+        try:
+            get_problem(instance.problem, d, **instance.problem_options, **place)
+        except InputError as error:
+            raise InputError(
+                f"{board.id}, instance {instance.id}: {error.key}", error.value, error.allowed, error.source
+            ) from error
 
 
 def _check_entrant(entrant: Entrant | Search, where: str) -> None:

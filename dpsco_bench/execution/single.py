@@ -20,10 +20,12 @@ from dpsco_bench.execution.request import check_cell, plan_cell
 from dpsco_bench.execution.results import FINAL, read_extras
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.registry import get_problem, problem_class
-from dpsco_bench.samplers.evidence import unsettled
+from dpsco_bench.samplers.evidence import NOT_CERTIFIED, unsettled
 
 DTYPES = ("float64", "float32")
 DEFAULT_RECORDS = 4096
+LARGEST_Z = 4.0
+"""Standard errors that chains may be away from a known law."""
 _KEPT = (
     *("algorithm", "variant", "problem", "n", "d", "calibration", "epsilon_claimed", "delta", "epsilon_real"),
     *("epsilon_real_kind", "privacy_status", "accountant", "planned_evaluations", "delta_large", "warnings"),
@@ -152,7 +154,8 @@ def summarise(job: Mapping[str, Any], table: pa.Table) -> dict[str, Any]:
     risk, sets = final["risk"].to_numpy(), final["data_set"].to_numpy()
     means = np.array([risk[sets == number].mean() for number in np.unique(sets)])
     row = final.slice(0, 1).to_pylist()[0]
-    said = (row["warnings"], _chains(read_extras(final)))
+    chains = "" if row["sampler_status"] == "proven_tv" else _chains(read_extras(final))
+    said = (row["warnings"], chains)
     return {
         **{key: row[key] for key in _KEPT},
         "warnings": "; ".join(text for text in said if text),
@@ -172,4 +175,10 @@ def _chains(extras: Mapping[str, np.ndarray]) -> str:
     if "chain_risk" not in extras:
         return ""
     rhat, ess = extras.get("rhat"), extras.get("ess")  # constant chains have none
-    return unsettled(np.inf if rhat is None else float(rhat.max()), 0.0 if ess is None else float(ess.min()))
+    reason = unsettled(np.inf if rhat is None else float(rhat.max()), 0.0 if ess is None else float(ess.min()))
+    if reason or "z_score" not in extras:
+        return (
+            reason or f"{NOT_CERTIFIED}: they have settled, but the law of this instance is not known to compare with"
+        )
+    z = float(np.abs(extras["z_score"]).max())
+    return "" if z <= LARGEST_Z else f"{NOT_CERTIFIED}: {z:.2g} standard errors from the known law"

@@ -183,6 +183,14 @@ UNKNOWN = [
         {"instances": [{**RIDGE, "without_privacy": {"algorithm": "bassily2021.gg_lmo", "options": {"x": 1}}}]},
         "instance ridge, gg_lmo: option = 'x'",
     ),
+    (
+        {"instances": [{**RIDGE, "problem_options": {"pp": 1}}]},
+        "instance ridge: option of problem ridge_logistic = 'pp': must be one of",
+    ),
+    (
+        {"instances": [{**RIDGE, "problem_options": {"constants": {"gradient_rnge": 4.0}}}]},
+        "instance ridge: problem constant = 'gradient_rnge'",
+    ),
 ]
 
 

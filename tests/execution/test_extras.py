@@ -13,6 +13,7 @@ from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.results import FINAL, build_block, join_blocks, read_extras, read_table, write_table
 from dpsco_bench.execution.rounds import RoundObserver, get_round_observer
+from dpsco_bench.execution.single import single_job, summarise
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.plan import GaussianQuery, Plan
 from dpsco_bench.problems.base import Data
@@ -137,3 +138,26 @@ def test_unknown_observers_are_named():
     assert get_round_observer("") is None and get_round_observer("none") is None
     with pytest.raises(InputError, match="rounds = 'sum': must be one of none"):
         get_round_observer("sum")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "problem", "options", "said"),
+    [
+        ("gibbs", {"name": "axis_linear"}, {"sweeps": 1500}, ""),
+        ("gibbs", {"name": "axis_linear"}, {"sweeps": 20}, "chains not certified: R-hat up to"),
+        ("gibbs", {"name": "vertex_linear_p1"}, {"sweeps": 3000}, "is not known to compare with"),
+    ],
+)
+def test_a_run_of_chains_says_whether_they_are_certified(algorithm, problem, options, said):
+    config = {
+        "algorithm": {"id": f"gopi2022.{algorithm}", "variant": None, "options": options},
+        "problem": {"options": {}, **problem},
+        "calibration": {"name": "accounted"},
+        "backend": {"name": "numpy", "dtype": "float64"},
+        "data": {"root": "absent"},
+        **{"n": 20, "d": 3, "epsilon": 1.0, "delta": 1e-6, "replicates": 32, "data_sets": 1, "seed": 1},
+        **{"record": None, "plugins": []},
+    }
+    job = single_job(config)
+    warnings = summarise(job, execute(job, calibrate_job(job)))["warnings"]
+    assert said in warnings and ("not certified" in warnings) == bool(said)

@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.analysis.standings import TRIVIAL
+from dpsco_bench.claims.board import load_board
 from dpsco_bench.report.board import board_tables, competing, data_note, nowhere_run, wins
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import BoardResults
+from dpsco_bench.report.numbers import plain
 from dpsco_bench.report.phases import (
     WORDS,
     board_figure,
@@ -187,3 +189,12 @@ def test_what_ran_nowhere_is_named_with_its_diagram(board):
     board.__dict__["rows"] = rows
     ((_, panel),) = phase_panels(board)
     assert panel.lines[-1].text == uncompared_text(rows)
+
+
+def test_the_gallery_shows_the_grid_of_the_board_that_ships():
+    """Texts of figures are outlines; each stands in a comment."""
+    figure = Path("figures/gallery/leaderboard.common.svg").read_text(encoding="utf-8")
+    board = load_board("leaderboard.common")
+    values = {point["n"] for instance in board.instances for point in board.points(instance, "ci")}
+    assert all(f"<!-- {plain(n)} -->" in figure for n in values)
+    assert all(f"<!-- {instance.title.partition(',')[0]}" in figure for instance in board.instances)

@@ -157,7 +157,7 @@ def sampler_status(sampler: str, s: Setting, regularised: bool = True) -> str:
     }
     if fits.get(sampler, False):
         return "target_law_only"
-    raise Refusal(f"{sampler} for {losses} losses on {domain}", "the chapter gives no such sampler", s.source)
+    raise Refusal(f"{sampler} for {losses} losses on {domain}", "no such sampler is known here", s.source)
 
 
 def exact_sampler(s: Setting, regularised: bool = True) -> str:

@@ -185,13 +185,19 @@ BOUNDS = (
         "2 G D sqrt(d Lam)/(n eps sqrt(p-1)) + 2 G D/sqrt(n (p-1))",
         lambda c: _cor2(c) * (_draw(c) + _sampling(c)),
     ),
-    Bound("gopi2022.cor3_erm", "6 G D sqrt(ln d) sqrt(d Lam)/(n eps)", lambda c: _cor3(c) * _draw(c)),
+    Bound(
+        "gopi2022.cor3_erm", "6 G D sqrt(ln d) sqrt(d Lam)/(n eps), of matrices ln d2", lambda c: _cor3(c) * _draw(c)
+    ),
     Bound(
         "gopi2022.cor3_sco",
         "6 G D sqrt(ln d) (sqrt(d Lam)/(n eps) + 1/sqrt n)",
         lambda c: _cor3(c) * (_draw(c) + _sampling(c)),
     ),
-    Bound("gopi2022.cor4_erm", "2 G D d^(1-1/p) sqrt(Lam)/(n eps)", lambda c: _cor4(c) * _draw(c)),
+    Bound(
+        "gopi2022.cor4_erm",
+        "2 G D d^(1-1/p) sqrt(Lam)/(n eps), of matrices d2^(1/2-1/p) sqrt(d)",
+        lambda c: _cor4(c) * _draw(c),
+    ),
     Bound(
         "gopi2022.cor4_sco",
         "2 G D (d^(1-1/p) sqrt(Lam)/(n eps) + d^(1/2-1/p)/sqrt n)",
