@@ -8,14 +8,13 @@ from typing import Any
 
 Row = Mapping[str, Any]
 PLACE = ("n", "d", "epsilon")
-FIRST = 3
-"""A method among the first three of a tie at a neighbouring point may well be the first at this one."""
 
 
 def contenders(row: Row, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Methods left out at a point as too long, which were first or among the first three of a tie where they last ran.
+    """Methods left out at a point as too long that might be the best: tied, or not far behind, where they last ran.
 
     A limit of time that removes the best method makes the next one look like the winner; the point is undecided then.
+    Rates differ by a power of n or so: what is behind by less than the factor by which n grows can catch up.
 
     Parameters
     ----------
@@ -41,7 +40,9 @@ def _contenders(row: Row, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
             continue
         near = min(ran, key=lambda other: _remoteness(row, other))
         place = 1 + _ranked(near).index(item["method"])
-        if place <= FIRST and item["method"] in near["tied"]:
+        risks = {method["method"]: method["risk"] for method in near["methods"]}
+        behind = risks[item["method"]] > max(1.0, row["n"] / near["n"]) * risks[_ranked(near)[0]]
+        if not behind or item["method"] in near["tied"]:
             yield {"method": item["method"], "place": place, **{key: near[key] for key in PLACE}}
 
 

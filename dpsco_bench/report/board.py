@@ -28,14 +28,14 @@ POINTS_NOTE = (
     "than ε is spent: the real ε is in the table of all methods. Margin: how much lower the winner’s mean risk is than"
     " the runner-up’s, with the 95 % interval of a paired bootstrap, which ends at 1 since no risk is negative. Tied "
     "with the winner is every method, the runner-up or another, over which this interval contains 0. Undecided: a "
-    "method that was the first, or among the first three of a tie, at the nearest point where it ran is left out as "
-    "too long, so that the least risk of those that ran decides nothing. A method that is too long at every point of "
-    "an instance is named with its diagram: nothing is known of it there. Competing: methods of proven privacy that "
-    "ran, each of which is also held against the starting point. Public grid search: the best of several settings, "
-    "chosen on half of the replicates and measured on the other half; the choice is not paid for, so that this column "
-    "is not private, and the settings were widened after a look at these instances. Lower bounds are orders without "
-    "known constants, for the worst case of a class of losses: an instance can lie below them. Where an order exceeds "
-    "the risk of the trivial solution, which looks at no data, it is cut at that risk."
+    "method is left out as too long that was tied at the nearest point where it ran, or behind there by less than the "
+    "factor by which n has grown since, so that the least risk of those that ran decides nothing. A method that is too"
+    " long at every point of an instance is named with its diagram: nothing is known of it there. Competing: methods "
+    "of proven privacy that ran, each of which is also held against the starting point. Public grid search: the best "
+    "of several settings, chosen on half of the replicates and measured on the other half; the choice is not paid for,"
+    " so that this column is not private, and the settings were widened after a look at these instances. Lower bounds "
+    "are orders without known constants, for the worst case of a class of losses: an instance can lie below them. "
+    "Where an order exceeds the risk of the trivial solution, which looks at no data, it is cut at that risk."
 )
 
 

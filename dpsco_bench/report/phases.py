@@ -35,7 +35,7 @@ DARK = 0.45
 """Luminance below which the text of a tile is white."""
 WORDS = (
     "colour: the winner's paper, paler where its margin over the runner-up is smaller; hatched: a tie; white, "
-    "crossed: undecided, a contender (a method that was first or nearly so where it last ran) was too long here"
+    "crossed: undecided, a contender (a method that was tied or not far behind where it last ran) was too long here"
 )
 CROSSES, STRIPES = ("xx", "#dcdcdc"), ("////", "#ffffff")
 """Hatches of undecided tiles and of ties, with their colours, on which texts stand; dots would make a page large."""
