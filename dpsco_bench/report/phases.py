@@ -151,11 +151,12 @@ def _paper(row: Row) -> str:
 
 
 def tile_text(row: Row) -> str:
-    """The winner and its margin in per cent; of a tie how many cannot be told apart from it; undecided, no winner."""
+    """The winner and its margin in per cent; of a tie how many cannot be told apart from it; else the candidates."""
     if row["runner_up"] is None:
         return "no method\nrun here"
     if row["contenders"]:
-        return f"undecided:\n{_broken(row['contenders'][0]['method'])}\nleft out"
+        least = "the start" if row["winner"] == TRIVIAL else row["winner"]
+        return f"{_broken(least)}\n{_broken('or_' + row['contenders'][0]['method'])}?"
     name = "nothing beats\nthe start" if row["winner"] == TRIVIAL else _broken(row["winner"])
     if any(method["at_start"] for method in row["methods"] if method["method"] == row["winner"]):
         name += "\n≈ the start"

@@ -145,7 +145,7 @@ def test_an_undecided_point_has_no_winner_no_margin_and_counts_for_nobody(board)
 
 
 def test_an_undecided_tile_is_crossed_and_explained(board):
-    assert tile_text(UNDECIDED) == "undecided:\napp objp\nleft out"
+    assert tile_text(UNDECIDED) == "dp gd\nor app objp?"
     assert sum(tile_colour(UNDECIDED)) > sum(tile_colour(ROWS[0])), "no margin is shown"
     board.__dict__["rows"] = [ROWS[0], UNDECIDED]
     with style(**{"svg.fonttype": "none"}):
