@@ -90,7 +90,7 @@ BAD = [
     ("run n=${nothing}", "n=${nothing}", "nothing"),
     ("run n=8,16", "n = '8,16'", "-m"),
     ("run algorithm=paper/none", "algorithm = 'paper/none'", "wang2017.dp_svrg"),
-    ("run problem=nothing", "problem = 'nothing'", "such as"),
+    ("run problem=nothing", "problem = 'nothing'", "must be"),
     ("run calibration=exact", "calibration = 'exact'", "accounted"),
     ("run backend=tpu", "backend = 'tpu'", "numpy"),
     ("run backend.dtype=float16", "backend.dtype = 'float16'", "float32"),
