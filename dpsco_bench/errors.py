@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import operator
+from collections.abc import Iterable
 from typing import Any
+
+NEAREST = 3
 
 
 class DpscoError(ValueError):
@@ -51,8 +55,32 @@ class Refusal(DpscoError):
         self.what, self.reason, self.source = what, reason, source
 
 
+def nearest(name: object, known: Iterable[str], listing: str = "") -> str:
+    """What is allowed in place of a name that nothing has: the nearest ones that exist, or all if they are few.
+
+    Parameters
+    ----------
+    name : object
+        As the user wrote it.
+    known : iterable of str
+        The names that exist.
+    listing : str
+        The command that lists all of them, where there is one.
+    """
+    names = list(dict.fromkeys(known))
+    if len(names) <= 2 * NEAREST:
+        return "one of " + (", ".join(names) or "none: there is nothing of the kind here")
+    ranked = difflib.get_close_matches(str(name), names, NEAREST, cutoff=0.0)
+    return f"one of {len(names)}, the nearest {', '.join(ranked)}" + (f" (all: `{listing}`)" if listing else "")
+
+
+def integral(value: Any) -> Any:
+    """A float without a fraction as an int, so that ``1e4`` counts; anything else as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def checked_count(key: str, value: Any) -> int:
-    """Return ``value`` as an int if it is an integer >= 1 (NumPy's included, booleans not).
+    """Return ``value`` as an int if it is an integer >= 1 (NumPy's and ``1e4`` included, booleans not).
 
     Raises
     ------
@@ -60,7 +88,7 @@ def checked_count(key: str, value: Any) -> int:
         Otherwise, under the name ``key``.
     """
     try:
-        count = 0 if isinstance(value, bool) else operator.index(value)
+        count = 0 if isinstance(value, bool) else operator.index(integral(value))
     except TypeError:
         count = 0
     if count < 1:

@@ -139,7 +139,7 @@ WRONG = [
         {"methods": [{"algorithm": "wang2017.dp_gd", "profiles": ["quick"]}]},
         "profiles = \\['quick'\\]: must be some of smoke",
     ),
-    ({"speed": 3}, "key = 'speed': must be one of id, title"),
+    ({"speed": 3}, "key = 'speed': must be one of 10, the nearest most_seconds, "),
     ({"delta": "small"}, "delta = 'small': must be a number"),
     ({"grids": {"quick": [{"n": [1], "epsilon": [1]}]}}, "grid of quick = 'quick': must be one of smoke, ci, full"),
     ({"grids": {"smoke": [{"n": [2, 1], "epsilon": [1]}]}}, "n = \\[2, 1\\]: must be increasing numbers > 0"),
