@@ -30,7 +30,7 @@ LAYERS = (
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 CORE = LEVEL["execution"]
 CORE_MAY_IMPORT = {"numpy", "scipy", "pyarrow", "numba", "cupy"} | set(sys.stdlib_module_names)
-HEAVY = ("hydra", "omegaconf", "snakemake", "dp_accounting", "pandas", "matplotlib", "jinja2", "numba", "cupy")
+HEAVY = ("hydra", "omegaconf", "snakemake", "dp_accounting", "matplotlib", "jinja2", "numba", "cupy")
 
 
 def module_names():
