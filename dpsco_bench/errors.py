@@ -7,7 +7,7 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
-NEAREST = 3
+NEAREST, FEW = 3, 12
 
 
 class DpscoError(ValueError):
@@ -55,8 +55,8 @@ class Refusal(DpscoError):
         self.what, self.reason, self.source = what, reason, source
 
 
-def nearest(name: object, known: Iterable[str], listing: str = "") -> str:
-    """What is allowed in place of a name that nothing has: the nearest ones that exist, or all if they are few.
+def nearest(name: object, known: Iterable[str], listing: str = "", what: str = "one") -> str:
+    """What is allowed in place of an unknown name: all that is known where it is little, else the nearest.
 
     Parameters
     ----------
@@ -65,13 +65,15 @@ def nearest(name: object, known: Iterable[str], listing: str = "") -> str:
     known : iterable of str
         The names that exist.
     listing : str
-        The command that lists all of them, where there is one.
+        The command that shows all of them, where there is one.
+    what : str
+        What the names are names of.
     """
     names = list(dict.fromkeys(known))
-    if len(names) <= 2 * NEAREST:
-        return "one of " + (", ".join(names) or "none: there is nothing of the kind here")
-    ranked = difflib.get_close_matches(str(name), names, NEAREST, cutoff=0.0)
-    return f"one of {len(names)}, the nearest {', '.join(ranked)}" + (f" (all: `{listing}`)" if listing else "")
+    if len(names) <= FEW:
+        return f"one of {', '.join(names)}" if names else "left out: there is none"
+    close = difflib.get_close_matches(str(name), names, NEAREST, 0.0)
+    return f"a known {what}, such as {', '.join(close)}" + (f" (`{listing}` shows all)" if listing else "")
 
 
 def integral(value: Any) -> Any:

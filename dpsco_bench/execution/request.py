@@ -62,8 +62,9 @@ def known_keys(algorithm: Algorithm, problem: type[Problem]) -> list[str]:
 
 def unknown_key(key: str, value: object, known: Iterable[str], algorithm: str, problem: str) -> InputError:
     """The error for a key that nothing takes, with the nearest known ones."""
-    close = nearest(key.rpartition(".")[2], known, f"dpsco show {algorithm}` and `dpsco show {problem}")
-    return InputError(key, value, f"a known key, {close}", f"{algorithm} on {problem}")
+    listing = f"dpsco show {algorithm}` and `dpsco show {problem}"
+    allowed = nearest(key.rpartition(".")[2], known, listing, "key")
+    return InputError(key, value, allowed, f"{algorithm} on {problem}")
 
 
 def make_cell(algorithm: str, problem: str, keys: Mapping[str, Any]) -> Cell:

@@ -139,7 +139,7 @@ WRONG = [
         {"methods": [{"algorithm": "wang2017.dp_gd", "profiles": ["quick"]}]},
         "profiles = \\['quick'\\]: must be some of smoke",
     ),
-    ({"speed": 3}, "key = 'speed': must be one of 10, the nearest most_seconds, "),
+    ({"speed": 3}, "key = 'speed': must be one of id, title"),
     ({"delta": "small"}, "delta = 'small': must be a number"),
     ({"grids": {"quick": [{"n": [1], "epsilon": [1]}]}}, "grid of quick = 'quick': must be one of smoke, ci, full"),
     ({"grids": {"smoke": [{"n": [2, 1], "epsilon": [1]}]}}, "n = \\[2, 1\\]: must be increasing numbers > 0"),
@@ -165,7 +165,7 @@ def test_mistakes_are_named_in_one_line(changes, message):
 RIDGE = BOARD["instances"][0]
 SEARCH = {"algorithm": "wang2017.dp_gd", "grid": {"steps": [2]}}
 UNKNOWN = [
-    ({"methods": ["wang2017.dp_dg"]}, "'wang2017.dp_dg': must be one of "),
+    ({"methods": ["wang2017.dp_dg"]}, "'wang2017.dp_dg': must be a known one, such as "),
     (
         {"methods": [{"algorithm": "wang2017.dp_gd", "options": {"stepz": 3}}]},
         "method dp_gd: option = 'stepz': must be one of steps",
