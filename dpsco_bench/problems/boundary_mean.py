@@ -8,11 +8,11 @@ import numpy as np
 
 from dpsco_bench.problems.mean_loss import MeanOracle
 from dpsco_bench.problems.registry import problem
-from dpsco_bench.problems.unit_set import OnUnitSet, sparse_vertex
+from dpsco_bench.problems.unit_set import sparse_vertex
 
 
 @problem
-class BoundaryMean(OnUnitSet, MeanOracle):
+class BoundaryMean(MeanOracle):
     """``F(x) = ||x - u||^2/2`` over a unit set with u its sparse vertex."""
 
     name = "boundary_mean"

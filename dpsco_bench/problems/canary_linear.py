@@ -29,7 +29,7 @@ class CanaryLinear(GeneralisedLinear):
     source = "this package's worst case for privacy audits on l_p balls (bassily2021, erratum E1)"
     default_dimension = 10
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
-    p: float | str = option(2.0, "norm of the ball", within="[1, inf]")
+    p: float = option(2.0, "norm of the ball", within="[1, inf]")
 
     @property
     def own_constants(self) -> Constants:

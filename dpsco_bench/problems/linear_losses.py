@@ -28,7 +28,7 @@ class LinearLosses(Signalled, CellFamily):
     draws_per_replicate: ClassVar[bool] = True
     population: ClassVar[bool] = True
     reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
-    p: float | str = option(2.0, "norm of the ball", within="[1, inf]")
+    p: float = option(2.0, "norm of the ball", within="[1, inf]")
     declared_smoothness: float = option(1.0, "the declared L1; the true one is 0", within="[0, inf)")
 
     @property

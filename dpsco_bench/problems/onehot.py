@@ -24,7 +24,7 @@ class Onehot(LinearLosses):
     summary = "linear losses with one-entry records on the unit l_p ball, p >= 2; population risk"
     source = "instance `onehot` for Bassily, Guzman, Nandi 2021, Proposition 13"
     default_dimension = 8
-    p: float | str = option("inf", within="[2, inf]")
+    p: float = option("inf", within="[2, inf]")
     unit_name: str = option(
         "both",
         "of the signal: both terms, or the first alone, for runs without noise",

@@ -11,9 +11,9 @@ from typing import Any, get_args
 
 import numpy as np
 
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, integral
 
-WORDS = {int: "an integer", float: "a number", str: "text", bool: "true or false"}
+WORDS = {int: "an integer", float: "a number", str: "text", bool: "true or false", type(None): "null"}
 REAL, WHOLE = (int, float, np.integer, np.floating), (int, np.integer)
 
 
@@ -93,23 +93,23 @@ class Option:
         try:
             self.kind = eval(kind, vars(sys.modules[owner.__module__])) if isinstance(kind, str) else kind
             self.kinds = get_args(self.kind) or (self.kind,)
-            numeric = not {*self.kinds} & {str, bool} and "(-inf, inf)"
-            self.interval = Interval.parse(self.within or numeric) if self.within or numeric else None
+            within = self.within or "(-inf, inf)" * {*self.kinds}.isdisjoint({str, bool})
+            self.interval = Interval.parse(within) if within else None
         except (NameError, ValueError) as error:
             raise InputError(where, str(error), 'a known type and a range such as "(0, 1]"') from None
-        if not {*self.kinds} <= {*WORDS, type(None)}:
+        if not {*self.kinds} <= {*WORDS}:
             raise InputError(f"type of {where}", self.kind, "int, float, str, bool or one of these | None")
         checked = self.checked(self.default)
         self.default = self.default if isinstance(self.default, str) else checked
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words (and null, where the type has it)."""
+        """What is allowed, in words."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
         if self.interval:
             return self.interval.words(whole=float not in self.kinds)
-        return " or ".join(WORDS[kind] for kind in self.kinds if kind in WORDS)
+        return " or ".join(WORDS[kind] for kind in self.kinds)
 
     def checked(self, value: Any) -> Any:
         """Return the value, numbers as int or float, paths as they are.
@@ -126,11 +126,12 @@ class Option:
         elif self.interval:
             kind = float if float in self.kinds else int
             number = math.inf if isinstance(value, str) and value == "inf" else value
+            number = number if kind is float else integral(number)
             valid = isinstance(number, REAL if kind is float else WHOLE) and not isinstance(number, bool)
             valid = valid and number in self.interval
             value = kind(number) if valid else value
         else:
-            wider = (int,) * (float in self.kinds) + (os.PathLike,) * (str in self.kinds)
+            wider = REAL * (float in self.kinds) + (os.PathLike,) * (str in self.kinds)
             valid = isinstance(value, (*self.kinds, *wider))
         if not valid:
             raise InputError(self.key, value, self.allowed, self.source)

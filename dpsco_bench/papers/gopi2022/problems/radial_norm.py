@@ -30,7 +30,7 @@ class RadialNorm(RegularisedLaw):
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ})
     shares_records: ClassVar[bool] = True
     default_dimension = 4
-    p: float | str = option(1.5, "norm of the loss and of the ball", within="[1, inf]")
+    p: float = option(1.5, "norm of the loss and of the ball", within="[1, inf]")
 
     @property
     def own_constants(self) -> Constants:

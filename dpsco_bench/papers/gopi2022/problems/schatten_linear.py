@@ -23,7 +23,7 @@ class SchattenLinear(SharedLinear):
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
     default_dimension = 12
     algorithms: ClassVar[tuple[str, ...]] = ()
-    p: float | str = option(1.0, "norm of the ball", within="[1, inf]")
+    p: float = option(1.0, "norm of the ball", within="[1, inf]")
     columns: int = option(3, "d2 of the matrices, a divisor of d, at most as many as rows", within="[1, inf)")
 
     def prepare(self) -> None:

@@ -50,7 +50,7 @@ class CoordPseudoHuber(SignalFamily):
     population: ClassVar[bool] = True
     default_dimension: ClassVar[int] = 4
     reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
-    p: float | str = option(2.0, "norm of the constants", within="[2, inf]", source="Su, Zhao, Wang 2023, Theorem 15")
+    p: float = option(2.0, "norm of the constants", within="[2, inf]", source="Su, Zhao, Wang 2023, Theorem 15")
     regime: str = option(
         "sampling",
         "sampling: B = 1, rho = signal/sqrt n; privacy: B = 1/sqrt d, rho = signal/n; rho is at most 1",

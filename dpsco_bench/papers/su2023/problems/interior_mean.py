@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dpsco_bench.problems.mean_loss import MeanOracle
 from dpsco_bench.problems.registry import problem
-from dpsco_bench.problems.unit_set import OnUnitSet
 
 
 @problem
-class InteriorMean(OnUnitSet, MeanOracle):
+class InteriorMean(MeanOracle):
     """``F(x) = ||x||^2/2`` over a unit set."""
 
     name = "interior_mean"
@@ -21,7 +21,7 @@ class InteriorMean(OnUnitSet, MeanOracle):
     source = "instance `interior_mean` for Su, Zhao, Wang 2023, Theorem 4 (erratum E4b)"
     default_dimension = 256
 
-    @property
+    @cached_property
     def record(self) -> np.ndarray:
         """The centre."""
         return np.zeros(self.dimension)

@@ -27,10 +27,9 @@ class LpBallLinear(DirectionLosses):
     p: float = option(1.5, "norm of the ball", within="(1, 2]")
     spread = 0.0
 
-    @property
-    def exponent(self) -> float:
-        """The dual exponent q."""
-        return dual_exponent(self.p)
+    def prepare(self) -> None:
+        """Directions have length 1 in l_q."""
+        self.exponent = dual_exponent(self.p)
 
     @property
     def own_constants(self) -> Constants:
