@@ -22,6 +22,7 @@ LAYERS = (
     ("execution",),
     ("claims",),
     ("analysis",),
+    ("kinds",),
     ("report", "audit", "bench"),
     ("cli",),
     ("__init__", "__main__"),

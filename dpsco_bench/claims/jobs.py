@@ -46,7 +46,7 @@ def part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any
         Resolved jobs with their ``key`` and ``calibration_key``.
     """
     jobs = [_job(claim, part, profile, calibration, settings) for calibration in part.calibrations]
-    if part.kind == "rate" and part.noise_off and "none" not in part.calibrations:
+    if part.has_companion and "none" not in part.calibrations:
         jobs.append(_job(claim, part, profile, "none", settings))
     return jobs
 

@@ -17,7 +17,7 @@ from dpsco_bench.report.drawing import COLOURS, FAINT, MARKERS, TEXT_COLOURS, Li
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import is_number, number
 from dpsco_bench.report.queries import projected_queries
-from dpsco_bench.report.scores import SLOPE_KINDS, claim_scores
+from dpsco_bench.report.scores import claim_scores
 from dpsco_bench.samplers.evidence import LARGEST_RHAT
 
 BLACK = "#1a1a1a"
@@ -135,9 +135,9 @@ def _projections(results: ClaimResults) -> list[Panel]:
 def _slopes(results: ClaimResults) -> list[Panel]:
     """Measured slopes against those of the bounds."""
     found = [
-        (score.row["bound_slope"], score.row["slope"], score.row["calibration"], score.row["parameter"])
+        (score.row.bound_slope, score.row.slope, score.row.calibration, score.row.parameter)
         for score in claim_scores(results)
-        if score.row["kind"] in SLOPE_KINDS and is_number(score.row.get("slope"))
+        if score.kind.measures_slope and is_number(score.row.slope)
     ]
     if not found:
         return []
