@@ -116,6 +116,14 @@ class Verdict:
         return said(self.word, self.reservations) + text[len(self.word) :]
 
     @property
+    def short(self) -> str:
+        """The same where its number stands beside it: without what is in parentheses, unless words are.
+
+        ``not observable (frozen)`` stays, ``fails (real eps 12.3)`` is ``fails``.
+        """
+        return re.sub(r" \([^()]*\d[^()]*\)$", "", self.said)
+
+    @property
     def meaning(self) -> Word:
         """What the word says of the claim.
 

@@ -54,7 +54,7 @@ def _cells(rows: Sequence[Verdict], privacy: Mapping[tuple[str, str, str], str])
                 "claim": row.id if row.id != last else "",
                 "part": row.part,
                 "calibration": row.calibration,
-                "verdict": row.said,
+                "verdict": row.short,
                 "measured": measured,
                 "against": against,
                 "privacy": privacy.get((row.id, row.part, row.calibration)),

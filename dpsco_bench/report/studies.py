@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.laws.temperature import Temperature
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 from dpsco_bench.report.axes import log_y, reference_line
@@ -186,7 +187,7 @@ def _chains(results: ClaimResults) -> list[Panel]:
     """Distance of chains from quadrature in standard errors, beside R-hat."""
     points = []
     for part in results.parts.values():
-        if part["kind"] != "law" or part.get("quantity") != "chain_risk":
+        if not get_kind(part["kind"]).knows_the_law or part.get("quantity") != "chain_risk":
             continue
         for calibration in part["calibrations"]:
             jobs = results.job(part["id"], calibration)

@@ -82,6 +82,7 @@ def test_rows_with_other_keys_are_refused(row):
 def test_the_words_of_a_row(text, reservations, word, counted, said):
     row = Verdict(text, "rate", reservations=reservations)
     assert (row.word, row.counted_as, row.said) == (word, counted, said)
+    assert row.short == (said if "frozen" in said or "skipped" in said else counted)
 
 
 def test_every_word_of_every_kind_says_something_of_its_claim():

@@ -23,6 +23,7 @@ class Outcome(NamedTuple):
 def unregistered(monkeypatch):
     """What a plugin registers is forgotten after the test, and the plugin is imported anew."""
     from dpsco_bench.algorithms import registry as algorithms
+    from dpsco_bench.claims import kinds
     from dpsco_bench.claims.bounds import registry as bounds
     from dpsco_bench.problems import registry as problems
 
@@ -30,6 +31,8 @@ def unregistered(monkeypatch):
     monkeypatch.setattr(problems, "_USER_PROBLEMS", {})
     monkeypatch.setattr(bounds, "_USER_BOUNDS", {})
     yield
+    for name in set(kinds.kind_names()) - set(kinds.shipped_kinds()):
+        del kinds._KINDS[name]
     for name in [name for name in sys.modules if name.startswith("dpsco_plugin_")]:
         del sys.modules[name]
 
