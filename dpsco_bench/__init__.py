@@ -9,7 +9,6 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from dpsco_bench.algorithms.registry import algorithm, get_algorithm
-    from dpsco_bench.algorithms.zhang2022.learners.base import Learner, learner
     from dpsco_bench.analysis.verdict import Verdict
     from dpsco_bench.audit.contract import check_algorithm
     from dpsco_bench.claims.bounds.registry import bound
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 _HOMES = {
     "algorithm": "algorithms.registry",
     "get_algorithm": "algorithms.registry",
-    "Learner": "algorithms.zhang2022.learners.base",
-    "learner": "algorithms.zhang2022.learners.base",
     "check_algorithm": "audit.contract",
     "bound": "claims.bounds.registry",
     "Kind": "claims.kinds",
@@ -58,7 +55,6 @@ __all__ = [
     "GaussianQuery",
     "GeneralisedLinear",
     "Kind",
-    "Learner",
     "Logistic",
     "Plan",
     "Poisson",
@@ -75,7 +71,6 @@ __all__ = [
     "get_algorithm",
     "get_problem",
     "kind",
-    "learner",
     "make_plan",
     "problem",
     "run",

@@ -16,7 +16,7 @@ from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.context import Bound
-from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import kind_modules
 from dpsco_bench.claims.model import RISK, Claim, Part, parse_claim
@@ -45,8 +45,8 @@ def judge_claim(entry: Mapping[str, Any], load: Load) -> list[Verdict]:
 def judge_modules(entry: Mapping[str, Any]) -> list[str]:
     """Modules that a claim's verdicts depend on: the judge, and the kinds and bounds of its parts, but no others."""
     parts = entry["claim"]["parts"]
-    papers = {part["bound"].split(".", 1)[0] for part in parts if part["bound"]}
-    return [__name__, *kind_modules(parts), *(f"dpsco_bench.claims.bounds.{paper}" for paper in sorted(papers))]
+    bounds = {BOUNDS.module(part["bound"]) for part in parts if part["bound"]}
+    return [__name__, *kind_modules(parts), *sorted(bounds)]
 
 
 class ClaimJudge:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from dpsco_bench.claims.kinds import COMMON_WORDS, WORST, Word, get_kind, kind_names
+from dpsco_bench.claims.kinds import COMMON_WORDS, KINDS, WORST, Word, get_kind
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import to_jsonable
 
@@ -146,7 +146,7 @@ class Verdict:
         dict
             Keys in the order `IDENTITY`, `NUMBERS`, `COMPARISON`, `OUTCOME`, then extras.
         """
-        wanted = get_kind(self.kind).fields if self.kind in kind_names() else ()  # a plugin's may not be loaded
+        wanted = known.fields if (known := KINDS.find(self.kind)) else ()  # a plugin's may not be loaded
         extras = [name for name in EXTRAS if name in wanted or getattr(self, name) is not None]
         keys = (*IDENTITY, *NUMBERS, *COMPARISON, *OUTCOME, *extras)
         return {key: to_jsonable(getattr(self, key)) for key in keys}

@@ -1,28 +1,23 @@
 """Kinds of parts by name: what a part must say, how it is judged, its words, and how it is drawn and put in numbers.
 
-A shipped kind is a file of ``dpsco_bench/kinds`` with its name, which is imported when a part asks for it; one's own is
-registered by the same decorator in a plugin file.
+A shipped kind is a file of ``dpsco_bench/kinds`` with its name; papers and one's own files register theirs by the same
+decorator.
 """
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from dpsco_bench.errors import InputError
+from dpsco_bench.registry import Registry
 
 OUTCOMES = ("confirms", "better", "contradicts", "unproven", "open", "absent")
 """What a word says of the claim; ``open`` decides nothing, ``absent`` was not measured."""
 WORST = ("worst_ratio", "worst_cell", "worst_value")
 """Fields of a verdict row that kinds with a ratio in every cell have."""
-_HOME = "dpsco_bench.kinds"
-_FOLDER = Path(__file__).parent.parent / "kinds"
-_KINDS: dict[str, Kind] = {}
 KindClass = TypeVar("KindClass", bound="type[Kind]")
 
 
@@ -163,10 +158,8 @@ class Kind:
         """Whether it holds the rows of other parts against a bound."""
         return self.bounded and self.judged_only
 
-    @property
-    def module(self) -> str:
-        """Module that its verdicts depend on."""
-        return type(self).__module__
+
+KINDS: Registry[Kind] = Registry("kind", "kinds", core="kinds")
 
 
 def kind(name: str) -> Callable[[KindClass], KindClass]:
@@ -186,17 +179,13 @@ def kind(name: str) -> Callable[[KindClass], KindClass]:
         raise InputError("kind", name, "a name of letters, digits and _")
 
     def register(cls: KindClass) -> KindClass:
-        other = _KINDS.get(name)
-        shipped = name in shipped_kinds() and cls.__module__ != f"{_HOME}.{name}"
-        if shipped or (other is not None and other.module != cls.__module__):
-            raise InputError("kind", name, "a name that no other kind has")
         if not (isinstance(cls, type) and issubclass(cls, Kind) and cls.judge is not Kind.judge):
             raise InputError(f"kind {name}", cls, "a subclass of Kind with a method judge(self, case)")
         if not cls.title or not cls.words or {word.outcome for word in cls.words.values()} - set(OUTCOMES):
             raise InputError(f"kind {name}: title, words", cls.title, "a title, and words with an outcome of OUTCOMES")
         found = cls()
         found.name = name
-        _KINDS[name] = found
+        KINDS.add(name, found, cls.__module__)
         return cls
 
     return register
@@ -210,31 +199,14 @@ def get_kind(name: str) -> Kind:
     InputError
         For an unknown one.
     """
-    if name not in _KINDS and name in shipped_kinds():
-        importlib.import_module(f"{_HOME}.{name}")
-    if name not in _KINDS:
-        close = difflib.get_close_matches(str(name), kind_names(), 1)
-        hint = f"; did you mean {close[0]}?" if close else ""
-        raise InputError("kind", name, "one of " + ", ".join(kind_names()) + hint)
-    return _KINDS[name]
-
-
-@cache
-def shipped_kinds() -> tuple[str, ...]:
-    """Names of the kinds that the package has a file of."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*.py") if not path.stem.startswith("_")))
-
-
-def kind_names() -> list[str]:
-    """Names of all kinds, one's own last."""
-    return list(dict.fromkeys([*shipped_kinds(), *_KINDS]))
+    return KINDS.get(name)
 
 
 def all_kinds() -> list[Kind]:
-    """Every kind."""
-    return [get_kind(name) for name in kind_names()]
+    """Every kind, sorted by name."""
+    return [get_kind(name) for name in KINDS.names()]
 
 
 def kind_modules(parts: Sequence[Mapping[str, Any]]) -> list[str]:
     """Modules of the kinds that a claim's parts (as data) have, sorted: what their verdicts depend on."""
-    return sorted({get_kind(part["kind"]).module for part in parts})
+    return sorted({KINDS.module(part["kind"]) for part in parts})

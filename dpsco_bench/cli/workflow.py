@@ -37,7 +37,7 @@ from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.present import present_results
 from dpsco_bench.jsonio import dumps_canonical, write_text_atomic
 from dpsco_bench.paths import conf_dir, shared_dir
-from dpsco_bench.report.chapters.names import chapter_names
+from dpsco_bench.report.own_figures import figure_names
 
 Entry = Mapping[str, Any]
 JOB = {"claim": "{claim}", "part": "{part}", "calibration": "{calibration}"}
@@ -174,7 +174,7 @@ class Workflow:
 
     def chapters(self, suffix: str) -> list[Path]:
         """The papers' own figures, which the report step draws."""
-        return [self.files.figure(name, suffix) for name in chapter_names(self.claims)]
+        return [self.files.figure(name, suffix) for name in figure_names(self.claims)]
 
     def gpus(self, wildcards: Any) -> int:
         """GPUs that a job needs."""
@@ -380,8 +380,10 @@ def claim_digest(entry: Entry) -> str:
 
 def board_digest(entry: Entry) -> str:
     """Digest of what a leaderboard's standings depend on: its entry in the plan, its jobs, and the code that ranks."""
-    bounds = {instance["lower_bound"].split(".", 1)[0] for instance in entry["board"]["instances"]} - {""}
-    modules = [f"dpsco_bench.claims.bounds.{paper}" for paper in sorted(bounds)]
+    from dpsco_bench.claims.bounds.registry import BOUNDS
+
+    names = {instance["lower_bound"] for instance in entry["board"]["instances"]} - {""}
+    modules = sorted({BOUNDS.module(name) for name in names})
     jobs = [(job_name(job), job["key"], job["calibration_key"], job["skipped"]) for job in entry["jobs"]]
     return _digest([entry["claim"]["digest"], jobs, code_digest(["dpsco_bench.analysis.standings", *modules])])
 

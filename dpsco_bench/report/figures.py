@@ -13,9 +13,9 @@ from dpsco_bench.report.curves import curve_figure
 from dpsco_bench.report.drawing import Panel, compose, inline_svg, save, single, style
 from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
 from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_panels
+from dpsco_bench.report.own_figures import extra_panels
 from dpsco_bench.report.scores import Score, claim_scores
 from dpsco_bench.report.shapes import words
-from dpsco_bench.report.studies import extra_panels
 from dpsco_bench.report.wording import symbols
 
 PageFigures = tuple[list[str], list[str], list[str]]
