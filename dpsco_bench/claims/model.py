@@ -11,12 +11,11 @@ from typing import Any
 from dpsco_bench.algorithms.registry import CALIBRATIONS
 from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.expected import check_expected
-from dpsco_bench.claims.grids import expanded
+from dpsco_bench.claims.grids import PROFILES, by_profile, spread
 from dpsco_bench.claims.kinds import Kind, all_kinds, get_kind
 from dpsco_bench.errors import InputError
 
 PART_ID = r"\w+(?:[.+-]\w+)*"
-PROFILES = ("smoke", "ci", "full")
 RISK, LAW = "risk", "epsilon_law"
 BELONGS = {"exact": (False, True), "constant": ("stated", "none"), "statistic": ("mean", "max", "fraction")}
 """Keys that only some kinds take -> their values, the one of all other kinds first."""
@@ -275,7 +274,7 @@ def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
         raise InputError(f"{claim}: part", entry, "a mapping of keys to values")
     where = f"{claim}, part {entry.get('id', '?')}"
     values = dict(entry)
-    if "tolerance" not in values and "kind" in values:
+    if "tolerance" not in values and isinstance(values.get("kind"), str):
         tolerance = _kind_of(values["kind"], where).tolerance
         if tolerance is None:
             raise InputError(f"{where}: tolerance", "missing", f"given for kind {values['kind']}: fixed before the run")
@@ -283,9 +282,11 @@ def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
     if "algorithm" in values:
         method = {k: values.pop(k) for k in ("algorithm", "variant", "options", "profile_options") if k in values}
         values["methods"] = [method]
-    values["methods"] = [build_checked(Method, m, where) for m in listed(values.get("methods"), f"{where}: methods")]
-    if "grid" in values:
-        values |= expanded(values.pop("grid"), f"{where}, grid")
+    methods = [build_checked(Method, m, where) for m in listed(values.get("methods"), f"{where}: methods")]
+    values["methods"] = [
+        replace(m, profile_options=by_profile(m.profile_options, f"{where}: profile_options")) for m in methods
+    ]
+    values = spread(values, where)
     if values.get("sweep"):
         values["sweep"] = build_checked(Sweep, values["sweep"], f"{where}, sweep")
     part = build_checked(Part, values, where)
