@@ -40,9 +40,8 @@ CLIPPED_VALUES = 1 << 20
 class Problem:
     """An objective with declared constants; subclasses fill in the mathematics.
 
-    The constructor takes ``d``, the options that the class and those above it declare (see `option`), and ``constants``,
-    declared ones that replace the problem's own (see `Constants.override`). A subclass may have an ``__init__`` of its
-    own instead.
+    The constructor takes ``d``, the options that the class and those above it declare (see `option`), and ``constants``
+    in place of the problem's own (see `Constants.override`). A subclass may have an ``__init__`` of its own instead.
 
     Attributes
     ----------

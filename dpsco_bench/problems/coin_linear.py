@@ -20,8 +20,7 @@ Array = Any
 
 @problem
 class CoinLinear(SignalFamily):
-    """``f(x, z) = -z <x, v>``, ``z = +-1``, ``P(+) = (1 + rho)/2``, v the first axis; ``rho = min(1, signal/sqrt n)``.
-    """
+    """``f(x, z) = -z <x, v>``, ``z = +-1``, ``P(+) = (1 + rho)/2``, v = e_1; ``rho = min(1, signal/sqrt n)``."""
 
     name = "coin_linear"
     summary = "linear losses of biased coins on the unit l2 ball; population risk"

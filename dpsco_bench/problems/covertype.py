@@ -68,7 +68,7 @@ class CovertypeLogistic(Logistic):
 
 @problem
 class Covertype(CovertypeLogistic):
-    """The real data set, found under ``root``."""
+    """The real data set."""
 
     name = "covertype"
     summary = "logistic loss on the real Covertype data (class 2 against the rest)"

@@ -66,9 +66,7 @@ class DataFile(Logistic):
     header: bool | None = option(
         None, "whether the first line of a CSV names the columns; null: if none of its fields is a number"
     )
-    format: str | None = option(
-        None, "of the file; null: as its name ends", choices=("csv", "parquet", "libsvm")
-    )
+    format: str | None = option(None, "of the file; null: as its name ends", choices=("csv", "parquet", "libsvm"))
     sha256: str | None = option(None, "what the file must contain, filled in by plans; null: whatever it does")
     root: str = option("data", "folder of data sets")
 

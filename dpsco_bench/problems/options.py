@@ -13,7 +13,7 @@ import numpy as np
 
 from dpsco_bench.errors import InputError, integral
 
-WORDS = {int: "an integer", float: "a number", str: "text", bool: "true or false", type(None): "null"}
+WORDS = {int: "an integer", float: "a number", str: "text", bool: "true or false"}
 REAL, WHOLE = (int, float, np.integer, np.floating), (int, np.integer)
 
 
@@ -97,19 +97,19 @@ class Option:
             self.interval = Interval.parse(within) if within else None
         except (NameError, ValueError) as error:
             raise InputError(where, str(error), 'a known type and a range such as "(0, 1]"') from None
-        if not {*self.kinds} <= {*WORDS}:
+        if not {*self.kinds} <= {*WORDS, type(None)}:
             raise InputError(f"type of {where}", self.kind, "int, float, str, bool or one of these | None")
         checked = self.checked(self.default)
         self.default = self.default if isinstance(self.default, str) else checked
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """What is allowed besides null, in words."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
         if self.interval:
             return self.interval.words(whole=float not in self.kinds)
-        return " or ".join(WORDS[kind] for kind in self.kinds)
+        return " or ".join(WORDS[kind] for kind in self.kinds if kind in WORDS)
 
     def checked(self, value: Any) -> Any:
         """Return the value, numbers as int or float, paths as they are.

@@ -15,7 +15,7 @@ from dpsco_bench.problems.registry import problem
 
 @problem
 class SchattenLinear(SharedLinear):
-    """``f(x, s) = -<x, s>`` with all s the matrix ``e_1 e_1^T``, of any dual Schatten norm 1. No quadrature is known."""
+    """``f(x, s) = -<x, s>`` with all s the matrix ``e_1 e_1^T``, of any dual Schatten norm 1; no quadrature known."""
 
     name = "schatten_linear"
     summary = "linear loss with one entry on the unit ball of a Schatten norm; empirical risk"
