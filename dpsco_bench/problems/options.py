@@ -7,7 +7,8 @@ import math
 import os
 import sys
 from dataclasses import dataclass
-from typing import Any, get_args
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 import numpy as np
 
@@ -92,7 +93,7 @@ class Option:
         where = f"option {self.key} of problem {owner.__name__}"
         try:
             self.kind = eval(kind, vars(sys.modules[owner.__module__])) if isinstance(kind, str) else kind
-            self.kinds = get_args(self.kind) or (self.kind,)
+            self.kinds = get_args(self.kind) if get_origin(self.kind) in (Union, UnionType) else (self.kind,)
             within = self.within or "(-inf, inf)" * {*self.kinds}.isdisjoint({str, bool})
             self.interval = Interval.parse(within) if within else None
         except (NameError, ValueError) as error:

@@ -115,7 +115,7 @@ def test_unknown_problems_and_options():
         get_problem("../x")
 
 
-@pytest.mark.parametrize("d", [0, -1, 2.0, "3", True])
+@pytest.mark.parametrize("d", [0, -1, 2.5, "3", True])
 def test_dimensions(d):
     with pytest.raises(InputError, match="^d = .*: must be an integer >= 1"):
         get_problem("ridge_logistic", d)

@@ -149,8 +149,9 @@ def _head(entry: Entry) -> Iterator[str]:
 def _options(options: Sequence[Entry]) -> Iterator[str]:
     for option in options:
         default = "null" if option["default"] is None else number(option["default"])
-        declared = f", {option['allowed']}): {option['meaning']}" if "allowed" in option else ")"
-        yield labelled("option", f"{option['name']} = {default}   ({option['type']}{declared}")
+        kind = ", ".join(filter(None, (option["type"], option.get("allowed"))))
+        meaning = f": {option['meaning']}" if "allowed" in option else ""
+        yield labelled("option", f"{option['name']} = {default}   ({kind}){meaning}")
 
 
 def _told_elsewhere(options: Sequence[Entry]) -> Iterator[str]:
