@@ -171,7 +171,10 @@ def _errata(id: str) -> dict[str, Any] | None:
     if paper not in errata_papers() or (number and not number.upper().removeprefix("E").isdigit()):
         return None
     entries = find_errata(paper, [f"E{number.upper().removeprefix('E')}"]) if number else load_errata(paper)
-    return {"kind": "errata", "id": id, "paper": paper, "errata": [asdict(entry) for entry in entries]}
+    from dpsco_bench.claims.bounds.glossary import errata_letters
+
+    letters = errata_letters(paper, entries)
+    return {"kind": "errata", "id": id, "paper": paper, "letters": letters, "errata": [asdict(e) for e in entries]}
 
 
 def _claim(id: str) -> dict[str, Any] | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.notation import read
 from dpsco_bench.claims.bounds.registry import BOUNDS
+from dpsco_bench.claims.catalogue import Erratum
 from dpsco_bench.errors import InputError
 from dpsco_bench.registry import Registry
 
@@ -25,10 +27,13 @@ class Symbol:
     source : str or callable
         Where its value is: attributes or entries of a `BoundContext` such as ``schedule.steps``, of which the first is
         taken that is there; or a function of one.
+    printed : str
+        Its letter in the paper, and in quotations of it, where that is another one.
     """
 
     words: str
     source: str | Callable[[BoundContext], Any] = ""
+    printed: str = ""
 
     @property
     def place(self) -> str:
@@ -70,6 +75,17 @@ def glossary_of(bound: str) -> Glossary:
     found = (GLOSSARIES.find(name) for name in (prefix, prefix.rpartition("_")[0]))
     formulas = {name.partition(".")[2]: Symbol(entry.text) for name, entry in BOUNDS.of(prefix).items()}
     return {**formulas, **COMMON, **next((symbols for symbols in found if symbols is not None), {})}
+
+
+def errata_letters(paper: str, errata: Iterable[Erratum]) -> str:
+    """What letters in errata, which quote the paper, are in its bounds where those use another: a sentence, or none."""
+    texts = [text for e in errata for text in (e.title, e.printed, e.calculation, e.consequence)]
+    found = [
+        f"{symbol.printed} is {name} of the bounds, {symbol.words}"
+        for name, symbol in (GLOSSARIES.find(paper) or {}).items()
+        if symbol.printed and any(re.search(rf"\b{re.escape(symbol.printed)}\b", text) for text in texts)
+    ]
+    return f"In the letters of {paper}, {'; '.join(found)}." if found else ""
 
 
 def symbols_in(bound: str, text: str) -> dict[str, Symbol]:

@@ -141,6 +141,8 @@ def errata(entry: Entry) -> Iterator[str]:
         yield f"{erratum['paper']}.{erratum['id']}   {erratum['title']}\n"
         for key in ("printed", "calculation", "consequence"):
             yield labelled(key, erratum[key]) + "\n"
+        if entry["letters"]:
+            yield labelled("letters", entry["letters"]) + "\n"
         yield labelled("check", erratum["command"])
 
 

@@ -31,6 +31,7 @@ def contexts(name):
     rng = np.random.default_rng(2021)
     for n, d, epsilon in [*CELLS, *EDGES.get(name.partition(".")[2], [])]:
         p = rng.choice([2.0, 3.0, 7.5, math.inf] if any(part in name for part in ABOVE_TWO) else [1.1, 1.4, 1.9])
+        p = math.inf if n == 30 else p
         L0, L1, M, release = rng.uniform(0.3, 3.0, 4)
         kappa = 2.0 if n == 20 else rng.uniform(1.0, 4.0)
         yield BoundContext(

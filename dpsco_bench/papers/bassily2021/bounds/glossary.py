@@ -14,7 +14,7 @@ glossary(
         "M": Symbol("diameter of the feasible set in the problem's norm", "constants.diameter"),
         "K": Symbol("vertices of the polytope", "schedule.vertices"),
         "kappa_q": Symbol(
-            "the paper's kappa: constant of the smooth norm beside l_q, the provable one (erratum E5)", "schedule.kappa"
+            "constant of the smooth norm beside l_q, the provable one (erratum E5)", "schedule.kappa", printed="kappa"
         ),
         "T": Symbol("steps", "schedule.steps"),
         "sigma": Symbol("scale of the released noise", "scales.release"),

@@ -18,7 +18,7 @@ glossary(
         "kappa_q": Symbol(
             "the constant that the noise needs: of the smooth norm beside l_q (erratum E5)", "schedule.kappa"
         ),
-        "k": Symbol("min{1/(p - 1), 2 ln d}, which the paper prints as kappa"),
+        "k": Symbol("min{1/(p - 1), 2 ln d}", printed="kappa"),
         "T": Symbol("steps", "schedule.steps"),
         "||x*||_p": Symbol("d^(1/p - 1/2) ||x_0 - x*||, the l_p distance of a flat optimum from the start"),
         "||x_0 - x*||": Symbol("Euclidean distance of the optimum from the start, a bound", "constants.distance"),
