@@ -30,9 +30,10 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.model import LAW, RISK, Claim, Part, parse_claim
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibrated import Calibrations
 from dpsco_bench.problems.registry import problem_class
 
-Load = Callable[[Mapping[str, Any]], tuple[pa.Table | None, Mapping[str, Any]]]
+Load = Callable[[Mapping[str, Any]], tuple[pa.Table | None, Calibrations]]
 FEW_REPLICATES = 3
 SEVERAL_SWEEPS = ("explicit", "law", "lower_bound", "shown")
 """Kinds whose cells may come from sweeps in different parameters."""
@@ -155,9 +156,9 @@ class ClaimJudge:
             better=part.better,
             blocked=frozen(part, cells),
         )
-        status = max((cell.calibrated["privacy_status"] for cell in cells), key=SEVERITY.index)
-        real = float(np.fmax.reduce([cell.number("epsilon_real") for cell in cells]))
-        notes = verdict.notes + wrong_reason_notes(verdict, status, real, cells[0].calibrated["epsilon_real_kind"])
+        status = max((cell.calibrated.privacy_status for cell in cells), key=SEVERITY.index)
+        real = float(np.fmax.reduce([cell.calibrated.epsilon_real for cell in cells]))
+        notes = verdict.notes + wrong_reason_notes(verdict, status, real, cells[0].calibrated.epsilon_real_kind)
         if off is not None and np.isnan(off.slope):
             notes += ("noise off: the excess risk is at rounding level and has no slope",)
         problems = {self.claim.part(source).problem for source, _ in self._sources(part, calibration)}
@@ -210,15 +211,15 @@ class ClaimJudge:
     def _privacy(self, part: Part, calibration: str) -> Verdict:
         cells = self.evidence(part.id, calibration)
         withheld, of_the_law = "", part.quantity == LAW
-        law_only = any(cell.calibrated["privacy_status"] == "target_law_only" for cell in cells)
+        law_only = any(cell.calibrated.privacy_status == "target_law_only" for cell in cells)
         if law_only:
             withheld = "target_law_only: the proof asks for an exact " + ("draw" if of_the_law else "minimiser")
-        unproven = [cell for cell in cells if cell.calibrated["privacy_status"] != "proven"]
+        unproven = [cell for cell in cells if cell.calibrated.privacy_status != "proven"]
         if any(cell.context.constants.status == "nominal" for cell in unproven):
             withheld = "the Lipschitz constant is nominal"
         verdict = privacy_verdict(
-            [cell.number(LAW if of_the_law else "epsilon_real") for cell in cells],
-            ["exact" if of_the_law else cell.calibrated["epsilon_real_kind"] for cell in cells],
+            [c.calibrated.epsilon_law if of_the_law else c.calibrated.epsilon_real for c in cells],
+            ["exact" if of_the_law else cell.calibrated.epsilon_real_kind for cell in cells],
             [cell.entry["epsilon"] for cell in cells],
             unproven=withheld,
         )
@@ -235,7 +236,7 @@ class ClaimJudge:
             return counted_verdict(*self._columns(part, calibration)[0], [bound.value(c.context) for c in cells])
         return complexity_verdict(
             [cell.value for cell in cells],
-            [cell.number("gradient_evaluations") for cell in cells] if planned else _means(cells)[0],
+            [cell.calibrated.gradient_evaluations for cell in cells] if planned else _means(cells)[0],
             [bound.value(cell.context) for cell in cells],
             parameter=cells[0].entry["parameter"],
             claimed_exponent=part.exponent,

@@ -91,7 +91,7 @@ def test_one_calibration_process_serves_the_claim(files, monkeypatch):
     jobs = jobs_of(files)
     for job in jobs.values():
         calibrate(files, job)
-        assert read_calibrations(files.calibrations(job), job)["cells"]
+        assert read_calibrations(files.calibrations(job), job)
     assert sorted(asked) == sorted({job["calibration_key"]: name for name, job in reversed(jobs.items())}.values())
 
 
@@ -181,7 +181,7 @@ def test_timing_counts_the_gradients_and_never_evaluates_a_loss(files, monkeypat
     monkeypatch.setattr(Objective, "excess_risk", lambda self, x: pytest.fail("a loss inside the clock"))
     timed = time_cells(job, read_calibrations(files.calibrations(job), job))
     assert timed["machine"]["cores"] >= 1 and timed["skipped"] == ""
-    for cell, planned in zip(timed["cells"], read_calibrations(files.calibrations(job), job)["cells"], strict=True):
+    for cell, planned in zip(timed["cells"], read_calibrations(files.calibrations(job), job), strict=True):
         assert cell["evaluations"][-1] == planned["gradient_evaluations"]
         assert len(cell["evaluations"]) == len(cell["seconds"]) <= 102
         assert np.all(np.diff(cell["evaluations"]) >= 0) and np.all(np.diff(cell["seconds"]) >= 0)

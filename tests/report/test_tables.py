@@ -1,6 +1,7 @@
 import csv
 import io
 import math
+from types import SimpleNamespace
 
 import pytest
 
@@ -136,7 +137,7 @@ def test_ledger_separates_kinds_and_statuses(inputs):
 
 def test_ledger_says_on_what_a_row_was_charged(inputs):
     def cell(problem, norm, **options):
-        calibrated = {"constants": {"norm": norm}}
+        calibrated = SimpleNamespace(constants=SimpleNamespace(norm=norm))
         return Charged({"problem": problem, "problem_options": options}, calibrated, "paper")
 
     cells = [cell("onehot", math.inf, signal=2.0), cell("onehot", 4.0, p=4.0, signal=1.0, size=8)]
