@@ -10,6 +10,7 @@ from typing import Any
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibration import calibrate_cell, within_range
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.privacy.calibrate import add_remove_epsilon
 from dpsco_bench.privacy.ledger import draw_statement
 
@@ -40,7 +41,7 @@ def account(cell: Cell, root_seed: int) -> dict[str, Any]:
     Raises
     ------
     DpscoError
-        If both calibrations are refused.
+        If both calibrations are refused, or the plan function is not pure.
     """
     entries, errors = {}, []
     with within_range(cell):
@@ -48,6 +49,8 @@ def account(cell: Cell, root_seed: int) -> dict[str, Any]:
     for calibration in CALIBRATIONS:
         try:
             entries[calibration] = _entry(cell, calibration, root_seed)
+        except ImpurePlan:
+            raise
         except DpscoError as error:
             errors.append(error)
             entries[calibration] = {**dict.fromkeys(_ENTRY_KEYS), "refused": str(error)}

@@ -14,6 +14,10 @@ class AlgorithmError(DpscoError):
     """An algorithm that fails or does not do what its plan declares; the original error, if any, is its cause."""
 
 
+class ImpurePlan(AlgorithmError):
+    """A plan function that gives two plans for one set of arguments: what is charged need not be what runs."""
+
+
 def call_plan(id: str, where: str, make: Callable[[], Plan]) -> Plan:
     """What a plan function returns.
 
@@ -44,7 +48,7 @@ def call_plan(id: str, where: str, make: Callable[[], Plan]) -> Plan:
 
 
 def check_same(id: str, first: Mapping[str, Any], second: Mapping[str, Any], when: str) -> None:
-    """Refuse a plan function that does not give one plan for one set of arguments.
+    """Hold two plans for one set of arguments against each other.
 
     Parameters
     ----------
@@ -55,10 +59,10 @@ def check_same(id: str, first: Mapping[str, Any], second: Mapping[str, Any], whe
 
     Raises
     ------
-    AlgorithmError
+    ImpurePlan
         Naming the first quantity that differs, and both values.
     """
     found = difference(first, second)
     if found:
         key, was, now = (" ".join(str(item).split()) for item in found)
-        raise AlgorithmError(f"algorithm {id}: {key} = {now}: must be {was}, as {when}: its plan function is not pure")
+        raise ImpurePlan(f"algorithm {id}: {key} = {now}: must be {was}, as {when}: its plan function is not pure")

@@ -1,6 +1,7 @@
 """A claim's jobs become verdicts: every kind, from made-up result tables whose answers are known."""
 
 from dataclasses import replace
+from functools import partial
 from json import dumps, loads
 from pathlib import Path
 
@@ -343,7 +344,8 @@ def test_counts_may_have_to_be_equal():
     made = job("gc", "complexity", evaluation="plan_only")
     entry = part("gc", "complexity", bound="wang2017.thm4_2_gradients", exact=True)
     for extra, word in ((0, "match"), (1, "fails")):
-        counted = calibrations(made, gradient_evaluations=lambda c, extra=extra: 7 * c["n"] + 70 + extra)
+        evaluations = partial(lambda extra, c: 7 * c["n"] + 70 + extra, extra)
+        counted = calibrations(made, gradient_evaluations=evaluations, schedule={"epochs": 7})
         assert judge([entry], [(made, None, counted)])[0]["verdict"] == word
 
 
