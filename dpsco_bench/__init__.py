@@ -9,7 +9,6 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from dpsco_bench.algorithms.registry import algorithm, get_algorithm
-    from dpsco_bench.algorithms.zhang2022.learners.base import Learner, learner
     from dpsco_bench.audit.contract import check_algorithm
     from dpsco_bench.claims.bounds.registry import bound
     from dpsco_bench.execution.library import Result, run
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 _HOMES = {
     "algorithm": "algorithms.registry",
     "get_algorithm": "algorithms.registry",
-    "Learner": "algorithms.zhang2022.learners.base",
-    "learner": "algorithms.zhang2022.learners.base",
     "check_algorithm": "audit.contract",
     "bound": "claims.bounds.registry",
     "Result": "execution.library",
@@ -50,7 +47,6 @@ __all__ = [
     "Full",
     "GaussianQuery",
     "GeneralisedLinear",
-    "Learner",
     "Logistic",
     "Plan",
     "Poisson",
@@ -64,7 +60,6 @@ __all__ = [
     "check_algorithm",
     "get_algorithm",
     "get_problem",
-    "learner",
     "make_plan",
     "problem",
     "run",

@@ -14,7 +14,7 @@ from dpsco_bench.execution.calibration import is_charged
 from dpsco_bench.execution.cell import check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.library import check_sampled
-from dpsco_bench.execution.rounds import NO_ROUNDS, observer_module
+from dpsco_bench.execution.rounds import NO_ROUNDS, OBSERVERS
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.registry import problem_class
 
@@ -182,7 +182,7 @@ def _modules(job: Mapping[str, Any], base: Iterable[str]) -> Iterator[str]:
         yield problem_class(cell["problem"]).__module__
         observer = job["rounds"] or get_algorithm(cell["algorithm"]).rounds
         if observer not in ("", NO_ROUNDS):
-            yield observer_module(observer)
+            yield OBSERVERS.module(observer)
 
 
 def _digest(numbers: Mapping[str, Any], modules: Iterable[str], plugins: Iterable[str]) -> str:

@@ -37,7 +37,7 @@ from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.present import present_results
 from dpsco_bench.jsonio import dumps_canonical, write_text_atomic
 from dpsco_bench.paths import conf_dir, shared_dir
-from dpsco_bench.report.chapters.names import chapter_names
+from dpsco_bench.report.own_figures import figure_names
 
 Entry = Mapping[str, Any]
 JOB = {"claim": "{claim}", "part": "{part}", "calibration": "{calibration}"}
@@ -174,7 +174,7 @@ class Workflow:
 
     def chapters(self, suffix: str) -> list[Path]:
         """The papers' own figures, which the report step draws."""
-        return [self.files.figure(name, suffix) for name in chapter_names(self.claims)]
+        return [self.files.figure(name, suffix) for name in figure_names(self.claims)]
 
     def gpus(self, wildcards: Any) -> int:
         """GPUs that a job needs."""

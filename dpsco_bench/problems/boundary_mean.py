@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dpsco_bench.problems.mean_loss import MeanOracle
+from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.unit_set import sparse_vertex, unit_set
 
 
+@problem
 class BoundaryMean(MeanOracle):
     """``F(x) = ||x - u||^2/2`` over a unit set with u its sparse vertex.
 

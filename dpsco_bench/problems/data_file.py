@@ -13,12 +13,14 @@ from dpsco_bench.datasets.seeding import permutation
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, checked_real
 from dpsco_bench.problems.glm import Logistic
+from dpsco_bench.problems.registry import problem
 
 Array = Any
 LOSSES = ("logistic", "least_squares")
 SCALES = ("none", "max_row_norm")
 
 
+@problem
 class DataFile(Logistic):
     """Records of a CSV, Parquet or LIBSVM file; a ridge of ``regularisation``; nothing is clipped or scaled unasked.
 

@@ -11,8 +11,10 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Draws
 from dpsco_bench.problems.linear_losses import LinearLosses
 from dpsco_bench.problems.linear_samples import OneHotSample
+from dpsco_bench.problems.registry import problem
 
 
+@problem
 class Onehot(LinearLosses):
     """``z = +-e_J`` with J uniform and ``P(+) = (1 + b)/2``, so that the mean is ``b/d`` everywhere.
 

@@ -13,10 +13,10 @@ from dpsco_bench.report.curves import curve_figure
 from dpsco_bench.report.drawing import FAINT, Line, Panel, compose, inline_svg, save, single, style, words_panel
 from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
 from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_panels
+from dpsco_bench.report.own_figures import extra_panels
 from dpsco_bench.report.panels import privacy_panel, rate_panel, verdict_line
 from dpsco_bench.report.ratios import ratio_panel
 from dpsco_bench.report.scores import RATIO_KINDS, SLOPE_KINDS, Score, claim_scores
-from dpsco_bench.report.studies import extra_panels
 from dpsco_bench.report.wording import symbols
 
 PageFigures = tuple[list[str], list[str], list[str]]

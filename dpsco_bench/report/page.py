@@ -20,11 +20,12 @@ from dpsco_bench.report.board import (
     references_table,
     wins_table,
 )
-from dpsco_bench.report.chapters.catalogue import page_chapters, write_chapters
 from dpsco_bench.report.figures import PageFigures, page_figures
 from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
 from dpsco_bench.report.ledger import privacy_table
 from dpsco_bench.report.opening import headline, page_papers, paper_lines, papers_table
+from dpsco_bench.report.own_figures import page_figures as own_page_figures
+from dpsco_bench.report.own_figures import write_figures
 from dpsco_bench.report.papers import (
     ERRATA_NOTE,
     cells_table,
@@ -183,7 +184,7 @@ def _paper(inputs: Inputs, paper: str, figures: Mapping[str, PageFigures]) -> di
         "name": name_of(inputs, paper),
         "errata": errata,
         "rebuilt": [html_table(table, REBUILT_HEADING) for table in rebuilt_tables(inputs, paper)],
-        "chapters": [{**c, "panels": [Markup(svg) for svg in c["panels"]]} for c in page_chapters(inputs, paper)],
+        "chapters": [{**c, "panels": [Markup(svg) for svg in c["panels"]]} for c in own_page_figures(inputs, paper)],
         "rates": html_table(rates_table(inputs, paper, name_of(inputs, paper))),
         "claims": [_claim(claim, figures[claim.id]) for claim in claims],
     }
@@ -274,7 +275,7 @@ def write_report(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) ->
     for table in tables:
         write_table(table, folder / "tables")
     drawings: list[Task] = [
-        partial(write_chapters, inputs, figures),
+        partial(write_figures, inputs, figures),
         *(partial(page_figures, claim) for claim in inputs.claims),
     ]
     chapters, *drawn = in_parallel(drawings, cores)

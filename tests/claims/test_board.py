@@ -164,7 +164,7 @@ def test_mistakes_are_named_in_one_line(changes, message):
 RIDGE = BOARD["instances"][0]
 SEARCH = {"algorithm": "wang2017.dp_gd", "grid": {"steps": [2]}}
 UNKNOWN = [
-    ({"methods": ["wang2017.dp_dg"]}, "'wang2017.dp_dg': must be one of "),
+    ({"methods": ["wang2017.dp_dg"]}, "'wang2017.dp_dg': must be a known one, such as "),
     (
         {"methods": [{"algorithm": "wang2017.dp_gd", "options": {"stepz": 3}}]},
         "method dp_gd: option = 'stepz': must be one of steps",

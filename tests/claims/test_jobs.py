@@ -7,8 +7,8 @@ from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.model import parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import is_charged
-from dpsco_bench.problems import registry
 from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.problems.signal_family import SignalFamily
 
 SETTINGS = {"seed": 1, "backend": "numpy", "dtype": "float64", "data_root": "data", "plugins": []}
@@ -63,7 +63,7 @@ def test_counted_extras_are_run_and_charged_and_planned_counts_are_not():
 def test_observers_of_rounds_are_part_of_a_job():
     assert base()["rounds"] == "" and jobs(rounds="none")[0]["key"] != base()["key"]
     assert jobs(rounds="none")[0]["calibration_key"] == base()["calibration_key"]
-    with pytest.raises(InputError, match="rounds = 'guess': must be one of none"):
+    with pytest.raises(InputError, match="rounds = 'guess': must be one of zhang2022"):
         jobs(rounds="guess")
 
 
@@ -83,8 +83,8 @@ def test_what_else_changes_along_a_sweep():
         jobs(sweep=sweep, along={"speed": {"smoke": [1, 2]}})
 
 
-def test_a_cell_for_each_signal(monkeypatch):
-    monkeypatch.setitem(registry._USER_PROBLEMS, "signalled", Signalled)
+def test_a_cell_for_each_signal():
+    PROBLEMS.add("signalled", Signalled, __name__)
     grid = {"smoke": [0.5, 2], "ci": [1]}
     cells = jobs(problem="signalled", signals=grid)[0]["cells"]
     assert [(c["cell"], c["n"], c["signal"], c["problem_options"]) for c in cells] == [
@@ -208,7 +208,7 @@ def test_code_in_use_changes_the_key(monkeypatch):
     monkeypatch.setattr(module, "code_digest", spy)
     made = jobs(settings={"plugins": ["mine.py"]})[0]
     calibrating, running = seen[0][0], seen[1][0]
-    parts = {"dpsco_bench.algorithms.wang2017.dp_svrg", "dpsco_bench.problems.ridge_logistic"}
+    parts = {"dpsco_bench.papers.wang2017.algorithms.dp_svrg", "dpsco_bench.problems.ridge_logistic"}
     assert calibrating == parts | {"dpsco_bench.execution.calibration"}
     assert running == parts | {"dpsco_bench.execution.job"}
     assert [str(path) for path in seen[0][1]] == ["mine.py"] and made["key"] != base()["key"]

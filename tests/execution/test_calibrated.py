@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from dpsco_bench import run
-from dpsco_bench.algorithms import registry
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell, read_cells
@@ -31,9 +30,8 @@ def made(query=QUERY, evaluations=96.0, **more):
 
 
 @pytest.fixture
-def plans(monkeypatch):
+def plans():
     """What the plan function of `cell` gives, call by call; the last one from then on."""
-    monkeypatch.setattr(registry, "_USER_ALGORITHMS", dict(registry._USER_ALGORITHMS))
     given = []
 
     @algorithm("mine.releases", source="a test")

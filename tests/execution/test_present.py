@@ -13,7 +13,7 @@ from dpsco_bench.execution.layout import Layout, effective_key, read_calibration
 from dpsco_bench.execution.present import present_results, stored_key
 from dpsco_bench.execution.results import write_table
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable, write_text_atomic
-from dpsco_bench.problems import registry
+from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.problems.ridge_logistic import RidgeLogistic
 
 REASON = "data absent: `touch marker`"
@@ -47,8 +47,8 @@ class Marked(RidgeLogistic):
 
 
 @pytest.fixture(autouse=True)
-def marked(monkeypatch):
-    monkeypatch.setitem(registry._USER_PROBLEMS, Marked.name, Marked)
+def marked():
+    PROBLEMS.add(Marked.name, Marked, __name__)
 
 
 @pytest.fixture

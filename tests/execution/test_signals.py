@@ -20,8 +20,8 @@ from dpsco_bench.execution.signals import SharedNoise, signal_groups
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, Plan, WithReplacement
-from dpsco_bench.problems import registry
 from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.problems.signal_family import SignalFamily
 
 SIGNALS = [0.25, 0.5, 1.0, 4.0]
@@ -70,9 +70,9 @@ class SpreadCube(CoinCube):
 
 
 @pytest.fixture(autouse=True)
-def registered(monkeypatch):
+def registered():
     for cls in (CoinCube, SpreadCube):
-        monkeypatch.setitem(registry._USER_PROBLEMS, cls.name, cls)
+        PROBLEMS.add(cls.name, cls, __name__)
 
 
 def entry(number, signal, algorithm, n, **more):

@@ -9,7 +9,6 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.laws.temperature import Temperature
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta
 from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate
 from dpsco_bench.privacy.ledger import draw_statement, privacy_status
@@ -17,6 +16,7 @@ from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.temperature import Temperature
 from dpsco_bench.problems.base import Constants
 
 CUBE = dict(initial_gap=1.0, diameter=2.0, norm=math.inf, domain="linf_ball", losses="linear")

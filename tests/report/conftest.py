@@ -16,8 +16,8 @@ from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.results import write_table
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable, write_text_atomic
-from dpsco_bench.problems import registry
 from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.problems.signal_family import SignalFamily
 from dpsco_bench.report.inputs import ClaimResults, job_path, read_inputs
 
@@ -301,17 +301,19 @@ def write_side_files(root):
 @pytest.fixture(scope="module", autouse=True)
 def bumpy():
     """Tests here know a problem of their own, others do not."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(registry._USER_PROBLEMS, Bumpy.name, Bumpy)
-        yield
+    PROBLEMS.add(Bumpy.name, Bumpy, __name__)
+    yield
+    PROBLEMS.forget(Bumpy.name)
 
 
 @pytest.fixture(scope="session")
 def written(tmp_path_factory):
     """Folder ``results/smoke`` with plan, calibrations, runs, verdicts, timings and benchmarks."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(registry._USER_PROBLEMS, Bumpy.name, Bumpy)
+    PROBLEMS.add(Bumpy.name, Bumpy, __name__)
+    try:
         return write_results(tmp_path_factory)
+    finally:
+        PROBLEMS.forget(Bumpy.name)
 
 
 def write_results(tmp_path_factory):

@@ -2,12 +2,12 @@
 
 import pytest
 
+from dpsco_bench.papers.gopi2022.tables import projected_queries
 from dpsco_bench.report.drawing import compose, style
 from dpsco_bench.report.figures import claim_figures, claim_panels
+from dpsco_bench.report.own_figures import extra_panels
 from dpsco_bench.report.papers import cells_table
-from dpsco_bench.report.queries import projected_queries
 from dpsco_bench.report.scores import claim_scores
-from dpsco_bench.report.studies import extra_panels
 
 
 @pytest.mark.parametrize(

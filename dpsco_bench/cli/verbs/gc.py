@@ -11,7 +11,7 @@ from typing import Any
 
 from dpsco_bench.execution.layout import Layout, effective_key, has_run, job_name, planned_entries, read_plan_text
 from dpsco_bench.execution.lock import ResultsLock
-from dpsco_bench.report.chapters.names import chapter_names
+from dpsco_bench.report.own_figures import figure_names
 
 SUMMARY = "remove results and figures that the plan no longer names"
 FOLDERS = ("calibrations", "runs", "ready", "judged", "timings", "verdicts", "standings", "logs", "benchmarks")
@@ -55,7 +55,7 @@ def unnamed(files: Layout, plan: dict[str, Any]) -> Iterator[Path]:
     entries = planned_entries(plan)
     named = {path for entry in entries for path in named_files(files, entry)}
     figures = {entry["claim"]["id"] + suffix for entry in entries for suffix in FIGURE_SUFFIXES}
-    figures |= set(chapter_names([entry["claim"]["id"] for entry in plan["claims"]]))
+    figures |= set(figure_names([entry["claim"]["id"] for entry in plan["claims"]]))
     for folder in FOLDERS:
         for path in _files(files.results / folder):
             if path.relative_to(files.results).with_suffix("").parts not in named:
