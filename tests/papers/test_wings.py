@@ -15,7 +15,7 @@ PAPERS = sorted(path.parent.name for path in (ROOT / "dpsco_bench" / "papers").g
 TREE = ("dpsco_bench", "conf", "workflows", "profiles", "Snakefile", "pyproject.toml")
 ACCOUNT = {
     "bassily2021": ("bassily2021.poly_sfw", "problem=needle_l1", "n=512"),
-    "gopi2022": ("gopi2022.reg_exp_mech", "problem=cube_iid", "n=512"),
+    "gopi2022": ("gopi2022.reg_exp_mech", "problem=cube_iid", "p=2", "n=512"),
     "su2023": ("su2023.objp", "problem=logistic_glm", "n=512"),
     "wang2017": ("wang2017.dp_gd_pl", "problem=ridge_logistic", "n=512"),
     "zhang2022": ("zhang2022.fkt20_phased_sgd", "problem=quad", "n=512"),
