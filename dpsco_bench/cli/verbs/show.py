@@ -50,6 +50,7 @@ def algorithm(entry: Entry) -> Iterator[str]:
         yield labelled(f"variant {name}", f"calibrations {shown}", 28)
     yield from _options(entry["options"])
     yield "\n" + entry["doc"]
+    yield from _told_elsewhere(entry["options"])
     yield "\n" + labelled("measured by", ", ".join(entry["claims"]) or "no claim yet")
     yield from _errata_titles(entry["errata"])
 
@@ -65,6 +66,7 @@ def problem(entry: Entry) -> Iterator[str]:
     yield labelled("traits", ", ".join(entry["traits"]))
     yield from _options(entry["options"])
     yield "\n" + entry["doc"]
+    yield from _told_elsewhere(entry["options"])
     yield "\n" + labelled("used by", ", ".join(entry["claims"]) or "no claim yet")
 
 
@@ -149,6 +151,14 @@ def _options(options: Sequence[Entry]) -> Iterator[str]:
     for option in options:
         default = "null" if option["default"] is None else number(option["default"])
         yield labelled("option", f"{option['name']} = {default}   ({option['type']})")
+
+
+def _told_elsewhere(options: Sequence[Entry]) -> Iterator[str]:
+    """What options mean whose docstring refers to another one."""
+    told = [option for option in options if option["told_by"]]
+    for place in dict.fromkeys(option["told_by"] for option in told):
+        yield f"\n{place}:"
+        yield from (labelled(option["name"], option["meaning"], 20) for option in told if option["told_by"] == place)
 
 
 def _errata_titles(entries: Sequence[Entry]) -> Iterator[str]:

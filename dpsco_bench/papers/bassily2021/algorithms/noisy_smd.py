@@ -63,7 +63,7 @@ def plan(
     risk : str
         ``empirical``, or ``population``: everything with eps' = min{eps, sqrt(kappa) (d l)^(1/4)/sqrt n}.
     steps, batch, step : optional
-        Replace T, m (not for ``fullbatch``) and eta.
+        Replace T, m = n sqrt(eps/(4T)) (not for ``fullbatch``) and eta.
     """
     p, l, L0 = ball_order(c, 1.0, 2.0, SOURCE), privacy.log_inverse_delta, c.lipschitz
     smooth = SmoothNorm(p, d, norm_rule)

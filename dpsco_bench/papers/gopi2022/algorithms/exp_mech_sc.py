@@ -53,7 +53,7 @@ def plan(
         ``auto``: an exact one, or a refusal; ``axis_exact`` (quadratic losses on an l_2 ball), ``radial_exact`` or
         ``hit_and_run``.
     sweeps : int, optional
-        Length of the chains of ``hit_and_run``.
+        Length of the chains of ``hit_and_run``, 1000 by default.
     """
     setting = checked_setting(c, n, d, privacy, variant, SOURCE)
     if c.strong_convexity <= 0:

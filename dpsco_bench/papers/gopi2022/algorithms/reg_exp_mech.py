@@ -55,7 +55,7 @@ def plan(
     theta_convention : str
         Range of r for a ball of radius R: ``centred`` with R, ``diameter`` with 2R, as the corollaries.
     sweeps : int, optional
-        Length of the chains of ``gibbs`` and ``hit_and_run``.
+        Length of the chains of ``gibbs`` and ``hit_and_run``, 1000 by default.
     """
     setting = checked_setting(c, n, d, privacy, variant, SOURCE)
     return draw_plan(setting, regularised(setting, schedule, theta_convention), sampler, sweeps)

@@ -60,7 +60,7 @@ def plan(
     inner_bound : str
         ``printed`` or ``corrected`` (independent noise halves the variance constant; erratum E4).
     epochs, inner_steps, batch, step : optional
-        Replace T, m, the expected batch size b (Poisson variant only) and eta.
+        Replace T, m, the expected batch size b = min(n, ceil(0.5 n eps/sqrt(N l))) (Poisson variant only) and eta.
     step_rule : str
         ``constant`` or ``bb`` (Barzilai-Borwein from the second epoch on; Tan et al. 2016).
     noise_constant : float

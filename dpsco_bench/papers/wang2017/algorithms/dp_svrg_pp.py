@@ -54,7 +54,7 @@ def plan(
     variant : str
         ``literal``: exact anchor gradient, one uniform record per step. ``poisson``: released anchor, Poisson batches.
     epochs, inner_steps, batch, step : optional
-        Replace T, m, the expected batch size b (Poisson variant only) and eta.
+        Replace T, m, the expected batch size b = min(n, ceil(0.5 n eps/sqrt(N l))) (Poisson variant only) and eta.
     noise_constant : float
         c in sigma^2 = c G^2 2^T m ln(2/delta)/(n eps)^2, equation (6).
     """
