@@ -50,11 +50,8 @@ def test_the_text_is_what_judges(as_written, name):
 def test_the_text_of_the_samplers_queries(as_written):
     cell = Cell("gopi2022.proximal_sampler", "axis_linear", 400, 1.0, 1e-6, 4, problem_options={"p": 2.0})
     found = calibrate_cell(cell, "paper", 0)
-    constants = Constants(**found["constants"])
-    as_written(
-        "gopi2022.projected_queries",
-        BoundContext(400, 4, 1.0, 1e-6, constants, "paper", found["schedule"], found["scales"]),
-    )
+    context = BoundContext(400, 4, 1.0, 1e-6, found.constants, "paper", found.schedule, found.scales)
+    as_written("gopi2022.projected_queries", context)
 
 
 def small(p, d):
