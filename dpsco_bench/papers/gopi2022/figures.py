@@ -65,9 +65,9 @@ def _cold_ratios(results: ClaimResults) -> list[Panel]:
         axes.text(1.02, 0.5, "½", transform=axes.get_yaxis_transform(), va="center", size=6.5, color=FAINT)
 
     worst = max(float(found[:, 1].max()) for *_, found in series)
-    cells = sum(len(found) for *_, found in series)
+    drawn = sum(len(found) for *_, found in series)
     lines = [
-        Line(f"{cells} cells: no one above {worst:.3f} of the bound; cold radial draws tend to ½"),
+        Line(f"{drawn} cells: no one above {worst:.3f} of the bound; cold radial draws tend to ½"),
         Line("paper: blue circles; accounted: orange squares", FAINT),
         Line("filled: radius; open: axis; both ranges Θ, all n, d, p and ε of the grid", FAINT),
     ]
