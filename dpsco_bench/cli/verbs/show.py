@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
 from dpsco_bench.cli.output import Column, constants_text, labelled, number, print_json, table
 
@@ -94,17 +95,13 @@ def claim(entry: Entry) -> Iterator[str]:
     yield labelled("measure", f"dpsco claim {entry['id']}")
 
 
-TOLERANT = ("rate", "complexity", "law", "control")
-"""Kinds that have a tolerance."""
-
-
 def _part_row(part: Entry) -> dict[str, Any]:
     sweep = part.get("sweep") or {}
     return {
         **part,
         "calibrations": ", ".join(part["calibrations"]),
         "sweep": sweep.get("parameter") or ("rows of " + ", ".join(part.get("uses", [])))[:24],
-        "tolerance": part.get("tolerance") if part["kind"] in TOLERANT and not part.get("exact") else None,
+        "tolerance": get_kind(part["kind"]).tolerance_of(part),
         "bound": _short(part.get("bound", "")),
     }
 
