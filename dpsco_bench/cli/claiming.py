@@ -18,6 +18,7 @@ from dpsco_bench.cli.options import parse_override, parse_value
 from dpsco_bench.cli.output import bounded
 from dpsco_bench.cli.overrides import file_list, listed_files
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, read_cells
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.layout import has_run, job_name
@@ -52,21 +53,21 @@ class JobCache:
 
     def __init__(self, root: Path, say: Callable[[str], object]) -> None:
         self.root, self._say = root, say
-        self._calibrated: dict[str, dict[str, Any]] = {}
+        self._calibrated: dict[str, Calibrations] = {}
 
-    def load(self, job: Mapping[str, Any]) -> tuple[pa.Table | None, dict[str, Any]]:
+    def load(self, job: Mapping[str, Any]) -> tuple[pa.Table | None, Calibrations]:
         """Result table (None for a job that runs nothing) and calibrations of a job, made now if they are not there."""
         return (self.table(job) if has_run(job) else None), self.calibrations(job)
 
-    def calibrations(self, job: Mapping[str, Any]) -> dict[str, Any]:
+    def calibrations(self, job: Mapping[str, Any]) -> Calibrations:
         """Calibrations of a job."""
         if job["skipped"]:
             return calibrate_job(job)
         path = self.calibrations_path(job)
         if path.stem not in self._calibrated:
             if not path.is_file():
-                write_text_atomic(path, dumps_canonical({"key": job["calibration_key"], **calibrate_job(job)}))
-            self._calibrated[path.stem] = loads(path.read_text(encoding="utf-8"))
+                write_text_atomic(path, dumps_canonical({"key": job["calibration_key"], "cells": calibrate_job(job)}))
+            self._calibrated[path.stem] = read_cells(loads(path.read_text(encoding="utf-8")))
         return self._calibrated[path.stem]
 
     def calibrations_path(self, job: Mapping[str, Any]) -> Path:
@@ -205,12 +206,9 @@ def privacy_texts(entry: Mapping[str, Any], cache: JobCache) -> dict[tuple[str, 
     """(part, calibration) -> the largest real epsilon among the part's cells, with the sign of its kind."""
     texts = {}
     for job in entry["jobs"]:
-        cells = [cell for cell in cache.calibrations(job)["cells"] if not math.isnan(_real(cell))]
+        known = [cell for cell in cache.calibrations(job) if isinstance(cell, CalibratedCell)]
+        cells = [cell for cell in known if not math.isnan(cell.epsilon_real)]
         if cells and job["calibration"] != "none":
-            worst = max(cells, key=_real)
-            texts[job["part"], job["calibration"]] = bounded(_real(worst), worst["epsilon_real_kind"], 3)
+            worst = max(cells, key=lambda cell: cell.epsilon_real)
+            texts[job["part"], job["calibration"]] = bounded(worst.epsilon_real, worst.epsilon_real_kind, 3)
     return texts
-
-
-def _real(cell: Mapping[str, Any]) -> float:
-    return math.nan if cell["epsilon_real"] is None else float(cell["epsilon_real"])
