@@ -14,10 +14,10 @@ class Cube(LinearLosses):
 
     default_dimension = 32
     p: float = option(1.5, within="(1, 2]")
-    norm_kappa: float | None = option(None, "p = 1 + 1/norm_kappa instead, for sweeps over kappa", within="(0, inf)")
+    norm_kappa: float | None = option(None, "p = 1 + 1/norm_kappa instead, for sweeps over kappa_q", within="(0, inf)")
     unit_name: str = option(
         "fixed",
-        "of the signal: empirical sqrt(d l)/(eps n), population sqrt(kappa) (d l)^(1/4)/sqrt n, frank_wolfe sqrt(d) s1"
+        "of the signal: empirical sqrt(d l)/(eps n), population sqrt(kappa_q) (d l)^(1/4)/sqrt n, frank_wolfe sqrt(d) s1"
         " n^(1/4) with the increments' noise s1 of Theorem 11, statistical sqrt(2/n), fixed 1",
         choices=("empirical", "population", "frank_wolfe", "statistical", "fixed"),
         key="unit",
@@ -47,7 +47,7 @@ class Cube(LinearLosses):
 
 
 def _frank_wolfe(problem: Cube) -> float:
-    """``sqrt(d) s1 n^(1/4)`` with ``s1 = sqrt(32 kappa l/n) L1 M eta/eps`` and ``eta = ln n/(2 sqrt n)``."""
+    """``sqrt(d) s1 n^(1/4)`` with ``s1 = sqrt(32 kappa_q l/n) L1 M eta/eps`` and ``eta = ln n/(2 sqrt n)``."""
     n, c = problem.count, problem.constants
     drift = c.smoothness * c.diameter * math.log(n) / (2.0 * math.sqrt(n))
     return math.sqrt(32.0 / (problem.p - 1.0)) * problem.root * drift / problem.epsilon * n**-0.25

@@ -31,7 +31,7 @@ class SmoothHinge(SignalFamily):
     reference: ClassVar[tuple[int, float, float]] = (1 << 28, 1.0, 1e-6)
     least_dimension = 2
     p: float = option(1.5, "norm of the constants", within="(1, 2)", source="Su, Zhao, Wang 2023, Theorem 7")
-    norm_kappa: float | None = option(None, "p = 1 + 1/norm_kappa instead, for sweeps over kappa", within="(1, inf)")
+    norm_kappa: float | None = option(None, "p = 1 + 1/norm_kappa instead, for sweeps over kappa_q", within="(1, inf)")
     horizon: str = option("proof", "whose T the unit of the signal follows (erratum E6)", choices=tuple(EXPONENTS))
     signal = option(1.0, "rho = min(1, signal * unit)")
 
