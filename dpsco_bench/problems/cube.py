@@ -17,8 +17,8 @@ class Cube(LinearLosses):
     norm_kappa: float | None = option(None, "p = 1 + 1/norm_kappa instead, for sweeps over kappa_q", within="(0, inf)")
     unit_name: str = option(
         "fixed",
-        "of the signal: empirical sqrt(d l)/(eps n), population sqrt(kappa_q) (d l)^(1/4)/sqrt n, frank_wolfe sqrt(d) s1"
-        " n^(1/4) with the increments' noise s1 of Theorem 11, statistical sqrt(2/n), fixed 1",
+        "of the signal: empirical sqrt(d l)/(eps n), population sqrt(kappa_q) (d l)^(1/4)/sqrt n, frank_wolfe sqrt(d)"
+        " s1 n^(1/4) with the increments' noise s1 of Theorem 11, statistical sqrt(2/n), fixed 1",
         choices=("empirical", "population", "frank_wolfe", "statistical", "fixed"),
         key="unit",
     )
