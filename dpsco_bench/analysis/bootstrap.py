@@ -29,16 +29,12 @@ class CellSummary:
 
     Attributes
     ----------
-    mean : float
-        Largest replicate mean over the signals.
-    stderr : float
-        Standard error of `mean`; the numerical error for an exact cell; NaN for a single random replicate.
+    mean : float, largest replicate mean over the signals
+    stderr : float, standard error of `mean`; the numerical error for an exact cell; NaN for a single random replicate
     expansion : float
         Factor that turns the bootstrap's spread of the mean into `stderr` (sqrt(R/(R-1)) for one data set).
-    dof : float
-        Degrees of freedom behind `stderr`; infinite for an exact cell.
-    signal, signals : int
-        Index of the signal that attains the maximum, and the size of the grid.
+    dof : float, degrees of freedom behind `stderr`; infinite for an exact cell
+    signal, signals : int, index of the signal that attains the maximum, and the size of the grid
     """
 
     mean: float
@@ -59,13 +55,11 @@ def bootstrap_rng(*names: str) -> np.random.Generator:
 
     Parameters
     ----------
-    *names : str
-        Parts of the name; their order matters.
+    *names : str, parts of the name; their order matters
 
     Returns
     -------
-    numpy.random.Generator
-        Seeded by `SeedSequence` over the SHA-256 of the names, hence the same on every machine.
+    numpy.random.Generator, seeded by `SeedSequence` over the SHA-256 of the names, hence the same on every machine
     """
     digest = hashlib.sha256("\0".join(names).encode()).digest()
     return np.random.default_rng(np.random.SeedSequence(np.frombuffer(digest, dtype="<u4").tolist()))
@@ -74,20 +68,15 @@ def bootstrap_rng(*names: str) -> np.random.Generator:
 def as_cell(risks: ArrayLike) -> FloatArray:
     """Risks as an array ``(signals, data_sets, replicates)``.
 
+    Raises InputError if the array is empty, has other dimensions, or holds a non-finite risk.
+
     Parameters
     ----------
-    risks : array_like
-        Shape ``(replicates,)``, ``(data_sets, replicates)`` or ``(signals, data_sets, replicates)``.
+    risks : array_like, shape ``(replicates,)``, ``(data_sets, replicates)`` or ``(signals, data_sets, replicates)``
 
     Returns
     -------
-    ndarray
-        Three-dimensional float64.
-
-    Raises
-    ------
-    InputError
-        If the array is empty, has other dimensions, or holds a non-finite risk.
+    ndarray, three-dimensional float64
     """
     array = np.asarray(risks, dtype=np.float64)
     if array.size == 0 or not 1 <= array.ndim <= 3:
@@ -105,16 +94,14 @@ def summarise(risks: ArrayLike, numerical_error: float | None = None) -> CellSum
 
     Parameters
     ----------
-    risks : array_like
-        See `as_cell`.
+    risks : array_like, see `as_cell`
     numerical_error : float, optional
         Absolute numerical error of an exactly computed cell (closed form, quadrature); it then is the
         standard error, and the cell has no sampling error.
 
     Returns
     -------
-    CellSummary
-        The summary at the signal of largest mean.
+    CellSummary, the summary at the signal of largest mean
     """
     cell = as_cell(risks)
     means = cell.mean(axis=(1, 2))
@@ -156,19 +143,15 @@ def resampled_means(
 
     Parameters
     ----------
-    risks : array_like
-        See `as_cell`.
-    rng : numpy.random.Generator
-        Source of the resampling.
-    resamples : int
-        Number of bootstrap resamples, at least 1.
+    risks : array_like, see `as_cell`
+    rng : numpy.random.Generator, source of the resampling
+    resamples : int, number of bootstrap resamples, at least 1
     data_sets : ndarray of int, optional
         Data sets to use, shape ``(resamples, data_sets)``, where several cells share their data.
 
     Returns
     -------
-    ndarray
-        Largest mean over the signals, shape ``(resamples,)``.
+    ndarray, largest mean over the signals, shape ``(resamples,)``
     """
     cell = as_cell(risks)
     _, count, replicates = cell.shape
@@ -188,15 +171,12 @@ def resampled_indices(
 
     Parameters
     ----------
-    rng : numpy.random.Generator
-        Source of the resampling.
-    resamples, data_sets, replicates : int
-        Sizes, each at least 1.
+    rng : numpy.random.Generator, source of the resampling
+    resamples, data_sets, replicates : int, sizes, each at least 1
 
     Yields
     ------
-    ndarray of int
-        Blocks of shape ``(rows, data_sets * replicates)``, `resamples` rows in all; blocks bound the memory.
+    ndarray of int, blocks of shape ``(rows, data_sets * replicates)``, `resamples` rows in all; blocks bound the memory
     """
     return _blocks(rng, resamples, data_sets, replicates, None)
 
@@ -217,15 +197,12 @@ def student_factor(dof: float, confidence: float = CONFIDENCE) -> float:
 
     Parameters
     ----------
-    dof : float
-        Degrees of freedom, > 0; may be infinite.
-    confidence : float
-        Level of the two-sided interval.
+    dof : float, degrees of freedom, > 0; may be infinite
+    confidence : float, level of the two-sided interval
 
     Returns
     -------
-    float
-        At least 1 (Hesterberg, The American Statistician 69, 2015, "expanded percentile interval").
+    float, at least 1 (Hesterberg, The American Statistician 69, 2015, "expanded percentile interval")
     """
     if np.isinf(dof):
         return 1.0
@@ -240,19 +217,14 @@ def percentile_interval(
 
     Parameters
     ----------
-    estimate : float
-        The estimate on the data as they are.
-    resampled : ndarray
-        The estimate on each resample.
-    factor : float
-        Small-sample expansion, see `student_factor`.
-    confidence : float
-        Level of the two-sided interval.
+    estimate : float, the estimate on the data as they are
+    resampled : ndarray, the estimate on each resample
+    factor : float, small-sample expansion, see `student_factor`
+    confidence : float, level of the two-sided interval
 
     Returns
     -------
-    tuple of float
-        Lower and upper end.
+    tuple of float, lower and upper end
     """
     tail = (1 - confidence) / 2
     low, high = np.quantile(resampled, [tail, 1 - tail])
@@ -264,15 +236,12 @@ def expected_chance_deviations(intervals: int, confidence: float = CONFIDENCE) -
 
     Parameters
     ----------
-    intervals : int
-        Number of intervals, >= 0.
-    confidence : float
-        Their level.
+    intervals : int, number of intervals, >= 0
+    confidence : float, their level
 
     Returns
     -------
-    float
-        ``intervals * (1 - confidence)``; it needs no independence.
+    float, ``intervals * (1 - confidence)``; it needs no independence
     """
     if intervals < 0:
         raise InputError("intervals", intervals, "a number >= 0")

@@ -18,10 +18,8 @@ def contenders(row: Row, rows: Sequence[Row]) -> list[dict[str, Any]]:
 
     Parameters
     ----------
-    row : mapping
-        A point's row of the standings.
-    rows : sequence of mapping
-        All rows of the same instance.
+    row : mapping, a point's row of the standings
+    rows : sequence of mapping, all rows of the same instance
 
     Returns
     -------
@@ -51,8 +49,7 @@ def uncompared(row: Row, rows: Sequence[Row]) -> list[str]:
 
     Parameters
     ----------
-    row, rows
-        As for `contenders`.
+    row, rows : as for `contenders`
     """
     ran = {method["method"] for other in rows for method in other["methods"]}
     return sorted(x["method"] for x in row["left_out"] if x["status"] == "too_long" and x["method"] not in ran)

@@ -30,15 +30,12 @@ def judge_claim(entry: Mapping[str, Any], load: Load) -> list[Verdict]:
 
     Parameters
     ----------
-    entry : mapping
-        ``{"claim": ..., "jobs": [...]}`` of the plan.
-    load : callable
-        Job -> (result table, or None where nothing is run; calibrations).
+    entry : mapping, ``{"claim": ..., "jobs": [...]}`` of the plan
+    load : callable, job -> (result table, or None where nothing is run; calibrations)
 
     Returns
     -------
-    list of Verdict
-        In the order of the claim's file.
+    list of Verdict, in the order of the claim's file
     """
     return ClaimJudge(entry, load).verdicts()
 
@@ -55,8 +52,7 @@ class ClaimJudge:
 
     Parameters
     ----------
-    entry, load
-        As in `judge_claim`.
+    entry, load : as in `judge_claim`
     """
 
     def __init__(self, entry: Mapping[str, Any], load: Load) -> None:
@@ -136,10 +132,7 @@ class Case:
 
     Attributes
     ----------
-    court : ClaimJudge
-        That knows the claim and its results.
-    part : Part
-    calibration : str
+    court : ClaimJudge, that knows the claim and its results
     """
 
     court: ClaimJudge
@@ -246,8 +239,7 @@ def signal_notes(cells: Sequence[CellEvidence]) -> tuple[str, ...]:
 
     Parameters
     ----------
-    cells : sequence of CellEvidence
-        Of one part, whose problem has a free signal.
+    cells : sequence of CellEvidence, of one part, whose problem has a free signal
     """
     found = sorted({cell.signal for cell in cells if cell.signal is not None})
     ends = f"{found[0]:g}" if len(found) == 1 else f"{found[0]:g} to {found[-1]:g}"

@@ -39,12 +39,9 @@ class Difference:
     ----------
     what : str
         ``changed``, ``reserved`` (the word stays, its reservation does not), ``new``, ``missing`` or ``skipped``.
-    profile, claim, part, calibration : str
-        Which verdict.
-    recorded, fresh : str
-        The verdicts as they are said (`Verdict.said`); empty where there is none.
-    fails : bool
-        Whether the regression check fails for it.
+    profile, claim, part, calibration : str, which verdict
+    recorded, fresh : str, the verdicts as they are said (`Verdict.said`); empty where there is none
+    fails : bool, whether the regression check fails for it
     """
 
     what: str
@@ -74,15 +71,13 @@ def compare(
 
     Parameters
     ----------
-    recorded, fresh : iterable of Verdict
     claims_run : iterable of str, optional
         Ids of the claims that were run in the fresh rows' profiles; by default those with a fresh row that is not
         ``skipped``.
 
     Returns
     -------
-    list of Difference
-        Sorted by profile, claim, part and calibration; empty if nothing differs.
+    list of Difference, sorted by profile, claim, part and calibration; empty if nothing differs
     """
     old, new = _by_name(recorded), _by_name(fresh)
     if claims_run is None:
@@ -145,10 +140,8 @@ def record(path: str | os.PathLike[str], verdicts: Sequence[Verdict]) -> None:
 
     Parameters
     ----------
-    path : path-like
-        Target, such as ``workflows/recorded/ci.json``.
-    verdicts : sequence of Verdict
-        What is not recorded of them (means, times, digests) is left out.
+    path : path-like, target, such as ``workflows/recorded/ci.json``
+    verdicts : sequence of Verdict, what is not recorded of them (means, times, digests) is left out
     """
     _by_name(verdicts)  # refuses duplicates
     lines = [_recorded_line(row) for row in sorted(verdicts, key=_name)]
@@ -175,13 +168,11 @@ def read_record(path: str | os.PathLike[str]) -> list[Verdict]:
 
     Parameters
     ----------
-    path : path-like
-        A file written by `record`.
+    path : path-like, a file written by `record`
 
     Returns
     -------
-    list of Verdict
-        With what is recorded of them; empty if there is no such file.
+    list of Verdict, with what is recorded of them; empty if there is no such file
     """
     target = Path(path)
     rows = loads(target.read_text(encoding="utf-8")) if target.is_file() else []

@@ -43,12 +43,9 @@ class Finding:
 
     Attributes
     ----------
-    check : str
-        What must hold.
-    passed : bool or None
-        None where it could not be tried.
-    detail : str
-        What was found.
+    check : str, what must hold
+    passed : bool or None, none where it could not be tried
+    detail : str, what was found
     """
 
     check: str
@@ -73,29 +70,21 @@ def check_algorithm(
 ) -> list[Finding]:
     """Check an algorithm on one problem.
 
+    Raises InputError, Refusal for a value outside its range, or a combination that cannot run.
+
     Parameters
     ----------
-    algorithm : str or Algorithm
-        Id, or what ``@algorithm`` returned.
-    problem : str
-        Name of a problem that the algorithm takes.
-    calibration : str
-        ``accounted`` or ``paper``: the noise with which it runs.
-    seed : int
-        Root of all randomness.
+    algorithm : str or Algorithm, id, or what ``@algorithm`` returned
+    problem : str, name of a problem that the algorithm takes
+    calibration : str, ``accounted`` or ``paper``: the noise with which it runs
+    seed : int, root of all randomness
     **keys
         ``n`` (24), ``d``, ``epsilon``, ``delta``, ``variant``, schedule options, problem options and constants. Short
         schedules are enough: ``steps=5``.
 
     Returns
     -------
-    list of Finding
-        One per check, in a fixed order.
-
-    Raises
-    ------
-    InputError, Refusal
-        For a value outside its range, or a combination that cannot run.
+    list of Finding, one per check, in a fixed order
     """
     id = algorithm.id if isinstance(algorithm, Algorithm) else algorithm
     return check_cell_contract(make_cell(id, problem, {"n": RECORDS, **keys}), calibration, seed)

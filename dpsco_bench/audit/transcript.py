@@ -35,8 +35,7 @@ class Recorder:
 
     Attributes
     ----------
-    transcript : dict
-        Released value ``(R, d)`` per (query, step), in order of release.
+    transcript : dict, released value ``(R, d)`` per (query, step), in order of release
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -58,18 +57,15 @@ class ForcedReplay(Mechanism):
 
     Parameters
     ----------
-    transcript : dict
-        As recorded, of so many replicates.
-    record : int
-        The differing record.
+    transcript : dict, as recorded, of so many replicates
+    record : int, the differing record
     drawn : bool
         Whether sampled queries look at that record and no other, or at none (a single-index query then looks at another
         record). The batches really drawn are hidden and play no part.
 
     Attributes
     ----------
-    squares : dict
-        Squared distance ``(R,)`` of the released from the exact value, per (query, step).
+    squares : dict, squared distance ``(R,)`` of the released from the exact value, per (query, step)
     """
 
     def __init__(
@@ -145,17 +141,13 @@ def log_ratio(setting: Setting, transcript: dict[Where, Array], output: Array) -
 
     Parameters
     ----------
-    setting : Setting
-        What was run.
-    transcript : dict
-        Released values ``(R, d)``.
-    output : array (R, d)
-        Final outputs.
+    setting : Setting, what was run
+    transcript : dict, released values ``(R, d)``
+    output : array (R, d), final outputs
 
     Returns
     -------
-    array (R, BINS)
-        Log ratios summed over consecutive parts of the transcript.
+    array (R, BINS), log ratios summed over consecutive parts of the transcript
     """
     first, second = (_replay(setting, data, transcript, len(output)) for data in setting.pair)
     bins = np.zeros((len(output), BINS))

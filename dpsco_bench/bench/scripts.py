@@ -24,12 +24,9 @@ def single_run(task: Task, curvature: np.ndarray, start: np.ndarray, draw: Draw)
 
     Parameters
     ----------
-    task : Task
-        Its replicates are not looked at.
-    curvature, start : array (d,)
-        Of its problem.
-    draw : callable
-        Step -> standard normals ``(d,)``.
+    task : Task, its replicates are not looked at
+    curvature, start : array (d,), of its problem
+    draw : callable, step -> standard normals ``(d,)``
 
     Returns
     -------

@@ -17,23 +17,17 @@ from dpsco_bench.errors import InputError
 def raw_words(seed: int, what: str, count: int) -> np.ndarray:
     """Random 64-bit words; the first k of them do not depend on `count`.
 
+    Raises InputError for a seed that is not an integer >= 0.
+
     Parameters
     ----------
-    seed : int
-        Root seed, >= 0.
-    what : str
-        What the words are for, e.g. ``"covertype/rows"``.
-    count : int
-        How many.
+    seed : int, root seed, >= 0
+    what : str, what the words are for, e.g. ``"covertype/rows"``.
+    count : int, how many
 
     Returns
     -------
     ndarray of uint64, shape (count,)
-
-    Raises
-    ------
-    InputError
-        For a seed that is not an integer >= 0.
     """
     if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
         raise InputError("seed", seed, "an integer >= 0")

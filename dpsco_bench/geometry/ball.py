@@ -117,10 +117,8 @@ class Ball(_LpSet):
 
     Attributes
     ----------
-    name : str
-        ``l1_ball`` or ``l2_ball``.
-    radius : float
-        R > 0, in the ball's own norm.
+    name : str, ``l1_ball`` or ``l2_ball``
+    radius : float, R > 0, in the ball's own norm
     """
 
     name: str
@@ -143,10 +141,8 @@ class LpBall(_LpSet):
 
     Attributes
     ----------
-    p : float
-        In [1, inf].
-    radius : float
-        R > 0, in the l_p norm.
+    p : float, in [1, inf]
+    radius : float, R > 0, in the l_p norm
     """
 
     p: float
@@ -171,18 +167,14 @@ def _simulated(p: float, d: int) -> float:
 def feasible_set(name: str, radius: float) -> FeasibleSet:
     """The set of a name with its radius, in the set's own norm.
 
+    Raises InputError for an unknown name, a parameter outside its range, or a radius outside its range.
+
     Parameters
     ----------
     name : str
         One of `SETS`, e.g. ``l1_ball``, ``lp_ball:1.5``, ``k_support_ball:16``. The l_p balls with p = 1 and p = 2
         are those named ``l1_ball`` and ``l2_ball``.
-    radius : float
-        > 0, finite.
-
-    Raises
-    ------
-    InputError
-        For an unknown name, a parameter outside its range, or a radius outside its range.
+    radius : float, > 0, finite
     """
     kind, colon, parameter = name.partition(":")
     if name in BALLS:

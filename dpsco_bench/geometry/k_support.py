@@ -23,10 +23,8 @@ def k_support_norm(x: Array, k: int) -> Array:
 
     Parameters
     ----------
-    x : array (..., d)
-        Finite.
-    k : int
-        In 1..d.
+    x : array (..., d), finite
+    k : int, in 1..d
 
     Returns
     -------
@@ -59,12 +57,9 @@ def project_k_support(x: Array, k: int, radius: float) -> Array:
 
     Parameters
     ----------
-    x : array (..., d)
-        Finite.
-    k : int
-        In 1..d.
-    radius : float
-        > 0.
+    x : array (..., d), finite
+    k : int, in 1..d
+    radius : float, > 0
 
     Returns
     -------
@@ -99,13 +94,9 @@ class _Shape:
 
     Parameters
     ----------
-    a : array (..., d)
-        Absolute values over the largest.
-    kth : array (..., 1)
-        The k-th largest of them.
-    rho : array (..., 1)
-        Radius over the largest.
-    k : int
+    a : array (..., d), absolute values over the largest
+    kth : array (..., 1), the k-th largest of them
+    rho : array (..., 1), radius over the largest
     """
 
     def __init__(self, a: Array, kth: Array, rho: Array, k: int) -> None:

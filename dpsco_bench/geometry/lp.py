@@ -23,27 +23,19 @@ def first_largest(x: Array) -> Array:
 
 
 def minimise_linear_lp(g: Array, p: float, radius: float) -> Array:
-    """``argmin <g, v>`` over ``||v||_p <= radius``.
+    """``argmin <g, v>`` over ``||v||_p <= radius``. Raises InputError for p outside [1, inf].
 
     Parameters
     ----------
-    g : array (..., d)
-        Finite.
-    p : float
-        In [1, inf].
-    radius : float
-        > 0.
+    g : array (..., d), finite
+    p : float, in [1, inf]
+    radius : float, > 0
 
     Returns
     -------
     array (..., d)
         ``-radius sign(g) |g|^(q - 1)/||g||_q^(q - 1)``. For p = 1 a vertex, at the first largest ``|g_j|``. Zero for
         ``g = 0``, except the vertex ``-radius e_1`` for p = 1.
-
-    Raises
-    ------
-    InputError
-        For p outside [1, inf].
     """
     xp, p = array_namespace(g), checked_exponent(p)
     if p == 1:
@@ -61,23 +53,17 @@ def minimise_linear_lp(g: Array, p: float, radius: float) -> Array:
 def project_lp(x: Array, p: float, radius: float) -> Array:
     """Nearest point of ``||y||_p <= radius`` in the Euclidean norm; points of the ball are returned unchanged.
 
+    Raises InputError for p outside [1, inf].
+
     Parameters
     ----------
-    x : array (..., d)
-        Finite.
-    p : float
-        In [1, inf].
-    radius : float
-        > 0.
+    x : array (..., d), finite
+    p : float, in [1, inf]
+    radius : float, > 0
 
     Returns
     -------
     array (..., d)
-
-    Raises
-    ------
-    InputError
-        For p outside [1, inf].
     """
     p = checked_exponent(p)
     if p == 1:
@@ -100,10 +86,8 @@ def project_l2(x: Array, radius: float) -> Array:
 
     Parameters
     ----------
-    x : array (..., d)
-        Finite.
-    radius : float
-        > 0.
+    x : array (..., d), finite
+    radius : float, > 0
 
     Returns
     -------
@@ -120,22 +104,17 @@ def project_l2(x: Array, radius: float) -> Array:
 def project_l1(x: Array, radius: float) -> Array:
     """Nearest point of ``||y||_1 <= radius``: subtract one threshold from all absolute values.
 
-    Works with the distances of the absolute values from their largest one, so that huge entries cost no digits.
+    Works with the distances of the absolute values from their largest one, so that huge entries cost no digits. Source:
+    Duchi, Shalev-Shwartz, Singer, Chandra 2008, Figure 1.
 
     Parameters
     ----------
-    x : array (..., d)
-        Finite.
-    radius : float
-        > 0.
+    x : array (..., d), finite
+    radius : float, > 0
 
     Returns
     -------
     array (..., d)
-
-    References
-    ----------
-    Duchi, Shalev-Shwartz, Singer, Chandra 2008, Figure 1.
     """
     xp = array_namespace(x)
     deficit = largest(x) - xp.abs(x)

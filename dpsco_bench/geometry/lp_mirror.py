@@ -34,14 +34,11 @@ class MirrorNorm(Protocol):
 class SmoothMirror:
     """The mirror map ``Phi = (kappa/2) ||.||_s^2``, ``s = r/(r - 1)``, which is 1-strongly convex in the l_p norm.
 
+    Source: Bassily, Guzman, Nandi 2021, Algorithm 2; Su, Zhao, Wang 2023, Algorithms 3, 4 and 7.
+
     Attributes
     ----------
-    norm : SmoothNorm or NormRegulariser
-        Gives r, kappa and s.
-
-    References
-    ----------
-    Bassily, Guzman, Nandi 2021, Algorithm 2; Su, Zhao, Wang 2023, Algorithms 3, 4 and 7.
+    norm : SmoothNorm or NormRegulariser, gives r, kappa and s
     """
 
     norm: MirrorNorm
@@ -57,25 +54,18 @@ class SmoothMirror:
     def step(self, y: Array, p: float, radius: float) -> Array:
         """``argmax <y, x> - Phi(x)`` over ``||x||_p <= radius``, exactly.
 
-        With ``y = grad Phi(x_t) - step g`` this is the mirror descent step from x_t along g.
+        With ``y = grad Phi(x_t) - step g`` this is the mirror descent step from x_t along g. Raises InputError for p
+        outside [1, s].
 
         Parameters
         ----------
-        y : array (..., d)
-            Finite.
-        p : float
-            In [1, s].
-        radius : float
-            > 0.
+        y : array (..., d), finite
+        p : float, in [1, s]
+        radius : float, > 0
 
         Returns
         -------
         array (..., d)
-
-        Raises
-        ------
-        InputError
-            For p outside [1, s].
         """
         s, kappa = self.norm.dual, self.norm.kappa
         if not 1.0 <= checked_exponent(p) <= s:

@@ -15,13 +15,7 @@ Array = Any
 
 
 def checked_exponent(p: float, *, key: str = "p") -> float:
-    """Return p as a float if it lies in [1, inf].
-
-    Raises
-    ------
-    InputError
-        Otherwise.
-    """
+    """Return p as a float if it lies in [1, inf]. Raises InputError otherwise."""
     if isinstance(p, bool) or not isinstance(p, int | float) or not p >= 1:
         raise InputError(key, p, "a number in [1, inf]")
     return float(p)
@@ -61,23 +55,16 @@ def l2_norm(x: Array) -> Array:
 
 
 def lp_norm(x: Array, p: float) -> Array:
-    """``||x||_p`` along the last axis.
+    """``||x||_p`` along the last axis. Raises InputError for p outside [1, inf].
 
     Parameters
     ----------
-    x : array (..., d)
-        Finite.
-    p : float
-        In [1, inf].
+    x : array (..., d), finite
+    p : float, in [1, inf]
 
     Returns
     -------
     array (..., 1)
-
-    Raises
-    ------
-    InputError
-        For p outside [1, inf].
     """
     p = checked_exponent(p)
     if p in (1.0, 2.0):
@@ -95,17 +82,13 @@ def square_gradient(x: Array, exponent: float, scale: float) -> Array:
 
     Parameters
     ----------
-    x : array (..., d)
-        Finite.
-    exponent : float
-        In (1, inf).
-    scale : float
-        > 0.
+    x : array (..., d), finite
+    exponent : float, in (1, inf)
+    scale : float, > 0
 
     Returns
     -------
-    array (..., d)
-        ``scale ||x||^(2 - exponent) |x|^(exponent - 1) sign(x)``.
+    array (..., d), ``scale ||x||^(2 - exponent) |x|^(exponent - 1) sign(x)``
     """
     xp = array_namespace(x)
     top = largest(x)

@@ -27,16 +27,11 @@ def penalised_step(y: Array, free: Array, p: float, s: float, kappa: float, radi
 
     Parameters
     ----------
-    y : array (..., d)
-        Finite.
-    free : array (..., d)
-        The maximiser over the whole space; returned where it is feasible.
-    p : float
-        In (1, inf), not s.
-    s : float
-        In (1, 2].
-    kappa, radius : float
-        > 0.
+    y : array (..., d), finite
+    free : array (..., d), the maximiser over the whole space; returned where it is feasible
+    p : float, in (1, inf), not s
+    s : float, in (1, 2]
+    kappa, radius : float, > 0
 
     Returns
     -------
@@ -64,12 +59,9 @@ class _Equations:
 
     Parameters
     ----------
-    level : array (..., d)
-        In [0, 1].
-    rho : array (..., 1)
-        > 0.
-    p, s : float
-        The exponents.
+    level : array (..., d), in [0, 1]
+    rho : array (..., 1), > 0
+    p, s : float, the exponents
     """
 
     def __init__(self, level: Array, rho: Array, p: float, s: float) -> None:

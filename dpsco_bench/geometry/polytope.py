@@ -16,17 +16,11 @@ Array = Any
 
 @dataclass(frozen=True, eq=False)
 class Polytope:
-    """Convex hull of given points.
+    """Convex hull of given points. Raises InputError for anything else.
 
     Attributes
     ----------
-    vertices : array (K, d)
-        Finite, at least two.
-
-    Raises
-    ------
-    InputError
-        For anything else.
+    vertices : array (K, d), finite, at least two
     """
 
     vertices: np.ndarray
@@ -69,10 +63,8 @@ class CrossPolytope:
 
     Attributes
     ----------
-    dimension : int
-        d >= 1.
-    radius : float
-        > 0, finite.
+    dimension : int, d >= 1
+    radius : float, > 0, finite
     """
 
     dimension: int

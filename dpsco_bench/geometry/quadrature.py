@@ -11,12 +11,9 @@ def integral(function: Callable[[float], float], ends: Sequence[float], absolute
 
     Parameters
     ----------
-    function : callable
-        Of one number.
-    ends : sequence of float
-        Increasing ends of the pieces, at least two.
-    absolute : float
-        Absolute accuracy of a piece that is enough.
+    function : callable, of one number
+    ends : sequence of float, increasing ends of the pieces, at least two
+    absolute : float, absolute accuracy of a piece that is enough
     """
     from scipy.integrate import quad  # a tenth of a second that most runs can do without
 

@@ -19,10 +19,7 @@ Array = Any
 def as_matrices(x: Array, columns: int) -> Array:
     """``x (..., d)`` as matrices ``(..., d/columns, columns)``.
 
-    Raises
-    ------
-    InputError
-        If there are not at least as many rows as columns, or d is no multiple of the number of columns.
+    Raises InputError if there are not at least as many rows as columns, or d is no multiple of the number of columns.
     """
     d = x.shape[-1]
     rows = matrix_rows(d, columns)
@@ -51,12 +48,9 @@ class SchattenBall(CentredSet):
 
     Attributes
     ----------
-    p : float
-        In [1, inf].
-    columns : int
-        d2 >= 1; points have ``d = d1 d2`` entries with d1 >= d2.
-    radius : float
-        R > 0, in the Schatten norm.
+    p : float, in [1, inf]
+    columns : int, d2 >= 1; points have ``d = d1 d2`` entries with d1 >= d2
+    radius : float, R > 0, in the Schatten norm
     """
 
     p: float

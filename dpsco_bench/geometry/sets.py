@@ -41,10 +41,8 @@ class KSupportBall(CentredSet):
 
     Attributes
     ----------
-    k : int
-        >= 1, at most the dimension; the l1 ball for k = 1, the l2 ball for k = d.
-    radius : float
-        R > 0, in the k-support norm.
+    k : int, >= 1, at most the dimension; the l1 ball for k = 1, the l2 ball for k = d
+    radius : float, R > 0, in the k-support norm
     """
 
     k: int
@@ -113,10 +111,8 @@ class GroupBall(CentredSet):
 
     Attributes
     ----------
-    block : int
-        b >= 1, a divisor of the dimension.
-    radius : float
-        R > 0, in the sum of block norms.
+    block : int, b >= 1, a divisor of the dimension
+    radius : float, R > 0, in the sum of block norms
     """
 
     block: int
@@ -189,10 +185,8 @@ class SubspaceBall(CentredSet):
 
     Attributes
     ----------
-    k : int
-        >= 1, at most the dimension.
-    radius : float
-        R > 0.
+    k : int, >= 1, at most the dimension
+    radius : float, R > 0
     """
 
     k: int

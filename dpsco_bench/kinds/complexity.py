@@ -80,19 +80,14 @@ def complexity_verdict(
     ----------
     values, evaluations, formula : array_like
         Swept values, planned evaluations and the formula's, > 0, shape ``(cells,)``.
-    parameter : str
-        Name of the swept parameter.
-    claimed_exponent : float, optional
-        The paper's bare exponent, shown.
-    tolerance : float
-        Largest difference of slopes.
-    exact : bool
-        Whether the counts must be equal instead.
+    parameter : str, name of the swept parameter
+    claimed_exponent : float, optional, the paper's bare exponent, shown
+    tolerance : float, largest difference of slopes
+    exact : bool, whether the counts must be equal instead
 
     Returns
     -------
-    Verdict
-        ``match`` or ``fails``.
+    Verdict, ``match`` or ``fails``
     """
     x = np.atleast_1d(np.asarray(values, dtype=np.float64))
     counted, claimed = same_length("evaluations", evaluations, len(x)), same_length("formula", formula, len(x))
@@ -130,13 +125,11 @@ def counted_verdict(
     ----------
     values, mean, stderr, formula : array_like
         Swept values, means of the counts with their standard errors, and the formula's, shape ``(cells,)``.
-    parameter : str
-        Name of the swept parameter.
+    parameter : str, name of the swept parameter
 
     Returns
     -------
-    Verdict
-        ``match`` or ``fails``.
+    Verdict, ``match`` or ``fails``
     """
     x, m = np.atleast_1d(np.asarray(values, dtype=np.float64)), np.asarray(mean, dtype=np.float64)
     s, b = np.asarray(stderr, dtype=np.float64), np.asarray(formula, dtype=np.float64)

@@ -55,14 +55,10 @@ def control_verdict(
 
     Parameters
     ----------
-    fit : RateFit
-        Fit of the measured means.
-    exponent : float
-        Stated slope.
-    tolerance : float
-        Largest difference from it, > 0.
-    parameter : str
-        Name of the swept parameter.
+    fit : RateFit, fit of the measured means
+    exponent : float, stated slope
+    tolerance : float, largest difference from it, > 0
+    parameter : str, name of the swept parameter
     band : Verdict, optional
         Verdict of kind ``band`` on the same cells, where the control is stated to stay near a value too.
 

@@ -51,14 +51,10 @@ def law_verdict(
 
     Parameters
     ----------
-    values, mean, stderr, law : array_like
-        Shape ``(cells,)``.
-    tolerance : float
-        Stated relative error, >= 0.
-    parameter : str
-        Name of the swept parameter.
-    standard_errors : float
-        Stated number of standard errors allowed besides.
+    values, mean, stderr, law : array_like, shape ``(cells,)``
+    tolerance : float, stated relative error, >= 0
+    parameter : str, name of the swept parameter
+    standard_errors : float, stated number of standard errors allowed besides
 
     Returns
     -------

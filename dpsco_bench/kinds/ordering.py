@@ -70,8 +70,7 @@ def ordering_verdict(comparisons: Mapping[str, MedianRatio], *, parameter: str =
     comparisons : mapping of str to MedianRatio
         By name of the comparison (`AT_END`, `AT_EQUAL_EVALUATIONS`, with the cell's value where there are several);
         the first method is the one claimed to be better.
-    parameter : str
-        Name of the swept parameter.
+    parameter : str, name of the swept parameter
 
     Returns
     -------

@@ -33,17 +33,13 @@ def shown_verdict(
 
     Parameters
     ----------
-    values, mean, stderr : array_like
-        Shape ``(cells,)``.
-    bound : array_like, optional
-        A formula that stands beside them, shape ``(cells,)``.
-    parameter : str
-        Name of the swept parameter.
+    values, mean, stderr : array_like, shape ``(cells,)``
+    bound : array_like, optional, a formula that stands beside them, shape ``(cells,)``
+    parameter : str, name of the swept parameter
 
     Returns
     -------
-    Verdict
-        ``shown``.
+    Verdict, ``shown``
     """
     x, m, s, b = columns_of(values, mean, stderr, mean if bound is None else bound)
     return Verdict(

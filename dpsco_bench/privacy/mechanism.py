@@ -37,19 +37,15 @@ class Mechanism:
 
     Parameters
     ----------
-    plan : Plan
-        Declares the queries.
+    plan : Plan, declares the queries
     scales : mapping
         Noise scale per query name (of a normal its standard deviation); 0 switches the noise off without consuming
         random numbers.
-    what : str
-        What is computed; with the root seed and the query's name it determines every stream.
-    root_seed : int
-        Root of all randomness.
+    what : str, what is computed; with the root seed and the query's name it determines every stream
+    root_seed : int, root of all randomness
     first_replicate, replicates : int
         The replicates of this run: the same numbers come out however replicates are split between runs.
-    xp, dtype : module, str
-        Namespace and dtype of the noise.
+    xp, dtype : module, str, namespace and dtype of the noise
 
     Attributes
     ----------
@@ -84,25 +80,19 @@ class Mechanism:
     def release(self, name: str, value: Array, step: int = 0) -> Array:
         """Release query ``name`` with its calibrated noise.
 
+        Raises InputError for an undeclared query, more releases than declared, or a step released before, which would
+        put the same noise on another value.
+
         Parameters
         ----------
-        name : str
-            A declared query.
+        name : str, a declared query
         value : array (R, k) or object of that ``shape``
             What the query's kind answers about: a vector, the scores of the candidates, a perturbed objective, a law.
-        step : int
-            Which of the declared releases.
+        step : int, which of the declared releases
 
         Returns
         -------
-        array
-            The query's answer: see `Query.answer`.
-
-        Raises
-        ------
-        InputError
-            For an undeclared query, more releases than declared, or a step released before, which would put the same
-            noise on another value.
+        array, the query's answer: see `Query.answer`
         """
         query = self._spend(name, step)
         if isinstance(query, DrawQuery):

@@ -14,10 +14,8 @@ class PrivacySpec:
 
     Parameters
     ----------
-    epsilon : float
-        > 0, finite.
-    delta : float
-        In (0, 1).
+    epsilon : float, > 0, finite
+    delta : float, in (0, 1)
 
     Raises
     ------

@@ -55,13 +55,11 @@ def block_maxima(values: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    values : array (N,)
-        Of records 1..N.
+    values : array (N,), of records 1..N
 
     Returns
     -------
-    array (N,)
-        Of nodes 1..N.
+    array (N,), of nodes 1..N
     """
     maxima = np.concatenate([[0.0], values])
     low = 1
@@ -77,10 +75,8 @@ def largest_path_sum(cost: Ratio, nodes: int) -> float:
 
     Parameters
     ----------
-    cost : callable
-        Arrays of records q and of nodes t that cover them, shape ``(m,)`` -> costs >= 0, shape ``(m,)``.
-    nodes : int
-        N >= 1.
+    cost : callable, arrays of records q and of nodes t that cover them, shape ``(m,)`` -> costs >= 0, shape ``(m,)``
+    nodes : int, N >= 1
     """
     record = np.arange(1, checked_count("nodes", nodes) + 1)
     node, total = record.copy(), np.zeros(nodes)
@@ -98,28 +94,19 @@ class TreeQuery(GaussianQuery):
     Values are in units of the node's own sensitivity, which may depend on what was released before, so their
     sensitivity s is mostly 1, in the l_q norm of the order `order`. A record that meets the nodes ``IN(q)`` with
     conditional sensitivities of at most ``c(q, t) s`` costs ``sum_t (spread c(q, t) s/scale)^2``: the square of a
-    Gaussian-DP parameter, by adaptive composition.
+    Gaussian-DP parameter, by adaptive composition. Source: Zhang, Tran, Cutkosky 2022, Theorems 3 and 17; chapter
+    zhang2022, 2.1.
 
     Attributes
     ----------
-    path_cost : float
-        The largest ``sum_t c(q, t)^2`` over the records: what is charged.
-    paid_cost : float
-        What the accounted noise pays for, at least `path_cost`.
-    attained : bool
-        Whether neighbours attain `path_cost`, so that the charge is exact.
-    order : float
-        Order q of the norm of the sensitivity.
-    spread : float
-        Largest l2 norm of a vector of l_q norm 1.
-    idle : int
-        Releases beyond the declared nodes, whose answers cannot influence what is published: not charged.
+    path_cost : float, the largest ``sum_t c(q, t)^2`` over the records: what is charged
+    paid_cost : float, what the accounted noise pays for, at least `path_cost`
+    attained : bool, whether neighbours attain `path_cost`, so that the charge is exact
+    order : float, order q of the norm of the sensitivity
+    spread : float, largest l2 norm of a vector of l_q norm 1
+    idle : int, releases beyond the declared nodes, whose answers cannot influence what is published: not charged
     enforced : bool
         Whether the run clips what a record adds, so that the sensitivities hold for all data, whatever the constants.
-
-    References
-    ----------
-    Zhang, Tran, Cutkosky 2022, Theorems 3 and 17; chapter zhang2022, 2.1.
     """
 
     path_cost: float
@@ -144,20 +131,14 @@ class TreeQuery(GaussianQuery):
 class PureTreeQuery(Query):
     """The nodes of a tree, each with noise of density ``~ exp(-||x||_q/scale)``: pure differential privacy.
 
-    As `TreeQuery`, but a record costs ``sum_t c(q, t) s/scale``, which is its epsilon, by linear composition.
+    As `TreeQuery`, but a record costs ``sum_t c(q, t) s/scale``, which is its epsilon, by linear composition. Source:
+    Zhang, Tran, Cutkosky 2022, Appendix C.2; chapter zhang2022, 2.1.
 
     Attributes
     ----------
-    path_cost : float
-        The largest ``sum_t c(q, t)`` over the records: what is charged.
-    paid_cost : float
-        What the accounted noise pays for, at least `path_cost`.
-    order, idle, enforced
-        As in `TreeQuery`.
-
-    References
-    ----------
-    Zhang, Tran, Cutkosky 2022, Appendix C.2; chapter zhang2022, 2.1.
+    path_cost : float, the largest ``sum_t c(q, t)`` over the records: what is charged
+    paid_cost : float, what the accounted noise pays for, at least `path_cost`
+    order, idle, enforced : as in `TreeQuery`
     """
 
     path_cost: float

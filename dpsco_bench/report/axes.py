@@ -26,9 +26,7 @@ class EndLabel:
 
     Attributes
     ----------
-    y : float
-        Value of the point.
-    text, colour : str
+    y : float, value of the point
     """
 
     y: float
@@ -79,12 +77,8 @@ def log_y(axes: Axes, values: Iterable[float], label: str, room: float = 0.08) -
 
     Parameters
     ----------
-    axes : Axes
-    values : iterable of float
-        What must be visible; only finite numbers > 0 count.
-    label : str
-    room : float
-        Margin as a fraction of the range of logarithms.
+    values : iterable of float, what must be visible; only finite numbers > 0 count
+    room : float, margin as a fraction of the range of logarithms
     """
     logs = np.log10([v for v in values if v > 0 and math.isfinite(v)] or [1.0])
     low, high = float(logs.min()), float(logs.max())

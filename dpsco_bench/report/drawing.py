@@ -50,9 +50,7 @@ class Line:
 
     Attributes
     ----------
-    text, colour : str
-    marker : str
-        Marker in front of the text, that of the series it speaks of; empty for none.
+    marker : str, marker in front of the text, that of the series it speaks of; empty for none
     """
 
     text: str
@@ -66,15 +64,10 @@ class Panel:
 
     Attributes
     ----------
-    title : str
-    draw : callable
-        Draws into the axes.
-    lines : sequence of Line
-        Verdicts and settings, above the axes, where they hide no data.
-    blank : bool
-        Whether there is nothing to draw, only words.
-    symbols : tuple of str
-        Which symbols the figure's key must explain, see `KEY`.
+    draw : callable, draws into the axes
+    lines : sequence of Line, verdicts and settings, above the axes, where they hide no data
+    blank : bool, whether there is nothing to draw, only words
+    symbols : tuple of str, which symbols the figure's key must explain, see `KEY`
     """
 
     title: str
@@ -114,13 +107,9 @@ def compose(
 
     Parameters
     ----------
-    panels : sequence of Panel
-    header, source : str
-        Title and origin of the claim.
-    key : bool
-        Whether the symbols are explained at the figure's lower edge.
-    more : sequence of artists
-        Further entries of that key, with labels.
+    header, source : str, title and origin of the claim
+    key : bool, whether the symbols are explained at the figure's lower edge
+    more : sequence of artists, further entries of that key, with labels
     """
     used = {name for panel in panels for name in panel.symbols} if key else set()
     handles = [*(_handle(name) for name in KEY if name in used), *more]

@@ -71,14 +71,10 @@ def calibrations_panel(
 
     Parameters
     ----------
-    title, label, y_label : str
-        Heading and axes.
-    sweeps : sequence of (str, Sizes)
-        By calibration.
-    formulas : sequence of (str, callable)
-        Name and value at a cell.
-    lines : sequence of Line
-        Further lines of the heading.
+    title, label, y_label : str, heading and axes
+    sweeps : sequence of (str, Sizes), by calibration
+    formulas : sequence of (str, callable), name and value at a cell
+    lines : sequence of Line, further lines of the heading
     """
 
     def draw(axes: Axes) -> None:

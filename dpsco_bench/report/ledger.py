@@ -24,12 +24,9 @@ class Charged:
 
     Attributes
     ----------
-    cell : mapping
-        The plan's cell.
-    calibrated : CalibratedCell
-        Its calibration.
-    calibration : str
-        Name of the calibration.
+    cell : mapping, the plan's cell
+    calibrated : CalibratedCell, its calibration
+    calibration : str, name of the calibration
     """
 
     cell: Mapping[str, Any]

@@ -40,15 +40,11 @@ class PaperLine:
 
     Attributes
     ----------
-    paper, name : str
-    claims : int
-        Claims measured.
-    groups : mapping of str to int
-        Verdicts by group of `TONE_GROUPS`.
+    claims : int, claims measured
+    groups : mapping of str to int, verdicts by group of `TONE_GROUPS`
     privacy : mapping of str to int
         Verdicts on the paper's own noise (kind privacy) by outcome: ``holds``, ``fails``, ``unproven``.
-    errata : int
-        Entries of the errata ledger.
+    errata : int, entries of the errata ledger
     """
 
     paper: str

@@ -25,14 +25,10 @@ class PaperFigure:
 
     Attributes
     ----------
-    name : str
-        ``<paper>.<id>``, also the name of its files.
-    title : str
-        What it shows, in words.
-    caption : str
-        Where its numbers come from and how to read it.
-    draw : callable
-        Inputs -> panels; none where the profile has measured nothing of it.
+    name : str, ``<paper>.<id>``, also the name of its files
+    title : str, what it shows, in words
+    caption : str, where its numbers come from and how to read it
+    draw : callable, inputs -> panels; none where the profile has measured nothing of it
     """
 
     name: str
@@ -87,14 +83,11 @@ def write_figures(inputs: Inputs, folder: Path) -> list[Path]:
 
     Parameters
     ----------
-    inputs : Inputs
-    folder : Path
-        Where ``<paper>.<id>.svg`` and ``.pdf`` go.
+    folder : Path, where ``<paper>.<id>.svg`` and ``.pdf`` go
 
     Returns
     -------
-    list of Path
-        The files, without suffix.
+    list of Path, the files, without suffix
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = []

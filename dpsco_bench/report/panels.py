@@ -36,10 +36,8 @@ class Series:
 
     Attributes
     ----------
-    x, mean, low, high : ndarray
-        Values of the parameter, means, and ends of their 95 % intervals.
-    log_error, dof : ndarray
-        Standard errors of log mean and their degrees of freedom, for the weights of the fit.
+    x, mean, low, high : ndarray, values of the parameter, means, and ends of their 95 % intervals
+    log_error, dof : ndarray, standard errors of log mean and their degrees of freedom, for the weights of the fit
     """
 
     x: np.ndarray

@@ -18,10 +18,8 @@ def in_parallel(tasks: Sequence[Task], cores: int = 1) -> list[Any]:
 
     Parameters
     ----------
-    tasks : sequence of callables
-        Without arguments, independent of each other; what they return is pickled.
-    cores : int
-        >= 1.
+    tasks : sequence of callables, without arguments, independent of each other; what they return is pickled
+    cores : int, >= 1
     """
     if min(cores, len(tasks)) <= 1 or sys.platform != "linux":
         return [task() for task in tasks]

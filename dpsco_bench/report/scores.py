@@ -25,9 +25,7 @@ class Score:
 
     Attributes
     ----------
-    results : ClaimResults
-        The claim.
-    row : Verdict
+    results : ClaimResults, the claim
     """
 
     results: ClaimResults

@@ -53,18 +53,12 @@ class Column:
 
     Attributes
     ----------
-    title : str
-        Heading.
-    show : callable
-        Row -> display text.
-    raw : mapping of str to callable
-        CSV columns: name -> (row -> value); empty leaves the column out of the CSV.
-    numeric : bool
-        Right-aligned.
-    kind : str
-        ``text``, ``verdict`` (a badge in HTML) or ``code``.
-    style : callable or None
-        Row -> class of the HTML cell's content (the tone of a verdict).
+    title : str, heading
+    show : callable, row -> display text
+    raw : mapping of str to callable, CSV columns: name -> (row -> value); empty leaves the column out of the CSV
+    numeric : bool, right-aligned
+    kind : str, ``text``, ``verdict`` (a badge in HTML) or ``code``
+    style : callable or None, row -> class of the HTML cell's content (the tone of a verdict)
     """
 
     title: str
@@ -81,13 +75,9 @@ class Table:
 
     Attributes
     ----------
-    id, title : str
-        File name and caption.
-    columns : sequence of Column
-    rows : sequence
-        Anything that the columns understand.
-    note : str
-        A sentence under the table.
+    id, title : str, file name and caption
+    rows : sequence, anything that the columns understand
+    note : str, a sentence under the table
     group : callable or None
         Row -> (heading, anchor) under which consecutive rows stand in HTML; other formats have it as a column.
     """

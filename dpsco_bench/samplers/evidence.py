@@ -23,8 +23,7 @@ class ChainTrace:
 
     Parameters
     ----------
-    steps : int
-        How many there will be; of more than `MOST_KEPT` every m-th is kept.
+    steps : int, how many there will be; of more than `MOST_KEPT` every m-th is kept
     """
 
     def __init__(self, steps: int) -> None:
@@ -89,19 +88,15 @@ def unsettled(rhat: float, ess: float) -> str:
 def split_rhat_and_ess(values: Array) -> tuple[float, float]:
     """R-hat over half chains, and effective sample size by Geyer's initial monotone sequence.
 
+    Source: Gelman et al., Bayesian Data Analysis, third edition, section 11.4 and 11.5.
+
     Parameters
     ----------
-    values : array (K, R)
-        K >= 4 states of each chain.
+    values : array (K, R), K >= 4 states of each chain
 
     Returns
     -------
-    rhat, ess : float
-        NaN where nothing varies.
-
-    References
-    ----------
-    Gelman et al., Bayesian Data Analysis, third edition, section 11.4 and 11.5.
+    rhat, ess : float, NaN where nothing varies
     """
     half = len(values) // 2
     chains = np.concatenate([values[:half], values[len(values) - half :]], axis=1)

@@ -16,12 +16,9 @@ class KeyedDraws:
 
     Attributes
     ----------
-    stream : callable
-        Stream by name, on the host.
-    first_replicate, replicates : int
-        Which replicates.
-    copies : int
-        How often the replicates' numbers are repeated, for rows that share them (signal-major).
+    stream : callable, stream by name, on the host
+    first_replicate, replicates : int, which replicates
+    copies : int, how often the replicates' numbers are repeated, for rows that share them (signal-major)
     """
 
     stream: Callable[[str], Stream]

@@ -15,26 +15,17 @@ from dpsco_bench.privacy.accountants.checks import require_nonnegative
 
 
 def composed_level(releases: Iterable[tuple[Iterable[int], float]]) -> float:
-    """Gaussian-DP parameter of all releases together.
+    """Gaussian-DP parameter of all releases together. Raises InputError for a negative or NaN parameter.
+
+    Source: Zhang, Tran, Cutkosky 2022, Algorithm 2 and Theorem 17.
 
     Parameters
     ----------
-    releases : iterable of (iterable of int, float)
-        Block ``S_t`` and parameter ``rho_t >= 0`` of each release.
+    releases : iterable of (iterable of int, float), block ``S_t`` and parameter ``rho_t >= 0`` of each release
 
     Returns
     -------
-    float
-        ``sqrt(max_q sum_{t in IN(q)} rho_t^2)``; 0 without releases.
-
-    Raises
-    ------
-    InputError
-        For a negative or NaN parameter.
-
-    References
-    ----------
-    Zhang, Tran, Cutkosky 2022, Algorithm 2 and Theorem 17.
+    float, ``sqrt(max_q sum_{t in IN(q)} rho_t^2)``; 0 without releases
     """
     paid: defaultdict[int, float] = defaultdict(float)
     for block, rho in releases:

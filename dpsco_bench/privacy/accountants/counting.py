@@ -39,30 +39,21 @@ def counting_epsilon(
 ) -> float:
     """Lower bound on epsilon of adaptive releases with generalised Gaussian noise of scale one.
 
+    Raises InputError for arguments out of range.
+
     Parameters
     ----------
-    shift : float
-        Change of the released value along one axis, over the noise scale, >= 0.
-    steps : int
-        Number of releases, >= 1.
-    r : float
-        Exponent of the noise, >= 1; for 2 it is normal.
-    dimension : int
-        d >= 1.
-    delta : float
-        In (0, 1).
+    shift : float, change of the released value along one axis, over the noise scale, >= 0
+    steps : int, number of releases, >= 1
+    r : float, exponent of the noise, >= 1; for 2 it is normal
+    dimension : int, d >= 1
+    delta : float, in (0, 1)
     weights : sequence of float
         Probability ``w_j`` of a change by ``j shift`` in one release; they may sum to less than one.
 
     Returns
     -------
-    float
-        An epsilon below which the releases are not (epsilon, delta)-differentially private, >= 0.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
+    float, an epsilon below which the releases are not (epsilon, delta)-differentially private, >= 0
     """
     require_nonnegative("shift", shift)
     require_count("steps", steps)
@@ -92,8 +83,7 @@ class CoordinateSurvival:
 
     Attributes
     ----------
-    deviation : float
-        Standard deviation of the coordinate.
+    deviation : float, standard deviation of the coordinate
     """
 
     def __init__(self, r: float, d: int) -> None:

@@ -36,28 +36,18 @@ def accountant_name() -> str:
 
 
 def gdp_delta(mu: float, epsilon: float) -> float:
-    """Least delta of a mu-GDP Gaussian at ``epsilon``.
+    """Least delta of a mu-GDP Gaussian at ``epsilon``. Raises InputError for a negative or NaN argument.
+
+    Source: Balle and Wang 2018, Theorem 8.
 
     Parameters
     ----------
-    mu : float
-        Shift over noise standard deviation, >= 0; infinity stands for no noise.
-    epsilon : float
-        >= 0.
+    mu : float, shift over noise standard deviation, >= 0; infinity stands for no noise
+    epsilon : float, >= 0
 
     Returns
     -------
-    float
-        ``Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu)``, in [0, 1].
-
-    Raises
-    ------
-    InputError
-        For a negative or NaN argument.
-
-    References
-    ----------
-    Balle and Wang 2018, Theorem 8.
+    float, ``Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu)``, in [0, 1]
     """
     require_nonnegative("mu", mu)
     require_nonnegative("epsilon", epsilon)
@@ -71,23 +61,18 @@ def gdp_delta(mu: float, epsilon: float) -> float:
 def gdp_mu(epsilon: float, delta: float) -> float:
     """Largest mu for which a mu-GDP Gaussian is (epsilon, delta)-differentially private.
 
+    Raises InputError for arguments out of range.
+
     Parameters
     ----------
-    epsilon : float
-        Finite, > 0.
-    delta : float
-        In (0, 1).
+    epsilon : float, finite, > 0
+    delta : float, in (0, 1)
 
     Returns
     -------
     float
         The root of ``delta_mu(epsilon) = delta``, on its safe side to rounding. The wang2017 chapter calls it gmu,
         gopi2022 ``t*``, zhang2022 ``m``.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
     """
     require_target(epsilon, delta)
     # delta_mu(epsilon) is below Phi(a) and below delta_mu(0); each gives a lower bound on the root.
@@ -102,22 +87,16 @@ def gdp_mu(epsilon: float, delta: float) -> float:
 def gdp_epsilon(mu: float, delta: float) -> float:
     """Least epsilon for which a mu-GDP Gaussian is (epsilon, delta)-differentially private.
 
+    Raises InputError for arguments out of range.
+
     Parameters
     ----------
-    mu : float
-        Shift over noise standard deviation, >= 0; infinity stands for no noise.
-    delta : float
-        In (0, 1).
+    mu : float, shift over noise standard deviation, >= 0; infinity stands for no noise
+    delta : float, in (0, 1)
 
     Returns
     -------
-    float
-        0 where already ``delta_mu(0) <= delta``; infinity for infinite ``mu``.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
+    float, 0 where already ``delta_mu(0) <= delta``; infinity for infinite ``mu``
     """
     require_nonnegative("mu", mu)
     require_delta(delta)

@@ -40,10 +40,8 @@ def rank_one_log_jacobian(hessian: float, weight: float) -> float:
 
     Parameters
     ----------
-    hessian : float
-        Largest norm of one record's rank-one Hessian, >= 0.
-    weight : float
-        Least eigenvalue of the Hessian's data-free part, > 0.
+    hessian : float, largest norm of one record's rank-one Hessian, >= 0
+    weight : float, least eigenvalue of the Hessian's data-free part, > 0
 
     Notes
     -----
@@ -62,17 +60,13 @@ def gaussian_epsilon(ratio: float, log_jacobian: float, delta: float) -> float:
 
     Parameters
     ----------
-    ratio : float
-        ``r = s/sigma``, >= 0.
-    log_jacobian : float
-        >= 0.
-    delta : float
-        In (0, 1).
+    ratio : float, ``r = s/sigma``, >= 0
+    log_jacobian : float, >= 0
+    delta : float, in (0, 1)
 
     Returns
     -------
-    float
-        ``t r + r^2/2 + log_jacobian``.
+    float, ``t r + r^2/2 + log_jacobian``
     """
     require_delta(delta)
     return tail_epsilon(ratio, log_jacobian, _tail(delta))
@@ -81,10 +75,7 @@ def gaussian_epsilon(ratio: float, log_jacobian: float, delta: float) -> float:
 def gaussian_ratio(epsilon: float, log_jacobian: float, delta: float) -> float:
     """The ratio ``s/sigma`` at which `gaussian_epsilon` is ``epsilon``.
 
-    Raises
-    ------
-    Refusal
-        Where the Jacobian alone uses up ``epsilon``.
+    Raises Refusal where the Jacobian alone uses up ``epsilon``.
     """
     require_target(epsilon, delta)
     return tail_ratio(epsilon, log_jacobian, _tail(delta))
@@ -100,10 +91,7 @@ def tail_epsilon(ratio: float, log_jacobian: float, tail: float) -> float:
 def tail_ratio(epsilon: float, log_jacobian: float, tail: float) -> float:
     """The ratio ``s/sigma`` at which `tail_epsilon` is ``epsilon``.
 
-    Raises
-    ------
-    Refusal
-        Where the Jacobian alone uses up ``epsilon``.
+    Raises Refusal where the Jacobian alone uses up ``epsilon``.
     """
     rest = _rest(epsilon, log_jacobian)
     return 2.0 * rest / (tail + math.sqrt(tail * tail + 2.0 * rest))
@@ -126,10 +114,7 @@ def gamma_epsilon(ratio: float, log_jacobian: float) -> float:
 def gamma_ratio(epsilon: float, log_jacobian: float) -> float:
     """The ratio ``s/scale`` at which `gamma_epsilon` is ``epsilon``.
 
-    Raises
-    ------
-    Refusal
-        Where the Jacobian alone uses up ``epsilon``.
+    Raises Refusal where the Jacobian alone uses up ``epsilon``.
     """
     return _rest(epsilon, log_jacobian)
 

@@ -36,12 +36,9 @@ def shuffled_epsilon(local: float, n: int, delta: float) -> float:
 
     Parameters
     ----------
-    local : float
-        epsilon_0 >= 0. The formula is evaluated outside its range too: see `largest_local_epsilon`.
-    n : int
-        Records, >= 1.
-    delta : float
-        In (0, 1).
+    local : float, epsilon_0 >= 0. The formula is evaluated outside its range too: see `largest_local_epsilon`.
+    n : int, records, >= 1
+    delta : float, in (0, 1)
     """
     require_nonnegative("local epsilon", local)
     require_count("n", n)
@@ -53,16 +50,13 @@ def shuffled_epsilon(local: float, n: int, delta: float) -> float:
 def local_budget(epsilon: float, delta: float, n: int) -> tuple[float, float, float]:
     """What each record may spend for (epsilon, delta) after shuffling.
 
+    Raises Refusal where the theorem's range is empty.
+
     Returns
     -------
     tuple of float
         The largest epsilon_0 in the theorem's range with ``F(epsilon_0, n, delta/2) <= epsilon``, its delta_0, and the
         rho for which rho-zCDP implies both.
-
-    Raises
-    ------
-    Refusal
-        Where the theorem's range is empty.
     """
     require_target(epsilon, delta)
     most = largest_local_epsilon(n, 0.5 * delta)

@@ -30,26 +30,18 @@ def accountant_name() -> str:
 def without_replacement_epsilon(rho: float, rate: float, steps: int, delta: float) -> float:
     """Upper bound on epsilon of releases that are each rho-zCDP for a record in the batch.
 
+    Raises InputError for arguments out of range.
+
     Parameters
     ----------
-    rho : float
-        >= 0.
-    rate : float
-        ``m/n`` in (0, 1].
-    steps : int
-        Number of releases, >= 1.
-    delta : float
-        In (0, 1).
+    rho : float, >= 0
+    rate : float, ``m/n`` in (0, 1]
+    steps : int, number of releases, >= 1
+    delta : float, in (0, 1)
 
     Returns
     -------
-    float
-        At ``delta``, from the orders 2..64, 80, 96, 128, 192, 256.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
+    float, at ``delta``, from the orders 2..64, 80, 96, 128, 192, 256
     """
     require_nonnegative("rho", rho)
     require_rate(rate)

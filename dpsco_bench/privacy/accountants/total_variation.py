@@ -32,10 +32,8 @@ def total_epsilon(t: float, tau: float, delta: float) -> float:
 
     Parameters
     ----------
-    t, tau : float
-        > 0.
-    delta : float
-        In (0, 1).
+    t, tau : float, > 0
+    delta : float, in (0, 1)
     """
     require_delta(delta)
     if total_delta(t, 0.0, tau) <= delta:

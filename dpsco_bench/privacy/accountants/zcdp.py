@@ -31,24 +31,16 @@ def accountant_name() -> str:
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:
-    """Epsilon at ``delta`` that rho-zCDP implies.
+    """Epsilon at ``delta`` that rho-zCDP implies. Raises InputError for arguments out of range.
 
     Parameters
     ----------
-    rho : float
-        >= 0; infinity gives infinity.
-    delta : float
-        In (0, 1).
+    rho : float, >= 0; infinity gives infinity
+    delta : float, in (0, 1)
 
     Returns
     -------
-    float
-        An upper bound, >= 0.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
+    float, an upper bound, >= 0
     """
     require_nonnegative("rho", rho)
     require_delta(delta)
@@ -62,21 +54,12 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 def zcdp_rho(epsilon: float, delta: float) -> float:
     """Largest rho for which rho-zCDP implies (epsilon, delta)-differential privacy by `zcdp_epsilon`.
 
+    Raises InputError for arguments out of range.
+
     Parameters
     ----------
-    epsilon : float
-        Finite, > 0.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
+    epsilon : float, finite, > 0
+    delta : float, in (0, 1)
     """
     require_target(epsilon, delta)
     return _rho_at(_order(lambda x: _epsilon_at(x, delta) - epsilon, delta), delta)

@@ -30,13 +30,7 @@ def covers(plan: Plan) -> bool:
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
-    """A lower bound.
-
-    Raises
-    ------
-    Refusal
-        For several queries, or noise of another kind.
-    """
+    """A lower bound. Raises Refusal for several queries, or noise of another kind."""
     query = _alone(plan)
     shift = query.sensitivity / scales[query.name]
     epsilon, name = _normal(query, shift, delta) if query.is_normal else _generalised(query, shift, delta)

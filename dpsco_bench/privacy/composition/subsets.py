@@ -17,13 +17,7 @@ def covers(plan: Plan) -> bool:
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
-    """An upper bound.
-
-    Raises
-    ------
-    Refusal
-        For several queries, noise that is not normal, or noise that changes.
-    """
+    """An upper bound. Raises Refusal for several queries, noise that is not normal, or noise that changes."""
     query, records = _alone(plan)
     multiplier = scales[query.name] / query.sensitivity
     epsilon = fixed_size.subset_gaussian_epsilon(multiplier, records.population, records.size, query.releases, delta)
