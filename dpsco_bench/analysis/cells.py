@@ -30,8 +30,6 @@ def band_verdict(
     Parameters
     ----------
     values, mean, stderr, reference : array_like, shape ``(cells,)``; the reference > 0
-    low, high : float, ends of the band, 0 <= low < high
-    parameter : str, name of the swept parameter
     reference_stderr : array_like, standard errors of a measured reference, shape ``(cells,)`` or a number
 
     Returns
@@ -55,18 +53,7 @@ def band_verdict(
 
 
 def same_length(name: str, values: ArrayLike, length: int) -> FloatArray:
-    """A float64 vector of a given length. Raises InputError for another length.
-
-    Parameters
-    ----------
-    name : str, named in the error
-    values : array_like, a number or a vector
-    length : int, required length
-
-    Returns
-    -------
-    ndarray, shape ``(length,)``
-    """
+    """A float64 vector of a given length. Raises InputError for another length."""
     array = np.atleast_1d(np.asarray(values, dtype=np.float64))
     if array.shape != (length,) or not length:
         raise InputError(f"shape of {name}", array.shape, f"({length},), not empty")

@@ -37,15 +37,11 @@ class CellEvidence:
     Attributes
     ----------
     entry : mapping, the cell of the plan
-    calibrated : CalibratedCell, its calibration
-    calibration : str, calibration of the job
     risks : ndarray ([signals,] data_sets, replicates), final excess risks; empty where nothing was run
     curve_evaluations, curve_risks : ndarray (checkpoints, data_sets, replicates), along the run, the final output last
     start_risk : float, excess risk of the starting point (mean over data sets)
-    exact : bool, whether the risk is computed and not simulated
     certificates : tuple of str, how exact the minimisers are, where the algorithm releases them
     signal : float or None, the maximising signal
-    at_edge : bool, whether it lies at an end of the grid beyond which the risk may be larger
     extras : mapping of str to ndarray (data_sets, replicates), what the runs noted
     grid : tuple of CellEvidence, the cells of the signal grid, each by itself; empty without one
     """
@@ -71,7 +67,6 @@ class CellEvidence:
 
     @property
     def value(self) -> float:
-        """Value of the swept parameter."""
         return float(self.entry["value"])
 
     @property

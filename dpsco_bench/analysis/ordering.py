@@ -55,7 +55,6 @@ def compare_medians(
         Risks of the two methods on the same data sets and replicates, shape ``(replicates,)`` or ``(data_sets,
         replicates)``.
     names : sequence of str, seeds the bootstrap: (claim, part, calibration, comparison)
-    resamples : int, number of bootstrap resamples
 
     Returns
     -------
@@ -99,10 +98,6 @@ def risk_at(evaluations: ArrayLike, risks: ArrayLike, budget: float) -> FloatArr
         of `risks`.
     risks : array_like, shape ``(checkpoints, ...)``
     budget : float, gradient evaluations to spend; at least the cost of every run's first checkpoint
-
-    Returns
-    -------
-    ndarray, shape ``risks.shape[1:]``
     """
     values = np.asarray(risks, dtype=np.float64)
     cost = np.asarray(evaluations, dtype=np.float64)
@@ -114,14 +109,8 @@ def risk_at(evaluations: ArrayLike, risks: ArrayLike, budget: float) -> FloatArr
 
 
 def common_budget(*evaluations: ArrayLike) -> float:
-    """Largest number of gradient evaluations that every run of every method reaches.
+    """Largest number of gradient evaluations that every run of every method reaches: the least final cost.
 
-    Parameters
-    ----------
-    *evaluations : array_like, per method, evaluations at the checkpoints, increasing along the first axis
-
-    Returns
-    -------
-    float, the least final cost
+    Per method, evaluations at the checkpoints, increasing along the first axis.
     """
     return float(min(np.asarray(method, dtype=np.float64)[-1].min() for method in evaluations))

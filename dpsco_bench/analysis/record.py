@@ -39,9 +39,7 @@ class Difference:
     ----------
     what : str
         ``changed``, ``reserved`` (the word stays, its reservation does not), ``new``, ``missing`` or ``skipped``.
-    profile, claim, part, calibration : str, which verdict
     recorded, fresh : str, the verdicts as they are said (`Verdict.said`); empty where there is none
-    fails : bool, whether the regression check fails for it
     """
 
     what: str
@@ -74,10 +72,6 @@ def compare(
     claims_run : iterable of str, optional
         Ids of the claims that were run in the fresh rows' profiles; by default those with a fresh row that is not
         ``skipped``.
-
-    Returns
-    -------
-    list of Difference, sorted by profile, claim, part and calibration; empty if nothing differs
     """
     old, new = _by_name(recorded), _by_name(fresh)
     if claims_run is None:
@@ -138,10 +132,7 @@ def merge(recorded: Iterable[Verdict], fresh: Iterable[Verdict]) -> list[Verdict
 def record(path: str | os.PathLike[str], verdicts: Sequence[Verdict]) -> None:
     """Write verdicts in a form that changes only where a result does: sorted, a row a line, 4 significant digits.
 
-    Parameters
-    ----------
-    path : path-like, target, such as ``workflows/recorded/ci.json``
-    verdicts : sequence of Verdict, what is not recorded of them (means, times, digests) is left out
+    Means, times and digests are left out.
     """
     _by_name(verdicts)  # refuses duplicates
     lines = [_recorded_line(row) for row in sorted(verdicts, key=_name)]
@@ -164,16 +155,7 @@ def _rounded(value: Any) -> Any:
 
 
 def read_record(path: str | os.PathLike[str]) -> list[Verdict]:
-    """Recorded rows of a profile.
-
-    Parameters
-    ----------
-    path : path-like, a file written by `record`
-
-    Returns
-    -------
-    list of Verdict, with what is recorded of them; empty if there is no such file
-    """
+    """What is recorded of a profile's verdicts; empty if there is no such file."""
     target = Path(path)
     rows = loads(target.read_text(encoding="utf-8")) if target.is_file() else []
     return [Verdict.from_json(row) for row in rows]

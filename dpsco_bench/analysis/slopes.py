@@ -63,7 +63,6 @@ class RateFit:
 
     @property
     def half_width(self) -> float:
-        """Half the width of the interval."""
         return (self.ci_high - self.ci_low) / 2
 
     def places(self, cells: Sequence[int], parameter: str) -> str:
@@ -94,10 +93,6 @@ def log_weights(log_errors: ArrayLike, dof: ArrayLike | None = None) -> FloatArr
     log_errors : array_like, standard errors of log mean, >= 0 or NaN (unknown), shape ``(cells,)``
     dof : array_like, optional
         Degrees of freedom behind each error, >= 0 or infinite; infinite (no moderation) if left out.
-
-    Returns
-    -------
-    ndarray, weights that sum to 1, shape ``(cells,)``
     """
     errors = np.asarray(log_errors, dtype=np.float64)
     known = np.isfinite(errors)
@@ -111,17 +106,9 @@ def log_weights(log_errors: ArrayLike, dof: ArrayLike | None = None) -> FloatArr
 
 
 def bound_slope(values: ArrayLike, bounds: ArrayLike, weights: ArrayLike | None = None) -> float:
-    """Slope of a bound on log-log axes, fitted with the weights of the data.
+    """Slope of a bound on log-log axes, fitted with the weights of the data (equal if left out).
 
-    Parameters
-    ----------
-    values : array_like, parameter values, > 0, at least two different ones, shape ``(cells,)``
-    bounds : array_like, bound at each value, > 0, shape ``(cells,)``
-    weights : array_like, optional, weights, such as `RateFit.weights`; equal if left out
-
-    Returns
-    -------
-    float, weighted least-squares slope
+    For at least two different values > 0 and bounds > 0, shape ``(cells,)``.
     """
     x = _log_positive("parameter values", values)
     y = _log_positive("bounds", bounds)
@@ -151,16 +138,10 @@ def fit_rate(
     risks_by_cell : sequence of array_like
         Per cell, risks of shape ``(replicates,)``, ``(data_sets, replicates)`` or ``(signals, data_sets,
         replicates)``; with signals, the largest mean over them is fitted.
-    names : sequence of str, (claim, part, calibration): seeds the bootstrap
     numerical_errors : sequence of float or None, optional
         Absolute numerical error of each exactly computed cell, None for random ones.
     shared_data_sets : bool
         Whether data set j is the same in all cells (sweeps at fixed n and d): they are resampled together.
-    resamples : int, number of bootstrap resamples
-
-    Returns
-    -------
-    RateFit, the fit. Where a mean is not positive, slope and interval are NaN and `nonpositive` lists the cells.
     """
     errors = [None] * len(risks_by_cell) if numerical_errors is None else list(numerical_errors)
     sizes = (np.size(values), len(risks_by_cell), len(errors))

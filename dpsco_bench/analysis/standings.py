@@ -45,8 +45,6 @@ class Run:
     ----------
     instance, method : str, names on the board; a searched method's setting is its number
     setting : int or None, number of a public search's setting
-    point : int, number of the point within the instance
-    cell : CellEvidence, what was measured, at the largest mean over the signals
     """
 
     instance: str
@@ -68,11 +66,6 @@ class Run:
 
 def standings(entry: Mapping[str, Any], load: Load) -> list[dict[str, Any]]:
     """One row per (instance, point) of a board's plan entry.
-
-    Parameters
-    ----------
-    entry : mapping, ``{"claim", "board", "jobs", "left_out"}`` of the plan
-    load : callable, job -> (result table, calibrations)
 
     Returns
     -------
@@ -202,7 +195,6 @@ def compare(risks: Mapping[str, FloatArray], trivial: float, names: Sequence[str
         Risks ``([signals,] data_sets, replicates)`` of the methods that can win; replicates share their data, hence
         the comparison is paired.
     trivial : float, risk of the starting point, which takes part under the name `TRIVIAL`
-    names : sequence of str, seeds the bootstrap
 
     Returns
     -------

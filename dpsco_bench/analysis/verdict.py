@@ -27,18 +27,12 @@ class Verdict:
     Attributes
     ----------
     verdict : str, the word, possibly with a number or reason after it: ``match``, ``fails (real eps 12.3)``
-    kind : str, kind of the part
-    reason : str, why this word, in one clause
-    parameter : str, swept parameter
     parameters : tuple of str or None, swept parameter of each cell, where the cells come from sweeps in several
     values, mean, stderr, bound : tuple of float
         Per cell: value of the parameter, mean, its standard error, and what it is compared with.
     slope, ci, bound_slope : float, pair of float, float
         Fitted slope, its 95 % interval, and the slope of the formula under the same weights.
     claimed_exponent : float or None, the paper's bare exponent; of a control the stated one
-    noise_off_slope : float, slope of the same sweep with noise off
-    tolerance : float, tolerance fixed by the claim
-    notes : tuple of str, what a reader must know beside the word
     reservations : tuple of str
         Why a ``match`` is not one for the claimed reason: privacy that is not shown, a slope that is the schedule's
         alone, or what the claim's author says.

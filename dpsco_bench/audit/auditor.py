@@ -43,16 +43,12 @@ class AuditResult:
 
     Attributes
     ----------
-    algorithm, calibration : str, what was audited
-    epsilon_claimed : float, the claim
     epsilon_lower : float, with the given confidence, no larger than the true epsilon at `delta`
     confidence : float, joint over both directions and all probabilities involved
     runs : int, runs per data set, without the pilot
     neighbours, statistic : str, the pair and the statistic, both chosen by a pilot where several were possible
-    verdict : str, ``refuted`` if `epsilon_lower` exceeds the claim, else ``not refuted``
     delta : float, the delta of claim and bound
     epsilon_real, epsilon_real_kind : float, str, the accountant's value, for comparison
-    bound : LowerBound, the event behind the bound
     """
 
     algorithm: str
@@ -70,7 +66,6 @@ class AuditResult:
     bound: LowerBound
 
     def to_json(self) -> dict[str, Any]:
-        """The documented JSON fields."""
         keys = "algorithm calibration epsilon_claimed epsilon_lower confidence runs neighbours statistic verdict"
         return {key: getattr(self, key) for key in keys.split()}
 
@@ -93,8 +88,6 @@ def audit(algorithm: str, calibration: str = "accounted", *, problem: str = "can
 
     Parameters
     ----------
-    algorithm : str, id
-    calibration : str, ``paper`` or ``accounted``
     problem : str, ``canary_huber``, the worst case, or another problem with records
     **keys
         Keyword arguments of `audit_cell`, and ``epsilon`` (1), ``delta`` (1e-5), ``n`` (200), ``d``, ``variant``,
@@ -126,8 +119,6 @@ def audit_cell(
 
     Parameters
     ----------
-    cell : Cell, Algorithm, claim, problem and sizes
-    calibration : str, ``paper`` or ``accounted``
     runs : int or None
         Runs on each of the two data sets, >= 100; a pilot of up to a tenth more chooses pair and statistic. None: from
         10,000 to 100,000, as the plan's length allows within a minute or so.
@@ -137,7 +128,6 @@ def audit_cell(
         the transcript where its likelihood is known, else the output.
     seed : int, root of all randomness: the same call gives the same result
     mechanism : callable, source of noise under audit, called like `privacy.mechanism.Mechanism`
-    progress : callable, called with runs done and runs in all
     """
     _check(calibration, runs, confidence, seed)
     calibrated = calibrate_cell(cell, calibration, seed)

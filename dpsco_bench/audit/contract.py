@@ -39,14 +39,7 @@ TOLERANCE, ORDER_TOLERANCE = 1e-9, 1e-7
 
 @dataclass(frozen=True)
 class Finding:
-    """Outcome of one check.
-
-    Attributes
-    ----------
-    check : str, what must hold
-    passed : bool or None, none where it could not be tried
-    detail : str, what was found
-    """
+    """Outcome of one check."""
 
     check: str
     passed: bool | None
@@ -75,23 +68,16 @@ def check_algorithm(
     Parameters
     ----------
     algorithm : str or Algorithm, id, or what ``@algorithm`` returned
-    problem : str, name of a problem that the algorithm takes
     calibration : str, ``accounted`` or ``paper``: the noise with which it runs
-    seed : int, root of all randomness
     **keys
         ``n`` (24), ``d``, ``epsilon``, ``delta``, ``variant``, schedule options, problem options and constants. Short
         schedules are enough: ``steps=5``.
-
-    Returns
-    -------
-    list of Finding, one per check, in a fixed order
     """
     id = algorithm.id if isinstance(algorithm, Algorithm) else algorithm
     return check_cell_contract(make_cell(id, problem, {"n": RECORDS, **keys}), calibration, seed)
 
 
 def check_cell_contract(cell: Cell, calibration: str, seed: int) -> list[Finding]:
-    """Check the algorithm of a cell; as `check_algorithm`."""
     check_run(calibration, 1, seed)
     if calibration == "none":
         raise InputError("calibration", calibration, "paper or accounted: without noise there is nothing to check")
@@ -162,7 +148,6 @@ class _Case:
         return _finding(bool(np.isfinite(output).all()), f"shape {output.shape}")
 
     def check_counts(self) -> Finding:
-        """Declared = drawn."""
         source, wrong = self.run().mechanism, []
         for query in self.plan.queries:
             sampled = query.releases if query.records.sampled else 0

@@ -21,9 +21,7 @@ class Neighbours:
 
     Attributes
     ----------
-    name : str, what they are, in words
     cell : Cell, the cell with the problem options of this pair
-    data, other : Data, the two data sets
     record : int, index of the differing record
     """
 

@@ -34,12 +34,8 @@ def run_features(
 
     Parameters
     ----------
-    setting : Setting, what is run
     statistic : str, ``transcript``: parts of the log-likelihood ratio. ``output``: the final output itself.
-    side : int, 0 or 1: which data set
     stream : int, runs of different streams, and of the two sides, are independent
-    runs, seed : int, how many, and the root of their randomness
-    mechanism : callable, makes the mechanism of a block; called like `Mechanism`
 
     Yields
     ------

@@ -31,12 +31,7 @@ SAME_OUTPUT = 1e-9
 
 
 class Recorder:
-    """Passes everything on to a mechanism and keeps what it released.
-
-    Attributes
-    ----------
-    transcript : dict, released value ``(R, d)`` per (query, step), in order of release
-    """
+    """Passes everything on to a mechanism and keeps what it released."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self._mechanism = mechanism
@@ -46,7 +41,6 @@ class Recorder:
         return getattr(self._mechanism, name)
 
     def release(self, name: str, value: Array, step: int = 0) -> Array:
-        """Release through the mechanism, and keep the result."""
         released = self._mechanism.release(name, value, step)
         self.transcript[name, step] = released
         return released
@@ -138,12 +132,6 @@ def log_ratio(setting: Setting, transcript: dict[Where, Array], output: Array) -
     For sampled queries the likelihood is the mixture over whether the differing record was drawn, with the other
     records' contributions taken to be zero: exact where they are, a valid score elsewhere. An output that only one of
     the data sets explains is infinitely likelier under it.
-
-    Parameters
-    ----------
-    setting : Setting, what was run
-    transcript : dict, released values ``(R, d)``
-    output : array (R, d), final outputs
 
     Returns
     -------

@@ -42,7 +42,6 @@ def get_namespace(name: str) -> Any:
 
 
 def to_numpy(x: Array) -> np.ndarray:
-    """Copy ``x`` to host memory as a NumPy array."""
     if hasattr(x, "get") and not isinstance(x, np.ndarray):
         return x.get()
     return np.asarray(x)

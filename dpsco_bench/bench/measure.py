@@ -41,10 +41,6 @@ class Case:
 
     Attributes
     ----------
-    id : str, the goal's name, ``G1`` ..
-    case : str, what is measured, in words
-    peer : str, what it is measured against
-    unit : str, of the work that times are divided by
     sense : str, ``at most``: the ratio is our time over the peer's. ``at least``: the peer's over ours.
     goal : float or None, bound of the ratio; None where the case is shown only
     build : callable, makes the pair; raises `NotMeasurable` where it cannot
@@ -129,7 +125,6 @@ def _calls(task: Task, seconds: float) -> int:
 
 
 def _seconds(task: Task, calls: int) -> float:
-    """Processor seconds per call."""
     start = time.process_time()
     for _ in range(calls):
         task()

@@ -33,13 +33,10 @@ _ROW_KEY = "covertype/rows"
 
 @dataclass(frozen=True)
 class Content:
-    """What a source must contain after parsing, whatever its format.
+    """What a source must contain after parsing: records, and digests of its values whatever its format.
 
-    Attributes
-    ----------
-    rows : int, number of records
-    features_sha256 : str, digest of the dense (rows, 54) int16 little-endian C-order bytes
-    labels_sha256 : str, digest of the labels as uint8, 1 = class 2 (lodgepole pine)
+    Those of the dense (rows, 54) int16 little-endian C-order bytes, and of the labels as uint8, 1 = class 2 (lodgepole
+    pine).
     """
 
     rows: int
@@ -96,11 +93,6 @@ def find(root: Path = store.DEFAULT_ROOT) -> Path:
 def read(path: Path, content: Content = CONTENT) -> Raw:
     """Parse one source file and hold it to its content.
 
-    Parameters
-    ----------
-    path : Path, a file in any accepted format
-    content : Content, optional, what must be found
-
     Raises
     ------
     DataCorrupt
@@ -123,8 +115,6 @@ def load(root: Path = store.DEFAULT_ROOT, *, content: Content = CONTENT, cache: 
 
     Parameters
     ----------
-    root : Path, data root
-    content : Content, optional, what must be found
     cache : bool, whether a cached parse may be used and written
 
     Raises
@@ -155,8 +145,6 @@ def covertype(
     ----------
     rows : int, sample size, 1 to 581,012; a smaller sample is contained in a larger one of the same seed
     seed : int, seed of the permutation, >= 0 (the paper does not state its selection)
-    root : Path, data root
-    content : Content, optional, what must be found
 
     Returns
     -------
@@ -209,9 +197,7 @@ def fetch(
 
     Parameters
     ----------
-    root : Path, data root
     content : Content, optional, what the download must contain before it gets its final name
-    remote_files : tuple of RemoteFile, optional, where to look
     **options : passed on to `store.download`
 
     Returns

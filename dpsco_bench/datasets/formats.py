@@ -78,7 +78,6 @@ def parse(path: Path, rows: int) -> Parsed:
     Parameters
     ----------
     path : Path, ``*.npz``, ``*.data``, ``*.data.gz``, or LIBSVM's file, plain or ``*.bz2``
-    rows : int, the number of records that must be there
 
     Raises
     ------

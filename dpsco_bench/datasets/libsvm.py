@@ -28,12 +28,7 @@ class Lines:
 
 
 def parse(text: bytes) -> Lines:
-    """Read whole lines. Raises ValueError for text of another form.
-
-    Parameters
-    ----------
-    text : bytes, without empty lines
-    """
+    """Read whole lines, none of them empty. Raises ValueError for text of another form."""
     characters = np.frombuffer(text, dtype=np.uint8)
     line_ends = np.append(np.flatnonzero(characters == ord("\n")), len(text))
     pairs = np.diff(np.searchsorted(np.flatnonzero(characters == ord(":")), line_ends), prepend=0)

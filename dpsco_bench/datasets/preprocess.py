@@ -85,11 +85,6 @@ def one_class_columns(features: np.ndarray, labels: np.ndarray) -> OneClassColum
     coordinate j without end; the rows concerned contribute nothing to the infimum. Without them further
     columns can turn one-class (their coefficients run to infinity more slowly), so the search repeats until
     it finds none.
-
-    Parameters
-    ----------
-    features : ndarray, shape (n, d)
-    labels : ndarray, shape (n,), +1 or -1
     """
     signed = features * labels[:, None]
     found, sides = [], []

@@ -19,7 +19,6 @@ class DataSet:
     ----------
     name, description, source, licence : str, for people
     used_by : str, where the bench needs it
-    command : str, the command that fetches it
     folders, files : tuple of str
         Folders under the data root, and file names in them, in the order in which they are searched.
     hashes : dict, digests of the parsed content
@@ -86,12 +85,7 @@ def fetch(name: str, root: Path = store.DEFAULT_ROOT) -> dict[str, Any]:
 
 
 def verify(name: str, root: Path = store.DEFAULT_ROOT) -> dict[str, Any]:
-    """Verify the copy of a data set under `root`; errors as in the data set's own ``verify``.
-
-    Returns
-    -------
-    dict, ``data_set``, ``status``, ``file``, sizes and digests
-    """
+    """Verify the copy of a data set under `root`; errors as in the data set's own ``verify``."""
     return {"data_set": name, **get_data_set(name).verifier(Path(root))}
 
 

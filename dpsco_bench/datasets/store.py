@@ -24,13 +24,7 @@ Opener = Callable[..., Any]
 
 
 class DataCorrupt(DpscoError):
-    """A file whose content is not the data set it is named after.
-
-    Parameters
-    ----------
-    path : Path, the file
-    finding : str, what was found and what was expected, in one clause
-    """
+    """A file whose content is not the data set it is named after."""
 
     def __init__(self, path: Path, finding: str) -> None:
         super().__init__(f"{path}: {' '.join(finding.split())}")
@@ -38,13 +32,7 @@ class DataCorrupt(DpscoError):
 
 
 class FetchError(DpscoError):
-    """A download that failed; nothing of it is left behind.
-
-    Parameters
-    ----------
-    url : str, the address
-    reason : object, why it failed
-    """
+    """A download that failed; nothing of it is left behind."""
 
     def __init__(self, url: str, reason: object) -> None:
         super().__init__(f"could not fetch {url}: {' '.join(str(reason).split())}")
@@ -57,8 +45,6 @@ class RemoteFile:
 
     Attributes
     ----------
-    name : str, file name under the data set's folder
-    url : str, address of the original distribution
     sha256 : str or None
         Digest of the file as distributed; None where it is not known, so that only the parsed content can be
         held to a digest.
@@ -113,11 +99,6 @@ def download(
     check : callable, optional
         Verification of the content; gets the temporary path and raises `DpscoError` where it fails.
     opener : callable, optional, opens an address: ``opener(url, timeout=seconds)`` gives a readable context manager
-    timeout : float, seconds without an answer after which to give up
-
-    Returns
-    -------
-    Path, the final path
     """
     target = Path(folder) / remote.name
     partial = target.with_name(f".{os.getpid()}.part.{remote.name}")

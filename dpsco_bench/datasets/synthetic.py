@@ -38,7 +38,6 @@ def covertype_records(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
     Parameters
     ----------
     rows : int, number of records, >= 1; fewer records of the same seed are a prefix
-    seed : int, seed, >= 0
 
     Returns
     -------
@@ -55,18 +54,9 @@ def covertype_records(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
 
 
 def covertype_synthetic(rows: int, seed: int = 0) -> Sample:
-    """Give the scaled stand-in sample, by the same preprocessing as the real data set.
+    """The scaled stand-in sample, by the same preprocessing as the real data set, ``synthetic: True`` in its metadata.
 
     Raises InputError for a number of rows or a seed out of range.
-
-    Parameters
-    ----------
-    rows : int, sample size, >= 1
-    seed : int, seed, >= 0
-
-    Returns
-    -------
-    Sample, with ``synthetic: True`` in its metadata
     """
     features, labels = covertype_records(rows, seed)
     facts = {"data_set": NAME, "synthetic": True, "rows": int(rows), "seed": int(seed)}

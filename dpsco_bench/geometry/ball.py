@@ -81,7 +81,6 @@ class _LpSet(CentredSet):
         return lp_norm(x, self.p)
 
     def project(self, x: Array) -> Array:
-        """Euclidean projection of ``x (..., d)`` along the last axis."""
         return project_lp(x, self.p, self.radius)
 
     def support(self, z: Array) -> Array:
@@ -113,13 +112,7 @@ class _LpSet(CentredSet):
 
 @dataclass(frozen=True)
 class Ball(_LpSet):
-    """The ball of the l1 or l2 norm around the origin.
-
-    Attributes
-    ----------
-    name : str, ``l1_ball`` or ``l2_ball``
-    radius : float, R > 0, in the ball's own norm
-    """
+    """The ball of the l1 or l2 norm around the origin: ``l1_ball`` or ``l2_ball``, radius R > 0 in its own norm."""
 
     name: str
     radius: float
@@ -131,19 +124,12 @@ class Ball(_LpSet):
 
     @property
     def p(self) -> float:  # type: ignore[override]
-        """1 or 2."""
         return 1.0 if self.name == "l1_ball" else 2.0
 
 
 @dataclass(frozen=True)
 class LpBall(_LpSet):
-    """The ball of an l_p norm around the origin.
-
-    Attributes
-    ----------
-    p : float, in [1, inf]
-    radius : float, R > 0, in the l_p norm
-    """
+    """The ball of an l_p norm around the origin, p in [1, inf], radius R > 0 in that norm."""
 
     p: float
     radius: float
@@ -154,13 +140,11 @@ class LpBall(_LpSet):
 
     @property
     def name(self) -> str:
-        """``linf_ball`` or ``lp_ball:p``."""
         return "linf_ball" if math.isinf(self.p) else "lp_ball:" + repr(self.p).removesuffix(".0")
 
 
 @lru_cache(maxsize=256)
 def _simulated(p: float, d: int) -> float:
-    """Simulated width of the unit ball."""
     return simulated_width(LpBall(p, 1.0).support, d)
 
 

@@ -84,7 +84,6 @@ class L1Geometry:
         return 2.0 * math.log(d) if d >= 3 else 2.0
 
     def curvature(self, d: int) -> float:
-        """S."""
         p = self.dual_exponent(d)
         return (math.e * (p - 1.0) if d >= 3 else float(d)) / self.radius**2
 

@@ -55,17 +55,7 @@ def l2_norm(x: Array) -> Array:
 
 
 def lp_norm(x: Array, p: float) -> Array:
-    """``||x||_p`` along the last axis. Raises InputError for p outside [1, inf].
-
-    Parameters
-    ----------
-    x : array (..., d), finite
-    p : float, in [1, inf]
-
-    Returns
-    -------
-    array (..., 1)
-    """
+    """``||x||_p`` of finite ``x (..., d)``, shape ``(..., 1)``. Raises InputError for p outside [1, inf]."""
     p = checked_exponent(p)
     if p in (1.0, 2.0):
         return l1_norm(x) if p == 1 else l2_norm(x)
@@ -78,17 +68,9 @@ def lp_norm(x: Array, p: float) -> Array:
 
 
 def square_gradient(x: Array, exponent: float, scale: float) -> Array:
-    """Gradient of ``(scale/2) ||x||_exponent^2``, which is 0 at 0.
+    """Gradient of ``(scale/2) ||x||_exponent^2`` at finite ``x (..., d)``: 0 at 0; exponent in (1, inf), scale > 0.
 
-    Parameters
-    ----------
-    x : array (..., d), finite
-    exponent : float, in (1, inf)
-    scale : float, > 0
-
-    Returns
-    -------
-    array (..., d), ``scale ||x||^(2 - exponent) |x|^(exponent - 1) sign(x)``
+    It is ``scale ||x||^(2 - exponent) |x|^(exponent - 1) sign(x)``.
     """
     xp = array_namespace(x)
     top = largest(x)

@@ -62,7 +62,6 @@ class NormRegulariser:
 
     @property
     def kappa(self) -> float:
-        """Twice the coefficient."""
         return 2.0 * self.coefficient
 
     def theta(self, radius: float) -> float:

@@ -52,8 +52,6 @@ def lower_bound_verdict(
     Parameters
     ----------
     values, mean, stderr, bound : array_like, shape ``(cells,)``; the cells of all methods, one after the other
-    parameter : str, name of the swept parameter
-    has_constants : bool, whether the bound has its constants; one without is shown, not judged
 
     Returns
     -------

@@ -52,8 +52,6 @@ def calibrate(plan: Plan, privacy: PrivacySpec, calibration: str, constants: str
 
     Parameters
     ----------
-    plan : Plan, declares the queries
-    privacy : PrivacySpec, the claim
     calibration : str
         ``paper`` (scales of the theorem), ``accounted`` (least noise that the accountant accepts) or ``none``.
     constants : str, ``global`` or ``nominal``, from the problem; see also `tree.enforces_sensitivity`

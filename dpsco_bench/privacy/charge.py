@@ -18,7 +18,6 @@ class Charge:
     ----------
     epsilon : float, epsilon at the target delta under replace-one neighbours; infinite without noise
     kind : str, ``exact``, ``upper`` or ``lower``
-    accountant : str, name and version
     epsilon_law : float, of a draw: epsilon of its target law; NaN for all other plans
     tau : float, of a draw: proven total variation distance of its sampler from that law; NaN where none is known
     sampler_status : str, of a draw: see `queries.SAMPLER_STATUSES`; empty for all other plans

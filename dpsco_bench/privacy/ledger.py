@@ -60,7 +60,7 @@ def draw_statement(
 ) -> str:
     """What may be said of a drawn output, in words; a draw without a proof is never given a bare (epsilon, delta).
 
-    Source: Chapter gopi2022, section 2.0.
+    Source: chapter gopi2022, section 2.0.
 
     Parameters
     ----------

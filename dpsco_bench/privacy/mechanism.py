@@ -37,15 +37,12 @@ class Mechanism:
 
     Parameters
     ----------
-    plan : Plan, declares the queries
     scales : mapping
         Noise scale per query name (of a normal its standard deviation); 0 switches the noise off without consuming
         random numbers.
     what : str, what is computed; with the root seed and the query's name it determines every stream
-    root_seed : int, root of all randomness
     first_replicate, replicates : int
         The replicates of this run: the same numbers come out however replicates are split between runs.
-    xp, dtype : module, str, namespace and dtype of the noise
 
     Attributes
     ----------
@@ -85,14 +82,8 @@ class Mechanism:
 
         Parameters
         ----------
-        name : str, a declared query
         value : array (R, k) or object of that ``shape``
             What the query's kind answers about: a vector, the scores of the candidates, a perturbed objective, a law.
-        step : int, which of the declared releases
-
-        Returns
-        -------
-        array, the query's answer: see `Query.answer`
         """
         query = self._spend(name, step)
         if isinstance(query, DrawQuery):
@@ -127,7 +118,6 @@ class Mechanism:
         return self.xp.asarray(np.argsort(keys, axis=-1, kind="stable"))
 
     def _spend(self, name: str, step: int) -> Query:
-        """Use up one declared release."""
         query = self._declared(name, step)
         if step in self._spent[name]:
             raise InputError(f"release of {name}", step, "a step that was not released before")

@@ -117,13 +117,9 @@ class Query:
 
     Attributes
     ----------
-    name : str, names the query in the ledger and its noise stream
     sensitivity : float
         Largest change of the exposed value between replace-one neighbours in the kind's norm, given that the record was
         looked at. One record's own contribution to a sampled sum is half of it.
-    releases : int, how often it is released
-    records : Full, Poisson, SingleIndex, Disjoint, WithReplacement, WithoutReplacement or Nodes
-        Which records a release looks at.
     paper_scale : float or None, noise scale as the theorem states it; None where the theorem has no such query
     share : float or None
         Fraction of the squared Gaussian-DP budget given to this query in the accounted calibration; the one query with
@@ -201,7 +197,6 @@ class GaussianQuery(Query):
 
     @property
     def is_normal(self) -> bool:
-        """Yes."""
         return True
 
 
@@ -222,7 +217,6 @@ class NoisyMinimumQuery(Query):
 
     @property
     def law(self) -> str:
-        """Laplace variates."""
         return "laplace"
 
     @property
@@ -257,7 +251,6 @@ class ObjectiveQuery(Query):
         return True
 
     def answer(self, value: Any, noise: Any) -> Any:
-        """The minimiser, ``(R, d)``."""
         return value.solve(noise)
 
     def exposed(self, value: Any, answer: Any) -> Any:
@@ -273,18 +266,12 @@ class GammaObjectiveQuery(ObjectiveQuery):
 
     @property
     def law(self) -> str:
-        """Gamma-distributed norm, uniform direction."""
         return "gamma_norm"
 
 
 @dataclass(frozen=True)
 class PaperLimit:
-    """Why the paper states no noise for a run: a key outside the range of its privacy theorem.
-
-    Attributes
-    ----------
-    key, value, allowed, source : as in `errors.InputError`
-    """
+    """Why the paper states no noise for a run: a key outside the range of its privacy theorem."""
 
     key: str
     value: float
@@ -352,7 +339,6 @@ class Plan:
             ) from None
 
     def query(self, name: str) -> Query:
-        """The declared query of that name."""
         for query in self.queries:
             if query.name == name:
                 return query

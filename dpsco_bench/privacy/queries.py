@@ -43,12 +43,10 @@ class GeneralisedGaussianQuery(Query):
 
     @property
     def is_normal(self) -> bool:
-        """Whether r = 2."""
         return self.smooth.r == 2.0
 
     @property
     def law(self) -> str:
-        """Normals for r = 2."""
         if self.draws > 1:
             return "generalised_gaussian_mean"
         return "normal" if self.is_normal else "generalised_gaussian"
@@ -67,7 +65,6 @@ class GeneralisedGaussianQuery(Query):
 
     @property
     def norm_kappa(self) -> float:
-        """``draws kappa``."""
         return self.draws * self.smooth.kappa
 
 
@@ -78,7 +75,7 @@ class DecayingNoisyMinimumQuery(NoisyMinimumQuery):
     Release t has Laplace noise of scale ``scale * max(start decay^t, floor)``, release 0 of ``scale * start``. A record
     of the first batch changes any score of release t by up to ``decay^t first``; record ``i >= 1`` of those that enter
     one by one changes it by up to ``decay^(t - i) later`` from release i on. The sensitivity is the larger of both.
-    Source: Chapter bassily2021, poly_sfw.
+    Source: chapter bassily2021, poly_sfw.
 
     Attributes
     ----------
@@ -113,7 +110,7 @@ class DecayingNoisyMinimumQuery(NoisyMinimumQuery):
 class PerturbedObjectiveQuery(ObjectiveQuery):
     """Objective perturbation by normal ``b`` over a convex set, charged by the class of the loss.
 
-    Source: Chapter su2023, app_objp and E1.
+    Source: chapter su2023, app_objp and E1.
 
     Attributes
     ----------
@@ -121,8 +118,6 @@ class PerturbedObjectiveQuery(ObjectiveQuery):
         What is known of the difference of two records' gradients as a function of the minimiser. ``linear``: it is
         constant (so is the Hessian's data-dependent part), hence the release is one of a mean with Gaussian noise.
         ``glm``: it stays in a fixed plane. ``any``: nothing.
-    dimension : int, d, for ``any``
-    closed_form : bool, whether the minimiser is computed exactly
     """
 
     loss_class: str
@@ -160,8 +155,6 @@ class DrawQuery(Query):
 
     Attributes
     ----------
-    temperature : Temperature, the schedule
-    sampler_status : str, one of `SAMPLER_STATUSES`
     tau : float, total variation distance of a ``proven_tv`` sampler from the target law; 0 for the others
     target_delta : float, the delta at which the accounted calibration sets the target law
     dual : float, order of the norm in which gradients are measured
@@ -182,7 +175,6 @@ class DrawQuery(Query):
 
     @property
     def law(self) -> str:
-        """No additive noise."""
         return "draw"
 
     @property

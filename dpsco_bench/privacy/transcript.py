@@ -65,12 +65,7 @@ class Transcript:
 
 
 class Recorder(Mechanism):
-    """A mechanism that keeps its transcript.
-
-    Attributes
-    ----------
-    transcript : Transcript
-    """
+    """A mechanism that keeps its transcript."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -90,7 +85,6 @@ class Recorder(Mechanism):
         return noise
 
     def sample(self, name: str, step: int = 0) -> Batch:
-        """Draw as `Mechanism.sample` does, and keep the batch."""
         batch = super().sample(name, step)
         self.transcript.batches[name][step] = batch
         return batch
@@ -126,7 +120,6 @@ class Replay(Mechanism):
         return answer
 
     def sample(self, name: str, step: int = 0) -> Batch:
-        """Return the batch of the recorded run."""
         self._declared(name, step)
         self.sampled[name] += 1
         return self._recorded(self.recorded.batches, name, step)

@@ -51,16 +51,7 @@ def levels(nodes: int) -> int:
 
 
 def block_maxima(values: np.ndarray) -> np.ndarray:
-    """Largest value of every node's block.
-
-    Parameters
-    ----------
-    values : array (N,), of records 1..N
-
-    Returns
-    -------
-    array (N,), of nodes 1..N
-    """
+    """Largest value of every node's block, ``(N,)``, of the values of records 1..N."""
     maxima = np.concatenate([[0.0], values])
     low = 1
     while low < maxima.size:  # a node covers itself and its children t - 1, t - 2, t - 4, ..
@@ -73,10 +64,7 @@ def block_maxima(values: np.ndarray) -> np.ndarray:
 def largest_path_sum(cost: Ratio, nodes: int) -> float:
     """Largest sum over ``IN(q)`` of ``cost(q, t)``, over the records q of nodes 1..``nodes``.
 
-    Parameters
-    ----------
-    cost : callable, arrays of records q and of nodes t that cover them, shape ``(m,)`` -> costs >= 0, shape ``(m,)``
-    nodes : int, N >= 1
+    The cost maps arrays of records q and of nodes t that cover them, shape ``(m,)``, to numbers >= 0.
     """
     record = np.arange(1, checked_count("nodes", nodes) + 1)
     node, total = record.copy(), np.zeros(nodes)
@@ -123,7 +111,6 @@ class TreeQuery(GaussianQuery):
 
     @property
     def norm(self) -> float:
-        """As declared by `order`."""
         return self.order
 
 
@@ -158,12 +145,10 @@ class PureTreeQuery(Query):
 
     @property
     def law_parameters(self) -> tuple[float, ...]:
-        """The order q."""
         return (self.order,)
 
     @property
     def norm(self) -> float:
-        """As declared by `order`."""
         return self.order
 
 
@@ -173,13 +158,7 @@ def enforces_sensitivity(plan: Plan) -> bool:
 
 
 def check_tree_query(query: Query, charged: float, paid: float, idle: int) -> None:
-    """Check what the kinds of tree queries have in common.
-
-    Raises
-    ------
-    InputError
-        Naming the key.
-    """
+    """Check what the kinds of tree queries have in common. Raises InputError, naming the key."""
     if not isinstance(query.records, Nodes):
         raise InputError(f"records of {query.name}", query.records, "Nodes")
     if query.releases != query.records.count + idle:

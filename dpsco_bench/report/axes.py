@@ -22,12 +22,7 @@ CHARACTER, TICK_GAP = 0.026, 0.02
 
 @dataclass(frozen=True)
 class EndLabel:
-    """A label beside the last point of a curve.
-
-    Attributes
-    ----------
-    y : float, value of the point
-    """
+    """A label beside the last point of a curve."""
 
     y: float
     text: str
@@ -78,7 +73,6 @@ def log_y(axes: Axes, values: Iterable[float], label: str, room: float = 0.08) -
     Parameters
     ----------
     values : iterable of float, what must be visible; only finite numbers > 0 count
-    room : float, margin as a fraction of the range of logarithms
     """
     logs = np.log10([v for v in values if v > 0 and math.isfinite(v)] or [1.0])
     low, high = float(logs.min()), float(logs.max())

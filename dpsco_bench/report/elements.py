@@ -67,15 +67,7 @@ def calibrations_panel(
     lines: Sequence[Line] = (),
     y_label: str = "excess risk",
 ) -> Panel:
-    """Sweeps of one instance under several calibrations, with formulas drawn through the first of them.
-
-    Parameters
-    ----------
-    title, label, y_label : str, heading and axes
-    sweeps : sequence of (str, Sizes), by calibration
-    formulas : sequence of (str, callable), name and value at a cell
-    lines : sequence of Line, further lines of the heading
-    """
+    """Sweeps of one instance under several calibrations, with formulas drawn through the first of them."""
 
     def draw(axes: Axes) -> None:
         ends: list[float] = []

@@ -95,12 +95,7 @@ def write_figures(inputs: Inputs, claim: str, folder: Path) -> list[Path]:
 
     Parameters
     ----------
-    claim : str, its id
     folder : Path, where ``<claim>.svg`` and ``<claim>.pdf`` go, and ``<claim>.time.*`` where timings exist
-
-    Returns
-    -------
-    list of Path, the files, without suffix
     """
     board = next((board for board in inputs.boards if board.id == claim), None)
     if board is None:

@@ -36,7 +36,6 @@ class Series:
 
     Attributes
     ----------
-    x, mean, low, high : ndarray, values of the parameter, means, and ends of their 95 % intervals
     log_error, dof : ndarray, standard errors of log mean and their degrees of freedom, for the weights of the fit
     """
 
@@ -154,7 +153,6 @@ def _keys(shown: Sequence[tuple[Score, Series]]) -> tuple[str, ...]:
 
 
 def _draws_fit(score: Score, points: Series) -> bool:
-    """Whether there is a fitted line, which takes two points."""
     return is_number(score.row.slope) and len(points.x) > 1 and bool((points.mean > 0).all())
 
 

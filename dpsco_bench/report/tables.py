@@ -53,7 +53,6 @@ class Column:
 
     Attributes
     ----------
-    title : str, heading
     show : callable, row -> display text
     raw : mapping of str to callable, CSV columns: name -> (row -> value); empty leaves the column out of the CSV
     numeric : bool, right-aligned
@@ -76,8 +75,6 @@ class Table:
     Attributes
     ----------
     id, title : str, file name and caption
-    rows : sequence, anything that the columns understand
-    note : str, a sentence under the table
     group : callable or None
         Row -> (heading, anchor) under which consecutive rows stand in HTML; other formats have it as a column.
     """
@@ -163,6 +160,5 @@ def _joined_superscripts(found: re.Match[str]) -> str:
 
 
 def write_table(table: Table, folder: Path) -> None:
-    """Write ``<id>.md``, ``<id>.csv`` and ``<id>.tex``."""
     for suffix, render in (("md", to_markdown), ("csv", to_csv), ("tex", to_latex)):
         write_text_atomic(folder / f"{table.id}.{suffix}", render(table))

@@ -31,7 +31,6 @@ class Box(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Shape of the drawn array."""
         return self.steps, self.replicates, self.dim
 
     def blocks(self, per_block: int) -> int:

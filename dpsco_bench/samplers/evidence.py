@@ -19,12 +19,7 @@ NOT_CERTIFIED = "chains not certified"
 
 
 class ChainTrace:
-    """Values of one quantity along R chains; the second half of the steps counts.
-
-    Parameters
-    ----------
-    steps : int, how many there will be; of more than `MOST_KEPT` every m-th is kept
-    """
+    """Values of one quantity along R chains, every m-th beyond `MOST_KEPT` steps; the second half counts."""
 
     def __init__(self, steps: int) -> None:
         self._every, self._seen = max(1, -(-steps // MOST_KEPT)), 0
@@ -36,7 +31,6 @@ class ChainTrace:
         return self._seen % self._every == 0
 
     def skip(self) -> None:
-        """Pass over a state that is not due."""
         self._seen += 1
 
     def add(self, values: Array) -> None:

@@ -16,8 +16,6 @@ class KeyedDraws:
 
     Attributes
     ----------
-    stream : callable, stream by name, on the host
-    first_replicate, replicates : int, which replicates
     copies : int, how often the replicates' numbers are repeated, for rows that share them (signal-major)
     """
 
@@ -28,7 +26,6 @@ class KeyedDraws:
 
     @property
     def rows(self) -> int:
-        """Rows of what is drawn."""
         return self.copies * self.replicates
 
     def uniform(self, name: str, step: int, dim: int) -> np.ndarray:

@@ -42,11 +42,9 @@ def lazy_minima(
 
     Parameters
     ----------
-    stream : Stream, source of the words
     step, first_replicate : int
         Their address; row r belongs to replicate ``first_replicate + r``, however rows are split.
     scores : array (R, K) of float64, on the host
-    scale : float, of the noise, > 0
     rows, lowest : arrays, optional, from `lazy_rows`; all rows where they are not given
 
     Returns

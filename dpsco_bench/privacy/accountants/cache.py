@@ -24,7 +24,6 @@ def cached(function: Callable[..., Any], cache_dir: str | Path | None, **argumen
     function : callable
         A pure function of this package; its result must survive JSON (numbers, strings, lists, dicts; not NaN).
     cache_dir : path-like or None, directory of the cache, made where missing; None computes without one
-    **arguments : arguments by keyword; ``1`` and ``1.0`` are different calls
 
     Returns
     -------

@@ -30,7 +30,6 @@ _BELOW, _SPREAD, _MORE = 6.0, 40.0, 200
 
 
 def accountant_name() -> str:
-    """Name of this accountant for the privacy ledger."""
     return "threshold count of one coordinate, lower bound"
 
 
@@ -79,12 +78,7 @@ def counting_epsilon(
 
 
 class CoordinateSurvival:
-    """Survival function of one coordinate of a vector of density ``~ exp(-||z||_r^2/2)`` in d dimensions.
-
-    Attributes
-    ----------
-    deviation : float, standard deviation of the coordinate
-    """
+    """Survival function of one coordinate of a vector of density ``~ exp(-||z||_r^2/2)`` in d dimensions."""
 
     def __init__(self, r: float, d: int) -> None:
         self._d = d
@@ -100,7 +94,6 @@ class CoordinateSurvival:
         self.deviation = math.sqrt(d * float(self._weights @ self._nodes**2))
 
     def __call__(self, threshold: float) -> float:
-        """Probability of exceeding a threshold."""
         exceeding = 0.5 * float(self._weights @ chdtrc(self._d, (threshold / self._nodes) ** 2))
         return exceeding if threshold >= 0.0 else 1.0 - exceeding
 

@@ -20,7 +20,6 @@ TOLERANCE = 1e-4
 
 
 def accountant_name() -> str:
-    """Name and version of this accountant for the privacy ledger."""
     return f"RDP without replacement, dp-accounting {library_version()}"
 
 

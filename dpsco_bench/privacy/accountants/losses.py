@@ -41,7 +41,6 @@ class GaussianPair:
     replace: bool
 
     def loss(self, output: Floats | float) -> Floats:
-        """Privacy loss at outputs."""
         outputs = np.asarray(output, dtype=np.float64)
         loss = self._remove_loss(outputs)
         return loss - self._remove_loss(-outputs) if self.replace else loss
@@ -133,8 +132,6 @@ def pessimistic_losses(pair: GaussianPair, spacing: float, tail: float, swapped:
 
     Parameters
     ----------
-    pair : GaussianPair, the distributions
-    spacing : float, of the grid
     tail : float, mass that may be treated as infinite loss
     swapped : bool, discretise the loss of the lower distribution against the upper one
     """

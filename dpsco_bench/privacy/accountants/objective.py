@@ -31,20 +31,12 @@ from dpsco_bench.privacy.accountants.checks import require_count, require_delta,
 
 
 def accountant_name() -> str:
-    """Name of this accountant for the privacy ledger."""
     return "objective perturbation, density ratio"
 
 
 def rank_one_log_jacobian(hessian: float, weight: float) -> float:
     """``ln(1 + hessian/weight)``: determinants with one rank-one term replaced by another.
 
-    Parameters
-    ----------
-    hessian : float, largest norm of one record's rank-one Hessian, >= 0
-    weight : float, least eigenvalue of the Hessian's data-free part, > 0
-
-    Notes
-    -----
     ``det(A + h a a') / det(A + h' a' a'')`` is at most ``1 + h ||a||^2 / weight`` where ``A >= weight I``.
     """
     return math.log1p(hessian / weight)
@@ -56,18 +48,7 @@ def two_rank_log_jacobian(hessian: float, weight: float) -> float:
 
 
 def gaussian_epsilon(ratio: float, log_jacobian: float, delta: float) -> float:
-    """Upper bound on epsilon for normal ``b`` and generalised linear records.
-
-    Parameters
-    ----------
-    ratio : float, ``r = s/sigma``, >= 0
-    log_jacobian : float, >= 0
-    delta : float, in (0, 1)
-
-    Returns
-    -------
-    float, ``t r + r^2/2 + log_jacobian``
-    """
+    """Upper bound ``t r + r^2/2 + log_jacobian`` for normal ``b``, ``r = s/sigma``, and generalised linear records."""
     require_delta(delta)
     return tail_epsilon(ratio, log_jacobian, _tail(delta))
 

@@ -64,12 +64,10 @@ _LEAST_MULTIPLIER = 1e-2
 
 
 def accountant_name() -> str:
-    """Name and version of this accountant for the privacy ledger."""
     return f"PLD, dp-accounting {library_version()}"
 
 
 def library_version() -> str:
-    """Installed version of dp-accounting."""
     return version("dp-accounting")
 
 
@@ -123,10 +121,6 @@ def single_index_upper_epsilon(shift_over_sigma: float, steps: int, population: 
         replace-one sensitivity, *twice* the norm of a contribution; >= 0.
     steps, population : int, number of steps and of records, >= 1
     delta : float, in (0, 1)
-
-    Returns
-    -------
-    float, epsilon at ``delta``
     """
     require_nonnegative("shift_over_sigma", shift_over_sigma)
     require_count("population", population)
@@ -146,11 +140,6 @@ def single_index_upper_scale(epsilon: float, delta: float, steps: int, populatio
     """Least noise for which `single_index_upper_epsilon` is at most ``epsilon``.
 
     Raises InputError for arguments out of range.
-
-    Parameters
-    ----------
-    epsilon, delta : float, target
-    steps, population : int, as in `single_index_upper_epsilon`
 
     Returns
     -------
@@ -176,18 +165,10 @@ def single_index_upper_scale(epsilon: float, delta: float, steps: int, populatio
 
 
 def solve_poisson_multiplier(epsilon: float, delta: float, rate: float, steps: int, gdp_mu: float = 0.0) -> float:
-    """Least noise multiplier for which `poisson_gaussian_epsilon` is at most ``epsilon``.
+    """Least noise multiplier for which `poisson_gaussian_epsilon` is at most ``epsilon``; at least 0.01.
 
-    Raises InputError for arguments out of range, and if ``gdp_mu`` alone uses up the target.
-
-    Parameters
-    ----------
-    epsilon, delta : float, target
-    rate, steps, gdp_mu : as in `poisson_gaussian_epsilon`
-
-    Returns
-    -------
-    float, the multiplier, at most 0.1 % above the least one and never below it; at least 0.01
+    At most 0.1 % above the least one and never below it. Raises InputError for arguments out of range, and if
+    ``gdp_mu`` alone uses up the target.
     """
     require_target(epsilon, delta)
     _require(1.0, rate, steps, delta, gdp_mu)

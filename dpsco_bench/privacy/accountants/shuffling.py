@@ -20,7 +20,6 @@ from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
 
 
 def accountant_name() -> str:
-    """Name of this accountant for the privacy ledger."""
     return "shuffling of local zCDP, formula from memory"
 
 
@@ -32,14 +31,7 @@ def largest_local_epsilon(n: int, delta: float) -> float:
 
 
 def shuffled_epsilon(local: float, n: int, delta: float) -> float:
-    """The theorem's ``F(local, n, delta)``.
-
-    Parameters
-    ----------
-    local : float, epsilon_0 >= 0. The formula is evaluated outside its range too: see `largest_local_epsilon`.
-    n : int, records, >= 1
-    delta : float, in (0, 1)
-    """
+    """The theorem's ``F(local, n, delta)``, also outside its range (`largest_local_epsilon`); delta in (0, 1)."""
     require_nonnegative("local epsilon", local)
     require_count("n", n)
     require_delta(delta)

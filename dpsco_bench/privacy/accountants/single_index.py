@@ -73,7 +73,6 @@ _LEAST_SCALE = 1e-3
 
 
 def accountant_name() -> str:
-    """Name of this accountant for the privacy ledger."""
     return "single-index likelihood-ratio test, lower bound"
 
 

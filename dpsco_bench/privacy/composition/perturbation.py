@@ -25,7 +25,6 @@ COVER = 0.1
 
 
 def covers(plan: Plan) -> bool:
-    """Whether some query is a perturbed objective of this kind."""
     return any(isinstance(q, PerturbedObjectiveQuery) for q in plan.queries)
 
 

@@ -25,7 +25,6 @@ _MOST_COUNTS = 12
 
 
 def covers(plan: Plan) -> bool:
-    """Whether some query draws batches with replacement."""
     return any(isinstance(q.records, WithReplacement) for q in plan.queries)
 
 
@@ -38,13 +37,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 
 
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
-    """Refused.
-
-    Raises
-    ------
-    Refusal
-        Always.
-    """
+    """Refused: raises Refusal always."""
     reason = "no accountant here covers batches of several records drawn with replacement; single records and all are"
     raise Refusal("calibration accounted", reason)
 

@@ -71,7 +71,6 @@ def _last_scale(query: Query, privacy: PrivacySpec, mu: float, spent: float) -> 
 
 
 def _split(plan: Plan) -> tuple[Query, list[Query]]:
-    """The sampled query and the others."""
     sampled = [q for q in plan.queries if q.records.sampled]
     if len(sampled) > 1:
         raise Refusal("plan", "no accountant here composes several sampled queries")

@@ -12,7 +12,6 @@ from dpsco_bench.privacy.spec import PrivacySpec
 
 
 def covers(plan: Plan) -> bool:
-    """Whether some query draws subsets."""
     return any(isinstance(q.records, WithoutReplacement) for q in plan.queries)
 
 
@@ -25,7 +24,6 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 
 
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
-    """Least noise that the bound accepts."""
     query, records = _alone(plan)
     multiplier = fixed_size.solve_subset_multiplier(
         privacy.epsilon, privacy.delta, records.population, records.size, query.releases
