@@ -8,21 +8,19 @@ so on for every `Registry`, one file per name where the file is called like it.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import sys
 import tomllib
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, nearest
 
 GROUP = "dpsco_bench.papers"
-NEAREST, FEW = 3, 12
 T = TypeVar("T")
 _ADDED: dict[str, str] = {}
 REGISTRIES: list[Registry] = []
@@ -92,7 +90,8 @@ class Registry(Generic[T]):
         """
         found = self.find(name)
         if found is None:
-            raise InputError(self.kind, name, nearest(name, self.names(), self.kind if self.listed else ""))
+            listing = f"dpsco list {self.folder}" if self.listed else ""
+            raise InputError(self.kind, name, nearest(name, self.names(), listing))
         return found
 
     def names(self) -> list[str]:
@@ -182,23 +181,6 @@ def paper_folders() -> dict[str, Path]:
 def roots() -> set[str]:
     """Top-level packages of this project and of all papers."""
     return {"dpsco_bench", *(package.split(".")[0] for package in papers().values())}
-
-
-def nearest(name: str, known: Collection[str], kind: str = "") -> str:
-    """What is allowed in place of an unknown name: all that is known where it is little, else the nearest.
-
-    Parameters
-    ----------
-    name : str
-        The unknown one.
-    known : collection of str
-    kind : str
-        What ``dpsco list`` shows all of, in the singular; empty for nothing.
-    """
-    if len(known) <= FEW:
-        return f"one of {', '.join(sorted(known))}" if known else "left out: there is none"
-    close = difflib.get_close_matches(name, known, NEAREST, 0.0)
-    return f"a known one, such as {', '.join(close)}" + (f" (`dpsco list {kind}s` shows all)" if kind else "")
 
 
 @cache

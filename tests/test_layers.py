@@ -32,7 +32,7 @@ CORE = LEVEL["execution"]
 SHOWN = ("figures", "tables", "bench")
 """Parts of a paper that draw and measure; its other parts are what a worker runs, and bounds."""
 CORE_MAY_IMPORT = {"numpy", "scipy", "pyarrow", "numba", "cupy"} | set(sys.stdlib_module_names)
-HEAVY = ("hydra", "omegaconf", "snakemake", "dp_accounting", "pandas", "matplotlib", "jinja2", "numba", "cupy")
+HEAVY = ("hydra", "omegaconf", "snakemake", "dp_accounting", "matplotlib", "jinja2", "numba", "cupy")
 
 
 def module_names():

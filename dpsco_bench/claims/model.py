@@ -11,12 +11,11 @@ from typing import Any
 from dpsco_bench.algorithms.registry import CALIBRATIONS
 from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.expected import check_expected
-from dpsco_bench.claims.grids import expanded
+from dpsco_bench.claims.grids import PROFILES, by_profile, spread
 from dpsco_bench.errors import InputError
 
 PART_ID = r"\w+(?:[.+-]\w+)*"
 KINDS = ("rate", "explicit", "privacy", "complexity", "band", "law", "control", "lower_bound", "ordering", "shown")
-PROFILES = ("smoke", "ci", "full")
 BOUNDED = ("rate", "explicit", "complexity", "law", "lower_bound")
 """Kinds that compare with a bound's formula."""
 JUDGED_ONLY = ("explicit", "band")
@@ -282,9 +281,11 @@ def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
     if "algorithm" in values:
         method = {k: values.pop(k) for k in ("algorithm", "variant", "options", "profile_options") if k in values}
         values["methods"] = [method]
-    values["methods"] = [build_checked(Method, m, where) for m in listed(values.get("methods"), f"{where}: methods")]
-    if "grid" in values:
-        values |= expanded(values.pop("grid"), f"{where}, grid")
+    methods = [build_checked(Method, m, where) for m in listed(values.get("methods"), f"{where}: methods")]
+    values["methods"] = [
+        replace(m, profile_options=by_profile(m.profile_options, f"{where}: profile_options")) for m in methods
+    ]
+    values = spread(values, where)
     if values.get("sweep"):
         values["sweep"] = build_checked(Sweep, values["sweep"], f"{where}, sweep")
     part = build_checked(Part, values, where)

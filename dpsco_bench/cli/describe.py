@@ -9,8 +9,17 @@ from pathlib import Path
 from typing import Any, get_args
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS, Algorithm, get_algorithm, list_algorithms
-from dpsco_bench.claims.catalogue import claim_texts, errata_papers, find_errata, load_errata, table_texts
-from dpsco_bench.errors import InputError
+from dpsco_bench.claims.catalogue import (
+    claim_ids,
+    errata_papers,
+    find_errata,
+    load_errata,
+    read_claim,
+    read_claims,
+    table_texts,
+)
+from dpsco_bench.claims.model import Claim, parse_claim
+from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.request import problem_options
 from dpsco_bench.problems.registry import list_problems, problem_class
 
@@ -38,15 +47,15 @@ def describe(id: str) -> dict[str, Any]:
         found = find(id)
         if found is not None:
             return found
-    known = [*list_algorithms(), *list_problems(), *(c["id"] for c in claim_texts()), *(t["id"] for t in table_texts())]
-    raise InputError("id", id, "one of " + ", ".join(known) + ", or an erratum such as wang2017.E1")
+    known = [*list_algorithms(), *list_problems(), *claim_ids(), *(t["id"] for t in table_texts())]
+    raise InputError("id", id, nearest(id, known, "dpsco list algorithms|problems|claims|tables"))
 
 
 def _algorithm(id: str) -> dict[str, Any] | None:
     if id.replace("/", ".", 1) not in list_algorithms():
         return None
     entry = get_algorithm(id)
-    claims = [claim for claim in claim_texts() if entry.id in _algorithms_of(claim)]
+    claims = [c for c in read_claims() if any(m.algorithm == entry.id for part in c.parts for m in part.methods)]
     return {
         "kind": "algorithm",
         "id": entry.id,
@@ -57,7 +66,7 @@ def _algorithm(id: str) -> dict[str, Any] | None:
         "default_variants": _default_variants(entry),
         "options": [_option(parameter) for parameter in entry.options.values()],
         "doc": inspect.getdoc(entry.plan_function) or "",
-        "claims": [claim["id"] for claim in claims],
+        "claims": [claim.id for claim in claims],
         "errata": _errata_rows(claims),
     }
 
@@ -79,14 +88,9 @@ def _plain(default: Any) -> Any:
     return None if default is inspect.Parameter.empty else default
 
 
-def _algorithms_of(claim: Mapping[str, Any]) -> set[str]:
-    parts = claim.get("parts", [])
-    return {entry.get("algorithm", "") for part in parts for entry in (part, *part.get("methods", []))}
-
-
-def _errata_rows(claims: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _errata_rows(claims: Iterable[Claim]) -> list[dict[str, Any]]:
     """Ledger entries that touch any of the claims, each once, in the ledger's order."""
-    wanted = {(claim["id"].split(".")[0], id) for claim in claims for id in claim.get("errata") or []}
+    wanted = {(claim.paper, id) for claim in claims for id in claim.errata}
     papers = sorted({paper for paper, _ in wanted})
     return [asdict(e) for paper in papers for e in load_errata(paper) if (paper, e.id) in wanted]
 
@@ -108,7 +112,7 @@ def _problem(id: str) -> dict[str, Any] | None:
         "traits": sorted(trait.value for trait in problem.properties),
         "options": [_option(parameter) for parameter in problem_options(cls).values()],
         "doc": inspect.getdoc(cls) or "",
-        "claims": [c["id"] for c in claim_texts() if any(part.get("problem") == id for part in c.get("parts", []))],
+        "claims": [c.id for c in read_claims() if any(part.problem == id for part in c.parts)],
     }
 
 
@@ -141,8 +145,7 @@ def _errata(id: str) -> dict[str, Any] | None:
 
 def _claim(id: str) -> dict[str, Any] | None:
     from dpsco_bench.claims.bounds.registry import get_bound
-    from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, errors_of, find_claim_id, load_claim, own_claims
-    from dpsco_bench.claims.model import parse_claim
+    from dpsco_bench.claims.compose import CLAIM_SUFFIXES, errors_of, find_claim_id, own_claims
 
     wanted = id.replace("/", ".", 1).replace("_", ".")
     if id.endswith(CLAIM_SUFFIXES):
@@ -150,7 +153,7 @@ def _claim(id: str) -> dict[str, Any] | None:
         with errors_of(name, [id]):
             claim = parse_claim(entry)
     elif wanted in {known.replace("_", ".") for known in claim_ids()}:
-        claim, _ = load_claim(find_claim_id(id))
+        claim = read_claim(find_claim_id(id))
     else:
         return None
     parts = []

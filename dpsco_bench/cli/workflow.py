@@ -9,18 +9,20 @@ import hashlib
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.backend.namespace import BACKENDS
+from dpsco_bench.claims.grids import PROFILES
 from dpsco_bench.cli.main import failed_file
 from dpsco_bench.cli.overrides import file_list
 from dpsco_bench.cli.verbs.gate import read_verdicts, stored_digests, summary, verdicts_digest
 from dpsco_bench.cli.verbs.plan import current_plan
-from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.layout import (
@@ -57,25 +59,43 @@ def one_line() -> Iterator[None]:
         sys.exit(2)
 
 
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _are_texts(value: Any) -> bool:
+    return all(map(_is_text, value)) if isinstance(value, list) else _is_text(value)
+
+
+CONFIG: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "profile": (lambda value: value in PROFILES, "one of " + ", ".join(PROFILES)),
+    "data_root": (_is_text, "a folder (the one that contains covertype/)"),
+    "backend": (lambda value: value in BACKENDS, "one of " + ", ".join(BACKENDS)),
+    "overrides": (
+        lambda value: value == "" or _are_texts(value),
+        "Hydra overrides of conf/plan.yaml, a string or list of KEY=VALUE",
+    ),
+    "plugins": (_are_texts, "a Python file or a list of them, with one's own algorithms, problems and bounds"),
+    "claims": (_are_texts, "a YAML file or a list of them, with one's own claims"),
+}
+"""What ``snakemake --config KEY=VALUE`` takes: key -> whether it takes a value, and what it takes in words."""
+
+
 def check_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Check ``--config`` against ``workflows/schemas/config.schema.yaml`` and fill in defaults.
+    """Check ``--config`` and fill in the default profile.
 
     Raises
     ------
     InputError
-        Naming the first bad key, its value and what the schema's description allows.
+        Naming the first bad key, its value and what is allowed.
     """
-    import yaml  # type: ignore[import-untyped]
-    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-
-    schema = yaml.safe_load((shared_dir("workflows") / "schemas" / "config.schema.yaml").read_text(encoding="utf-8"))
-    known = schema["properties"]
     for key, value in config.items():
-        if key not in known:
-            raise InputError("--config", key, "one of " + ", ".join(known))
-        if not Draft202012Validator(known[key]).is_valid(value):
-            raise InputError(key, value, known[key]["description"], "--config")
-    return {**{key: entry["default"] for key, entry in known.items() if "default" in entry}, **config}
+        if key not in CONFIG:
+            raise InputError("--config", key, nearest(key, CONFIG))
+        takes, allowed = CONFIG[key]
+        if not takes(value):
+            raise InputError(key, value, allowed, "--config")
+    return {"profile": "ci", **config}
 
 
 def config_overrides(settings: Mapping[str, Any]) -> list[str]:

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from jsonschema import Draft202012Validator
 
 from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
 
 SCHEMA_FILE = Path(__file__).parents[2] / "workflows" / "schemas" / "verdict.schema.yaml"
-SCHEMA = Draft202012Validator(yaml.safe_load(SCHEMA_FILE.read_text()))
+SCHEMA = Draft202012Validator(read_yaml(SCHEMA_FILE))
 """Of every row that is judged here."""
 GRID = [256.0, 512.0, 1024.0, 2048.0]
 BLANK = {"string": "", "bool": False}

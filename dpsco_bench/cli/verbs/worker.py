@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpsco_bench.cli.pandas_free import keep_pandas_out
 from dpsco_bench.execution.layout import read_entry
 
 if TYPE_CHECKING:
@@ -63,8 +62,6 @@ def execute(args: argparse.Namespace) -> int:
     """Do the job."""
     from dpsco_bench.execution import worker
 
-    if args.work != "calibrate":  # which reads no tables
-        keep_pandas_out()
     if args.work == "calibrate":
         worker.calibrate(args.plan, args.claim, args.job, args.key, args.cache, args.out, args.log, args.wanted)
     elif args.work in FROM_TABLES:

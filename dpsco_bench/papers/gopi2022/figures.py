@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from scipy.optimize import brentq
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.claims.bounds.registry import get_bound
@@ -16,7 +17,7 @@ from dpsco_bench.privacy.temperature import Temperature
 from dpsco_bench.report.axes import log_y, reference_line
 from dpsco_bench.report.drawing import COLOURS, FAINT, MARKERS, TEXT_COLOURS, Line, Panel
 from dpsco_bench.report.inputs import ClaimResults
-from dpsco_bench.report.numbers import is_number, number
+from dpsco_bench.report.numbers import count, is_number, number
 from dpsco_bench.report.own_figures import claim_panels
 from dpsco_bench.report.scores import SLOPE_KINDS, claim_scores
 from dpsco_bench.samplers.evidence import LARGEST_RHAT
@@ -64,9 +65,9 @@ def _cold_ratios(results: ClaimResults) -> list[Panel]:
         axes.text(1.02, 0.5, "½", transform=axes.get_yaxis_transform(), va="center", size=6.5, color=FAINT)
 
     worst = max(float(found[:, 1].max()) for *_, found in series)
-    count = sum(len(found) for *_, found in series)
+    cells = sum(len(found) for *_, found in series)
     lines = [
-        Line(f"{count} cells: no one above {worst:.3f} of the bound; cold radial draws tend to ½"),
+        Line(f"{cells} cells: no one above {worst:.3f} of the bound; cold radial draws tend to ½"),
         Line("paper: blue circles; accounted: orange squares", FAINT),
         Line("filled: radius; open: axis; both ranges Θ, all n, d, p and ε of the grid", FAINT),
     ]
@@ -84,7 +85,7 @@ def _curves(results: ClaimResults) -> list[Panel]:
     """Epsilon of the law against the claim for S = G and S = 2G."""
     delta = 1e-5
     claims = np.geomspace(0.05, 12.0, 60)
-    laws = {f: [gdp_epsilon(f * e / math.sqrt(2 * math.log(0.5 / delta)), delta) for e in claims] for f in (1.0, 2.0)}
+    laws = {factor: [_law_epsilon(factor, e, delta) for e in claims] for factor in (1.0, 2.0)}
 
     def draw(axes: Axes) -> None:
         for factor, colour, text in ((2.0, COLOURS["paper"], "S = 2G"), (1.0, "#009E73", "S = G")):
@@ -101,10 +102,23 @@ def _curves(results: ClaimResults) -> list[Panel]:
 
     lines = [
         Line(f"paper's t = ε/√(2 ln(1/(2δ))), δ = {number(delta)}"),
-        Line("S = 2G is true of linear losses (E1): above the claim from ε = 0.0068 on", TEXT_COLOURS["paper"]),
-        Line("S = G: below the claim up to ε = 6.6 (E2)", "#00694d"),
+        Line(
+            f"S = 2G is true of linear losses (E1): above the claim from ε = {number(_crossing(2.0, delta), 2)} on",
+            TEXT_COLOURS["paper"],
+        ),
+        Line(f"S = G: below the claim up to ε = {number(_crossing(1.0, delta), 2)} (E2)", "#00694d"),
     ]
     return [Panel("claimed ε and ε of the law", draw, lines)]
+
+
+def _law_epsilon(factor: float, epsilon: float, delta: float) -> float:
+    """Epsilon of the target law with ``S = factor G`` at the paper's temperature for a claimed epsilon."""
+    return gdp_epsilon(factor * epsilon / math.sqrt(2 * math.log(0.5 / delta)), delta)
+
+
+def _crossing(factor: float, delta: float) -> float:
+    """The claimed epsilon above which the law's exceeds it."""
+    return float(brentq(lambda e: _law_epsilon(factor, e, delta) - e, 1e-4, 50.0, rtol=1e-6))
 
 
 @claim_panels("gopi2022.prop9")
@@ -126,7 +140,7 @@ def _projections(results: ClaimResults) -> list[Panel]:
 
     lines = [
         Line("a draw within the τ that proves (1, 1e-6): N = 4 e T of the alternating sampler"),
-        Line("cube, d = 4, accounted: 9.0×10⁵ at n = 20, 3.2×10⁹ at n = 1000 - only tiny n is practical"),
+        Line("cube, d = 4, accounted: " + ", ".join(f"{count(projected_queries(n))} at n = {n}" for n in (20, 1000))),
     ]
     return [Panel("what a proof costs", draw, lines)]
 
