@@ -9,8 +9,10 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from dpsco_bench.algorithms.registry import Setting, algorithm, get_algorithm
+    from dpsco_bench.analysis.verdict import Verdict
     from dpsco_bench.audit.contract import check_algorithm
     from dpsco_bench.claims.bounds.registry import bound
+    from dpsco_bench.claims.kinds import Kind, Word, kind
     from dpsco_bench.execution.library import Result, run
     from dpsco_bench.execution.own_plan import make_plan
     from dpsco_bench.privacy.plan import Full, GaussianQuery, Plan, Poisson, SingleIndex
@@ -25,6 +27,10 @@ _HOMES = {
     "get_algorithm": "algorithms.registry",
     "check_algorithm": "audit.contract",
     "bound": "claims.bounds.registry",
+    "Kind": "claims.kinds",
+    "Word": "claims.kinds",
+    "kind": "claims.kinds",
+    "Verdict": "analysis.verdict",
     "Result": "execution.library",
     "run": "execution.library",
     "Full": "privacy.plan",
@@ -49,6 +55,7 @@ __all__ = [
     "Full",
     "GaussianQuery",
     "GeneralisedLinear",
+    "Kind",
     "Logistic",
     "Plan",
     "Poisson",
@@ -58,11 +65,14 @@ __all__ = [
     "Setting",
     "SingleIndex",
     "Trait",
+    "Verdict",
+    "Word",
     "algorithm",
     "bound",
     "check_algorithm",
     "get_algorithm",
     "get_problem",
+    "kind",
     "make_plan",
     "problem",
     "run",

@@ -21,6 +21,7 @@ LAYERS = (
     ("execution",),
     ("claims",),
     ("analysis",),
+    ("kinds",),
     ("report", "audit", "bench"),
     ("papers",),
     ("cli",),

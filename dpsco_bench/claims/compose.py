@@ -180,8 +180,8 @@ def _check_names(claim: Claim, part: Part) -> None:
     with _errors_of_part(claim, part):
         if part.bound:
             get_bound(part.bound)
-        if part.checked_by and claim.part(part.checked_by).kind != "law":
-            raise InputError("checked_by", part.checked_by, "a part of kind law")
+        if part.checked_by and not claim.part(part.checked_by).rules.knows_the_law:
+            raise InputError("checked_by", part.checked_by, "a part whose kind knows the law, such as law")
 
 
 def _part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -10,7 +10,6 @@ from typing import Any
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.model import Claim, Method, Part
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calibration import is_charged
 from dpsco_bench.execution.cell import check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.library import check_sampled
@@ -46,7 +45,7 @@ def part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any
         Resolved jobs with their ``key`` and ``calibration_key``.
     """
     jobs = [_job(claim, part, profile, calibration, settings) for calibration in part.calibrations]
-    if part.kind == "rate" and part.noise_off and "none" not in part.calibrations:
+    if part.has_companion and "none" not in part.calibrations:
         jobs.append(_job(claim, part, profile, "none", settings))
     return jobs
 
@@ -66,6 +65,7 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Map
         "dtype": settings["dtype"],
         "replicates": replicates,
         "data_sets": int(part.data_sets.get(profile, 1)),
+        "charged": part.runs or part.rules.charged,
         "evaluation": part.evaluation if part.runs else "plan_only",
         "record": part.record,
         "rounds": part.rounds,
@@ -169,7 +169,6 @@ def _numbers(job: Mapping[str, Any], calibrating: bool) -> dict[str, Any]:
     if calibrating:
         for key in ("replicates", "data_sets", "backend", "dtype", "record", "rounds"):
             kept.pop(key)
-        kept["charged"] = is_charged(job)
     else:
         kept["calibration_key"] = kept.pop("calibration_key")
     return kept

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
 from dpsco_bench.cli.output import bounded
 from dpsco_bench.cli.overrides import file_list, listed_files, parse_override
@@ -174,7 +176,7 @@ def _fits(key: str, text: str) -> bool:
     return text in choices[key] if key in choices else bool(text)
 
 
-def run_claim(entry: Mapping[str, Any], cache: JobCache) -> list[dict[str, Any]]:
+def run_claim(entry: Mapping[str, Any], cache: JobCache) -> list[Verdict]:
     """Calibrate, run and judge one claim.
 
     Parameters
@@ -186,18 +188,15 @@ def run_claim(entry: Mapping[str, Any], cache: JobCache) -> list[dict[str, Any]]
 
     Returns
     -------
-    list of dict
-        Verdict rows with ``runtime_s`` filled in; empty if the profile measures no part of the claim.
+    list of Verdict
+        With ``runtime_s`` filled in; empty if the profile measures no part of the claim.
     """
     entry = present_results(entry, cache.calibrations_path, cache.table_path)
     for job in entry["jobs"]:
         cache.load(job)
-    jobs = {(job["part"], job["calibration"]): job for job in entry["jobs"]}
+    seconds = {(job["part"], job["calibration"]): cache.seconds(job) for job in entry["jobs"]}
     rows = judge_claim(entry, cache.load)
-    for row in rows:
-        job = jobs.get((row["part"], row["calibration"]))
-        row["runtime_s"] = cache.seconds(job) if job else math.nan
-    return rows
+    return [replace(row, runtime_s=seconds.get((row.part, row.calibration), math.nan)) for row in rows]
 
 
 def privacy_texts(entry: Mapping[str, Any], cache: JobCache) -> dict[tuple[str, str], str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
-from dpsco_bench.algorithms.registry import CALIBRATIONS, Algorithm, get_algorithm, list_algorithms
+from dpsco_bench.algorithms.registry import ALGORITHMS, CALIBRATIONS, Algorithm, get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import (
     claim_ids,
     errata_papers,
@@ -55,6 +56,7 @@ def _algorithm(id: str) -> dict[str, Any] | None:
     if id.replace("/", ".", 1) not in list_algorithms():
         return None
     entry = get_algorithm(id)
+    doc = inspect.getdoc(entry.plan_function) or ""
     claims = [c for c in read_claims() if any(m.algorithm == entry.id for part in c.parts for m in part.methods)]
     return {
         "kind": "algorithm",
@@ -64,8 +66,8 @@ def _algorithm(id: str) -> dict[str, Any] | None:
         "needs": [trait.value for trait in entry.needs],
         "variants": {name: list(allowed) for name, allowed in entry.variants.items()},
         "default_variants": _default_variants(entry),
-        "options": [_option(parameter) for parameter in entry.options.values()],
-        "doc": inspect.getdoc(entry.plan_function) or "",
+        "options": _options(entry.options, doc, _plan_doc),
+        "doc": doc,
         "claims": [claim.id for claim in claims],
         "errata": _errata_rows(claims),
     }
@@ -74,6 +76,34 @@ def _algorithm(id: str) -> dict[str, Any] | None:
 def _default_variants(entry: Algorithm) -> dict[str, str]:
     defined = [c for c in CALIBRATIONS if any(c in allowed for allowed in entry.variants.values())]
     return {calibration: entry.variant_for(calibration) for calibration in defined}
+
+
+_ENTRY = re.compile(r"^(\w[\w, ]*?)(?: : .*)?\n((?:    .*(?:\n|$))+)", re.MULTILINE)
+_REFERENCE = re.compile(r"^As (?:for|in) `+([\w.]+)`+")
+_OTHERS = "and the other options"
+"""Stands, in an entry of a docstring, for all options that no other entry names."""
+
+
+def _options(
+    parameters: Mapping[str, inspect.Parameter], doc: str, doc_of: Callable[[str], str]
+) -> list[dict[str, Any]]:
+    return [{**_option(parameter), **_meaning(key, doc, doc_of)} for key, parameter in parameters.items()]
+
+
+def _meaning(key: str, doc: str, doc_of: Callable[[str], str]) -> dict[str, str]:
+    """What a docstring says of an option; where it refers to another one, what is said there, and where that is."""
+    section = doc.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    entries = {names: " ".join(text.split()) for names, text in _ENTRY.findall(section)}
+    named = next((text for names, text in entries.items() if key in names.split(", ")), "")
+    text = named or next((text for names, text in entries.items() if _OTHERS in names), "")
+    reference = _REFERENCE.match(text)
+    told = _meaning(key, doc_of(reference[1]), doc_of)["meaning"] if reference else ""
+    return {"meaning": told or text, "told_by": reference[1] if reference and told else ""}
+
+
+def _plan_doc(id: str) -> str:
+    found = ALGORITHMS.find(id)
+    return (inspect.getdoc(found.plan_function) or "") if found else ""
 
 
 def _option(parameter: inspect.Parameter) -> dict[str, Any]:
@@ -99,7 +129,8 @@ def _problem(id: str) -> dict[str, Any] | None:
     if id not in list_problems():
         return None
     cls = problem_class(id)
-    problem = cls(None)
+    problem, doc = cls(None), inspect.getdoc(cls) or ""
+    docs = {base.__name__: inspect.getdoc(base) or "" for base in cls.__mro__}
     return {
         "kind": "problem",
         "id": id,
@@ -110,8 +141,8 @@ def _problem(id: str) -> dict[str, Any] | None:
         "constants": asdict(problem.constants),
         "data_dependent_constants": cls.data_dependent_constants,
         "traits": sorted(trait.value for trait in problem.properties),
-        "options": [_option(parameter) for parameter in problem_options(cls).values()],
-        "doc": inspect.getdoc(cls) or "",
+        "options": _options(problem_options(cls), doc, lambda name: docs.get(name, "")),
+        "doc": doc,
         "claims": [c.id for c in read_claims() if any(part.problem == id for part in c.parts)],
     }
 

@@ -83,8 +83,9 @@ class Judging:
         with JobLog(log, f"judge {claim}") as progress:
             rows = judge_claim(entry, self.loader())
             for row in rows:
-                progress.write(f"{row['part']} [{row['calibration']}]: {row['verdict']}")
-            write_text_atomic(out, dumps_pretty({"claim": claim, "digest": digest, "verdicts": rows}))
+                progress.write(f"{row.part} [{row.calibration}]: {row.said}")
+            found = {"claim": claim, "digest": digest, "verdicts": [row.to_json() for row in rows]}
+            write_text_atomic(out, dumps_pretty(found))
             if self.draw and figures and not any(job["timing"] for job in entry["jobs"]):
                 with suppress(Exception):  # the figure step will meet the same error, and say so
                     self._draw(entry, out, figures)

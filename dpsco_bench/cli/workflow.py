@@ -386,9 +386,11 @@ def farewell(snakemake: Any, flow: Workflow) -> None:
 
 def claim_digest(entry: Entry) -> str:
     """Digest of what a claim's verdicts depend on: its entry in the plan, its jobs, and the code that judges."""
-    papers = {part["bound"].split(".", 1)[0] for part in entry["claim"]["parts"] if part["bound"]}
-    bounds = [f"dpsco_bench.claims.bounds.{paper}" for paper in sorted(papers)]
-    code = code_digest(["dpsco_bench.analysis.judge", *bounds])
+    from dpsco_bench.analysis.judge import judge_modules
+    from dpsco_bench.execution.plugins import job_plugins, load_plugins
+
+    load_plugins(job_plugins(entry["jobs"]))
+    code = code_digest(judge_modules(entry))
     jobs = [
         (job_name(job), job["key"], job["calibration_key"], job["skipped"], job.get("present", ""))
         for job in entry["jobs"]
@@ -398,8 +400,10 @@ def claim_digest(entry: Entry) -> str:
 
 def board_digest(entry: Entry) -> str:
     """Digest of what a leaderboard's standings depend on: its entry in the plan, its jobs, and the code that ranks."""
-    bounds = {instance["lower_bound"].split(".", 1)[0] for instance in entry["board"]["instances"]} - {""}
-    modules = [f"dpsco_bench.claims.bounds.{paper}" for paper in sorted(bounds)]
+    from dpsco_bench.claims.bounds.registry import BOUNDS
+
+    names = {instance["lower_bound"] for instance in entry["board"]["instances"]} - {""}
+    modules = sorted({BOUNDS.module(name) for name in names})
     jobs = [(job_name(job), job["key"], job["calibration_key"], job["skipped"]) for job in entry["jobs"]]
     return _digest([entry["claim"]["digest"], jobs, code_digest(["dpsco_bench.analysis.standings", *modules])])
 

@@ -14,8 +14,6 @@ from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.tree import enforces_sensitivity
 
 REFUSALS_ARE_RESULTS = ("leaderboard",)
-UNCHARGED = ("complexity",)
-"""Kinds of parts that count gradients only, unless they run."""
 
 
 def calibrate_job(job: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,8 +36,8 @@ def _calibrate_or_refuse(cell: Cell, job: Mapping[str, Any], charged: bool) -> d
 
 
 def is_charged(job: Mapping[str, Any]) -> bool:
-    """Whether a job needs noise: all but those that only count planned gradients."""
-    return job["kind"] not in UNCHARGED or job["evaluation"] != "plan_only"
+    """Whether a job needs noise: all but those that say that they only count planned gradients."""
+    return bool(job.get("charged", True))
 
 
 def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool = True) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class CanaryLinear(GeneralisedLinear):
     d : int
         Dimension, default 10.
     p : float
-        In [1, inf], default 2.
+        Norm of the ball, in [1, inf], default 2.
     """
 
     name = "canary_linear"

@@ -27,7 +27,7 @@ class CoinLinear(SignalFamily):
     d : int
         Dimension, default 1.
     signal : float
-        > 0, in units of ``1/sqrt n``.
+        Strength of the free signal, > 0, in units of ``1/sqrt n``.
     """
 
     name = "coin_linear"

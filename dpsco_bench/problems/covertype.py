@@ -76,7 +76,15 @@ class CovertypeLogistic(Logistic):
 
 @problem
 class Covertype(CovertypeLogistic):
-    """The real data set, found under ``root``."""
+    """The real data set.
+
+    Parameters
+    ----------
+    d, loss, regularisation
+        As in `CovertypeLogistic`.
+    root : str
+        Folder of data sets.
+    """
 
     name = "covertype"
     summary = "logistic loss on the real Covertype data (class 2 against the rest)"

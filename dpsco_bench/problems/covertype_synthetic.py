@@ -10,7 +10,13 @@ from dpsco_bench.problems.registry import problem
 
 @problem
 class CovertypeSynthetic(CovertypeLogistic):
-    """Same columns, structure and preprocessing as Covertype, synthetic values."""
+    """Same columns, structure and preprocessing as Covertype, synthetic values.
+
+    Parameters
+    ----------
+    d, loss, regularisation
+        As in `CovertypeLogistic`.
+    """
 
     name = "covertype_synthetic"
     summary = "SYNTHETIC stand-in with Covertype's columns"

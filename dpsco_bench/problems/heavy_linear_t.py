@@ -55,9 +55,9 @@ class HeavyLinearT(SignalFamily):
     d : int
         Dimension, default 4, at least 2.
     p : float
-        In (1, 2]; 2 is the limit of the theorems' range.
+        Norm of the ball and of the constants, in (1, 2]; 2 is the limit of the theorems' range.
     signal : float
-        rho > 0.
+        rho > 0: strength of the free signal.
     """
 
     name = "heavy_linear_t"

@@ -25,7 +25,7 @@ class Onehot(LinearLosses):
     d : int
         Dimension, default 8.
     p : float
-        In [2, inf], default inf.
+        Norm of the ball, in [2, inf], default inf.
     unit : str
         ``both`` terms, or ``statistical`` for runs without noise.
     signal, declared_smoothness

@@ -12,13 +12,14 @@ import pyarrow as pa
 
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.model import RISK, UNQUANTIFIED
+from dpsco_bench.claims.kinds import get_kind
+from dpsco_bench.claims.model import RISK
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import job_name, read_plan
 from dpsco_bench.execution.plugins import job_plugins, load_plugins
 from dpsco_bench.execution.present import present_results
 from dpsco_bench.execution.results import read_table
-from dpsco_bench.jsonio import loads, to_jsonable
+from dpsco_bench.jsonio import loads
 
 NOT_MEASURED = "not measured"
 Job = Mapping[str, Any]
@@ -71,24 +72,24 @@ class ClaimResults:
         return {part["id"]: part for part in self.claim["parts"]}
 
     @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """Verdict rows, one per (part, calibration), in the order of the claim's file; none is ever left out.
+    def rows(self) -> list[Verdict]:
+        """Verdicts, one per (part, calibration), in the order of the claim's file; none is ever left out.
 
         A part without a verdict gets a row that says so.
         """
         path = self.verdicts or self.root / "verdicts" / f"{self.id}.json"
         found = loads(path.read_text())["verdicts"] if path.is_file() else []
-        rows = {(row["part"], row["calibration"]): row for row in found}
+        rows = {(row["part"], row["calibration"]): Verdict.from_json(row) for row in found}
         for part in self.claim["parts"]:
             for calibration in part["calibrations"]:
                 rows.setdefault((part["id"], calibration), self._not_measured(part, calibration))
         order = {part: number for number, part in enumerate(self.parts)}
-        return sorted(rows.values(), key=lambda row: order.get(row["part"], len(order)))
+        return sorted(rows.values(), key=lambda row: order.get(row.part, len(order)))
 
-    def _not_measured(self, part: Mapping[str, Any], calibration: str) -> dict[str, Any]:
-        empty = Verdict(NOT_MEASURED, part["kind"], "no verdict file", id=self.id, part=part["id"])
+    def _not_measured(self, part: Mapping[str, Any], calibration: str) -> Verdict:
         profile = self.jobs[0]["profile"] if self.jobs else ""
-        return {**to_jsonable(empty), "calibration": calibration, "profile": profile}
+        who = {"id": self.id, "part": part["id"], "calibration": calibration, "profile": profile}
+        return Verdict(NOT_MEASURED, part["kind"], "no verdict file", **who)
 
     def sources(self, part: str, calibration: str) -> list[Job]:
         """Jobs whose rows a part judges under a calibration."""
@@ -131,10 +132,8 @@ class ClaimResults:
         if len(calibrations["cells"]) != len(job["cells"]) or (table is None and job["evaluation"] != "plan_only"):
             return []
         quantity = self.parts.get(job["part"], {}).get("quantity", RISK)
-        own = (
-            table is not None and quantity != RISK and job["kind"] not in UNQUANTIFIED and job["calibration"] != "none"
-        )
-        return job_evidence(job, table, calibrations, quantity if own else RISK)
+        other = table is not None and job["calibration"] != "none" and not get_kind(job["kind"]).quantities
+        return job_evidence(job, table, calibrations, quantity if other else RISK)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ from dpsco_bench.report.provenance import facts, jobs_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import chance_text, claim_table, counts, counts_table, scoreboard, scores
 from dpsco_bench.report.tables import Table, write_table
-from dpsco_bench.report.wording import CALIBRATION_MEANINGS, MEANINGS, SYMBOLS, TONES, paper_name, symbols
+from dpsco_bench.report.wording import CALIBRATION_MEANINGS, SYMBOLS, meanings, paper_name, symbols
 
 ASSETS = Path(__file__).with_name("assets")
 WIDTHS = {
@@ -152,17 +152,13 @@ def _context(inputs: Inputs, figures: Mapping[str, PageFigures]) -> dict[str, An
         "counts_table": html_table(counts_table(rows)),
         "scoreboard": {**html_table(board, LEFT_OUT), "note": ""},
         "calibrations": CALIBRATION_MEANINGS,
-        "meanings": [(word, _tone(word), SYMBOLS[_tone(word)], text) for word, text in MEANINGS],
+        "meanings": [(word, tone, SYMBOLS[tone], text) for word, tone, text in meanings()],
         "privacy": html_table(privacy_table(inputs), ("Algorithm",)),
         "errata_note": ERRATA_NOTE,
         "papers": [_paper(inputs, paper, figures) for paper in inputs.papers],
         "facts": facts(inputs),
         "jobs": html_table(jobs_table(inputs)),
     }
-
-
-def _tone(word: str) -> str:
-    return "qualified" if word == "match, qualified" else TONES[word.replace("not observable", "not_observable")]
 
 
 def name_of(inputs: Inputs, paper: str) -> str:

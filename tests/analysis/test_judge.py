@@ -8,7 +8,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.files import read_yaml
+from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
 
 SCHEMA_FILE = Path(__file__).parents[2] / "workflows" / "schemas" / "verdict.schema.yaml"
@@ -78,9 +80,12 @@ def judge(parts, jobs):
     claim = {"id": "wang2017.made_up", "title": "t", "source": "s", "statement": "x", "parts": parts}
     loaded = {(made["part"], made["calibration"]): (rows, fixed) for made, rows, fixed in jobs}
     entry = {"claim": claim, "jobs": [made for made, _, _ in jobs]}
-    rows = judge_claim(entry, lambda made: loaded[made["part"], made["calibration"]])
+    rows = [v.to_json() for v in judge_claim(entry, lambda made: loaded[made["part"], made["calibration"]])]
     for row in rows:
         SCHEMA.validate(loads(dumps(row)))
+        rules, verdict = get_kind(row["kind"]), Verdict.from_json(row)
+        assert set(rules.fields) <= set(row)
+        assert verdict.word == "skipped" or {verdict.word, verdict.verdict} & set(rules.words)
     return rows
 
 
@@ -109,8 +114,8 @@ def test_rates(exponent, word):
 def test_a_match_that_the_schedule_alone_gives_is_noted():
     (row,) = judge([RATE], rate_jobs(-2, off=-2, privacy_status="exceeds_claim", epsilon_real=40.0))
     assert row["verdict"] == "match"
-    assert "noise off" in row["notes"][0]
-    assert row["notes"][1] == "calibration not private (real eps 40)"
+    assert "noise off" in row["reservations"][0]
+    assert row["reservations"][1:] == ["calibration not private (real eps 40)"]
 
 
 def test_saturated_rates_are_not_observable():
@@ -201,15 +206,15 @@ def test_complexity_needs_no_run(exponent, word):
     assert row["verdict"] == word
 
 
-@pytest.mark.parametrize(("exponent", "notes"), [(1.0, ["twice the formula", "a note"]), (2.0, ["a note"])])
-def test_an_authors_reservation_stands_beside_a_match_alone(exponent, notes):
+@pytest.mark.parametrize(("exponent", "reservations"), [(1.0, ["twice the formula"]), (2.0, [])])
+def test_an_authors_reservation_stands_beside_a_match_alone(exponent, reservations):
     made = job("gc", "complexity", evaluation="plan_only")
     counted = calibrations(made, gradient_evaluations=lambda c: c["n"] ** exponent)
     said = {"reservations": {"paper": "twice the formula"}, "note": "a note", "tolerance": 0.05}
     entry = part("gc", "complexity", bound="wang2017.thm4_2_gradients", **said)
     counted = {"cells": [cell | {"schedule": {"epochs": 7}} for cell in counted["cells"]]}
     (row,) = judge([entry], [(made, None, counted)])
-    assert row["notes"] == notes
+    assert row["reservations"] == reservations and row["notes"] == ["a note"]
 
 
 @pytest.mark.parametrize(("early", "cost", "word"), [(1.5, 60.0, "holds"), (3.0, 60.0, "inconclusive")])

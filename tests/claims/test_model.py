@@ -66,7 +66,7 @@ def test_a_profile_has_its_own_tolerance_and_only_calibrations_with_rows():
 
 
 WRONG_PARTS = [
-    ({"kind": "guess"}, "kind = 'guess': must be one of rate, explicit"),
+    ({"kind": "guess"}, "kind = 'guess': must be one of band, complexity"),
     ({"kind": None}, "kind = 'missing': must be given"),
     ({"calibrations": None}, "calibrations = 'missing': must be given"),
     ({"calibrations": []}, "calibrations = \\[\\]: must be some of paper, accounted, none"),
@@ -105,6 +105,8 @@ WRONG_PARTS = [
         "sweep = 'full': must be given once",
     ),
     ({"problem": 3}, "problem = 3: must be text"),
+    ({"kind": 3, "tolerance": None}, "kind = 3: must be text"),
+    ({"kind": "a.b"}, "kind = 'a.b': must be one of band, complexity"),
     ({"exponent": "two"}, "exponent = 'two': must be a number or null"),
     ({"timing": "yes"}, "timing = 'yes': must be true or false"),
     ({"methods": "dp_gd", "algorithm": None}, "methods = 'dp_gd': must be a list"),
@@ -133,7 +135,7 @@ WRONG_PARTS = [
     ({"probability": 0.9}, "probability = 0.9: must be left out: it belongs to statistic fraction"),
     ({"quantity": ""}, "quantity = '': must be risk, or for other kinds the name of an extra"),
     ({"kind": "privacy", "quantity": "regret"}, "quantity = 'regret': must be risk, or for other kinds"),
-    ({"exact": True}, "exact = True: must be false for kinds other than complexity"),
+    ({"exact": True}, "exact = True: must be false, or for kind complexity also true"),
     ({"signals": {"smoke": [1, 2]}}, "signals of ci = \\[\\]: must be increasing numbers"),
     ({"signals": {"smoke": [1, 1], "ci": [1]}}, "signals of smoke = \\[1, 1\\]: must be increasing numbers"),
     ({"signals": 1}, "signals = .*: must be a mapping of names to a list of a number"),

@@ -61,7 +61,7 @@ def test_an_interrupted_claim_resumes_where_it_was(tmp_path, monkeypatch):
     resumed = run_claim(entry, JobCache(tmp_path, lambda line: None))
     assert len(done) == len(set(done)) and done[: len(finished)] == finished
     fresh = run_claim(entry, JobCache(tmp_path / "other", lambda line: None))
-    assert [{**row, "runtime_s": 0} for row in resumed] == [{**row, "runtime_s": 0} for row in fresh]
+    assert [{**r.to_json(), "runtime_s": 0} for r in resumed] == [{**r.to_json(), "runtime_s": 0} for r in fresh]
 
 
 def test_settings_reach_the_jobs(dpsco):

@@ -179,7 +179,7 @@ def test_a_problem_without_a_closed_form_is_refused_in_one_line():
 
 
 def test_complexity_parts_are_planned_but_not_charged():
-    counted = calibrate_job(job(kind="complexity", evaluation="plan_only"))["cells"][0]
+    counted = calibrate_job(job(charged=False, evaluation="plan_only"))["cells"][0]
     assert counted["gradient_evaluations"] == 32 * 4 and math.isnan(counted["epsilon_real"])
     assert counted["privacy_status"] == "unproven" and counted["accountant"] == "not charged"
 

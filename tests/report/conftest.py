@@ -197,6 +197,7 @@ CLAIMS = [
 del CLAIMS[2]["parts"][0]["algorithm"]
 CLAIMS[2]["parts"][0]["methods"] = [{"label": m, "algorithm": "wang2017.dp_gd_pl"} for m in "ab"]
 
+SCHEDULE = "schedule alone gives slope -1.85 with noise off"
 X, ONES = (256.0, 512.0, 1024.0), (0.1, 0.1, 0.1)
 FITTED = {"slope": -1.9, "ci": (-2.0, -1.8), "bound_slope": -1.9, "claimed_exponent": -2.0, "tolerance": 0.15}
 CELLS = {
@@ -216,7 +217,14 @@ VERDICTS = {
         (
             "rate-n",
             "paper",
-            Verdict("match", "rate", "close", **CELLS, **FITTED, noise_off_slope=-1.85, expected="match"),
+            Verdict(
+                *("match", "rate", "close"),
+                **CELLS,
+                **FITTED,
+                noise_off_slope=-1.85,
+                expected="match",
+                reservations=(SCHEDULE, "calibration not private"),
+            ),
         ),
         ("rate-n", "accounted", Verdict("inconclusive", "rate", NASTY, **CELLS, **FITTED, notes=(NASTY,))),
         ("exact-n", "paper", Verdict("faster", "rate", "beyond", **CELLS, **FITTED)),
@@ -232,7 +240,11 @@ VERDICTS = {
             "none",
             Verdict("match", "rate", "close", **CELLS, **FITTED, notes=("largest mean over 3 signals",)),
         ),
-        ("count-n", "paper", Verdict("match", "complexity", "equal", **CELLS, **FITTED)),
+        (
+            "count-n",
+            "paper",
+            Verdict("match", "complexity", "equal", **CELLS, **FITTED, reservations=("counts are doubled",)),
+        ),
         (
             *("privacy-epsilon", "paper"),
             Verdict(
@@ -252,7 +264,7 @@ VERDICTS = {
     ],
     "wang2017.race": [
         ("race", "paper", Verdict("reversed", "ordering", "worse", parameter="epsilon", ratio=RACE, ratio_ci=RACE_CI)),
-        ("race", "accounted", Verdict("not_observable", "ordering", "flat", parameter="epsilon")),
+        ("race", "accounted", Verdict("inconclusive", "ordering", "flat", parameter="epsilon")),
     ],
     "wang2017.absent": [
         ("gone", "paper", Verdict("skipped: data absent: `dpsco data covertype`", "ordering", "data absent")),
@@ -307,11 +319,12 @@ def bumpy():
 @pytest.fixture(scope="session")
 def written(tmp_path_factory):
     """Folder ``results/smoke`` with plan, calibrations, runs, verdicts, timings and benchmarks."""
+    known = Bumpy.name in PROBLEMS.registered()  # by the module's fixture, if its first tests used no results
     PROBLEMS.add(Bumpy.name, Bumpy, __name__)
     try:
         return write_results(tmp_path_factory)
     finally:
-        PROBLEMS.forget(Bumpy.name)
+        PROBLEMS.forget(*([] if known else [Bumpy.name]))
 
 
 def write_results(tmp_path_factory):
@@ -356,7 +369,9 @@ def measured():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 if path.is_file():
                     shutil.copy(path, target)
-        write_text_atomic(folder / "verdicts" / f"{claim}.json", dumps_canonical({"verdicts": rows}))
+        write_text_atomic(
+            folder / "verdicts" / f"{claim}.json", dumps_canonical({"verdicts": [row.to_json() for row in rows]})
+        )
         return ClaimResults(entry["claim"], entry["jobs"], folder)
 
     return measured

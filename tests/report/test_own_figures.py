@@ -62,8 +62,8 @@ def test_the_ledger_is_drawn_per_mechanism_with_its_kinds_in_words(inputs):
 
 def test_sweeps_are_those_of_the_verdicts(inputs):
     found = sweep(inputs, "wang2017.kinds", "rate-n", "paper")
-    row = next(r for r in inputs.claim("wang2017.kinds").rows if (r["part"], r["calibration"]) == ("rate-n", "paper"))
-    assert list(found.points.x) == [256, 512, 1024] and row["part"] == "rate-n"
+    row = next(r for r in inputs.claim("wang2017.kinds").rows if (r.part, r.calibration) == ("rate-n", "paper"))
+    assert list(found.points.x) == [256, 512, 1024] and row.part == "rate-n"
     assert sweep(inputs, "wang2017.kinds", "nothing", "paper") is None
     assert sweep(inputs, "wang2017.nothing", "rate-n", "paper") is None
 

@@ -101,7 +101,7 @@ def saturation_panels(inputs: Inputs) -> Sequence[Panel]:
 def vertices_panels(inputs: Inputs) -> Sequence[Panel]:
     """The exact law of the noise-dominated regime against K, with what was measured."""
     claim = next((c for c in inputs.claims if c.id == "bassily2021.thm4"), None)
-    row = next((r for r in claim.rows if r["part"] == "lnk_law" and r.get("values")), None) if claim else None
+    row = next((r for r in claim.rows if r.part == "lnk_law" and r.values), None) if claim else None
 
     def draw(axes: Axes) -> None:
         curve = [largest_excess(K) for K in VERTICES]
@@ -110,9 +110,9 @@ def vertices_panels(inputs: Inputs) -> Sequence[Panel]:
         axes.plot(VERTICES, logs, color=FAINT, linewidth=0.9, linestyle=(0, (4, 2)))
         ends = [*curve, *logs]
         if row is not None:
-            K = 2 * np.array(row["values"], dtype=float)
-            unit = np.array([largest_excess(int(k)) for k in K]) / np.array(row["bound"], dtype=float)
-            mean, half = np.array(row["mean"]) * unit, 2 * np.nan_to_num(np.array(row["stderr"], dtype=float)) * unit
+            K = 2 * np.array(row.values, dtype=float)
+            unit = np.array([largest_excess(int(k)) for k in K]) / np.array(row.bound, dtype=float)
+            mean, half = np.array(row.mean) * unit, 2 * np.nan_to_num(np.array(row.stderr, dtype=float)) * unit
             points = Series(K, mean, mean - half, mean + half, np.zeros(len(K)), np.zeros(len(K)))
             ends += draw_sweep(axes, points, COLOURS["paper"], "o")
         value_axis(axes, VERTICES, "number of vertices K")

@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.papers.gopi2022.tables import projected_queries
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 from dpsco_bench.privacy.temperature import Temperature
@@ -19,7 +20,7 @@ from dpsco_bench.report.drawing import COLOURS, FAINT, MARKERS, TEXT_COLOURS, Li
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import count, is_number, number
 from dpsco_bench.report.own_figures import claim_panels
-from dpsco_bench.report.scores import SLOPE_KINDS, claim_scores
+from dpsco_bench.report.scores import claim_scores
 from dpsco_bench.samplers.evidence import LARGEST_RHAT
 
 BLACK = "#1a1a1a"
@@ -65,9 +66,9 @@ def _cold_ratios(results: ClaimResults) -> list[Panel]:
         axes.text(1.02, 0.5, "½", transform=axes.get_yaxis_transform(), va="center", size=6.5, color=FAINT)
 
     worst = max(float(found[:, 1].max()) for *_, found in series)
-    cells = sum(len(found) for *_, found in series)
+    size = sum(len(found) for *_, found in series)
     lines = [
-        Line(f"{cells} cells: no one above {worst:.3f} of the bound; cold radial draws tend to ½"),
+        Line(f"{size} cells: no one above {worst:.3f} of the bound; cold radial draws tend to ½"),
         Line("paper: blue circles; accounted: orange squares", FAINT),
         Line("filled: radius; open: axis; both ranges Θ, all n, d, p and ε of the grid", FAINT),
     ]
@@ -149,9 +150,9 @@ def _projections(results: ClaimResults) -> list[Panel]:
 def _slopes(results: ClaimResults) -> list[Panel]:
     """Measured slopes against those of the bounds."""
     found = [
-        (score.row["bound_slope"], score.row["slope"], score.row["calibration"], score.row["parameter"])
+        (score.row.bound_slope, score.row.slope, score.row.calibration, score.row.parameter)
         for score in claim_scores(results)
-        if score.row["kind"] in SLOPE_KINDS and is_number(score.row.get("slope"))
+        if score.kind.measures_slope and is_number(score.row.slope)
     ]
     if not found:
         return []
@@ -201,7 +202,7 @@ def _chains(results: ClaimResults) -> list[Panel]:
     """Distance of chains from quadrature in standard errors, beside R-hat."""
     points = []
     for part in results.parts.values():
-        if part["kind"] != "law" or part.get("quantity") != "chain_risk":
+        if not get_kind(part["kind"]).knows_the_law or part.get("quantity") != "chain_risk":
             continue
         for calibration in part["calibrations"]:
             jobs = results.job(part["id"], calibration)

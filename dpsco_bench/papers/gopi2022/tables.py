@@ -76,12 +76,12 @@ class QueryRow:
     @property
     def slope(self) -> str:
         """Measured exponent with its interval."""
-        row = self.score.row if self.score and self.parameter else {}
-        return with_interval(row["slope"], row["ci"]) if is_number(row.get("slope")) else ""
+        row = self.score.row if self.score and self.parameter else None
+        return with_interval(row.slope, row.ci) if row and is_number(row.slope) else ""
 
     def of(self, key: str) -> Any:
         """An entry of the verdict row."""
-        return self.score.row.get(key) if self.score else None
+        return getattr(self.score.row, key) if self.score else None
 
 
 @computed("gopi2022.queries")
@@ -91,7 +91,7 @@ def queries_table(text: Mapping[str, Any], inputs: Inputs) -> Table:
     rows: list[QueryRow] = []
     for entry in text["rows"]:
         rows += _measured(entry, scores) if entry.get("claims") else []
-        rows += _unmeasured(entry, {str(score.row["part"]) for score in scores})
+        rows += _unmeasured(entry, {str(score.row.part) for score in scores})
         rows += _projections(entry) if entry.get("claims") else []
     return Table(text["id"], str(text["title"]), _COLUMNS, rows, symbols(" ".join(str(text["note"]).split())))
 
@@ -101,20 +101,20 @@ def _measured(entry: Mapping[str, Any], scores: list[Score]) -> list[QueryRow]:
     rows = []
     for score in scores:
         row = score.row
-        cells = score.results.evidence(row["part"], row["calibration"])
+        cells = score.results.evidence(row.part, row.calibration)
         if not cells:
             continue
         cell = min(cells, key=lambda c: (abs(c.context.n - COMMON_N), abs(c.context.d - 4), abs(c.context.epsilon - 1)))
         place = [c.value for c in cells].index(cell.value)
-        counted, error = ((row.get(key) or [None] * len(cells))[place] for key in ("mean", "stderr"))
-        sweep = str(row["part"]) in entry["exponents"]
+        counted, error = ((column or [None] * len(cells))[place] for column in (row.mean, row.stderr))
+        sweep = row.part in entry["exponents"]
         rows.append(
             QueryRow(
                 entry["row"],
                 COUNTS[str(score.part["quantity"])],
                 _setting(cell),
-                str(row["parameter"]) if sweep else "",
-                entry["exponents"].get(str(row["part"]), ""),
+                row.parameter if sweep else "",
+                entry["exponents"].get(row.part, ""),
                 score,
                 None if sweep else get_bound(score.part["bound"]).value(cell.context),
                 counted,

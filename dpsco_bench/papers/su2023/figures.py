@@ -65,7 +65,7 @@ def _named(inputs: Inputs, claim: str, parts: dict[str, str]) -> list[tuple[str,
 def _slopes(inputs: Inputs, claim: str) -> dict[str, str]:
     """Slopes with their intervals by part, as the verdicts have them."""
     rows = inputs.claim(claim).rows
-    return {row["part"]: with_interval(row["slope"], row["ci"]) for row in rows if row["calibration"] == "paper"}
+    return {row.part: with_interval(row.slope, row.ci) for row in rows if row.calibration == "paper"}
 
 
 def _band(inputs: Inputs, claim: str, part: str) -> tuple[float, float] | None:

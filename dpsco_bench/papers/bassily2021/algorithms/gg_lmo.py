@@ -32,7 +32,7 @@ def plan(given: Setting, *, norm_rule: str = "best") -> Plan:
     ----------
     given : Setting
         On an l_p ball with 1 <= p <= 2.
-    given.variant : str
+    variant : str
         ``standard``. ``literal``: the noise with exponent kappa_+ as Section 2 prints it (erratum E3), for p = 1.5 and
         d >= 21, where kappa_+ = kappa = 2: normal noise, although the l2 sensitivity is d^(1/6) s. ``printed_kappa``:
         kappa = min{1/(p - 1), 2 ln d}, as Theorems 9 and 10 print it, in place of the smooth norm's own (erratum E5).

@@ -49,7 +49,7 @@ def plan(
     ----------
     given : Setting
         L0 and M in l_p, on an l_p ball with 1 <= p <= 2.
-    given.variant : str
+    variant : str
         ``literal``: batches with replacement, sigma^2 = 8 kappa L0^2 l/(eps n)^2 as printed, not private.
         ``corrected``: sigma^2 times T, as the proof of the risk needs. ``fullbatch``: the same noise on all records,
         which is proved.

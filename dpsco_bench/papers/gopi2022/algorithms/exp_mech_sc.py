@@ -35,7 +35,7 @@ def plan(given: Setting, *, sampler: str = "auto", sweeps: int | None = None) ->
     ----------
     given : Setting
         G, S and mu in the norm of the domain; delta below 1/2.
-    given.variant : str
+    variant : str
         ``printed``: S = G and t = eps/sqrt(2 ln(1/(2 delta))), not private (erratum E1). ``replace_one``: the S that
         the problem proves and the exact t.
     sampler : str

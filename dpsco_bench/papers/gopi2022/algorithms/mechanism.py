@@ -27,7 +27,7 @@ Sampler = Callable[..., np.ndarray]
 _PARAMETERS = """
 Parameters
 ----------
-given, schedule, theta_convention
+given, variant, schedule, theta_convention
     As for ``gopi2022.reg_exp_mech``.
 """
 _SWEEPS = """sweeps : int

@@ -66,12 +66,12 @@ def plan(
 
     Parameters
     ----------
-    given, schedule, theta_convention
+    given, variant, schedule, theta_convention
         As for ``gopi2022.reg_exp_mech``; an l_p ball with p >= 2. With the theorem's T, t is taken at delta/2, and tau
         is delta/2 for ``printed`` (which proves no epsilon, erratum E3) and delta/(2 (1 + e^eps)) for ``replace_one``.
     sweeps, delta_in : optional
-        In place of T and its delta_in, the chance that one difference exceeds 1/2, at most 0.05. With less of T or
-        more of delta_in, nothing is proven.
+        In place of T and its delta_in, the chance that one difference exceeds 1/2 (at most 0.05). With less of T
+        or more of delta_in, nothing is proven.
     start : str
         ``law``: a draw of exp(-k mu r). ``corner``: a far corner of the domain, from which it is noted how many steps
         and queries the mean takes to settle; nothing is proven.

@@ -37,7 +37,7 @@ def plan(
     ----------
     given : Setting
         G and S in the norm of the domain, an l_p or Schatten ball; d is the ambient dimension; delta below 1/2.
-    given.variant : str
+    variant : str
         ``printed``: S = G and t = eps/sqrt(2 ln(1/(2 delta))), not private (erratum E1). ``replace_one``: the S that
         the problem proves (2G at most) and the exact t.
     schedule : str

@@ -21,7 +21,7 @@ class AxisLinear(SharedLinear):
     d : int
         Dimension, default 4.
     p : float
-        In (1, 2], default 1.5.
+        Norm of the ball, in (1, 2], default 1.5.
     """
 
     name = "axis_linear"

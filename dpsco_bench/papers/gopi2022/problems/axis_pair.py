@@ -25,7 +25,7 @@ class AxisPair(AxisLinear, CellFamily):
     d : int
         Dimension, default 4.
     centre : float
-        a >= 0.
+        a >= 0: the mean records are ``a mu +- 1/n``.
     """
 
     name = "axis_pair"

@@ -31,7 +31,7 @@ class BiasAxis(RegularisedLaw, CoinLinear):
     d : int
         Dimension, default 2.
     p : float
-        In (1, 2], default 1.5.
+        Norm of the ball, in (1, 2], default 1.5.
     unit : str
         What a signal of 1 stands for: ``statistical`` 1/sqrt n, ``fixed`` 1.
     signal : float

@@ -26,7 +26,7 @@ class NormPlusQuadratic(RegularisedLaw):
     d : int
         Dimension, default 4.
     strong_convexity : float
-        mu > 0.
+        mu > 0 of every record.
     """
 
     name = "norm_plus_quadratic"

@@ -32,7 +32,7 @@ class QuadraticBall(RegularisedLaw, CellFamily):
     records : str
         ``centre``: all s = 0, empirical risk. ``sphere``: s uniform on the sphere, population risk.
     strong_convexity : float
-        mu > 0.
+        mu > 0 of every record.
     """
 
     name = "quadratic_ball"

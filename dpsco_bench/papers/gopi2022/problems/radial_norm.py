@@ -29,7 +29,7 @@ class RadialNorm(RegularisedLaw):
     d : int
         Dimension, default 4.
     p : float
-        In [1, inf), default 1.5.
+        Norm of the loss and of the ball, in [1, inf), default 1.5.
     """
 
     name = "radial_norm"

@@ -27,7 +27,7 @@ class RadialTail(RadialNorm):
     d : int
         Dimension, default 4.
     p : float
-        In (1, 2], default 2.
+        Norm of the loss and of the ball, in (1, 2], default 2.
     """
 
     name = "radial_tail"

@@ -23,9 +23,9 @@ class SchattenLinear(SharedLinear):
     d : int
         Number of entries ``d1 d2``, default 12.
     p : float
-        In [1, inf], default 1.
+        Norm of the ball, in [1, inf], default 1.
     columns : int
-        d2 <= d1, a divisor of d; default 3.
+        d2 of the matrices, at most d1 and a divisor of d; default 3.
     """
 
     name = "schatten_linear"

@@ -26,9 +26,9 @@ class SchattenRadial(RadialNorm):
     d : int
         Number of entries ``d1 d2``, default 12.
     p : float
-        In (1, 2], default 1.5.
+        Norm of the loss and of the ball, in (1, 2], default 1.5.
     columns : int
-        d2 <= d1, a divisor of d; default 3.
+        d2 of the matrices, at most d1 and a divisor of d; default 3.
     """
 
     name = "schatten_radial"

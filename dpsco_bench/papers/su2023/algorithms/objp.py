@@ -41,8 +41,8 @@ def plan(given: Setting, *, ridge_rule: str = "corrected", proof: str = "own") -
     ridge_rule : str
         ``corrected``: r beta/(eps n), as Lemma 5 asks. ``printed``: half of it, as the listing prints (erratum E2).
     proof : str
-        What charges the release: ``own``, this package's bound for the class of the loss, or ``lemma5``, see
-        `_as_lemma5_argues`.
+        What charges the release: ``own``, this package's bound for the class of the loss, or ``lemma5``, the
+        paper's estimates at full rank, with ``ridge_rule=printed`` (see `_as_lemma5_argues`).
     """
     c, n, d = given.constants, given.n, given.d
     C, L, eps = euclidean_set(c, SOURCE), c.lipschitz, given.epsilon

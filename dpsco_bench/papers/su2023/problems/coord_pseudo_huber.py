@@ -52,7 +52,7 @@ class CoordPseudoHuber(SignalFamily):
     regime : str
         ``sampling``: B = 1, ``rho = signal/sqrt n``. ``privacy``: ``B = 1/sqrt d``, ``rho = signal/n``. At most 1.
     signal : float
-        > 0, in these units.
+        Strength of the free signal, > 0, in these units.
     """
 
     name = "coord_pseudo_huber"

@@ -21,9 +21,9 @@ class InteriorMean(MeanOracle):
     d : int
         Dimension, default 256.
     domain : str
-        One of `unit_set.UNIT_SETS`.
+        ``l1_ball``, ``l2_ball``, ``k_support_ball``, ``group_ball`` or ``subspace_ball``.
     size : int
-        Of the domain, where it has one.
+        k of a k-support or subspace ball, block size of a group ball; None for the others.
     """
 
     name = "interior_mean"

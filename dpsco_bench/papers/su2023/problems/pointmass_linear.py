@@ -24,11 +24,11 @@ class PointmassLinear(SignalFamily):
     d : int
         Dimension, default 64.
     domain : str
-        One of `unit_set.UNIT_SETS`.
+        ``l1_ball``, ``l2_ball``, ``k_support_ball``, ``group_ball`` or ``subspace_ball``.
     size : int
-        Of the domain, where it has one.
+        k of a k-support or subspace ball, block size of a group ball; None for the others.
     signal : float
-        rho in (0, 1].
+        rho in (0, 1]: strength of the free signal.
     """
 
     name = "pointmass_linear"

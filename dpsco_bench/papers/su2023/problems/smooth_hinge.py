@@ -27,13 +27,13 @@ class SmoothHinge(SignalFamily):
     d : int
         Dimension, default 8, at least 2.
     p : float
-        In (1, 2).
+        Norm of the constants, in (1, 2).
     norm_kappa : float, optional
         Gives p by ``1/(p - 1)``, for sweeps over it.
     horizon : str
         ``proof`` or ``theorem``: whose T the unit follows (erratum E6).
     signal : float
-        > 0, in these units.
+        Strength of the free signal, > 0, in these units.
     """
 
     name = "smooth_hinge"

@@ -17,7 +17,7 @@ class SubspaceLinear(PointmassLinear):
     size : int
         k.
     signal : float
-        rho in (0, 1].
+        rho in (0, 1]: strength of the free signal.
     """
 
     name = "subspace_linear"

@@ -46,7 +46,7 @@ class TwoPointTail(SignalFamily):
     d : int
         Dimension, default 8.
     signal : float
-        > 0; ``rho = signal sqrt(d)/(3 tau)``, uncapped.
+        Strength of the free signal, > 0; ``rho = signal sqrt(d)/(3 tau)``, uncapped.
     """
 
     name = "two_point_tail"

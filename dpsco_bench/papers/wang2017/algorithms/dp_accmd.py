@@ -47,7 +47,7 @@ def plan(
     ----------
     given : Setting
         On a ball.
-    given.variant : str
+    variant : str
         How y is updated. ``acsa``: ``r z + (1-r) y``. ``noisy_y``: from the released gradient. ``proof``: from the
         exact gradient, as analysed, which is not private. ``literal``: as printed, without any noise.
     steps : int

@@ -49,7 +49,7 @@ def plan(
     ----------
     given : Setting
         mu > 0.
-    given.variant : str
+    variant : str
         ``literal``: exact anchor gradient, one uniform record per step. ``poisson``: released anchor, Poisson batches.
     theta : float
         eta L, in (0, 1/24) for the printed bound (default 1/48), (0, 1/12) for the corrected one (default 1/24).

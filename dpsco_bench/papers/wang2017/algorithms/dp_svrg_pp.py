@@ -46,7 +46,7 @@ def plan(
     ----------
     given : Setting
         D0 and ||x_0 - x*|| are the declared `initial_gap` and `distance`.
-    given.variant : str
+    variant : str
         ``literal``: exact anchor gradient, one uniform record per step. ``poisson``: released anchor, Poisson batches.
     epochs, inner_steps, batch, step : optional
         Replace T, m, the expected batch size b = min(n, ceil(0.5 n eps/sqrt(N l))) (Poisson variant only) and eta.

@@ -19,7 +19,7 @@ def plan(given: Setting, options: Reduction) -> Plan:
     ----------
     given : Setting
         G and H, on a Euclidean ball; n at least 2.
-    given.variant : str
+    variant : str
         ``printed``: equation (6) with ``sqrt(log2(2n))/rho``, ``rho = eps/(2 sqrt l)``. ``accounted``: the exact number
         of levels and exact Gaussian-DP. ``noise_off``.
     learner : str

@@ -24,7 +24,7 @@ def plan(given: Setting, options: Reduction) -> Plan:
     ----------
     given : Setting
         G and H in l_p, on an l_p ball with 1 < p <= 2; n at least 2.
-    given.variant, learner, k, and the other options
+    variant, learner, k, and the other options
         As for ``zhang2022.dp_otb``, without rho; learners for l2 need p = 2, ``lp_ftrl`` is for all p.
     """
     c = given.constants

@@ -127,7 +127,7 @@ def plan(
     ----------
     given : Setting
         G and H, on a Euclidean ball; n at least 2. The anchor x_0 is the problem's starting point.
-    given.variant, sensitivity, radius, rho, run_last_round, clip_differences
+    variant, sensitivity, radius, rho, run_last_round, clip_differences
         As for ``zhang2022.dp_otb``. The regulariser has m for rho under ``accounted`` and no private part under
         ``noise_off``.
     confidence_constants : str

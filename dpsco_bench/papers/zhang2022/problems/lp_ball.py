@@ -25,7 +25,7 @@ class LpBallLinear(DirectionLosses):
     d : int
         Dimension, default 16.
     p : float
-        In (1, 2].
+        Norm of the ball, in (1, 2].
     signal, constants
         As in `DirectionLosses`.
     """

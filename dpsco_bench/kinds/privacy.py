@@ -1,19 +1,64 @@
-"""Verdicts that are not about curves: kind `privacy`, skipped parts, and notes beside verdicts."""
+"""Kind `privacy`: the real epsilon of the noise against the claimed one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpsco_bench.analysis.bootstrap import CONFIDENCE
 from dpsco_bench.analysis.cells import same_length
+from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import Kind, Word, kind
+from dpsco_bench.claims.model import LAW, RISK, Part
 from dpsco_bench.errors import InputError
 
 EPSILON_SLACK = 1e-3
 """Relative excess over the claimed epsilon that still holds (accountants' discretisation)."""
+
+
+@kind("privacy")
+class PrivacyKind(Kind):
+    """Whether an accountant proves or refutes (epsilon, delta) in every cell; nothing is run."""
+
+    title = "privacy"
+    words: ClassVar = {
+        "holds": Word("confirms", "the real ε is proven to be at most the claim in every cell"),
+        "fails": Word("contradicts", "the real ε is above the claim"),
+        "unproven": Word("unproven", "no accountant proves the claim, and none refutes it"),
+    }
+    judges_noise = True
+    quantities = (RISK, LAW)
+    fields = ("epsilon_real", "epsilon_real_kind", "epsilon_claimed")
+    shape = "privacy"
+
+    def runs(self, part: Part) -> bool:
+        """Never: plans are charged."""
+        return False
+
+    def judge(self, case: Case) -> Verdict:
+        """The real epsilon, or that of the target law where nothing is known of the sampler."""
+        cells = case.risk_cells(case.part.id)
+        withheld, of_the_law = "", case.part.quantity == LAW
+        law_only = any(cell.calibrated["privacy_status"] == "target_law_only" for cell in cells)
+        if law_only:
+            withheld = "target_law_only: the proof asks for an exact " + ("draw" if of_the_law else "minimiser")
+        unproven = [cell for cell in cells if cell.calibrated["privacy_status"] != "proven"]
+        if any(cell.context.constants.status == "nominal" for cell in unproven):
+            withheld = "the Lipschitz constant is nominal"
+        verdict = privacy_verdict(
+            [cell.number(LAW if of_the_law else "epsilon_real") for cell in cells],
+            ["exact" if of_the_law else cell.calibrated["epsilon_real_kind"] for cell in cells],
+            [cell.entry["epsilon"] for cell in cells],
+            unproven=withheld,
+        )
+        if not (of_the_law and law_only):
+            return verdict
+        word = f"unproven (target law {verdict.epsilon_real:.3g})"
+        return replace(verdict, verdict=word, epsilon_real=np.nan, epsilon_real_kind="")
 
 
 def privacy_verdict(
@@ -69,75 +114,3 @@ def _privacy_word(real: float, kind: str, claimed: float, unproven: str) -> str:
     if not within and kind in ("exact", "lower"):
         return f"fails (real eps {real:.3g})"
     return f"unproven ({kind} bound {real:.3g})"
-
-
-def skipped_verdict(kind: str, reason: str) -> Verdict:
-    """Verdict on a part that could not run; never counted as a change.
-
-    Parameters
-    ----------
-    kind : str
-        Kind of the part.
-    reason : str
-        Such as ``data absent``, with the command that helps.
-
-    Returns
-    -------
-    Verdict
-        ``skipped: <reason>``.
-    """
-    return Verdict(f"skipped: {reason}", kind, reason)
-
-
-def wrong_reason_notes(
-    verdict: Verdict, privacy_status: str, epsilon_real: float = np.nan, epsilon_real_kind: str = ""
-) -> tuple[str, ...]:
-    """What makes a ``match`` one for a wrong reason.
-
-    Parameters
-    ----------
-    verdict : Verdict
-        A rate verdict with `noise_off_slope` filled in.
-    privacy_status : str
-        The ledger's status of the calibration: ``proven``, ``exceeds_claim``, ``unproven``, ``target_law_only`` or
-        ``none``; the worst of the cells.
-    epsilon_real, epsilon_real_kind : float, str
-        The accountant's value and its kind, shown where the claim is exceeded.
-
-    Returns
-    -------
-    tuple of str
-        Empty for any other word than ``match``, and for a match for the right reason.
-    """
-    if verdict.word != "match":
-        return ()
-    notes = []
-    if abs(verdict.noise_off_slope - verdict.bound_slope) <= verdict.tolerance:
-        notes.append(f"schedule alone gives slope {verdict.noise_off_slope:.2f} with noise off")
-    if privacy_status == "exceeds_claim":
-        at_least = ">= " if epsilon_real_kind == "lower" else ""
-        shown = "" if np.isnan(epsilon_real) else f" (real eps {at_least}{epsilon_real:.3g})"
-        notes.append(f"calibration not private{shown}")
-    elif privacy_status in ("unproven", "target_law_only"):
-        notes.append(f"calibration not shown to be private ({privacy_status})")
-    return tuple(notes)
-
-
-def expected_chance_deviations(intervals: int, confidence: float = CONFIDENCE) -> float:
-    """Number of intervals expected to miss the truth by chance alone.
-
-    Parameters
-    ----------
-    intervals : int
-        Number of intervals, >= 0.
-    confidence : float
-        Their level.
-
-    Returns
-    -------
-    float
-        ``intervals * (1 - confidence)``; it needs no independence.
-    """
-    if intervals < 0:
-        raise InputError("intervals", intervals, "a number >= 0")
-    return intervals * (1 - confidence)

@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.cells import band_verdict, explicit_verdict, law_verdict, lower_bound_verdict, shown_verdict
+from dpsco_bench.analysis.cells import band_verdict
 from dpsco_bench.errors import InputError
+from dpsco_bench.kinds.explicit import explicit_verdict
+from dpsco_bench.kinds.law import law_verdict
+from dpsco_bench.kinds.lower_bound import lower_bound_verdict
+from dpsco_bench.kinds.shown import shown_verdict
 
 X = [1, 2, 4]
 

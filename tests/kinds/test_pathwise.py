@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.evidence import job_evidence
-from dpsco_bench.analysis.pathwise import is_pathwise, pathwise_verdict, replicate_bounds
 from dpsco_bench.claims.bounds.context import Bound
 from dpsco_bench.claims.model import Part
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
+from dpsco_bench.kinds.explicit import is_pathwise, pathwise_verdict, replicate_bounds
 
 BLANK = {name: {"string": "", "bool": False}.get(str(kind), 0) for name, kind in RESULT_FIELDS}
 FIXED = {"schedule": {}, "scales": {}, "constants": {"lipschitz": 1.0, "smoothness": 1.0}, "dimension": 4}

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.rates import complexity_verdict, control_verdict, rate_verdict
 from dpsco_bench.analysis.slopes import RateFit, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
+from dpsco_bench.kinds.complexity import complexity_verdict
+from dpsco_bench.kinds.control import control_verdict
+from dpsco_bench.kinds.rate import rate_verdict, wrong_reasons
 
 X = (1.0, 2.0, 4.0, 8.0)
 FORMULA = tuple(1 / x for x in X)  # slope -1
@@ -202,3 +204,32 @@ def test_controls_that_cannot_be_fitted_decide_nothing():
     assert control_verdict(fit(0.0, np.nan, np.nan, no_error=(0,)), 0.0, 0.1).verdict == "inconclusive"
     with pytest.raises(InputError, match="^tolerance = 0"):
         control_verdict(fit(0.0, 0.0, 0.0), 0.0, 0)
+
+
+def matched(word="match", noise_off=-1.02):
+    return Verdict(word, "rate", slope=-1.0, bound_slope=-1.0, noise_off_slope=noise_off, tolerance=0.15)
+
+
+@pytest.mark.parametrize(
+    ("noise_off", "status", "epsilon", "notes"),
+    [
+        (-2.0, "proven", 1.0, ()),
+        (np.nan, "none", np.nan, ()),
+        (-1.02, "proven", 1.0, ("schedule alone gives slope -1.02 with noise off",)),
+        (-2.0, "exceeds_claim", 173.4, ("calibration not private (real eps 173)",)),
+        (-2.0, "exceeds_claim", np.nan, ("calibration not private",)),
+        (-2.0, "unproven", np.nan, ("calibration not shown to be private (unproven)",)),
+        (
+            -1.1,
+            "target_law_only",
+            np.nan,
+            (
+                "schedule alone gives slope -1.10 with noise off",
+                "calibration not shown to be private (target_law_only)",
+            ),
+        ),
+    ],
+)
+def test_matches_for_a_wrong_reason_are_noted(noise_off, status, epsilon, notes):
+    assert wrong_reasons(matched(noise_off=noise_off), status, epsilon) == notes
+    assert wrong_reasons(matched("faster", noise_off), status, epsilon) == ()
