@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from dpsco_bench.claims.bounds.registry import bound
     from dpsco_bench.claims.kinds import Kind, Word, kind
     from dpsco_bench.execution.library import Result, run
-    from dpsco_bench.execution.own_plan import make_plan
-    from dpsco_bench.privacy.plan import Full, GaussianQuery, Plan, Poisson, SingleIndex
+    from dpsco_bench.privacy.plan import Full, GaussianQuery, Plan, Poisson, SingleIndex, make_plan
     from dpsco_bench.privacy.spec import PrivacySpec
     from dpsco_bench.problems.base import Constants, Data, Problem, Trait
     from dpsco_bench.problems.glm import GeneralisedLinear, Logistic
@@ -38,7 +37,7 @@ _HOMES = {
     "Plan": "privacy.plan",
     "Poisson": "privacy.plan",
     "SingleIndex": "privacy.plan",
-    "make_plan": "execution.own_plan",
+    "make_plan": "privacy.plan",
     "PrivacySpec": "privacy.spec",
     "Constants": "problems.base",
     "Data": "problems.base",

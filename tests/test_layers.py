@@ -151,7 +151,7 @@ from dpsco_bench.execution.run import run_block
 
 assert list_algorithms() and list_problems()
 cell = Cell("wang2017.dp_gd_pl", "ridge_logistic", n=32, epsilon=1.0, delta=1e-5, d=3, options={"steps": 3})
-trace = run_block(cell, "paper", {"gradient": 0.1}, cell.draw_data(1, 0), root_seed=1, replicates=2)
+trace = run_block(cell, cell.plan("paper", 1)[1], {"gradient": 0.1}, cell.draw_data(1, 0), root_seed=1, replicates=2)
 print(trace.output.tolist())
 """
 

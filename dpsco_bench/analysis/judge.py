@@ -20,8 +20,9 @@ from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import kind_modules
 from dpsco_bench.claims.model import RISK, Claim, Part, parse_claim
+from dpsco_bench.execution.calibrated import Calibrations
 
-Load = Callable[[Mapping[str, Any]], tuple[pa.Table | None, Mapping[str, Any]]]
+Load = Callable[[Mapping[str, Any]], tuple[pa.Table | None, Calibrations]]
 
 
 def judge_claim(entry: Mapping[str, Any], load: Load) -> list[Verdict]:

@@ -14,7 +14,6 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.jobs import finished
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.cell import Cell, located, pinned
-from dpsco_bench.execution.request import plan_cell
 from dpsco_bench.execution.rounds import NO_ROUNDS
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
 from dpsco_bench.privacy.plan import Plan
@@ -208,7 +207,7 @@ def obstacle(entry: Mapping[str, Any], job: Mapping[str, Any], most_seconds: flo
     try:
         cell = located(entry, job["data_root"])
         cell.problem_entry.check_records(cell.n)
-        _, plan = plan_cell(cell, job["calibration"], job["seed"])
+        _, plan = cell.plan(job["calibration"], job["seed"])
     except DpscoError as error:
         return "refused", " ".join(str(error).split())
     leaks = [text for text in (plan.unprotected, *plan.leaks) if text]

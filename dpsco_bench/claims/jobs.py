@@ -13,7 +13,6 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.library import check_sampled
-from dpsco_bench.execution.own_plan import checked_plan
 from dpsco_bench.execution.rounds import NO_ROUNDS, OBSERVERS
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.registry import problem_class
@@ -207,4 +206,4 @@ def check_job(job: Mapping[str, Any]) -> None:
         if job["evaluation"] == "run":
             check_sampled(cell)
         if not cell.problem_entry.data_dependent_constants:
-            checked_plan(cell, job["calibration"], job["seed"])
+            cell.plan(job["calibration"], job["seed"])

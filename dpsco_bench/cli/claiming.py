@@ -14,9 +14,11 @@ import pyarrow as pa
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
+from dpsco_bench.cli.options import parse_override, parse_value
 from dpsco_bench.cli.output import bounded
-from dpsco_bench.cli.overrides import file_list, listed_files, parse_override
+from dpsco_bench.cli.overrides import file_list, listed_files
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, read_cells
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.layout import has_run, job_name
@@ -51,21 +53,21 @@ class JobCache:
 
     def __init__(self, root: Path, say: Callable[[str], object]) -> None:
         self.root, self._say = root, say
-        self._calibrated: dict[str, dict[str, Any]] = {}
+        self._calibrated: dict[str, Calibrations] = {}
 
-    def load(self, job: Mapping[str, Any]) -> tuple[pa.Table | None, dict[str, Any]]:
+    def load(self, job: Mapping[str, Any]) -> tuple[pa.Table | None, Calibrations]:
         """Result table (None for a job that runs nothing) and calibrations of a job, made now if they are not there."""
         return (self.table(job) if has_run(job) else None), self.calibrations(job)
 
-    def calibrations(self, job: Mapping[str, Any]) -> dict[str, Any]:
+    def calibrations(self, job: Mapping[str, Any]) -> Calibrations:
         """Calibrations of a job."""
         if job["skipped"]:
             return calibrate_job(job)
         path = self.calibrations_path(job)
         if path.stem not in self._calibrated:
             if not path.is_file():
-                write_text_atomic(path, dumps_canonical({"key": job["calibration_key"], **calibrate_job(job)}))
-            self._calibrated[path.stem] = loads(path.read_text(encoding="utf-8"))
+                write_text_atomic(path, dumps_canonical({"key": job["calibration_key"], "cells": calibrate_job(job)}))
+            self._calibrated[path.stem] = read_cells(loads(path.read_text(encoding="utf-8")))
         return self._calibrated[path.stem]
 
     def calibrations_path(self, job: Mapping[str, Any]) -> Path:
@@ -120,9 +122,9 @@ def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     InputError
         For an unknown claim or setting, or none at all.
     """
-    names = [text for text in arguments if "=" not in text]
+    names = [text for text in arguments if "=" not in text or Path(text).is_file()]
     files = [name for name in names if name.endswith(CLAIM_SUFFIXES)]
-    settings = extended([text for text in arguments if "=" in text], "plugins", plugins)
+    settings = extended([text for text in arguments if text not in names], "plugins", plugins)
     settings = check_settings(extended(settings, "claims", files))
     known = [*claim_ids(), *own_claims(_listed(settings, "claims"))]
     ids = [id for name in names for id in (own_claims([name]) if name in files else [find_claim_id(name, known)])]
@@ -172,7 +174,8 @@ def check_settings(overrides: Iterable[str]) -> list[str]:
 def _fits(key: str, text: str) -> bool:
     choices = {"backend": ("numpy", "cupy"), "backend.dtype": ("float64", "float32")}
     if key == "seed":
-        return text.isdecimal()
+        seed = parse_value(text)
+        return isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0
     return text in choices[key] if key in choices else bool(text)
 
 
@@ -203,12 +206,9 @@ def privacy_texts(entry: Mapping[str, Any], cache: JobCache) -> dict[tuple[str, 
     """(part, calibration) -> the largest real epsilon among the part's cells, with the sign of its kind."""
     texts = {}
     for job in entry["jobs"]:
-        cells = [cell for cell in cache.calibrations(job)["cells"] if not math.isnan(_real(cell))]
+        known = [cell for cell in cache.calibrations(job) if isinstance(cell, CalibratedCell)]
+        cells = [cell for cell in known if not math.isnan(cell.epsilon_real)]
         if cells and job["calibration"] != "none":
-            worst = max(cells, key=_real)
-            texts[job["part"], job["calibration"]] = bounded(_real(worst), worst["epsilon_real_kind"], 3)
+            worst = max(cells, key=lambda cell: cell.epsilon_real)
+            texts[job["part"], job["calibration"]] = bounded(worst.epsilon_real, worst.epsilon_real_kind, 3)
     return texts
-
-
-def _real(cell: Mapping[str, Any]) -> float:
-    return math.nan if cell["epsilon_real"] is None else float(cell["epsilon_real"])

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibrated import Calibrations
 from dpsco_bench.execution.layout import (
     has_run,
     job_name,
@@ -31,7 +32,7 @@ from dpsco_bench.jsonio import dumps_pretty, restore, write_text_atomic
 SHARED_SECONDS = 10.0
 """How long a process goes on with other claims: start-up costs more than most of them."""
 Entry = Mapping[str, Any]
-Load = Callable[[Mapping[str, Any]], tuple[Any, dict[str, Any]]]
+Load = Callable[[Mapping[str, Any]], tuple[Any, Calibrations]]
 
 
 @dataclass(frozen=True)
@@ -94,13 +95,13 @@ class Judging:
         """Result table and calibrations of a job, read once."""
 
         @cache
-        def read(claim: str, name: str) -> tuple[Any, dict[str, Any]]:
+        def read(claim: str, name: str) -> tuple[Any, Calibrations]:
             job = jobs[claim, name]
             return _result(self._table_of(job), job), read_calibrations(self._calibrations_of(job), job)
 
         jobs: dict[tuple[str, str], Mapping[str, Any]] = {}
 
-        def load(job: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+        def load(job: Mapping[str, Any]) -> tuple[Any, Calibrations]:
             where = job["claim"], job_name(job)
             jobs[where] = job
             return read(*where)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations
 from dpsco_bench.execution.cell import Cell, located, without_places
 from dpsco_bench.execution.measures import get_measure
-from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, NO_LAW, ROUNDED, build_block, join_blocks
+from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, ROUNDED, build_block, join_blocks
 from dpsco_bench.execution.reuse import Reuse
 from dpsco_bench.execution.run import BLOCK_SCORES, Trace, make_objective, replicate_blocks, run_block
 from dpsco_bench.execution.signals import signal_groups
@@ -26,7 +27,7 @@ PLACES = ("data_root", "plugins")
 
 
 def execute(
-    job: Mapping[str, Any], calibrations: Mapping[str, Any], progress: Progress = lambda done, all: None
+    job: Mapping[str, Any], calibrations: Calibrations, progress: Progress = lambda done, all: None
 ) -> pa.Table:
     """Run a job.
 
@@ -35,8 +36,8 @@ def execute(
     job : mapping
         A resolved job of the plan: ``cells``, ``calibration``, ``replicates``, ``data_sets``, ``seed``, ``backend``,
         ``dtype``, ``record``, ``evaluation`` and its identity.
-    calibrations : mapping
-        ``{"cells": [...]}`` as the calibration step wrote it, one entry per cell.
+    calibrations : tuple
+        As the calibration step wrote it, one entry per cell.
     progress : callable
         Called with cells done and cells in all.
 
@@ -46,11 +47,12 @@ def execute(
         Rows of `results.RESULT_SCHEMA`, with the job and its calibrations as metadata.
     """
     if job.get("skipped"):
-        return join_blocks([], {"job": {"skipped": job["skipped"]}, "calibrations": {}})
+        return join_blocks([], {"job": {"skipped": job["skipped"]}, "calibrations": []})
     tables: list[pa.Table] = []
     done, reuse = 0, Reuse(job["seed"])
-    entries = zip(job["cells"], calibrations["cells"], strict=True)
-    for group in signal_groups(entry for entry in entries if "refused" not in entry[1]):
+    entries = zip(job["cells"], calibrations, strict=True)
+    known = [(entry, found) for entry, found in entries if isinstance(found, CalibratedCell)]
+    for group in signal_groups(known):
         cells = [located(entry, job["data_root"]) for entry, _ in group]
         make = _closed_form if job.get("evaluation") == "closed_form" else partial(_run, reuse=reuse)
         for cell, (_, calibrated), found in zip(cells, group, make(job, cells, group[0][1]), strict=True):
@@ -60,7 +62,7 @@ def execute(
         progress(done, len(job["cells"]))
     stored = {key: value for key, value in job.items() if key not in PLACES}
     stored["cells"] = [without_places(entry) for entry in job["cells"]]
-    return join_blocks(tables, {"job": stored, "calibrations": dict(calibrations)})
+    return join_blocks(tables, {"job": stored, "calibrations": calibrations})
 
 
 def _merged(columns: Mapping[str, Any], block: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,9 +77,9 @@ def _joined(*warnings: str) -> str:
     return "; ".join(text for text in warnings if text)
 
 
-def _cell_columns(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, Any]) -> dict[str, Any]:
+def _cell_columns(job: Mapping[str, Any], cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
     delta_large = cell.delta >= 1.0 / cell.n
-    warnings = ["delta >= 1/n"] * delta_large + list(calibrated["warnings"])
+    warnings = ["delta >= 1/n"] * delta_large + list(calibrated.warnings)
     return {
         "claim": job["claim"],
         "part": job["part"],
@@ -85,33 +87,26 @@ def _cell_columns(job: Mapping[str, Any], cell: Cell, calibrated: Mapping[str, A
         "cell": cell.cell,
         "method": cell.method or cell.algorithm,
         "algorithm": cell.algorithm_entry.id,
-        "variant": calibrated["variant"],
+        "variant": calibrated.variant,
         "problem": cell.problem,
         "n": cell.n,
         "d": cell.problem_entry.dimension,
         "parameter": cell.parameter,
         "value": float(cell.value),
-        "planned_evaluations": float(calibrated["gradient_evaluations"]),
+        "planned_evaluations": float(calibrated.gradient_evaluations),
         "epsilon_claimed": float(cell.epsilon),
         "delta": float(cell.delta),
-        "epsilon_real": _number(calibrated["epsilon_real"]),
-        "epsilon_real_kind": calibrated["epsilon_real_kind"],
-        "privacy_status": calibrated["privacy_status"],
-        "accountant": calibrated["accountant"],
+        "epsilon_real": calibrated.epsilon_real,
+        "epsilon_real_kind": calibrated.epsilon_real_kind,
+        "privacy_status": calibrated.privacy_status,
+        "accountant": calibrated.accountant,
         "delta_large": delta_large,
         "warnings": "; ".join(warnings),
-        **{key: calibrated.get(key, value) for key, value in NO_LAW.items()},
+        **calibrated.law,
     }
 
 
-def _number(value: float | None) -> float:
-    """A number of a calibration; NaN where it has none."""
-    return math.nan if value is None else float(value)
-
-
-def _run(
-    job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapping[str, Any], reuse: Reuse
-) -> list[list[Block]]:
+def _run(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: CalibratedCell, reuse: Reuse) -> list[list[Block]]:
     """Rows of each cell of a group, at as many signals at once as memory allows (one, where the problem says so)."""
     problem = cells[0].problem_entry
     row_size = problem.row_size(cells[0].n)
@@ -124,21 +119,22 @@ def _run(
 def _run_chunk(
     job: Mapping[str, Any],
     cells: Sequence[Cell],
-    calibrated: Mapping[str, Any],
+    calibrated: CalibratedCell,
     row_size: int,
     several: bool,
     reuse: Reuse,
 ) -> list[list[Block]]:
     found: list[list[Block]] = [[] for _ in cells]
     cell = cells[0]
+    plan = calibrated.plan_for(cell)
     signals = [float(other.signal) for other in cells if other.signal is not None] if several else []
     for data_set in range(job["data_sets"]):
         data = reuse.data(cell, data_set)
         for first, count in replicate_blocks(row_size * len(cells), job["replicates"]):
             trace = run_block(
                 cell,
-                job["calibration"],
-                calibrated["scales"],
+                plan,
+                calibrated.scales,
                 data,
                 root_seed=job["seed"],
                 data_set=data_set,
@@ -176,15 +172,15 @@ def _block(trace: Trace, data_set: int, first: int, part: slice) -> Block:
     }
 
 
-def _demoted(trace: Trace, part: slice, calibrated: Mapping[str, Any]) -> Block:
+def _demoted(trace: Trace, part: slice, calibrated: CalibratedCell) -> Block:
     """Privacy columns of a block in which some replicates have lost their plan's proof; empty where none has."""
     lost = np.repeat(trace.demoted[part], trace.risk.shape[1])
-    if not lost.any() or calibrated["privacy_status"] == "none":
+    if not lost.any() or calibrated.privacy_status == "none":
         return {}
     return {
-        "epsilon_real": np.where(lost, math.nan, _number(calibrated["epsilon_real"])),
-        "privacy_status": np.where(lost, DEMOTED, calibrated["privacy_status"]),
-        "sampler_status": np.where(lost, DEMOTED, calibrated.get("sampler_status", "")),
+        "epsilon_real": np.where(lost, math.nan, calibrated.epsilon_real),
+        "privacy_status": np.where(lost, DEMOTED, calibrated.privacy_status),
+        "sampler_status": np.where(lost, DEMOTED, calibrated.sampler_status),
     }
 
 
@@ -202,13 +198,13 @@ def _certificate(gradient_norm: float | None) -> str:
     return f"{CERTIFIED}: gradient below 1e{power:d} of the linear term and G"
 
 
-def _closed_form(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapping[str, Any]) -> list[list[Block]]:
+def _closed_form(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: CalibratedCell) -> list[list[Block]]:
     """One row a cell: the exact expectation that the problem knows for the algorithm."""
     measure = get_measure(cells[0].algorithm_entry.measure)
     found: list[list[Block]] = []
     for cell in cells:
         entry = cell.problem_entry
-        known = (cell.algorithm_entry.id, calibrated["schedule"], calibrated["scales"])
+        known = (cell.algorithm_entry.id, calibrated.schedule, calibrated.scales)
         risk = measure.closed_form(entry, *known)
         extras = {name: np.array([value]) for name, value in entry.expected_extras(*known).items()}
         objective = make_objective(cell, cell.draw_data(job["seed"], 0), (job["seed"], 0, 0, 1))
@@ -216,7 +212,7 @@ def _closed_form(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: Mapp
             "data_set": 0,
             "replicate": 0,
             "checkpoint": FINAL,
-            "gradient_evaluations": float(calibrated["gradient_evaluations"]),
+            "gradient_evaluations": float(calibrated.gradient_evaluations),
             "risk": np.array([risk]),
             "start_risk": measure.at_start(objective)[:1],
             "warnings": entry.closed_form_remark,

@@ -10,10 +10,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import loads, restore
+
+if TYPE_CHECKING:
+    from dpsco_bench.execution.calibrated import Calibrations
 
 
 def job_name(job: Mapping[str, Any]) -> str:
@@ -192,18 +195,20 @@ def find_job(entry: Mapping[str, Any], name: str) -> dict[str, Any]:
     raise InputError(f"job of {entry['claim']['id']}", name, "one of " + ", ".join(map(job_name, entry["jobs"])))
 
 
-def read_calibrations(path: Path, job: Mapping[str, Any]) -> dict[str, Any]:
-    """Calibrations ``{"key": ..., "cells": [...]}`` of a job.
+def read_calibrations(path: Path, job: Mapping[str, Any]) -> Calibrations:
+    """Calibrations of a job, stored as ``{"key": ..., "cells": [...]}``.
 
     Raises
     ------
     InputError
         If the file is absent, or was made for another version of the job.
     """
+    from dpsco_bench.execution.calibrated import read_cells
+
     stored, need = stored_json(path), effective_key(job, "calibration_key")
     if stored.get("key") != need:
         raise InputError(f"key of {path}", stored.get("key", "absent"), f"{need}: snakemake --forcerun calibrate")
-    return stored
+    return read_cells(stored)
 
 
 def effective_key(job: Mapping[str, Any], which: str = "key") -> str:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
-from dpsco_bench.errors import DpscoError, InputError, integral, nearest
+from dpsco_bench.errors import InputError, integral, nearest
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.own_plan import checked_plan
-from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Problem, constant_names
 from dpsco_bench.problems.registry import get_problem, problem_class
 
@@ -127,36 +124,6 @@ def check_cell(cell: Cell) -> Cell:
     cell.algorithm_entry.check_problem(cell.problem_entry)
     cell.problem_entry.check_records(cell.n)
     return cell
-
-
-@contextmanager
-def within_range(cell: Cell) -> Iterator[None]:
-    """Numbers so extreme that a schedule or its noise cannot be computed are the input's fault.
-
-    Raises
-    ------
-    DpscoError
-        In place of an overflow or a failed allocation.
-    """
-    try:
-        yield
-    except DpscoError:
-        raise
-    except (ArithmeticError, ValueError, MemoryError) as error:
-        where = f"n = {cell.n}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
-        raise DpscoError(f"{cell.algorithm} on {cell.problem} degenerates at {where}: {error}") from error
-
-
-def plan_cell(cell: Cell, calibration: str, root_seed: int) -> tuple[str, Plan]:
-    """Plan a cell: its variant and its plan.
-
-    Raises
-    ------
-    InputError, Refusal, DpscoError
-        As the plan raises them, or for overflow.
-    """
-    with within_range(cell):
-        return checked_plan(cell, calibration, root_seed)
 
 
 def as_declared(values: Mapping[str, Any], parameters: Mapping[str, inspect.Parameter]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from dpsco_bench.errors import DpscoError, InputError, checked_count
 from dpsco_bench.execution.cell import Cell, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.job import PLACES
 from dpsco_bench.execution.library import check_run, check_sampled, check_size, standard_error
-from dpsco_bench.execution.request import check_cell, plan_cell
+from dpsco_bench.execution.request import check_cell
 from dpsco_bench.execution.results import FINAL, read_extras
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.registry import get_problem, problem_class
@@ -66,7 +66,7 @@ def single_job(config: Mapping[str, Any]) -> dict[str, Any]:
     cell = _cell(config)
     check_sampled(cell)
     _check_data(cell, config["data"]["root"])
-    plan_cell(_check(cell, config), calibration, config["seed"])
+    _check(cell, config).plan(calibration, config["seed"])
     job = {
         "claim": "run",
         "part": cell.algorithm_entry.id,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.layout import (
     effective_key,
@@ -103,7 +104,7 @@ def _cached(job: Mapping[str, Any], cache: Path, wait: bool) -> str:
             return path.read_text(encoding="utf-8")
         if not mine:
             return ""
-        text = dumps_canonical({"key": key, **_named(calibrate_job, job)})
+        text = dumps_canonical({"key": key, "cells": _named(calibrate_job, job)})
         write_text_atomic(path, text)
         return text
 
@@ -183,12 +184,12 @@ def _log_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.log")
 
 
-def _run(job: Mapping[str, Any], calibrated: Mapping[str, Any], out: Path, log: Path | None) -> None:
+def _run(job: Mapping[str, Any], calibrated: Calibrations, out: Path, log: Path | None) -> None:
     with JobLog(log, f"run {job['claim']} {job_name(job)}", weights(job, calibrated)) as progress:
         write_table(_named(lambda given: execute(given, calibrated, progress.progress), job), out)
 
 
-def _leave_ready(job: Mapping[str, Any], calibrated: Mapping[str, Any], path: Path) -> None:
+def _leave_ready(job: Mapping[str, Any], calibrated: Calibrations, path: Path) -> None:
     """Run another process's job, unless that or a third one is at it."""
     with key_lock(_lock_of(path), wait=False) as mine:
         if mine and not path.is_file():
@@ -197,7 +198,7 @@ def _leave_ready(job: Mapping[str, Any], calibrated: Mapping[str, Any], path: Pa
 
 def _others_to_run(
     entry: Mapping[str, Any], name: str, cache: Path, tables: Path
-) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+) -> Iterator[tuple[Mapping[str, Any], Calibrations]]:
     """The claim's other jobs that are calibrated and have no table yet, with their calibrations."""
     for job in entry["jobs"]:
         if job_name(job) == name or not has_run(job):
@@ -209,15 +210,16 @@ def _others_to_run(
                 yield job, read_calibrations(cache / f"{effective_key(job, 'calibration_key')}.json", job)
 
 
-def _work(job: Mapping[str, Any], calibrated: Mapping[str, Any]) -> float:
+def _work(job: Mapping[str, Any], calibrated: Calibrations) -> float:
     """Planned gradient evaluations of all replicates, times the dimension: what run times go with, roughly.
 
     Closed forms and what is skipped take no time; of a run without gradients nothing is known.
     """
     if job["skipped"] or job["evaluation"] == "closed_form":
         return 0.0
-    pairs = zip(job["cells"], calibrated["cells"], strict=True)
-    work = sum(float(found.get("gradient_evaluations") or 0.0) * float(cell.get("d") or 1) for cell, found in pairs)
+    pairs = zip(job["cells"], calibrated, strict=True)
+    known = [(cell, found) for cell, found in pairs if isinstance(found, CalibratedCell)]
+    work = sum(found.gradient_evaluations * float(cell.get("d") or 1) for cell, found in known)
     return job["replicates"] * job["data_sets"] * work or math.inf
 
 
@@ -252,8 +254,8 @@ def planned_job(entry: Mapping[str, Any], plan: Path, name: str, key: str, which
     return job
 
 
-def weights(job: Mapping[str, Any], calibrated: Mapping[str, Any]) -> list[float]:
+def weights(job: Mapping[str, Any], calibrated: Calibrations) -> list[float]:
     """Planned gradient evaluations per cell, for the time left; none where methods differ in what one takes."""
     if len({cell["method"] for cell in job["cells"]}) > 1:
         return []
-    return [float(entry["gradient_evaluations"]) for entry in calibrated["cells"]]
+    return [found.gradient_evaluations for found in calibrated if isinstance(found, CalibratedCell)]

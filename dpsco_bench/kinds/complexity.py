@@ -55,7 +55,7 @@ class Complexity(Kind):
             return counted_verdict(*case.columns, formula)
         return complexity_verdict(
             case.values,
-            [cell.number("gradient_evaluations") for cell in cells] if planned else means(cells)[0],
+            [cell.calibrated.gradient_evaluations for cell in cells] if planned else means(cells)[0],
             formula,
             parameter=case.parameter,
             claimed_exponent=part.exponent,

@@ -43,15 +43,15 @@ class PrivacyKind(Kind):
         """The real epsilon, or that of the target law where nothing is known of the sampler."""
         cells = case.risk_cells(case.part.id)
         withheld, of_the_law = "", case.part.quantity == LAW
-        law_only = any(cell.calibrated["privacy_status"] == "target_law_only" for cell in cells)
+        law_only = any(cell.calibrated.privacy_status == "target_law_only" for cell in cells)
         if law_only:
             withheld = "target_law_only: the proof asks for an exact " + ("draw" if of_the_law else "minimiser")
-        unproven = [cell for cell in cells if cell.calibrated["privacy_status"] != "proven"]
+        unproven = [cell for cell in cells if cell.calibrated.privacy_status != "proven"]
         if any(cell.context.constants.status == "nominal" for cell in unproven):
             withheld = "the Lipschitz constant is nominal"
         verdict = privacy_verdict(
-            [cell.number(LAW if of_the_law else "epsilon_real") for cell in cells],
-            ["exact" if of_the_law else cell.calibrated["epsilon_real_kind"] for cell in cells],
+            [c.calibrated.epsilon_law if of_the_law else c.calibrated.epsilon_real for c in cells],
+            ["exact" if of_the_law else cell.calibrated.epsilon_real_kind for cell in cells],
             [cell.entry["epsilon"] for cell in cells],
             unproven=withheld,
         )

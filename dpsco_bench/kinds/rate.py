@@ -75,9 +75,9 @@ class Rate(Kind):
             better=part.better,
             blocked=frozen(part, cells),
         )
-        status = max((cell.calibrated["privacy_status"] for cell in cells), key=SEVERITY.index)
-        real = float(np.fmax.reduce([cell.number("epsilon_real") for cell in cells]))
-        reservations = wrong_reasons(verdict, status, real, cells[0].calibrated["epsilon_real_kind"])
+        status = max((cell.calibrated.privacy_status for cell in cells), key=SEVERITY.index)
+        real = float(np.fmax.reduce([cell.calibrated.epsilon_real for cell in cells]))
+        reservations = wrong_reasons(verdict, status, real, cells[0].calibrated.epsilon_real_kind)
         notes = verdict.notes
         if off is not None and np.isnan(off.slope):
             notes += ("noise off: the excess risk is at rounding level and has no slope",)

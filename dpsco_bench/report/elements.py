@@ -138,7 +138,7 @@ def _charged(job: Job) -> bool:
 
 
 def _noise(cell: Charged) -> str:
-    return ", ".join(filter(None, (str(cell.calibrated["variant"]), noise_options(cell.cell))))
+    return ", ".join(filter(None, (cell.calibrated.variant, noise_options(cell.cell))))
 
 
 def _drawable(kinds: dict[str, list[Charged]]) -> bool:

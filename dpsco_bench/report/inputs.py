@@ -15,6 +15,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibrated import Calibrations, read_cells
 from dpsco_bench.execution.layout import job_name, read_plan
 from dpsco_bench.execution.plugins import job_plugins, load_plugins
 from dpsco_bench.execution.present import present_results
@@ -54,7 +55,7 @@ class ClaimResults:
     root: Path
     verdicts: Path | None = None
     _evidence: dict[tuple[str, str], list[CellEvidence]] = field(default_factory=dict, repr=False, compare=False)
-    _calibrations: dict[str, Mapping[str, Any]] = field(default_factory=dict, repr=False, compare=False)
+    _calibrations: dict[str, Calibrations] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def id(self) -> str:
@@ -100,12 +101,12 @@ class ClaimResults:
         """The job of a (part, calibration), if the plan has one."""
         return next((j for j in self.jobs if j["part"] == part and j["calibration"] == calibration), None)
 
-    def calibrations(self, job: Job) -> Mapping[str, Any]:
-        """What the calibration step wrote for a job; no cells if it has not run or was skipped."""
+    def calibrations(self, job: Job) -> Calibrations:
+        """What the calibration step wrote for a job; none if it has not run or was skipped."""
         name = job_name(job)
         if name not in self._calibrations:
             path = job_path(self.root, "calibrations", job)
-            self._calibrations[name] = loads(path.read_text()) if path.is_file() else {"cells": []}
+            self._calibrations[name] = read_cells(loads(path.read_text())) if path.is_file() else ()
         return self._calibrations[name]
 
     def table(self, job: Job) -> tuple[pa.Table | None, Mapping[str, Any]]:
@@ -129,7 +130,7 @@ class ClaimResults:
         if job is None or job["skipped"]:
             return []
         calibrations, table = self.calibrations(job), self.table(job)[0]
-        if len(calibrations["cells"]) != len(job["cells"]) or (table is None and job["evaluation"] != "plan_only"):
+        if len(calibrations) != len(job["cells"]) or (table is None and job["evaluation"] != "plan_only"):
             return []
         quantity = self.parts.get(job["part"], {}).get("quantity", RISK)
         other = table is not None and job["calibration"] != "none" and not get_kind(job["kind"]).quantities

@@ -111,10 +111,9 @@ class RebuiltRow:
         evidence = self._shown_evidence
         if self._shown[0] is None:
             return NOTHING
-        calibrated = evidence.calibrated if evidence else {}
-        known = calibrated.get("schedule", {})
+        known = evidence.calibrated.schedule if evidence else {}
         texts = [f"{name}\u00a0=\u00a0{plain(known[key])}" for name, key in self._told.items() if key in known]
-        said = {str(warning).partition(":")[0] for warning in calibrated.get("warnings", ())}
+        said = {str(warning).partition(":")[0] for warning in (evidence.calibrated.warnings if evidence else ())}
         return ", ".join([*texts, *(flag for flag in self.entry.get("flags", ()) if flag in said)]) or NOTHING
 
     @property
@@ -124,7 +123,7 @@ class RebuiltRow:
         if evidence is None or self.claims == GRADIENTS:
             return None
         counted = evidence.curve_evaluations
-        return float(counted[-1].mean() if counted.size else evidence.number("gradient_evaluations"))
+        return float(counted[-1].mean() if counted.size else evidence.calibrated.gradient_evaluations)
 
     @property
     def _shown_evidence(self) -> Any:
@@ -185,7 +184,7 @@ class RebuiltRow:
         if evidence is None:
             return None
         # a cell leaves out the d of a problem that has only one
-        value = evidence.calibrated["dimension"] if key == "d" else evidence.entry.get(key)
+        value = evidence.calibrated.dimension if key == "d" else evidence.entry.get(key)
         return value if is_number(value) else None
 
 

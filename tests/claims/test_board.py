@@ -11,7 +11,6 @@ from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell, located
-from dpsco_bench.execution.request import plan_cell
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
@@ -261,7 +260,7 @@ def test_every_search_of_the_common_board_runs_and_has_an_accountant(common):
 
 def _calibrated(cell):
     made = located({k: v for k, v in cell.items() if k != "signals"}, "absent")
-    _, plan = plan_cell(made, "accounted", 1)
+    _, plan = made.plan("accounted", 1)
     try:
         return calibrate(plan, PrivacySpec(made.epsilon, made.delta), "accounted").privacy_status == "proven"
     except DpscoError:

@@ -10,6 +10,7 @@ from dpsco_bench.cli.claiming import JobCache, run_claim
 
 KEYS = {"id", "part", "kind", "calibration", "profile", "parameter", "values", "mean", "stderr", "bound", "slope", "ci"}
 KEYS |= {"bound_slope", "claimed_exponent", "noise_off_slope", "verdict", "replicates", "runtime_s", "key"}
+KEYS |= {"reservations", "reason"}
 CLAIMS = ("wang2017.thm6_1", "wang2017/thm6.2")
 
 

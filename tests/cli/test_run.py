@@ -104,7 +104,7 @@ def test_the_library_gives_the_same_numbers(dpsco):
         "wang2017.dp_gd_pl", "ridge_logistic", 64, 3, calibration="paper", replicates=4, noise_constant=2
     )
     assert result.mean == row["risk"] and result.stderr == pytest.approx(row["stderr"])
-    assert result.calibration["epsilon_real"] == row["epsilon_real"]
+    assert result.calibration.epsilon_real == row["epsilon_real"]
 
 
 def test_plain_and_prefixed_keys_are_one_run(dpsco):

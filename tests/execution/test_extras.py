@@ -8,6 +8,7 @@ import pytest
 from dpsco_bench.algorithms.registry import ALGORITHMS, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import run as run_module
+from dpsco_bench.execution.calibrated import read_cells
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.results import FINAL, build_block, join_blocks, read_extras, read_table, write_table
@@ -78,7 +79,7 @@ JOB |= {"skipped": "", "data_root": "data", "plugins": [], "rounds": "", "cells"
 def made(monkeypatch, **changes):
     monkeypatch.setattr(run_module, "get_round_observer", lambda name: {"sums": Sums(), "none": None}[name])
     given = {**JOB, **changes}
-    return execute(given, loads(dumps_canonical(calibrate_job(given))))
+    return execute(given, read_cells(loads(dumps_canonical({"cells": calibrate_job(given)}))))
 
 
 def test_extras_lie_beside_the_risk(monkeypatch, tmp_path):

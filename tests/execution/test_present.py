@@ -68,7 +68,7 @@ def entries(tmp_path):
 
 
 def write(files, job):
-    stored = {"key": effective_key(job, "calibration_key"), **calibrate_job(job)}
+    stored = {"key": effective_key(job, "calibration_key"), "cells": calibrate_job(job)}
     write_text_atomic(files.calibrations(job), dumps_canonical(stored))
     write_table(execute(job, read_calibrations(files.calibrations(job), job)), files.run(job))
 
@@ -94,7 +94,7 @@ def test_a_job_counts_as_skipped_only_where_no_result_of_it_is_there(entries, tm
     assert found() == absent and stored_key(files.run(job)) == ""
     write(files, job)
     assert found() == {**absent, "skipped": "", "present": REASON} and stored_key(files.run(job)) == job["key"]
-    assert read_calibrations(files.calibrations(job), found())["cells"]
+    assert read_calibrations(files.calibrations(job), found())
     assert present_results({"jobs": [job]}, *places)["jobs"] == [job]
     other = {**absent, "key": "another"}
     assert present_results({"jobs": [other]}, *places)["jobs"] == [other]

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.model import parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import calibration, worker
 from dpsco_bench.execution.layout import Layout, job_name, read_calibrations, read_entry
+from dpsco_bench.execution.planning import AlgorithmError
 from dpsco_bench.execution.timing import time_cells
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
 from dpsco_bench.problems.objective import Objective
@@ -78,7 +81,7 @@ def test_run_writes_a_table_that_carries_its_job_and_calibrations(files):
     assert final.num_rows == 2 * 3 and set(final["n"].to_pylist()) == {64, 128}
     stored = json.loads(table.schema.metadata[b"dpsco.job"])
     assert stored["key"] == job["key"] and "data_root" not in stored
-    assert json.loads(table.schema.metadata[b"dpsco.calibrations"])["key"] == job["calibration_key"]
+    assert [cell["variant"] for cell in json.loads(table.schema.metadata[b"dpsco.calibrations"])] == ["standard"] * 2
     log = files.log("run", CLAIM, "gd.paper").read_text().splitlines()
     assert log[0] == f"run {CLAIM} gd.paper" and log[1].startswith("1 of 2 cells done, ")
     assert not [path for path in files.results.rglob("*") if path.suffix in (".tmp", ".part")]
@@ -91,7 +94,7 @@ def test_one_calibration_process_serves_the_claim(files, monkeypatch):
     jobs = jobs_of(files)
     for job in jobs.values():
         calibrate(files, job)
-        assert read_calibrations(files.calibrations(job), job)["cells"]
+        assert read_calibrations(files.calibrations(job), job)
     assert sorted(asked) == sorted({job["calibration_key"]: name for name, job in reversed(jobs.items())}.values())
 
 
@@ -175,14 +178,35 @@ def test_another_key_is_refused(files):
     assert not files.run(job).exists()
 
 
+@pytest.mark.parametrize("step", ["run", "time"])
+def test_a_plan_other_than_the_charged_one_does_not_run(files, monkeypatch, step):
+    """The calibration was made by another process, whose plan function asked for fewer releases."""
+    job = jobs_of(files)["gd.paper"]
+    calibrate(files, job)
+    entry = get_algorithm("wang2017.dp_gd_pl")
+    planned = entry.plan_function
+
+    def impure(*args, **keywords):
+        plan = planned(*args, **keywords)
+        return replace(plan, queries=(replace(plan.queries[0], releases=200),))
+
+    monkeypatch.setattr(entry, "plan_function", impure)
+    with pytest.raises(AlgorithmError, match="gd_pl: releases of gradient of queries = 200: must be .*not pure$"):
+        if step == "run":
+            run(files, job)
+        else:
+            time_cells(job, read_calibrations(files.calibrations(job), job))
+    assert not files.run(job).is_file()
+
+
 def test_timing_counts_the_gradients_and_never_evaluates_a_loss(files, monkeypatch):
     job = jobs_of(files)["gd.paper"]
     calibrate(files, job)
     monkeypatch.setattr(Objective, "excess_risk", lambda self, x: pytest.fail("a loss inside the clock"))
     timed = time_cells(job, read_calibrations(files.calibrations(job), job))
     assert timed["machine"]["cores"] >= 1 and timed["skipped"] == ""
-    for cell, planned in zip(timed["cells"], read_calibrations(files.calibrations(job), job)["cells"], strict=True):
-        assert cell["evaluations"][-1] == planned["gradient_evaluations"]
+    for cell, planned in zip(timed["cells"], read_calibrations(files.calibrations(job), job), strict=True):
+        assert cell["evaluations"][-1] == planned.gradient_evaluations
         assert len(cell["evaluations"]) == len(cell["seconds"]) <= 102
         assert np.all(np.diff(cell["evaluations"]) >= 0) and np.all(np.diff(cell["seconds"]) >= 0)
 

@@ -9,12 +9,14 @@ from dpsco_bench.analysis.evidence import job_evidence
 from dpsco_bench.claims.bounds.context import Bound
 from dpsco_bench.claims.model import Part
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
 from dpsco_bench.kinds.explicit import is_pathwise, pathwise_verdict, replicate_bounds
+from dpsco_bench.problems.base import Constants
 
 BLANK = {name: {"string": "", "bool": False}.get(str(kind), 0) for name, kind in RESULT_FIELDS}
-FIXED = {"schedule": {}, "scales": {}, "constants": {"lipschitz": 1.0, "smoothness": 1.0}, "dimension": 4}
-FIXED |= {"privacy_status": "proven", "epsilon_real": 1.0, "signal_capped": False}
+FIXED = CalibratedCell("paper", "standard", {"schedule": {}}, {}, 1.0, "exact", "made up", "proven",
+                       Constants(1.0, 1.0), 4, signal_capped=False, warnings=())  # fmt: skip
 MEASURED = Bound("own.regret", "2 regret", lambda c: 2 * c.extra("regret"), extras=("regret",))
 ONE = Bound("own.one", "1", lambda c: 1.0)
 
@@ -33,7 +35,7 @@ def evidence(risks, extras, quantity="risk", status="proven"):
             blocks.append(build_block({**rows, "extras": noted}))
     table = join_blocks(blocks, {}).take(np.random.default_rng(1).permutation(sum(len(b) for b in blocks)))
     job = {"cells": entries, "calibration": "paper", "evaluation": "run"}
-    return job_evidence(job, table, {"cells": [FIXED] * len(entries)}, quantity)
+    return job_evidence(job, table, (FIXED,) * len(entries), quantity)
 
 
 def part(**more):
@@ -118,4 +120,4 @@ def test_which_parts_are_pathwise():
 
 def test_demoted_rows_demote_their_cell():
     (cell,) = evidence(np.ones((1, 1, 1, 3)), {}, status="target_law_only")
-    assert cell.calibrated["privacy_status"] == "target_law_only" and math.isnan(cell.number("epsilon_real"))
+    assert cell.calibrated.privacy_status == "target_law_only" and math.isnan(cell.calibrated.epsilon_real)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from dpsco_bench.cli.claiming import JobCache, run_claim
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.results import write_table
-from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable, write_text_atomic
+from dpsco_bench.jsonio import dumps_canonical, to_jsonable, write_text_atomic
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.problems.signal_family import SignalFamily
@@ -287,13 +288,14 @@ def write_job(root, job):
     calibrations = calibrate_job(job)
     if job["part"] == "privacy-epsilon" and job["calibration"] == "paper":
         odd = {"epsilon_real": INF, "epsilon_real_kind": "exact", "privacy_status": "exceeds_claim"}
-        calibrations["cells"][0].update(odd)
-        calibrations["cells"][1].update(epsilon_real=NAN, privacy_status="unproven")
+        first, second, *others = calibrations
+        unproven = replace(second, epsilon_real=NAN, privacy_status="unproven")
+        calibrations = (replace(first, **odd), unproven, *others)
     path = root / "calibrations" / job["claim"] / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(dumps_canonical(calibrations))
+    path.write_text(dumps_canonical({"cells": calibrations}))
     if job["evaluation"] != "plan_only":
-        write_table(execute(job, loads(path.read_text())), root / "runs" / job["claim"] / f"{name}.parquet")
+        write_table(execute(job, calibrations), root / "runs" / job["claim"] / f"{name}.parquet")
 
 
 def write_side_files(root):

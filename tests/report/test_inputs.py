@@ -65,7 +65,7 @@ def test_conditions_that_runs_do_not_meet_are_told_once(inputs):
     row = next(row for row in claim.rows if row.part == "rate-n")
     cells = charged_cells(claim, "rate-n", "paper").cells
     texts = ("needs eps <= 0.1", "needs eps <= 2.5e-5", "another one")
-    cells = [replace(c, calibrated={**c.calibrated, "warnings": [t]}) for c, t in zip(cells, texts, strict=True)]
+    cells = [replace(c, calibrated=replace(c.calibrated, warnings=(t,))) for c, t in zip(cells, texts, strict=True)]
     score = Score(claim, row)
     score.__dict__["privacy"] = Privacy(tuple(cells))
     assert "needs ε ≤ 0.1, and alike in 1 more; another one" in score.remarks

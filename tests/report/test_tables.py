@@ -2,6 +2,7 @@ import csv
 import io
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -137,7 +138,7 @@ def test_ledger_separates_kinds_and_statuses(inputs):
 
 def test_ledger_says_on_what_a_row_was_charged(inputs):
     def cell(problem, norm, **options):
-        calibrated = {"constants": {"norm": norm}}
+        calibrated = SimpleNamespace(constants=SimpleNamespace(norm=norm))
         return Charged({"problem": problem, "problem_options": options}, calibrated, "paper")
 
     cells = [cell("onehot", math.inf, signal=2.0), cell("onehot", 4.0, p=4.0, signal=1.0, size=8)]
@@ -154,14 +155,14 @@ def test_ledger_says_on_what_a_row_was_charged(inputs):
         ("nominal", 0.8, "exact", "the constants of squared_norm are nominal"),
         ("global", 1.5, "upper", "an upper bound above the claim"),
         ("global", 0.8, "lower", "a lower bound that does not exceed the claim"),
-        ("global", None, "upper", "no accountant covers it"),
+        ("global", math.nan, "upper", "no accountant covers it"),
     ],
 )
 def test_ledger_says_why_nothing_is_shown(status, real, kind, says):
-    found = {"constants": {"status": status}, "epsilon_real": real, "epsilon_real_kind": kind}
+    found = {"constants": SimpleNamespace(status=status), "epsilon_real": real, "epsilon_real_kind": kind}
     cell = {"problem": "squared_norm", "epsilon": 1.0}
-    assert says in Charged(cell, {**found, "privacy_status": "unproven"}, "paper").doubt
-    assert Charged(cell, {**found, "privacy_status": "proven"}, "paper").doubt == ""
+    assert says in Charged(cell, SimpleNamespace(**found, privacy_status="unproven"), "paper").doubt
+    assert Charged(cell, SimpleNamespace(**found, privacy_status="proven"), "paper").doubt == ""
 
 
 def test_rates_put_claimed_beside_measured(inputs):
@@ -234,7 +235,7 @@ def rebuilt(inputs, monkeypatch):
 
 def test_rebuilt_rows_show_the_gradients_of_their_cell(rebuilt, inputs):
     (planned,) = {
-        cell.number("gradient_evaluations")
+        cell.calibrated.gradient_evaluations
         for cell in inputs.claim("wang2017.kinds").evidence("rate-n", "paper")
         if cell.value == 512
     }

@@ -42,7 +42,7 @@ def _pair(replicates: int, d: int) -> Pair:
     generator, single = np.random.default_rng(0), _cell(NAIVE_RECORDS, d)
 
     def batched() -> Any:
-        return run_block(cell, "paper", scales, cell.draw_data(0, 0), root_seed=0, replicates=replicates)
+        return run_block(cell, plan, scales, cell.draw_data(0, 0), root_seed=0, replicates=replicates)
 
     releases, naive_releases = RECORDS // 2 + 1, NAIVE_RECORDS // 2 + 1
     return Pair(batched, lambda: naive_run(single, generator), replicates * releases * 2 * d, naive_releases * 2 * d)

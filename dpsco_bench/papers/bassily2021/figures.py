@@ -88,7 +88,7 @@ def saturation_panels(inputs: Inputs) -> Sequence[Panel]:
         return []
     lines = [Line("poly_sfw on needle_l1, g = 1, d = 64, ε = 1; the start has risk 1")]
     for calibration, sizes in shown:
-        factor = span(cell.calibrated["scales"]["vertex"] for cell in sizes.cells)
+        factor = span(cell.calibrated.scales["vertex"] for cell in sizes.cells)
         lines.append(Line(f"{calibration}: Laplace scale of the last step {factor}"))
     return [calibrations_panel("saturation", shown, "number of records n", lines=lines)]
 

@@ -132,7 +132,7 @@ def _setting(cell: CellEvidence) -> dict[str, Any]:
 
 def _cell_of(cell: CellEvidence) -> tuple[int, int, float, float, str]:
     c = cell.context
-    return c.n, c.d, c.epsilon, c.delta, str(cell.calibrated["variant"])
+    return c.n, c.d, c.epsilon, c.delta, cell.calibrated.variant
 
 
 def _unmeasured(entry: Mapping[str, Any], measured: set[str]) -> list[QueryRow]:

@@ -132,7 +132,7 @@ def test_iterates_stay_in_a_listed_polytope(calibration):
     _, made = cell.plan(calibration, 0)
     assert made.vertices == 16
     scales = calibrate(made, cell.privacy, calibration).scales
-    trace = run_block(cell, calibration, scales, cell.draw_data(0, 0), root_seed=3, replicates=5)
+    trace = run_block(cell, cell.plan(calibration, 3)[1], scales, cell.draw_data(0, 0), root_seed=3, replicates=5)
     corners = np.array(list(product((1.0, -1.0), repeat=4)))
     assert {tuple(v) for v in cell.problem_entry.feasible_set.vertices} == {tuple(v) for v in corners}
     assert np.abs(trace.output).max() <= 1 and (trace.risk >= 0).all()
@@ -142,7 +142,7 @@ def test_noise_free_run_finds_the_vertex():
     """Few records, a strong mean: all but the first steps go to +e_1."""
     cell = Cell(SFW.id, "needle_l1", n=2000, epsilon=1.0, delta=1e-6, d=8, problem_options={"signal": 1e6})
     _, made = cell.plan("none", 0)
-    trace = run_block(cell, "none", {"vertex": 0.0}, cell.draw_data(0, 0), root_seed=3, replicates=2)
+    trace = run_block(cell, cell.plan("none", 1)[1], {"vertex": 0.0}, cell.draw_data(0, 0), root_seed=3, replicates=2)
     reached = 1 - (1 - made.step) ** (made.steps + 1)
     np.testing.assert_allclose(trace.output[:, 0], reached, rtol=1e-9)
     np.testing.assert_allclose(trace.risk[:, -1], 1 - reached, rtol=1e-9)

@@ -24,7 +24,7 @@ def output(algorithm, where, epsilon=1.0, calibration="none", **options):
     _, made = cell.plan(calibration, 0)
     silent = {query.name: 0.0 for query in made.queries}
     scales = silent if calibration == "none" else calibrate(made, PrivacySpec(epsilon, 1e-6), calibration).scales
-    return run_block(cell, calibration, scales, cell.draw_data(0, 0), root_seed=1, replicates=3).output
+    return run_block(cell, made, scales, cell.draw_data(0, 0), root_seed=1, replicates=3).output
 
 
 @pytest.mark.parametrize("where", [CUBE, HEAVY, LINF], ids=lambda w: w["problem"])

@@ -12,7 +12,7 @@ def test_the_risk_of_a_noisy_point_is_the_second_moment(p, d):
     options = {"p": p}
     cell = Cell("bassily2021.gg_mechanism", "squared_norm", n=10, epsilon=1.0, delta=1e-6, d=d, problem_options=options)
     _, made = cell.plan("paper", 0)
-    trace = run_block(cell, "paper", {"release": 0.5}, cell.draw_data(0, 0), root_seed=4, replicates=4000)
+    trace = run_block(cell, made, {"release": 0.5}, cell.draw_data(0, 0), root_seed=4, replicates=4000)
     risk = trace.risk[:, -1]
     assert abs(risk.mean() - 0.25 * d) < 4 * risk.std() / np.sqrt(4000)
     np.testing.assert_allclose(risk, np.linalg.norm(trace.output, ord=made.r, axis=1) ** 2, rtol=1e-12)

@@ -110,9 +110,7 @@ def test_bounds_of_calibrated_cells():
     cell = Cell("gopi2022.reg_exp_mech", "axis_linear", 4000, 1.0, DELTA, 8, problem_options={"p": 1.5})
     for calibration, t, S in (("paper", T_PAPER, 1.0), ("accounted", gdp_mu(1.0, DELTA), 2.0)):
         found = calibrate_cell(cell, calibration, 0)
-        c = BoundContext(
-            4000, 8, 1.0, DELTA, Constants(**found["constants"]), calibration, found["schedule"], found["scales"]
-        )
+        c = BoundContext(4000, 8, 1.0, DELTA, found.constants, calibration, found.schedule, found.scales)
         assert value("thm3", c) == pytest.approx(2 * S * math.sqrt(8.0) / (4000 * t), rel=1e-9)
         assert 2 * value("thm3", c) == pytest.approx(value("cor2_erm", c), rel=1e-12)  # centred Theta is a quarter
 

@@ -14,7 +14,6 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.results import read_extras
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
-from dpsco_bench.problems.base import Constants
 
 
 def ratio(problem, n, d, p, epsilon, calibration, schedule="erm", sampler="auto", bound="thm3", **options):
@@ -22,10 +21,8 @@ def ratio(problem, n, d, p, epsilon, calibration, schedule="erm", sampler="auto"
     cell = Cell("gopi2022.reg_exp_mech", problem, n, epsilon, 1e-6, d,
                 options={"schedule": schedule, "sampler": sampler}, problem_options={"p": p, **options})  # fmt: skip
     found = calibrate_cell(cell, calibration, 0)
-    risk = cell.problem_entry.expected_gap(cell.algorithm, found["schedule"], found["scales"])
-    context = BoundContext(
-        n, d, epsilon, 1e-6, Constants(**found["constants"]), calibration, found["schedule"], found["scales"]
-    )
+    risk = cell.problem_entry.expected_gap(cell.algorithm, found.schedule, found.scales)
+    context = BoundContext(n, d, epsilon, 1e-6, found.constants, calibration, found.schedule, found.scales)
     return risk / get_bound(f"gopi2022.{bound}").value(context)
 
 
@@ -107,7 +104,7 @@ def test_rows_of_a_quadrature_say_so_and_release_nothing():
                    "epsilon": 1.0, "delta": 1e-5, "problem_options": {}, "options": {}}],
     }  # fmt: skip
     cell = Cell.from_json(job["cells"][0])
-    table = execute(job, {"cells": [calibrate_cell(cell, "paper", 1)]})
+    table = execute(job, (calibrate_cell(cell, "paper", 1),))
     row = table.to_pylist()[0]
     assert "quadrature" in row["warnings"] and row["sampler_status"] == ""
     assert read_extras(table)["epsilon_pair"] == pytest.approx([0.838], abs=1e-3)

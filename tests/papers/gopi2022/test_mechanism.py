@@ -29,12 +29,14 @@ def cell(algorithm, problem, n=200, d=4, epsilon=1.0, delta=1e-6, problem_option
 def run(given, calibration="accounted", replicates=3000, **keywords):
     calibrated = calibrate_cell(given, calibration, SEED)
     data = given.draw_data(SEED, 0)
-    trace = run_block(given, calibration, calibrated["scales"], data, root_seed=SEED, replicates=replicates, **keywords)
+    trace = run_block(
+        given, calibrated.plan, calibrated.scales, data, root_seed=SEED, replicates=replicates, **keywords
+    )
     return trace, calibrated
 
 
 def expected(given, calibrated):
-    return given.problem_entry.expected_gap(given.algorithm_entry.id, calibrated["schedule"], calibrated["scales"])
+    return given.problem_entry.expected_gap(given.algorithm_entry.id, calibrated.schedule, calibrated.scales)
 
 
 def standardised(values, mean):
@@ -82,7 +84,7 @@ def test_chains_arrive_at_the_quadrature(given):
     """The target's law by its own quadrature; the last states and the chains' means."""
     trace, calibrated = run(given, replicates=400)
     exact = replace(given, algorithm="gopi2022.reg_exp_mech")
-    mean = exact.problem_entry.expected_gap(exact.algorithm_entry.id, calibrated["schedule"], calibrated["scales"])
+    mean = exact.problem_entry.expected_gap(exact.algorithm_entry.id, calibrated.schedule, calibrated.scales)
     assert standardised(trace.risk[:, -1], mean) < 4
     assert standardised(trace.extras["chain_risk"], mean) < 5
     assert 0.99 < trace.extras["rhat"][0] < 1.3 and trace.extras["ess"][0] > 1000
@@ -111,7 +113,7 @@ def test_regularised_quadratics_have_the_law_of_a_shifted_gaussian(sampler, reco
     options = {"sweeps": 300} if sampler == "hit_and_run" else {}
     given = cell(sampler, "quadratic_ball", n=300, problem_options={"records": records}, **options)
     trace, calibrated = run(given, replicates=1500)
-    k, mu = calibrated["schedule"]["k"], calibrated["schedule"]["mu"]
+    k, mu = calibrated.schedule["k"], calibrated.schedule["mu"]
     data = given.draw_data(SEED, 0)
     mean = np.zeros(4) if data.features is None else data.features.mean(axis=0)
     law = AxisLaw(2.0, 4, k * np.linalg.norm(mean), 0.5 * k * (1.0 + mu))
@@ -128,7 +130,7 @@ def test_concentrated_laws_of_quadratics_are_drawn(n, d, epsilon, calibration):
     """Cells of Theorem 6 and beyond, where the law of (x_1, ||x_2..d||) fills a millionth of the plane or less."""
     given = cell("exp_mech_sc", "quadratic_ball", n=n, d=d, epsilon=epsilon, problem_options={"records": "sphere"})
     trace, calibrated = run(given, calibration, replicates=400)
-    k, mean = calibrated["schedule"]["k"], given.draw_data(SEED, 0).features.mean(axis=0)
+    k, mean = calibrated.schedule["k"], given.draw_data(SEED, 0).features.mean(axis=0)
     law = AxisLaw(2.0, d, k * np.linalg.norm(mean), 0.5 * k)
     along = trace.output @ (mean / np.linalg.norm(mean))
     assert standardised(along, law.mean()) < 4
@@ -152,13 +154,13 @@ def test_queries_per_call_of_the_alternating_sampler():
     per_call = trace.extras["queries_per_call"]
     assert 2 * math.e < per_call.mean() <= 4 * math.e + 3 * per_call.std() / math.sqrt(128)
     np.testing.assert_array_equal(trace.extras["value_queries"], 40 * per_call)
-    assert calibrated["schedule"]["expected_queries"] == pytest.approx(160 * math.e)
+    assert calibrated.schedule["expected_queries"] == pytest.approx(160 * math.e)
 
 
 def test_relaxation_from_a_corner():
     given = cell("proximal_sampler", "cube_onehot", n=4, delta=1e-3, delta_in=0.05, sweeps=600, start="corner")
     trace, calibrated = run(given, "paper", replicates=128)
-    k, mu = calibrated["schedule"]["k"], calibrated["schedule"]["mu"]
+    k, mu = calibrated.schedule["k"], calibrated.schedule["mu"]
     contraction = 1.0 / math.log1p(mu / (16 * k * math.log(40)))  # steps per factor e of a free Gaussian
     steps = trace.extras["relaxation_steps"][0]
     assert 0.1 * contraction < steps < 1.5 * contraction
@@ -182,7 +184,9 @@ def test_without_noise_the_limit_of_the_law_remains(given):
     """Scale 0 is the regularised minimiser, and draws at a small scale come close to it."""
     trace, calibrated = run(given, "none", replicates=2)
     assert trace.risk[0, -1] == pytest.approx(expected(given, calibrated), abs=1e-9)
-    drawn = run_block(given, "accounted", {"draw": 2e-3}, given.draw_data(SEED, 0), root_seed=SEED, replicates=50)
+    drawn = run_block(
+        given, given.plan("accounted", SEED)[1], {"draw": 2e-3}, given.draw_data(SEED, 0), root_seed=SEED, replicates=50
+    )
     assert np.abs(drawn.output - trace.output[0]).mean() < 0.03
 
 
@@ -190,10 +194,12 @@ def test_signals_share_the_random_numbers():
     given = cell("reg_exp_mech", "bias_axis", n=50, d=2)
     calibrated = calibrate_cell(given, "accounted", SEED)
     keywords = dict(root_seed=SEED, replicates=3)
-    both = run_block(given, "accounted", calibrated["scales"], given.draw_data(SEED, 0), signals=[0.5, 4.0], **keywords)
+    both = run_block(
+        given, calibrated.plan, calibrated.scales, given.draw_data(SEED, 0), signals=[0.5, 4.0], **keywords
+    )
     for number, signal in enumerate((0.5, 4.0)):
         one = replace(given, problem_options={"signal": signal})
-        alone = run_block(one, "accounted", calibrated["scales"], one.draw_data(SEED, 0), **keywords)
+        alone = run_block(one, calibrated.plan, calibrated.scales, one.draw_data(SEED, 0), **keywords)
         np.testing.assert_allclose(both.output[3 * number : 3 * number + 3], alone.output, rtol=1e-12, atol=1e-14)
 
 
@@ -205,9 +211,9 @@ def test_mirror_descent_keeps_its_textbook_bound(problem, options):
     """Regret of one pass over n records: the average iterate is within G sqrt(2 Theta/n) of every comparator."""
     given = cell("mirror_descent_nonprivate", problem, n=400, problem_options=options)
     trace, calibrated = run(given, "none", replicates=1)
-    schedule, c = calibrated["schedule"], given.problem_entry.constants
+    schedule, c = calibrated.schedule, given.problem_entry.constants
     assert 0 <= trace.risk[0, -1] <= c.lipschitz * math.sqrt(2 * schedule["theta"] / 400) * (1 + 1e-9)
-    assert calibrated["privacy_status"] == "none" and trace.evaluations[0, -1] == 400
+    assert calibrated.privacy_status == "none" and trace.evaluations[0, -1] == 400
 
 
 def plan(id, constants, d=4, n=100, epsilon=1.0, delta=1e-6, variant="replace_one", **options):

@@ -140,7 +140,7 @@ def test_parameter_free_runs_note_theorem_10():
     cell = Cell("zhang2022.parameter_free", "anchored_ball", n=128, d=3, epsilon=EPSILON, delta=1e-6, options=options)
     _, plan = cell.plan("paper", 5)
     scales = calibrate(plan, cell.privacy, "paper", "global").scales
-    trace = run_block(cell, "paper", scales, cell.draw_data(5, 0), root_seed=5, replicates=4, rounds="zhang2022")
+    trace = run_block(cell, plan, scales, cell.draw_data(5, 0), root_seed=5, replicates=4, rounds="zhang2022")
     notes = trace.extras
     assert (trace.risk[:, -1] <= 4 * notes["theorem10"] / 128**4).all()
     assert (notes["theorem10"] >= notes["regularised_regret"]).all() and (notes["clips"] == 0).all()
