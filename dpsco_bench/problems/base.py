@@ -45,26 +45,19 @@ class Problem:
 
     Attributes
     ----------
-    name, summary, source : str
-        Identity in the registry.
-    traits : frozenset of Trait
-        What the objective satisfies, apart from what its constants say (see `properties`).
+    name, summary, source : str, identity in the registry
+    traits : frozenset of Trait, what the objective satisfies, apart from what its constants say (see `properties`)
     shares_records : bool
         True where all records are equal (an oracle), hence no sampling variance and no neighbouring data sets.
-    cell_dependent : bool
-        True for a family with one member per cell (see `at`): its starting gap changes along a sweep.
-    data_dependent_constants : bool
-        True where `constants_of` looks at the data; such constants are never private.
-    needs_data_root : bool
-        True where the constructor takes ``root``, the folder that holds a real data set.
+    cell_dependent : bool, true for a family with one member per cell (see `at`): its starting gap changes along a sweep
+    data_dependent_constants : bool, true where `constants_of` looks at the data; such constants are never private
+    needs_data_root : bool, true where the constructor takes ``root``, the folder that holds a real data set
     file_options : tuple of str
         Constructor options that are places of a user's files; `pins` holds what such a file contains.
     draws_per_replicate : bool
         True where every replicate has a sample of its own (see `sample`) instead of one data set for all.
-    population : bool
-        True where risks are those of the population and not of the sample.
-    has_loss_values : bool
-        True where `batch_losses` and the empirical `risk` can be evaluated.
+    population : bool, true where risks are those of the population and not of the sample
+    has_loss_values : bool, true where `batch_losses` and the empirical `risk` can be evaluated
     closed_form_error, closed_form_remark : float, str
         Relative numerical error of `expected_gap`, and what its rows must say.
     signal_option : str
@@ -72,10 +65,8 @@ class Problem:
         by it (common random numbers), and claims take the largest mean risk over a grid of it.
     unkeyed_options : tuple of str
         Further constructor options by which streams are not keyed: cells that differ in them share random numbers.
-    default_dimension, least_dimension : int
-        The dimension where none is given, and the smallest one allowed.
-    options : mapping of str to Option
-        The declared options, by keyword.
+    default_dimension, least_dimension : int, the dimension where none is given, and the smallest one allowed
+    options : mapping of str to Option, the declared options, by keyword
     """
 
     name: ClassVar[str] = ""
@@ -120,10 +111,7 @@ class Problem:
     def checked_dimension(self, d: int | None) -> int:
         """The dimension for the constructor's ``d``: `default_dimension` for None, else at least `least_dimension`.
 
-        Raises
-        ------
-        InputError
-            For one that is not allowed.
+        Raises InputError for one that is not allowed.
         """
         count = checked_count("d", self.default_dimension if d is None else d)
         if count < self.least_dimension:
@@ -203,8 +191,7 @@ class Problem:
 
         Parameters
         ----------
-        values : array (S,)
-            In place of the option `signal_option`.
+        values : array (S,), in place of the option `signal_option`
         """
         return None
 
@@ -238,13 +225,7 @@ class Problem:
         return ("constants computed from the data: not private",) if self.data_dependent_constants else ()
 
     def check_records(self, n: int) -> None:
-        """Check that a data set of ``n`` records can be had.
-
-        Raises
-        ------
-        InputError
-            If there are not so many.
-        """
+        """Check that a data set of ``n`` records can be had. Raises InputError if there are not so many."""
         if self.records is not None and n > self.records:
             raise InputError("n", n, f"an integer from 1 to {self.records}, the number of records of {self.name}")
 
@@ -361,10 +342,7 @@ class Problem:
     def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
         """Exact expected excess risk of an algorithm with its schedule and noise, where a closed form is known.
 
-        Raises
-        ------
-        InputError
-            Where none is.
+        Raises InputError where none is.
         """
         raise InputError("problem", self.name, f"a problem with a closed form for {algorithm}")
 

@@ -16,8 +16,7 @@ class CellFamily(Problem):
 
     Attributes
     ----------
-    reference : tuple
-        n, epsilon and delta of the member that stands for the family.
+    reference : tuple, n, epsilon and delta of the member that stands for the family
     """
 
     cell_dependent: ClassVar[bool] = True

@@ -91,11 +91,5 @@ class Covertype(CovertypeLogistic):
             raise InputError("n", n, f"an integer from 1 to {data_set.ROWS}, the number of records of {self.name}")
 
     def rows(self, n: int) -> Sample:
-        """The first ``n`` rows of the fixed permutation.
-
-        Raises
-        ------
-        DataAbsent
-            With the command that fetches the set.
-        """
+        """The first ``n`` rows of the fixed permutation. Raises DataAbsent with the command that fetches the set."""
         return data_set.covertype(n, root=Path(self.root))

@@ -23,10 +23,8 @@ class DirectionLosses(Signalled):
 
     Attributes
     ----------
-    curvature : float
-        h >= 0.
-    exponent : float
-        Norm in which u is a unit vector.
+    curvature : float, h >= 0
+    exponent : float, norm in which u is a unit vector
     """
 
     draws_per_replicate: ClassVar[bool] = True

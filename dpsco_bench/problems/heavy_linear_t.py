@@ -22,10 +22,8 @@ class StudentSample:
 
     Parameters
     ----------
-    n, d : int
-        Number of records, dimension.
-    draws : Draws
-        The keyed random numbers, and which replicates are wanted.
+    n, d : int, number of records, dimension
+    draws : Draws, the keyed random numbers, and which replicates are wanted
     """
 
     def __init__(self, n: int, d: int, draws: Draws) -> None:

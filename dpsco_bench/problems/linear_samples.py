@@ -27,12 +27,9 @@ class LinearSample:
 
     Parameters
     ----------
-    n, d : int
-        Number of records, dimension.
-    draws : Draws
-        The keyed random numbers, and which replicates are wanted.
-    signals : int
-        S.
+    n, d : int, number of records, dimension
+    draws : Draws, the keyed random numbers, and which replicates are wanted
+    signals : int, S
     """
 
     def __init__(self, n: int, d: int, draws: Draws, signals: int) -> None:
@@ -83,12 +80,9 @@ class SignSample(LinearSample):
 
     Parameters
     ----------
-    n, draws
-        As in `LinearSample`.
-    chances : array (S, d)
-        Probabilities of a plus; where they differ between signals, all in the same order.
-    scale : float
-        Absolute value of every entry.
+    n, draws : as in `LinearSample`
+    chances : array (S, d), probabilities of a plus; where they differ between signals, all in the same order
+    scale : float, absolute value of every entry
     """
 
     def __init__(self, n: int, draws: Draws, chances: np.ndarray, scale: float) -> None:
@@ -170,10 +164,8 @@ class OneHotSample(LinearSample):
 
     Parameters
     ----------
-    n, d, draws
-        As in `LinearSample`.
-    chances : array (S,)
-        Probabilities of a plus.
+    n, d, draws : as in `LinearSample`
+    chances : array (S,), probabilities of a plus
     """
 
     def __init__(self, n: int, d: int, draws: Draws, chances: np.ndarray) -> None:
@@ -197,12 +189,9 @@ class ShiftedRows(LinearSample):
 
     Parameters
     ----------
-    n, d, draws
-        As in `LinearSample`.
-    pluses : array (S,)
-        k, of every column.
-    scale : float
-        Absolute value of every entry.
+    n, d, draws : as in `LinearSample`
+    pluses : array (S,), k, of every column
+    scale : float, absolute value of every entry
     """
 
     def __init__(self, n: int, d: int, draws: Draws, pluses: np.ndarray, scale: float) -> None:
@@ -230,17 +219,13 @@ def binomial_quantile(u: np.ndarray, count: int, chance: np.ndarray) -> np.ndarr
 
     Parameters
     ----------
-    u : array
-        In (0, 1).
-    count : int
-        Number of trials.
-    chance : array
-        Probability of success, of few different values; broadcasts with ``u``.
+    u : array, in (0, 1)
+    count : int, number of trials
+    chance : array, probability of success, of few different values; broadcasts with ``u``
 
     Returns
     -------
-    array of float64
-        The least k with ``P(Bin(count, chance) <= k) >= u``.
+    array of float64, the least k with ``P(Bin(count, chance) <= k) >= u``
     """
     u, chance = np.broadcast_arrays(u, chance)
     values, which = np.unique(chance, return_inverse=True)

@@ -50,10 +50,8 @@ def last_laplace_scale(problem: LinearLosses, vertices: int) -> float:
 
     Parameters
     ----------
-    problem : LinearLosses
-        Gives the constants, n, epsilon and delta.
-    vertices : int
-        K.
+    problem : LinearLosses, gives the constants, n, epsilon and delta
+    vertices : int, K
     """
     n, c = problem.count, problem.constants
     step = math.log(n / math.log(vertices)) / n

@@ -27,8 +27,7 @@ class PerturbedMinimiser:
     ----------
     objective : Objective
         Of a generalised linear problem whose domain is R^d or an l2 ball, or with `Problem.isotropic_curvature`.
-    weight : float
-        Additional ridge, >= 0.
+    weight : float, additional ridge, >= 0
     """
 
     def __init__(self, objective: Objective, weight: float) -> None:

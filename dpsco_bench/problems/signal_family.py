@@ -38,8 +38,7 @@ class SignalFamily(Signalled, CellFamily):
 
     Attributes
     ----------
-    cap : float
-        The largest strength that makes sense.
+    cap : float, the largest strength that makes sense
     """
 
     cap: ClassVar[float] = 1.0

@@ -57,10 +57,8 @@ def naive_run(cell: Cell, generator: np.random.Generator) -> np.ndarray:
 
     Parameters
     ----------
-    cell : Cell
-        Names n, d and the instance.
-    generator : Generator
-        Of records and noise.
+    cell : Cell, names n, d and the instance
+    generator : Generator, of records and noise
 
     Returns
     -------

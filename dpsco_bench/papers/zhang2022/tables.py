@@ -27,14 +27,10 @@ class Conversion:
 
     Attributes
     ----------
-    epsilon, delta : float
-        The target.
-    rho : float
-        ``eps/(2 sqrt l)``.
-    exact : float
-        m: the Gaussian-DP parameter of the target.
-    real : float
-        Epsilon of a rho-GDP mechanism.
+    epsilon, delta : float, the target
+    rho : float, ``eps/(2 sqrt l)``
+    exact : float, m: the Gaussian-DP parameter of the target
+    real : float, epsilon of a rho-GDP mechanism
     """
 
     epsilon: float
@@ -60,14 +56,10 @@ def relative_level(k: float, condition: float, calibration: str, n: int = ROUNDS
 
     Parameters
     ----------
-    k : float
-        Power of the weights.
-    condition : float
-        HD/G; all radii are D.
-    calibration : str
-        ``paper`` (eq. (6), L2 levels) or ``accounted`` (each record's own sensitivity, U levels).
-    n : int
-        Rounds.
+    k : float, power of the weights
+    condition : float, HD/G; all radii are D
+    calibration : str, ``paper`` (eq. (6), L2 levels) or ``accounted`` (each record's own sensitivity, U levels).
+    n : int, rounds
     """
     units = NodeUnits(k, n, 1.0, condition, 1.0, "eq6" if calibration == "paper" else "tight", "D")
     paid = log2(2 * n) if calibration == "paper" else levels(n - 1)

@@ -13,10 +13,8 @@ class ChainWatch:
 
     Parameters
     ----------
-    target : Target
-        What is sampled.
-    sweeps : int
-        Length of the chains.
+    target : Target, what is sampled
+    sweeps : int, length of the chains
     """
 
     def __init__(self, target: Target, sweeps: int) -> None:

@@ -15,10 +15,8 @@ def signed_count_law(n: int, plus: float, minus: float) -> tuple[np.ndarray, np.
 
     Parameters
     ----------
-    n : int
-        Number of steps.
-    plus, minus : float
-        Probabilities of +1 and of -1 in each.
+    n : int, number of steps
+    plus, minus : float, probabilities of +1 and of -1 in each
 
     Returns
     -------

@@ -16,10 +16,8 @@ def pair_delta(first: AxisLaw, second: AxisLaw, epsilon: float) -> float:
 
     Parameters
     ----------
-    first, second : AxisLaw
-        P and Q, with the same p, d and c and different tilts.
-    epsilon : float
-        >= 0.
+    first, second : AxisLaw, P and Q, with the same p, d and c and different tilts
+    epsilon : float, >= 0
     """
     shift = first.kap - second.kap
     threshold = (epsilon + first.log_normaliser() - second.log_normaliser()) / shift

@@ -22,10 +22,8 @@ class GapTable:
 
     Parameters
     ----------
-    p, d, c
-        As in `AxisLaw`.
-    reach : float
-        > 0.
+    p, d, c : as in `AxisLaw`
+    reach : float, > 0
     """
 
     def __init__(self, p: float, d: int, c: float, reach: float) -> None:

@@ -23,8 +23,7 @@ class RegularisedLaw(Problem):
 
     Attributes
     ----------
-    algorithms : tuple of str
-        Those that are such a draw.
+    algorithms : tuple of str, those that are such a draw
     """
 
     algorithms: ClassVar[tuple[str, ...]] = (
@@ -54,10 +53,8 @@ class SharedLinear(RegularisedLaw):
 
     Attributes
     ----------
-    p : float
-        Norm of the ball.
-    losses : str
-        As `Constants.losses`.
+    p : float, norm of the ball
+    losses : str, as `Constants.losses`
     """
 
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})

@@ -18,12 +18,9 @@ def cone_lp(draws: KeyedDraws, name: str, step: int, p: float, d: int) -> np.nda
 
     Parameters
     ----------
-    draws, name, step
-        Source, with a uniform number per coordinate.
-    p : float
-        In [1, inf].
-    d : int
-        Dimension.
+    draws, name, step : source, with a uniform number per coordinate
+    p : float, in [1, inf]
+    d : int, dimension
     """
     u = 2.0 * draws.uniform(name, step, d) - 1.0
     if math.isinf(p):

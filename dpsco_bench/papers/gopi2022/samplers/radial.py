@@ -22,19 +22,13 @@ class TangentEnvelope:
     """A piecewise exponential envelope of the radial density on ``(0, R]``.
 
     Tangents of a concave function lie above it wherever they touch; where they touch only decides how much is accepted.
+    Source: Chapter gopi2022, section 2.3 (radial_exact).
 
     Parameters
     ----------
-    d : int
-        Dimension.
-    A, B : float
-        Slope (of either sign) and curvature (>= 0).
-    R : float
-        Radius, > 0.
-
-    References
-    ----------
-    Chapter gopi2022, section 2.3 (radial_exact).
+    d : int, dimension
+    A, B : float, slope (of either sign) and curvature (>= 0)
+    R : float, radius, > 0
     """
 
     d: int

@@ -64,8 +64,7 @@ class PublicMetric:
 
     Parameters
     ----------
-    objective : Objective
-        Of a problem with `public_hessian`.
+    objective : Objective, of a problem with `public_hessian`
     """
 
     def __init__(self, objective: Any) -> None:

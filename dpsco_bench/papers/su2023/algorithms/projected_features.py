@@ -30,10 +30,8 @@ class Projected:
 
     Parameters
     ----------
-    objective : Objective
-        Of a generalised linear problem on an l1 or l2 ball.
-    m : int
-        Dimension of the projection.
+    objective : Objective, of a generalised linear problem on an l1 or l2 ball
+    m : int, dimension of the projection
     """
 
     def __init__(self, objective: Objective, m: int) -> None:
@@ -75,10 +73,7 @@ class Projected:
 def shortest_in_l1(matrix: np.ndarray, target: np.ndarray) -> np.ndarray:
     """``argmin ||x||_1`` with ``matrix x = target``, shape ``(d,)``, by linear programming.
 
-    Raises
-    ------
-    NumericalFailure
-        If the programme is not solved.
+    Raises NumericalFailure if the programme is not solved.
     """
     from scipy.optimize import linprog
 

@@ -22,10 +22,7 @@ def gradient_query(given: Setting, T: int, noise_constant: float | str, source: 
 def noise_constant_value(given: Setting, value: float | str, source: str) -> float:
     """The constant c: a number > 0, or ``renyi`` for ``8 + 4 eps/l``, from the proof's constants (erratum E8).
 
-    Raises
-    ------
-    InputError
-        For anything else.
+    Raises InputError for anything else.
     """
     if value == "renyi":
         return 8.0 + 4.0 * given.epsilon / given.l

@@ -67,19 +67,14 @@ def inner_loop(
 
     Parameters
     ----------
-    objective, plan, mechanism
-        Of the run.
-    x, snapshot, v : array (R, d)
-        Iterate, snapshot and its anchor gradient.
-    step : float or array (R, 1)
-        eta.
-    steps : range
-        Numbers of the inner queries of this epoch.
+    objective, plan, mechanism : of the run
+    x, snapshot, v : array (R, d), iterate, snapshot and its anchor gradient
+    step : float or array (R, 1), eta
+    steps : range, numbers of the inner queries of this epoch
 
     Returns
     -------
-    last, mean : array (R, d)
-        The last of the new iterates, and their mean.
+    last, mean : array (R, d), the last of the new iterates, and their mean
     """
     total = float64_zeros(x)
     for t in steps:

@@ -40,14 +40,10 @@ def reduction(
 
     Parameters
     ----------
-    id, source, least_norm
-        As for `registry.algorithm`.
-    ball : Trait
-        The sets that it is for.
-    learner : str
-        The default learner.
-    without : tuple of str
-        Options of `Reduction` that it lacks.
+    id, source, least_norm : as for `registry.algorithm`
+    ball : Trait, the sets that it is for
+    learner : str, the default learner
+    without : tuple of str, options of `Reduction` that it lacks
     """
 
     def register(function: ReductionPlan) -> Algorithm:

@@ -32,17 +32,13 @@ class NodeUnits:
 
     Attributes
     ----------
-    k : float
-        Exponent of the weights, >= 1.
-    n : int
-        Rounds.
-    lipschitz, smoothness, diameter : float
-        G, H and D.
+    k : float, exponent of the weights, >= 1
+    n : int, rounds
+    lipschitz, smoothness, diameter : float, G, H and D
     sensitivity : str
         ``eq6``: ``2(k+1) t^(k-1) (G + H max_{i<=t} r_i)``. ``tight`` and ``path``: the largest ``s_q`` of the node's
         records, ``s_1 = 2G``, ``s_q = 2[(q^k - (q-1)^k) G + (q^(2k)/beta_{1:q}) H r_q]``.
-    radius : str
-        ``adaptive``: the r_i of the run. ``D``: D in place of every r_i.
+    radius : str, ``adaptive``: the r_i of the run. ``D``: D in place of every r_i.
     """
 
     k: float
@@ -117,13 +113,11 @@ class NodeUnits:
 
         Parameters
         ----------
-        order : float
-            p of the norm N.
+        order : float, p of the norm N
 
         Returns
         -------
-        callable
-            (t, ``w_t - x_{t-1}`` of shape ``(R, d)``) -> Delta_t, a number or ``(R, 1)``.
+        callable, (t, ``w_t - x_{t-1}`` of shape ``(R, d)``) -> Delta_t, a number or ``(R, 1)``
         """
         if self.fixed:
             units = self.fixed_units.tolist()

@@ -16,28 +16,18 @@ from dpsco_bench.errors import InputError
 class Terms:
     """Constants of one cell and the terms that the theorems make of them.
 
+    Source: Zhang, Tran, Cutkosky 2022, (4), (7), Theorems 4, 6, 8; erratum E6 for `log_factor`.
+
     Attributes
     ----------
-    n : int
-        T, number of rounds.
-    k : float
-        Power of the weights, >= 1.
-    G, H, D : float
-        Lipschitz and smoothness constants, diameter of the set in its norm.
-    lam : float
-        Modulus of the squared norm: 2 for l2, ``2 (p - 1)`` for l_p.
-    V : float
-        Bound on ``E ||zeta||_*^2``.
-    rho : float
-        Parameter of the noise; infinite with noise off.
-    sigma_g, sigma_h : float
-        Deviations of gradients and of their differences.
-    mu : float
-        Strong convexity.
-
-    References
-    ----------
-    Zhang, Tran, Cutkosky 2022, (4), (7), Theorems 4, 6, 8; erratum E6 for `log_factor`.
+    n : int, T, number of rounds
+    k : float, power of the weights, >= 1
+    G, H, D : float, Lipschitz and smoothness constants, diameter of the set in its norm
+    lam : float, modulus of the squared norm: 2 for l2, ``2 (p - 1)`` for l_p
+    V : float, bound on ``E ||zeta||_*^2``
+    rho : float, parameter of the noise; infinite with noise off
+    sigma_g, sigma_h : float, deviations of gradients and of their differences
+    mu : float, strong convexity
     """
 
     n: int
