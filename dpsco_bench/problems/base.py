@@ -45,7 +45,6 @@ class Problem:
 
     Attributes
     ----------
-    name, summary, source : str, identity in the registry
     traits : frozenset of Trait, what the objective satisfies, apart from what its constants say (see `properties`)
     shares_records : bool
         True where all records are equal (an oracle), hence no sampling variance and no neighbouring data sets.
@@ -65,8 +64,6 @@ class Problem:
         by it (common random numbers), and claims take the largest mean risk over a grid of it.
     unkeyed_options : tuple of str
         Further constructor options by which streams are not keyed: cells that differ in them share random numbers.
-    default_dimension, least_dimension : int, the dimension where none is given, and the smallest one allowed
-    options : mapping of str to Option, the declared options, by keyword
     """
 
     name: ClassVar[str] = ""
@@ -109,10 +106,7 @@ class Problem:
         self.constants.override(**self._overrides)
 
     def checked_dimension(self, d: int | None) -> int:
-        """The dimension for the constructor's ``d``: `default_dimension` for None, else at least `least_dimension`.
-
-        Raises InputError for one that is not allowed.
-        """
+        """`default_dimension` for None, else ``d``. Raises InputError unless it is at least `least_dimension`."""
         count = checked_count("d", self.default_dimension if d is None else d)
         if count < self.least_dimension:
             raise InputError("d", d, f"an integer >= {self.least_dimension}", self.name)
@@ -188,10 +182,6 @@ class Problem:
 
         Rows are then signal-major: of ``x (S R, d)``, row i has signal ``i // R`` and replicate ``i % R``, and all that
         is computed for ``x`` is computed row by row.
-
-        Parameters
-        ----------
-        values : array (S,), in place of the option `signal_option`
         """
         return None
 
@@ -289,10 +279,7 @@ class Problem:
         return xp.reshape(gradients, (x.shape[0], count, x.shape[1]))
 
     def clipped_mean_gradient(self, x: Array, data: Any, level: float) -> Array:
-        """Mean of the records' loss gradients at ``x (R, d)``, each coordinate clipped to ``[-level, level]`` before.
-
-        By blocks of records; problems with sufficient statistics know better.
-        """
+        """Mean of the records' loss gradients at ``x (R, d)``, coordinates clipped to ``[-level, level]`` before."""
         xp, total = array_namespace(x), 0.0
         size = max(1, CLIPPED_VALUES // (x.shape[0] * x.shape[1]))
         for first in range(0, data.n, size):
@@ -340,10 +327,7 @@ class Problem:
         return None
 
     def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
-        """Exact expected excess risk of an algorithm with its schedule and noise, where a closed form is known.
-
-        Raises InputError where none is.
-        """
+        """Exact expected excess risk of a schedule and its noise. Raises InputError where no closed form is known."""
         raise InputError("problem", self.name, f"a problem with a closed form for {algorithm}")
 
     def expected_extras(

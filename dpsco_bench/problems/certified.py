@@ -27,9 +27,7 @@ class Certified:
 
     Attributes
     ----------
-    points, gap : array, as above
     mapping : array (R,), norms of the gradient mapping that the bounds are computed from
-    steps : int, gradients evaluated
     rounded : array (R,) of bool
         Where rounding ends above the accuracy that was asked for, so that the certificate is not to be trusted so far.
     """
@@ -108,7 +106,6 @@ class CertifiedMinimiser:
 
     Parameters
     ----------
-    objective : Objective, the problem, its data and its domain
     ridge : float, lambda >= 0, the weight of the squared norm
     convexity : float, m > 0 of the whole
     accuracy : float, alpha; 0 asks for a closed form
@@ -121,7 +118,6 @@ class CertifiedMinimiser:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Shape of the linear terms and of the minimisers, ``(R, d)``."""
         return self.objective.replicates, self.objective.problem.dimension
 
     def data_part(self, x: Array) -> np.ndarray:
@@ -168,8 +164,6 @@ def isotropic_minimiser(objective: Objective, curvature: float, terms: Array, we
 
     Parameters
     ----------
-    objective : Objective, of a problem with `Problem.isotropic_curvature`
-    curvature : float, that number, a
     terms : array (R, d), in float64
     weight : float, additional ridge; the sum with a and the problem's own is > 0
     """

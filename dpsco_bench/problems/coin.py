@@ -21,13 +21,7 @@ class CoinSample:
 
     Parameters
     ----------
-    n : int, number of coins
-    draws : Draws, the keyed random numbers, and which replicates are wanted
     chances : array (S,), probabilities of heads
-
-    Attributes
-    ----------
-    heads : array (S R,), how many heads
     """
 
     def __init__(self, n: int, draws: Draws, chances: np.ndarray) -> None:

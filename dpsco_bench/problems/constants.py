@@ -177,10 +177,7 @@ def constant_names() -> tuple[str, ...]:
 
 
 def checked_real(key: str, value: Any, *, positive: bool) -> float:
-    """Return ``value`` as a float if it is a finite number >= 0 (> 0 if ``positive``).
-
-    Raises InputError otherwise, under the name ``key``.
-    """
+    """``value`` as a float. Raises InputError for ``key`` unless it is finite and >= 0 (> 0 if ``positive``)."""
     if type(value) is float and 0.0 < value < math.inf:  # nearly all calls
         return value
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

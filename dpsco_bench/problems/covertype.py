@@ -30,7 +30,6 @@ class CovertypeLogistic(Logistic):
     regularisation: float = option(0.01, "lambda of the ridge term", within="[0, inf)")
 
     def checked_dimension(self, d: int | None) -> int:
-        """As many as there are columns."""
         if d not in (None, COLUMNS):
             raise InputError("d", d, f"{COLUMNS}, the number of columns")
         return COLUMNS

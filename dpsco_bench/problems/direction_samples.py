@@ -19,8 +19,6 @@ class DirectionSample:
 
     Parameters
     ----------
-    n, d : int, number of records, dimension
-    draws : Draws, the keyed random numbers, and which replicates are wanted
     strengths : array (S,), length of the mean at each signal
     spread : float, a >= 0
     exponent : float, norm in which directions are unit vectors, in [1, inf]: normals are divided by it

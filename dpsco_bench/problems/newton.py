@@ -66,8 +66,6 @@ def minimise_glm(
 
     Parameters
     ----------
-    problem : GeneralisedLinear, gives slope, curvature and the ridge constant
-    data : Data, ``features (n, d)``, ``labels (n,)`` on the host
     steps, tolerance : int, float
         Stop when half the squared Newton decrement is at most ``tolerance * max(1, |value|)``.
     linear : array (d,), optional, linear term
@@ -106,10 +104,6 @@ def minimise_glm_in_ball(
     Outside the ball the multiplier of ``||x||^2/2`` is the root of a secular equation, found by Newton's method on
     ``1/||x||``; the gradient norm of the result is that of the Lagrangian. Raises NumericalFailure when the tolerance
     is not reached.
-
-    Parameters
-    ----------
-    radius : float, > 0; the other arguments are those of `minimise_glm`
     """
     multiplier, point = 0.0, start
     for _ in range(SECULAR_STEPS):

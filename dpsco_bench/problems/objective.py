@@ -21,20 +21,16 @@ class Objective:
 
     Parameters
     ----------
-    problem : Problem, the mathematics
     data : Data or what `Problem.sample` returned, one data set that the replicates share, or their own samples
     replicates : int
         R, the leading axis of every iterate (where several signals are run at once, of all of them together).
-    xp : module, array namespace of the iterates
     dtype : str, ``float64`` or ``float32``; risks are always evaluated in float64
     observer : callable, optional
         Called with each iterate that the algorithm shows through `observe`; never part of the algorithm.
-    n : int, optional, number of records; by default the data's own
     rounds : callable, optional, called with the state of each round that the algorithm shows through `observe_round`
 
     Attributes
     ----------
-    n : int, number of records
     evaluations : array (R,), gradients of single records evaluated so far, per replicate
     domain : FeasibleSet or None, the feasible set; None for the whole space
     certificate : float or None
@@ -144,7 +140,6 @@ class Objective:
         return self.problem.gather(self.data, batch.indices)
 
     def regulariser_gradient(self, x: Array) -> Array:
-        """``lambda x``."""
         return self._regularisation * x
 
     def prox(self, x: Array, step: Array) -> Array:
@@ -155,7 +150,6 @@ class Objective:
         return self.project(x / (1.0 + step * self._regularisation))
 
     def project(self, x: Array) -> Array:
-        """Euclidean projection on the domain."""
         return x if self.domain is None else self.domain.project(x)
 
     def count(self, gradients: int) -> None:

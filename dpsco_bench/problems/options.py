@@ -49,13 +49,7 @@ class Interval:
 
 
 class Option:
-    """An attribute of a problem class that its constructor takes by keyword; see `option`.
-
-    Attributes
-    ----------
-    name, key : str, of the attribute, and of the keyword
-    kind : type, its annotation
-    """
+    """An attribute of a problem class that its constructor takes by keyword; see `option`."""
 
     name = key = ""
     kind: Any = None

@@ -25,7 +25,6 @@ class OnUnitSet(Problem):
 
     @cached_property
     def set(self) -> FeasibleSet:
-        """The unit set."""
         return unit_set(self.domain, self.size, self.dimension)
 
 
@@ -47,9 +46,7 @@ def unit_set(domain: str, size: int | None, d: int) -> FeasibleSet:
 
     Parameters
     ----------
-    domain : str, one of `UNIT_SETS`
     size : int or None, k of a k-support or subspace ball, block size of a group ball; None for the others
-    d : int, dimension
     """
     if domain not in UNIT_SETS:
         raise InputError("domain", domain, "one of " + ", ".join(UNIT_SETS))

@@ -75,7 +75,6 @@ class QueryRow:
         return with_interval(row.slope, row.ci) if row and is_number(row.slope) else ""
 
     def of(self, key: str) -> Any:
-        """An entry of the verdict row."""
         return getattr(self.score.row, key) if self.score else None
 
 

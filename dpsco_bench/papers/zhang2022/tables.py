@@ -27,7 +27,6 @@ class Conversion:
 
     Attributes
     ----------
-    epsilon, delta : float, the target
     rho : float, ``eps/(2 sqrt l)``
     exact : float, m: the Gaussian-DP parameter of the target
     real : float, epsilon of a rho-GDP mechanism
@@ -52,15 +51,7 @@ def conversion(epsilon: float, delta: float) -> Conversion:
 
 
 def relative_level(k: float, condition: float, calibration: str, n: int = ROUNDS) -> float:
-    """Effective Gaussian-DP level of the tree's noise over its target, only x_n being released.
-
-    Parameters
-    ----------
-    k : float, power of the weights
-    condition : float, HD/G; all radii are D
-    calibration : str, ``paper`` (eq. (6), L2 levels) or ``accounted`` (each record's own sensitivity, U levels).
-    n : int, rounds
-    """
+    """Effective Gaussian-DP level of the tree's noise over its target, only x_n being released."""
     units = NodeUnits(k, n, 1.0, condition, 1.0, "eq6" if calibration == "paper" else "tight", "D")
     paid = log2(2 * n) if calibration == "paper" else levels(n - 1)
     return sqrt(units.path_cost(n - 1, 2.0) / paid)

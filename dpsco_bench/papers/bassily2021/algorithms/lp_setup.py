@@ -20,7 +20,6 @@ def ball_order(c: Constants, low: float, high: float, source: str) -> float:
     ----------
     c : Constants, their `domain` names the ball, their `norm` the norm of the Lipschitz constant
     low, high : float, range of p that the theorem covers, ends included
-    source : str, named in errors
     """
     p = getattr(c.ball, "p", None)
     if p is None:

@@ -54,11 +54,7 @@ def _pairs(ends: list[float]) -> list[tuple[float, float]]:
 def largest_excess(vertices: int) -> float:
     """h(K) = sup_u u (1 - P_+ + P_-): the largest excess risk over signals, in units of the noise scale.
 
-    Raises InputError for fewer vertices.
-
-    Parameters
-    ----------
-    vertices : int, K >= 4
+    Raises InputError for K below 4.
     """
     if vertices < 4:
         raise InputError("vertices", vertices, "an integer >= 4")

@@ -42,13 +42,10 @@ class SquaredNorm(Problem):
         return square_gradient(x, self.smooth.r, 2.0)
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Each selected record contributes the same gradient."""
         return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
 
     def risk(self, x: Array, data: Data) -> Array:
-        """``||x||_r^2``."""
         return lp_norm(x, self.smooth.r)[..., 0] ** 2
 
     def optimal_risk(self, data: Data) -> float:
-        """Zero."""
         return 0.0

@@ -42,18 +42,12 @@ LINEAR = ("linear", "axis_linear")
 
 @dataclass(frozen=True)
 class BallSetting(Setting):
-    """What the theorems cover: G and S in the norm of the domain, d the ambient dimension.
-
-    Attributes
-    ----------
-    source : str, where the mechanism is defined
-    """
+    """What the theorems cover: G and S in the norm of the domain, d the ambient dimension."""
 
     source: str
 
     @property
     def radius(self) -> float:
-        """Radius of the domain."""
         return 0.5 * self.constants.diameter
 
     @property
@@ -63,7 +57,6 @@ class BallSetting(Setting):
 
     @property
     def regulariser(self) -> NormRegulariser:
-        """The geometry's own."""
         ball = self.constants.ball
         if isinstance(ball, SchattenBall):
             return NormRegulariser(self.constants.norm, ball.columns, True)

@@ -52,11 +52,9 @@ class AxisLaw:
         return near if self.kap >= 0 else 2.0 - near
 
     def mean(self) -> float:
-        """``E x_1``."""
         return 1.0 - self.mean_gap()
 
     def variance(self) -> float:
-        """Variance of ``x_1``."""
         gap, mass, _ = self._nodes
         return float(np.sum((gap - np.sum(gap * mass)) ** 2 * mass))
 

@@ -26,16 +26,8 @@ def gauss_legendre(count: int) -> tuple[np.ndarray, np.ndarray]:
 def double_exponential(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Tanh-sinh rule on (0, 1), which algebraic singularities at the ends do not disturb.
 
-    Source: Takahasi and Mori 1974.
-
-    Parameters
-    ----------
-    count : int, number of nodes
-
-    Returns
-    -------
-    lower, upper, weights : array (count,)
-        Distances of the nodes from 0 and from 1, each without cancellation, and their weights.
+    Distances of the ``count`` nodes from 0 and from 1, each without cancellation, and their weights. Source: Takahasi
+    and Mori 1974.
     """
     t = np.linspace(-_DE_RANGE, _DE_RANGE, count)
     u = 0.5 * np.pi * np.sinh(t)

@@ -46,12 +46,10 @@ class RadialLaw:
             raise InputError("R", self.R, "a finite number > 0")
 
     def mean(self) -> float:
-        """``E rho``."""
         rho, mass = self._nodes
         return float(np.sum(rho * mass))
 
     def second_moment(self) -> float:
-        """``E rho^2``."""
         rho, mass = self._nodes
         return float(np.sum(rho * rho * mass))
 

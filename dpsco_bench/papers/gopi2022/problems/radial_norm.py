@@ -39,12 +39,10 @@ class RadialNorm(RegularisedLaw):
 
     @property
     def domain(self) -> str:
-        """Name of the ball."""
         return ball_name(self.p)
 
     @property
     def regulariser(self) -> NormRegulariser:
-        """R of the mechanism."""
         return NormRegulariser(self.p, self.dimension)
 
     @property
@@ -53,7 +51,6 @@ class RadialNorm(RegularisedLaw):
         return np.eye(1, self.dimension)[0]
 
     def row_size(self, n: int) -> int:
-        """A point."""
         return self.dimension
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
@@ -66,15 +63,12 @@ class RadialNorm(RegularisedLaw):
         return xp.sign(unit) * xp.abs(unit) ** (self.p - 1.0)
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Each selected record contributes the same gradient."""
         return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
 
     def risk(self, x: Array, data: Any) -> Array:
-        """``||x||_p``."""
         return lp_norm(x, self.p)[:, 0]
 
     def optimal_risk(self, data: Any) -> float:
-        """Zero, at the centre."""
         return 0.0
 
     def mean_excess(self, k: float, mu: float) -> float:

@@ -207,9 +207,7 @@ def sample_axis(draws: KeyedDraws, p: float, d: int, kap: Array, c: float) -> Ar
 
     Parameters
     ----------
-    draws : KeyedDraws, source
     p : float, in [1, 2]
-    d : int, dimension
     kap : array (rows,), tilts, of either sign
     c : float, > 0
 

@@ -34,7 +34,6 @@ def sample_hit_and_run(
     log_density : callable, (points (m, d), their rows (m,)) -> log densities (m,); -inf outside the set
     start : array (rows, d), inside the set
     outer_radius : float, of a Euclidean ball about the origin that contains the set
-    steps : int, their number
     observe : callable, shown the state after each step
     """
     x, everyone = np.array(start), np.arange(len(start))

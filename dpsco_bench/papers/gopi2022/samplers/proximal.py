@@ -29,13 +29,7 @@ THRESHOLDS = 1.0 / np.array([math.factorial(a) for a in range(1, MOST_TERMS + 1)
 
 @dataclass(frozen=True)
 class ProximalSchedule:
-    """Number of steps and clip probability for a total variation distance.
-
-    Attributes
-    ----------
-    steps : int, T
-    delta_in : float, probability that one k-scaled difference of losses exceeds 1/2
-    """
+    """T, and the probability that one k-scaled difference of losses exceeds 1/2, for a total variation distance."""
 
     steps: int
     delta_in: float
@@ -149,12 +143,10 @@ class ProximalSampler:
 
     Parameters
     ----------
-    draws : KeyedDraws, source
     gaussian : callable
         (name, step, mean (m, d), sd, rows (m,)) -> points of ``exp(-psi - ||. - y||^2/(2 eta))`` and a mask of capped
         ones, in the mean and standard deviation that completing the square gives.
     differences : callable, (z (m, d), x (m, d), indices (m, W), rows (m,)) -> ``f_j(z) - f_j(x)``, (m, W)
-    n : int, number of losses
     k, curvature, eta : float, inverse temperature; psi is ``(curvature/2) ||x||^2`` on a set; step size
 
     Attributes

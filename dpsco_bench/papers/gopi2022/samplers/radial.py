@@ -23,12 +23,6 @@ class TangentEnvelope:
 
     Tangents of a concave function lie above it wherever they touch; where they touch only decides how much is accepted.
     Source: Chapter gopi2022, section 2.3 (radial_exact).
-
-    Parameters
-    ----------
-    d : int, dimension
-    A, B : float, slope (of either sign) and curvature (>= 0)
-    R : float, radius, > 0
     """
 
     d: int
@@ -42,7 +36,6 @@ class TangentEnvelope:
         return volume - self.A * rho - self.B * rho * rho
 
     def slope(self, rho: Array) -> Array:
-        """Derivative of `log_density`."""
         return (self.d - 1) / rho - self.A - 2.0 * self.B * rho
 
     @cached_property

@@ -18,11 +18,6 @@ def truncated_normal(u: Array, mean: Any, sd: Any, high: Any) -> Array:
     """Normal variates conditioned on ``[-high, high]``, by inversion in the left tail.
 
     Source: Chapter gopi2022, section 2.3 (cube_exact).
-
-    Parameters
-    ----------
-    u : array, uniform numbers in (0, 1)
-    mean, sd, high : float or array, broadcast against u; ``sd`` > 0, ``high`` >= 0
     """
     sign = np.where(np.asarray(mean) < 0, -1.0, 1.0)  # reflected so that the interval lies to the left of the mean
     centre = np.abs(mean)

@@ -73,7 +73,6 @@ def perturbation_plan(
     accuracy : float, alpha; a closed form without H attains 0, and so the plan says
     linear_scale, output_scale : float
         s1 and s2 as printed; s2 None for an algorithm, or a loss, without H. The paper's noise is for eps <= 1.
-    warnings : tuple of str, of the schedule
 
     Notes
     -----

@@ -26,13 +26,7 @@ def random_projection(m: int, d: int) -> np.ndarray:
 
 
 class Projected:
-    """The losses ``f(<v, Phi a>, y)`` of ``v in Phi C``, C the objective's domain.
-
-    Parameters
-    ----------
-    objective : Objective, of a generalised linear problem on an l1 or l2 ball
-    m : int, dimension of the projection
-    """
+    """The losses ``f(<v, Phi a>, y)`` of ``v in Phi C``, C the objective's domain."""
 
     def __init__(self, objective: Objective, m: int) -> None:
         xp, d = objective.xp, objective.problem.dimension

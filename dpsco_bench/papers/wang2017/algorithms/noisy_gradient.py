@@ -32,13 +32,7 @@ def noise_constant_value(given: Setting, value: float | str, source: str) -> flo
 
 
 def checked_step(step: float | None, smoothness: float, source: str) -> float:
-    """Return eta: 1/L, or a smaller one as given.
-
-    Raises
-    ------
-    InputError
-        Outside (0, 1/L].
-    """
+    """Eta: 1/L, or a smaller one as given. Raises InputError outside (0, 1/L]."""
     eta = 1.0 / smoothness if step is None else step
     if not 0 < eta <= (1 + 1e-12) / smoothness:
         raise InputError("step", eta, f"in (0, 1/L] with 1/L = {1 / smoothness:.6g}", source)

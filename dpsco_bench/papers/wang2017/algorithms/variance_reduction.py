@@ -67,7 +67,6 @@ def inner_loop(
 
     Parameters
     ----------
-    objective, plan, mechanism : of the run
     x, snapshot, v : array (R, d), iterate, snapshot and its anchor gradient
     step : float or array (R, 1), eta
     steps : range, numbers of the inner queries of this epoch
@@ -98,13 +97,7 @@ def check_choices(
     step: float | None,
     noise_constant: float,
 ) -> None:
-    """Refuse schedule options out of range.
-
-    Raises
-    ------
-    InputError, Refusal
-        Naming the option.
-    """
+    """Refuse schedule options out of range. Raises InputError or Refusal, naming the option."""
     count_option("epochs", epochs, source)
     count_option("inner_steps", inner_steps, source)
     count_option("batch", batch, source, given.n)

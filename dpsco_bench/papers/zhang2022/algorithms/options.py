@@ -40,8 +40,6 @@ def reduction(
 
     Parameters
     ----------
-    id, source, least_norm : as for `registry.algorithm`
-    ball : Trait, the sets that it is for
     learner : str, the default learner
     without : tuple of str, options of `Reduction` that it lacks
     """

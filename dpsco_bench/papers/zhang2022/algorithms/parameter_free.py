@@ -35,8 +35,6 @@ class Confidence:
     Phi : float, ``sqrt(ln(20 d n ln(2 kappa_pf n)/delta_f))``
     A, A_noise : float, ``8 sqrt2 C2d`` and ``8 sqrt(d) C2p``: the factors of the gradients' deviations and of the noise
     private : float, ``A_noise (G + D H) Phi log2(2n)/rho``, the coefficient of t^2 in xi_t
-    lipschitz, smoothness, diameter : float, G, H and D
-    rounds : int, n
     """
 
     kappa_pf: float
@@ -70,7 +68,6 @@ def confidence(
 
     Parameters
     ----------
-    c, n, d : constants, rounds, dimension
     rho : float, the private part's parameter; infinite without noise
     delta_f : float, in (0, 1)
     factors : (float, float) or None
@@ -188,7 +185,6 @@ class DistanceRegulariser:
     anchor: Any
 
     def __call__(self, t: int, w: Any, x: Any) -> Any:
-        """``(R, d)``."""
         away = w - self.anchor
         return (self.terms.xi(t) / nonzero(row_norm(away)) + 2.0 * self.terms.nu(t)) * away
 

@@ -33,7 +33,6 @@ class TreeSum:
 
         Parameters
         ----------
-        t : int, round, one after the other from 1
         value : array (R, d), what record t adds
         unit : float or array (R, 1), Delta_t
         """

@@ -26,7 +26,6 @@ class LearnerSetting:
     radius : float, r of the ball around the origin in the norm N; its diameter is ``D = 2r``
     norm : float, p of N; losses are measured in l_q, ``1/p + 1/q = 1``
     k : float, exponent of the weights ``beta_t = t^k``
-    rounds : int, n
     lipschitz, strong_convexity : float, G and mu of the problem
     loss_bound : float, lip, a bound on the norm of the losses; infinite where none is known
     initial_wealth : float, eps0 of learners that bet
@@ -66,7 +65,6 @@ class Learner:
 
     Attributes
     ----------
-    summary : str, one line
     regulariser : str
         What the reduction adds to each loss for this learner: empty, or ``strongly_convex``, the gradient
         ``(beta_t mu/2)(w_t - x_t)`` of Lemma 7.
