@@ -295,6 +295,8 @@ class Problem:
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
         """Weighted sum over a batch ``features (R, W, d)``, ``weights (R, W)`` of loss gradients; shape ``(R, d)``."""
+        if self.shares_records:
+            return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
         raise InputError("problem", self.name, "a problem with batch_gradient")
 
     def batch_losses(self, x: Array, data: Any, indices: Array) -> Array:

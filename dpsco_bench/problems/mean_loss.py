@@ -10,7 +10,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import FeasibleSet
-from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.unit_set import OnUnitSet, on_unit_set
 
 Array = Any
@@ -71,10 +71,6 @@ class MeanOracle(OnUnitSet):
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
         return x - array_namespace(x).asarray(self.record, dtype=x.dtype)
-
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Each selected record contributes the same gradient."""
-        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
 
     def risk(self, x: Array, data: Any) -> Array:
         error = self.mean_gradient(x, data)

@@ -61,11 +61,6 @@ class DiagonalOracle(Problem):
         spectrum, error = self._error(x)
         return spectrum * error
 
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Each selected record contributes the same gradient."""
-        xp = array_namespace(x)
-        return xp.sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
-
     def risk(self, x: Array, data: Data) -> Array:
         """The quadratic, in float64 up to the caller's dtype."""
         spectrum, error = self._error(x)
@@ -124,10 +119,6 @@ class LinearOracle(Problem):
 
     def mean_gradient(self, x: Array, data: Data) -> Array:
         return 0.0 * x - array_namespace(x).asarray(self.slope, dtype=x.dtype)
-
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Each selected record contributes the same gradient."""
-        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
 
     def risk(self, x: Array, data: Data) -> Array:
         xp = array_namespace(x)

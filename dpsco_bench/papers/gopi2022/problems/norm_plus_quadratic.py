@@ -11,7 +11,7 @@ from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.norms import l2_norm
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
-from dpsco_bench.problems.base import Constants, Data, Trait, option
+from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -58,9 +58,6 @@ class NormPlusQuadratic(RegularisedLaw):
     def mean_gradient(self, x: Array, data: Any) -> Array:
         xp, size = array_namespace(x), l2_norm(x)
         return x / xp.where(size > 0, size, xp.ones_like(size)) + self.convexity * x
-
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
 
     def risk(self, x: Array, data: Any) -> Array:
         size = l2_norm(x)[:, 0]

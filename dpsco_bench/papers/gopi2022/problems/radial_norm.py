@@ -13,7 +13,7 @@ from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.papers.gopi2022.laws.cone import cone_norms
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
-from dpsco_bench.problems.base import Constants, Data, Trait, option
+from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.linear_losses import ball_name
 from dpsco_bench.problems.registry import problem
 
@@ -61,9 +61,6 @@ class RadialNorm(RegularisedLaw):
             first = xp.cumulative_sum(xp.astype(xp.abs(unit) == 1.0, x.dtype), axis=-1)
             return xp.where(first == 1.0, xp.sign(unit), xp.zeros_like(unit)) * (xp.abs(unit) == 1.0)
         return xp.sign(unit) * xp.abs(unit) ** (self.p - 1.0)
-
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
 
     def risk(self, x: Array, data: Any) -> Array:
         return lp_norm(x, self.p)[:, 0]

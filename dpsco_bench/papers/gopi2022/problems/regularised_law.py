@@ -12,7 +12,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.privacy.temperature import Temperature
-from dpsco_bench.problems.base import Constants, Data, Problem, Trait
+from dpsco_bench.problems.base import Constants, Problem, Trait
 from dpsco_bench.problems.linear_losses import ball_name
 
 Array = Any
@@ -78,9 +78,6 @@ class SharedLinear(RegularisedLaw):
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
         return 0.0 * x - array_namespace(x).asarray(self.slope, dtype=x.dtype)
-
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
 
     def risk(self, x: Array, data: Any) -> Array:
         xp = array_namespace(x)

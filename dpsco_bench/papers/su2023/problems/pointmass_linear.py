@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.problems.base import Constants, Data, Trait, option
+from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signal_family import SignalFamily
 from dpsco_bench.problems.unit_set import OnUnitSet, on_unit_set, sparse_vertex
@@ -59,9 +59,6 @@ class PointmassLinear(OnUnitSet, SignalFamily):
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
         return 0.0 * x - self.by_row(self.strengths, x) * array_namespace(x).asarray(self.vertex, dtype=x.dtype)
-
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
 
     def risk(self, x: Array, data: Any) -> Array:
         return self.excess_risk(x, data) - self.by_row(self.strengths, x)[:, 0]

@@ -6,7 +6,7 @@ import math
 from typing import Any, ClassVar
 
 from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.problems.base import Constants, Data, Trait, option
+from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signal_family import SignalFamily
 
@@ -61,9 +61,6 @@ class SmoothHinge(SignalFamily):
         xp = array_namespace(x)
         slope = -xp.minimum(self._gap(x), self.by_row(self.strengths, x))
         return xp.concat([slope, xp.zeros_like(x[:, 1:])], axis=1)
-
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
 
     def risk(self, x: Array, data: Any) -> Array:
         """The hinge, which has minimum 0."""
