@@ -47,7 +47,8 @@ class Problem:
     ----------
     traits : frozenset of Trait, what the objective satisfies, apart from what its constants say (see `properties`)
     shares_records : bool
-        True where all records are equal (an oracle), hence no sampling variance and no neighbouring data sets.
+        True where all records are equal (an oracle), hence no sampling variance and no neighbouring data sets;
+        `mean_gradient` is all that has to be known of the gradients.
     cell_dependent : bool, true for a family with one member per cell (see `at`): its starting gap changes along a sweep
     data_dependent_constants : bool, true where `constants_of` looks at the data; such constants are never private
     needs_data_root : bool, true where the constructor takes ``root``, the folder that holds a real data set
