@@ -142,7 +142,8 @@ def audit_cell(
         (pair, Setting(pair.cell, plan, calibrated.scales, (pair.data, pair.other), pair.record))
         for pair in candidate_pairs(cell, seed)
     ]
-    choice = _pilot(settings, statistic, _pilot_runs(runs), seed, mechanism)
+    pilot_runs = int(min(max(PILOT_PART * runs, PILOT_FEWEST), PILOT_MOST))
+    choice = _pilot(settings, statistic, pilot_runs, seed, mechanism)
     scores = [_scores(choice, statistic, side, runs, seed, mechanism, progress) for side in (0, 1)]
     bound = lower_bound(scores[0], scores[1], cell.delta, confidence)
     return AuditResult(
@@ -185,10 +186,6 @@ def _statistic(asked: str | None, supported: bool, cell: Cell) -> str:
 def _default_runs(plan: Plan) -> int:
     work = plan.gradient_evaluations + RELEASE_COST * sum(getattr(q, "releases", 1) for q in plan.queries)
     return int(min(max(DEFAULT_WORK / work, FEWEST_DEFAULT_RUNS), MOST_RUNS))
-
-
-def _pilot_runs(runs: int) -> int:
-    return int(min(max(PILOT_PART * runs, PILOT_FEWEST), PILOT_MOST))
 
 
 def _pilot(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -15,21 +15,6 @@ DRAWS = 4000
 SEED = 20230101
 BLOCK = 1 << 22
 """Numbers drawn at a time; the draws do not depend on it."""
-
-
-class HasWidth(Protocol):
-    """A set that knows its Gaussian width."""
-
-    def width(self, d: int) -> float:
-        """``E sup_{w in C} <b, w>`` in d dimensions."""
-
-
-def gaussian_width(ball: HasWidth, d: int) -> float:
-    """``E sup_{w in C} <b, w>`` of a standard normal ``b`` in d dimensions.
-
-    The l2 ball has ``R E ||b||_2``, the l1 ball ``R E max_j |b_j|``.
-    """
-    return ball.width(d)
 
 
 def mean_length(d: int) -> float:

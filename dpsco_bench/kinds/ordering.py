@@ -85,9 +85,5 @@ def ordering_verdict(comparisons: Mapping[str, MedianRatio], *, parameter: str =
         ", ".join(f"{name}: {word}" for name, word in words.items()),
         parameter=parameter,
         ratio={name: float(np.exp(ratio.log_ratio)) for name, ratio in comparisons.items()},
-        ratio_ci={name: _exp(ratio) for name, ratio in comparisons.items()},
+        ratio_ci={name: (float(np.exp(r.ci_low)), float(np.exp(r.ci_high))) for name, r in comparisons.items()},
     )
-
-
-def _exp(ratio: MedianRatio) -> tuple[float, float]:
-    return float(np.exp(ratio.ci_low)), float(np.exp(ratio.ci_high))

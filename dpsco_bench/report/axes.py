@@ -103,7 +103,7 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel]) -> None:
     low, high = np.log10(axes.get_ylim())
     # a curve that ends at or below zero leaves a logarithmic axis at its foot
     heights = [(math.log10(label.y) - low) / (high - low) if label.y > 0 else 0.0 for label in labels]
-    wanted = sorted((_clip(y), label.text, label.colour) for y, label in zip(heights, labels, strict=True))
+    wanted = sorted((min(1.0, max(0.0, y)), label.text, label.colour) for y, label in zip(heights, labels, strict=True))
     for place, (_, text, colour) in zip(spread([w[0] for w in wanted], LABEL_GAP), wanted, strict=True):
         axes.text(1.02, place, text, transform=axes.transAxes, va="center", size=6.5, color=colour)
 
@@ -126,10 +126,6 @@ def _low(block: Sequence[float], gap: float) -> float:
 
 def _high(block: Sequence[float], gap: float) -> float:
     return block[0] + gap * block[1] / 2
-
-
-def _clip(place: float) -> float:
-    return min(1.0, max(0.0, place))
 
 
 def below_axis(axes: Axes, values: Sequence[float], x: Sequence[float], colour: str) -> None:

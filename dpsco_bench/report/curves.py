@@ -77,15 +77,13 @@ def ordering_rows(results: ClaimResults, timed: bool = False) -> list[Row]:
     for score in scores:
         part, calibration = score.row.part, score.row.calibration
         cells = results.evidence(part, calibration)
-        judged = [s for s in scores if calibration == s.row.calibration and part in (s.row.part, *_uses(s))]
+        judged = [
+            s for s in scores if calibration == s.row.calibration and part in (s.row.part, *(s.part.get("uses") or ()))
+        ]
         seconds = timings(results, part, calibration) if timed else {}
         if cells and (seconds or not timed):
             rows.append(Row(score, cells, judged, seconds))
     return rows
-
-
-def _uses(score: Score) -> Sequence[str]:
-    return score.part.get("uses") or ()
 
 
 def timings(results: ClaimResults, part: str, calibration: str) -> dict[int, np.ndarray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from itertools import cycle
 from typing import NamedTuple
 
 import numpy as np
@@ -118,7 +119,11 @@ def claimed_and_real(inputs: Inputs, paper: str) -> list[Panel]:
         for job in claim.jobs:
             for cell in charged_cells(claim, job["part"], job["calibration"]).cells if _charged(job) else ():
                 found.setdefault(cell.cell["algorithm"], {}).setdefault(_noise(cell), []).append(cell)
-    return [_mechanism_panel(algorithm, kinds) for algorithm, kinds in sorted(found.items()) if _drawable(kinds)]
+    return [
+        _mechanism_panel(algorithm, kinds)
+        for algorithm, kinds in sorted(found.items())
+        if any(map(_finite, kinds.values()))
+    ]
 
 
 def _charged(job: Job) -> bool:
@@ -129,16 +134,12 @@ def _noise(cell: Charged) -> str:
     return ", ".join(filter(None, (cell.calibrated.variant, noise_options(cell.cell))))
 
 
-def _drawable(kinds: dict[str, list[Charged]]) -> bool:
-    return any(_finite(cells) for cells in kinds.values())
-
-
 def _finite(cells: Iterable[Charged]) -> list[Charged]:
     return [cell for cell in cells if math.isfinite(cell.real) and cell.real > 0]
 
 
 def _mechanism_panel(algorithm: str, kinds: dict[str, list[Charged]]) -> Panel:
-    looks = dict(zip(kinds, _colours(len(kinds)), strict=True))
+    looks = dict(zip(kinds, cycle(PALETTE), strict=False))
     lines = [Line("● exact   ▲ lower bound   ▼ upper bound on the real ε")]
     for name, cells in kinds.items():
         good = _finite(cells)
@@ -160,7 +161,3 @@ def _mechanism_panel(algorithm: str, kinds: dict[str, list[Charged]]) -> Panel:
         reference_line(axes, 1.0, "claim")
 
     return Panel(algorithm.split(".", 1)[1], draw, lines)
-
-
-def _colours(count: int) -> list[str]:
-    return [PALETTE[i % len(PALETTE)] for i in range(count)]

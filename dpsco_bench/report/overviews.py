@@ -145,13 +145,13 @@ def checks_panel(scores: Sequence[Score]) -> Panel | None:
     columns = list(dict.fromkeys(stem for _, stem in worst))
     lines = [
         Line("largest measured / bound over cells and calibrations; below 1 the bound holds"),
-        *(Line(f"{s.row.part}, {noise_name(s.row.calibration)}: {s.verdict}") for s in checks if _off(s)),
+        *(
+            Line(f"{s.row.part}, {noise_name(s.row.calibration)}: {s.verdict}")
+            for s in checks
+            if s.row.verdict != "holds"
+        ),
     ]
     return Panel("explicit bounds", lambda axes: _draw_map(axes, names, columns, worst), lines)
-
-
-def _off(score: Score) -> bool:
-    return str(score.row.verdict) != "holds"
 
 
 def _stem(part: str) -> str:

@@ -4,26 +4,26 @@ import numpy as np
 import pytest
 
 from dpsco_bench.geometry.ball import Ball, feasible_set
-from dpsco_bench.geometry.width import gaussian_width, mean_largest, mean_length, mean_longest_block, simulated_width
+from dpsco_bench.geometry.width import mean_largest, mean_length, mean_longest_block, simulated_width
 
 
 def test_small_dimensions_in_closed_form():
     assert mean_largest(1) == pytest.approx(math.sqrt(2 / math.pi), rel=1e-10)
     assert mean_largest(2) == pytest.approx(2 / math.sqrt(math.pi), rel=1e-10)
-    assert gaussian_width(Ball("l2_ball", 3.0), 2) == pytest.approx(3 * math.sqrt(math.pi / 2), rel=1e-12)
-    assert gaussian_width(Ball("l2_ball", 1.0), 3) == pytest.approx(math.sqrt(8 / math.pi), rel=1e-12)
+    assert Ball("l2_ball", 3.0).width(2) == pytest.approx(3 * math.sqrt(math.pi / 2), rel=1e-12)
+    assert Ball("l2_ball", 1.0).width(3) == pytest.approx(math.sqrt(8 / math.pi), rel=1e-12)
 
 
 @pytest.mark.parametrize(("name", "order"), [("l1_ball", np.inf), ("l2_ball", 2)])
 @pytest.mark.parametrize("d", [5, 64])
 def test_against_simulation(name, order, d):
     b = np.linalg.norm(np.random.default_rng(0).standard_normal((40_000, d)), ord=order, axis=1)
-    assert abs(0.5 * b.mean() - gaussian_width(Ball(name, 0.5), d)) < 2.5 * b.std() / math.sqrt(len(b))
+    assert abs(0.5 * b.mean() - Ball(name, 0.5).width(d)) < 2.5 * b.std() / math.sqrt(len(b))
 
 
 def test_growth():
-    assert gaussian_width(Ball("l1_ball", 1.0), 10**6) < math.sqrt(2 * math.log(2e6))
-    assert gaussian_width(Ball("l2_ball", 1.0), 10**6) == pytest.approx(1000.0, rel=1e-6)
+    assert Ball("l1_ball", 1.0).width(10**6) < math.sqrt(2 * math.log(2e6))
+    assert Ball("l2_ball", 1.0).width(10**6) == pytest.approx(1000.0, rel=1e-6)
 
 
 def test_check_values_of_the_widths():
@@ -41,7 +41,7 @@ def test_widths_against_simulation(name):
     C = feasible_set(name, 0.5)
     values = C.support(np.random.default_rng(3).standard_normal((20_000, 40)))[:, 0]
     simulated = values.std() * math.sqrt(1 / 20_000 + 1 / 4000)
-    assert abs(values.mean() - gaussian_width(C, 40)) < 3.5 * simulated
+    assert abs(values.mean() - C.width(40)) < 3.5 * simulated
     assert C.width(40) == C.width(40)
 
 

@@ -56,8 +56,8 @@ def gdp_mu(epsilon: float, delta: float) -> float:
     ``t*``, zhang2022 ``m``. Raises InputError unless epsilon is finite and > 0, delta in (0, 1).
     """
     require_target(epsilon, delta)
-    # delta_mu(epsilon) is below Phi(a) and below delta_mu(0); each gives a lower bound on the root.
-    low = max(_mu_at(float(ndtri(delta)), epsilon), _mu_of_zero_epsilon(delta))
+    # delta_mu(epsilon) is below Phi(a) and below delta_mu(0) = erf(mu / sqrt 8); each gives a lower bound on the root.
+    low = max(_mu_at(float(ndtri(delta)), epsilon), math.sqrt(8.0) * float(erfinv(delta)))
     high = 2.0 * low
     while _log_delta_of(high, epsilon) <= math.log(delta):
         high *= 2.0
@@ -121,11 +121,6 @@ def _mu_at(a: float, epsilon: float) -> float:
     """Positive solution of ``mu/2 - epsilon/mu = a``."""
     root = math.hypot(a, math.sqrt(2.0 * epsilon))
     return a + root if a >= 0.0 else 2.0 * epsilon / (root - a)
-
-
-def _mu_of_zero_epsilon(delta: float) -> float:
-    """Solution of ``delta_mu(0) = erf(mu / sqrt 8) = delta``."""
-    return math.sqrt(8.0) * float(erfinv(delta))
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:

@@ -8,7 +8,7 @@ from dpsco_bench.claims.bounds.registry import BOUNDS as REGISTRY
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.geometry.mirror import mean_largest_square
-from dpsco_bench.geometry.width import gaussian_width, mean_largest
+from dpsco_bench.geometry.width import mean_largest
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.problems.base import Constants
 
@@ -65,5 +65,5 @@ def test_accounted_bounds_use_the_gaussian_parameter_and_pure_ones_do_not():
 def test_the_width_of_the_balls_own_norm():
     on_l2 = replace(CONTEXT, constants=Constants(1.0, 0.25, diameter=2.0, domain="l2_ball"))
     assert get_bound("wang2017_tables.objective_ttz14").value(on_l2) == pytest.approx(
-        gaussian_width(Ball("l2_ball", 1.0), 10) / RATIO
+        Ball("l2_ball", 1.0).width(10) / RATIO
     )

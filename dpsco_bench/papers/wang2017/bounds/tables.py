@@ -8,7 +8,6 @@ from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import bound
 from dpsco_bench.geometry.ball import FeasibleSet
 from dpsco_bench.geometry.mirror import ball_geometry
-from dpsco_bench.geometry.width import gaussian_width
 
 
 @bound("wang2017_tables.pure_strongly_convex", "d / (n eps)^2")
@@ -85,7 +84,7 @@ def _ball(c: BoundContext) -> FeasibleSet:
 
 
 def width(c: BoundContext) -> float:
-    return gaussian_width(_ball(c), c.d)
+    return _ball(c).width(c.d)
 
 
 def squared_width(c: BoundContext) -> float:
