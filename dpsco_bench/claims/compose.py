@@ -26,7 +26,7 @@ from dpsco_bench.claims.catalogue import (
 from dpsco_bench.claims.files import read_shipped, read_yaml
 from dpsco_bench.claims.jobs import check_job, part_jobs
 from dpsco_bench.claims.model import PROFILES, Claim, Part, parse_claim
-from dpsco_bench.errors import DpscoError, InputError, nearest
+from dpsco_bench.errors import DpscoError, InputError, integral, nearest
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.layout import read_plan_text
 from dpsco_bench.execution.plugins import load_plugins
@@ -146,7 +146,7 @@ def _check_errata(claim: Claim) -> None:
 
 def _settings(config: dict[str, Any]) -> dict[str, Any]:
     return {
-        "seed": config["seed"],
+        "seed": integral(config["seed"]),
         "backend": config["backend"]["name"],
         "dtype": config["backend"]["dtype"],
         "data_root": config["data"]["root"],

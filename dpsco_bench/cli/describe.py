@@ -171,10 +171,14 @@ def _errata(id: str) -> dict[str, Any] | None:
     if paper not in errata_papers() or (number and not number.upper().removeprefix("E").isdigit()):
         return None
     entries = find_errata(paper, [f"E{number.upper().removeprefix('E')}"]) if number else load_errata(paper)
-    return {"kind": "errata", "id": id, "paper": paper, "errata": [asdict(entry) for entry in entries]}
+    from dpsco_bench.claims.bounds.glossary import errata_letters
+
+    letters = errata_letters(paper, entries)
+    return {"kind": "errata", "id": id, "paper": paper, "letters": letters, "errata": [asdict(e) for e in entries]}
 
 
 def _claim(id: str) -> dict[str, Any] | None:
+    from dpsco_bench.claims.bounds.glossary import symbols_in
     from dpsco_bench.claims.bounds.registry import get_bound
     from dpsco_bench.claims.compose import CLAIM_SUFFIXES, errors_of, find_claim_id, own_claims
 
@@ -193,6 +197,8 @@ def _claim(id: str) -> dict[str, Any] | None:
         with errors_of(claim.id, [id] if id.endswith(CLAIM_SUFFIXES) else []):
             formula = {"formula": get_bound(part.bound).text} if part.bound else {}
         parts.append({**row, **formula})
+    found = {part.bound: symbols_in(part.bound, get_bound(part.bound).text) for part in claim.parts if part.bound}
+    symbols = {name: symbol for used in found.values() for name, symbol in used.items()}
     return {
         "kind": "claim",
         "id": claim.id,
@@ -201,5 +207,9 @@ def _claim(id: str) -> dict[str, Any] | None:
         "statement": claim.statement,
         "assumptions": list(claim.assumptions),
         "parts": parts,
+        "symbols": {
+            name: {"means": symbol.words, **({"entry": symbol.place} if symbol.place else {})}
+            for name, symbol in sorted(symbols.items(), key=lambda item: item[0].lower())
+        },
         "errata": [asdict(entry) for entry in find_errata(claim.paper, list(claim.errata))],
     }

@@ -20,9 +20,9 @@ class Cube(LinearLosses):
     p : float
         Norm of the ball, in (1, 2].
     norm_kappa : float, optional
-        Gives p by ``kappa = 1/(p - 1)``, for sweeps over kappa.
+        Gives p by ``kappa_q = 1/(p - 1)``, for sweeps over kappa_q.
     unit : str
-        What a signal of 1 stands for: ``empirical`` sqrt(d l)/(eps n), ``population`` sqrt(kappa) (d l)^(1/4)/sqrt n,
+        What a signal of 1 stands for: ``empirical`` sqrt(d l)/(eps n), ``population`` sqrt(kappa_q) (d l)^(1/4)/sqrt n,
         ``frank_wolfe`` sqrt(d) s1 n^(1/4) with the increments' noise s1 of Theorem 11, ``statistical`` sqrt(2/n),
         ``fixed`` 1.
     signal, declared_smoothness
@@ -67,7 +67,7 @@ class Cube(LinearLosses):
 
 
 def _frank_wolfe(problem: Cube) -> float:
-    """``sqrt(d) s1 n^(1/4)`` with ``s1 = sqrt(32 kappa l/n) L1 M eta/eps`` and ``eta = ln n/(2 sqrt n)``."""
+    """``sqrt(d) s1 n^(1/4)`` with ``s1 = sqrt(32 kappa_q l/n) L1 M eta/eps`` and ``eta = ln n/(2 sqrt n)``."""
     n, c = problem.count, problem.constants
     drift = c.smoothness * c.diameter * math.log(n) / (2.0 * math.sqrt(n))
     return math.sqrt(32.0 / (problem.p - 1.0)) * problem.root * drift / problem.epsilon * n**-0.25

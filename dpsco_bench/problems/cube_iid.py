@@ -23,7 +23,7 @@ class CubeIid(Cube):
     p : float
         Norm of the ball, in (1, 2].
     norm_kappa : float, optional
-        Gives p by ``kappa = 1/(p - 1)``, for sweeps over kappa.
+        Gives p by ``kappa_q = 1/(p - 1)``, for sweeps over kappa_q.
     unit : str
         As in `Cube`, default ``population``.
     signal, declared_smoothness

@@ -88,6 +88,9 @@ def claim(entry: Entry) -> Iterator[str]:
     yield "\n" + table(columns, [_part_row(part) for part in entry["parts"]]) + "\n"
     for name, text in {part["bound"]: part["formula"] for part in entry["parts"] if part.get("bound")}.items():
         yield labelled("bound", f"{_short(name)} = {text}")
+    for name, symbol in entry["symbols"].items():
+        place = f"   ({symbol['entry']})" if symbol.get("entry", name) != name else ""
+        yield labelled("", f"{name} = {symbol['means']}{place}")
     for part in entry["parts"]:
         if part.get("note"):
             yield labelled(part["id"], part["note"], 2 + max(len(p["id"]) for p in entry["parts"]))
@@ -138,6 +141,8 @@ def errata(entry: Entry) -> Iterator[str]:
         yield f"{erratum['paper']}.{erratum['id']}   {erratum['title']}\n"
         for key in ("printed", "calculation", "consequence"):
             yield labelled(key, erratum[key]) + "\n"
+        if entry["letters"]:
+            yield labelled("letters", entry["letters"]) + "\n"
         yield labelled("check", erratum["command"])
 
 

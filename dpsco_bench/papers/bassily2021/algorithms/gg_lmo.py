@@ -27,7 +27,7 @@ SOURCE = "Bassily, Guzman, Nandi 2021, Proposition 8 (mechanism); the method is 
     least_norm=1.0,
 )
 def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, norm_rule: str = "best") -> Plan:
-    """Minimise <g, x> over the l_p ball for one noisy mean gradient g; sigma^2 = 2 kappa l s^2/eps^2, s = 2 L0/n.
+    """Minimise <g, x> over the l_p ball for one noisy mean gradient g; sigma^2 = 2 kappa_q l s^2/eps^2, s = 2 L0/n.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, no
         Problem constants with an l_p ball, 1 <= p <= 2, as domain, number of records, dimension, target privacy.
     variant : str
         ``standard``. ``literal``: the noise with exponent kappa_+ as Section 2 prints it (erratum E3), for p = 1.5 and
-        d >= 21, where kappa_+ = kappa = 2: normal noise, although the l2 sensitivity is d^(1/6) s. ``printed_kappa``:
-        kappa = min{1/(p - 1), 2 ln d}, as Theorems 9 and 10 print it, in place of the smooth norm's own (erratum E5).
+        d >= 21, where kappa_+ = kappa_q = 2: normal noise, although the l2 sensitivity is d^(1/6) s. ``printed_kappa``:
+        kappa_q = min{1/(p - 1), 2 ln d}, as Theorems 9 and 10 print it, in place of the smooth norm's own (erratum E5).
     norm_rule : str
         How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``su2023``.
     """

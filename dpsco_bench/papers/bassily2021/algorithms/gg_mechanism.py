@@ -21,7 +21,7 @@ SOURCE = "Bassily, Guzman, Nandi 2021, Definition 7 and Proposition 8"
     least_norm=1.0,
 )
 def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, norm_rule: str = "best") -> Plan:
-    """Release one mean gradient with noise GG(0, sigma^2), sigma^2 = 2 kappa l s^2/eps^2 and s = 2 L0/n.
+    """Release one mean gradient with noise GG(0, sigma^2), sigma^2 = 2 kappa_q l s^2/eps^2 and s = 2 L0/n.
 
     Parameters
     ----------

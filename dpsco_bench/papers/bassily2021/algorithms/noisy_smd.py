@@ -18,7 +18,7 @@ from dpsco_bench.problems.base import Constants, Trait
 
 SOURCE = "Bassily, Guzman, Nandi 2021, Algorithm 2, Theorem 10"
 LEAK = "T releases are paid as one: the printed noise lacks the factor T (erratum E1)"
-DEGENERATE = "degenerate: T = floor((eps n)^2/(16 d kappa l)) = 0, one iterate, the start, is returned"
+DEGENERATE = "degenerate: T = floor((eps n)^2/(16 d kappa_q l)) = 0, one iterate, the start, is returned"
 
 
 @algorithm(
@@ -47,7 +47,7 @@ def plan(
     batch: int | None = None,
     step: float | None = None,
 ) -> Plan:
-    """Mirror descent with Phi = (kappa/2)||x||_s^2: T = (eps n)^2/(16 d kappa l), eta = (M/L0) sqrt(kappa/(2T)).
+    """Mirror descent with Phi = (kappa_q/2)||x||_s^2: T = (eps n)^2/(16 d kappa_q l), eta = (M/L0) sqrt(kappa_q/(2T)).
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ def plan(
         Problem constants (L0 and M in l_p) with an l_p ball, 1 <= p <= 2, as domain, number of records, dimension,
         target privacy.
     variant : str
-        ``literal``: batches with replacement, sigma^2 = 8 kappa L0^2 l/(eps n)^2 as printed, not private.
+        ``literal``: batches with replacement, sigma^2 = 8 kappa_q L0^2 l/(eps n)^2 as printed, not private.
         ``corrected``: sigma^2 times T, as the proof of the risk needs. ``fullbatch``: the same noise on all records,
         which is proved.
     norm_rule : str
         How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``su2023``.
     risk : str
-        ``empirical``, or ``population``: everything with eps' = min{eps, sqrt(kappa) (d l)^(1/4)/sqrt n}.
+        ``empirical``, or ``population``: everything with eps' = min{eps, sqrt(kappa_q) (d l)^(1/4)/sqrt n}.
     steps, batch, step : optional
         Replace T, m = n sqrt(eps/(4T)) (not for ``fullbatch``) and eta.
     """
@@ -118,7 +118,7 @@ def _gradient(objective, plan, mechanism, x, t):
 
 
 def _working_epsilon(privacy: PrivacySpec, unit: float, risk: str, variant: str) -> float:
-    """The eps that the schedule is made for; ``unit`` is ``kappa sqrt(d l)/n``, the square of the paper's eps'."""
+    """The eps that the schedule is made for; ``unit`` is ``kappa_q sqrt(d l)/n``, the square of the paper's eps'."""
     if risk not in ("empirical", "population"):
         raise InputError("risk", risk, "empirical or population", SOURCE)
     if variant != "fullbatch" and privacy.epsilon > 1:

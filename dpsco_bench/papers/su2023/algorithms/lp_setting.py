@@ -32,7 +32,7 @@ def smooth_norm(c: Constants, d: int, source: str, limit: bool = False) -> Smoot
 
 
 def printed_kappa(p: float, d: int) -> float:
-    """``k = min{1/(p-1), 2 ln d}``, as printed; kappa itself is larger (erratum E5)."""
+    """``k = min{1/(p-1), 2 ln d}``, as printed; kappa_q itself is larger (erratum E5)."""
     return min(1.0 / (p - 1.0), 2.0 * log(d))
 
 

@@ -35,7 +35,7 @@ class Confidence:
     kappa_pf : float
         ``1 + D H/G``.
     Phi : float
-        ``sqrt(ln(20 d n ln(2 kappa n)/delta_f))``.
+        ``sqrt(ln(20 d n ln(2 kappa_pf n)/delta_f))``.
     A, A_noise : float
         ``8 sqrt2 C2d`` and ``8 sqrt(d) C2p``: the factors of the gradients' deviations and of the noise.
     private : float
@@ -87,8 +87,8 @@ def confidence(
         C2d and C2p; None for the certified ones, from concentration in Hilbert space and of Gaussian norms.
     """
     G, H, D = c.lipschitz, c.smoothness, c.diameter
-    kappa = 1.0 + D * H / G
-    phi = sqrt(log(20.0 * d * n * log(2.0 * kappa * n) / delta_f))
+    kappa_pf = 1.0 + D * H / G
+    phi = sqrt(log(20.0 * d * n * log(2.0 * kappa_pf * n) / delta_f))
     if factors is None:
         deviation = 0.33541 * sqrt(log(4.0 * n / delta_f)) / phi
         noise = (sqrt(d) + sqrt(2.0 * log(2.0 * n / delta_f))) / (sqrt(d) * phi)
@@ -96,7 +96,7 @@ def confidence(
         deviation, noise = factors
     A, A_noise = 8.0 * sqrt(2.0) * deviation, 8.0 * sqrt(d) * noise
     private = A_noise * (G + D * H) * phi * log(2 * n, 2) / rho
-    return Confidence(kappa, phi, A, A_noise, private, G, H, D, n)
+    return Confidence(kappa_pf, phi, A, A_noise, private, G, H, D, n)
 
 
 @algorithm(
