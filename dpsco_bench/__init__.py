@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dpsco_bench.privacy.spec import PrivacySpec
     from dpsco_bench.problems.base import Constants, Data, Problem, Trait
     from dpsco_bench.problems.glm import GeneralisedLinear, Logistic
+    from dpsco_bench.problems.options import option
     from dpsco_bench.problems.registry import get_problem, problem
 
 _HOMES = {
@@ -44,6 +45,7 @@ _HOMES = {
     "Trait": "problems.base",
     "GeneralisedLinear": "problems.glm",
     "Logistic": "problems.glm",
+    "option": "problems.options",
     "get_problem": "problems.registry",
     "problem": "problems.registry",
 }
@@ -71,6 +73,7 @@ __all__ = [
     "get_problem",
     "kind",
     "make_plan",
+    "option",
     "problem",
     "run",
 ]

@@ -130,7 +130,6 @@ def _problem(id: str) -> dict[str, Any] | None:
         return None
     cls = problem_class(id)
     problem, doc = cls(None), inspect.getdoc(cls) or ""
-    docs = {base.__name__: inspect.getdoc(base) or "" for base in cls.__mro__}
     return {
         "kind": "problem",
         "id": id,
@@ -141,7 +140,12 @@ def _problem(id: str) -> dict[str, Any] | None:
         "constants": asdict(problem.constants),
         "data_dependent_constants": cls.data_dependent_constants,
         "traits": sorted(trait.value for trait in problem.properties),
-        "options": _options(problem_options(cls), doc, lambda name: docs.get(name, "")),
+        "options": [
+            {**_option(p), "meaning": o.meaning, "allowed": o.allowed if o.choices or o.interval else ""}
+            if (o := cls.options.get(key))
+            else {**_option(p), **_meaning(key, doc, lambda _: "")}
+            for key, p in problem_options(cls).items()
+        ],
         "doc": doc,
         "claims": [c.id for c in read_claims() if any(part.problem == id for part in c.parts)],
     }

@@ -22,7 +22,7 @@ SMALL = ("run", "algorithm=wang2017/dp_gd_pl", "problem=ridge_logistic", "n=64",
 PLUGIN = '''
 import numpy as np
 
-from dpsco_bench import Constants, GaussianQuery, Trait, algorithm, make_plan, problem
+from dpsco_bench import Constants, GaussianQuery, Trait, algorithm, make_plan, option, problem
 from dpsco_bench.problems.quadratic import DiagonalOracle
 
 
@@ -44,10 +44,7 @@ class Bowl(DiagonalOracle):
     summary = "an isotropic quadratic"
     source = "the test"
     default_dimension = 3
-
-    def __init__(self, d=None, height: float = 2.0, constants=None):
-        self.height = float(height)
-        super().__init__(d, constants)
+    height: float = option(2.0, "curvature", within="(0, inf)")
 
     @property
     def spectrum(self):

@@ -13,6 +13,7 @@ from dpsco_bench.execution.layout import Layout, effective_key, read_calibration
 from dpsco_bench.execution.present import present_results, stored_key
 from dpsco_bench.execution.results import write_table
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable, write_text_atomic
+from dpsco_bench.problems.options import option
 from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.problems.ridge_logistic import RidgeLogistic
 
@@ -37,9 +38,7 @@ class Marked(RidgeLogistic):
 
     name = "marked"
     needs_data_root = True
-
-    def __init__(self, d=None, root="data", constants=None):
-        super().__init__(d, constants=constants)
+    root = option("data", "folder of data sets")
 
     @classmethod
     def unavailable(cls, root):

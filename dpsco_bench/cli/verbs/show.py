@@ -66,7 +66,6 @@ def problem(entry: Entry) -> Iterator[str]:
     yield labelled("traits", ", ".join(entry["traits"]))
     yield from _options(entry["options"])
     yield "\n" + entry["doc"]
-    yield from _told_elsewhere(entry["options"])
     yield "\n" + labelled("used by", ", ".join(entry["claims"]) or "no claim yet")
 
 
@@ -155,7 +154,9 @@ def _head(entry: Entry) -> Iterator[str]:
 def _options(options: Sequence[Entry]) -> Iterator[str]:
     for option in options:
         default = "null" if option["default"] is None else number(option["default"])
-        yield labelled("option", f"{option['name']} = {default}   ({option['type']})")
+        kind = ", ".join(filter(None, (option["type"], option.get("allowed"))))
+        meaning = f": {option['meaning']}" if "allowed" in option else ""
+        yield labelled("option", f"{option['name']} = {default}   ({kind}){meaning}")
 
 
 def _told_elsewhere(options: Sequence[Entry]) -> Iterator[str]:
