@@ -13,8 +13,8 @@ SOURCE = "Example 2026, Algorithm 1 and Theorem 1"
 def plan(given):
     """One step of length 1/L along the full gradient, released once with Gaussian noise.
 
-    ``paper``: sigma = sqrt(2 ln(1.25/delta)) R/(2 n eps) with R the largest distance of two gradients, which is noise for
-    half of the sensitivity (erratum E1).
+    ``paper``: sigma = sqrt(2 ln(1.25/delta)) R/(2 n eps) with R the largest distance of two gradients: the noise
+    for half of the sensitivity (erratum E1).
     """
     c, n = given.constants, given.n
     sigma = sqrt(2 * log(1.25 / given.delta)) * c.gradient_range / (2 * n * given.epsilon)
