@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from dpsco_bench.algorithms.registry import algorithm, get_algorithm
+    from dpsco_bench.algorithms.registry import Setting, algorithm, get_algorithm
     from dpsco_bench.analysis.verdict import Verdict
     from dpsco_bench.audit.contract import check_algorithm
     from dpsco_bench.claims.bounds.registry import bound
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dpsco_bench.problems.registry import get_problem, problem
 
 _HOMES = {
+    "Setting": "algorithms.registry",
     "algorithm": "algorithms.registry",
     "get_algorithm": "algorithms.registry",
     "check_algorithm": "audit.contract",
@@ -62,6 +63,7 @@ __all__ = [
     "PrivacySpec",
     "Problem",
     "Result",
+    "Setting",
     "SingleIndex",
     "Trait",
     "Verdict",

@@ -27,9 +27,10 @@ from dpsco_bench.problems.quadratic import DiagonalOracle
 
 
 @algorithm("mine.one_step", source="the test", needs=(Trait.LIPSCHITZ,))
-def plan(c, n, d, privacy, *, variant, step: float = 0.5):
+def plan(given, *, step: float = 0.5):
     """One noisy gradient step."""
-    query = GaussianQuery("gradient", 2 * c.lipschitz / n, 1, paper_scale=1 / n)
+    n = given.n
+    query = GaussianQuery("gradient", 2 * given.constants.lipschitz / n, 1, paper_scale=1 / n)
     return make_plan(query, gradient_evaluations=n, n=n, step=step)
 
 

@@ -53,18 +53,3 @@ def lp_ball_radius(c: Constants, source: str) -> float:
     if getattr(c.ball, "p", None) != c.norm:
         raise InputError("domain", c.domain, f"lp_ball:{c.norm:g}, the ball of the norm of L and beta", source)
     return 0.5 * c.diameter
-
-
-def check_options(source: str, steps: int | None, **positive: float) -> None:
-    """Refuse a number of steps below 1, or another option that is not above 0.
-
-    Raises
-    ------
-    InputError
-        Naming the option.
-    """
-    if steps is not None and steps < 1:
-        raise InputError("steps", steps, "an integer >= 1", source)
-    for key, value in positive.items():
-        if value <= 0:
-            raise InputError(key, value, "> 0", source)
