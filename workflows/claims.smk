@@ -1,6 +1,6 @@
 # Targets `claims/<id>` and `claims/<paper>`: verdicts and figures of single claims.
 
-for target, claims in targets.items():
+for target, claims in flow.targets.items():
 
     rule:
         name: target

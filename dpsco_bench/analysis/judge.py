@@ -30,21 +30,23 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.model import LAW, RISK, Claim, Part, parse_claim
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.plan import Entry
 from dpsco_bench.problems.registry import problem_class
 
-Load = Callable[[Mapping[str, Any]], tuple[pa.Table | None, Mapping[str, Any]]]
+Load = Callable[[Job], tuple[pa.Table | None, Mapping[str, Any]]]
 FEW_REPLICATES = 3
 SEVERAL_SWEEPS = ("explicit", "law", "lower_bound", "shown")
 """Kinds whose cells may come from sweeps in different parameters."""
 
 
-def judge_claim(entry: Mapping[str, Any], load: Load) -> list[dict[str, Any]]:
+def judge_claim(entry: Entry, load: Load) -> list[dict[str, Any]]:
     """Judge every (part, calibration) of a claim's plan entry.
 
     Parameters
     ----------
-    entry : mapping
-        ``{"claim": ..., "jobs": [...]}`` of the plan.
+    entry : Entry
+        Of the plan.
     load : callable
         Job -> (result table, or None where nothing is run; calibrations).
 
@@ -56,9 +58,9 @@ def judge_claim(entry: Mapping[str, Any], load: Load) -> list[dict[str, Any]]:
     return [verdict.to_json() for verdict in ClaimJudge(entry, load).verdicts()]
 
 
-def judge_modules(entry: Mapping[str, Any]) -> list[str]:
+def judge_modules(entry: Entry) -> list[str]:
     """Modules that a claim's verdicts depend on, for their digest."""
-    papers = {part["bound"].split(".", 1)[0] for part in entry["claim"]["parts"] if part["bound"]}
+    papers = {part["bound"].split(".", 1)[0] for part in entry.claim["parts"] if part["bound"]}
     return [__name__, *(f"dpsco_bench.claims.bounds.{paper}" for paper in sorted(papers))]
 
 
@@ -71,9 +73,9 @@ class ClaimJudge:
         As in `judge_claim`.
     """
 
-    def __init__(self, entry: Mapping[str, Any], load: Load) -> None:
-        self.claim: Claim = parse_claim({k: v for k, v in entry["claim"].items() if k != "digest"})
-        self._jobs = {(job["part"], job["calibration"]): job for job in entry["jobs"]}
+    def __init__(self, entry: Entry, load: Load) -> None:
+        self.claim: Claim = parse_claim({k: v for k, v in entry.claim.items() if k != "digest"})
+        self._jobs = {(job.part, job.calibration): job for job in entry.jobs}
         self._load = load
         self._evidence: dict[tuple[str, str, str], list[CellEvidence]] = {}
 
@@ -92,7 +94,7 @@ class ClaimJudge:
         jobs = [self._jobs[key] for key in self._sources(part, calibration)]
         silent = part.kind == "rate" and part.noise_off
         needed = jobs + [self._jobs[key] for key in self._sources(part, "none") if silent]
-        skipped = next((job["skipped"] for job in needed if job["skipped"]), "")
+        skipped = next((job.skipped for job in needed if job.skipped), "")
         if skipped:
             verdict = skipped_verdict(part.kind, skipped)
         elif part.kind in _JUDGES:
@@ -103,27 +105,27 @@ class ClaimJudge:
         if part.signals and part.runs and not skipped:
             notes += signal_notes(self.evidence(part.id, calibration, part.quantity))
         if not skipped:
-            notes += tuple(sorted({f"judged from results present; {j['present']}" for j in needed if j.get("present")}))
+            notes += tuple(sorted({f"judged from results present; {j.present}" for j in needed if j.present}))
         return replace(
             verdict,
             id=self.claim.id,
             part=part.id,
             calibration=calibration,
-            profile=jobs[0]["profile"],
-            replicates=0 if skipped or not part.runs else jobs[0]["replicates"] * jobs[0]["data_sets"],
-            key=jobs[0]["key"],
+            profile=jobs[0].profile,
+            replicates=0 if skipped or not part.runs else jobs[0].replicates * jobs[0].data_sets,
+            key=jobs[0].key,
             expected=part.expected,
             notes=notes,
             **self._swept(part, calibration, verdict, jobs[0]),
         )
 
-    def _swept(self, part: Part, calibration: str, verdict: Verdict, job: Mapping[str, Any]) -> dict[str, Any]:
+    def _swept(self, part: Part, calibration: str, verdict: Verdict, job: Job) -> dict[str, Any]:
         """The swept parameter; where the judged cells come from sweeps in several, each cell has its own."""
         if part.kind in SEVERAL_SWEEPS and verdict.values:
             names = [cell.entry["parameter"] for cell in self._used_cells(part, calibration)]
             if len(set(names)) > 1 and len(names) == len(verdict.values):
                 return {"parameter": ", ".join(dict.fromkeys(names)), "parameters": tuple(names)}
-        return {"parameter": job["cells"][0]["parameter"]}
+        return {"parameter": job.cells[0]["parameter"]}
 
     def _sources(self, part: Part, calibration: str) -> list[tuple[str, str]]:
         """(part, calibration) of the jobs whose rows a part judges; a band's reference has its own calibration."""

@@ -1,31 +1,22 @@
-"""A claim from its file to its verdicts in one process; finished jobs are kept, so that it resumes."""
+"""A claim from its file to its verdicts in one process, over the store that the workflow uses too."""
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-
-import pyarrow as pa
 
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
 from dpsco_bench.cli.output import bounded
 from dpsco_bench.cli.overrides import file_list, listed_files, parse_override
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calibration import calibrate_job
-from dpsco_bench.execution.job import execute
-from dpsco_bench.execution.layout import has_run, job_name
+from dpsco_bench.execution.measured import Measured
+from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.execution.present import present_results
-from dpsco_bench.execution.progress import JobLog, duration
-from dpsco_bench.execution.results import read_table, write_table
-from dpsco_bench.execution.worker import weights
-from dpsco_bench.jsonio import dumps_canonical, loads, write_text_atomic
+from dpsco_bench.execution.worker import make_all
 
-CACHE = Path("results/cache")
 SETTINGS = {
     "seed": "an integer >= 0",
     "backend": "numpy or cupy",
@@ -34,68 +25,6 @@ SETTINGS = {
     "plugins": "a list of Python files, plugins=[FILE,...]",
     "claims": "a list of YAML files, claims=[FILE,...]",
 }
-
-
-class JobCache:
-    """Calibrations and result tables by what they depend on.
-
-    Parameters
-    ----------
-    root : Path
-        Folder of the cache; safe to delete.
-    say : callable
-        Gets one line per finished job.
-    """
-
-    def __init__(self, root: Path, say: Callable[[str], object]) -> None:
-        self.root, self._say = root, say
-        self._calibrated: dict[str, dict[str, Any]] = {}
-
-    def load(self, job: Mapping[str, Any]) -> tuple[pa.Table | None, dict[str, Any]]:
-        """Result table (None for a job that runs nothing) and calibrations of a job, made now if they are not there."""
-        return (self.table(job) if has_run(job) else None), self.calibrations(job)
-
-    def calibrations(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        """Calibrations of a job."""
-        if job["skipped"]:
-            return calibrate_job(job)
-        path = self.calibrations_path(job)
-        if path.stem not in self._calibrated:
-            if not path.is_file():
-                write_text_atomic(path, dumps_canonical({"key": job["calibration_key"], **calibrate_job(job)}))
-            self._calibrated[path.stem] = loads(path.read_text(encoding="utf-8"))
-        return self._calibrated[path.stem]
-
-    def calibrations_path(self, job: Mapping[str, Any]) -> Path:
-        """Where a job's calibrations lie."""
-        return self.root / "calibrations" / f"{job['calibration_key']}.json"
-
-    def table_path(self, job: Mapping[str, Any]) -> Path:
-        """Where a job's result table lies."""
-        return self.root / "runs" / f"{job['key']}.parquet"
-
-    def table(self, job: Mapping[str, Any]) -> pa.Table:
-        """Result table of a job."""
-        title, begun = f"{job['claim']} {job_name(job)}", time.monotonic()
-        if job["skipped"]:  # nothing is kept of it, least of all under the key of the job with its data
-            self._say(f"{title}: {job['skipped']}")
-            return execute(job, self.calibrations(job))
-        path = self.table_path(job)
-        if path.is_file():
-            return read_table(path)[0]
-        calibrated = self.calibrations(job)
-        with JobLog(None, title, weights(job, calibrated)) as log:
-            table = execute(job, calibrated, log.progress)
-        write_table(table, path)
-        seconds = time.monotonic() - begun
-        write_text_atomic(path.with_suffix(".seconds"), f"{seconds:.3f}\n")
-        self._say(f"{title}: {duration(seconds)}")
-        return table
-
-    def seconds(self, job: Mapping[str, Any]) -> float:
-        """How long a job took when it was run; NaN where it never was."""
-        path = self.table_path(job).with_suffix(".seconds")
-        return float(path.read_text()) if path.is_file() else math.nan
 
 
 def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
@@ -174,41 +103,59 @@ def _fits(key: str, text: str) -> bool:
     return text in choices[key] if key in choices else bool(text)
 
 
-def run_claim(entry: Mapping[str, Any], cache: JobCache) -> list[dict[str, Any]]:
+def measure(entry: Entry, measured: Measured) -> Entry:
+    """Calibrate and run whatever the store lacks of an entry, a line on stderr for each job that is run.
+
+    Returns
+    -------
+    Entry
+        In which no job counts as skipped whose results are there.
+    """
+    entry = measured.present(entry)
+    make_all(entry.jobs, measured, say)
+    return entry
+
+
+def run_claim(entry: Entry, measured: Measured) -> list[dict[str, Any]]:
     """Calibrate, run and judge one claim.
 
     Parameters
     ----------
-    entry : mapping
+    entry : Entry
         The claim's entry of a plan.
-    cache : JobCache
-        Where finished jobs are kept.
+    measured : Measured
+        Over the store where finished jobs are kept.
 
     Returns
     -------
     list of dict
-        Verdict rows with ``runtime_s`` filled in; empty if the profile measures no part of the claim.
+        Verdict rows; ``runtime_s`` is the CPU time of the part's own run, NaN where it has none.
     """
-    entry = present_results(entry, cache.calibrations_path, cache.table_path)
-    for job in entry["jobs"]:
-        cache.load(job)
-    jobs = {(job["part"], job["calibration"]): job for job in entry["jobs"]}
-    rows = judge_claim(entry, cache.load)
+    entry = measure(entry, measured)
+    jobs = {(job.part, job.calibration): job for job in entry.jobs}
+    rows = judge_claim(entry, measured.load)
     for row in rows:
         job = jobs.get((row["part"], row["calibration"]))
-        row["runtime_s"] = cache.seconds(job) if job else math.nan
+        cost = measured.cost("run", job) if job and job.has_run else None
+        row["runtime_s"] = cost[0] if cost else math.nan
     return rows
 
 
-def privacy_texts(entry: Mapping[str, Any], cache: JobCache) -> dict[tuple[str, str], str]:
+def privacy_texts(entry: Entry, measured: Measured) -> dict[tuple[str, str], str]:
     """(part, calibration) -> the largest real epsilon among the part's cells, with the sign of its kind."""
     texts = {}
-    for job in entry["jobs"]:
-        cells = [cell for cell in cache.calibrations(job)["cells"] if not math.isnan(_real(cell))]
-        if cells and job["calibration"] != "none":
+    for job in entry.jobs:
+        found = (measured.calibrations(job) or {"cells": []})["cells"]
+        cells = [cell for cell in found if not math.isnan(_real(cell))]
+        if cells and job.calibration != "none":
             worst = max(cells, key=_real)
-            texts[job["part"], job["calibration"]] = bounded(_real(worst), worst["epsilon_real_kind"], 3)
+            texts[job.part, job.calibration] = bounded(_real(worst), worst["epsilon_real_kind"], 3)
     return texts
+
+
+def say(line: str) -> None:
+    """Print a line of progress."""
+    print(line, file=sys.stderr, flush=True)
 
 
 def _real(cell: Mapping[str, Any]) -> float:

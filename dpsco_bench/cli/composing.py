@@ -10,6 +10,7 @@ from typing import Any
 
 from dpsco_bench.cli.overrides import GROUPS, SETTINGS, Parsed, complete
 from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import check_replaceable
 from dpsco_bench.execution.single import single_job
 from dpsco_bench.paths import conf_dir
@@ -25,8 +26,7 @@ class Request:
 
     Attributes
     ----------
-    job : dict
-        What `execution.job.execute` takes.
+    job : Job
     config : dict
         The resolved configuration.
     out : Path
@@ -35,7 +35,7 @@ class Request:
         What distinguishes it within its sweep.
     """
 
-    job: dict[str, Any]
+    job: Job
     config: dict[str, Any]
     out: Path
     label: str
@@ -111,8 +111,8 @@ def request(config: Any, label: str = "") -> Request:
         raise InputError(key, config[key], "one of the keys " + ", ".join(expected))
     job, out = single_job(config), config["out"]
     if out is not None:
-        _check_out(out, [*config["plugins"], *job["cells"][0]["problem_options"].values()])
-    return Request(job, config, Path(out) if out else RUNS / f"{job['key']}.parquet", label)
+        _check_out(out, [*config["plugins"], *job.cells[0]["problem_options"].values()])
+    return Request(job, config, Path(out) if out else RUNS / f"{job.key}.parquet", label)
 
 
 def _check_out(out: Any, inputs: Sequence[Any]) -> None:

@@ -31,14 +31,14 @@ def verdict_table(rows: Sequence[Row]) -> str:
         As `dpsco_bench.analysis.verdict.Verdict.to_json` gives them; where rows have a text ``privacy`` besides, it is
         shown in a column of its own, and a true ``qualified`` marks a match with a reservation.
     """
-    words = Counter(_shown(row).partition(":")[0] for row in rows)
+    words = Counter(shown_word(row).partition(":")[0] for row in rows)
     counts = "; ".join(f"{count} {word}" for word, count in words.most_common())
     columns = (*COLUMNS, PRIVACY) if any(row.get("privacy") for row in rows) else COLUMNS
     lines = [table(columns, _cells(rows)), "", f"{len(rows)} verdicts: {counts or 'none'}"]
     return "\n".join([*lines, *dict.fromkeys(filter(None, map(_remedy, rows)))])
 
 
-def _shown(row: Row) -> str:
+def shown_word(row: Row) -> str:
     """The verdict without the number in parentheses, which has a column of its own, and without a skip's remedy."""
     if row["verdict"].startswith(SKIPPED):
         return SKIPPED + row["verdict"][len(SKIPPED) :].partition(":")[0]
@@ -62,7 +62,7 @@ def _cells(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "calibration": row["calibration"],
             "privacy": row.get("privacy"),
         }
-        cells.append({**names, "verdict": _shown(row), "measured": measured, "against": against})
+        cells.append({**names, "verdict": shown_word(row), "measured": measured, "against": against})
         last = row["id"]
     return cells
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from dpsco_bench.errors import Refusal
 from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.jobs import PLAN_ONLY, Job
 from dpsco_bench.privacy.calibrate import Calibration, Charge, calibrate
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.tree import enforces_sensitivity
@@ -18,28 +18,26 @@ UNCHARGED = ("complexity",)
 """Kinds of parts that count gradients only, unless they run."""
 
 
-def calibrate_job(job: Mapping[str, Any]) -> dict[str, Any]:
+def calibrate_job(job: Job) -> dict[str, Any]:
     """Calibrate every cell of a job; a part that only counts gradients is planned but not charged."""
-    if job["skipped"]:
-        return {"cells": [], "skipped": job["skipped"]}
     charged = is_charged(job)
-    cells = [located(entry, job["data_root"]) for entry in job["cells"]]
+    cells = [located(entry, job.data_root) for entry in job.cells]
     return {"cells": [_calibrate_or_refuse(cell, job, charged) for cell in cells]}
 
 
-def _calibrate_or_refuse(cell: Cell, job: Mapping[str, Any], charged: bool) -> dict[str, Any]:
+def _calibrate_or_refuse(cell: Cell, job: Job, charged: bool) -> dict[str, Any]:
     """A cell's calibration; on a leaderboard a refusal is a result, ``{"refused": reason}``, and not an error."""
     try:
-        return calibrate_cell(cell, job["calibration"], job["seed"], charged)
+        return calibrate_cell(cell, job.calibration, job.seed, charged)
     except Refusal as refusal:
-        if job["kind"] not in REFUSALS_ARE_RESULTS:
+        if job.kind not in REFUSALS_ARE_RESULTS:
             raise
         return {"refused": str(refusal)}
 
 
-def is_charged(job: Mapping[str, Any]) -> bool:
+def is_charged(job: Job) -> bool:
     """Whether a job needs noise: all but those that only count planned gradients."""
-    return job["kind"] not in UNCHARGED or job["evaluation"] != "plan_only"
+    return job.kind not in UNCHARGED or job.evaluation != PLAN_ONLY
 
 
 def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool = True) -> dict[str, Any]:

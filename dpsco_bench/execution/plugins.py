@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.own_code import PLUGIN, check_registered, own_line, registered
@@ -31,11 +30,6 @@ def load_plugins(paths: Iterable[str | Path]) -> None:
         if not isinstance(path, str | Path) or Path(path).suffix != ".py" or not Path(path).is_file():
             raise InputError("plugins", path, "a list of existing Python files (.py)")
         _load(Path(path).resolve())
-
-
-def job_plugins(jobs: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The files that any of these jobs of a plan needs, each once."""
-    return list(dict.fromkeys(path for job in jobs for path in job["plugins"]))
 
 
 def _load(path: Path) -> None:

@@ -146,7 +146,7 @@ def charged_cells(claim: ClaimResults, part: str, calibration: str) -> Privacy:
     cells = []
     for job in claim.sources(part, calibration):
         calibrated = claim.calibrations(job)["cells"]
-        cells += [Charged(*pair, calibration) for pair in zip(job["cells"], calibrated, strict=False)]
+        cells += [Charged(*pair, calibration) for pair in zip(job.cells, calibrated, strict=False)]
     return Privacy(tuple(cell for cell in _distinct(cells) if cell.calibrated["accountant"] != NOT_CHARGED))
 
 
@@ -188,9 +188,9 @@ def ledger_rows(inputs: Inputs) -> list[LedgerRow]:
 
 def _all_charged(inputs: Inputs) -> Iterator[Charged]:
     for claim, job in inputs.all_jobs():
-        if job["calibration"] == "none":
+        if job.calibration == "none":
             continue
-        yield from (c for c in charged_cells(claim, job["part"], job["calibration"]).cells)
+        yield from (c for c in charged_cells(claim, job.part, job.calibration).cells)
 
 
 def _identity(cell: Charged) -> tuple[Any, ...]:

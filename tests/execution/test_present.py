@@ -12,7 +12,7 @@ from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.layout import Layout, effective_key, read_calibrations
 from dpsco_bench.execution.present import present_results, stored_key
 from dpsco_bench.execution.results import write_table
-from dpsco_bench.jsonio import dumps_canonical, to_jsonable, write_text_atomic
+from dpsco_bench.jsonio import dumps_canonical, to_jsonable, write_atomic
 from dpsco_bench.problems import registry
 from dpsco_bench.problems.ridge_logistic import RidgeLogistic
 
@@ -69,7 +69,7 @@ def entries(tmp_path):
 
 def write(files, job):
     stored = {"key": effective_key(job, "calibration_key"), **calibrate_job(job)}
-    write_text_atomic(files.calibrations(job), dumps_canonical(stored))
+    write_atomic(files.calibrations(job), dumps_canonical(stored))
     write_table(execute(job, read_calibrations(files.calibrations(job), job)), files.run(job))
 
 

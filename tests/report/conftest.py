@@ -14,7 +14,7 @@ from dpsco_bench.cli.claiming import JobCache, run_claim
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.results import write_table
-from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable, write_text_atomic
+from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable, write_atomic
 from dpsco_bench.problems import registry
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.signal_family import SignalFamily
@@ -354,7 +354,7 @@ def measured():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 if path.is_file():
                     shutil.copy(path, target)
-        write_text_atomic(folder / "verdicts" / f"{claim}.json", dumps_canonical({"verdicts": rows}))
+        write_atomic(folder / "verdicts" / f"{claim}.json", dumps_canonical({"verdicts": rows}))
         return ClaimResults(entry["claim"], entry["jobs"], folder)
 
     return measured

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.jsonio import dumps_canonical, loads, write_text_atomic
+from dpsco_bench.execution.plan import digest
+from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.paths import shared_dir
 
 SUMMARY = "print the verdict table and compare it with the recorded verdicts"
 EPILOG = "A claim that does not hold is a result. Exit code 1 only where a verdict is not the recorded one."
-STALE = "FAIL stale: some verdicts were made from another plan or other code: snakemake --forcerun judge"
+STALE = "FAIL stale: some claims have no verdict, or one of another plan or other code: run the workflow again"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,12 +39,12 @@ def execute(args: argparse.Namespace) -> int:
         print_json(rows)
         return int(any(difference.fails for difference in differences(args.profile, rows)))
     text, failed = summary(files, rows)
-    if args.digest and args.digest != verdicts_digest(stored_digests(files)):
+    if args.digest and args.digest != digest(stored_digests(files)):
         text, failed = text + f"\n{STALE}", True
     if args.out is None:
         print(text)
     elif not failed:
-        write_text_atomic(args.out, text + "\n")
+        write_atomic(args.out, text + "\n")
     else:
         print("\n".join(line for line in text.splitlines() if line.startswith("FAIL")), file=sys.stderr)
     return int(failed)
@@ -52,9 +52,9 @@ def execute(args: argparse.Namespace) -> int:
 
 def planned_claims(files: Layout) -> list[str]:
     """Ids of the claims of a profile's plan, in its order."""
-    from dpsco_bench.execution.layout import read_plan_text
+    from dpsco_bench.execution.plan import read_plan
 
-    return [entry["claim"]["id"] for entry in read_plan_text(files.plan)["claims"]]
+    return [entry.id for entry in read_plan(files.plan).claims]
 
 
 def read_verdicts(files: Layout, claims: Collection[str] | None = None) -> list[dict[str, Any]]:
@@ -67,20 +67,19 @@ def read_verdicts(files: Layout, claims: Collection[str] | None = None) -> list[
     claims : collection of str, optional
         Ids; all of the plan by default.
     """
+    from dpsco_bench.cli.judging import read_verdict_file
+
     wanted = [id for id in planned_claims(files) if claims is None or id in claims]
-    paths = [files.verdicts(id) for id in wanted]
-    return [row for path in paths if path.is_file() for row in loads(path.read_text(encoding="utf-8"))["verdicts"]]
+    found = (read_verdict_file(files, id) for id in wanted)
+    return [row for entry in found if entry for row in entry["verdicts"]]
 
 
 def stored_digests(files: Layout) -> dict[str, str]:
     """Claim -> digest of what its verdicts were made from, for the claims of the plan that have verdicts."""
-    paths = {id: files.verdicts(id) for id in planned_claims(files)}
-    return {id: loads(path.read_text(encoding="utf-8"))["digest"] for id, path in paths.items() if path.is_file()}
+    from dpsco_bench.cli.judging import read_verdict_file
 
-
-def verdicts_digest(digests: Mapping[str, str]) -> str:
-    """One digest of those of several claims."""
-    return hashlib.sha256(dumps_canonical(digests).encode()).hexdigest()[:32]
+    found = {id: read_verdict_file(files, id) for id in planned_claims(files)}
+    return {id: entry["digest"] for id, entry in found.items() if entry}
 
 
 def differences(profile: str, rows: Iterable[Mapping[str, Any]]) -> list[Any]:
@@ -96,6 +95,11 @@ def differences(profile: str, rows: Iterable[Mapping[str, Any]]) -> list[Any]:
 def recorded_path(profile: str) -> Path:
     """Where the verdicts of a profile are recorded."""
     return shared_dir("workflows") / "recorded" / f"{profile}.json"
+
+
+def recorded_seconds_path(profile: str) -> Path:
+    """Where the CPU seconds of a profile's jobs are recorded."""
+    return recorded_path(profile).with_suffix(".seconds.json")
 
 
 def summary(files: Layout, rows: Sequence[Mapping[str, Any]], reported: bool = True) -> tuple[str, bool]:
@@ -120,7 +124,7 @@ def summary(files: Layout, rows: Sequence[Mapping[str, Any]], reported: bool = T
 
     found = differences(files.profile, rows)
     changed = sum(difference.fails for difference in found)
-    lines = [verdict_table(_with_reservations(files, rows)), *map(str, found)]
+    lines = [verdict_table(qualified_rows(files, rows)), *map(str, found)]
     if not recorded_path(files.profile).is_file():
         lines.append(f"no verdicts are recorded for profile {files.profile}: nothing to compare with")
     else:
@@ -130,10 +134,10 @@ def summary(files: Layout, rows: Sequence[Mapping[str, Any]], reported: bool = T
     return "\n".join(lines), bool(changed)
 
 
-def _with_reservations(files: Layout, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def qualified_rows(files: Layout, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Rows, marked where a match has a reservation."""
     from dpsco_bench.report.inputs import read_inputs
     from dpsco_bench.report.scores import Score
 
-    inputs = read_inputs(files.plan)
+    inputs = read_inputs(files)
     return [{**row, "qualified": Score(inputs.claim(row["id"]), row).qualified} for row in rows]
