@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +154,7 @@ class Store:
         manifest = self.manifest(kind, key)
         manifest.unlink(missing_ok=True)
         write_atomic(self.path(kind, key), data)
-        cells = [asdict(cost) for cost in merged(costs)]
+        cells = [{"cell": c.cell, "cpu_s": round(c.cpu_s, 4), "peak_mb": round(c.peak_mb, 1)} for c in merged(costs)]
         described = {"content": hashlib.sha256(data).hexdigest(), "cells": cells}
         write_atomic(manifest, sealed(dumps_canonical(described)))
 
