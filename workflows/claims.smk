@@ -4,7 +4,7 @@ for target, claims in flow.targets.items():
 
     rule:
         name: target
-        input: flow.verdicts(claims), flow.figures(claims)
+        input: flow.judged(claims)
         localrule: True
 
     workflow.get_rule(target).docstring = flow.summary(claims)

@@ -7,6 +7,7 @@ for paper, claims in flow.scope.items():
         name: f"judge_{paper}"
         input: flow.makers(claims), flow.stamps(claims)
         output:
+            judged=FILES.judged(paper),
             verdicts=update(flow.verdicts(claims)),
             figures=[
                 report(update(FILES.figure(id)), caption="captions/claim.rst", category=paper, labels=flow.labels(id))
@@ -24,17 +25,17 @@ for paper, claims in flow.scope.items():
 
 rule verdicts:
     """Verdicts of all claims, without figures and report."""
-    input: flow.verdicts()
+    input: flow.judged()
 
 
 rule figures:
     """Figures of all claims."""
-    input: flow.figures()
+    input: flow.judged()
 
 
 rule gate:
     """Fails if a verdict is not the recorded one; the report stands either way."""
-    input: flow.verdicts(), FILES.report, flow.recorded
+    input: flow.judged(), FILES.report, flow.recorded
     output: FILES.gate
     params: digest=flow.depends.all_verdicts
     message: "compare with the recorded verdicts"

@@ -77,6 +77,9 @@ def judge_claims(files: Layout, claims: Sequence[str], draw: bool, log: JobLog) 
         if draw:
             _draw(files, entry, stamp, known, log)
         log.progress(number, len(plan.claims))
+    for paper in dict.fromkeys(entry.paper for entry in plan.claims):
+        digests = {entry.id: Stamp.read(files, entry.id).verdicts for entry in plan.claims if entry.paper == paper}
+        write_atomic(files.judged(paper), sealed(dumps_canonical(digests)))
 
 
 def _judged(files: Layout, entry: Entry, digest: str, log: JobLog) -> dict[str, Any]:

@@ -130,25 +130,31 @@ class Workflow:
 
     def _packing(self, arguments: Sequence[str]) -> Packing:
         """What is to be done; while a live run works, what that does."""
+        scope = self._scope(arguments)
         try:
             with self.lock:
-                self._tidy()
+                self._tidy(scope)
         except ResultsInUse:
             return Packing.read(self.files.packing)
         predict = Predictor(read_seconds(recorded_seconds_path(self.profile)))
         entries = [*self.entries.values(), *self.boards.values()]
-        return pack_entries(entries, self.files.measured, predict, self._scope(arguments))
+        return pack_entries(entries, self.files.measured, predict, scope)
 
-    def _tidy(self) -> None:
-        """Stamp what is to be concluded, drop what an interrupted run left, and set damaged verdicts aside."""
+    def _tidy(self, scope: Mapping[str, tuple[str, ...]]) -> None:
+        """Stamp what is to be concluded, drop what an interrupted run left, and set what is damaged aside."""
         shutil.rmtree(self.files.packs, ignore_errors=True)
         for id in self.entries:
             Stamp(self.depends.verdicts[id], self.depends.figure(id)).write(self.files, id)
-            found = read_verdict_file(self.files, id)
-            if found is not None and not found["digest"]:
-                self.files.verdicts(id).unlink()
+        for paper, claims in scope.items():
+            if read_sealed(self.files.judged(paper)) and not all(map(self._concluded, claims)):
+                self.files.judged(paper).unlink()
         for id in self.boards:
             read_sealed(self.files.standings(id))
+
+    def _concluded(self, id: str) -> bool:
+        """Whether a claim has verdicts, undamaged, and its figure if that is wanted."""
+        found = read_verdict_file(self.files, id)
+        return bool(found and found["digest"]) and (not self.draw or self.files.figure(id).is_file())
 
     @property
     def claims(self) -> list[str]:
@@ -198,6 +204,11 @@ class Workflow:
     def stamps(self, claims: Iterable[str]) -> list[Path]:
         """Stamps of claims."""
         return [self.files.stamp(claim) for claim in claims]
+
+    def judged(self, claims: Iterable[str] | None = None) -> list[Path]:
+        """What the judges of claims write last (of all claims by default); a file a paper, for a graph of few edges."""
+        ids = self.claims if claims is None else claims
+        return [self.files.judged(paper) for paper in dict.fromkeys(self.entries[id].paper for id in ids)]
 
     def verdicts(self, claims: Iterable[str] | None = None) -> list[Path]:
         """Verdict files, of all claims by default."""

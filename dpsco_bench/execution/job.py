@@ -78,6 +78,7 @@ def execute(
     Parameters
     ----------
     job : Job
+        Not skipped.
     calibrations : mapping
         ``{"cells": [...]}`` as the calibration step wrote it, one entry per cell.
     progress : callable
@@ -93,8 +94,6 @@ def execute(
         Rows of `results.RESULT_SCHEMA`, with the job and its calibrations as metadata. The tables of all shards,
         joined (`join_shards`), are the table of the whole job.
     """
-    if job.skipped:
-        return join_blocks([], {"job": {"skipped": job.skipped}, "calibrations": {}})
     tables: list[pa.Table] = []
     reuse, last = Reuse(job.seed), 0
     for chunk, units in groupby(_share(list(job_units(job, calibrations)), shard), lambda unit: unit.chunk):

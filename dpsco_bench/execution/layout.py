@@ -94,6 +94,10 @@ class Layout:
         """Digests of what a claim's verdicts and figures are to be made from; rewritten only where one changes."""
         return self.results / "stamps" / f"{id}.json"
 
+    def judged(self, paper: str) -> Path:
+        """What was judged of a paper; gone as soon as something of it is."""
+        return self.results / "judged" / f"{paper}.json"
+
     def verdicts(self, claim: str) -> Path:
         """Verdict rows of a claim."""
         return self.results / "verdicts" / f"{claim}.json"

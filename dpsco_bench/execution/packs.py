@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from dpsco_bench.execution.plan import Entry
 from dpsco_bench.jsonio import dumps_pretty, sealed, to_jsonable, unsealed, write_atomic
 
 STEPS = ("calibrate", "run", "time")
-LEAST_SECONDS, MOST_SECONDS = 12.0, 60.0
+LEAST_SECONDS, MOST_SECONDS = 10.0, 60.0
 """Predicted CPU seconds of a pack: less is mostly start-up, more is a long wait for the last one."""
 AIMED_PACKS = 60
 """How many packs a step is cut into between these limits."""
@@ -107,6 +108,10 @@ class Packing:
     packs: tuple[Pack, ...]
     scope: Mapping[str, tuple[str, ...]]
     makers: Mapping[str, tuple[str, ...]]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Pack]:
+        return {pack.name: pack for pack in self.packs}
 
     def pack(self, name: str) -> Pack:
         """The pack of a name.

@@ -16,6 +16,8 @@ ROUND_SECONDS, NUMBER_SECONDS = 1e-4, 3e-9
 """What a round, and a number of a replicate's gradient, cost on one core."""
 UNKNOWN_SECONDS = {"calibrate": 0.2, "run": 1.0, "time": 5.0}
 """What a job is taken to cost of which nothing is known."""
+MODEL_LIMIT = 600.0
+"""Most that the model is believed: an algorithm may take its planned gradients all at once."""
 STEPS = ("calibrate", "run")
 
 Seconds = Mapping[str, Mapping[str, tuple[float, float]]]
@@ -57,7 +59,7 @@ class Predictor:
             return known[STEPS.index(step)]
         if step != "run" or job.evaluation == CLOSED_FORM:
             return UNKNOWN_SECONDS["time" if step == "time" else "calibrate"]
-        return sum(job.seconds) or UNKNOWN_SECONDS["run"]
+        return min(sum(job.seconds), MODEL_LIMIT) or UNKNOWN_SECONDS["run"]
 
 
 def read_seconds(path: Path) -> Seconds:

@@ -1,5 +1,6 @@
 """A claim's jobs become verdicts: every kind, from made-up result tables whose answers are known."""
 
+from dataclasses import replace
 from json import dumps, loads
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
 
 SCHEMA_FILE = Path(__file__).parents[2] / "workflows" / "schemas" / "verdict.schema.yaml"
@@ -36,8 +39,8 @@ def job(part_id, kind, calibration="paper", labels=("gd",), evaluation="run", sk
         for i, (label, n) in enumerate((label, n) for label in labels for n in GRID)
     ]
     names = {"claim": "wang2017.made_up", "part": part_id, "calibration": calibration, "profile": "ci", "key": "k"}
-    run = {"replicates": 8, "data_sets": 1, "evaluation": evaluation, "skipped": skipped}
-    return names | run | {"kind": kind, "cells": cells}
+    run = {"seed": 1, "replicates": 8, "data_sets": 1, "evaluation": evaluation, "skipped": skipped}
+    return Job(**names, **run, kind=kind, cells=tuple(cells))
 
 
 def calibrations(made, **changes):
@@ -51,13 +54,13 @@ def calibrations(made, **changes):
         "constants": CONSTANTS,
         "dimension": 4,
     } | changes
-    return {"cells": [{k: v(c) if callable(v) else v for k, v in one.items()} for c in made["cells"]]}
+    return {"cells": [{k: v(c) if callable(v) else v for k, v in one.items()} for c in made.cells]}
 
 
 def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicates=8, extras=None):
     """Rows in arbitrary order; `risk` and `cost` map a cell to its final values, `checkpoints` to earlier ones."""
     rows = []
-    for cell in made["cells"]:
+    for cell in made.cells:
         noise = 1 + 0.02 * np.random.default_rng(cell["cell"]).standard_normal(replicates)
         for replicate in range(replicates):
             final = {"checkpoint": FINAL, "gradient_evaluations": cost(cell), "risk": risk(cell) * noise[replicate]}
@@ -76,9 +79,9 @@ def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicate
 def judge(parts, jobs):
     """`jobs` holds (job, table, calibrations)."""
     claim = {"id": "wang2017.made_up", "title": "t", "source": "s", "statement": "x", "parts": parts}
-    loaded = {(made["part"], made["calibration"]): (rows, fixed) for made, rows, fixed in jobs}
-    entry = {"claim": claim, "jobs": [made for made, _, _ in jobs]}
-    rows = judge_claim(entry, lambda made: loaded[made["part"], made["calibration"]])
+    loaded = {(made.part, made.calibration): (rows, fixed) for made, rows, fixed in jobs}
+    entry = Entry(claim, tuple(made for made, _, _ in jobs))
+    rows = judge_claim(entry, lambda made: loaded[made.part, made.calibration])
     for row in rows:
         SCHEMA.validate(loads(dumps(row)))
     return rows
@@ -348,8 +351,8 @@ SIGNALS = [0.5, 1.0, 2.0]
 
 def at_signals(made):
     """The job with each of its cells at every signal."""
-    cells = [{**cell, "signal": s} for cell in made["cells"] for s in SIGNALS]
-    return {**made, "cells": [{**cell, "cell": i} for i, cell in enumerate(cells)]}
+    cells = [{**cell, "signal": s} for cell in made.cells for s in SIGNALS]
+    return replace(made, cells=tuple({**cell, "cell": i} for i, cell in enumerate(cells)))
 
 
 def signal_jobs(risk, capped=lambda c: False):

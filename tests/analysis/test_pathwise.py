@@ -10,6 +10,7 @@ from dpsco_bench.analysis.pathwise import is_pathwise, pathwise_verdict, replica
 from dpsco_bench.claims.bounds.context import Bound
 from dpsco_bench.claims.model import Part
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
 
 BLANK = {name: {"string": "", "bool": False}.get(str(kind), 0) for name, kind in RESULT_FIELDS}
@@ -32,7 +33,8 @@ def evidence(risks, extras, quantity="risk", status="proven"):
             noted = {name: np.asarray(values, dtype=float)[value, signal].ravel() for name, values in extras.items()}
             blocks.append(build_block({**rows, "extras": noted}))
     table = join_blocks(blocks, {}).take(np.random.default_rng(1).permutation(sum(len(b) for b in blocks)))
-    job = {"cells": entries, "calibration": "paper", "evaluation": "run"}
+    names = {"claim": "c.c", "part": "p", "kind": "explicit", "calibration": "paper"}
+    job = Job(**names, seed=1, replicates=1, cells=tuple(entries))
     return job_evidence(job, table, {"cells": [FIXED] * len(entries)}, quantity)
 
 

@@ -50,14 +50,14 @@ def test_an_interrupted_claim_resumes_where_it_was(tmp_path, monkeypatch):
     def interrupted(job, *rest):
         if len(done) == 1:
             raise KeyboardInterrupt
-        done.append(job["key"])
+        done.append(job.key)
         return execute(job, *rest)
 
     monkeypatch.setattr(claiming, "execute", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_claim(entry, JobCache(tmp_path, lambda line: None))
     finished = list(done)
-    monkeypatch.setattr(claiming, "execute", lambda job, *rest: done.append(job["key"]) or execute(job, *rest))
+    monkeypatch.setattr(claiming, "execute", lambda job, *rest: done.append(job.key) or execute(job, *rest))
     resumed = run_claim(entry, JobCache(tmp_path, lambda line: None))
     assert len(done) == len(set(done)) and done[: len(finished)] == finished
     fresh = run_claim(entry, JobCache(tmp_path / "other", lambda line: None))

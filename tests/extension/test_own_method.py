@@ -125,9 +125,9 @@ def test_reported(dpsco, monkeypatch):
     files = Layout("smoke")
     (entry,) = json.loads(files.plan.read_text())["claims"]
     for job in entry["jobs"]:
-        key = job["calibration_key"]
+        key = job.calibration_key
         worker(dpsco, "calibrate", job, files.plan, files.calibrations(job), key=key, cache="cache")
-        if job["evaluation"] == "run":
+        if job.evaluation == "run":
             calibrations = files.calibrations(job)
             worker(
                 dpsco,
@@ -135,7 +135,7 @@ def test_reported(dpsco, monkeypatch):
                 job,
                 files.plan,
                 files.run(job),
-                key=job["key"],
+                key=job.key,
                 calibrations=calibrations,
                 ready="ready.parquet",
                 cache="cache",
