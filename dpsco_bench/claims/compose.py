@@ -17,7 +17,7 @@ from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import find_errata, load_errata
 from dpsco_bench.claims.jobs import checked_job, part_jobs
-from dpsco_bench.claims.model import PROFILES, Claim, Part, parse_claim
+from dpsco_bench.claims.model import Claim, Part, check_profile, parse_claim
 from dpsco_bench.claims.shipped import read_claim, read_profile
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
@@ -165,13 +165,6 @@ def _compose(overrides: Sequence[str]) -> dict[str, Any]:
     resolved = OmegaConf.to_container(config, resolve=True)
     assert isinstance(resolved, dict)
     return resolved  # type: ignore[return-value]
-
-
-def check_profile(profile: str) -> str:
-    """Return the profile if it exists."""
-    if profile not in PROFILES:
-        raise InputError("profile", profile, "one of " + ", ".join(PROFILES))
-    return profile
 
 
 def claim_plan(

@@ -31,6 +31,13 @@ UNQUANTIFIED = ("privacy", "ordering")
 """Kinds that judge no other quantity than their own."""
 
 
+def check_profile(profile: str) -> str:
+    """Return the profile if it exists."""
+    if profile not in PROFILES:
+        raise InputError("profile", profile, "one of " + ", ".join(PROFILES))
+    return profile
+
+
 @dataclass(frozen=True)
 class Sweep:
     """The swept parameter and its values per profile.

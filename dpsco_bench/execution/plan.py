@@ -142,15 +142,21 @@ def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
     Raises
     ------
     InputError
-        If there is no such plan, or a damaged one.
+        If there is no such plan, a damaged one, or one that lacks an id of ``only``.
     """
     allowed = "a file written by `python -m dpsco_bench plan`"
     try:
-        return WorkPlan.from_json(unsealed(path.read_bytes()), only)
+        found = unsealed(path.read_bytes())
+        ids = [entry["claim"]["id"] for kind in ("claims", "boards") for entry in found[kind]]
+        plan = WorkPlan.from_json(found, only)
     except (FileNotFoundError, IsADirectoryError):
         raise InputError("plan", path, allowed) from None
     except (ValueError, KeyError, TypeError) as error:
         raise InputError("plan", path, f"{allowed}, undamaged", str(error)) from None
+    for id in only or ():
+        if id not in ids:
+            raise InputError(f"claim of {path}", id, "one of " + ", ".join(ids))
+    return plan
 
 
 def digest(value: Any) -> str:

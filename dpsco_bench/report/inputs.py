@@ -235,8 +235,6 @@ def read_inputs(files: Layout, only: str = "") -> Inputs:
         If there is no plan, or one without ``only``.
     """
     plan = read_plan(files.plan, [only] if only else None)
-    if only:
-        plan.entry(only)
     load_plugins(dict.fromkeys(path for job in plan.jobs() for path in job.plugins))
     claims = [ClaimResults(files.measured.present(entry), files) for entry in plan.claims]
     boards = [

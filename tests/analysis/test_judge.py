@@ -163,7 +163,7 @@ def test_explicit_bounds_judge_the_rows_of_other_parts(scale, word):
 def test_bands_compare_two_parts_at_common_values(band, word):
     jobs = rate_jobs(-2)
     for made, rows, fixed in rate_jobs(-2):
-        other = {**made, "part": "other"}
+        other = replace(made, part="other")
         jobs.append((other, table(other, lambda c: c["n"] ** -2.0 / 3) if rows else None, fixed))
     parts = [RATE, RATE | {"id": "other"}, part("price", "band", uses=["n", "other"], band=band)]
     row = judge(parts, jobs)[2]

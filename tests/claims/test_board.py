@@ -107,9 +107,9 @@ def test_jobs_are_shared_by_group_and_noise_off_runs_lie_apart():
     jobs = {(job.part, job.calibration): job for job in plan().jobs}
     assert set(jobs) == {("all", "accounted"), ("without_privacy", "none"), ("real", "accounted")}
     shared = jobs["all", "accounted"]
-    assert [cell["cell"] for cell in shared["cells"]] == list(range(len(shared["cells"])))
-    assert {cell.get("signal") for cell in shared["cells"]} == {None, 1.0, 4.0}
-    assert jobs["real", "accounted"]["skipped"].startswith("data absent") and not shared["skipped"]
+    assert [cell["cell"] for cell in shared.cells] == list(range(len(shared.cells)))
+    assert {cell.get("signal") for cell in shared.cells} == {None, 1.0, 4.0}
+    assert jobs["real", "accounted"].skipped.startswith("data absent") and not shared.skipped
 
 
 def test_keys_follow_the_numbers_and_not_the_words():

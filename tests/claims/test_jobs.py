@@ -41,7 +41,7 @@ def test_a_rate_has_a_job_per_calibration_and_a_noise_off_companion():
     made = jobs()
     assert [job.calibration for job in made] == ["paper", "accounted", "none"]
     assert [job.replicates for job in made] == [16, 16, 4]
-    assert [job.cells[0]["variant"] for job in made] == ["literal", "poisson", "literal"]
+    assert [job.cells[0].variant for job in made] == ["literal", "poisson", "literal"]
     assert [job.calibration for job in jobs(kind="privacy")] == ["paper", "accounted"]
 
 
@@ -50,7 +50,7 @@ def test_runs_without_noise_that_are_judged_have_all_their_replicates():
     assert [(job.calibration, job.replicates) for job in silent] == [("none", 16)]
     both = jobs(calibrations=["accounted", "none"])
     assert [(job.calibration, job.replicates) for job in both] == [("accounted", 16), ("none", 16)]
-    assert [job.cells[0]["variant"] for job in both] == ["poisson", "poisson"]
+    assert [job.cells[0].variant for job in both] == ["poisson", "poisson"]
 
 
 def test_counted_extras_are_run_and_charged_and_planned_counts_are_not():
@@ -78,7 +78,7 @@ def test_what_else_changes_along_a_sweep():
     ]
     assert [cell["problem_options"] for cell in cells] == [{"kappa": 4.0}, {"kappa": 8.0}]
     cells = jobs(sweep={"parameter": "n", "values": {"smoke": [64, 128]}}, along={"epsilon": {"smoke": [1, 2]}})
-    assert [(cell["n"], cell["epsilon"]) for cell in cells[0]["cells"]] == [(64, 1.0), (128, 2.0)]
+    assert [(cell["n"], cell["epsilon"]) for cell in cells[0].cells] == [(64, 1.0), (128, 2.0)]
     with pytest.raises(InputError, match="^sweep parameter of p = 'speed': must be n, d"):
         jobs(sweep=sweep, along={"speed": {"smoke": [1, 2]}})
 
@@ -111,7 +111,7 @@ def test_cells_take_the_swept_and_the_fixed_values():
     first, second = base().cells
     assert (first["n"], second["n"], first["d"], first["cell"], second["cell"]) == (64, 128, 3, 0, 1)
     assert (first["parameter"], first["value"], first["method"]) == ("n", 64.0, "dp_svrg")
-    assert jobs("ci")[0].cells[0]["d"] == 4
+    assert jobs("ci")[0].cells[0].d == 4
     fixed = {"n": 64, "d": 3, "delta": 1e-5, "epsilon": 1.0}
     by_option = {"parameter": "algorithm.theta", "values": {"smoke": [0.01, 0.02]}}
     cell = jobs(sweep=by_option, fixed=fixed)[0].cells[0]
@@ -192,8 +192,8 @@ def test_profiles_share_equal_work():
 
 def test_charged_and_uncharged_calibrations_of_equal_cells_are_not_mixed_up():
     privacy, complexity = jobs(kind="privacy")[0], jobs(kind="complexity")[0]
-    assert privacy["cells"] == complexity["cells"]
-    assert privacy["calibration_key"] != complexity["calibration_key"]
+    assert privacy.cells == complexity.cells
+    assert privacy.calibration_key != complexity.calibration_key
 
 
 def test_code_in_use_changes_the_key(monkeypatch):

@@ -127,7 +127,8 @@ def test_signals_run_at_once_give_what_they_give_one_by_one(algorithm):
     given = job(algorithm)
     if algorithm == "wang2017.dp_svrg":
         short = {"epochs": 2, "inner_steps": 5}
-        given.cells = [{**cell, "options": short, "variant": "poisson"} for cell in given.cells]
+        cells = tuple({**cell, "options": short, "variant": "poisson"} for cell in given.cells)
+        given = replace(given, cells=cells)
     together = rows(given)
     apart = [row for cell in given.cells for row in rows(replace(given, cells=(cell,)))]
     assert together == apart and len(together) == 8 * 2 * 5

@@ -25,11 +25,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Write the figures."""
     keep_pandas_out()
+    from dpsco_bench.claims.model import check_profile
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.report.figures import write_figures
     from dpsco_bench.report.inputs import read_inputs
 
-    layout = Layout(args.profile)
+    layout = Layout(check_profile(args.profile))
     written = write_figures(read_inputs(layout, only=args.id), args.id, args.out or layout.figures)
     files = [f"{path}.{suffix}" for path in written for suffix in FORMATS]
     if args.json:

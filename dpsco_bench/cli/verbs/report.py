@@ -24,12 +24,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the report."""
+    from dpsco_bench.claims.model import check_profile
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.report.inputs import read_inputs
     from dpsco_bench.report.page import write_report
 
     cores = checked_count("cores", args.cores)
-    files = Layout(args.profile)
+    files = Layout(check_profile(args.profile))
     written = write_report(read_inputs(files), args.out or files.results, args.figures or files.figures, cores)
     if args.json:
         print_json(written)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+from dpsco_bench.claims.model import check_profile
 from dpsco_bench.cli.pandas_free import keep_pandas_out
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
 
 SUMMARY = "one job of the workflow: calibrate, run, time, judge or rank"
@@ -41,22 +44,43 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Do the job."""
-    files = Layout(args.profile)
+    files = Layout(check_profile(args.profile))
     if args.work != "calibrate":  # which reads no tables
         keep_pandas_out()
     if args.work in PACKED:
         return _measure(files, args.work, args.pack, args.log)
     from dpsco_bench.cli.judging import judge_claims, rank_board
-    from dpsco_bench.execution.packs import Packing
     from dpsco_bench.execution.progress import JobLog
 
     if args.work == "judge":
+        claims = claims_of(files, args.paper)
         with JobLog(args.log, f"judge {args.paper}", unit="claims") as log:
-            judge_claims(files, Packing.read(files.packing).scope[args.paper], args.draw, log)
+            judge_claims(files, claims, args.draw, log)
     else:
         with JobLog(args.log, f"rank {args.board}") as log:
             rank_board(files, args.board, args.digest, log)
     return 0
+
+
+def claims_of(files: Layout, paper: str) -> Sequence[str]:
+    """Claims of a paper that the last run of the workflow asked for; without one all, which get their stamps now."""
+    from dpsco_bench.cli.depends import Dependencies
+    from dpsco_bench.cli.judging import Stamp
+    from dpsco_bench.execution.packs import Packing
+    from dpsco_bench.execution.plan import read_plan
+
+    if files.packing.is_file():
+        scope = Packing.read(files.packing).scope
+        if paper in scope:
+            return scope[paper]
+    entries = [files.measured.present(entry) for entry in read_plan(files.plan).claims]
+    found = {entry.id: entry for entry in entries if entry.paper == paper}
+    if not found:
+        raise InputError("paper", paper, "one of " + ", ".join(dict.fromkeys(entry.paper for entry in entries)))
+    depends = Dependencies(found, {}, files.measured)
+    for id in found:
+        Stamp(depends.verdicts[id], depends.figure(id)).write(files, id)
+    return list(found)
 
 
 def _measure(files: Layout, step: str, name: str | None, path: Path | None) -> int:
