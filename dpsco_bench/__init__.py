@@ -9,12 +9,12 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from dpsco_bench.algorithms.registry import algorithm, get_algorithm
-    from dpsco_bench.algorithms.zhang2022.learners.base import Learner, learner
+    from dpsco_bench.analysis.verdict import Verdict
     from dpsco_bench.audit.contract import check_algorithm
     from dpsco_bench.claims.bounds.registry import bound
+    from dpsco_bench.claims.kinds import Kind, Word, kind
     from dpsco_bench.execution.library import Result, run
-    from dpsco_bench.execution.own_plan import make_plan
-    from dpsco_bench.privacy.plan import Full, GaussianQuery, Plan, Poisson, SingleIndex
+    from dpsco_bench.privacy.plan import Full, GaussianQuery, Plan, Poisson, SingleIndex, make_plan
     from dpsco_bench.privacy.spec import PrivacySpec
     from dpsco_bench.problems.base import Constants, Data, Problem, Trait
     from dpsco_bench.problems.glm import GeneralisedLinear, Logistic
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 _HOMES = {
     "algorithm": "algorithms.registry",
     "get_algorithm": "algorithms.registry",
-    "Learner": "algorithms.zhang2022.learners.base",
-    "learner": "algorithms.zhang2022.learners.base",
     "check_algorithm": "audit.contract",
     "bound": "claims.bounds.registry",
+    "Kind": "claims.kinds",
+    "Word": "claims.kinds",
+    "kind": "claims.kinds",
+    "Verdict": "analysis.verdict",
     "Result": "execution.library",
     "run": "execution.library",
     "Full": "privacy.plan",
@@ -34,7 +36,7 @@ _HOMES = {
     "Plan": "privacy.plan",
     "Poisson": "privacy.plan",
     "SingleIndex": "privacy.plan",
-    "make_plan": "execution.own_plan",
+    "make_plan": "privacy.plan",
     "PrivacySpec": "privacy.spec",
     "Constants": "problems.base",
     "Data": "problems.base",
@@ -51,7 +53,7 @@ __all__ = [
     "Full",
     "GaussianQuery",
     "GeneralisedLinear",
-    "Learner",
+    "Kind",
     "Logistic",
     "Plan",
     "Poisson",
@@ -60,12 +62,14 @@ __all__ = [
     "Result",
     "SingleIndex",
     "Trait",
+    "Verdict",
+    "Word",
     "algorithm",
     "bound",
     "check_algorithm",
     "get_algorithm",
     "get_problem",
-    "learner",
+    "kind",
     "make_plan",
     "problem",
     "run",

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import operator
+from collections.abc import Iterable
 from typing import Any
+
+NEAREST, FEW = 3, 12
 
 
 class DpscoError(ValueError):
@@ -51,8 +55,34 @@ class Refusal(DpscoError):
         self.what, self.reason, self.source = what, reason, source
 
 
+def nearest(name: object, known: Iterable[str], listing: str = "", what: str = "one") -> str:
+    """What is allowed in place of an unknown name: all that is known where it is little, else the nearest.
+
+    Parameters
+    ----------
+    name : object
+        As the user wrote it.
+    known : iterable of str
+        The names that exist.
+    listing : str
+        The command that shows all of them, where there is one.
+    what : str
+        What the names are names of.
+    """
+    names = list(dict.fromkeys(known))
+    if len(names) <= FEW:
+        return f"one of {', '.join(names)}" if names else "left out: there is none"
+    close = difflib.get_close_matches(str(name), names, NEAREST, 0.0)
+    return f"a known {what}, such as {', '.join(close)}" + (f" (`{listing}` shows all)" if listing else "")
+
+
+def integral(value: Any) -> Any:
+    """A float without a fraction as an int, so that ``1e4`` counts; anything else as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def checked_count(key: str, value: Any) -> int:
-    """Return ``value`` as an int if it is an integer >= 1 (NumPy's included, booleans not).
+    """Return ``value`` as an int if it is an integer >= 1 (NumPy's and ``1e4`` included, booleans not).
 
     Raises
     ------
@@ -60,7 +90,7 @@ def checked_count(key: str, value: Any) -> int:
         Otherwise, under the name ``key``.
     """
     try:
-        count = 0 if isinstance(value, bool) else operator.index(value)
+        count = 0 if isinstance(value, bool) else operator.index(integral(value))
     except TypeError:
         count = 0
     if count < 1:

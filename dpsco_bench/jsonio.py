@@ -27,8 +27,8 @@ def to_jsonable(value: Any) -> Any:
     Parameters
     ----------
     value : object
-        None, bool, number, string, path, NumPy scalar or array, dataclass instance, mapping, or list, tuple
-        or set of these. Sets come out sorted.
+        None, bool, number, string, path, NumPy scalar or array, object with ``to_json``, dataclass instance, mapping,
+        or list, tuple or set of these. Sets come out sorted.
 
     Returns
     -------
@@ -49,6 +49,8 @@ def to_jsonable(value: Any) -> Any:
         return _float(float(value))
     if isinstance(value, np.ndarray | np.generic):
         return to_jsonable(value.tolist())
+    if hasattr(value, "to_json"):
+        return to_jsonable(value.to_json())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: to_jsonable(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):

@@ -1,26 +1,24 @@
-"""Algorithms by id: ``paper.name`` names the module that defines it, so that one is found without the others."""
+"""Algorithms by id ``paper.name``: a pure plan function and a run, registered by one decorator."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
 from typing import Any, get_args
 
 from dpsco_bench.errors import InputError, Refusal, checked_count
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Problem, Trait
+from dpsco_bench.registry import Registry
 
 CALIBRATIONS = ("paper", "accounted", "none")
 PlanFunction = Callable[..., Plan]
 RunFunction = Callable[[Any, Plan, Any], Any]
 PartsFunction = Callable[[Mapping[str, Any]], Iterable[str]]
-_USER_ALGORITHMS: dict[str, Algorithm] = {}
 
 
 @dataclass
@@ -228,57 +226,28 @@ def algorithm(
             rounds,
             parts,
         )
-        if not function.__module__.startswith("dpsco_bench."):
-            _USER_ALGORITHMS[id] = entry
-        return entry
+        return ALGORITHMS.add(id, entry, function.__module__)
 
     return register
 
 
-def algorithm_module(id: str) -> str:
-    """Name of the module that defines a built-in algorithm: ``algorithms/<paper>/<name>`` or ``baselines/<name>``.
+ALGORITHMS: Registry[Algorithm] = Registry("algorithm", "algorithms", listed=True)
+
+
+def get_algorithm(id: str) -> Algorithm:
+    """Return an algorithm by id (``paper.name``; ``paper/name`` is accepted).
 
     Raises
     ------
     InputError
         For an unknown id.
     """
-    module = _shipped_module(id.replace("/", ".", 1))
-    if not module:
-        raise InputError("algorithm", id, "one of " + ", ".join(list_algorithms()))
-    return module
-
-
-@cache
-def _shipped_module(id: str) -> str:
-    """Name of the module of a built-in algorithm, empty if there is none."""
-    paper, _, name = id.partition(".")
-    for folder in (paper, "baselines"):
-        if name.isidentifier() and (_FOLDER / folder / f"{name}.py").is_file():
-            return f"dpsco_bench.algorithms.{folder}.{name}"
-    return ""
-
-
-def get_algorithm(id: str) -> Algorithm:
-    """Return an algorithm by id (``paper.name``; ``paper/name`` is accepted)."""
-    id = id.replace("/", ".", 1)
-    if id in _USER_ALGORITHMS:
-        return _USER_ALGORITHMS[id]
-    return _find(importlib.import_module(algorithm_module(id)), id)
+    return ALGORITHMS.get(id.replace("/", ".", 1))
 
 
 def list_algorithms() -> list[str]:
     """Ids of all algorithms, the user's own included."""
-    ids = set(_USER_ALGORITHMS)
-    for path in sorted(_FOLDER.glob("*/*.py")):
-        if path.stem.startswith("_"):
-            continue
-        module = importlib.import_module(f"dpsco_bench.algorithms.{path.parent.name}.{path.stem}")
-        ids |= {value.id for value in vars(module).values() if isinstance(value, Algorithm)}
-    return sorted(ids)
-
-
-_FOLDER = Path(__file__).parent
+    return ALGORITHMS.names()
 
 
 @cache
@@ -286,10 +255,3 @@ def _keywords(plan_function: PlanFunction) -> dict[str, inspect.Parameter]:
     """Its keyword-only parameters but for ``variant``; reading a signature's annotations is slow."""
     parameters = inspect.signature(plan_function, eval_str=True).parameters
     return {k: p for k, p in parameters.items() if p.kind is p.KEYWORD_ONLY and k != "variant"}
-
-
-def _find(module: Any, id: str) -> Algorithm:
-    for value in vars(module).values():
-        if isinstance(value, Algorithm) and value.id == id:
-            return value
-    raise InputError("algorithm", id, "one of " + ", ".join(list_algorithms()))

@@ -257,3 +257,23 @@ def percentile_interval(
     tail = (1 - confidence) / 2
     low, high = np.quantile(resampled, [tail, 1 - tail])
     return float(estimate + factor * (low - estimate)), float(estimate + factor * (high - estimate))
+
+
+def expected_chance_deviations(intervals: int, confidence: float = CONFIDENCE) -> float:
+    """Number of intervals expected to miss the truth by chance alone.
+
+    Parameters
+    ----------
+    intervals : int
+        Number of intervals, >= 0.
+    confidence : float
+        Their level.
+
+    Returns
+    -------
+    float
+        ``intervals * (1 - confidence)``; it needs no independence.
+    """
+    if intervals < 0:
+        raise InputError("intervals", intervals, "a number >= 0")
+    return intervals * (1 - confidence)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.samplers.evidence import NOT_CERTIFIED, unsettled
 
-GATED = ("rate", "explicit", "law", "control", "band")
-"""Kinds whose verdict rests on the law of the output."""
 OF_THE_LAW = ("risk", "chain_risk")
 """Quantities that do."""
 
@@ -46,19 +43,18 @@ def unchecked(part: str, verdict: Verdict | None) -> str:
     return "" if word == "holds" else f"{NOT_CERTIFIED}: {part}, where the law is known, is {word.replace('_', ' ')}"
 
 
-def gated(verdict: Verdict, kind: str, reason: str) -> Verdict:
+def gated(verdict: Verdict, of_the_law: bool, reason: str) -> Verdict:
     """The verdict; ``inconclusive``, or of what is only shown noted, where there is a reason to distrust its chains."""
     if not reason:
         return verdict
-    if kind in GATED:
+    if of_the_law:
         return replace(verdict, verdict="inconclusive", reason=reason)
     return replace(verdict, notes=(*verdict.notes, reason))
 
 
-def uncertified(row: Mapping[str, Any]) -> bool:
-    """Whether a verdict row rests on chains that are not certified."""
-    said = (row.get("reason") or "", *(row.get("notes") or ()))
-    return any(str(text).startswith(NOT_CERTIFIED) for text in said)
+def uncertified(row: Verdict) -> bool:
+    """Whether a verdict rests on chains that are not certified."""
+    return any(text.startswith(NOT_CERTIFIED) for text in (row.reason, *row.notes))
 
 
 def _worst(cell: CellEvidence, name: str) -> float:

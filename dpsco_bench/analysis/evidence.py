@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, read_extras
-from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.registry import problem_class
 
 SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
@@ -37,8 +37,10 @@ class CellEvidence:
 
     Attributes
     ----------
-    entry, calibrated : mapping
-        The cell of the plan and its calibration.
+    entry : mapping
+        The cell of the plan.
+    calibrated : CalibratedCell
+        Its calibration.
     calibration : str
         Calibration of the job.
     risks : ndarray ([signals,] data_sets, replicates)
@@ -62,7 +64,7 @@ class CellEvidence:
     """
 
     entry: Mapping[str, Any]
-    calibrated: Mapping[str, Any]
+    calibrated: CalibratedCell
     calibration: str
     risks: np.ndarray
     curve_evaluations: np.ndarray
@@ -105,13 +107,13 @@ class CellEvidence:
         """The cell as bound formulas see it."""
         return BoundContext(
             n=int(self.entry["n"]),
-            d=int(self.calibrated["dimension"]),
+            d=self.calibrated.dimension,
             epsilon=float(self.entry["epsilon"]),
             delta=float(self.entry["delta"]),
-            constants=Constants(**self.calibrated["constants"]),
+            constants=self.calibrated.constants,
             calibration=self.calibration,
-            schedule=self.calibrated["schedule"],
-            scales=self.calibrated["scales"],
+            schedule=self.calibrated.schedule,
+            scales=self.calibrated.scales,
             start_risk=self.start_risk,
             extras={name: float(values.mean()) for name, values in self.extras.items()},
         )
@@ -121,14 +123,9 @@ class CellEvidence:
         """The same for a formula as it is printed: eps/sqrt(l) stays, also where the noise was accounted."""
         return replace(self.context, calibration="paper")
 
-    def number(self, key: str) -> float:
-        """A number of the calibration; NaN where it has none."""
-        value = self.calibrated[key]
-        return math.nan if value is None else float(value)
-
 
 def job_evidence(
-    job: Job, table: pa.Table | None, calibrations: Mapping[str, Any], quantity: str = RISK
+    job: Job, table: pa.Table | None, calibrations: Calibrations, quantity: str = RISK
 ) -> list[CellEvidence]:
     """Evidence of every cell of a job, in the order of the plan; the cells of a signal grid are one.
 
@@ -137,8 +134,8 @@ def job_evidence(
     noted = {} if table is None else _noted(table)
     table = None if table is None else table.select(_COLUMNS)
     grids: dict[tuple[str, float], list[CellEvidence]] = {}
-    for entry, calibrated in zip(job.cells, calibrations["cells"], strict=True):
-        if "refused" in calibrated:
+    for entry, calibrated in zip(job.cells, calibrations, strict=True):
+        if isinstance(calibrated, RefusedCell):
             continue
         rows = None if table is None else table.filter(pc.equal(table["cell"], entry["cell"]))
         cell = _with_extras(_cell_evidence(job, entry, calibrated, rows), noted.get(entry["cell"], {}), quantity)
@@ -155,13 +152,13 @@ def _largest(grid: list[CellEvidence]) -> CellEvidence:
     means = [float(cell.risks.mean()) if cell.risks.size else -math.inf for cell in grid]
     number = int(np.argmax(means))
     best, last = grid[number], len(grid) - 1
-    worst = max((cell.calibrated["privacy_status"] for cell in grid), key=SEVERITY.index)
+    worst = max((cell.calibrated.privacy_status for cell in grid), key=SEVERITY.index)
     return replace(
         best,
-        calibrated={**best.calibrated, "privacy_status": worst},
+        calibrated=replace(best.calibrated, privacy_status=worst),
         risks=np.stack([cell.risks for cell in grid]),
         signal=float(best.entry["signal"]),
-        at_edge=last > 0 and (number == 0 or (number == last and not best.calibrated["signal_capped"])),
+        at_edge=last > 0 and (number == 0 or (number == last and not best.calibrated.signal_capped)),
         grid=tuple(grid),
     )
 
@@ -201,7 +198,7 @@ def _with_extras(cell: CellEvidence, extras: Mapping[str, np.ndarray], quantity:
 
 
 def _cell_evidence(
-    job: Job, entry: Mapping[str, Any], calibrated: Mapping[str, Any], rows: pa.Table | None
+    job: Job, entry: Mapping[str, Any], calibrated: CalibratedCell, rows: pa.Table | None
 ) -> CellEvidence:
     exact = job.evaluation == "closed_form"
     if rows is None:
@@ -216,8 +213,8 @@ def _cell_evidence(
     evaluations = rows["gradient_evaluations"].to_numpy()[order].reshape(shape)
     start = float(rows["start_risk"].to_numpy().mean())
     if DEMOTED in pc.unique(rows["privacy_status"]).to_pylist():
-        worst = max(DEMOTED, calibrated["privacy_status"], key=SEVERITY.index)
-        calibrated = {**calibrated, "privacy_status": worst, "epsilon_real": None}
+        worst = max(DEMOTED, calibrated.privacy_status, key=SEVERITY.index)
+        calibrated = replace(calibrated, privacy_status=worst, epsilon_real=math.nan)
     certified = sorted({text for text in _remarks(rows) if text.startswith(CERTIFIED)})
     return CellEvidence(
         entry, calibrated, job.calibration, curve[-1], evaluations, curve, start, exact, tuple(certified)

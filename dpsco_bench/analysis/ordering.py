@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,11 +19,7 @@ from dpsco_bench.analysis.bootstrap import (
     resampled_indices,
     student_factor,
 )
-from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
-
-AT_END = "end"
-AT_EQUAL_EVALUATIONS = "equal evaluations"
 
 
 @dataclass(frozen=True)
@@ -138,38 +134,3 @@ def common_budget(*evaluations: ArrayLike) -> float:
         The least final cost.
     """
     return float(min(np.asarray(method, dtype=np.float64)[-1].min() for method in evaluations))
-
-
-def ordering_verdict(comparisons: Mapping[str, MedianRatio], *, parameter: str = "") -> Verdict:
-    """Combine the comparisons of a pair: at each method's end, at equal evaluations, in every cell.
-
-    Parameters
-    ----------
-    comparisons : mapping of str to MedianRatio
-        By name of the comparison (`AT_END`, `AT_EQUAL_EVALUATIONS`, with the cell's value where there are several);
-        the first method is the one claimed to be better.
-    parameter : str
-        Name of the swept parameter.
-
-    Returns
-    -------
-    Verdict
-        ``holds`` if the claimed method is better in all comparisons, ``reversed`` if it is worse in all, else
-        ``inconclusive``; the reason says what each one shows.
-    """
-    if not comparisons:
-        raise InputError("comparisons", "none", "at least one")
-    words = {name: ratio.word for name, ratio in comparisons.items()}
-    unanimous = len(set(words.values())) == 1
-    return Verdict(
-        next(iter(words.values())) if unanimous else "inconclusive",
-        "ordering",
-        ", ".join(f"{name}: {word}" for name, word in words.items()),
-        parameter=parameter,
-        ratio={name: float(np.exp(ratio.log_ratio)) for name, ratio in comparisons.items()},
-        ratio_ci={name: _exp(ratio) for name, ratio in comparisons.items()},
-    )
-
-
-def _exp(ratio: MedianRatio) -> tuple[float, float]:
-    return float(np.exp(ratio.ci_low)), float(np.exp(ratio.ci_high))

@@ -73,6 +73,19 @@ class RateFit:
         """Half the width of the interval."""
         return (self.ci_high - self.ci_low) / 2
 
+    def places(self, cells: Sequence[int], parameter: str) -> str:
+        """Where some cells lie, such as ``n = 128, 256``."""
+        return f"{parameter or 'value'} = " + ", ".join(f"{self.values[i]:g}" for i in cells)
+
+    def notes(self, parameter: str) -> tuple[str, ...]:
+        """What a reader must know of the fit."""
+        notes = []
+        if self.edge:
+            notes.append(f"largest risk at the edge of the signal grid at {self.places(self.edge, parameter)}")
+        if self.floored:
+            notes.append(f"up to {self.floored:.1%} of the resampled means of a cell were near or below 0")
+        return tuple(notes)
+
 
 def log_weights(log_errors: ArrayLike, dof: ArrayLike | None = None) -> FloatArray:
     """Weights of a log-log fit from the standard errors of log mean.

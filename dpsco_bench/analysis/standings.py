@@ -24,11 +24,12 @@ from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.claims.board_jobs import REFERENCE, SEARCH_MARK
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.execution.calibrated import Calibrations, RefusedCell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry
 from dpsco_bench.jsonio import to_jsonable
 
-Load = Callable[[Job], tuple[pa.Table | None, Mapping[str, Any]]]
+Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
 RANKED = ("proven",)
 """Privacy statuses of methods that can win."""
 TRIVIAL = "trivial solution"
@@ -68,7 +69,7 @@ class Run:
     @property
     def proven(self) -> bool:
         """Whether its noise is proven to be private; a search is not, whatever its noise."""
-        return self.cell.calibrated["privacy_status"] in RANKED
+        return self.cell.calibrated.privacy_status in RANKED
 
 
 def standings(entry: Entry, load: Load) -> list[dict[str, Any]]:
@@ -118,13 +119,13 @@ def standings(entry: Entry, load: Load) -> list[dict[str, Any]]:
     return rows
 
 
-def _refused(job: Job, calibrations: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _refused(job: Job, calibrations: Calibrations) -> Iterator[dict[str, Any]]:
     """What was refused when the noise was to be fixed."""
-    for cell, calibrated in zip(job.cells, calibrations["cells"], strict=True):
-        if "refused" in calibrated:
+    for cell, calibrated in zip(job.cells, calibrations, strict=True):
+        if isinstance(calibrated, RefusedCell):
             instance, _, method = cell["method"].partition("/")
             place = {"instance": instance, "method": method, "algorithm": cell["algorithm"], "point": cell["value"]}
-            yield {**place, "status": "refused", "reason": calibrated["refused"]}
+            yield {**place, "status": "refused", "reason": calibrated.refused}
 
 
 def _runs(cells: Sequence[CellEvidence]) -> Iterator[Run]:
@@ -188,13 +189,13 @@ def _method(run: Run, tied: Sequence[str], trivial: float) -> dict[str, Any]:
     return {
         "method": run.method,
         "algorithm": run.cell.entry["algorithm"],
-        "variant": calibrated["variant"],
+        "variant": calibrated.variant,
         **found,
         "signal": run.cell.signal,
         "gradient_evaluations": float(run.cell.curve_evaluations[-1].mean()),
-        "epsilon_real": calibrated["epsilon_real"],
-        "epsilon_real_kind": calibrated["epsilon_real_kind"],
-        "privacy_status": calibrated["privacy_status"],
+        "epsilon_real": calibrated.epsilon_real,
+        "epsilon_real_kind": calibrated.epsilon_real_kind,
+        "privacy_status": calibrated.privacy_status,
         "ranked": run.ranked,
         "tied": run.method in tied,
         "at_start": math.isclose(found["risk"], trivial, rel_tol=AT_START),

@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from dpsco_bench.claims.kinds import COMMON_WORDS, KINDS, WORST, Word, get_kind
+from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import to_jsonable
 
 IDENTITY = ("id", "part", "kind", "calibration", "profile")
 NUMBERS = ("parameter", "values", "mean", "stderr", "bound", "slope", "ci", "bound_slope")
 COMPARISON = ("claimed_exponent", "noise_off_slope", "tolerance")
-OUTCOME = ("verdict", "reason", "notes", "expected", "replicates", "runtime_s", "key")
-EXTRAS = (
-    *("worst_ratio", "worst_cell", "worst_value"),
-    *("epsilon_real", "epsilon_real_kind", "epsilon_claimed"),
-    *("ratio", "ratio_ci"),
-    "parameters",
-)
-_EXTRAS_OF_KIND = {
-    "explicit": ("worst_ratio", "worst_cell", "worst_value"),
-    "band": ("worst_ratio", "worst_cell", "worst_value"),
-    "law": ("worst_ratio", "worst_cell", "worst_value"),
-    "lower_bound": ("worst_ratio", "worst_cell", "worst_value"),
-    "privacy": ("epsilon_real", "epsilon_real_kind", "epsilon_claimed"),
-    "ordering": ("ratio", "ratio_ci"),
-}
+OUTCOME = ("verdict", "reservations", "reason", "notes", "expected", "replicates", "runtime_s", "key")
+EXTRAS = (*WORST, "epsilon_real", "epsilon_real_kind", "epsilon_claimed", "ratio", "ratio_ci", "parameters")
+"""Fields that a row has where its kind always has them, or where they are known."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +48,9 @@ class Verdict:
         Tolerance fixed by the claim.
     notes : tuple of str
         What a reader must know beside the word.
+    reservations : tuple of str
+        Why a ``match`` is not one for the claimed reason: privacy that is not shown, a slope that is the schedule's
+        alone, or what the claim's author says.
     worst_ratio, worst_cell, worst_value : float, int, float or None
         Extreme ratio to the bound, band or law, the index of its cell, and the parameter's value there.
     epsilon_real, epsilon_real_kind, epsilon_claimed
@@ -83,6 +77,7 @@ class Verdict:
     noise_off_slope: float = math.nan
     tolerance: float = math.nan
     notes: tuple[str, ...] = ()
+    reservations: tuple[str, ...] = ()
     worst_ratio: float | None = None
     worst_cell: int | None = None
     worst_value: float | None = None
@@ -103,8 +98,45 @@ class Verdict:
 
     @property
     def word(self) -> str:
-        """The bare word of the verdict."""
-        return verdict_word(self.verdict)
+        """The bare word: the text before the first parenthesis or colon."""
+        return re.split(r"[(:]", self.verdict, maxsplit=1)[0].strip()
+
+    @property
+    def counted_as(self) -> str:
+        """The word with its reservation, without numbers and reasons: as it is counted everywhere."""
+        return said(self.word, self.reservations)
+
+    @property
+    def said(self) -> str:
+        """The verdict as it is written everywhere, in ASCII: ``match, qualified``, ``fails (real eps 12.3)``.
+
+        What to do about a skipped part stands in its reason.
+        """
+        text = ":".join(self.verdict.split(":")[:2]) if self.word == "skipped" else self.verdict
+        return said(self.word, self.reservations) + text[len(self.word) :]
+
+    @property
+    def short(self) -> str:
+        """The same where its number stands beside it: without what is in parentheses, unless words are.
+
+        ``not observable (frozen)`` stays, ``fails (real eps 12.3)`` is ``fails``.
+        """
+        return re.sub(r" \([^()]*\d[^()]*\)$", "", self.said)
+
+    @property
+    def meaning(self) -> Word:
+        """What the word says of the claim.
+
+        Raises
+        ------
+        InputError
+            For a word that the kind does not have.
+        """
+        words = {**COMMON_WORDS, **get_kind(self.kind).words}
+        found = words.get(self.verdict) or words.get(self.word)
+        if found is None:
+            raise InputError(f"verdict of kind {self.kind}", self.verdict, "one of its words: " + ", ".join(words))
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """JSON row: NaN is None, infinity is ``"inf"``; extras appear for the kinds that have them.
@@ -114,46 +146,33 @@ class Verdict:
         dict
             Keys in the order `IDENTITY`, `NUMBERS`, `COMPARISON`, `OUTCOME`, then extras.
         """
-        wanted = _EXTRAS_OF_KIND.get(self.kind, ())
+        wanted = known.fields if (known := KINDS.find(self.kind)) else ()  # a plugin's may not be loaded
         extras = [name for name in EXTRAS if name in wanted or getattr(self, name) is not None]
         keys = (*IDENTITY, *NUMBERS, *COMPARISON, *OUTCOME, *extras)
         return {key: to_jsonable(getattr(self, key)) for key in keys}
 
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> Verdict:
+        """Inverse of `to_json` after `jsonio.loads`: lists become tuples, and null NaN where a number always stands.
 
-def verdict_word(text: str) -> str:
-    """The bare word of a verdict.
+        Raises
+        ------
+        InputError
+            For a row without a word or a kind, or with a key that no verdict has.
+        """
+        defaults = {field.name: field.default for field in fields(cls)}
+        if not {"verdict", "kind"} <= set(row) <= set(defaults):
+            unknown = sorted(set(row) - set(defaults)) or "verdict, kind"
+            raise InputError("key of a verdict row", unknown, "verdict, kind and others of " + ", ".join(defaults))
+        given = {key: _from_json(defaults[key], value) for key, value in row.items()}
+        if row.get("ratio_ci"):
+            given["ratio_ci"] = {name: _from_json((), pair) for name, pair in row["ratio_ci"].items()}
+        return cls(**given)
 
-    Parameters
-    ----------
-    text : str
-        Such as ``fails (real eps 12.3)`` or ``skipped: data absent``.
 
-    Returns
-    -------
-    str
-        The text before the first parenthesis or colon.
-    """
-    return re.split(r"[(:]", text, maxsplit=1)[0].strip()
-
-
-def verdict_from_json(row: dict[str, Any]) -> Verdict:
-    """Inverse of `Verdict.to_json` after `jsonio.loads`: lists become tuples, missing numbers NaN.
-
-    Parameters
-    ----------
-    row : dict
-        A JSON row; keys that a `Verdict` does not have are ignored.
-
-    Returns
-    -------
-    Verdict
-        With NaN where the row has null for a number that a verdict always has.
-    """
-    known = {field.name: field.default for field in fields(Verdict)}
-    given = {key: _from_json(known[key], value) for key, value in row.items() if key in known}
-    if row.get("ratio_ci"):
-        given["ratio_ci"] = {name: _from_json((), pair) for name, pair in row["ratio_ci"].items()}
-    return Verdict(**given)
+def said(word: str, reservations: Sequence[str]) -> str:
+    """A verdict's word as readers see it: no underscores, and ``qualified`` where there are reservations."""
+    return word.replace("_", " ") + ", qualified" * bool(reservations)
 
 
 def _from_json(default: Any, value: Any) -> Any:

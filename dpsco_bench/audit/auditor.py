@@ -17,11 +17,10 @@ from dpsco_bench.audit.neighbours import Neighbours, candidate_pairs
 from dpsco_bench.audit.scores import STATISTICS, MechanismFactory, candidate_weights, run_features
 from dpsco_bench.audit.transcript import Setting, supports
 from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.execution.calibration import constants_status
+from dpsco_bench.execution.calibration import calibrate_cell, constants_status
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.library import check_run
-from dpsco_bench.execution.request import make_cell, plan_cell
-from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.execution.request import make_cell
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 
@@ -174,12 +173,12 @@ def audit_cell(
         For a value outside its range, or a combination that cannot run.
     """
     _check(calibration, runs, confidence, seed)
-    _, plan = plan_cell(cell, calibration, seed)
-    if constants_status(cell, plan, cell.constants(seed).status) != "global":
+    calibrated = calibrate_cell(cell, calibration, seed)
+    plan = calibrated.plan_for(cell)
+    if constants_status(cell, plan, calibrated.constants.status) != "global":
         raise Refusal(
             f"audit on {cell.problem}", "its constants are nominal, so that no noise claims to be private there"
         )
-    calibrated = calibrate(plan, cell.privacy, calibration)
     statistic = _statistic(statistic, supports(plan), cell)
     runs = _default_runs(plan) if runs is None else int(runs)
     settings = [
@@ -200,8 +199,8 @@ def audit_cell(
         statistic=choice.label,
         verdict="refuted" if bound.epsilon > cell.epsilon else "not refuted",
         delta=float(cell.delta),
-        epsilon_real=calibrated.charge.epsilon,
-        epsilon_real_kind=calibrated.charge.kind,
+        epsilon_real=calibrated.epsilon_real,
+        epsilon_real_kind=calibrated.epsilon_real_kind,
         bound=bound,
     )
 

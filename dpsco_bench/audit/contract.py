@@ -18,13 +18,12 @@ from dpsco_bench.algorithms.registry import Algorithm
 from dpsco_bench.audit.neighbours import DOMAIN_RECORDS
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.calibration import constants_status
+from dpsco_bench.execution.calibration import calibrate_cell, constants_status
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.library import check_run
-from dpsco_bench.execution.request import make_cell, plan_cell
+from dpsco_bench.execution.request import make_cell
 from dpsco_bench.execution.run import make_objective
-from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Poisson
 from dpsco_bench.privacy.transcript import Recorder, Replay
@@ -143,10 +142,10 @@ class _Case:
 
     def __init__(self, cell: Cell, calibration: str, seed: int) -> None:
         self.cell, self.calibration, self.seed = cell, calibration, seed
-        _, self.plan = plan_cell(cell, calibration, seed)
+        calibrated = calibrate_cell(cell, calibration, seed)
+        self.plan, self.scales = calibrated.plan_for(cell), calibrated.scales
         self.problem, self.data = cell.problem_entry, cell.draw_data(seed, 0)
-        self.status = constants_status(cell, self.plan, cell.constants(seed).status)
-        self.scales = calibrate(self.plan, cell.privacy, calibration, self.status).scales
+        self.status = constants_status(cell, self.plan, calibrated.constants.status)
         if cell.algorithm_entry.run_function is None:
             raise InputError("algorithm", cell.algorithm, "one with a run, attached by @plan.run")
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from dpsco_bench.bench.measure import AT_LEAST, Case, Pair
+from dpsco_bench.bench.measure import AT_LEAST, Case, Pair, goal
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 
@@ -17,6 +17,7 @@ SHAPES = ((64, 256, 4), (16, 256, 16), (8, 64, 128), (1, 64, 1024))
 EXPONENTS = (3.0, 10.0)
 
 
+@goal("G7", "generalised Gaussian draws against gamma and power in NumPy")
 def cases() -> Iterator[Case]:
     """In blocks of 64k, for exponents that p = 1.5 and p = 1 with large dimensions lead to."""
     for r in EXPONENTS:

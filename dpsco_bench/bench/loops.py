@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from dpsco_bench.bench import jax_peer
-from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Case, Pair
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Case, Pair, goal
 from dpsco_bench.bench.noisy_sgd import Task, batched_run
 from dpsco_bench.bench.scripts import draw_only, single_run
 
@@ -28,6 +28,7 @@ def task(replicates: int, d: int, dtype: str = "float64") -> Task:
     return Task(replicates, d, max(2, min(STEPS, DRAWS // (replicates * d))), dtype)
 
 
+@goal("G2", "batched noisy SGD against drawing its noise alone")
 def draw_cases() -> Iterator[Case]:
     """G2: float64 state; the goal holds from ``R d = 8192`` on."""
     for replicates, d in SIZES:
@@ -47,17 +48,18 @@ def _draw_pair(task: Task) -> Pair:
     return Pair(lambda: batched_run(task), lambda: draw_only(task, generator), task.draws, task.draws)
 
 
+@goal("G3", "batched noisy SGD against JAX")
 def jax_cases() -> Iterator[Case]:
     """G3: both precisions; the compilation is outside the clock."""
     for replicates, d in SIZES:
-        for dtype, goal in JAX_GOALS.items():
+        for dtype, least in JAX_GOALS.items():
             yield Case(
                 id="G3",
                 case=f"noisy SGD, {dtype}, R/d = {replicates}/{d}",
                 peer="JAX vmap + scan",
                 unit="draw",
                 sense=AT_LEAST,
-                goal=goal if replicates * d >= LEAST_BATCH else None,
+                goal=least if replicates * d >= LEAST_BATCH else None,
                 build=partial(_jax_pair, task(replicates, d, dtype)),
             )
 
@@ -66,16 +68,17 @@ def _jax_pair(task: Task) -> Pair:
     return Pair(lambda: batched_run(task), jax_peer.compiled_run(task), task.draws, task.draws)
 
 
+@goal("G5", "batched noisy SGD against a run-at-a-time script")
 def script_cases() -> Iterator[Case]:
     """G5: float64; the script runs one replicate, which costs the same whatever their number."""
-    for replicates, d, goal in SCRIPT_GOALS:
+    for replicates, d, least in SCRIPT_GOALS:
         yield Case(
             id="G5",
             case=f"noisy SGD, float64, R/d = {replicates}/{d}",
             peer="run-at-a-time script",
             unit="draw",
             sense=AT_LEAST,
-            goal=goal,
+            goal=least,
             build=partial(_script_pair, task(replicates, d)),
         )
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
+
+from dpsco_bench.registry import Registry
 
 AT_MOST, AT_LEAST = "at most", "at least"
 
@@ -141,3 +143,24 @@ def _seconds(task: Task, calls: int) -> float:
     for _ in range(calls):
         task()
     return (time.process_time() - start) / calls
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A goal of the suite: its name in words, and what makes its cases."""
+
+    title: str
+    cases: Callable[[], Iterable[Case]]
+
+
+GOALS: Registry[Goal] = Registry("benchmark", "bench", core="bench")
+
+
+def goal(id: str, title: str) -> Callable[[Callable[[], Iterable[Case]]], Callable[[], Iterable[Case]]]:
+    """Register a function that makes the cases of a goal (used as a decorator)."""
+
+    def register(cases: Callable[[], Iterable[Case]]) -> Callable[[], Iterable[Case]]:
+        GOALS.add(id, Goal(title, cases), cases.__module__)
+        return cases
+
+    return register

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from dpsco_bench.bench.measure import AT_MOST, Case, Pair
+from dpsco_bench.bench.measure import AT_MOST, Case, Pair, goal
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 
@@ -17,6 +17,7 @@ SHAPES = ((8, 64, 128), (16, 256, 16), (64, 102, 10))
 """Steps, replicates, dimension: about 64k values; ten is no multiple of a block of four."""
 
 
+@goal("G1", "the noise layer")
 def cases() -> Iterator[Case]:
     """Both kinds of noise in blocks of 64k."""
     for kind in ("normal", "laplace"):

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from dpsco_bench.bench.measure import AT_LEAST, Case, Pair
+from dpsco_bench.bench.measure import AT_LEAST, Case, Pair, goal
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, make_plan
 
@@ -18,6 +18,7 @@ RANGE = 0.9
 STEPS = 8
 
 
+@goal("noisy_max", "report noisy max from few draws against all noise")
 def cases() -> Iterator[Case]:
     """Shown without goals."""
     for replicates, d in SIZES:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.bench.measure import AT_LEAST, Case, Pair
+from dpsco_bench.bench.measure import AT_LEAST, Case, Pair, goal
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.ridge_logistic import RidgeLogistic
@@ -20,6 +20,7 @@ SIZES = ((64, 4096, 128), (256, 16384, 128), (64, 4096, 512))
 """Replicates, records, dimension."""
 
 
+@goal("G6", "full-batch gradients against their matrix products")
 def cases() -> Iterator[Case]:
     """The gradient that `wang2017.dp_gd_pl` asks for, on `ridge_logistic` in float64."""
     for replicates, n, d in SIZES:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from dpsco_bench.claims.entries import build_checked, listed
+from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.model import PROFILES
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.paths import conf_dir
 
 GRID_KEYS = ("n", "d", "epsilon")
@@ -194,17 +194,10 @@ def load_board(id: str) -> Board:
     InputError
         For an unknown id, or what `parse_board` refuses.
     """
-    from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-    from yaml import YAMLError  # type: ignore[import-untyped]
-
     if id not in board_ids():
-        raise InputError("leaderboard", id, "one of " + ", ".join(board_ids()))
-    path: Path = conf_dir() / "leaderboard" / f"{id.removeprefix(PREFIX)}.yaml"
-    try:
-        entry: Any = OmegaConf.to_container(OmegaConf.load(path), resolve=True)
-    except (YAMLError, OmegaConfBaseException, UnicodeDecodeError) as error:
-        raise InputError("leaderboard", str(path), "a YAML file", " ".join(str(error).split())) from error
+        raise InputError("leaderboard", id, nearest(id, board_ids()))
+    path = conf_dir() / "leaderboard" / f"{id.removeprefix(PREFIX)}.yaml"
+    entry = read_shipped(path)
     if not isinstance(entry, dict):
         raise InputError("leaderboard", str(path), "a mapping of keys to values")
     return parse_board({"id": id, **entry})

@@ -17,7 +17,6 @@ from dpsco_bench.execution.cell import located, pinned
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry, digest
 from dpsco_bench.execution.predict import predicted_seconds, rounds_of
-from dpsco_bench.execution.request import plan_cell
 from dpsco_bench.execution.rounds import NO_ROUNDS
 from dpsco_bench.jsonio import to_jsonable
 from dpsco_bench.problems.registry import get_problem, problem_class
@@ -201,7 +200,7 @@ def obstacle(entry: Mapping[str, Any], job: Job, most_seconds: float) -> tuple[s
     try:
         cell = located(entry, job.data_root)
         cell.problem_entry.check_records(cell.n)
-        _, plan = plan_cell(cell, job.calibration, job.seed)
+        _, plan = cell.plan(job.calibration, job.seed)
     except DpscoError as error:
         return "refused", " ".join(str(error).split())
     leaks = [text for text in (plan.unprotected, *plan.leaks) if text]

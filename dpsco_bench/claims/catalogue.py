@@ -1,17 +1,15 @@
-"""What the configuration tree says about claims, tables and errata, read without composing anything.
-
-Only descriptions are read here; whatever is run has been composed by Hydra.
-"""
+"""What the configuration tree says about claims, profiles, tables and errata, read without composing anything."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
-from dpsco_bench.errors import InputError
+from dpsco_bench.claims.entries import build_checked
+from dpsco_bench.claims.files import read_shipped
+from dpsco_bench.claims.model import Claim, parse_claim
+from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.paths import conf_dir
 
 
@@ -44,6 +42,51 @@ class Erratum:
     paper: str
 
 
+def claim_ids() -> list[str]:
+    """Ids ``<paper>.<name>`` of all claims, from their files ``conf/claim/<paper>/<name>.yaml``."""
+    return sorted(f"{path.parent.name}.{path.stem}" for path in (conf_dir() / "claim").glob("*/*.yaml"))
+
+
+def read_claim(id: str) -> Claim:
+    """A claim that ships, uncomposed.
+
+    Raises
+    ------
+    InputError
+        For a file that is no claim.
+    """
+    return parse_claim(read_shipped(conf_dir() / "claim" / f"{id.replace('.', '/', 1)}.yaml"))
+
+
+def read_claims() -> list[Claim]:
+    """All claims that ship, sorted by id."""
+    return [read_claim(id) for id in claim_ids()]
+
+
+def profile_claims(profile: str) -> list[str]:
+    """Ids of the claims that ship and that a profile measures: all, unless its file names them.
+
+    Raises
+    ------
+    InputError
+        If the file names an unknown claim, or no list of claims.
+    """
+    known = claim_ids()
+    chosen = read_shipped(conf_dir() / "profile" / f"{profile}.yaml").get("claims", known)
+    if not isinstance(chosen, list) or not chosen:
+        raise InputError(f"claims of profile {profile}", chosen, "a list of claims, at least one")
+    for id in chosen:
+        if id not in known:
+            raise InputError(f"claims of profile {profile}", id, nearest(id, known, "dpsco list claims"))
+    return list(chosen)
+
+
+def table_texts() -> list[Mapping[str, Any]]:
+    """The tables' files, sorted by id; each has an ``id``."""
+    paths = sorted((conf_dir() / "table").glob("*/*.yaml"))
+    return sorted((read_shipped(path) for path in paths), key=lambda entry: entry["id"])
+
+
 def errata_papers() -> list[str]:
     """Papers that have an errata ledger."""
     return sorted(path.stem for path in (conf_dir() / "errata").glob("*.yaml"))
@@ -58,13 +101,13 @@ def load_errata(paper: str) -> list[Erratum]:
         For an entry with missing or unknown keys.
     """
     path = conf_dir() / "errata" / f"{paper}.yaml"
-    names = {f.name for f in fields(Erratum)} - {"paper"}
-    entries = []
-    for entry in _read(path) if path.is_file() else []:
-        if set(entry) != names:
-            raise InputError(f"errata of {paper}", entry.get("id", "?"), "an entry with " + ", ".join(sorted(names)))
-        entries.append(Erratum(**{key: " ".join(str(value).split()) for key, value in entry.items()}, paper=paper))
-    return entries
+    entries = read_shipped(path) if path.is_file() else []
+    return [_erratum(paper, entry) for entry in entries]
+
+
+def _erratum(paper: str, entry: Mapping[str, Any]) -> Erratum:
+    texts = {key: " ".join(str(value).split()) for key, value in entry.items()}
+    return build_checked(Erratum, {**texts, "paper": paper}, f"errata of {paper}, {entry.get('id', '?')}")
 
 
 def find_errata(paper: str, ids: list[str]) -> list[Erratum]:
@@ -78,28 +121,5 @@ def find_errata(paper: str, ids: list[str]) -> list[Erratum]:
     known = {entry.id: entry for entry in load_errata(paper)}
     for id in ids:
         if id not in known:
-            raise InputError(f"erratum of {paper}", id, "one of " + ", ".join(known))
+            raise InputError(f"erratum of {paper}", id, nearest(id, known, f"dpsco show {paper}"))
     return [known[id] for id in ids]
-
-
-def claim_texts() -> list[Mapping[str, Any]]:
-    """The claims' files, uncomposed, sorted by id; each has ``id``, ``title``, ``source``, ``statement``, ``parts``."""
-    return _described("claim")
-
-
-def table_texts() -> list[Mapping[str, Any]]:
-    """The tables' files, uncomposed, sorted by id; each has an ``id``."""
-    return _described("table")
-
-
-def _described(group: str) -> list[Mapping[str, Any]]:
-    paths = sorted((conf_dir() / group).glob("*/*.yaml"))
-    return sorted(({"id": f"{p.parent.name}.{p.stem}", **_read(p)} for p in paths), key=lambda entry: entry["id"])
-
-
-@cache
-def _read(path: Path) -> Any:
-    import yaml  # type: ignore[import-untyped]
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)

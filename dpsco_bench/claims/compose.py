@@ -15,11 +15,11 @@ from typing import Any
 from dpsco_bench.claims.board import board_ids, load_board
 from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.catalogue import find_errata, load_errata
+from dpsco_bench.claims.catalogue import claim_ids, find_errata, load_errata, profile_claims, read_claim
+from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import Claim, Part, check_profile, parse_claim
-from dpsco_bench.claims.shipped import read_claim, read_profile
-from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry, WorkPlan, digest, read_plan
@@ -32,11 +32,6 @@ from dpsco_bench.problems.registry import get_problem, list_problems, problem_cl
 CLAIM_SUFFIXES = (".yaml", ".yml")
 
 
-def claim_ids() -> list[str]:
-    """Ids ``<paper>.<name>`` of all claims, from their files ``conf/claim/<paper>/<name>.yaml``."""
-    return sorted(f"{path.parent.name}.{path.stem}" for path in (conf_dir() / "claim").glob("*/*.yaml"))
-
-
 def own_claims(files: Sequence[str | Path]) -> dict[str, dict[str, Any]]:
     """Claims in a user's own files, by id; each file is written like those of ``conf/claim``.
 
@@ -45,25 +40,18 @@ def own_claims(files: Sequence[str | Path]) -> dict[str, dict[str, Any]]:
     InputError
         For something that is no such file, or an id that is taken.
     """
-    from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-    from yaml import YAMLError  # type: ignore[import-untyped]
-
     taken, found = set(claim_ids()), {}
     for file in files:
         if not isinstance(file, str | Path) or Path(file).suffix not in CLAIM_SUFFIXES or not Path(file).is_file():
             raise InputError("claims", file, "a list of existing YAML files (.yaml)")
-        try:
-            entry = OmegaConf.to_container(OmegaConf.load(file), resolve=True)
-        except (YAMLError, OmegaConfBaseException, UnicodeDecodeError, OSError) as error:
-            raise InputError("claims", str(file), "a YAML file", " ".join(str(error).split())) from error
+        entry = read_yaml(Path(file), "claims")
         id = entry.get("id") if isinstance(entry, dict) else None
         if not isinstance(id, str) or "." not in id.strip("."):
             raise InputError(f"id in {file}", "missing" if id is None else id, "given, of the form paper.name")
         if id in taken:
             raise InputError(f"id in {file}", id, "one that no other claim has")
         taken.add(id)
-        found[id] = dict(entry)  # type: ignore[arg-type]
+        found[id] = entry
     return found
 
 
@@ -99,7 +87,7 @@ def find_claim_id(text: str, known: Collection[str] | None = None) -> str:
     for id in known:
         if id == text or id.replace("_", ".") == wanted:
             return id
-    raise InputError("claim", text, "one of " + ", ".join(known))
+    raise InputError("claim", text, nearest(text, known, "dpsco list claims"))
 
 
 def load_claim(
@@ -122,7 +110,7 @@ def load_claim(
     """
     shipped = [f"claim={id.replace('.', '/', 1)}"] if id in claim_ids() else []
     if settings is not None and shipped and not any("claim" in override.partition("=")[0] for override in overrides):
-        claim = parse_claim(read_claim(id))
+        claim = read_claim(id)
         _check_errata(claim)
         return claim, dict(settings)
     config = _compose([*shipped, f"profile={profile}", *overrides])
@@ -186,8 +174,8 @@ def _check_names(claim: Claim, part: Part) -> None:
     with _errors_of_part(claim, part):
         if part.bound:
             get_bound(part.bound)
-        if part.checked_by and claim.part(part.checked_by).kind != "law":
-            raise InputError("checked_by", part.checked_by, "a part of kind law")
+        if part.checked_by and not claim.part(part.checked_by).rules.knows_the_law:
+            raise InputError("checked_by", part.checked_by, "a part whose kind knows the law, such as law")
 
 
 def _part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any]) -> list[Job]:
@@ -203,24 +191,6 @@ def _errors_of_part(claim: Claim, part: Part) -> Iterator[None]:
         yield
     except DpscoError as error:
         raise DpscoError(f"claim {claim.id}, part {part.id}: {error}") from error
-
-
-def profile_claims(profile: str) -> list[str]:
-    """Ids of the claims that ship and that a profile measures: all, unless its file names them.
-
-    Raises
-    ------
-    InputError
-        If the file names an unknown claim, or no list of claims.
-    """
-    known = claim_ids()
-    chosen = read_profile(profile).get("claims", known)
-    if not isinstance(chosen, list) or not chosen:
-        raise InputError(f"claims of profile {profile}", chosen, "a list of claims, at least one")
-    for id in chosen:
-        if id not in known:
-            raise InputError(f"claims of profile {profile}", id, "one of " + ", ".join(known))
-    return list(chosen)
 
 
 def plan_settings(profile: str, overrides: Sequence[str] = ()) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from functools import cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, nearest
 
 
 def listed(value: Any, where: str) -> list[Any]:
@@ -31,7 +31,7 @@ def build_checked(cls: Any, values: Any, where: str) -> Any:
     known = {f.name: f for f in fields(cls)}
     for key in values:
         if key not in known:
-            raise InputError(f"{where}: key", key, "one of " + ", ".join(known))
+            raise InputError(f"{where}: key", key, nearest(key, known))
         if not _fits(values[key], _hints(cls)[key]):
             raise InputError(f"{where}: {key}", values[key], _wanted(_hints(cls)[key]))
     for key, f in known.items():

@@ -5,25 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS
+from dpsco_bench.claims.kinds import Kind
 from dpsco_bench.errors import InputError
 
-WORDS = {
-    "rate": ("match", "faster", "fails", "inconclusive", "not_observable", "not_observable (frozen)"),
-    "explicit": ("holds", "violated", "inconclusive"),
-    "privacy": ("holds", "fails", "unproven"),
-    "complexity": ("match", "fails"),
-    "band": ("holds", "violated", "inconclusive"),
-    "law": ("holds", "violated", "inconclusive"),
-    "control": ("holds", "fails", "inconclusive"),
-    "lower_bound": ("holds", "violated", "inconclusive", "shown"),
-    "ordering": ("holds", "reversed", "inconclusive"),
-    "shown": ("shown",),
-}
-"""Verdicts of each kind, without numbers."""
 OR = " or "
 
 
-def check_expected(text: str, kind: str, calibrations: Sequence[str], where: str) -> None:
+def check_expected(text: str, kind: Kind, calibrations: Sequence[str], where: str) -> None:
     """Check what is expected of a part.
 
     Parameters
@@ -31,7 +19,7 @@ def check_expected(text: str, kind: str, calibrations: Sequence[str], where: str
     text : str
         A verdict of the kind, several with ``or`` between them where the study calls it borderline, or
         ``<calibration> <verdict>, ...``; empty for no expectation.
-    kind : str
+    kind : Kind
         Of the part.
     calibrations : sequence of str
         That the part judges.
@@ -47,10 +35,10 @@ def check_expected(text: str, kind: str, calibrations: Sequence[str], where: str
     named = [calibration for calibration, _ in entries]
     told_apart = len(set(named)) == len(named) and set(named) <= set(calibrations)
     verdicts = [word for _, verdict in entries for word in verdict.split(OR)]
-    if entries and not ((named == [""] or told_apart) and set(verdicts) <= set(WORDS[kind])):
-        allowed = f"empty, or for kind {kind} one of {', '.join(WORDS[kind])}"
+    if entries and not ((named == [""] or told_apart) and set(verdicts) <= set(kind.words)):
+        allowed = f"empty, or for kind {kind.name} one of {', '.join(kind.words)}"
         if len(calibrations) > 1:
-            allowed += f", or one for each calibration: '{calibrations[0]} {WORDS[kind][0]}, ...'"
+            allowed += f", or one for each calibration: '{calibrations[0]} {next(iter(kind.words))}, ...'"
         raise InputError(f"{where}: expected", text, allowed)
 
 

@@ -10,15 +10,13 @@ from typing import Any
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.model import Claim, Method, Part
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calibration import is_charged
 from dpsco_bench.execution.cell import check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job
 from dpsco_bench.execution.library import check_sampled
-from dpsco_bench.execution.own_plan import checked_plan
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.predict import predicted_seconds
-from dpsco_bench.execution.rounds import NO_ROUNDS, observer_module
+from dpsco_bench.execution.rounds import NO_ROUNDS, OBSERVERS
 from dpsco_bench.problems.registry import problem_class
 
 NOISE_OFF_REPLICATES = 4
@@ -48,7 +46,7 @@ def part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any
         With their keys.
     """
     jobs = [_job(claim, part, profile, calibration, settings) for calibration in part.calibrations]
-    if part.kind == "rate" and part.noise_off and "none" not in part.calibrations:
+    if part.has_companion and "none" not in part.calibrations:
         jobs.append(_job(claim, part, profile, "none", settings))
     return jobs
 
@@ -76,6 +74,7 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Map
         evaluation=part.evaluation if part.runs else PLAN_ONLY,
         record=part.record,
         rounds=part.rounds,
+        charged=part.runs or part.rules.charged,
         timing=part.timing and calibration != "none" and profile not in UNTIMED,
         cells=tuple(cells),
     )
@@ -165,7 +164,7 @@ def _modules(job: Job, base: Iterable[str]) -> Iterator[str]:
         yield problem_class(cell["problem"]).__module__
         observer = job.rounds or get_algorithm(cell["algorithm"]).rounds
         if observer not in ("", NO_ROUNDS):
-            yield observer_module(observer)
+            yield OBSERVERS.module(observer)
 
 
 def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
@@ -175,9 +174,8 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     job's result wherever it is judged.
     """
     numbers = job.numbers([without_places(cell) for cell in job.cells], calibrating)
-    charged = {"charged": is_charged(job)} if calibrating else {}
     code = code_digest(set(_modules(job, base)), [Path(path) for path in job.plugins])
-    return digest({"numbers": {**numbers, **charged}, "code": code})
+    return digest({"numbers": numbers, "code": code})
 
 
 def checked_job(job: Job) -> Job:
@@ -198,6 +196,6 @@ def checked_job(job: Job) -> Job:
         if job.evaluation == "run":
             check_sampled(cell)
         if not cell.problem_entry.data_dependent_constants:
-            _, plan = checked_plan(cell, job.calibration, job.seed)
+            _, plan = cell.plan(job.calibration, job.seed)
             seconds.append(predicted_seconds(cell, plan, job.replicates * job.data_sets))
     return replace(job, seconds=tuple(seconds)) if len(seconds) == len(job.cells) else job

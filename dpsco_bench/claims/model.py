@@ -11,24 +11,14 @@ from typing import Any
 from dpsco_bench.algorithms.registry import CALIBRATIONS
 from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.expected import check_expected
-from dpsco_bench.claims.grids import expanded
+from dpsco_bench.claims.grids import PROFILES, by_profile, spread
+from dpsco_bench.claims.kinds import Kind, all_kinds, get_kind
 from dpsco_bench.errors import InputError
 
 PART_ID = r"\w+(?:[.+-]\w+)*"
-KINDS = ("rate", "explicit", "privacy", "complexity", "band", "law", "control", "lower_bound", "ordering", "shown")
-PROFILES = ("smoke", "ci", "full")
-BOUNDED = ("rate", "explicit", "complexity", "law", "lower_bound")
-"""Kinds that compare with a bound's formula."""
-JUDGED_ONLY = ("explicit", "band")
-"""Kinds that always judge the rows of other parts and run nothing themselves."""
-RUN = ("rate", "ordering", "law", "control", "lower_bound", "shown")
-"""Kinds that run an algorithm, unless they judge the rows of other parts."""
-CONSTANTS = ("stated", "none")
-STATISTICS = ("mean", "max", "fraction")
 RISK, LAW = "risk", "epsilon_law"
-COUNT_TOLERANCE = 0.05
-UNQUANTIFIED = ("privacy", "ordering")
-"""Kinds that judge no other quantity than their own."""
+BELONGS = {"exact": (False, True), "constant": ("stated", "none"), "statistic": ("mean", "max", "fraction")}
+"""Keys that only some kinds take -> their values, the one of all other kinds first."""
 
 
 def check_profile(profile: str) -> str:
@@ -68,7 +58,7 @@ class Part:
     Attributes
     ----------
     id, kind : str
-        Name within the claim; one of `KINDS`.
+        Name within the claim; one of `claims.kinds`.
     calibrations : list of str
         Calibrations that are judged.
     methods : list of Method
@@ -181,10 +171,19 @@ class Part:
     note: str = ""
 
     @property
+    def rules(self) -> Kind:
+        """Its kind."""
+        return get_kind(self.kind)
+
+    @property
     def runs(self) -> bool:
         """Whether the part has jobs of its own that execute an algorithm."""
-        counted = self.kind == "complexity" and self.quantity != RISK
-        return self.plans and (self.kind in RUN or counted)
+        return self.plans and self.rules.runs(self)
+
+    @property
+    def has_companion(self) -> bool:
+        """Whether its sweep is judged beside the same one without noise."""
+        return self.rules.companion and self.noise_off
 
     @property
     def plans(self) -> bool:
@@ -221,11 +220,11 @@ class Claim:
         raise InputError(f"part of {self.id}", id, "one of " + ", ".join(p.id for p in self.parts))
 
     def in_profile(self, part: Part, profile: str) -> bool:
-        """Whether a part is measured in a profile; a judged-only part follows the parts it uses (a band needs all)."""
+        """Whether a part is measured in a profile; one that judges others' rows follows the parts it uses."""
         if part.plans:
             return part.in_profile(profile)
         measured = [self.part(used).in_profile(profile) for used in part.uses]
-        return all(measured) if part.kind == "band" else any(measured)
+        return all(measured) if part.rules.needs_all_uses else any(measured)
 
     def parts_of(self, profile: str) -> list[Part]:
         """The parts that a profile measures, each using only such parts, under calibrations that these have."""
@@ -263,7 +262,7 @@ def parse_claim(entry: Mapping[str, Any]) -> Claim:
 def _check_uses(claim: Claim, part: Part, where: str) -> None:
     """Under each calibration there are rows to judge."""
     used = [claim.part(id) for id in part.uses]
-    deciding = used[:1] if part.kind == "band" else used
+    deciding = used[:1] if part.rules.needs_all_uses else used
     for other in used:
         if not other.plans:
             raise InputError(f"{where}: uses", other.id, "a part that has cells of its own")
@@ -273,8 +272,8 @@ def _check_uses(claim: Claim, part: Part, where: str) -> None:
 
 
 def _has_rows(part: Part, calibration: str) -> bool:
-    """Whether a part has a job under a calibration; rates have a noise-off companion."""
-    return calibration in part.calibrations or (calibration == "none" and part.kind == "rate" and part.noise_off)
+    """Whether a part has a job under a calibration, that of its companion without noise included."""
+    return calibration in part.calibrations or (calibration == "none" and part.has_companion)
 
 
 def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
@@ -282,16 +281,19 @@ def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
         raise InputError(f"{claim}: part", entry, "a mapping of keys to values")
     where = f"{claim}, part {entry.get('id', '?')}"
     values = dict(entry)
-    if values.get("kind") == "rate" and "tolerance" not in values:
-        raise InputError(f"{where}: tolerance", "missing", "given for kind rate: it is fixed before the run")
-    if values.get("kind") == "complexity":
-        values.setdefault("tolerance", COUNT_TOLERANCE)
+    if "tolerance" not in values and isinstance(values.get("kind"), str):
+        tolerance = _kind_of(values["kind"], where).tolerance
+        if tolerance is None:
+            raise InputError(f"{where}: tolerance", "missing", f"given for kind {values['kind']}: fixed before the run")
+        values["tolerance"] = tolerance
     if "algorithm" in values:
         method = {k: values.pop(k) for k in ("algorithm", "variant", "options", "profile_options") if k in values}
         values["methods"] = [method]
-    values["methods"] = [build_checked(Method, m, where) for m in listed(values.get("methods"), f"{where}: methods")]
-    if "grid" in values:
-        values |= expanded(values.pop("grid"), f"{where}, grid")
+    methods = [build_checked(Method, m, where) for m in listed(values.get("methods"), f"{where}: methods")]
+    values["methods"] = [
+        replace(m, profile_options=by_profile(m.profile_options, f"{where}: profile_options")) for m in methods
+    ]
+    values = spread(values, where)
     if values.get("sweep"):
         values["sweep"] = build_checked(Sweep, values["sweep"], f"{where}, sweep")
     part = build_checked(Part, values, where)
@@ -302,11 +304,10 @@ def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
 def _check_part(part: Part, where: str) -> None:
     if not re.fullmatch(PART_ID, part.id):
         raise InputError(f"{where}: id", part.id, "letters, digits and _, with - + . between: it names files")
-    if part.kind not in KINDS:
-        raise InputError(f"{where}: kind", part.kind, "one of " + ", ".join(KINDS))
+    _kind_of(part.kind, where)
     if not part.calibrations or not set(part.calibrations) <= set(CALIBRATIONS):
         raise InputError(f"{where}: calibrations", part.calibrations, "some of " + ", ".join(CALIBRATIONS))
-    check_expected(part.expected, part.kind, part.calibrations, where)
+    check_expected(part.expected, part.rules, part.calibrations, where)
     _check_kind(part, where)
     _check_profiles(part, where)
     if part.plans and (part.sweep is None or not part.methods or not part.problem):
@@ -322,38 +323,33 @@ def _check_part(part: Part, where: str) -> None:
         raise InputError(f"{where}: better", part.better, "smaller or larger")
 
 
+def _kind_of(name: Any, where: str) -> Kind:
+    try:
+        return get_kind(name)
+    except InputError as error:
+        raise InputError(f"{where}: kind", error.value, error.allowed) from None
+
+
 def _check_kind(part: Part, where: str) -> None:
     """What a kind needs, and what it does not take."""
-    wants_band = part.kind == "band" or (part.kind == "control" and bool(part.band))
-    if (part.kind in BOUNDED or (part.kind == "control" and wants_band)) and not part.bound:
+    rules = part.rules
+    if rules.bounded and not part.bound:
         raise InputError(f"{where}: bound", "missing", f"given for kind {part.kind}")
-    if part.kind in JUDGED_ONLY and not part.uses:
+    if rules.judged_only and not part.uses:
         raise InputError(f"{where}: uses", part.uses, "at least one part whose rows are judged")
-    labels = [m.label for m in part.methods]
-    if part.kind == "ordering" and (len(part.pair) != 2 or (labels and not set(part.pair) <= set(labels))):
-        raise InputError(f"{where}: pair", part.pair, "two labels of methods")
-    if part.kind == "control" and part.exponent is None:
-        raise InputError(f"{where}: exponent", "missing", "given for kind control")
-    if wants_band and not (len(part.band) == 2 and part.band[0] < part.band[1]):
-        raise InputError(f"{where}: band", part.band, "two increasing numbers")
-    _check_quantity(part, where)
-    if part.exact and part.kind != "complexity":
-        raise InputError(f"{where}: exact", part.exact, "false for kinds other than complexity")
-    if part.constant not in CONSTANTS or (part.constant == "none" and part.kind != "lower_bound"):
-        raise InputError(f"{where}: constant", part.constant, "stated, or for kind lower_bound also none")
-
-
-def _check_quantity(part: Part, where: str) -> None:
-    """What is judged, and by which statistic."""
-    own = (RISK, LAW) if part.kind == "privacy" else (RISK,)
-    if not part.quantity or (part.quantity not in own and part.kind in UNQUANTIFIED):
+    if not part.quantity or part.quantity not in (rules.quantities or (part.quantity,)):
         raise InputError(f"{where}: quantity", part.quantity, f"{RISK}, or for other kinds the name of an extra")
-    if part.statistic not in STATISTICS or (part.statistic != "mean" and part.kind != "explicit"):
-        raise InputError(f"{where}: statistic", part.statistic, "mean, or for kind explicit also max or fraction")
+    for key, values in BELONGS.items():
+        given = getattr(part, key)
+        if given not in (values if key in rules.takes else values[:1]):
+            others = " or ".join(str(value) for value in values[1:]).lower()
+            takers = " or ".join(other.name for other in all_kinds() if key in other.takes)
+            raise InputError(f"{where}: {key}", given, f"{str(values[0]).lower()}, or for kind {takers} also {others}")
     wants, p = part.statistic == "fraction", part.probability
     if wants != (p is not None) or (p is not None and not 0 < p <= 1):
         allowed = "a number in (0, 1]" if wants else "left out: it belongs to statistic fraction"
         raise InputError(f"{where}: probability", "missing" if p is None else p, allowed)
+    rules.check(part, where)
 
 
 def _check_profiles(part: Part, where: str) -> None:
@@ -378,7 +374,7 @@ def _check_profiles(part: Part, where: str) -> None:
         if len(set(cells)) < len(cells):
             twice = next(cell[0] for number, cell in enumerate(cells) if cell in cells[:number])
             raise InputError(f"{where}: sweep of {profile}", list(grid), f"different values; {twice:g} is there twice")
-        if not grid or (part.kind in ("rate", "complexity") and not part.exact and len(set(grid)) < 2):
+        if not grid or (part.rules.needs_slope(part) and len(set(grid)) < 2):
             raise InputError(f"{where}: sweep of {profile}", grid, "values, at least two different ones for a slope")
     if part.sweep and part.sweep.parameter in part.fixed:
         raise InputError(f"{where}: fixed", part.sweep.parameter, "other quantities than the swept one")

@@ -8,18 +8,17 @@ from dataclasses import asdict
 from typing import Any
 
 from dpsco_bench.errors import DpscoError
-from dpsco_bench.execution.calibration import calibration_json, constants_status
+from dpsco_bench.execution.calibration import calibrate_cell, within_range
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.own_plan import checked_plan
-from dpsco_bench.execution.request import within_range
-from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate
+from dpsco_bench.execution.planning import ImpurePlan
+from dpsco_bench.privacy.calibrate import add_remove_epsilon
 from dpsco_bench.privacy.ledger import draw_statement
 
 CALIBRATIONS = ("paper", "accounted")
-_DRAWN = {"epsilon_law": math.nan, "tau": math.nan, "sampler_status": ""}
 _ENTRY_KEYS = (
     *("variant", "schedule", "noise", "epsilon_real", "epsilon_real_kind", "epsilon_add_remove", "accountant"),
-    *("privacy_status", "gradient_evaluations", "leaks", "warnings", "refused", *_DRAWN),
+    *("privacy_status", "gradient_evaluations", "leaks", "warnings", "refused"),
+    *("epsilon_law", "tau", "sampler_status"),
 )
 
 
@@ -42,14 +41,16 @@ def account(cell: Cell, root_seed: int) -> dict[str, Any]:
     Raises
     ------
     DpscoError
-        If both calibrations are refused.
+        If both calibrations are refused, or the plan function is not pure.
     """
     entries, errors = {}, []
     with within_range(cell):
         constants = cell.constants(root_seed)
     for calibration in CALIBRATIONS:
         try:
-            entries[calibration] = _entry(cell, calibration, constants.status, root_seed)
+            entries[calibration] = _entry(cell, calibration, root_seed)
+        except ImpurePlan:
+            raise
         except DpscoError as error:
             errors.append(error)
             entries[calibration] = {**dict.fromkeys(_ENTRY_KEYS), "refused": str(error)}
@@ -71,15 +72,13 @@ def account(cell: Cell, root_seed: int) -> dict[str, Any]:
     }
 
 
-def _entry(cell: Cell, calibration: str, constants: str, root_seed: int) -> dict[str, Any]:
+def _entry(cell: Cell, calibration: str, root_seed: int) -> dict[str, Any]:
+    fixed = calibrate_cell(cell, calibration, root_seed)
+    plan, noise = fixed.plan_for(cell), fixed.scales
     with within_range(cell):
-        variant, plan = checked_plan(cell, calibration, root_seed)
-        calibrated = calibrate(plan, cell.privacy, calibration, constants_status(cell, plan, constants))
-        entry = calibration_json(variant, plan, calibrated)
-        entry["noise"] = entry.pop("scales")
-        entry["warnings"] += cell.problem_entry.warnings
-        entry["epsilon_add_remove"] = math.nan if plan.leaks else add_remove_epsilon(plan, entry["noise"], cell.delta)
-    return {key: {"refused": "", **_DRAWN, **entry}[key] for key in _ENTRY_KEYS}
+        apart = math.nan if fixed.leaks else add_remove_epsilon(plan, noise, cell.delta)
+    known = {"noise": noise, "epsilon_add_remove": apart, "refused": ""}
+    return {key: known[key] if key in known else getattr(fixed, key) for key in _ENTRY_KEYS}
 
 
 def sentences(report: Mapping[str, Any]) -> list[str]:

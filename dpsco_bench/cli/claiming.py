@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
 from dpsco_bench.cli.output import bounded
 from dpsco_bench.cli.overrides import file_list, listed_files, parse_override
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.plugins import load_plugins
@@ -116,7 +118,7 @@ def measure(entry: Entry, measured: Measured) -> Entry:
     return entry
 
 
-def run_claim(entry: Entry, measured: Measured) -> list[dict[str, Any]]:
+def run_claim(entry: Entry, measured: Measured) -> list[Verdict]:
     """Calibrate, run and judge one claim.
 
     Parameters
@@ -128,35 +130,28 @@ def run_claim(entry: Entry, measured: Measured) -> list[dict[str, Any]]:
 
     Returns
     -------
-    list of dict
-        Verdict rows; ``runtime_s`` is the CPU time of the part's own run, NaN where it has none.
+    list of Verdict
+        ``runtime_s`` is the CPU time of the part's own run, NaN where it has none.
     """
     entry = measure(entry, measured)
-    jobs = {(job.part, job.calibration): job for job in entry.jobs}
+    costs = {(job.part, job.calibration): measured.cost("run", job) for job in entry.jobs if job.has_run}
     rows = judge_claim(entry, measured.load)
-    for row in rows:
-        job = jobs.get((row["part"], row["calibration"]))
-        cost = measured.cost("run", job) if job and job.has_run else None
-        row["runtime_s"] = cost[0] if cost else math.nan
-    return rows
+    seconds = {place: cost[0] for place, cost in costs.items() if cost}
+    return [replace(row, runtime_s=seconds.get((row.part, row.calibration), math.nan)) for row in rows]
 
 
 def privacy_texts(entry: Entry, measured: Measured) -> dict[tuple[str, str], str]:
     """(part, calibration) -> the largest real epsilon among the part's cells, with the sign of its kind."""
     texts = {}
     for job in entry.jobs:
-        found = (measured.calibrations(job) or {"cells": []})["cells"]
-        cells = [cell for cell in found if not math.isnan(_real(cell))]
+        known = [cell for cell in measured.calibrations(job) or () if isinstance(cell, CalibratedCell)]
+        cells = [cell for cell in known if not math.isnan(cell.epsilon_real)]
         if cells and job.calibration != "none":
-            worst = max(cells, key=_real)
-            texts[job.part, job.calibration] = bounded(_real(worst), worst["epsilon_real_kind"], 3)
+            worst = max(cells, key=lambda cell: cell.epsilon_real)
+            texts[job.part, job.calibration] = bounded(worst.epsilon_real, worst.epsilon_real_kind, 3)
     return texts
 
 
 def say(line: str) -> None:
     """Print a line of progress."""
     print(line, file=sys.stderr, flush=True)
-
-
-def _real(cell: Mapping[str, Any]) -> float:
-    return math.nan if cell["epsilon_real"] is None else float(cell["epsilon_real"])

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.judging import read_verdict_file
-from dpsco_bench.cli.verbs.gate import differences, qualified_rows, read_verdicts, recorded_path
-from dpsco_bench.cli.verdict_table import shown_word
+from dpsco_bench.cli.verbs.gate import differences, read_verdicts, recorded_path
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.progress import duration
@@ -133,15 +133,14 @@ def closing(files: Layout, claims: Collection[str], reported: bool) -> str:
     reported : bool
         Whether to say where the report is.
     """
-    rows = qualified_rows(files, read_verdicts(files, claims))
+    rows = read_verdicts(files, claims)
     found = differences(files.profile, rows)
-    papers = dict.fromkeys(row["id"].partition(".")[0] for row in rows)
+    papers = dict.fromkeys(row.id.partition(".")[0] for row in rows)
     width = max(map(len, papers), default=0)
     lines = [f"{len(rows)} verdicts of {len(claims)} claims, profile {files.profile}"]
     for paper in papers:
-        lines += _paper(paper.ljust(width), [row for row in rows if row["id"].startswith(f"{paper}.")])
-    remedies = {row["verdict"] for row in rows if row["verdict"].startswith("skipped: ")}
-    lines += [f"skipped: {text.removeprefix('skipped: ')}" for text in sorted(remedies)]
+        lines += _paper(paper.ljust(width), [row for row in rows if row.id.startswith(f"{paper}.")])
+    lines += sorted({f"skipped: {row.reason}" for row in rows if row.word == "skipped"})
     changed = [str(difference) for difference in found if difference.fails]
     lines += [*changed[: 2 * MOST_NAMES], *_more(changed[2 * MOST_NAMES :], "changed verdicts")]
     if not recorded_path(files.profile).is_file():
@@ -154,10 +153,10 @@ def closing(files: Layout, claims: Collection[str], reported: bool) -> str:
     return "\n".join(lines)
 
 
-def _paper(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _paper(name: str, rows: Sequence[Verdict]) -> list[str]:
     """A line of counts, and one that names what fails."""
-    words = Counter(shown_word(row).partition(":")[0] for row in rows)
-    bad = [f"{row['id'].partition('.')[2]} {row['part']}" for row in rows if shown_word(row).startswith(BAD)]
+    words = Counter(row.counted_as for row in rows)
+    bad = [f"{row.id.partition('.')[2]} {row.part}" for row in rows if row.word in BAD]
     names = [*dict.fromkeys(bad)]
     lines = [f"  {name}  {', '.join(f'{count} {word}' for word, count in words.most_common())}"]
     if names:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.cli.overrides import GROUPS, SETTINGS, Parsed, complete
-from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.cli.options import Parsed
+from dpsco_bench.cli.overrides import GROUPS, SETTINGS, complete
+from dpsco_bench.errors import DpscoError, InputError, integral
 from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.request import as_declared, problem_options
 from dpsco_bench.execution.results import check_replaceable
 from dpsco_bench.execution.single import single_job
 from dpsco_bench.paths import conf_dir
+from dpsco_bench.problems.registry import problem_class
 
 RUNS = Path("results/runs")
+COUNTS = ("n", "d", "replicates", "data_sets", "seed")
 PLACES = ("out", "plugins", "data")
 """Keys of a configuration that say where things are; results do not store them."""
 
@@ -109,10 +114,24 @@ def request(config: Any, label: str = "") -> Request:
             raise InputError(key, "missing", "given")
     for key in sorted(set(config) - set(expected)):
         raise InputError(key, config[key], "one of the keys " + ", ".join(expected))
+    config = _as_declared(config)
     job, out = single_job(config), config["out"]
     if out is not None:
         _check_out(out, [*config["plugins"], *job.cells[0]["problem_options"].values()])
     return Request(job, config, Path(out) if out else RUNS / f"{job.key}.parquet", label)
+
+
+def _as_declared(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration whose counts and options are as their signatures mean them: ``n=1e4`` is 10,000."""
+    algorithm, problem = config["algorithm"], config["problem"]
+    schedule = as_declared(algorithm["options"], get_algorithm(algorithm["id"]).options)
+    options = as_declared(problem["options"], problem_options(problem_class(problem["name"])))
+    return {
+        **config,
+        **{key: integral(config[key]) for key in COUNTS},
+        "algorithm": {**algorithm, "options": schedule},
+        "problem": {**problem, "options": options},
+    }
 
 
 def _check_out(out: Any, inputs: Sequence[Any]) -> None:

@@ -15,6 +15,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured, item
 from dpsco_bench.execution.packs import is_wanted
 from dpsco_bench.execution.plan import Entry, digest
+from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.paths import conf_dir
 
 
@@ -69,18 +70,20 @@ class Dependencies:
 
 def claim_digest(entry: Entry) -> str:
     """Digest of what a claim's verdicts depend on: its entry in the plan, its jobs, and the code that judges."""
-    papers = {part["bound"].split(".", 1)[0] for part in entry.claim["parts"] if part["bound"]}
-    bounds = [f"dpsco_bench.claims.bounds.{paper}" for paper in sorted(papers)]
-    code = code_digest(["dpsco_bench.analysis.judge", *bounds])
+    from dpsco_bench.analysis.judge import judge_modules
+
+    load_plugins(dict.fromkeys(path for job in entry.jobs for path in job.plugins))
+    code = code_digest(judge_modules(entry))
     return digest([entry.claim["digest"], [(*_keys(job), job.present) for job in entry.jobs], code])
 
 
 def board_digest(entry: Entry) -> str:
     """Digest of what a leaderboard's standings depend on: its entry in the plan, its jobs, and the code that ranks."""
     assert entry.board is not None
-    bounds = {instance["lower_bound"].split(".", 1)[0] for instance in entry.board["instances"]} - {""}
-    modules = [f"dpsco_bench.claims.bounds.{paper}" for paper in sorted(bounds)]
-    code = code_digest(["dpsco_bench.analysis.standings", *modules])
+    from dpsco_bench.claims.bounds.registry import BOUNDS
+
+    names = {instance["lower_bound"] for instance in entry.board["instances"]} - {""}
+    code = code_digest(["dpsco_bench.analysis.standings", *sorted({BOUNDS.module(name) for name in names})])
     return digest([entry.claim["digest"], [_keys(job) for job in entry.jobs], code])
 
 

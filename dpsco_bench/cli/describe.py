@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, get_args
 
-from dpsco_bench.algorithms.registry import CALIBRATIONS, Algorithm, get_algorithm, list_algorithms
-from dpsco_bench.claims.catalogue import claim_texts, errata_papers, find_errata, load_errata, table_texts
-from dpsco_bench.errors import InputError
+from dpsco_bench.algorithms.registry import ALGORITHMS, CALIBRATIONS, Algorithm, get_algorithm, list_algorithms
+from dpsco_bench.claims.catalogue import (
+    claim_ids,
+    errata_papers,
+    find_errata,
+    load_errata,
+    read_claim,
+    read_claims,
+    table_texts,
+)
+from dpsco_bench.claims.model import Claim, parse_claim
+from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.request import problem_options
 from dpsco_bench.problems.registry import list_problems, problem_class
 
@@ -37,15 +47,16 @@ def describe(id: str) -> dict[str, Any]:
         found = find(id)
         if found is not None:
             return found
-    known = [*list_algorithms(), *list_problems(), *(c["id"] for c in claim_texts()), *(t["id"] for t in table_texts())]
-    raise InputError("id", id, "one of " + ", ".join(known) + ", or an erratum such as wang2017.E1")
+    known = [*list_algorithms(), *list_problems(), *claim_ids(), *(t["id"] for t in table_texts())]
+    raise InputError("id", id, nearest(id, known, "dpsco list algorithms|problems|claims|tables"))
 
 
 def _algorithm(id: str) -> dict[str, Any] | None:
     if id.replace("/", ".", 1) not in list_algorithms():
         return None
     entry = get_algorithm(id)
-    claims = [claim for claim in claim_texts() if entry.id in _algorithms_of(claim)]
+    doc = inspect.getdoc(entry.plan_function) or ""
+    claims = [c for c in read_claims() if any(m.algorithm == entry.id for part in c.parts for m in part.methods)]
     return {
         "kind": "algorithm",
         "id": entry.id,
@@ -54,9 +65,9 @@ def _algorithm(id: str) -> dict[str, Any] | None:
         "needs": [trait.value for trait in entry.needs],
         "variants": {name: list(allowed) for name, allowed in entry.variants.items()},
         "default_variants": _default_variants(entry),
-        "options": [_option(parameter) for parameter in entry.options.values()],
-        "doc": inspect.getdoc(entry.plan_function) or "",
-        "claims": [claim["id"] for claim in claims],
+        "options": _options(entry.options, doc, _plan_doc),
+        "doc": doc,
+        "claims": [claim.id for claim in claims],
         "errata": _errata_rows(claims),
     }
 
@@ -64,6 +75,34 @@ def _algorithm(id: str) -> dict[str, Any] | None:
 def _default_variants(entry: Algorithm) -> dict[str, str]:
     defined = [c for c in CALIBRATIONS if any(c in allowed for allowed in entry.variants.values())]
     return {calibration: entry.variant_for(calibration) for calibration in defined}
+
+
+_ENTRY = re.compile(r"^(\w[\w, ]*?)(?: : .*)?\n((?:    .*(?:\n|$))+)", re.MULTILINE)
+_REFERENCE = re.compile(r"^As (?:for|in) `+([\w.]+)`+")
+_OTHERS = "and the other options"
+"""Stands, in an entry of a docstring, for all options that no other entry names."""
+
+
+def _options(
+    parameters: Mapping[str, inspect.Parameter], doc: str, doc_of: Callable[[str], str]
+) -> list[dict[str, Any]]:
+    return [{**_option(parameter), **_meaning(key, doc, doc_of)} for key, parameter in parameters.items()]
+
+
+def _meaning(key: str, doc: str, doc_of: Callable[[str], str]) -> dict[str, str]:
+    """What a docstring says of an option; where it refers to another one, what is said there, and where that is."""
+    section = doc.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    entries = {names: " ".join(text.split()) for names, text in _ENTRY.findall(section)}
+    named = next((text for names, text in entries.items() if key in names.split(", ")), "")
+    text = named or next((text for names, text in entries.items() if _OTHERS in names), "")
+    reference = _REFERENCE.match(text)
+    told = _meaning(key, doc_of(reference[1]), doc_of)["meaning"] if reference else ""
+    return {"meaning": told or text, "told_by": reference[1] if reference and told else ""}
+
+
+def _plan_doc(id: str) -> str:
+    found = ALGORITHMS.find(id)
+    return (inspect.getdoc(found.plan_function) or "") if found else ""
 
 
 def _option(parameter: inspect.Parameter) -> dict[str, Any]:
@@ -78,14 +117,9 @@ def _plain(default: Any) -> Any:
     return None if default is inspect.Parameter.empty else default
 
 
-def _algorithms_of(claim: Mapping[str, Any]) -> set[str]:
-    parts = claim.get("parts", [])
-    return {entry.get("algorithm", "") for part in parts for entry in (part, *part.get("methods", []))}
-
-
-def _errata_rows(claims: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _errata_rows(claims: Iterable[Claim]) -> list[dict[str, Any]]:
     """Ledger entries that touch any of the claims, each once, in the ledger's order."""
-    wanted = {(claim["id"].split(".")[0], id) for claim in claims for id in claim.get("errata") or []}
+    wanted = {(claim.paper, id) for claim in claims for id in claim.errata}
     papers = sorted({paper for paper, _ in wanted})
     return [asdict(e) for paper in papers for e in load_errata(paper) if (paper, e.id) in wanted]
 
@@ -94,7 +128,8 @@ def _problem(id: str) -> dict[str, Any] | None:
     if id not in list_problems():
         return None
     cls = problem_class(id)
-    problem = cls(None)
+    problem, doc = cls(None), inspect.getdoc(cls) or ""
+    docs = {base.__name__: inspect.getdoc(base) or "" for base in cls.__mro__}
     return {
         "kind": "problem",
         "id": id,
@@ -105,9 +140,9 @@ def _problem(id: str) -> dict[str, Any] | None:
         "constants": asdict(problem.constants),
         "data_dependent_constants": cls.data_dependent_constants,
         "traits": sorted(trait.value for trait in problem.properties),
-        "options": [_option(parameter) for parameter in problem_options(cls).values()],
-        "doc": inspect.getdoc(cls) or "",
-        "claims": [c["id"] for c in claim_texts() if any(part.get("problem") == id for part in c.get("parts", []))],
+        "options": _options(problem_options(cls), doc, lambda name: docs.get(name, "")),
+        "doc": doc,
+        "claims": [c.id for c in read_claims() if any(part.problem == id for part in c.parts)],
     }
 
 
@@ -141,8 +176,7 @@ def _errata(id: str) -> dict[str, Any] | None:
 
 def _claim(id: str) -> dict[str, Any] | None:
     from dpsco_bench.claims.bounds.registry import get_bound
-    from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, errors_of, find_claim_id, load_claim, own_claims
-    from dpsco_bench.claims.model import parse_claim
+    from dpsco_bench.claims.compose import CLAIM_SUFFIXES, errors_of, find_claim_id, own_claims
 
     wanted = id.replace("/", ".", 1).replace("_", ".")
     if id.endswith(CLAIM_SUFFIXES):
@@ -150,7 +184,7 @@ def _claim(id: str) -> dict[str, Any] | None:
         with errors_of(name, [id]):
             claim = parse_claim(entry)
     elif wanted in {known.replace("_", ".") for known in claim_ids()}:
-        claim, _ = load_claim(find_claim_id(id))
+        claim = read_claim(find_claim_id(id))
     else:
         return None
     parts = []

@@ -95,12 +95,13 @@ def _judged(files: Layout, entry: Entry, digest: str, log: JobLog) -> dict[str, 
         log.write(f"failed: {entry.id}: " + (reason if isinstance(error, DpscoError) else traceback.format_exc()))
         return {"digest": "", "failed": " ".join(reason.split()), "verdicts": []}
     for row in rows:
-        log.write(f"{entry.id} {row['part']} [{row['calibration']}]: {row['verdict']}")
-    return {"digest": digest, "verdicts": rows}
+        log.write(f"{entry.id} {row.part} [{row.calibration}]: {row.said}")
+    return {"digest": digest, "verdicts": [row.to_json() for row in rows]}
 
 
 def _draw(files: Layout, entry: Entry, stamp: Stamp, verdicts: dict[str, Any], log: JobLog) -> None:
     """Draw the figures of a claim unless they are those of its stamp."""
+    from dpsco_bench.analysis.verdict import Verdict
     from dpsco_bench.report.figures import write_claim_figures
     from dpsco_bench.report.inputs import ClaimResults
 
@@ -110,7 +111,9 @@ def _draw(files: Layout, entry: Entry, stamp: Stamp, verdicts: dict[str, Any], l
         return
     with suppress(FileNotFoundError):
         mark.unlink()
-    write_claim_figures(ClaimResults(entry, files, verdicts["verdicts"]), files.figures)
+    write_claim_figures(
+        ClaimResults(entry, files, [Verdict.from_json(restore(row)) for row in verdicts["verdicts"]]), files.figures
+    )
     if verdicts["digest"]:
         write_atomic(mark, stamp.figure)
     log.write(f"{entry.id}: drawn")

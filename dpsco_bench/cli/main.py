@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
-from dpsco_bench.errors import DpscoError
+from dpsco_bench.errors import DpscoError, nearest
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -48,7 +48,7 @@ def load_verb(name: str) -> ModuleType:
     """
     known = verb_names()
     if name not in known:
-        raise UsageError(f"verb = {name}: must be one of {', '.join(known)}")
+        raise UsageError(f"verb = {name}: must be {nearest(name, known, 'dpsco help')}")
     return importlib.import_module(f"dpsco_bench.cli.verbs.{name}")
 
 

@@ -1,18 +1,14 @@
-"""Arguments that several verbs share, and how ``key=value`` is read."""
+"""Arguments that several verbs share, and the one grammar of ``key=value``: Hydra's."""
 
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.errors import InputError
-
-_INTEGER = re.compile(r"[+-]?\d{1,999}")
-_REAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
-_WORDS = {"true": True, "false": False, "null": None, "none": None}
+from dpsco_bench.errors import InputError, integral
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -40,17 +36,87 @@ def load_plugin_files(paths: Iterable[str | Path]) -> None:
         load_plugins(files)
 
 
+@dataclass(frozen=True)
+class Parsed:
+    """One ``key=value``: its key, the text after ``=``, and whether it sweeps.
+
+    Attributes
+    ----------
+    sign : str
+        ``+``, ``++``, ``~`` or empty.
+    key, text : str
+        As written.
+    values : tuple of str
+        The texts it takes: one, or those of a sweep.
+    sweep : bool
+        Whether it is a sweep.
+    value : Any
+        What the text stands for: a number, true, false, null, text, a list or a mapping; None for a sweep.
+    """
+
+    sign: str
+    key: str
+    text: str
+    values: tuple[str, ...]
+    sweep: bool
+    value: Any = None
+
+    def __str__(self) -> str:
+        """The override as Hydra reads it."""
+        return f"{self.sign}{self.key}" + ("" if self.sign == "~" and not self.text else f"={self.text}")
+
+
+def parse_override(argument: str) -> Parsed:
+    """Parse one argument with Hydra's own grammar.
+
+    Raises
+    ------
+    InputError
+        In one line, where Hydra takes several.
+    """
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    try:
+        override = OverridesParser.create().parse_override(argument)
+        sweep = override.is_sweep_override()
+        values = tuple(override.sweep_string_iterator()) if sweep and override.is_discrete_sweep() else ()
+    except (HydraException, ValueError):
+        raise InputError("argument", argument, f"of the form key=value{_quoting(argument)}") from None
+    if sweep and not override.is_discrete_sweep():
+        raise InputError("argument", argument, "key=value,value or range(first,end,step): an interval lists no values")
+    if sweep and not values:
+        raise InputError("argument", argument, "a sweep with at least one value")
+    twice = [value for number, value in enumerate(values) if value in values[:number]]
+    if twice:
+        raise InputError("argument", argument, f"a sweep over different values; {twice[0]} is there twice")
+    sign = next((s for s in ("++", "+", "~") if argument.lstrip().startswith(s)), "")
+    key, _, text = argument.lstrip().removeprefix(sign).partition("=")
+    if not key.strip():
+        raise InputError("argument", argument, "of the form key=value")
+    return Parsed(sign, key.strip(), text, values or (text,), sweep, None if sweep else override.value())
+
+
+def _quoting(argument: str) -> str:
+    """How a value with characters that mean something to Hydra or are unknown to it is written."""
+    key, equals, text = argument.partition("=")
+    if not key or not equals or not text or set(text) & set("'\""):
+        return ""
+    if text.startswith("["):
+        return "; texts with = ~ # & or accents stand in quotes, as in '" + key + '=["a=b"]\''
+    return f"; a text with = ~ # & brackets or accents stands in quotes: '{key}=\"{text}\"'"
+
+
 def parse_value(text: str) -> Any:
-    """Read a value as a user writes it: integer, real number, true, false, null, or text."""
-    if text.lower() in _WORDS:
-        return _WORDS[text.lower()]
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    return float(text) if _REAL.fullmatch(text) else text
+    """Read a value as it is read after ``key=``; text that has no meaning there stays text."""
+    try:
+        return integral(parse_override(f"value={text}").value)
+    except InputError:
+        return text
 
 
 def parse_keys(arguments: Iterable[str]) -> dict[str, Any]:
-    """Read ``key=value`` arguments.
+    """Read ``key=value`` arguments, each with one value.
 
     Raises
     ------
@@ -58,11 +124,10 @@ def parse_keys(arguments: Iterable[str]) -> dict[str, Any]:
         For an argument of another form, or a key given twice.
     """
     keys: dict[str, Any] = {}
-    for argument in arguments:
-        key, equals, text = argument.partition("=")
-        if not equals or not key:
-            raise InputError("argument", argument, "of the form key=value")
-        if key in keys:
-            raise InputError(key, text, "given once")
-        keys[key] = parse_value(text)
+    for parsed in map(parse_override, arguments):
+        if parsed.sign or parsed.sweep:
+            raise InputError(parsed.sign + parsed.key, parsed.text, f"one value, {parsed.key}=VALUE")
+        if parsed.key in keys:
+            raise InputError(parsed.key, parsed.text, "given once")
+        keys[parsed.key] = parsed.value
     return keys

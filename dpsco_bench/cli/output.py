@@ -94,11 +94,6 @@ def table(columns: Sequence[Column], rows: Iterable[Mapping[str, Any]], width: i
     return "\n".join(_line(line, widths, columns) for line in lines)
 
 
-def paragraph(text: str, indent: str = "", width: int = WIDTH) -> str:
-    """Reflow one paragraph."""
-    return textwrap.fill(" ".join(text.split()), width, initial_indent=indent, subsequent_indent=indent)
-
-
 def labelled(label: str, text: str, room: int = 14, width: int = WIDTH) -> str:
     """A label and its text, continued under the text."""
     return textwrap.fill(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm, list_algorithms
-from dpsco_bench.cli.options import parse_value
+from dpsco_bench.cli.options import Parsed, parse_override
 from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.own_code import OPTION_TYPES
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.request import (
     CONSTANT,
@@ -37,33 +38,6 @@ SWEEPER_PARAMS = "hydra.sweeper.params"
 DEFAULTS = {"algorithm": "wang2017/dp_gd_pl", "problem": "ridge_logistic"}
 
 
-@dataclass(frozen=True)
-class Parsed:
-    """One override: its key, the text after ``=``, and whether it sweeps.
-
-    Attributes
-    ----------
-    sign : str
-        ``+``, ``++``, ``~`` or empty.
-    key, text : str
-        As written.
-    values : tuple of str
-        The values it takes: one, or those of a sweep.
-    sweep : bool
-        Whether it is a sweep.
-    """
-
-    sign: str
-    key: str
-    text: str
-    values: tuple[str, ...]
-    sweep: bool
-
-    def __str__(self) -> str:
-        """The override as Hydra reads it."""
-        return f"{self.sign}{self.key}" + ("" if self.sign == "~" and not self.text else f"={self.text}")
-
-
 def complete(arguments: Sequence[str]) -> list[Parsed]:
     """Parse overrides, load their plugins, resolve groups and plain keys.
 
@@ -86,43 +60,12 @@ def complete(arguments: Sequence[str]) -> list[Parsed]:
     for override in parsed:
         if override.key == "plugins":
             load_plugins(listed_files(override))
+    store_options()
     chosen = [_group_override(o) if o.key in GROUPS and not o.sign else o for o in parsed]
     named = {o.key: o.values for o in chosen}
     algorithms = [get_algorithm(id) for id in named.get("algorithm", (DEFAULTS["algorithm"],))]
     problems = [problem_class(name) for name in named.get("problem", (DEFAULTS["problem"],))]
     return [_placed(override, algorithms, problems) for override in chosen]
-
-
-def parse_override(argument: str) -> Parsed:
-    """Parse one override with Hydra's own grammar.
-
-    Raises
-    ------
-    InputError
-        In one line, where Hydra takes several.
-    """
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-    from hydra.errors import HydraException
-
-    try:
-        override = OverridesParser.create().parse_override(argument)
-        sweep = override.is_sweep_override()
-        if sweep and not override.is_discrete_sweep():
-            raise ValueError("\nan interval is no list of values: give them, or range(first,end,step)")
-        values = tuple(override.sweep_string_iterator()) if sweep else ()
-    except (HydraException, ValueError) as error:
-        reason = next((line for line in str(error).splitlines()[1:] if line), "not in Hydra's grammar")
-        raise InputError("argument", argument, f"key=value ({reason})") from None
-    if sweep and not values:
-        raise InputError("argument", argument, "a sweep with at least one value")
-    twice = [value for number, value in enumerate(values) if value in values[:number]]
-    if twice:
-        raise InputError("argument", argument, f"a sweep over different values; {twice[0]} is there twice")
-    sign = next((s for s in ("++", "+", "~") if argument.lstrip().startswith(s)), "")
-    key, _, text = argument.lstrip().removeprefix(sign).partition("=")
-    if not key.strip():
-        raise InputError("argument", argument, "of the form key=value")
-    return Parsed(sign, key.strip(), text, values or (text,), sweep)
 
 
 def listed_files(override: Parsed) -> list[str]:
@@ -165,30 +108,34 @@ def _group_override(override: Parsed) -> Parsed:
 
 
 def _group_option(group: str, value: str) -> str:
-    name = value.replace(".", "/", 1) if group == "algorithm" else value
-    if (conf_dir() / group / f"{name}.yaml").is_file() and value:
-        return name
-    known = {"algorithm": list_algorithms, "problem": list_problems}.get(group, lambda: _files(group))()
-    if name.replace("/", ".", 1) not in known:
+    if group == "algorithm":
+        return get_algorithm(value).id.replace(".", "/", 1)
+    if group == "problem":
+        return problem_class(value).name
+    known = sorted(path.stem for path in (conf_dir() / group).glob("*.yaml"))
+    if value not in known:
         raise InputError(group, value, "one of " + ", ".join(known))
-    _store(group, name)
-    return name
+    return value
 
 
-def _files(group: str) -> list[str]:
-    return sorted(path.stem for path in (conf_dir() / group).glob("*.yaml"))
-
-
-def _store(group: str, name: str) -> None:
-    """Make a registered algorithm or problem without a file of its own known to Hydra."""
+def store_options() -> None:
+    """Give Hydra every registered algorithm and problem, with the options and defaults of its signature."""
     from hydra.core.config_store import ConfigStore
 
-    if group == "algorithm":
-        folder, _, leaf = name.partition("/")
-        node: dict[str, Any] = {"id": f"{folder}.{leaf}", "variant": None, "options": {}}
-        ConfigStore.instance().store(group=f"algorithm/{folder}", name=leaf, node=node)
-    else:
-        ConfigStore.instance().store(group="problem", name=name, node={"name": name, "options": {}})
+    store = ConfigStore.instance().store
+    for id in list_algorithms():
+        paper, _, name = id.partition(".")
+        node = {"id": id, "variant": None, "options": _defaults(get_algorithm(id).options)}
+        store(group=f"algorithm/{paper}", name=name, node=node)
+    for name in list_problems():
+        cls = problem_class(name)
+        place = {"root": "${data.root}"} if cls.needs_data_root else {}
+        store(group="problem", name=name, node={"name": name, "options": {**_defaults(problem_options(cls)), **place}})
+
+
+def _defaults(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
+    """Defaults that a configuration can hold; another option is one only where it is given."""
+    return {key: p.default for key, p in parameters.items() if isinstance(p.default, OPTION_TYPES)}
 
 
 def _placed(override: Parsed, algorithms: Sequence[Algorithm], problems: Sequence[type[Problem]]) -> Parsed:
@@ -224,6 +171,7 @@ def _place(prefix: str, name: str, algorithm: Algorithm, problem: type[Problem])
     return place_of(name, algorithm, problem)
 
 
-def _unknown(override: Parsed, pairs: Iterable[tuple[Algorithm, type[Problem]]]) -> DpscoError:
+def _unknown(override: Parsed, pairs: Sequence[tuple[Algorithm, type[Problem]]]) -> DpscoError:
     known = [*SETTINGS, *GROUPS, *NESTED, *(key for a, p in pairs for key in known_keys(a, p))]
-    return unknown_key(override.key, parse_value(override.text), dict.fromkeys(known))
+    algorithm, problem = pairs[0]
+    return unknown_key(override.key, override.value, known, algorithm.id, problem.name)

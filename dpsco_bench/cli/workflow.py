@@ -8,13 +8,15 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.backend.namespace import BACKENDS
+from dpsco_bench.claims.grids import PROFILES
 from dpsco_bench.cli.closing import Progress
 from dpsco_bench.cli.depends import Dependencies
 from dpsco_bench.cli.judging import Stamp, read_verdict_file
@@ -22,15 +24,14 @@ from dpsco_bench.cli.main import failed_file
 from dpsco_bench.cli.overrides import file_list
 from dpsco_bench.cli.verbs.gate import recorded_path, recorded_seconds_path
 from dpsco_bench.cli.verbs.plan import current_plan
-from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import ResultsInUse, ResultsLock
 from dpsco_bench.execution.packs import Packing, pack_entries
 from dpsco_bench.execution.plan import Entry, read_plan
 from dpsco_bench.execution.predict import Predictor, read_seconds
 from dpsco_bench.execution.store import read_sealed
-from dpsco_bench.paths import shared_dir
-from dpsco_bench.report.chapters.names import chapter_names
+from dpsco_bench.report.own_figures import figure_names
 
 TARGETS = ("all", "verdicts", "figures", "leaderboard", "report", "gate", "gc")
 """Targets that are not of single claims."""
@@ -49,25 +50,43 @@ def one_line() -> Iterator[None]:
         sys.exit(2)
 
 
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _are_texts(value: Any) -> bool:
+    return all(map(_is_text, value)) if isinstance(value, list) else _is_text(value)
+
+
+CONFIG: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "profile": (lambda value: value in PROFILES, "one of " + ", ".join(PROFILES)),
+    "data_root": (_is_text, "a folder (the one that contains covertype/)"),
+    "backend": (lambda value: value in BACKENDS, "one of " + ", ".join(BACKENDS)),
+    "overrides": (
+        lambda value: value == "" or _are_texts(value),
+        "Hydra overrides of conf/plan.yaml, a string or list of KEY=VALUE",
+    ),
+    "plugins": (_are_texts, "a Python file or a list of them, with one's own algorithms, problems and bounds"),
+    "claims": (_are_texts, "a YAML file or a list of them, with one's own claims"),
+}
+"""What ``snakemake --config KEY=VALUE`` takes: key -> whether it takes a value, and what it takes in words."""
+
+
 def check_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Check ``--config`` against ``workflows/schemas/config.schema.yaml`` and fill in defaults.
+    """Check ``--config`` and fill in the default profile.
 
     Raises
     ------
     InputError
-        Naming the first bad key, its value and what the schema's description allows.
+        Naming the first bad key, its value and what is allowed.
     """
-    import yaml  # type: ignore[import-untyped]
-    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-
-    schema = yaml.safe_load((shared_dir("workflows") / "schemas" / "config.schema.yaml").read_text(encoding="utf-8"))
-    known = schema["properties"]
     for key, value in config.items():
-        if key not in known:
-            raise InputError("--config", key, "one of " + ", ".join(known))
-        if not Draft202012Validator(known[key]).is_valid(value):
-            raise InputError(key, value, known[key]["description"], "--config")
-    return {**{key: entry["default"] for key, entry in known.items() if "default" in entry}, **config}
+        if key not in CONFIG:
+            raise InputError("--config", key, nearest(key, CONFIG))
+        takes, allowed = CONFIG[key]
+        if not takes(value):
+            raise InputError(key, value, allowed, "--config")
+    return {"profile": "ci", **config}
 
 
 def config_overrides(settings: Mapping[str, Any]) -> list[str]:
@@ -228,7 +247,7 @@ class Workflow:
 
     def chapters(self, suffix: str) -> list[Path]:
         """The papers' own figures, which the report step draws."""
-        return [self.files.figure(name, suffix) for name in chapter_names(self.claims)]
+        return [self.files.figure(name, suffix) for name in figure_names(self.claims)]
 
     @cached_property
     def recorded(self) -> list[Path]:

@@ -13,6 +13,8 @@ import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
 from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.execution.planning import call_plan, check_same
+from dpsco_bench.privacy.fingerprint import plan_record
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Data, Draws, Problem, StreamFactory
@@ -163,18 +165,29 @@ class Cell:
         return self.algorithm_entry.visible_constants(known, problem)
 
     def plan(self, calibration: str, root_seed: int) -> tuple[str, Plan]:
-        """Resolve the variant and make the plan.
+        """Resolve the variant and make the plan, twice: both have to be the same.
 
         Raises
         ------
         InputError, Refusal
             For an impossible pair, combination or schedule.
+        AlgorithmError
+            For a plan function that fails, or gives two plans.
         """
         entry = self.algorithm_entry
         variant = entry.variant_for(calibration, self.variant)
         entry.check_problem(self.problem_entry)
-        d = self.problem_entry.effective_dimension
-        return variant, entry.plan(self.constants(root_seed), self.n, d, self.privacy, variant, **dict(self.options))
+        constants = self.constants(root_seed)
+        plan, again = self.make_plan(variant, constants), self.make_plan(variant, constants)
+        check_same(entry.id, plan_record(plan), plan_record(again), "when it was first made")
+        return variant, plan
+
+    def make_plan(self, variant: str, constants: Constants) -> Plan:
+        """One call of the plan function, at constants that are known; as `plan`."""
+        entry, d = self.algorithm_entry, self.problem_entry.effective_dimension
+        where = f"n = {self.n}, epsilon = {self.epsilon:g}, delta = {self.delta:g}"
+        options = dict(self.options)
+        return call_plan(entry.id, where, lambda: entry.plan(constants, self.n, d, self.privacy, variant, **options))
 
 
 def located(entry: Mapping[str, Any], data_root: str) -> Cell:

@@ -1,7 +1,8 @@
 """Code digests by import closure: a result depends on the modules it really uses, and on no others.
 
 Packages' ``__init__`` files are left out. Registries find modules by name and import none of them, so that they pull in
-nothing but their own logic.
+nothing but their own logic. What is digested of a module is its syntax tree without docstrings: neither comments nor
+layout nor words change a result.
 """
 
 from __future__ import annotations
@@ -10,39 +11,42 @@ import ast
 import hashlib
 from collections.abc import Iterable
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
-PACKAGE = "dpsco_bench"
+from dpsco_bench.registry import roots
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
 @cache
 def module_path(name: str) -> Path | None:
-    """Source file of a module of this package, or None for packages and foreign modules."""
-    parts = name.split(".")
-    if parts[0] != PACKAGE:
-        return None
-    path = ROOT.joinpath(*parts[1:]).with_suffix(".py")
-    return path if path.is_file() else None
+    """Source file of a module of this package or of a paper, or None for packages and foreign modules."""
+    top, *parts = name.split(".")
+    home = _home(top) if parts else None
+    path = home.joinpath(*parts).with_suffix(".py") if home else None
+    return path if path is not None and path.is_file() else None
 
 
 @cache
 def imported_modules(name: str) -> frozenset[str]:
-    """Modules of this package that a module imports anywhere in its text, function bodies included."""
+    """Modules of this package and of papers that a module imports anywhere in its text, function bodies included."""
     path = module_path(name)
     if path is None:
         return frozenset()
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    package, found = name.rpartition(".")[0], set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            found |= {base} | {f"{base}.{alias.name}" for alias in node.names}
     return frozenset(m for m in found if module_path(m) is not None)
 
 
 def closure(modules: Iterable[str]) -> list[str]:
-    """All modules of this package reachable by imports, sorted."""
+    """All modules of this package and of papers that are reachable by imports, sorted."""
     todo, seen = list(modules), set()
     while todo:
         name = todo.pop()
@@ -54,12 +58,44 @@ def closure(modules: Iterable[str]) -> list[str]:
 
 
 def code_digest(modules: Iterable[str], files: Iterable[Path] = ()) -> str:
-    """Sha256 over the closure's sources and further files (a user's own algorithm), 16 hexadecimal digits."""
+    """Sha256 over the closure's code and further files (a user's own algorithm), 16 hexadecimal digits."""
     digest = hashlib.sha256()
     for name in closure(modules):
         path = module_path(name)
         assert path is not None
-        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+        digest.update(f"{name}\0{source_digest(path)}\0".encode())
     for path in files:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            digest.update(f"{file.name}\0{source_digest(file)}\0".encode())
     return digest.hexdigest()[:16]
+
+
+def source_digest(path: Path) -> str:
+    """Sha256 of a Python file's syntax tree without docstrings; of what cannot be parsed, of its bytes."""
+    return _source_digest(path, path.stat().st_mtime_ns)
+
+
+@cache
+def _source_digest(path: Path, changed: int) -> str:
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [part for part in body if not _is_text(part)]  # type: ignore[attr-defined]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+
+
+def _is_text(node: ast.AST) -> bool:
+    """Whether a statement is a bare string: a docstring, or the words below a constant."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _home(top: str) -> Path | None:
+    """Folder of a top-level package of this project or of a paper."""
+    if top == "dpsco_bench":
+        return ROOT
+    spec = find_spec(top) if top in roots() else None
+    return Path(next(iter(spec.submodule_search_locations))) if spec and spec.submodule_search_locations else None

@@ -7,11 +7,8 @@ from typing import Any
 
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.planning import AlgorithmError
 from dpsco_bench.privacy.plan import Plan
-
-
-class AlgorithmError(DpscoError):
-    """An algorithm that fails or does not do what its plan declares; the original error, if any, is its cause."""
 
 
 def call_run(cell: Cell, objective: Any, plan: Plan, mechanism: Any, counted: bool = True) -> Any:

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations
 from dpsco_bench.execution.cell import Cell, located, without_places
 from dpsco_bench.execution.jobs import CLOSED_FORM, Job
 from dpsco_bench.execution.measures import get_measure
-from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, NO_LAW, ROUNDED, build_block, join_blocks
+from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, ROUNDED, build_block, join_blocks
 from dpsco_bench.execution.reuse import Reuse
 from dpsco_bench.execution.run import BLOCK_SCORES, Trace, make_objective, replicate_blocks, run_block
 from dpsco_bench.execution.signals import signal_groups
@@ -58,7 +59,7 @@ class Unit:
         Predicted work.
     """
 
-    chunk: tuple[tuple[int, Cell, Mapping[str, Any]], ...]
+    chunk: tuple[tuple[int, Cell, CalibratedCell], ...]
     data_set: int = 0
     first: int = 0
     count: int = 1
@@ -67,7 +68,7 @@ class Unit:
 
 def execute(
     job: Job,
-    calibrations: Mapping[str, Any],
+    calibrations: Calibrations,
     progress: Progress = lambda done, all: None,
     *,
     shard: Shard = WHOLE,
@@ -79,8 +80,8 @@ def execute(
     ----------
     job : Job
         Not skipped.
-    calibrations : mapping
-        ``{"cells": [...]}`` as the calibration step wrote it, one entry per cell.
+    calibrations : tuple
+        As the calibration step wrote it, one entry per cell.
     progress : callable
         Called with cells done and cells in all.
     shard : Shard
@@ -108,16 +109,17 @@ def execute(
     return join_blocks(tables, job_metadata(job, calibrations))
 
 
-def job_metadata(job: Job, calibrations: Mapping[str, Any]) -> dict[str, Any]:
+def job_metadata(job: Job, calibrations: Calibrations) -> dict[str, Any]:
     """What a result table says about itself: all that its numbers come from, without names and places."""
     stored = job.numbers([without_places(entry) for entry in job.cells])
-    return {"job": {**stored, "key": job.key}, "calibrations": dict(calibrations)}
+    return {"job": {**stored, "key": job.key}, "calibrations": calibrations}
 
 
-def job_units(job: Job, calibrations: Mapping[str, Any]) -> Iterator[Unit]:
+def job_units(job: Job, calibrations: Calibrations) -> Iterator[Unit]:
     """Units of a job in the order of its rows' cells; cells that were refused have none."""
     numbered = [{**cell, "cell": number} for number, cell in enumerate(job.cells)]
-    entries = [pair for pair in zip(numbered, calibrations["cells"], strict=True) if "refused" not in pair[1]]
+    pairs = zip(numbered, calibrations, strict=True)
+    entries = [(cell, found) for cell, found in pairs if isinstance(found, CalibratedCell)]
     for group in signal_groups(entries):
         cells = [(cell["cell"], located(job.cells[cell["cell"]], job.data_root), found) for cell, found in group]
         yield from (
@@ -125,7 +127,7 @@ def job_units(job: Job, calibrations: Mapping[str, Any]) -> Iterator[Unit]:
         )
 
 
-def _units(job: Job, cells: Sequence[tuple[int, Cell, Mapping[str, Any]]]) -> Iterator[Unit]:
+def _units(job: Job, cells: Sequence[tuple[int, Cell, CalibratedCell]]) -> Iterator[Unit]:
     """Units of cells that may be run at once: as many signals as memory allows (one, where the problem says so)."""
     first = cells[0][1]
     row_size = first.problem_entry.row_size(first.n)
@@ -146,7 +148,7 @@ def _several(cell: Cell) -> bool:
     return cell.signal is not None and cell.problem_entry.with_signals(np.array([cell.signal])) is not None
 
 
-def _seconds(job: Job, chunk: Sequence[tuple[int, Cell, Mapping[str, Any]]]) -> float:
+def _seconds(job: Job, chunk: Sequence[tuple[int, Cell, CalibratedCell]]) -> float:
     """Predicted work of some cells; equal for all where nothing is predicted."""
     return sum(job.seconds[number] for number, _, _ in chunk) if any(job.seconds) else float(len(chunk))
 
@@ -171,9 +173,9 @@ def _joined(*warnings: str) -> str:
     return "; ".join(text for text in warnings if text)
 
 
-def _cell_columns(job: Job, cell: Cell, calibrated: Mapping[str, Any]) -> dict[str, Any]:
+def _cell_columns(job: Job, cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
     delta_large = cell.delta >= 1.0 / cell.n
-    warnings = ["delta >= 1/n"] * delta_large + list(calibrated["warnings"])
+    warnings = ["delta >= 1/n"] * delta_large + list(calibrated.warnings)
     return {
         "claim": job.claim,
         "part": job.part,
@@ -181,42 +183,38 @@ def _cell_columns(job: Job, cell: Cell, calibrated: Mapping[str, Any]) -> dict[s
         "cell": cell.cell,
         "method": cell.method or cell.algorithm,
         "algorithm": cell.algorithm_entry.id,
-        "variant": calibrated["variant"],
+        "variant": calibrated.variant,
         "problem": cell.problem,
         "n": cell.n,
         "d": cell.problem_entry.dimension,
         "parameter": cell.parameter,
         "value": float(cell.value),
-        "planned_evaluations": float(calibrated["gradient_evaluations"]),
+        "planned_evaluations": float(calibrated.gradient_evaluations),
         "epsilon_claimed": float(cell.epsilon),
         "delta": float(cell.delta),
-        "epsilon_real": _number(calibrated["epsilon_real"]),
-        "epsilon_real_kind": calibrated["epsilon_real_kind"],
-        "privacy_status": calibrated["privacy_status"],
-        "accountant": calibrated["accountant"],
+        "epsilon_real": calibrated.epsilon_real,
+        "epsilon_real_kind": calibrated.epsilon_real_kind,
+        "privacy_status": calibrated.privacy_status,
+        "accountant": calibrated.accountant,
         "delta_large": delta_large,
         "warnings": "; ".join(warnings),
-        **{key: calibrated.get(key, value) for key, value in NO_LAW.items()},
+        **calibrated.law,
     }
 
 
-def _number(value: float | None) -> float:
-    """A number of a calibration; NaN where it has none."""
-    return math.nan if value is None else float(value)
-
-
 def _run(
-    job: Job, chunk: Sequence[tuple[int, Cell, Mapping[str, Any]]], units: Iterable[Unit], reuse: Reuse
+    job: Job, chunk: Sequence[tuple[int, Cell, CalibratedCell]], units: Iterable[Unit], reuse: Reuse
 ) -> list[list[Block]]:
     """Blocks of each cell of a chunk, in the order of the units."""
     found: list[list[Block]] = [[] for _ in chunk]
     _, cell, calibrated = chunk[0]
+    plan = calibrated.plan_for(cell)
     signals = [float(other.signal) for _, other, _ in chunk if other.signal is not None] if _several(cell) else []
     for unit in units:
         trace = run_block(
             cell,
-            job.calibration,
-            calibrated["scales"],
+            plan,
+            calibrated.scales,
             reuse.data(cell, unit.data_set),
             root_seed=job.seed,
             data_set=unit.data_set,
@@ -254,15 +252,15 @@ def _block(trace: Trace, data_set: int, first: int, part: slice) -> Block:
     }
 
 
-def _demoted(trace: Trace, part: slice, calibrated: Mapping[str, Any]) -> Block:
+def _demoted(trace: Trace, part: slice, calibrated: CalibratedCell) -> Block:
     """Privacy columns of a block in which some replicates have lost their plan's proof; empty where none has."""
     lost = np.repeat(trace.demoted[part], trace.risk.shape[1])
-    if not lost.any() or calibrated["privacy_status"] == "none":
+    if not lost.any() or calibrated.privacy_status == "none":
         return {}
     return {
-        "epsilon_real": np.where(lost, math.nan, _number(calibrated["epsilon_real"])),
-        "privacy_status": np.where(lost, DEMOTED, calibrated["privacy_status"]),
-        "sampler_status": np.where(lost, DEMOTED, calibrated.get("sampler_status", "")),
+        "epsilon_real": np.where(lost, math.nan, calibrated.epsilon_real),
+        "privacy_status": np.where(lost, DEMOTED, calibrated.privacy_status),
+        "sampler_status": np.where(lost, DEMOTED, calibrated.sampler_status),
     }
 
 
@@ -280,10 +278,10 @@ def _certificate(gradient_norm: float | None) -> str:
     return f"{CERTIFIED}: gradient below 1e{power:d} of the linear term and G"
 
 
-def _closed_form(job: Job, cell: Cell, calibrated: Mapping[str, Any]) -> list[list[Block]]:
+def _closed_form(job: Job, cell: Cell, calibrated: CalibratedCell) -> list[list[Block]]:
     """One row: the exact expectation that the problem knows for the algorithm."""
     entry, measure = cell.problem_entry, get_measure(cell.algorithm_entry.measure)
-    known = (cell.algorithm_entry.id, calibrated["schedule"], calibrated["scales"])
+    known = (cell.algorithm_entry.id, calibrated.schedule, calibrated.scales)
     risk = measure.closed_form(entry, *known)
     extras = {name: np.array([value]) for name, value in entry.expected_extras(*known).items()}
     objective = make_objective(cell, cell.draw_data(job.seed, 0), (job.seed, 0, 0, 1))
@@ -291,7 +289,7 @@ def _closed_form(job: Job, cell: Cell, calibrated: Mapping[str, Any]) -> list[li
         "data_set": 0,
         "replicate": 0,
         "checkpoint": FINAL,
-        "gradient_evaluations": float(calibrated["gradient_evaluations"]),
+        "gradient_evaluations": float(calibrated.gradient_evaluations),
         "risk": np.array([risk]),
         "start_risk": measure.at_start(objective)[:1],
         "warnings": entry.closed_form_remark,

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpsco_bench.jsonio import to_jsonable
-
 PLAN_ONLY, CLOSED_FORM = "plan_only", "closed_form"
 _NAMES = ("profile", "claim", "part", "kind", "plugins", "data_root", "timing", "seconds", "skipped", "present")
 """Fields of a job that do not affect its numbers: names, places, predictions, and whether its data are here."""
@@ -39,6 +37,8 @@ class Job:
         Observer of the rounds in place of the algorithm's own.
     timing : bool
         Whether its methods are timed.
+    charged : bool
+        Whether it needs noise: all but those that only count planned gradients.
     backend, dtype : str
         Arithmetic.
     plugins : tuple of str
@@ -69,6 +69,7 @@ class Job:
     record: float | None = None
     rounds: str = ""
     timing: bool = False
+    charged: bool = True
     backend: str = "numpy"
     dtype: str = "float64"
     plugins: tuple[str, ...] = ()
@@ -102,9 +103,8 @@ class Job:
         return {**kept, "cells": cells}
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, `from_json` of which is this job."""
-        found: dict[str, Any] = to_jsonable(self)
-        return found
+        """Its fields; `from_json` of what JSON makes of them is this job."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
 
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> Job:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +9,10 @@ import numpy as np
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS, Algorithm
 from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell, check_data_sets
-from dpsco_bench.execution.own_plan import checked_plan, is_own
-from dpsco_bench.execution.request import make_cell, within_range
+from dpsco_bench.execution.request import make_cell
 from dpsco_bench.execution.run import replicate_blocks, run_block
 from dpsco_bench.problems.base import Problem
 
@@ -34,9 +33,8 @@ class Result:
         Single-record gradients that were evaluated.
     start_risk : float
         Excess risk of the starting point (the replicates' mean, where they have samples of their own).
-    calibration : dict
-        ``calibration``, ``variant``, ``schedule``, ``scales`` (noise standard deviation per query), ``epsilon_real``,
-        ``epsilon_real_kind``, ``privacy_status``, ``accountant``, planned ``gradient_evaluations``, ``constants``.
+    calibration : CalibratedCell
+        Its attributes say what was charged: ``schedule``, ``scales``, ``epsilon_real``, ``privacy_status``, ...
     cell : Cell
         What was run.
     """
@@ -45,7 +43,7 @@ class Result:
     output: np.ndarray
     gradient_evaluations: np.ndarray
     start_risk: float
-    calibration: dict[str, Any]
+    calibration: CalibratedCell
     cell: Cell
 
     @property
@@ -124,11 +122,7 @@ def run(
     check_run(calibration, replicates, seed, data_set)
     check_sampled(cell)
     check_data_sets(cell.problem, data_set + 1)
-    with within_range(cell):
-        if is_own(cell.algorithm_entry):
-            checked_plan(cell, calibration, seed)
-        calibrated = calibrate_cell(cell, calibration, seed)
-    return _run(cell, calibration, calibrated, replicates, seed, data_set, backend, dtype)
+    return _run(cell, calibrate_cell(cell, calibration, seed), replicates, seed, data_set, backend, dtype)
 
 
 def check_run(calibration: str, replicates: int, seed: int, data_set: int = 0) -> None:
@@ -173,20 +167,19 @@ def check_size(key: str, value: int) -> None:
 
 def _run(
     cell: Cell,
-    calibration: str,
-    calibrated: Mapping[str, Any],
+    calibrated: CalibratedCell,
     replicates: int,
     seed: int,
     data_set: int,
     backend: str,
     dtype: str,
 ) -> Result:
-    data = cell.draw_data(seed, data_set)
+    data, plan = cell.draw_data(seed, data_set), calibrated.plan_for(cell)
     blocks = [
         run_block(
             cell,
-            calibration,
-            calibrated["scales"],
+            plan,
+            calibrated.scales,
             data,
             root_seed=seed,
             data_set=data_set,
@@ -203,7 +196,7 @@ def _run(
         np.concatenate([block.output for block in blocks]),
         np.concatenate([block.evaluations[:, -1] for block in blocks]),
         float(starts[0]) if (starts == starts[0]).all() else float(starts.mean()),
-        {"calibration": calibration, **calibrated},
+        calibrated,
         cell,
     )
 

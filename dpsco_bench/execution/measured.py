@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibrated import Calibrations, read_cells
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.job import WHOLE, Shard
 from dpsco_bench.execution.jobs import Job
@@ -52,9 +53,10 @@ class Measured:
 
     store: Store
 
-    def calibrations(self, job: Job) -> Mapping[str, Any] | None:
-        """``{"cells": [...]}``; None where they are not there."""
-        return self._json("calibrations", job.calibration_key)
+    def calibrations(self, job: Job) -> Calibrations | None:
+        """What calibrating its cells gave; None where that is not there."""
+        found = self._json("calibrations", job.calibration_key)
+        return None if found is None else read_cells(found)
 
     def timing(self, job: Job) -> Mapping[str, Any] | None:
         """What `timing.time_cells` gave; None where it is not there."""
@@ -69,7 +71,7 @@ class Measured:
         """CPU seconds and peak memory in MB of a step of a job; None where nothing was measured."""
         return total(self.store.costs(*item(step, job)))
 
-    def load(self, job: Job) -> tuple[pa.Table | None, Mapping[str, Any]]:
+    def load(self, job: Job) -> tuple[pa.Table | None, Calibrations]:
         """Result table (None for a job that runs nothing) and calibrations.
 
         Raises

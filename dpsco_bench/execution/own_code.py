@@ -12,26 +12,25 @@ from typing import Any, Union, get_args, get_origin
 
 import numpy as np
 
-from dpsco_bench.algorithms import registry as algorithms
-from dpsco_bench.algorithms.registry import CALIBRATIONS, Algorithm
+from dpsco_bench.algorithms.registry import ALGORITHMS, CALIBRATIONS, Algorithm
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.problems import registry as problems
 from dpsco_bench.problems.base import Data, Problem, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.registry import PROBLEMS
 
 PLUGIN = "dpsco_plugin_"
 """Names of the modules of one's own files begin so."""
 OPTION_TYPES = (int, float, str, bool, type(None))
-Registered = dict[str, dict[str, Any]]
+Registered = dict[str, dict[str, str]]
 
 
 def registered() -> Registered:
-    """The user's algorithms and problems by name."""
-    return {"algorithm": dict(algorithms._USER_ALGORITHMS), "problem": dict(problems._USER_PROBLEMS)}
+    """Names of the algorithms and problems that are registered, and their modules."""
+    return {registry.kind: registry.registered() for registry in (ALGORITHMS, PROBLEMS)}
 
 
 def check_registered(before: Registered) -> None:
-    """Check what a file has registered since.
+    """Check what a file or a paper has registered since.
 
     Raises
     ------
@@ -39,12 +38,10 @@ def check_registered(before: Registered) -> None:
         Naming the algorithm or problem, the key, its value and what is allowed.
     """
     found = registered()
-    for id, entry in found["algorithm"].items():
-        if before["algorithm"].get(id) is not entry:
-            _check_algorithm(entry, taken=id in before["algorithm"])
-    for name, cls in found["problem"].items():
-        if before["problem"].get(name) is not cls:
-            _check_problem(cls, taken=name in before["problem"])
+    for id in found["algorithm"].keys() - before["algorithm"].keys():
+        _check_algorithm(ALGORITHMS.get(id))
+    for name in found["problem"].keys() - before["problem"].keys():
+        _check_problem(PROBLEMS.get(name))
 
 
 def own_line(error: BaseException, file: str = "") -> int | None:
@@ -70,10 +67,8 @@ def own_files() -> list[str]:
     return [str(module.__file__) for name, module in sys.modules.items() if name.startswith(PLUGIN)]
 
 
-def _check_algorithm(entry: Algorithm, taken: bool) -> None:
+def _check_algorithm(entry: Algorithm) -> None:
     where = f"algorithm {entry.id}"
-    if taken or _is_built_in(entry.id):
-        raise InputError("algorithm id", entry.id, "one that no other algorithm has")
     if not isinstance(entry.source, str):
         raise InputError(f"{where}: source", entry.source, "text")
     if not isinstance(entry.needs, tuple | list) or not all(isinstance(need, Trait) for need in entry.needs):
@@ -104,14 +99,10 @@ def _check_options(entry: Algorithm, where: str) -> None:
             raise InputError(f"{where}: default of option {name}", "missing", "given")
 
 
-def _check_problem(cls: Any, taken: bool) -> None:
+def _check_problem(cls: Any) -> None:
     if not (inspect.isclass(cls) and issubclass(cls, Problem)):
         raise InputError("problem", getattr(cls, "__name__", cls), "a subclass of Problem, e.g. of Logistic")
-    if not isinstance(cls.name, str) or not cls.name.isidentifier():
-        raise InputError(f"name of problem {cls.__name__}", cls.name, "letters, digits and _")
     where = f"problem {cls.name}"
-    if taken or (problems._FOLDER / f"{cls.name}.py").is_file():
-        raise InputError("problem name", cls.name, "one that no other problem has")
     if not isinstance(cls.traits, property) and not all(isinstance(trait, Trait) for trait in cls.traits):
         raise InputError(f"{where}: traits", sorted(map(str, cls.traits)), "a set of Trait members")
     if cls.own_constants is Problem.own_constants:
@@ -170,11 +161,3 @@ def _signature(function: Any) -> str:
 
 def _are_calibrations(names: Any) -> bool:
     return isinstance(names, tuple | list) and bool(names) and set(names) <= set(CALIBRATIONS)
-
-
-def _is_built_in(id: str) -> bool:
-    try:
-        algorithms.algorithm_module(id)
-    except InputError:
-        return False
-    return True

@@ -128,6 +128,13 @@ class Packing:
             "pack", name, "one of " + (", ".join(pack.name for pack in self.packs) or "none: all is there")
         )
 
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Packing:
+        """The packing of plain data."""
+        packs = tuple(_pack(entry) for entry in found["packs"])
+        scope, makers = ({k: tuple(v) for k, v in found[key].items()} for key in ("scope", "makers"))
+        return cls(packs, scope, makers)
+
     def write(self, path: Path) -> None:
         """Write the packing, with its digest."""
         write_atomic(path, sealed(dumps_pretty(to_jsonable(self))))
@@ -142,10 +149,7 @@ class Packing:
             If it is absent or damaged.
         """
         try:
-            found = unsealed(path.read_bytes())
-            packs = tuple(_pack(entry) for entry in found["packs"])
-            scope, makers = ({k: tuple(v) for k, v in found[key].items()} for key in ("scope", "makers"))
-            return cls(packs, scope, makers)
+            return cls.from_json(unsealed(path.read_bytes()))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError("packs", path, "a file that a run of the workflow wrote, undamaged", str(error)) from None
 

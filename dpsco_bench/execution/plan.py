@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Any
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.jsonio import dumps_canonical, restore, sealed, to_jsonable, unsealed, write_atomic
+from dpsco_bench.jsonio import dumps_canonical, restore, sealed, unsealed, write_atomic
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,8 @@ class Entry:
         raise InputError(f"job of {self.id}", name, "one of " + ", ".join(job.name for job in self.jobs))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, `from_json` of which is this entry."""
-        found: dict[str, Any] = to_jsonable(self)
-        return found
+        """Its fields; `from_json` of what JSON makes of them is this entry."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
 
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> Entry:
@@ -117,9 +117,8 @@ class WorkPlan:
         raise InputError("claim", id, "one of " + ", ".join(entry.id for entry in self.entries), "plan")
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, `from_json` of which is this plan."""
-        found: dict[str, Any] = to_jsonable(self)
-        return found
+        """Its fields; `from_json` of what JSON makes of them is this plan."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
 
     @classmethod
     def from_json(cls, plan: Mapping[str, Any], only: Collection[str] | None = None) -> WorkPlan:

@@ -1,38 +1,45 @@
-"""One's own algorithms and problems: Python files whose decorators register them."""
+"""One's own files and papers: Python files, or folders of packages, whose decorators register what is in them."""
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.own_code import PLUGIN, check_registered, own_line, registered
+from dpsco_bench.registry import REGISTRIES, add_paper, modules_in
 
 
 def load_plugins(paths: Iterable[str | Path]) -> None:
-    """Import each file once per process.
+    """Import each file, and make each folder a paper, once per process.
 
     Parameters
     ----------
     paths : iterable of path-like
-        Python files that use ``@algorithm`` and ``@problem``.
+        Python files that use ``@algorithm``, ``@problem`` and so on; folders of packages (`registry.add_paper`).
 
     Raises
     ------
     DpscoError
-        For a path that is not a Python file, a file that cannot be imported, or something registered that cannot be
-        used; naming the file.
+        For a path that is neither, something that cannot be imported, or something registered that cannot be used;
+        naming the file.
     """
     for path in paths:
-        if not isinstance(path, str | Path) or Path(path).suffix != ".py" or not Path(path).is_file():
-            raise InputError("plugins", path, "a list of existing Python files (.py)")
-        _load(Path(path).resolve())
+        place = Path(path) if isinstance(path, str | Path) else Path()
+        if isinstance(path, str | Path) and (place / "__init__.py").is_file():
+            _load_paper(place.resolve())
+        elif isinstance(path, str | Path) and place.suffix == ".py" and place.is_file():
+            _load_file(place.resolve())
+        else:
+            allowed = "a list of existing Python files (.py) or folders of packages (with an __init__.py)"
+            raise InputError("plugins", path, allowed)
 
 
-def _load(path: Path) -> None:
+def _load_file(path: Path) -> None:
     # The digest keeps two files of the same name apart.
     name = f"{PLUGIN}{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     if name in sys.modules:
@@ -41,12 +48,29 @@ def _load(path: Path) -> None:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    loader = spec.loader
+    _checked(lambda: loader.exec_module(module), path, name)
+
+
+def _load_paper(folder: Path) -> None:
+    name = add_paper(folder)
+    packages = [name, *(f"{name}.{registry.folder}" for registry in REGISTRIES)]
+    for module in dict.fromkeys(module for package in packages for module in [package, *modules_in(package)]):
+        spec = importlib.util.find_spec(module) if module not in sys.modules else None
+        if spec is not None and spec.origin is not None:
+            _checked(lambda module=module: importlib.import_module(module), Path(spec.origin), module)  # type: ignore[misc]
+
+
+def _checked(load: Callable[[], object], path: Path, name: str) -> None:
+    """Import a module and check what it registers; what goes wrong in it names its file and line."""
     before = registered()
     try:
-        spec.loader.exec_module(module)
+        load()
         check_registered(before)
     except BaseException as error:
-        del sys.modules[name]
+        sys.modules.pop(name, None)
+        for registry in REGISTRIES:
+            registry.forget(*(key for key, home in registry.registered().items() if home == name))
         if isinstance(error, DpscoError):
             line = own_line(error, str(path))
             raise DpscoError(f"{path.name}{f', line {line}' if line else ''}: {error}") from error

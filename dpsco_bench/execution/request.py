@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
-from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.errors import InputError, integral, nearest
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.own_plan import checked_plan
-from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Problem, constant_names
 from dpsco_bench.problems.registry import get_problem, problem_class
 
@@ -61,12 +57,11 @@ def known_keys(algorithm: Algorithm, problem: type[Problem]) -> list[str]:
     return list(dict.fromkeys([*CELL_KEYS, "variant", *algorithm.options, *problem_options(problem), *CONSTANTS]))
 
 
-def unknown_key(key: str, value: object, known: Iterable[str], where: str = "") -> InputError:
-    """The error for a key that nothing takes, with the nearest known one."""
-    names = list(known)
-    close = difflib.get_close_matches(key, names, 1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    return InputError(key, value, f"a known key; {hint}known: {', '.join(names)}", where)
+def unknown_key(key: str, value: object, known: Iterable[str], algorithm: str, problem: str) -> InputError:
+    """The error for a key that nothing takes, with the nearest known ones."""
+    listing = f"dpsco show {algorithm}` and `dpsco show {problem}"
+    allowed = nearest(key.rpartition(".")[2], known, listing, "key")
+    return InputError(key, value, allowed, f"{algorithm} on {problem}")
 
 
 def make_cell(algorithm: str, problem: str, keys: Mapping[str, Any]) -> Cell:
@@ -99,19 +94,17 @@ def make_cell(algorithm: str, problem: str, keys: Mapping[str, Any]) -> Cell:
         if key in CELL_KEYS:
             fields[key] = value
         elif not place or (place == "algorithm" and name != "variant"):
-            raise unknown_key(key, value, known_keys(entry, cls), f"{entry.id} on {problem}")
+            raise unknown_key(key, value, known_keys(entry, cls), entry.id, problem)
         else:
             sorted_keys[place][name] = value
-    declared = problem_options(cls)
-    options = {k: _as_declared(v, declared.get(k)) for k, v in sorted_keys[PROBLEM].items() if v is not None}
+    options = {k: v for k, v in as_declared(sorted_keys[PROBLEM], problem_options(cls)).items() if v is not None}
+    schedule = as_declared(sorted_keys[SCHEDULE], entry.options)
     if sorted_keys[CONSTANT]:
         options["constants"] = {**dict(options.get("constants") or {}), **sorted_keys[CONSTANT]}
     fields.setdefault("n", get_problem(problem, fields.get("d"), **options).records if cls.file_options else None)
     if fields["n"] is None:
         raise InputError("n", "missing", "given, an integer >= 1")
-    cell = Cell(
-        entry.id, problem, **fields, **sorted_keys["algorithm"], options=sorted_keys[SCHEDULE], problem_options=options
-    )
+    cell = Cell(entry.id, problem, **fields, **sorted_keys["algorithm"], options=schedule, problem_options=options)
     return check_cell(cell)
 
 
@@ -133,39 +126,18 @@ def check_cell(cell: Cell) -> Cell:
     return cell
 
 
-@contextmanager
-def within_range(cell: Cell) -> Iterator[None]:
-    """Numbers so extreme that a schedule or its noise cannot be computed are the input's fault.
+def as_declared(values: Mapping[str, Any], parameters: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
+    """Options as their signature means them.
 
-    Raises
-    ------
-    DpscoError
-        In place of an overflow or a failed allocation.
+    An option that takes integers and no real numbers takes ``1e4`` too. One that takes text alone keeps a number as
+    text (a folder called 2017), unlike one that takes either (p = 4 or inf).
     """
-    try:
-        yield
-    except DpscoError:
-        raise
-    except (ArithmeticError, ValueError, MemoryError) as error:
-        where = f"n = {cell.n}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
-        raise DpscoError(f"{cell.algorithm} on {cell.problem} degenerates at {where}: {error}") from error
+    return {key: _as_declared(value, parameters[key]) if key in parameters else value for key, value in values.items()}
 
 
-def plan_cell(cell: Cell, calibration: str, root_seed: int) -> tuple[str, Plan]:
-    """Plan a cell: its variant and its plan.
-
-    Raises
-    ------
-    InputError, Refusal, DpscoError
-        As the plan raises them, or for overflow.
-    """
-    with within_range(cell):
-        return checked_plan(cell, calibration, root_seed)
-
-
-def _as_declared(value: Any, parameter: inspect.Parameter | None) -> Any:
-    """Keep text text (a folder called 2017 is not a number), unless the option takes numbers too (p = 4 or inf)."""
-    if parameter is None or not isinstance(parameter.default, str) or not isinstance(value, int | float):
-        return value
+def _as_declared(value: Any, parameter: inspect.Parameter) -> Any:
     kinds = {parameter.annotation, *get_args(parameter.annotation)}
-    return value if kinds & {int, float} else str(value)
+    if int in kinds and float not in kinds:
+        return integral(value)
+    is_text = isinstance(parameter.default, str) and not kinds & {int, float}
+    return str(value) if is_text and isinstance(value, int | float) else value

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.problems.objective import Objective
+from dpsco_bench.registry import Registry
 
 NO_ROUNDS = "none"
 """Name of the observer of a part that wants none, whatever its algorithms name."""
-_FOLDER = Path(__file__).with_name("observers")
 
 
 class RoundObserver:
     """Sees the rounds of one block of replicates; one object per block.
 
-    An observer lies in ``execution/observers/<name>.py``, as its class ``Observer``. It may know what the algorithm
-    must not, such as the optimum, and it hands nothing back.
+    It may know what the algorithm must not, such as the optimum, and it hands nothing back.
     """
 
     def __call__(self, objective: Objective, **state: Any) -> None:
@@ -28,18 +25,12 @@ class RoundObserver:
         """See the output ``(R, d)``, and note what the rounds gave (`Objective.note`)."""
 
 
-def observer_module(name: str) -> str:
-    """Name of the module of an observer.
+OBSERVERS: Registry[type[RoundObserver]] = Registry("rounds", "observers")
 
-    Raises
-    ------
-    InputError
-        For an unknown name.
-    """
-    known = sorted(path.stem for path in _FOLDER.glob("*.py") if path.stem != "__init__")
-    if name not in known:
-        raise InputError("rounds", name, "one of " + ", ".join([NO_ROUNDS, *known]))
-    return f"dpsco_bench.execution.observers.{name}"
+
+def round_observer(name: str) -> Callable[[type[RoundObserver]], type[RoundObserver]]:
+    """Register a class as the observer of that name (used as a decorator)."""
+    return lambda cls: OBSERVERS.add(name, cls, cls.__module__)
 
 
 def get_round_observer(name: str) -> RoundObserver | None:
@@ -50,7 +41,4 @@ def get_round_observer(name: str) -> RoundObserver | None:
     InputError
         For an unknown name.
     """
-    if name in ("", NO_ROUNDS):
-        return None
-    observer: RoundObserver = importlib.import_module(observer_module(name)).Observer()
-    return observer
+    return None if name in ("", NO_ROUNDS) else OBSERVERS.get(name)()

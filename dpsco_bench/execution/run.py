@@ -24,6 +24,7 @@ from dpsco_bench.execution.reuse import Reuse
 from dpsco_bench.execution.rounds import RoundObserver, get_round_observer
 from dpsco_bench.execution.signals import SharedNoise
 from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.objective import Objective, Observer
 
@@ -97,7 +98,7 @@ class Checkpoints:
 
 def run_block(
     cell: Cell,
-    calibration: str,
+    plan: Plan,
     scales: Mapping[str, float],
     data: Data,
     *,
@@ -115,6 +116,7 @@ def run_block(
 ) -> Trace:
     """Run replicates ``first_replicate .. first_replicate + replicates - 1`` of a cell on one data set.
 
+    The ``plan`` is the one whose noise ``scales`` were fixed (`CalibratedCell.plan_for`): none is made here.
     With ``signals`` at each of these signal strengths at once, in place of the cell's own; the rows of the trace are
     then signal-major, and a ``mechanism`` has to serve all of them. ``rounds`` names an
     observer of the rounds in place of the algorithm's own. ``reuse`` lends the minimum over data that replicates share.
@@ -127,7 +129,6 @@ def run_block(
         On non-finite outputs, naming the cell.
     """
     xp = get_namespace(backend)
-    _, plan = cell.plan(calibration, root_seed)
     measure = get_measure(cell.algorithm_entry.measure)
     checkpoints = Checkpoints(measure, record, cell.n)
     watched = record is not None or measure.along_the_run
@@ -148,7 +149,7 @@ def run_block(
     risk = np.stack(checkpoints.risk, axis=1)
     final = to_numpy(output)
     if not (np.isfinite(risk).all() and np.isfinite(final).all()):
-        raise NumericalFailure(f"non-finite iterates: {describe(cell, calibration)}")
+        raise NumericalFailure(f"non-finite iterates: {describe(cell)}")
     if lent is not None:
         lent.keep_minimum(cell, data_set, objective.minimum)
     evaluations = np.stack(checkpoints.evaluations, axis=1)
@@ -212,9 +213,9 @@ def replicate_blocks(row_size: int, replicates: int) -> list[tuple[int, int]]:
     return [(first, min(size, replicates - first)) for first in range(0, replicates, size)]
 
 
-def describe(cell: Cell, calibration: str) -> str:
+def describe(cell: Cell) -> str:
     """One line that names a cell."""
     return (
-        f"{cell.algorithm} ({calibration}) on {cell.problem}, n = {cell.n}, d = {cell.problem_entry.dimension}, "
+        f"{cell.algorithm} on {cell.problem}, n = {cell.n}, d = {cell.problem_entry.dimension}, "
         f"epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, Query
@@ -15,9 +17,8 @@ from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.samplers.keyed import KeyedDraws
 
 Array = Any
-Entry = tuple[Mapping[str, Any], Mapping[str, Any]]
+Entry = tuple[Mapping[str, Any], CalibratedCell]
 
-_SAME = ("variant", "schedule", "scales", "gradient_evaluations", "leaks", "warnings")
 _SCHEDULE_ONLY = ("initial_gap", "initial_distance")
 """Constants that schedules alone look at: where the schedules are equal, these may differ."""
 
@@ -70,7 +71,7 @@ class SharedNoise(Mechanism):
 def signal_groups(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
     """Split a job's (cell, calibration) pairs into runs of neighbours that may be run at once.
 
-    Such cells differ in their problem's signal only, and have the same schedule, noise and constants.
+    Such cells differ in their problem's signal only, and have the same plan, noise and constants.
     """
     group: list[Entry] = []
     for entry in entries:
@@ -90,5 +91,6 @@ def _kind(entry: Entry) -> str:
     option = problem_class(cell["problem"]).signal_option
     common = {key: value for key, value in cell.items() if key not in ("cell", "signal", "problem_options")}
     options = {key: value for key, value in cell["problem_options"].items() if key != option}
-    constants = {key: value for key, value in calibrated["constants"].items() if key not in _SCHEDULE_ONLY}
-    return dumps_canonical([common, options, constants, [calibrated[key] for key in _SAME]])
+    constants = {key: value for key, value in asdict(calibrated.constants).items() if key not in _SCHEDULE_ONLY}
+    same = [calibrated.variant, calibrated.charged, calibrated.scales, calibrated.warnings]
+    return dumps_canonical([common, options, constants, same])

@@ -17,7 +17,7 @@ from dpsco_bench.execution.cell import Cell, check_data_sets, located, pinned, w
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.library import check_run, check_sampled, check_size, standard_error
 from dpsco_bench.execution.plan import digest
-from dpsco_bench.execution.request import check_cell, plan_cell
+from dpsco_bench.execution.request import check_cell
 from dpsco_bench.execution.results import FINAL, read_extras
 from dpsco_bench.problems.registry import get_problem, problem_class
 from dpsco_bench.samplers.evidence import NOT_CERTIFIED, unsettled
@@ -66,7 +66,7 @@ def single_job(config: Mapping[str, Any]) -> Job:
     cell = _cell(config)
     check_sampled(cell)
     _check_data(cell, config["data"]["root"])
-    plan_cell(_check(cell, config), calibration, config["seed"])
+    _check(cell, config).plan(calibration, config["seed"])
     job = Job(
         claim="run",
         part=cell.algorithm_entry.id,

@@ -10,18 +10,21 @@ import platform
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dpsco_bench.backend.namespace import get_namespace, to_numpy
 from dpsco_bench.backend.tuning import tuned
+from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.run import make_objective
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.objective import Objective
 
 POINTS = 100
@@ -61,7 +64,7 @@ class Stopwatch:
 
 def time_cells(
     job: Job,
-    calibrations: Mapping[str, Any],
+    calibrations: Calibrations,
     progress: Callable[[int, int], None] = lambda done, all: None,
 ) -> dict[str, Any]:
     """Time one replicate of every cell of a job, each kind of work once.
@@ -80,32 +83,33 @@ def time_cells(
     """
     curves: list[dict[str, Any]] = []
     known: dict[str, dict[str, Any]] = {}
-    for done, (entry, calibrated) in enumerate(zip(job.cells, calibrations["cells"], strict=True), 1):
+    for done, (entry, calibrated) in enumerate(zip(job.cells, calibrations, strict=True), 1):
+        if isinstance(calibrated, RefusedCell):
+            continue
         cell = located(entry, job.data_root)
         names = {"cell": cell.cell, "method": cell.method, "parameter": cell.parameter, "value": float(cell.value)}
-        work = dumps_canonical([cell.algorithm, calibrated["variant"], calibrated["schedule"], cell.data_key()])
+        work = dumps_canonical([cell.algorithm, calibrated.variant, calibrated.schedule, cell.data_key()])
         if work not in known:
-            known[work] = {**time_cell(job, cell, calibrated["scales"]), "timed_cell": cell.cell}
+            known[work] = {**time_cell(job, cell, calibrated), "timed_cell": cell.cell}
         curves.append({**names, **known[work]})
         progress(done, len(job.cells))
     return {"machine": machine(job.backend), "cells": curves}
 
 
-def time_cell(job: Job, cell: Cell, scales: Mapping[str, float]) -> dict[str, Any]:
+def time_cell(job: Job, cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
     """Fastest of up to `REPEATS` runs, after one that warms up caches and compiled code and counts the iterates."""
-    data = cell.draw_data(job.seed, 0)
-    warm = _timed_run(job, cell, scales, data, every=0)
+    timed = partial(_timed_run, job, cell, calibrated.plan_for(cell), calibrated.scales, cell.draw_data(job.seed, 0))
+    warm = timed(every=0)
     every = max(1, -(-warm.calls // POINTS))
     runs: list[Stopwatch] = []
     while len(runs) < REPEATS and sum(run.seconds[-1] for run in runs) < ENOUGH_SECONDS:
-        runs.append(_timed_run(job, cell, scales, data, every))
+        runs.append(timed(every))
     best = min(runs, key=lambda run: run.seconds[-1])
     return {"evaluations": best.evaluations, "seconds": best.seconds, "repeats": len(runs)}
 
 
-def _timed_run(job: Job, cell: Cell, scales: Mapping[str, float], data: Any, every: int) -> Stopwatch:
+def _timed_run(job: Job, cell: Cell, plan: Plan, scales: Mapping[str, float], data: Any, every: int) -> Stopwatch:
     xp, dtype = get_namespace(job.backend), job.dtype
-    _, plan = cell.plan(job.calibration, job.seed)
     watch = Stopwatch(every)
     objective = make_objective(cell, data, (job.seed, 0, 0, 1), xp, dtype, watch)
     mechanism = Mechanism(plan, scales, cell.run_key(0), job.seed, 0, 1, xp, dtype)

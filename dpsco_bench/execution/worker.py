@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.calibrated import CalibratedCell, RefusedCell
 from dpsco_bench.execution.job import Shard, execute
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured, item
@@ -105,13 +106,13 @@ def _content(step: str, job: Job, measured: Measured, progress: Progress, shard:
 
 
 def calibrate(job: Job, progress: Progress = lambda done, all: None, meter: Meter | None = None) -> dict[str, Any]:
-    """Calibrations ``{"cells": [...]}`` of a job, cell by cell."""
+    """Calibrations of a job as they are stored, ``{"cells": [...]}``, made cell by cell."""
     from dpsco_bench.execution.calibration import calibrate_job
 
-    meter, found = meter or Meter(), []
+    meter, found = meter or Meter(), list[CalibratedCell | RefusedCell]()
     for number, cell in enumerate(job.cells):
         with meter.measure([number]):
-            found += calibrate_job(replace(job, cells=(cell,)))["cells"]
+            found += calibrate_job(replace(job, cells=(cell,)))
         progress(number + 1, len(job.cells))
     return {"cells": found}
 

@@ -46,11 +46,6 @@ class SmoothMirror:
 
     norm: MirrorNorm
 
-    def potential(self, x: Array) -> Array:
-        """``Phi(x)`` of ``x (..., d)``, shape ``(..., 1)``."""
-        length = lp_norm(x, self.norm.dual)
-        return 0.5 * self.norm.kappa * length * length
-
     def gradient(self, x: Array) -> Array:
         """``grad Phi(x) = kappa ||x||_s^(2 - s) |x|^(s - 1) sign x`` of ``x (..., d)``; 0 at 0."""
         return square_gradient(x, self.norm.dual, self.norm.kappa)

@@ -27,24 +27,6 @@ ITERATIONS = 60
 """Most steps of a bracketed Newton iteration; about six are made."""
 
 
-class Geometry(Protocol):
-    """What mirror descent on a ball needs."""
-
-    radius: float
-
-    def bregman_radius(self, d: int) -> float:
-        """Bound on ``D_w(x, 0)`` over the ball."""
-
-    def squared_width(self, d: int) -> float:
-        """``E sup_{w in C} <b, w>^2`` for standard normal b."""
-
-    def bregman_step(self, z: Array, direction: Array) -> Array:
-        """``argmin_{u in C} D_w(u, z) + <direction, u>``; arrays ``(R, d)``."""
-
-    def norm_step(self, x: Array, direction: Array, coefficient: float) -> Array:
-        """``argmin_{y in C} coefficient ||y - x||_C^2 + <direction, y - x>``; arrays ``(R, d)``."""
-
-
 class Named(Protocol):
     """A set with a name and a radius."""
 

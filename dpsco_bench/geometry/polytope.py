@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import array_namespace, cast, to_numpy
+from dpsco_bench.backend.namespace import array_namespace, cast
 from dpsco_bench.errors import InputError, checked_count
-from dpsco_bench.geometry.norms import checked_exponent, l1_norm, lp_norm
+from dpsco_bench.geometry.norms import checked_exponent, lp_norm
 
 Array = Any
 
@@ -62,31 +62,6 @@ class Polytope:
         """Largest l_p distance of two vertices, p in [1, inf]."""
         return max(float(lp_norm(self.vertices[i:] - self.vertices[i], p).max()) for i in range(self.count))
 
-    def contains(self, x: Array, tolerance: float = 1e-9) -> np.ndarray:
-        """Whether points lie in the hull, by linear programming on the host.
-
-        Parameters
-        ----------
-        x : array (R, d)
-        tolerance : float
-            Allowed distance in the largest coordinate, relative to the largest vertex entry.
-
-        Returns
-        -------
-        array (R,) of bool
-        """
-        return np.array([self._distance(point) <= tolerance * np.abs(self.vertices).max() for point in to_numpy(x)])
-
-    def _distance(self, point: np.ndarray) -> float:
-        """Least l_inf distance of a convex combination of the vertices from a point."""
-        from scipy.optimize import linprog
-
-        slack = np.ones((self.dimension, 1))
-        sides = np.vstack([np.hstack([self.vertices.T, -slack]), np.hstack([-self.vertices.T, -slack])])
-        cost, one = np.append(np.zeros(self.count), 1.0), np.append(np.ones(self.count), 0.0)[None]
-        found = linprog(cost, A_ub=sides, b_ub=np.concatenate([point, -point]), A_eq=one, b_eq=[1.0])
-        return float(found.fun)
-
 
 @dataclass(frozen=True)
 class CrossPolytope:
@@ -130,7 +105,3 @@ class CrossPolytope:
         """Largest l_p distance of two vertices: ``2 radius`` for every p in [1, inf]."""
         checked_exponent(p)
         return 2.0 * self.radius
-
-    def contains(self, x: Array, tolerance: float = 1e-9) -> np.ndarray:
-        """Whether points ``(R, d)`` lie in the ball, to a relative tolerance; ``(R,)`` of bool on the host."""
-        return to_numpy(l1_norm(x)[..., 0]) <= self.radius * (1.0 + tolerance)

@@ -6,8 +6,10 @@ The same object is charged by the accountant and drawn from by the run, so that 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -139,10 +141,10 @@ class Query:
     share: float | None = None
 
     def __post_init__(self) -> None:
-        if not math.isfinite(self.sensitivity) or self.sensitivity <= 0:
-            raise InputError(f"sensitivity of {self.name}", self.sensitivity, "a finite number > 0")
-        if self.releases < 1:
-            raise InputError(f"releases of {self.name}", self.releases, "an integer >= 1")
+        for key, (fits, allowed) in _QUERY_FIELDS.items():
+            value = getattr(self, key)
+            if not fits(value):
+                raise InputError(f"{key} of {self.name}", value, allowed)
 
     @property
     def law(self) -> str:
@@ -336,6 +338,21 @@ class Plan:
     warnings: tuple[str, ...] = ()
     paper_limit: PaperLimit | None = None
 
+    def __post_init__(self) -> None:
+        for query in self.queries:
+            if not isinstance(query, Query):
+                raise InputError("query", query, "a query, e.g. GaussianQuery(name, sensitivity, releases)")
+        names = [query.name for query in self.queries]
+        if len(set(names)) < len(names):
+            raise InputError("names of its queries", ", ".join(names), "different ones")
+        if not _is_real(self.gradient_evaluations, least=0.0):
+            raise InputError("gradient_evaluations", self.gradient_evaluations, "a finite number >= 0")
+        object.__setattr__(self, "gradient_evaluations", float(self.gradient_evaluations))
+        object.__setattr__(self, "schedule", MappingProxyType(dict(self.schedule)))  # blocks of a run share the plan
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Plan, tuple(dict(v) if isinstance(v, Mapping) else v for v in vars(self).values())
+
     def __getattr__(self, name: str) -> Any:
         try:
             return self.__dict__["schedule"][name]
@@ -361,5 +378,35 @@ def make_plan(
     paper_limit: PaperLimit | None = None,
     **schedule: Any,
 ) -> Plan:
-    """Build a plan; every further keyword becomes a named quantity of the schedule."""
-    return Plan(tuple(queries), float(gradient_evaluations), dict(schedule), leaks, unprotected, warnings, paper_limit)
+    """Build a plan; every further keyword becomes a named quantity of the schedule.
+
+    Raises
+    ------
+    InputError
+        For something that is no query, two queries of one name, or no number of gradient evaluations.
+    """
+    return Plan(tuple(queries), gradient_evaluations, schedule, leaks, unprotected, warnings, paper_limit)
+
+
+def _is_real(value: Any, least: float = -math.inf) -> bool:
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    return number and math.isfinite(value) and float(value) >= least
+
+
+def _is_positive(value: Any) -> bool:
+    return _is_real(value) and value > 0
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+_QUERY_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "name": (lambda value: isinstance(value, str) and bool(value), "text"),
+    "sensitivity": (_is_positive, "a finite number > 0"),
+    "releases": (_is_count, "an integer >= 1"),
+    "records": (lambda value: isinstance(value, Records), "Full(), Poisson(rate), SingleIndex(population), ..."),
+    "paper_scale": (lambda value: value is None or _is_real(value, least=0.0), "left out or a finite number >= 0"),
+    "share": (lambda value: value is None or (_is_positive(value) and value < 1), "left out or a number in (0, 1)"),
+}
+"""Of `Query`: whether a value fits, and what does."""

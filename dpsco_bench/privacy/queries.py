@@ -10,8 +10,8 @@ import numpy as np
 
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
-from dpsco_bench.laws.temperature import Temperature
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, ObjectiveQuery, Query
+from dpsco_bench.privacy.temperature import Temperature
 
 LOSS_CLASSES = ("linear", "glm", "any")
 SAMPLER_STATUSES = ("exact", "proven_tv", "target_law_only")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dpsco_bench.problems.mean_loss import MeanOracle
+from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.unit_set import sparse_vertex, unit_set
 
 
+@problem
 class BoundaryMean(MeanOracle):
     """``F(x) = ||x - u||^2/2`` over a unit set with u its sparse vertex.
 
@@ -14,9 +16,10 @@ class BoundaryMean(MeanOracle):
     d : int
         Dimension, default 256.
     domain : str
-        One of `unit_set.UNIT_SETS`.
+        ``l1_ball``, ``l2_ball``, ``k_support_ball``, ``group_ball`` or ``subspace_ball``.
     size : int
-        Of the domain, where it has one: the number of ones in u for a k-support ball.
+        k of a k-support or subspace ball, block size of a group ball; None for the others. The number of ones
+        in u for a k-support ball.
     """
 
     name = "boundary_mean"

@@ -10,6 +10,7 @@ from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, checked_real
 from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.registry import problem
 
 Array = Any
 
@@ -18,6 +19,7 @@ TILT = 0.1
 CANARIES = ("turning", "steady")
 
 
+@problem
 class CanaryHuber(GeneralisedLinear):
     """Huber loss of ``<a, x> - y`` with slopes in [-1, 1], plus a ridge term; started at ``start * e_1``.
 

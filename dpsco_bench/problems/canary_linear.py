@@ -12,10 +12,12 @@ from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.linear_losses import ball_name
+from dpsco_bench.problems.registry import problem
 
 Array = Any
 
 
+@problem
 class CanaryLinear(GeneralisedLinear):
     """``f(x, a) = -<a, x>`` over the unit l_p ball, ``a = e_1`` for record 0 and zero for all others.
 
@@ -27,7 +29,7 @@ class CanaryLinear(GeneralisedLinear):
     d : int
         Dimension, default 10.
     p : float
-        In [1, inf], default 2.
+        Norm of the ball, in [1, inf], default 2.
     """
 
     name = "canary_linear"

@@ -11,12 +11,14 @@ from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait
 from dpsco_bench.problems.coin import CoinSample
+from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signal_family import SignalFamily
 from dpsco_bench.problems.unit_set import on_unit_set
 
 Array = Any
 
 
+@problem
 class CoinLinear(SignalFamily):
     """``f(x, z) = -z <x, v>``, ``z = +-1``, ``P(+) = (1 + rho)/2``, v the first axis; ``rho = min(1, signal/sqrt n)``.
 
@@ -25,7 +27,7 @@ class CoinLinear(SignalFamily):
     d : int
         Dimension, default 1.
     signal : float
-        > 0, in units of ``1/sqrt n``.
+        Strength of the free signal, > 0, in units of ``1/sqrt n``.
     """
 
     name = "coin_linear"

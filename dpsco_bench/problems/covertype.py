@@ -11,6 +11,7 @@ from dpsco_bench.errors import DataAbsent, InputError
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, checked_real
 from dpsco_bench.problems.glm import Logistic
 from dpsco_bench.problems.newton import minimise_glm
+from dpsco_bench.problems.registry import problem
 
 COLUMNS = 54
 LOSSES = {"standard": (0.0, -1.0), "literal": (1.0, 1.0)}
@@ -73,8 +74,17 @@ class CovertypeLogistic(Logistic):
         return minimise_glm(self, rest).value * rest.n / data.n
 
 
+@problem
 class Covertype(CovertypeLogistic):
-    """The real data set, found under ``root``."""
+    """The real data set.
+
+    Parameters
+    ----------
+    d, loss, regularisation
+        As in `CovertypeLogistic`.
+    root : str
+        Folder of data sets.
+    """
 
     name = "covertype"
     summary = "logistic loss on the real Covertype data (class 2 against the rest)"

@@ -5,10 +5,18 @@ from __future__ import annotations
 from dpsco_bench.datasets.preprocess import Sample
 from dpsco_bench.datasets.synthetic import covertype_synthetic
 from dpsco_bench.problems.covertype import CovertypeLogistic
+from dpsco_bench.problems.registry import problem
 
 
+@problem
 class CovertypeSynthetic(CovertypeLogistic):
-    """Same columns, structure and preprocessing as Covertype, synthetic values."""
+    """Same columns, structure and preprocessing as Covertype, synthetic values.
+
+    Parameters
+    ----------
+    d, loss, regularisation
+        As in `CovertypeLogistic`.
+    """
 
     name = "covertype_synthetic"
     summary = "SYNTHETIC stand-in with Covertype's columns"

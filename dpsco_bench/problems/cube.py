@@ -18,7 +18,7 @@ class Cube(LinearLosses):
     d : int
         Dimension, default 32.
     p : float
-        In (1, 2].
+        Norm of the ball, in (1, 2].
     norm_kappa : float, optional
         Gives p by ``kappa = 1/(p - 1)``, for sweeps over kappa.
     unit : str

@@ -9,8 +9,10 @@ import numpy as np
 from dpsco_bench.problems.base import Draws
 from dpsco_bench.problems.cube import Cube
 from dpsco_bench.problems.linear_samples import SignSample
+from dpsco_bench.problems.registry import problem
 
 
+@problem
 class CubeIid(Cube):
     """``z in {+-d^(-1/q)}^d`` with independent signs, ``P(+) = (1 + tau)/2`` and ``tau = min(1, signal * unit)``.
 
@@ -19,7 +21,7 @@ class CubeIid(Cube):
     d : int
         Dimension, default 32.
     p : float
-        In (1, 2].
+        Norm of the ball, in (1, 2].
     norm_kappa : float, optional
         Gives p by ``kappa = 1/(p - 1)``, for sweeps over kappa.
     unit : str

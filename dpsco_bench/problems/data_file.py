@@ -13,12 +13,14 @@ from dpsco_bench.datasets.seeding import permutation
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, checked_real
 from dpsco_bench.problems.glm import Logistic
+from dpsco_bench.problems.registry import problem
 
 Array = Any
 LOSSES = ("logistic", "least_squares")
 SCALES = ("none", "max_row_norm")
 
 
+@problem
 class DataFile(Logistic):
     """Records of a CSV, Parquet or LIBSVM file; a ridge of ``regularisation``; nothing is clipped or scaled unasked.
 
@@ -42,11 +44,14 @@ class DataFile(Logistic):
     regularisation : float
         lambda >= 0 of the ridge term (on all coefficients).
     clip : float, optional
-        Rows with a larger Euclidean norm are scaled down to this one.
+        Rows with a larger Euclidean norm are scaled down to this one. Without it nothing is clipped, and
+        constants come from the data.
     scale : str
-        ``none``, or ``max_row_norm``: before clipping, all rows are divided by the largest norm among them.
+        ``none``, or ``max_row_norm``: before clipping, all rows are divided by the largest norm among them
+        (computed from the data: not private).
     label_clip : float, optional
-        For least squares only: labels are clipped to [-label_clip, label_clip].
+        For least squares only: labels are clipped to [-label_clip, label_clip]; without it the bound comes from the
+        data.
     intercept : bool
         Append a feature that is 1 everywhere (after clipping).
     header : bool, optional

@@ -9,8 +9,10 @@ import numpy as np
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Constants, checked_real
 from dpsco_bench.problems.quadratic import DiagonalOracle
+from dpsco_bench.problems.registry import problem
 
 
+@problem
 class DiagQuadratic(DiagonalOracle):
     """``h = linspace(1/kappa, 1, d)``, start at distance 1 from the minimiser.
 

@@ -29,7 +29,7 @@ class DirectionLosses(Problem):
     spread : float
         a, in [0, 1): root mean square of the slopes about their mean.
     signal : float
-        s > 0.
+        s > 0: strength of the free signal.
     constants : dict, optional
         As for `Problem`.
 

@@ -10,6 +10,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait
+from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signal_family import SignalFamily
 
 Array = Any
@@ -42,6 +43,7 @@ class StudentSample:
         return math.sqrt((FREEDOM - 2.0) / (FREEDOM * self.d)) * student.swapaxes(0, 1)
 
 
+@problem
 class HeavyLinearT(SignalFamily):
     """``f(x, z) = <x, z>`` over the unit l_p ball, ``z = mu +`` Student noise with ``E ||noise||_2^2 = 1``.
 
@@ -53,9 +55,9 @@ class HeavyLinearT(SignalFamily):
     d : int
         Dimension, default 4, at least 2.
     p : float
-        In (1, 2]; 2 is the limit of the theorems' range.
+        Norm of the ball and of the constants, in (1, 2]; 2 is the limit of the theorems' range.
     signal : float
-        rho > 0.
+        rho > 0: strength of the free signal.
     """
 
     name = "heavy_linear_t"

@@ -9,11 +9,13 @@ import numpy as np
 from dpsco_bench.problems.base import Constants, Data, StreamFactory
 from dpsco_bench.problems.certified import minimise_over_set
 from dpsco_bench.problems.glm import Logistic
+from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.unit_set import on_unit_set, unit_set
 
 Array = Any
 
 
+@problem
 class LogisticGlm(Logistic):
     """Rows uniform on the unit sphere, labels ``sign(<a, 1> + 0.3 N(0, 1))``, over a unit set; L = 1, beta = 1/4.
 
@@ -22,9 +24,9 @@ class LogisticGlm(Logistic):
     d : int
         Dimension, default 20.
     domain : str
-        One of `unit_set.UNIT_SETS`.
+        ``l1_ball``, ``l2_ball``, ``k_support_ball``, ``group_ball`` or ``subspace_ball``.
     size : int
-        Of the domain, where it has one.
+        k of a k-support or subspace ball, block size of a group ball; None for the others.
     """
 
     name = "logistic_glm"

@@ -8,9 +8,11 @@ import numpy as np
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.linear_losses import LinearLosses
+from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signs_l1 import SignsL1
 
 
+@problem
 class NeedleL1(SignsL1):
     """``z in {+-1}^d`` with mean ``g e_1``, ``g = min(1, signal * unit)``.
 

@@ -11,8 +11,10 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Draws
 from dpsco_bench.problems.linear_losses import LinearLosses
 from dpsco_bench.problems.linear_samples import OneHotSample
+from dpsco_bench.problems.registry import problem
 
 
+@problem
 class Onehot(LinearLosses):
     """``z = +-e_J`` with J uniform and ``P(+) = (1 + b)/2``, so that the mean is ``b/d`` everywhere.
 
@@ -23,7 +25,7 @@ class Onehot(LinearLosses):
     d : int
         Dimension, default 8.
     p : float
-        In [2, inf], default inf.
+        Norm of the ball, in [2, inf], default inf.
     unit : str
         ``both`` terms, or ``statistical`` for runs without noise.
     signal, declared_smoothness

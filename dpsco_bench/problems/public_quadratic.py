@@ -11,6 +11,7 @@ from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.unit_set import on_unit_set
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
@@ -20,6 +21,7 @@ SKEW = 4.0
 """The scale of the first feature over that of the last."""
 
 
+@problem
 class PublicQuadratic(GeneralisedLinear):
     """``(<a, x> - y)^2/2`` with ``a = s * u`` and ``y = <a, x*> + noise``, u uniform on the sphere, s falling to 1/4.
 

@@ -8,11 +8,13 @@ import numpy as np
 
 from dpsco_bench.problems.base import Constants, Trait, checked_real
 from dpsco_bench.problems.direction_losses import DirectionLosses
+from dpsco_bench.problems.registry import problem
 
 TARGET = 0.3
 """Distance of the mean target from the origin."""
 
 
+@problem
 class Quad(DirectionLosses):
     """``f(x, z) = (mu/2) ||x - z||^2`` over the unit l2 ball, ``z = 0.3 u + a Rad/sqrt(d)``; the optimum is 0.3 u.
 

@@ -1,26 +1,29 @@
-"""Problems by name. The name is the module, so nothing has to be imported to list them."""
+"""Problems by name, registered by one decorator."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
-from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Problem
+from dpsco_bench.registry import Registry
 
-_FOLDER = Path(__file__).parent
-_USER_PROBLEMS: dict[str, type[Problem]] = {}
 P = TypeVar("P", bound=type[Problem])
+PROBLEMS: Registry[type[Problem]] = Registry("problem", "problems", core="problems", listed=True)
 
 
 def problem(cls: P) -> P:
-    """Register one's own problem class under its ``name`` (class decorator)."""
-    if not cls.name:
-        raise InputError("problem name", cls.name, "a non-empty class attribute `name`")
-    _USER_PROBLEMS[cls.name] = cls
+    """Register a problem class under its ``name`` (class decorator).
+
+    Raises
+    ------
+    InputError
+        For a class without a name, or one that another problem has.
+    """
+    if not isinstance(cls.name, str) or not cls.name.isidentifier():
+        raise InputError(f"name of problem {cls.__name__}", cls.name, "letters, digits and _, a class attribute `name`")
+    PROBLEMS.add(cls.name, cls, cls.__module__)
     return cls
 
 
@@ -32,22 +35,7 @@ def problem_class(name: str) -> type[Problem]:
     InputError
         For an unknown name.
     """
-    if name in _USER_PROBLEMS:
-        return _USER_PROBLEMS[name]
-    found = _shipped_class(name)
-    if found is None:
-        raise InputError("problem", name, "one of " + ", ".join(list_problems()))
-    return found
-
-
-@cache
-def _shipped_class(name: str) -> type[Problem] | None:
-    """The class of a built-in problem, or None."""
-    if name.isidentifier() and (_FOLDER / f"{name}.py").is_file():
-        for value in vars(importlib.import_module(f"dpsco_bench.problems.{name}")).values():
-            if inspect.isclass(value) and issubclass(value, Problem) and value.name == name:
-                return value
-    return None
+    return PROBLEMS.get(name)
 
 
 def get_problem(name: str, d: int | None = None, **options: Any) -> Problem:
@@ -68,14 +56,4 @@ def get_problem(name: str, d: int | None = None, **options: Any) -> Problem:
 
 def list_problems() -> list[str]:
     """Names of all problems, the user's own included."""
-    names = set(_USER_PROBLEMS)
-    for path in _FOLDER.glob("*.py"):
-        if path.stem.startswith("_"):
-            continue
-        module = importlib.import_module(f"dpsco_bench.problems.{path.stem}")
-        names |= {
-            v.name
-            for v in vars(module).values()
-            if inspect.isclass(v) and issubclass(v, Problem) and v.name == path.stem
-        }
-    return sorted(names)
+    return PROBLEMS.names()

@@ -7,8 +7,10 @@ from dataclasses import replace
 from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, checked_real
 from dpsco_bench.problems.glm import Logistic, draw_sphere_logistic
+from dpsco_bench.problems.registry import problem
 
 
+@problem
 class RidgeLogistic(Logistic):
     """Rows uniform on the unit sphere, ``P(y=1) = sigmoid(<a, 2*ones>)``, ``r = (ridge/2) ||x||^2``.
 

@@ -3,118 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from math import log, log2, sqrt
 from typing import Any
 
-from dpsco_bench.algorithms.zhang2022.sensitivity import NodeUnits
-from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
-from dpsco_bench.privacy.tree import levels
+from dpsco_bench.registry import Registry
 from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.numbers import number, plain
-from dpsco_bench.report.queries import queries_table
-from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.tables import Table
 
-SETTINGS = ((0.1, 1e-6), (1.0, 1e-6), (2.0, 1e-6), (4.0, 1e-6), (8.0, 1e-6), (1.0, 1e-5), (26.282609, 1e-3))
-"""The last one is rho = 5 at delta = 1e-3, beyond the range of the conversion (erratum E1)."""
-ROUNDS = 4096
-POWERS, CONDITIONS = (1.0, 2.0, 3.0), (0.0, 1.0, 10.0)
+Compute = Callable[[Mapping[str, Any], Inputs], Table]
+COMPUTED: Registry[Compute] = Registry("computed table", "tables")
 
 
-@dataclass(frozen=True)
-class Conversion:
-    """The printed conversion at one target.
-
-    Attributes
-    ----------
-    epsilon, delta : float
-        The target.
-    rho : float
-        ``eps/(2 sqrt l)``.
-    exact : float
-        m: the Gaussian-DP parameter of the target.
-    real : float
-        Epsilon of a rho-GDP mechanism.
-    """
-
-    epsilon: float
-    delta: float
-    rho: float
-    exact: float
-    real: float
-
-    @property
-    def verdict(self) -> str:
-        """On the claim that noise of this rho is (epsilon, delta)-differentially private."""
-        return "holds" if self.real <= self.epsilon else f"fails: real ε {self.real:.2f} for claimed {self.epsilon:.2f}"
-
-
-def conversion(epsilon: float, delta: float) -> Conversion:
-    """What the printed rho of a target is worth (Zhang, Tran, Cutkosky 2022, section 1.1)."""
-    rho = epsilon / (2.0 * sqrt(log(1.0 / delta)))
-    return Conversion(epsilon, delta, rho, gdp_mu(epsilon, delta), gdp_epsilon(rho, delta))
-
-
-def relative_level(k: float, condition: float, calibration: str, n: int = ROUNDS) -> float:
-    """Effective Gaussian-DP level of the tree's noise over its target, only x_n being released.
-
-    Parameters
-    ----------
-    k : float
-        Power of the weights.
-    condition : float
-        HD/G; all radii are D.
-    calibration : str
-        ``paper`` (eq. (6), L2 levels) or ``accounted`` (each record's own sensitivity, U levels).
-    n : int
-        Rounds.
-    """
-    units = NodeUnits(k, n, 1.0, condition, 1.0, "eq6" if calibration == "paper" else "tight", "D")
-    paid = log2(2 * n) if calibration == "paper" else levels(n - 1)
-    return sqrt(units.path_cost(n - 1, 2.0) / paid)
-
-
-def _conversions(text: Mapping[str, Any], inputs: Inputs) -> Table:
-    columns = (
-        Column("Claimed ε", lambda r: plain(round(r.epsilon, 4)), {"epsilon": lambda r: r.epsilon}, True),
-        Column("δ", lambda r: plain(r.delta), {"delta": lambda r: r.delta}, True),
-        Column("Paper ρ", lambda r: number(r.rho), {"rho": lambda r: r.rho}, True),
-        Column("Exact m", lambda r: number(r.exact), {"m": lambda r: r.exact}, True),
-        Column("Real ε of the paper's ρ", lambda r: number(r.real, 4), {"epsilon_real": lambda r: r.real}, True),
-        Column("Verdict", lambda r: r.verdict, {"verdict": lambda r: r.verdict}),
-    )
-    rows = [conversion(*setting) for setting in SETTINGS]
-    note = (
-        "ρ = ε/(2 √l) by the printed conversion, m by the exact Gaussian-DP formula. Noise of exactly ρ, without the "
-        "slack of eq. (6); the last row lies where the conversion does not hold (erratum E1)."
-    )
-    return Table(text["id"], str(text["title"]), columns, rows, note)
-
-
-def _levels(text: Mapping[str, Any], inputs: Inputs) -> Table:
-    def level(condition: float, calibration: str) -> Callable[[float], float]:
-        return lambda k: relative_level(k, condition, calibration)
-
-    columns = [Column("k", plain, {"k": lambda k: k}, True)]
-    for calibration in ("paper", "accounted"):
-        for condition in CONDITIONS:
-            found = level(condition, calibration)
-            raw = {f"{calibration}_HD/G_{condition:g}": found}
-            title = f"{calibration}, HD/G = {condition:g}"
-            columns.append(Column(title, lambda k, found=found: number(found(k)), raw, True))  # type: ignore[misc]
-    note = (
-        f"n = {ROUNDS}, all radii equal to D, only the last iterate being released: Gaussian-DP level over the target. "
-        "Below 1 the noise is larger than its guarantee needs."
-    )
-    return Table(text["id"], str(text["title"]), columns, list(POWERS), note)
-
-
-COMPUTED: dict[str, Callable[[Mapping[str, Any], Inputs], Table]] = {
-    "gopi2022.queries": queries_table,
-    "zhang2022.conversions": _conversions,
-    "zhang2022.levels": _levels,
-}
+def computed(name: str) -> Callable[[Compute], Compute]:
+    """Register a function of a table's file and the results as what computes the table (used as a decorator)."""
+    return lambda compute: COMPUTED.add(name, compute, compute.__module__)
 
 
 def computed_table(text: Mapping[str, Any], inputs: Inputs) -> Table:
@@ -125,7 +26,4 @@ def computed_table(text: Mapping[str, Any], inputs: Inputs) -> Table:
     InputError
         For an unknown name.
     """
-    name = str(text["computed"])
-    if name not in COMPUTED:
-        raise InputError(f"computed of {text['id']}", name, "one of " + ", ".join(COMPUTED))
-    return COMPUTED[name](text, inputs)
+    return COMPUTED.get(str(text["computed"]))(text, inputs)

@@ -73,11 +73,11 @@ def method_style(label: str, labels: Sequence[str]) -> tuple[str, str, Any]:
 def ordering_rows(results: ClaimResults, timed: bool = False) -> list[Row]:
     """Measured (part, calibration) pairs of a claim's orderings; with ``timed`` only those that have timings."""
     rows = []
-    scores = [score for score in claim_scores(results) if score.row["kind"] == "ordering"]
+    scores = [score for score in claim_scores(results) if score.kind.shape == "curves"]
     for score in scores:
-        part, calibration = score.row["part"], score.row["calibration"]
+        part, calibration = score.row.part, score.row.calibration
         cells = results.evidence(part, calibration)
-        judged = [s for s in scores if calibration == s.row["calibration"] and part in (s.row["part"], *_uses(s))]
+        judged = [s for s in scores if calibration == s.row.calibration and part in (s.row.part, *_uses(s))]
         seconds = timings(results, part, calibration) if timed else {}
         if cells and (seconds or not timed):
             rows.append(Row(score, cells, judged, seconds))
@@ -129,7 +129,7 @@ def machine(results: ClaimResults) -> str:
 
 def _heading(row: Row) -> list[tuple[str, str]]:
     """Lines above a row: what is run, and each verdict in words."""
-    part, calibration = row.score.part, row.score.row["calibration"]
+    part, calibration = row.score.part, row.score.row.calibration
     colour = TEXT_COLOURS.get(calibration, FAINT)
     first = row.cells[0].entry
     shown = {"n": first["n"], "delta": first["delta"], **dict(part.get("problem_options") or {})}
@@ -157,7 +157,7 @@ def _labels(cells: Sequence[CellEvidence]) -> list[str]:
 def _draw_row(figure: Figure, row: Row, upper: float, size: tuple[float, float], timed: bool, last: bool) -> None:
     width, height = size
     heading = _heading(row)
-    title = f"{row.score.row['part']}, {row.score.row['calibration']} noise"
+    title = f"{row.score.row.part}, {row.score.row.calibration} noise"
     figure.text(0.05 / width, upper / height, title, va="top", size=7.5, weight="bold", color=INK)
     for number_, (text, colour) in enumerate(heading, start=1):
         figure.text(0.05 / width, (upper - LINE * number_) / height, text, va="top", size=6.5, color=colour)

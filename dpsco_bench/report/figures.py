@@ -10,13 +10,12 @@ from matplotlib.figure import Figure
 
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.report.curves import curve_figure
-from dpsco_bench.report.drawing import FAINT, Line, Panel, compose, inline_svg, save, single, style, words_panel
+from dpsco_bench.report.drawing import Panel, compose, inline_svg, save, single, style
 from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
 from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_panels
-from dpsco_bench.report.panels import privacy_panel, rate_panel, verdict_line
-from dpsco_bench.report.ratios import ratio_panel
-from dpsco_bench.report.scores import RATIO_KINDS, SLOPE_KINDS, Score, claim_scores
-from dpsco_bench.report.studies import extra_panels
+from dpsco_bench.report.own_figures import extra_panels
+from dpsco_bench.report.scores import Score, claim_scores
+from dpsco_bench.report.shapes import words
 from dpsco_bench.report.wording import symbols
 
 PageFigures = tuple[list[str], list[str], list[str]]
@@ -38,45 +37,33 @@ def claim_panels(results: ClaimResults) -> list[Panel]:
     """Panels of a claim: those of its study, and of its parts other than measured orderings in the file's order."""
     by_part: dict[str, list[Score]] = {}
     for score in claim_scores(results):
-        by_part.setdefault(score.row["part"], []).append(score)
+        by_part.setdefault(score.row.part, []).append(score)
     everything = [score for scores in by_part.values() for score in scores]
     overview = checks_panel(everything)
     together = grouped_parts(everything)
     alone = [
         scores
         for part, scores in by_part.items()
-        if part not in together and not (overview and scores[0].row["kind"] == "explicit")
+        if part not in together and not (overview and scores[0].kind.checks_bounds)
     ]
-    panels = [_panel(scores) for scores in alone if scores[0].row["kind"] != "ordering"]
+    panels = [_panel(scores) for scores in alone if scores[0].kind.shape != "curves"]
     first = [*extra_panels(results), *variant_panels(everything), *([overview] if overview else [])]
     return [*first, *panels]
 
 
 def _panel(scores: Sequence[Score]) -> Panel:
-    kind = scores[0].row["kind"]
-    if scores[0].row["parameter"] == GRID:  # numbers of combinations are no axis
+    if scores[0].row.parameter == GRID:  # numbers of combinations are no axis
         return words(scores)
-    if kind in SLOPE_KINDS:
-        return rate_panel(scores)
-    if kind == "privacy":
-        return privacy_panel(scores)
-    return ratio_panel(scores) if kind in RATIO_KINDS else words(scores)
-
-
-def words(scores: Sequence[Score]) -> Panel:
-    """A panel that states verdicts in words, for what has nothing to draw."""
-    lines = []
-    for score in scores:
-        lines += [verdict_line(score), Line(symbols(str(score.row.get("reason") or "")), FAINT, " ")]
-    return words_panel(scores[0].row["part"], lines)
+    panel: Panel = scores[0].kind.panel(scores)
+    return panel
 
 
 def undrawn_orderings(results: ClaimResults) -> list[Panel]:
     """Orderings without measurements (skipped, not yet run), in words."""
     by_part: dict[str, list[Score]] = {}
     for score in claim_scores(results):
-        if score.row["kind"] == "ordering":
-            by_part.setdefault(score.row["part"], []).append(score)
+        if score.kind.shape == "curves":
+            by_part.setdefault(score.row.part, []).append(score)
     return [words(scores) for scores in by_part.values()]
 
 

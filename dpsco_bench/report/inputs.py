@@ -11,14 +11,16 @@ import pyarrow as pa
 
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.model import RISK, UNQUANTIFIED
+from dpsco_bench.claims.kinds import get_kind
+from dpsco_bench.claims.model import RISK
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibrated import Calibrations
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plan import Entry, read_plan
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.store import read_sealed
-from dpsco_bench.jsonio import restore, to_jsonable
+from dpsco_bench.jsonio import restore
 
 NOT_MEASURED = "not measured"
 
@@ -33,15 +35,15 @@ class ClaimResults:
         The claim and its jobs; those whose results are there do not count as skipped.
     files : Layout
         Where verdicts and results lie.
-    verdicts : sequence of mapping, optional
-        Its verdict rows, where they are at hand; by default those of its verdict file.
+    verdicts : sequence of Verdict, optional
+        Its verdicts, where they are at hand; by default those of its verdict file.
     """
 
     entry: Entry
     files: Layout
-    verdicts: Sequence[Mapping[str, Any]] | None = None
+    verdicts: Sequence[Verdict] | None = None
     _evidence: dict[tuple[str, str], list[CellEvidence]] = field(default_factory=dict, repr=False, compare=False)
-    _calibrations: dict[str, Mapping[str, Any]] = field(default_factory=dict, repr=False, compare=False)
+    _calibrations: dict[str, Calibrations] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def claim(self) -> Mapping[str, Any]:
@@ -69,24 +71,25 @@ class ClaimResults:
         return {part["id"]: part for part in self.claim["parts"]}
 
     @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """Verdict rows, one per (part, calibration), in the order of the claim's file; none is ever left out.
+    def rows(self) -> list[Verdict]:
+        """Verdicts, one per (part, calibration), in the order of the claim's file; none is ever left out.
 
         A part without a verdict gets a row that says so.
         """
         stored = read_sealed(self.files.verdicts(self.id)) if self.verdicts is None else None
-        found = (restore(stored["verdicts"]) if stored else []) if self.verdicts is None else map(dict, self.verdicts)
-        rows = {(row["part"], row["calibration"]): row for row in found}
+        rows = {(row.part, row.calibration): row for row in self.verdicts or ()}
+        for row in restore(stored["verdicts"]) if stored else ():
+            rows[row["part"], row["calibration"]] = Verdict.from_json(row)
         for part in self.claim["parts"]:
             for calibration in part["calibrations"]:
                 rows.setdefault((part["id"], calibration), self._not_measured(part, calibration))
         order = {part: number for number, part in enumerate(self.parts)}
-        return sorted(rows.values(), key=lambda row: order.get(row["part"], len(order)))
+        return sorted(rows.values(), key=lambda row: order.get(row.part, len(order)))
 
-    def _not_measured(self, part: Mapping[str, Any], calibration: str) -> dict[str, Any]:
-        empty = Verdict(NOT_MEASURED, part["kind"], "no verdict file", id=self.id, part=part["id"])
+    def _not_measured(self, part: Mapping[str, Any], calibration: str) -> Verdict:
         profile = self.jobs[0].profile if self.jobs else ""
-        return {**to_jsonable(empty), "calibration": calibration, "profile": profile}
+        who = {"id": self.id, "part": part["id"], "calibration": calibration, "profile": profile}
+        return Verdict(NOT_MEASURED, part["kind"], "no verdict file", **who)
 
     def sources(self, part: str, calibration: str) -> list[Job]:
         """Jobs whose rows a part judges under a calibration."""
@@ -97,11 +100,11 @@ class ClaimResults:
         """The job of a (part, calibration), if the plan has one."""
         return next((j for j in self.jobs if j.part == part and j.calibration == calibration), None)
 
-    def calibrations(self, job: Job) -> Mapping[str, Any]:
-        """What the calibration step gave for a job; no cells if it has not run or was skipped."""
+    def calibrations(self, job: Job) -> Calibrations:
+        """What the calibration step gave for a job; none if it has not run or was skipped."""
         if job.name not in self._calibrations:
             found = None if job.skipped else self.files.measured.calibrations(job)
-            self._calibrations[job.name] = found or {"cells": []}
+            self._calibrations[job.name] = found or ()
         return self._calibrations[job.name]
 
     def table(self, job: Job) -> pa.Table | None:
@@ -123,11 +126,11 @@ class ClaimResults:
         if job is None or job.skipped:
             return []
         calibrations, table = self.calibrations(job), self.table(job)
-        if len(calibrations["cells"]) != len(job.cells) or (table is None and job.has_run):
+        if len(calibrations) != len(job.cells) or (table is None and job.has_run):
             return []
         quantity = self.parts.get(job.part, {}).get("quantity", RISK)
-        own = table is not None and quantity != RISK and job.kind not in UNQUANTIFIED and job.calibration != "none"
-        return job_evidence(job, table, calibrations, quantity if own else RISK)
+        other = table is not None and job.calibration != "none" and not get_kind(job.kind).quantities
+        return job_evidence(job, table, calibrations, quantity if other else RISK)
 
 
 @dataclass(frozen=True)

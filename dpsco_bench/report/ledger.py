@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpsco_bench.analysis.evidence import SEVERITY, CellEvidence
+from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, span
 from dpsco_bench.report.tables import Column, Table
@@ -23,37 +24,37 @@ class Charged:
 
     Attributes
     ----------
-    cell, calibrated : mapping
-        The plan's cell and its calibration.
+    cell : mapping
+        The plan's cell.
+    calibrated : CalibratedCell
+        Its calibration.
     calibration : str
         Name of the calibration.
     """
 
     cell: Mapping[str, Any]
-    calibrated: Mapping[str, Any]
+    calibrated: CalibratedCell
     calibration: str
 
     @property
     def real(self) -> float:
         """Epsilon of the accountant; NaN where none covers the cell."""
-        value = self.calibrated["epsilon_real"]
-        return math.nan if value is None else float(value)
+        return self.calibrated.epsilon_real
 
     @property
     def law(self) -> float:
         """Of a draw: epsilon of its target law; NaN for all others."""
-        value = self.calibrated.get("epsilon_law")
-        return math.nan if value is None else float(value)
+        return self.calibrated.epsilon_law
 
     @property
     def kind(self) -> str:
         """``upper``, ``exact`` or ``lower``."""
-        return str(self.calibrated["epsilon_real_kind"])
+        return self.calibrated.epsilon_real_kind
 
     @property
     def status(self) -> str:
         """Status of the ledger."""
-        return str(self.calibrated["privacy_status"])
+        return self.calibrated.privacy_status
 
     @property
     def claimed(self) -> float:
@@ -70,7 +71,7 @@ class Charged:
         """Why a bound that there may be shows nothing; empty for every status but ``unproven``."""
         if self.status != "unproven":
             return ""
-        if self.calibrated["constants"].get("status") == "nominal":
+        if self.calibrated.constants.status == "nominal":
             return f"the constants of {self.cell['problem']} are nominal: declared, not true on the whole domain"
         if math.isnan(self.real):
             return "no accountant covers it"
@@ -81,7 +82,7 @@ class Charged:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Conditions of the theorem that the cell does not meet."""
-        return tuple(self.calibrated.get("warnings") or ())
+        return self.calibrated.warnings
 
     @property
     def delta_large(self) -> bool:
@@ -138,16 +139,16 @@ class Privacy:
 def charged_evidence(cells: Iterable[CellEvidence], calibration: str) -> Privacy:
     """Privacy of measured cells."""
     charged = (Charged(cell.entry, cell.calibrated, calibration) for cell in cells)
-    return Privacy(tuple(cell for cell in charged if cell.calibrated["accountant"] != NOT_CHARGED))
+    return Privacy(tuple(cell for cell in charged if cell.calibrated.accountant != NOT_CHARGED))
 
 
 def charged_cells(claim: ClaimResults, part: str, calibration: str) -> Privacy:
     """Privacy of what a (part, calibration) judges."""
     cells = []
     for job in claim.sources(part, calibration):
-        calibrated = claim.calibrations(job)["cells"]
-        cells += [Charged(*pair, calibration) for pair in zip(job.cells, calibrated, strict=False)]
-    return Privacy(tuple(cell for cell in _distinct(cells) if cell.calibrated["accountant"] != NOT_CHARGED))
+        pairs = zip(job.cells, claim.calibrations(job), strict=False)
+        cells += [Charged(cell, found, calibration) for cell, found in pairs if isinstance(found, CalibratedCell)]
+    return Privacy(tuple(cell for cell in _distinct(cells) if cell.calibrated.accountant != NOT_CHARGED))
 
 
 def _distinct(cells: Iterable[Charged]) -> Iterator[Charged]:
@@ -197,14 +198,14 @@ def _identity(cell: Charged) -> tuple[Any, ...]:
     entry = cell.cell
     return (
         entry["algorithm"],
-        str(cell.calibrated["variant"]),
+        cell.calibrated.variant,
         ("paper", "accounted").index(cell.calibration) if cell.calibration in ("paper", "accounted") else 2,
         noise_options(entry),
         float(entry["delta"]),
         float(entry["epsilon"]),
         SEVERITY.index(cell.status),
         cell.kind,
-        str(cell.calibrated["accountant"]),
+        cell.calibrated.accountant,
     )
 
 
@@ -237,7 +238,7 @@ def _problem_text(name: str, cells: Sequence[Charged]) -> str:
         declared = {f"declared {key}": value for key, value in (options.get("constants") or {}).items()}
         for key, value in {**told, **declared}.items():
             given.setdefault(key, set()).add(value)
-    norms = {cell.calibrated["constants"].get("norm") for cell in cells} - {None}
+    norms = {cell.calibrated.constants.norm for cell in cells}
     texts = [f"{key.replace('_', ' ')} {_values_text(values)}" for key, values in sorted(given.items())]
     return ", ".join([name, *([f"p\u00a0=\u00a0{_values_text(norms)}"] if norms else []), *texts])
 
@@ -263,9 +264,9 @@ def privacy_table(inputs: Inputs) -> Table:
         Column("Algorithm", of("algorithm"), {"algorithm": of("algorithm")}, kind="code"),
         Column(
             "Variant, options",
-            lambda row: ", ".join(filter(None, (str(row.first.calibrated["variant"]), noise_options(row.first.cell)))),
+            lambda row: ", ".join(filter(None, (row.first.calibrated.variant, noise_options(row.first.cell)))),
             {
-                "variant": lambda row: row.first.calibrated["variant"],
+                "variant": lambda row: row.first.calibrated.variant,
                 "options": lambda row: noise_options(row.first.cell),
             },
         ),
@@ -338,12 +339,12 @@ def _calibration(row: LedgerRow) -> str:
 
 
 def _accountant(row: LedgerRow) -> str:
-    return symbols(str(row.first.calibrated["accountant"]))
+    return symbols(row.first.calibrated.accountant)
 
 
 def _sizes(row: LedgerRow) -> list[int]:
     """Dimensions, also of problems that have only one."""
-    return sorted({int(cell.calibrated["dimension"]) for cell in row.cells})
+    return sorted({cell.calibrated.dimension for cell in row.cells})
 
 
 def _on(row: LedgerRow) -> str:

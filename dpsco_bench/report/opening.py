@@ -65,8 +65,8 @@ def paper_lines(inputs: Inputs, rows: Sequence[Score], names: Mapping[str, str])
     for paper in inputs.papers:
         own = [score for score in rows if score.results.paper == paper]
         groups = Counter(group_of(score.tone) for score in own)
-        private = [score for score in own if score.row["kind"] == "privacy" and score.row["calibration"] == "paper"]
-        outcomes = Counter(score.counted_as for score in private)
+        private = [score for score in own if score.kind.judges_noise and score.row.calibration == "paper"]
+        outcomes = Counter(score.row.counted_as for score in private)
         claims = len(inputs.of_paper(paper))
         lines.append(PaperLine(paper, names[paper], claims, groups, outcomes, len(load_errata(paper))))
     return lines

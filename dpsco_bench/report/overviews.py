@@ -36,29 +36,33 @@ _LABEL_WIDTH, _RIGHT_WIDTH = 0.42, 0.5
 
 def variant_groups(scores: Sequence[Score]) -> dict[tuple[str, str], list[Score]]:
     """Verdicts of the variants of each sweep, by sweep and calibration; sweeps with few variants are left out."""
-    drawn = [s for s in scores if s.row["kind"] in ("rate", "shown", "control", "privacy") and _points(s) is not None]
-    stems = {s.row["part"].rpartition("-")[0] for s in drawn} - {""}
+    drawn = [s for s in scores if _is_curve(s) and _points(s) is not None]
+    stems = {s.row.part.rpartition("-")[0] for s in drawn} - {""}
     groups: dict[tuple[str, str], list[Score]] = {}
     for score in drawn:
-        stem = score.row["part"] if score.row["part"] in stems else score.row["part"].rpartition("-")[0]
+        stem = score.row.part if score.row.part in stems else score.row.part.rpartition("-")[0]
         if stem and len({m.get("label") for m in score.part.get("methods", ())}) <= 1:
-            groups.setdefault((stem, score.row["calibration"]), []).append(score)
+            groups.setdefault((stem, score.row.calibration), []).append(score)
     return {key: found for key, found in groups.items() if len(found) >= LEAST_VARIANTS and _alike(found)}
+
+
+def _is_curve(score: Score) -> bool:
+    return score.kind.judges_noise or (score.kind.measures_slope and not score.kind.counts)
 
 
 def _alike(scores: Sequence[Score]) -> bool:
     """Whether verdicts are about one instance and one parameter."""
     first = scores[0]
     return all(
-        (s.row["parameter"], s.part["problem"]) == (first.row["parameter"], first.part["problem"])
-        and (s.row["kind"] == "privacy") == (first.row["kind"] == "privacy")
+        (s.row.parameter, s.part["problem"]) == (first.row.parameter, first.part["problem"])
+        and s.kind.judges_noise == first.kind.judges_noise
         for s in scores
     )
 
 
 def _points(score: Score) -> np.ndarray | None:
     """Values, means (or real epsilons) and the ends of their intervals, ``(4, points)``, where they can be drawn."""
-    if score.row["kind"] == "privacy":
+    if score.kind.judges_noise:
         rows = [(float(cell.cell["value"]), cell.real, cell.real, cell.real) for cell in score.privacy.cells]
     else:
         found = series(_cells(score))
@@ -69,7 +73,7 @@ def _points(score: Score) -> np.ndarray | None:
 
 def _cells(score: Score) -> list[CellEvidence]:
     """Cells of a part of its own that was run."""
-    cells = [] if score.part.get("uses") else score.results.evidence(score.row["part"], score.row["calibration"])
+    cells = [] if score.part.get("uses") else score.results.evidence(score.row.part, score.row.calibration)
     return [cell for cell in cells if cell.risks.size]
 
 
@@ -77,14 +81,14 @@ def variant_panels(scores: Sequence[Score]) -> Iterator[Panel]:
     """A panel per sweep and calibration with the curves of all its variants."""
     groups = variant_groups(scores)
     for (stem, calibration), found in groups.items():
-        names = [s.row["part"] for (other, _), same in groups.items() if other == stem for s in same]
-        yield _variant_panel(stem, calibration, {list(dict.fromkeys(names)).index(s.row["part"]): s for s in found})
+        names = [s.row.part for (other, _), same in groups.items() if other == stem for s in same]
+        yield _variant_panel(stem, calibration, {list(dict.fromkeys(names)).index(s.row.part): s for s in found})
 
 
 def grouped_parts(scores: Sequence[Score]) -> set[str]:
     """Parts whose verdicts are all in a panel of variants."""
-    inside = {(s.row["part"], s.row["calibration"]) for found in variant_groups(scores).values() for s in found}
-    outside = {s.row["part"] for s in scores if (s.row["part"], s.row["calibration"]) not in inside}
+    inside = {(s.row.part, s.row.calibration) for found in variant_groups(scores).values() for s in found}
+    outside = {s.row.part for s in scores if (s.row.part, s.row.calibration) not in inside}
     return {part for part, _ in inside} - outside
 
 
@@ -98,56 +102,56 @@ def _variant_panel(stem: str, calibration: str, scores: Mapping[int, Score]) -> 
 
 
 def _said(stem: str, score: Score) -> str:
-    name = score.row["part"][len(stem) + 1 :].replace("_", " ") or "as stated"
+    name = score.row.part[len(stem) + 1 :].replace("_", " ") or "as stated"
     parts = [f"{name}: {score.verdict}"]
-    if is_number(score.row.get("slope")):
-        parts.append(f"slope {slope(score.row['slope'])}")
-    if is_number(score.row.get("bound_slope")):
-        parts.append(f"bound {slope(score.row['bound_slope'])}")
+    if is_number(score.row.slope):
+        parts.append(f"slope {slope(score.row.slope)}")
+    if is_number(score.row.bound_slope):
+        parts.append(f"bound {slope(score.row.bound_slope)}")
     return ", ".join(parts)
 
 
 def _draw_variants(axes: Axes, scores: Mapping[int, Score]) -> None:
     curves = {place: points for place, score in scores.items() if (points := _points(score)) is not None}
     first = next(iter(scores.values()))
-    private = first.row["kind"] == "privacy"
+    private = first.kind.judges_noise
     label = "real ε at the claimed δ" if private else "excess risk"
     log_y(axes, np.concatenate([points[1] for points in curves.values()]), label)
-    value_axis(axes, np.concatenate([points[0] for points in curves.values()]), parameter_label(first.row["parameter"]))
+    value_axis(axes, np.concatenate([points[0] for points in curves.values()]), parameter_label(first.row.parameter))
     for position, (x, y, low, high) in curves.items():
         look: dict[str, Any] = {"color": SHADES[position % len(SHADES)], "marker": SHAPES[position % len(SHAPES)]}
         errors = np.nan_to_num(np.array([y - low, high - y]))
         size = 5.0 - 0.5 * min(position, 5)  # curves that coincide stay visible
         axes.errorbar(x, y, errors, linewidth=0.9, elinewidth=0.6, markersize=size, zorder=3, **look)
-    judged = next((s for s in scores.values() if s.row.get("bound") and s.row["kind"] == "rate"), None)
+    judged = next((s for s in scores.values() if s.row.bound and s.kind.bounded), None)
     if judged is None or private:
         return
-    line = bound_constant(judged) * np.array(judged.row["bound"], dtype=float)
-    axes.plot(judged.row["values"], line, color=FAINT, linestyle=(0, (3.5, 2)), linewidth=0.9, zorder=2)
-    label_ends(axes, [EndLabel(float(line[int(np.argmax(judged.row["values"]))]), "bound", FAINT)])
+    line = bound_constant(judged) * np.array(judged.row.bound, dtype=float)
+    axes.plot(judged.row.values, line, color=FAINT, linestyle=(0, (3.5, 2)), linewidth=0.9, zorder=2)
+    label_ends(axes, [EndLabel(float(line[int(np.argmax(judged.row.values))]), "bound", FAINT)])
 
 
 def checks_panel(scores: Sequence[Score]) -> Panel | None:
     """Map of measured over bound: explicit bounds against the sweeps on which they were held; None for few bounds."""
-    checks = [score for score in scores if score.row["kind"] == "explicit" and score.row.get("values")]
-    names = list(dict.fromkeys(score.row["part"] for score in checks))
+    checks = [score for score in scores if score.kind.checks_bounds and score.row.values]
+    names = list(dict.fromkeys(score.row.part for score in checks))
     if len(names) < LEAST_CHECKS:
         return None
     worst: dict[tuple[str, str], float] = {}
     for score in checks:
         for part, ratio in _ratios_by_part(score):
-            key = (score.row["part"], _stem(part))
+            key = (score.row.part, _stem(part))
             worst[key] = max(ratio, worst.get(key, -math.inf))
     columns = list(dict.fromkeys(stem for _, stem in worst))
     lines = [
         Line("largest measured / bound over cells and calibrations; below 1 the bound holds"),
-        *(Line(f"{s.row['part']}, {noise_name(s.row['calibration'])}: {s.verdict}") for s in checks if _off(s)),
+        *(Line(f"{s.row.part}, {noise_name(s.row.calibration)}: {s.verdict}") for s in checks if _off(s)),
     ]
     return Panel("explicit bounds", lambda axes: _draw_map(axes, names, columns, worst), lines)
 
 
 def _off(score: Score) -> bool:
-    return str(score.row["verdict"]) != "holds"
+    return str(score.row.verdict) != "holds"
 
 
 def _stem(part: str) -> str:
@@ -158,9 +162,9 @@ def _stem(part: str) -> str:
 
 def _ratios_by_part(score: Score) -> Iterator[tuple[str, float]]:
     """Mean over bound of every judged cell, with the part that it comes from."""
-    calibration = score.row["calibration"]
+    calibration = score.row.calibration
     parts = [p for p in score.part.get("uses") or () for _ in score.results.evidence(p, calibration)]
-    for part, mean, bound in zip(parts, score.row["mean"], score.row["bound"], strict=False):
+    for part, mean, bound in zip(parts, score.row.mean, score.row.bound, strict=False):
         if is_number(mean) and is_number(bound):
             yield part, mean / bound if bound > 0 else (0.0 if mean <= 0 else math.inf)
 

@@ -20,11 +20,12 @@ from dpsco_bench.report.board import (
     references_table,
     wins_table,
 )
-from dpsco_bench.report.chapters.catalogue import page_chapters, write_chapters
 from dpsco_bench.report.figures import PageFigures, page_figures
 from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
 from dpsco_bench.report.ledger import privacy_table
 from dpsco_bench.report.opening import headline, page_papers, paper_lines, papers_table
+from dpsco_bench.report.own_figures import page_figures as own_page_figures
+from dpsco_bench.report.own_figures import write_figures
 from dpsco_bench.report.papers import (
     ERRATA_NOTE,
     cells_table,
@@ -39,7 +40,7 @@ from dpsco_bench.report.provenance import facts, jobs_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import chance_text, claim_table, counts, counts_table, scoreboard, scores
 from dpsco_bench.report.tables import Table, write_table
-from dpsco_bench.report.wording import CALIBRATION_MEANINGS, MEANINGS, SYMBOLS, TONES, paper_name, symbols
+from dpsco_bench.report.wording import CALIBRATION_MEANINGS, SYMBOLS, meanings, paper_name, symbols
 
 ASSETS = Path(__file__).with_name("assets")
 WIDTHS = {
@@ -151,17 +152,13 @@ def _context(inputs: Inputs, figures: Mapping[str, PageFigures]) -> dict[str, An
         "counts_table": html_table(counts_table(rows)),
         "scoreboard": {**html_table(board, LEFT_OUT), "note": ""},
         "calibrations": CALIBRATION_MEANINGS,
-        "meanings": [(word, _tone(word), SYMBOLS[_tone(word)], text) for word, text in MEANINGS],
+        "meanings": [(word, tone, SYMBOLS[tone], text) for word, tone, text in meanings()],
         "privacy": html_table(privacy_table(inputs), ("Algorithm",)),
         "errata_note": ERRATA_NOTE,
         "papers": [_paper(inputs, paper, figures) for paper in inputs.papers],
         "facts": facts(inputs),
         "jobs": html_table(jobs_table(inputs)),
     }
-
-
-def _tone(word: str) -> str:
-    return "qualified" if word == "match, qualified" else TONES[word.replace("not observable", "not_observable")]
 
 
 def name_of(inputs: Inputs, paper: str) -> str:
@@ -183,7 +180,7 @@ def _paper(inputs: Inputs, paper: str, figures: Mapping[str, PageFigures]) -> di
         "name": name_of(inputs, paper),
         "errata": errata,
         "rebuilt": [html_table(table, REBUILT_HEADING) for table in rebuilt_tables(inputs, paper)],
-        "chapters": [{**c, "panels": [Markup(svg) for svg in c["panels"]]} for c in page_chapters(inputs, paper)],
+        "chapters": [{**c, "panels": [Markup(svg) for svg in c["panels"]]} for c in own_page_figures(inputs, paper)],
         "rates": html_table(rates_table(inputs, paper, name_of(inputs, paper))),
         "claims": [_claim(claim, figures[claim.id]) for claim in claims],
     }
@@ -274,7 +271,7 @@ def write_report(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) ->
     for table in tables:
         write_table(table, folder / "tables")
     drawings: list[Task] = [
-        partial(write_chapters, inputs, figures),
+        partial(write_figures, inputs, figures),
         *(partial(page_figures, claim) for claim in inputs.claims),
     ]
     chapters, *drawn = in_parallel(drawings, cores)

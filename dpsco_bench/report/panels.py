@@ -20,7 +20,7 @@ from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.axes import EndLabel, below_axis, label_ends, log_y, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, MARKERS, TEXT_COLOURS, Line, Panel, words_panel
-from dpsco_bench.report.numbers import exponent, is_number, number, plain, slope, span, with_error, with_interval
+from dpsco_bench.report.numbers import exponent, is_number, number, plain, slope, span, with_error
 from dpsco_bench.report.scores import Score
 from dpsco_bench.report.wording import noise_name, parameter_label, parameter_symbol, quantity_label, setting, symbols
 
@@ -79,8 +79,8 @@ def of_parts(score: Score) -> str:
 
 def verdict_line(score: Score) -> Line:
     """The verdict of a calibration in words, with its marker and what limits it."""
-    calibration = score.row["calibration"]
-    remark = "" if score.row["kind"] == "privacy" else score.privacy.remark
+    calibration = score.row.calibration
+    remark = "" if score.kind.judges_noise else score.privacy.remark
     text = f"{noise_name(calibration)}: {score.verdict}" + f"; {remark}" * bool(remark)
     return Line(text, TEXT_COLOURS.get(calibration, FAINT), MARKERS.get(calibration, "D"))
 
@@ -88,25 +88,26 @@ def verdict_line(score: Score) -> Line:
 def _slope_line(score: Score, constant: float) -> Line:
     row = score.row
     parts = []
-    if is_number(row.get("slope")):
-        parts.append(f"slope {with_interval(row['slope'], row['ci'] if row['kind'] != 'complexity' else None)}")
-    if is_number(row.get("claimed_exponent")):
-        whose = "stated" if row["kind"] == "control" else "paper"
-        parts.append(f"{whose} {exponent(row['claimed_exponent'])}")
+    if is_number(row.slope):
+        parts.append(f"slope {score.slope}")
+    if is_number(row.claimed_exponent):
+        parts.append(f"{score.kind.whose_exponent} {exponent(row.claimed_exponent)}")
     shift = f"× {number(constant, 2)}" if math.isfinite(constant) else ""
-    if is_number(row.get("bound_slope")):
-        parts.append(f"bound slope {slope(row['bound_slope'])}" + f" ({shift})" * bool(shift))
+    if is_number(row.bound_slope):
+        parts.append(f"bound slope {slope(row.bound_slope)}" + f" ({shift})" * bool(shift))
     elif shift:
         parts.append(f"bound {shift}")
     text = ", ".join(part.replace(" ", "\u00a0") for part in parts)
-    return Line(text, TEXT_COLOURS.get(row["calibration"], FAINT), " ")
+    return Line(text, TEXT_COLOURS.get(row.calibration, FAINT), " ")
 
 
 def _schedule_lines(score: Score) -> list[Line]:
     """What shows that a matching slope is the schedule's alone."""
-    colour = TEXT_COLOURS.get(score.row["calibration"], FAINT)
+    colour = TEXT_COLOURS.get(score.row.calibration, FAINT)
     return [
-        Line(text.replace("-", "−"), colour, " ") for text in score.reservations if text.startswith("schedule alone")
+        Line(text.replace("-", "−"), colour, " ")
+        for text in score.row.reservations
+        if text.startswith("schedule alone")
     ]
 
 
@@ -118,7 +119,7 @@ def bound_line(score: Score) -> list[Line]:
 
 def bound_constant(score: Score) -> float:
     """Geometric mean of measured over bound: the constant with which the bound passes through the points."""
-    pairs = list(zip(score.row.get("mean") or (), score.row.get("bound") or (), strict=False))
+    pairs = list(zip(score.row.mean or (), score.row.bound or (), strict=False))
     good = [(m, b) for m, b in pairs if is_number(m) and is_number(b) and m > 0 and b > 0]
     return math.exp(np.mean([math.log(m / b) for m, b in good])) if good else math.nan
 
@@ -130,21 +131,21 @@ def rate_panel(scores: Sequence[Score]) -> Panel:
     lines = [*(Line(text) for text in (settings_line(first), of_parts(first)) if text), *bound_line(first)]
     for score, points in measured:
         lines.append(verdict_line(score))
-        if points is not None and (is_number(score.row.get("slope")) or _draws_bound(score, points)):
+        if points is not None and (is_number(score.row.slope) or _draws_bound(score, points)):
             lines.append(_slope_line(score, bound_constant(score)))
         lines += _schedule_lines(score)
     shown = [(score, points) for score, points in measured if points is not None]
     if not shown:
-        return words_panel(first.row["part"], [*lines, Line(_why(first))])
+        return words_panel(first.row.part, [*lines, Line(_why(first))])
     methods = {cell.entry["method"] for cell in _cells(first)}
     if len(methods) > 1:
-        return words_panel(first.row["part"], [*lines, *_method_lines(shown)])
-    return Panel(first.row["part"], lambda axes: _draw_rate(axes, shown), lines, symbols=_keys(shown))
+        return words_panel(first.row.part, [*lines, *_method_lines(shown)])
+    return Panel(first.row.part, lambda axes: _draw_rate(axes, shown), lines, symbols=_keys(shown))
 
 
 def _keys(shown: Sequence[tuple[Score, Series]]) -> tuple[str, ...]:
     """Symbols that a sweep's panel draws."""
-    counted = shown[0][0].row["kind"] == "complexity"
+    counted = shown[0][0].kind.counts
     drawn = {
         "mean": not counted and any((points.mean > 0).any() for _, points in shown),
         "fit": any(_draws_fit(score, points) for score, points in shown),
@@ -156,12 +157,12 @@ def _keys(shown: Sequence[tuple[Score, Series]]) -> tuple[str, ...]:
 
 def _draws_fit(score: Score, points: Series) -> bool:
     """Whether there is a fitted line, which takes two points."""
-    return is_number(score.row.get("slope")) and len(points.x) > 1 and bool((points.mean > 0).all())
+    return is_number(score.row.slope) and len(points.x) > 1 and bool((points.mean > 0).all())
 
 
 def _draws_bound(score: Score, points: Series) -> bool:
     """Whether there is a line of the bound: a value for every point, at least two points."""
-    bound = score.row.get("bound") or ()
+    bound = score.row.bound or ()
     return len(bound) == len(points.x) > 1 and sum(map(is_number, bound)) > 1 and math.isfinite(bound_constant(score))
 
 
@@ -169,8 +170,8 @@ def _method_lines(shown: Sequence[tuple[Score, Series]]) -> list[Line]:
     """Means of a part with several methods, which no curve joins."""
     lines = []
     for score, points in shown:
-        colour = TEXT_COLOURS.get(score.row["calibration"], FAINT)
-        for cell, mean, error in zip(_cells(score), points.mean, score.row["stderr"], strict=False):
+        colour = TEXT_COLOURS.get(score.row.calibration, FAINT)
+        for cell, mean, error in zip(_cells(score), points.mean, score.row.stderr, strict=False):
             name = cell.entry["method"].replace("_", " ")
             where = f"{parameter_symbol(cell.entry['parameter'])} = {plain(cell.value)}"
             lines.append(Line(f"{name}, {where}: {with_error(mean, error)}".replace(" ", "\u00a0"), colour, " "))
@@ -178,11 +179,11 @@ def _method_lines(shown: Sequence[tuple[Score, Series]]) -> list[Line]:
 
 
 def _why(score: Score) -> str:
-    return str(score.row.get("reason") or "nothing was measured")
+    return str(score.row.reason or "nothing was measured")
 
 
 def _measured(score: Score) -> Series | None:
-    if score.row["kind"] == "complexity":
+    if score.kind.counts:
         return _counted(score)
     cells = _cells(score)
     return series(cells) if cells and all(cell.risks.size for cell in cells) else None
@@ -190,14 +191,14 @@ def _measured(score: Score) -> Series | None:
 
 def _cells(score: Score, calibration: str = "") -> list[CellEvidence]:
     """Cells that a verdict judges: its part's own, or those of the parts that it uses."""
-    calibration = calibration or score.row["calibration"]
-    parts = score.part.get("uses") or [score.row["part"]]
+    calibration = calibration or score.row.calibration
+    parts = score.part.get("uses") or [score.row.part]
     return [cell for part in parts for cell in score.results.evidence(part, calibration)]
 
 
 def _counted(score: Score) -> Series | None:
     """Planned gradient evaluations, which have no error."""
-    x, mean = (np.array(score.row.get(key) or (), dtype=float) for key in ("values", "mean"))
+    x, mean = (np.array(column, dtype=float) for column in (score.row.values, score.row.mean))
     zero = np.zeros(len(x))
     return Series(x, mean, mean, mean, zero, zero + np.inf) if len(x) and len(x) == len(mean) else None
 
@@ -212,7 +213,7 @@ def _measure_label(score: Score) -> str:
 
 def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
     first = shown[0][0]
-    counted, quantity = first.row["kind"] == "complexity", first.part.get("quantity", RISK)
+    counted, quantity = first.kind.counts, first.part.get("quantity", RISK)
     label = "planned gradient evaluations" if counted else _measure_label(first)
     label = label if quantity == RISK else quantity_label(quantity)
     ends = []
@@ -223,7 +224,7 @@ def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
     start = [] if counted or quantity != RISK else _start_risks(first)
     near = [y for _, y in off if 10**-NOISE_OFF_DECADES * seen.min() <= y <= 10 * seen.max()]
     log_y(axes, [*seen, *near, *(y for _, y in start if y < 30 * seen.max())], label)
-    value_axis(axes, np.concatenate([points.x for _, points in shown]), parameter_label(shown[0][0].row["parameter"]))
+    value_axis(axes, np.concatenate([points.x for _, points in shown]), parameter_label(shown[0][0].row.parameter))
     ends += _draw_noise_off(axes, off)
     ends += _draw_start(axes, start)
     label_ends(axes, ends)
@@ -235,7 +236,7 @@ def _visible(points: Series) -> np.ndarray:
 
 
 def _draw_series(axes: Axes, score: Score, points: Series) -> list[EndLabel]:
-    calibration = score.row["calibration"]
+    calibration = score.row.calibration
     colour = COLOURS.get(calibration, "#000000")
     good = points.mean > 0
     x, mean = points.x[good], points.mean[good]
@@ -247,10 +248,10 @@ def _draw_series(axes: Axes, score: Score, points: Series) -> list[EndLabel]:
     grid = np.geomspace(x.min(), x.max(), 50)
     if _draws_fit(score, points):
         weights = log_weights(points.log_error, points.dof)
-        centre = float(weights @ (np.log(mean) - score.row["slope"] * np.log(x)))
-        axes.plot(grid, np.exp(centre) * grid ** score.row["slope"], color=colour, zorder=2)
+        centre = float(weights @ (np.log(mean) - score.row.slope * np.log(x)))
+        axes.plot(grid, np.exp(centre) * grid**score.row.slope, color=colour, zorder=2)
     if _draws_bound(score, points):
-        bound = np.array([b if is_number(b) else math.nan for b in score.row["bound"]])
+        bound = np.array([b if is_number(b) else math.nan for b in score.row.bound])
         line = bound_constant(score) * bound
         axes.plot(points.x, line, color=colour, linestyle=(0, (3.5, 2)), linewidth=0.9, zorder=2, alpha=0.85)
     name = "noise off" if calibration == "none" else calibration
@@ -260,7 +261,7 @@ def _draw_series(axes: Axes, score: Score, points: Series) -> list[EndLabel]:
 def _shown_noise_off(shown: Sequence[tuple[Score, Series]]) -> list[tuple[float, float]]:
     """Noise-off points of a panel that is not itself about runs without noise."""
     first = shown[0][0]
-    if first.row["kind"] == "complexity" or "none" in {score.row["calibration"] for score, _ in shown}:
+    if first.kind.counts or "none" in {score.row.calibration for score, _ in shown}:
         return []
     return _noise_off(first)
 
@@ -307,11 +308,11 @@ def privacy_panel(scores: Sequence[Score]) -> Panel:
         cells = list(score.privacy.cells)
         if cells:
             lines.append(_reals_line(score))
-            shown.append((score.row["calibration"], cells))
+            shown.append((score.row.calibration, cells))
     if not shown:
-        return words_panel(first.row["part"], [*lines, Line(_why(first))])
+        return words_panel(first.row.part, [*lines, Line(_why(first))])
     kinds = {cell.kind for _, cells in shown for cell in cells if math.isfinite(cell.real)}
-    return Panel(first.row["part"], lambda axes: _draw_privacy(axes, shown), lines, symbols=tuple(sorted(kinds)))
+    return Panel(first.row.part, lambda axes: _draw_privacy(axes, shown), lines, symbols=tuple(sorted(kinds)))
 
 
 def _reals_line(score: Score) -> Line:
@@ -319,7 +320,7 @@ def _reals_line(score: Score) -> Line:
     relation = {"upper": "≤", "lower": "≥"}.get(cells[0].kind, "=")
     claimed = span((cell.claimed for cell in cells), plain)
     text = f"real ε {relation} {span(cell.real for cell in cells)}, claimed {claimed}"
-    return Line(text, TEXT_COLOURS.get(score.row["calibration"], FAINT), " ")
+    return Line(text, TEXT_COLOURS.get(score.row.calibration, FAINT), " ")
 
 
 def _draw_privacy(axes: Axes, shown: Sequence[tuple[str, list[Any]]]) -> None:

@@ -16,9 +16,8 @@ from dpsco_bench.report.numbers import (
     plain,
     slope,
     with_error,
-    with_interval,
 )
-from dpsco_bench.report.scores import SLOPE_KINDS, Score, claim_scores
+from dpsco_bench.report.scores import Score, claim_scores
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import parameter_symbol, symbols
 
@@ -41,7 +40,7 @@ class Sweep:
 
     def under(self, calibration: str) -> Score | None:
         """The verdict under a calibration."""
-        return next((s for s in self.scores if s.row["calibration"] == calibration), None)
+        return next((s for s in self.scores if s.row.calibration == calibration), None)
 
 
 def sweeps(claims: Iterable[ClaimResults]) -> list[Sweep]:
@@ -49,8 +48,8 @@ def sweeps(claims: Iterable[ClaimResults]) -> list[Sweep]:
     found: dict[tuple[str, str], list[Score]] = {}
     for claim in claims:
         for score in claim_scores(claim):
-            if score.row["kind"] in SLOPE_KINDS:
-                found.setdefault((claim.id, score.row["part"]), []).append(score)
+            if score.kind.measures_slope:
+                found.setdefault((claim.id, score.row.part), []).append(score)
     return [Sweep(scores) for scores in found.values()]
 
 
@@ -58,8 +57,8 @@ def rates_table(inputs: Inputs, paper: str, title: str) -> Table:
     """Exponents of a paper, claimed beside measured."""
     columns = [
         Column("Claim", lambda s: s.first.results.id, {"claim": lambda s: s.first.results.id}, kind="code"),
-        Column("Part", lambda s: s.first.row["part"], {"part": lambda s: s.first.row["part"]}, kind="code"),
-        Column("In", lambda s: parameter_symbol(s.first.row["parameter"] or ""), {"parameter": _of("parameter")}),
+        Column("Part", lambda s: s.first.row.part, {"part": lambda s: s.first.row.part}, kind="code"),
+        Column("In", lambda s: parameter_symbol(s.first.row.parameter), {"parameter": _of("parameter")}),
         Column(
             "Paper", lambda s: exponent(_of("claimed_exponent")(s)), {"claimed_exponent": _of("claimed_exponent")}, True
         ),
@@ -82,12 +81,12 @@ def calibration_title(calibration: str) -> str:
 
 
 def _of(key: str) -> Any:
-    return lambda sweep: sweep.first.row.get(key)
+    return lambda sweep: getattr(sweep.first.row, key)
 
 
 def _calibration_columns(calibration: str) -> list[Column]:
     def value(key: str) -> Any:
-        return lambda sweep: (score := sweep.under(calibration)) and score.row.get(key)
+        return lambda sweep: (score := sweep.under(calibration)) and getattr(score.row, key)
 
     def text(render: Any) -> Any:
         return lambda sweep: render(score) if (score := sweep.under(calibration)) else ""
@@ -96,13 +95,13 @@ def _calibration_columns(calibration: str) -> list[Column]:
     return [
         Column(
             f"Bound, {name}",
-            text(lambda score: slope(score.row.get("bound_slope"))),
+            text(lambda score: slope(score.row.bound_slope)),
             {f"bound_slope_{calibration}": value("bound_slope")},
             True,
         ),
         Column(
             f"Measured, {name}",
-            text(lambda score: with_interval(score.row.get("slope"), _shown_interval(score))),
+            text(lambda score: score.slope),
             {f"slope_{calibration}": value("slope"), f"ci_{calibration}": value("ci")},
             True,
         ),
@@ -116,18 +115,13 @@ def _calibration_columns(calibration: str) -> list[Column]:
     ]
 
 
-def _shown_interval(score: Score) -> Any:
-    return score.row.get("ci") if score.row["kind"] != "complexity" else None
-
-
 def cells_table(claim: ClaimResults) -> Table:
     """Every judged cell of a claim: the mean with its error beside the bound."""
     rows = []
     for score in claim_scores(claim):
         row = score.row
-        columns = (row.get(key) or () for key in ("values", "mean", "stderr", "bound"))
-        cells = list(zip(*columns, strict=False))
-        names = row.get("parameters") or [row["parameter"]] * len(cells)
+        cells = list(zip(row.values, row.mean, row.stderr, row.bound, strict=False))
+        names = row.parameters or (row.parameter,) * len(cells)
         rows += [(score, *cell, name) for cell, name in zip(cells, names, strict=False)]
     return Table(f"{claim.id}.cells", f"Cells of {claim.id}", _CELLS, rows)
 
@@ -138,17 +132,17 @@ def _ratio(row: Any) -> float | None:
 
 
 def _mean_text(row: Any) -> str:
-    if row[0].row["kind"] == "complexity":
+    if row[0].kind.counts:
         return count(row[2])
     return with_error(row[2], row[3])
 
 
 _CELLS = (
-    Column("Part", lambda row: row[0].row["part"], {"part": lambda row: row[0].row["part"]}, kind="code"),
-    Column("Noise", lambda row: row[0].row["calibration"], {"calibration": lambda row: row[0].row["calibration"]}),
+    Column("Part", lambda row: row[0].row.part, {"part": lambda row: row[0].row.part}, kind="code"),
+    Column("Noise", lambda row: row[0].row.calibration, {"calibration": lambda row: row[0].row.calibration}),
     Column(
         "In",
-        lambda row: parameter_symbol(row[5] or ""),
+        lambda row: parameter_symbol(row[5]),
         {"parameter": lambda row: row[5]},
     ),
     Column("Value", lambda row: plain(row[1]), {"value": lambda row: row[1]}, True),
@@ -162,8 +156,8 @@ def orderings_table(claim: ClaimResults) -> Table:
     """Every comparison of a claim's orderings."""
     rows = []
     for score in claim_scores(claim):
-        intervals = score.row.get("ratio_ci") or {}
-        for name, ratio in (score.row.get("ratio") or {}).items():
+        intervals = score.row.ratio_ci or {}
+        for name, ratio in (score.row.ratio or {}).items():
             rows.append((score, name, ratio, intervals.get(name) or (None, None)))
     return Table(f"{claim.id}.orderings", f"Comparisons of {claim.id}", _ORDERINGS, rows, _ORDERING_NOTE)
 
@@ -178,8 +172,8 @@ def _pair(row: Any) -> str:
 
 
 _ORDERINGS = (
-    Column("Part", lambda row: row[0].row["part"], {"part": lambda row: row[0].row["part"]}, kind="code"),
-    Column("Noise", lambda row: row[0].row["calibration"], {"calibration": lambda row: row[0].row["calibration"]}),
+    Column("Part", lambda row: row[0].row.part, {"part": lambda row: row[0].row.part}, kind="code"),
+    Column("Noise", lambda row: row[0].row.calibration, {"calibration": lambda row: row[0].row.calibration}),
     Column("Medians of", _pair, {"pair": _pair}),
     Column("Where", lambda row: symbols(row[1]), {"comparison": lambda row: row[1]}),
     Column("Ratio", lambda row: number(row[2]), {"ratio": lambda row: row[2]}, True),

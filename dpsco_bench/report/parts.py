@@ -6,19 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import NOTHING, count, plain, span
 from dpsco_bench.report.tables import Column, Table
-from dpsco_bench.report.wording import KIND_NAMES, options_text, parameter_symbol, setting, symbols
+from dpsco_bench.report.wording import options_text, parameter_symbol, setting, symbols
 
 
 def parts_table(claim: ClaimResults) -> Table:
     """How each part of a claim is measured."""
     columns = (
         Column("Part", lambda part: part["id"], kind="code"),
-        Column("Kind", lambda part: KIND_NAMES[part["kind"]]),
+        Column("Kind", lambda part: get_kind(part["kind"]).title),
         Column("Method", lambda part: _methods(claim, part)),
         Column("Instance", lambda part: _instance(claim, part)),
         Column("Swept", lambda part: _swept(claim, part)),
@@ -92,6 +93,5 @@ def _bound(part: Mapping[str, Any]) -> str:
 
 
 def _tolerance(part: Mapping[str, Any]) -> str:
-    if part["kind"] == "complexity" and part.get("exact"):
-        return "equal"
-    return plain(part["tolerance"]) if part["kind"] in ("rate", "complexity", "law", "control") else NOTHING
+    tolerance = get_kind(part["kind"]).tolerance_of(part)
+    return tolerance if isinstance(tolerance, str) else plain(tolerance)

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from dpsco_bench.analysis.standings import TRIVIAL
+from dpsco_bench.registry import papers
 from dpsco_bench.report.board import competing, measured
 from dpsco_bench.report.drawing import FAINT, INK, Line, Panel, compose, inline_svg, single, style
 from dpsco_bench.report.inputs import BoardResults
@@ -19,13 +20,8 @@ from dpsco_bench.report.numbers import is_number, number, plain
 from dpsco_bench.report.wording import parameter_label
 
 Row = Mapping[str, Any]
-PAPER_COLOURS = {
-    "bassily2021": "#E69F00",
-    "gopi2022": "#CC79A7",
-    "su2023": "#009E73",
-    "wang2017": "#56B4E9",
-    "zhang2022": "#0072B2",
-}
+COLOURS = ("#E69F00", "#CC79A7", "#009E73", "#56B4E9", "#0072B2", "#D55E00", "#F0E442")
+"""Of the papers, in the order of their names."""
 OTHER_COLOUR, TRIVIAL_COLOUR = "#999999", "#bdbdbd"
 PALEST = 0.18
 """Share of its colour that a tile keeps where the margin is 0."""
@@ -134,7 +130,7 @@ def tile_colour(row: Row) -> tuple[float, float, float]:
     if row["contenders"]:
         return to_rgb("white")
     paper = _paper(row)
-    colour = to_rgb(TRIVIAL_COLOUR if paper == TRIVIAL else PAPER_COLOURS.get(paper, OTHER_COLOUR))
+    colour = to_rgb(TRIVIAL_COLOUR if paper == TRIVIAL else _colour(paper))
     margin = float(row["margin"]) if is_number(row["margin"]) else 0.0
     share = PALEST + (1.0 - PALEST) * min(1.0, max(0.0, margin))
     if len(row["tied"]) > 1:
@@ -200,5 +196,11 @@ def page_phases(board: BoardResults) -> dict[str, list[str]]:
 
 def paper_colours(board: BoardResults) -> list[tuple[str, str]]:
     """(paper, colour) of every winner's paper, for the page's key."""
-    papers = sorted({_paper(row) for row in measured(board) if not row["contenders"]} - {TRIVIAL})
-    return [(paper, PAPER_COLOURS.get(paper, OTHER_COLOUR)) for paper in papers]
+    winners = sorted({_paper(row) for row in measured(board) if not row["contenders"]} - {TRIVIAL})
+    return [(paper, _colour(paper)) for paper in winners]
+
+
+def _colour(paper: str) -> str:
+    known = sorted(papers())
+    place = known.index(paper) if paper in known else len(COLOURS)
+    return COLOURS[place] if place < len(COLOURS) else OTHER_COLOUR

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -22,13 +21,6 @@ WHISKER = 2.0
 """Standard errors that the rules of these kinds add to a mean."""
 _OFFSET, CROWDED = 0.26, 16
 """Distance of two calibrations at a cell, and the number of cells from which markers are smaller."""
-_LABELS = {
-    "explicit": "excess risk / bound",
-    "lower_bound": "excess risk / lower bound",
-    "band": "ratio of excess risks",
-    "law": "excess risk / computed value",
-}
-_REFERENCES = {"explicit": "bound", "lower_bound": "bound", "law": "law"}
 
 
 class Group(NamedTuple):
@@ -46,20 +38,19 @@ def ratio_panel(scores: Sequence[Score]) -> Panel:
     lines += bound_line(first)
     for score in scores:
         lines.append(verdict_line(score))
-        if is_number(score.row.get("worst_ratio")):
-            text = f"{symbols(str(score.row.get('reason')))}"
-            lines.append(Line(text, TEXT_COLOURS.get(score.row["calibration"], FAINT), " "))
+        if is_number(score.row.worst_ratio):
+            text = symbols(score.row.reason)
+            lines.append(Line(text, TEXT_COLOURS.get(score.row.calibration, FAINT), " "))
     shown = [score for score in scores if len(_ratios(score)[0])]
     if not shown:
-        return words_panel(first.row["part"], [*lines, Line(str(first.row.get("reason") or "nothing was measured"))])
+        return words_panel(first.row.part, [*lines, Line(str(first.row.reason or "nothing was measured"))])
     drawn = any((_ratios(score)[0] > 0).any() for score in shown)
-    return Panel(first.row["part"], lambda axes: _draw(axes, shown), lines, symbols=("ratio",) * drawn)
+    return Panel(first.row.part, lambda axes: _draw(axes, shown), lines, symbols=("ratio",) * drawn)
 
 
 def _ratios(score: Score) -> tuple[np.ndarray, np.ndarray]:
     """Ratios per cell and their whiskers."""
-    columns = [[v if is_number(v) else math.nan for v in score.row.get(k) or ()] for k in ("mean", "stderr", "bound")]
-    mean, stderr, bound = (np.array(column, dtype=float) for column in columns)
+    mean, stderr, bound = (np.array(column) for column in (score.row.mean, score.row.stderr, score.row.bound))
     if not len(mean) == len(stderr) == len(bound):
         return np.empty(0), np.empty(0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -67,26 +58,26 @@ def _ratios(score: Score) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _draw(axes: Axes, shown: Sequence[Score]) -> None:
-    kind = shown[0].row["kind"]
-    longest = max(shown, key=lambda score: len(score.row["values"]))
+    labels = shown[0].kind.labels
+    longest = max(shown, key=lambda score: len(score.row.values))
     groups = _groups(longest)
     reference = _reference(shown[0])
     everything = list(reference)
     for number_, score in enumerate(shown):
         offset = _OFFSET * (number_ - (len(shown) - 1) / 2) if groups else 0.0
         everything += _points(axes, score, _places(score, groups), offset)
-    label, quantity = _LABELS.get(kind, "ratio"), shown[0].part.get("quantity", RISK)
+    label, quantity = labels.get("ratio", "ratio"), shown[0].part.get("quantity", RISK)
     log_y(axes, everything, label if quantity == RISK else label.replace("excess risk", "measured"), room=0.1)
     if groups:
-        _group_axis(axes, groups, list(longest.row["values"]))
+        _group_axis(axes, groups, list(longest.row.values))
     else:
-        value_axis(axes, shown[0].row["values"], parameter_label(shown[0].row["parameter"]))
+        value_axis(axes, shown[0].row.values, parameter_label(shown[0].row.parameter))
     if len(reference) == 2:
         axes.axhspan(reference[0], reference[1], color="#009E73", alpha=0.13, linewidth=0, zorder=0)
         for end in reference:
             axes.text(1.02, end, number(end), transform=axes.get_yaxis_transform(), va="center", size=6.5, color=FAINT)
     else:
-        reference_line(axes, reference[0], _REFERENCES.get(kind, number(reference[0])))
+        reference_line(axes, reference[0], labels.get("reference", number(reference[0])))
 
 
 def _reference(score: Score) -> list[float]:
@@ -97,7 +88,7 @@ def _reference(score: Score) -> list[float]:
 
 def _points(axes: Axes, score: Score, places: np.ndarray, offset: float) -> list[float]:
     ratios, whiskers = _ratios(score)
-    calibration = score.row["calibration"]
+    calibration = score.row.calibration
     colour, marker = COLOURS.get(calibration, "#000000"), MARKERS.get(calibration, "D")
     positive = np.isfinite(ratios) & (ratios > 0)
     x = places[positive] + offset
@@ -111,7 +102,7 @@ def _groups(score: Score) -> list[Group]:
     """Parts whose cells stand side by side; empty where all share one parameter."""
     found = _measured_parts(score)
     alike = len({group.parameter for group in found}) <= 1
-    complete = sum(group.cells for group in found) == len(score.row.get("values") or ())
+    complete = sum(group.cells for group in found) == len(score.row.values or ())
     return found if complete and not alike else []
 
 
@@ -119,7 +110,7 @@ def _measured_parts(score: Score) -> list[Group]:
     """Parts in the order of a row's cells."""
     found: list[Group] = []
     for used in score.part.get("uses") or ():
-        job = score.results.job(used, score.row["calibration"])
+        job = score.results.job(used, score.row.calibration)
         if job is not None:
             signals = {cell.get("signal") for cell in job.cells}  # a grid of them makes one cell
             found.append(Group(used, str(job.cells[0]["parameter"]), len(job.cells) // len(signals)))
@@ -132,7 +123,7 @@ def _places(score: Score, groups: Sequence[Group]) -> np.ndarray:
     A score without the cells of some groups leaves their places empty.
     """
     if not groups:
-        return np.array(score.row["values"], dtype=float)
+        return np.array(score.row.values, dtype=float)
     starts = dict(zip((g.part for g in groups), np.cumsum([0] + [g.cells + 1 for g in groups]), strict=False))
     return np.concatenate([starts[own.part] + np.arange(own.cells) for own in _measured_parts(score)]).astype(float)
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpsco_bench.analysis.certified import uncertified
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import table_texts
 from dpsco_bench.report.computed import computed_table
 from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, with_error, with_interval
+from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, with_error
 from dpsco_bench.report.papers import Sweep, calibration_title, judged_calibrations, sweeps
 from dpsco_bench.report.scores import Score, claim_scores
 from dpsco_bench.report.tables import Column, Table
@@ -48,8 +49,8 @@ class RebuiltRow:
         Label of the method where the sweep has several; else empty.
     worst : mapping
         (Calibration, "" or `UNSPLIT`) -> largest risk over bound of all cells of the row's explicit bounds.
-    spent : mapping or None
-        The verdict row of the part that counts value queries, which is a column and no row.
+    spent : Verdict or None
+        The verdict on the part that counts value queries, which is a column and no row.
     value : float or None
         The one value of the swept parameter that the row shows; None for the cell nearest to the common size.
     """
@@ -59,14 +60,14 @@ class RebuiltRow:
     common_n: float
     method: str = ""
     worst: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    spent: Mapping[str, Any] | None = None
+    spent: Verdict | None = None
     value: float | None = None
 
     @property
     def claims(self) -> str:
         """Which of the row's entries the sweep is about."""
         first = self.sweep.first
-        counted = first.row["kind"] == "complexity" or str(first.part.get("quantity")).endswith(COUNTED)
+        counted = first.kind.counts or str(first.part.get("quantity")).endswith(COUNTED)
         return GRADIENTS if counted else UTILITY
 
     @property
@@ -78,8 +79,8 @@ class RebuiltRow:
     @property
     def instance(self) -> str:
         """Where it was measured."""
-        job = self.sweep.first.results.job(self.sweep.first.row["part"], self.sweep.first.row["calibration"])
-        return str(job.cells[0]["problem"]) if job else str(self.sweep.first.row["part"])
+        cells = self.sweep.first.results.job(self.sweep.first.row.part, self.sweep.first.row.calibration)
+        return str(cells.cells[0]["problem"]) if cells else str(self.sweep.first.row.part)
 
     @property
     def heading(self) -> tuple[str, str]:
@@ -97,7 +98,7 @@ class RebuiltRow:
     def part(self) -> str:
         """Claim without its paper, and part: a part's name alone is not unique."""
         first = self.sweep.first
-        return f"{first.results.id.partition('.')[2]} {first.row['part']}"
+        return f"{first.results.id.partition('.')[2]} {first.row.part}"
 
     @property
     def part_and_method(self) -> str:
@@ -110,10 +111,9 @@ class RebuiltRow:
         evidence = self._shown_evidence
         if self._shown[0] is None:
             return NOTHING
-        calibrated = evidence.calibrated if evidence else {}
-        known = calibrated.get("schedule", {})
+        known = evidence.calibrated.schedule if evidence else {}
         texts = [f"{name}\u00a0=\u00a0{plain(known[key])}" for name, key in self._told.items() if key in known]
-        said = {str(warning).partition(":")[0] for warning in calibrated.get("warnings", ())}
+        said = {str(warning).partition(":")[0] for warning in (evidence.calibrated.warnings if evidence else ())}
         return ", ".join([*texts, *(flag for flag in self.entry.get("flags", ()) if flag in said)]) or NOTHING
 
     @property
@@ -123,7 +123,7 @@ class RebuiltRow:
         if evidence is None or self.claims == GRADIENTS:
             return None
         counted = evidence.curve_evaluations
-        return float(counted[-1].mean() if counted.size else evidence.number("gradient_evaluations"))
+        return float(counted[-1].mean() if counted.size else evidence.calibrated.gradient_evaluations)
 
     @property
     def _shown_evidence(self) -> Any:
@@ -138,7 +138,7 @@ class RebuiltRow:
 
     @staticmethod
     def _evidence(score: Score) -> list[Any]:
-        return score.results.evidence(score.row["part"], score.row["calibration"])
+        return score.results.evidence(score.row.part, score.row.calibration)
 
     def _mine(self, evidence: Any) -> bool:
         return not self.method or evidence.entry["method"] == self.method
@@ -146,15 +146,16 @@ class RebuiltRow:
     def chosen(self, calibration: str) -> tuple[float, float, float] | None:
         """(value, mean, standard error) of the cell nearest to the common size, in any other sweep of the last one."""
         score = self.sweep.under(calibration)
-        row = score.row if score else {}
-        columns = (row.get(key) or () for key in ("values", "mean", "stderr"))
-        cells = list(zip(*columns, strict=False))
-        if score and self.method:
+        if score is None:
+            return None
+        row = score.row
+        cells = list(zip(row.values, row.mean, row.stderr, strict=False))
+        if self.method:
             cells = [c for c, e in zip(cells, self._evidence(score), strict=False) if self._mine(e)]
         cells = [cell for cell in cells if is_number(cell[1]) and self.value in (None, cell[0])]
         if not cells:
             return None
-        if row["parameter"] != "n":
+        if row.parameter != "n":
             return cells[-1]
         return min(cells, key=lambda cell: abs(math.log(cell[0] / self.common_n)))
 
@@ -172,7 +173,7 @@ class RebuiltRow:
         cell, _ = self._shown
         if not cell:
             return NOTHING
-        swept = str(self.sweep.first.row["parameter"])
+        swept = str(self.sweep.first.row.parameter)
         named = {key: value for key in POINT if (value := self.at(key)) is not None}
         shown = {**({} if swept in named else {swept: cell[0]}), **named}
         return ", ".join(f"{parameter_symbol(key)}\u00a0=\u00a0{plain(value)}" for key, value in shown.items())
@@ -183,7 +184,7 @@ class RebuiltRow:
         if evidence is None:
             return None
         # a cell leaves out the d of a problem that has only one
-        value = evidence.calibrated["dimension"] if key == "d" else evidence.entry.get(key)
+        value = evidence.calibrated.dimension if key == "d" else evidence.entry.get(key)
         return value if is_number(value) else None
 
 
@@ -205,7 +206,7 @@ def _rebuilt(inputs: Inputs, text: Mapping[str, Any]) -> Table:
             {"part": lambda r: r.part, "method": lambda r: r.method, "instance": lambda r: r.instance},
             kind="code",
         ),
-        Column("At", lambda r: r.where, {"parameter": lambda r: r.sweep.first.row["parameter"], **_point()}),
+        Column("At", lambda r: r.where, {"parameter": lambda r: r.sweep.first.row.parameter, **_point()}),
         Column("Privacy of the paper's noise", lambda r: r.privacy, {"privacy": lambda r: r.privacy}),
         *([SCHEDULE] if any("schedule" in row.entry for row in rows) else []),
         GRADIENT_EVALUATIONS,
@@ -250,9 +251,7 @@ def _rows(inputs: Inputs, text: Mapping[str, Any]) -> list[RebuiltRow]:
         found = [score for claim in claims for score in claim_scores(claim)]
         size = float(entry.get("common_n", text.get("common_n", 4096)))
         worst = _worst_ratios(found)
-        spent = next(
-            (score.row for score in found if score.part.get("quantity") == SPENT and score.row.get("mean")), None
-        )
+        spent = next((score.row for score in found if score.part.get("quantity") == SPENT and score.row.mean), None)
         own = [sweep for sweep in sweeps(claims) if _of_row(entry, sweep)]
         rows += [
             RebuiltRow(entry, sweep, size, method, worst, spent, value)
@@ -265,7 +264,7 @@ def _rows(inputs: Inputs, text: Mapping[str, Any]) -> list[RebuiltRow]:
 
 def _of_row(entry: Mapping[str, Any], sweep: Sweep) -> bool:
     """Whether a row is about a part of its claims: ``parts`` names them where another row has the others."""
-    part, claim = sweep.first.row["part"], sweep.first.results.id
+    part, claim = sweep.first.row.part, sweep.first.results.id
     if sweep.first.part.get("quantity") == SPENT:
         return False
     return part in entry.get("parts", {}).get(claim, (part,))
@@ -274,14 +273,14 @@ def _of_row(entry: Mapping[str, Any], sweep: Sweep) -> bool:
 def _values(entry: Mapping[str, Any], sweep: Sweep) -> Sequence[float | None]:
     """Values of the swept parameter that are rows: one that is chosen, or all of a part whose every cell is shown."""
     row = sweep.first.row
-    every = row["part"] in entry.get("every_cell", ())
-    return (every and row.get("values")) or [None]
+    every = row.part in entry.get("every_cell", ())
+    return (every and row.values) or [None]
 
 
 def _methods(sweep: Sweep) -> list[str]:
     """Labels of the methods where there are several, else one empty label."""
     row, results = sweep.first.row, sweep.first.results
-    job = results.job(row["part"], row["calibration"])
+    job = results.job(row.part, row.calibration)
     labels = list(dict.fromkeys(cell["method"] for cell in job.cells)) if job else []
     return labels if len(labels) > 1 else [""]
 
@@ -290,9 +289,9 @@ def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], float]:
     """Largest ratio of each calibration's explicit bounds, of certified chains, those named ``*_unsplit`` apart."""
     worst: dict[tuple[str, str], float] = {}
     for score in scores:
-        ratio = score.row.get("worst_ratio")
-        if score.row["kind"] == "explicit" and is_number(ratio) and not uncertified(score.row):
-            key = score.row["calibration"], UNSPLIT * str(score.part["bound"]).endswith(f"_{UNSPLIT}")
+        ratio = score.row.worst_ratio
+        if score.kind.checks_bounds and is_number(ratio) and not uncertified(score.row):
+            key = score.row.calibration, UNSPLIT * str(score.part["bound"]).endswith(f"_{UNSPLIT}")
             worst[key] = max(float(ratio), worst.get(key, 0.0))
     return worst
 
@@ -320,10 +319,10 @@ def _query_columns() -> list[Column]:
     """Value queries of the row at the common point: the printed count, and those of the draws."""
 
     def value(key: str) -> Any:
-        return lambda row: row.spent[key][0] if row.spent else None
+        return lambda row: getattr(row.spent, key)[0] if row.spent else None
 
     def shown(key: str) -> Any:
-        return lambda row: count(row.spent[key][0]) if row.spent else NOTHING
+        return lambda row: count(getattr(row.spent, key)[0]) if row.spent else NOTHING
 
     return [
         Column("Value queries claimed", shown("bound"), {"value_queries_claimed": value("bound")}, True),
@@ -352,7 +351,7 @@ def _columns(calibration: str) -> list[Column]:
     def slope(score: Score) -> str:
         if uncertified(score.row):
             return NOTHING
-        return with_interval(score.row.get("slope"), score.row.get("ci") if score.row["kind"] != "complexity" else None)
+        return score.slope
 
     names = {key: f"{key}_{calibration}" for key in ("value", "mean", "stderr")}
     return [
@@ -365,13 +364,13 @@ def _columns(calibration: str) -> list[Column]:
         Column(
             f"Slope, {calibration_title(calibration)}",
             text(slope),
-            {f"slope_{calibration}": text(lambda score: score.row.get("slope"))},
+            {f"slope_{calibration}": text(lambda score: score.row.slope)},
             True,
         ),
         Column(
             f"Verdict, {calibration_title(calibration)}",
             text(lambda score: score.verdict),
-            {f"verdict_{calibration}": text(lambda score: score.row.get("verdict"))},
+            {f"verdict_{calibration}": text(lambda score: score.row.verdict)},
             kind="verdict",
             style=text(lambda score: score.tone),
         ),

@@ -6,54 +6,24 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from dpsco_bench.analysis.verdict import verdict_word
+from dpsco_bench.analysis.verdict import said
+from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.report.numbers import NOTHING, number, plain
 
 TONES = {
-    **dict.fromkeys(("match", "holds"), "good"),
-    **dict.fromkeys(("faster",), "better"),
-    **dict.fromkeys(("fails", "violated", "reversed"), "bad"),
-    **dict.fromkeys(("unproven",), "open"),
-    **dict.fromkeys(("inconclusive", "not_observable", "shown", "not measured"), "plain"),
-    **dict.fromkeys(("skipped",), "absent"),
+    "confirms": "good",
+    "better": "better",
+    "contradicts": "bad",
+    "unproven": "open",
+    "open": "plain",
+    "absent": "absent",
 }
-"""Verdict word -> tone, which chooses colour and symbol; the word itself is always printed."""
-SYMBOLS = {"good": "✓", "qualified": "✓", "better": "↓", "bad": "✗", "open": "?", "plain": "·", "absent": "○"}
-
-MEANINGS = (
-    ("match", "measured and formula slope agree within the tolerance, and the interval is narrow enough to tell"),
-    (
-        "match, qualified",
-        "the slopes agree, but the schedule alone gives them, or privacy is not proven; the remark says which",
-    ),
-    ("faster", "the whole interval lies beyond the tolerance on the better side"),
-    (
-        "fails",
-        "the whole interval lies beyond the tolerance on the worse side (of a negative control: on either side); for "
-        "privacy: the real ε is above the claim; for a gradient count: it does not grow like the formula, in either "
-        "direction (the reason says which)",
-    ),
-    ("holds", "the inequality, band, law, ordering or (ε, δ) holds in every cell; a negative control does as stated"),
-    ("violated", "it does not hold in at least one cell, by more than sampling error"),
-    ("reversed", "of two methods, the one claimed to be worse is better beyond doubt"),
-    ("unproven", "no accountant proves the claim, and none refutes it"),
-    ("inconclusive", "the intervals are too wide for a decision"),
-    ("not observable", "the runs hardly leave the starting point, or the claimed term is hidden behind another"),
-    ("shown", "measured for information: nothing definite is claimed, or the bound has no constants"),
-    ("skipped", "could not be run here, for the reason given; counted neither for nor against"),
-)
-KIND_NAMES = {
-    "rate": "rate",
-    "explicit": "explicit bound",
-    "privacy": "privacy",
-    "band": "band",
-    "law": "law",
-    "control": "negative control",
-    "complexity": "gradient count",
-    "lower_bound": "lower bound",
-    "ordering": "ordering",
-    "shown": "shown",
-}
+"""What a word says of its claim -> tone, which chooses colour and symbol; the word itself is always printed."""
+QUALIFIED = "qualified"
+"""Tone of a word with a reservation."""
+SYMBOLS = {"good": "✓", QUALIFIED: "✓", "better": "↓", "bad": "✗", "open": "?", "plain": "·", "absent": "○"}
+RESERVED = "the slopes agree, but the schedule alone gives them, or privacy is not proven; the remark says which"
+"""What a match with a reservation means."""
 STATUS_WORDS = {
     "proven": "proven",
     "exceeds_claim": "exceeds the claim",
@@ -115,18 +85,22 @@ def _power_of_ten(mantissa: str, sign: str, power: str) -> str:
     return f"{lead}10{(sign.strip('+') + power).translate(_POWERS)}"
 
 
-def verdict_text(text: str, qualified: bool = False) -> str:
-    """A verdict as a reader sees it: no underscores, Greek letters, and ``match, qualified`` where notes limit it."""
-    word = verdict_word(text)
-    if word == "skipped":  # what to do about it stands in the reason
-        text = ":".join(text.split(":")[:2])
-    shown = word.replace("_", " ") + symbols(text[len(word) :])
-    return f"{word}, qualified{shown[len(word) :]}" if qualified else shown
-
-
-def tone(text: str, qualified: bool = False) -> str:
-    """Tone of a verdict, see `TONES`."""
-    return "qualified" if qualified else TONES.get(verdict_word(text), "plain")
+def meanings() -> list[tuple[str, str, str]]:
+    """(word, tone, meaning) of every verdict, those that confirm first; meanings that differ between kinds are told."""
+    found: dict[str, tuple[str, dict[str, list[str]]]] = {}
+    for kind in all_kinds():
+        for word, what in kind.words.items():
+            found.setdefault(word, (what.outcome, {}))[1].setdefault(what.meaning, []).append(kind.title)
+    for word, what in COMMON_WORDS.items():
+        found[word] = what.outcome, {what.meaning: []}
+    rows = []
+    for word, (outcome, told) in sorted(found.items(), key=lambda item: list(TONES).index(item[1][0])):
+        alone = len(told) == 1
+        text = "; ".join(text if alone else f"{', '.join(kinds)}: {text}" for text, kinds in told.items())
+        rows.append((word.replace("_", " "), TONES[outcome], text))
+        if word == "match":
+            rows.append((said(word, ["reserved"]), QUALIFIED, RESERVED))
+    return rows
 
 
 def noise_name(calibration: str) -> str:

@@ -2,8 +2,7 @@ import textwrap
 
 import pytest
 
-from dpsco_bench.algorithms import registry
-from dpsco_bench.algorithms.registry import algorithm, algorithm_module, get_algorithm, list_algorithms
+from dpsco_bench.algorithms.registry import CALIBRATIONS, algorithm, get_algorithm, list_algorithms
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.plan import GaussianQuery, make_plan
@@ -16,9 +15,8 @@ PRIVACY = PrivacySpec(1.0, 1e-5)
 
 
 @pytest.fixture
-def mine(monkeypatch):
+def mine():
     """An algorithm of one's own, registered for the duration of a test."""
-    monkeypatch.setattr(registry, "_USER_ALGORITHMS", {})
 
     @algorithm("mine.walk", source="nowhere", variants={"a": ("none",), "b": ("paper", "none")})
     def plan(c, n, d, privacy, *, variant, count: int | None = None, size: float = 1.0, mode: str = "x"):
@@ -36,10 +34,7 @@ def mine(monkeypatch):
 
 
 def test_ids_name_modules():
-    assert algorithm_module("wang2017.dp_svrg") == "dpsco_bench.algorithms.wang2017.dp_svrg"
-    assert algorithm_module("wang2017/dp_svrg") == "dpsco_bench.algorithms.wang2017.dp_svrg"
-    expected = "dpsco_bench.algorithms.baselines.output_perturbation_zhang17"
-    assert algorithm_module("wang2017.output_perturbation_zhang17") == expected
+    assert get_algorithm("wang2017.dp_svrg").module == "dpsco_bench.papers.wang2017.algorithms.dp_svrg"
     assert get_algorithm("wang2017/dp_svrg") is get_algorithm("wang2017.dp_svrg")
 
 
@@ -53,8 +48,7 @@ def test_every_algorithm_is_whole():
     for id in list_algorithms():
         entry = get_algorithm(id)
         assert entry.id == id and entry.source and entry.summary.endswith(".") and entry.run_function
-        assert algorithm_module(id) == entry.module
-        assert set(entry.variants) and all(set(v) <= set(registry.CALIBRATIONS) for v in entry.variants.values())
+        assert set(entry.variants) and all(set(v) <= set(CALIBRATIONS) for v in entry.variants.values())
 
 
 def test_ones_own_algorithm(mine):
@@ -130,10 +124,9 @@ def test_ids_have_two_parts():
         algorithm("walk", source="nowhere")
 
 
-def test_a_plugin_file_registers_itself(monkeypatch, tmp_path):
+def test_a_plugin_file_registers_itself(tmp_path):
     import importlib.util
 
-    monkeypatch.setattr(registry, "_USER_ALGORITHMS", {})
     path = tmp_path / "plugin.py"
     path.write_text(
         textwrap.dedent(
@@ -150,7 +143,7 @@ def test_a_plugin_file_registers_itself(monkeypatch, tmp_path):
     )
     spec = importlib.util.spec_from_file_location("plugin", path)
     spec.loader.exec_module(importlib.util.module_from_spec(spec))
-    assert get_algorithm("mine.still").variants == {"standard": registry.CALIBRATIONS}
+    assert get_algorithm("mine.still").variants == {"standard": CALIBRATIONS}
 
 
 def test_euclidean_methods_refuse_constants_in_other_norms():

@@ -130,3 +130,10 @@ def test_student_factor_against_tables():
 def test_percentile_interval_stretches_about_the_estimate():
     low, high = bootstrap.percentile_interval(0.0, np.linspace(-1, 1, 2001), 2.0)
     assert (low, high) == pytest.approx((-1.9, 1.9))
+
+
+def test_expected_chance_deviations():
+    assert bootstrap.expected_chance_deviations(0) == 0
+    assert bootstrap.expected_chance_deviations(120) == pytest.approx(6.0)
+    with pytest.raises(InputError):
+        bootstrap.expected_chance_deviations(-1)

@@ -24,15 +24,15 @@ def test_cells_without_chains_pass():
 def test_the_gate(rhat, ess, good):
     verdict = Verdict("match", "rate", "slopes agree")
     reason = settled([chain(1.0, 1e4), chain(rhat, ess)])
-    found = gated(verdict, "rate", reason)
-    assert (found is verdict) == good == (not uncertified(found.to_json()))
+    found = gated(verdict, True, reason)
+    assert (found is verdict) == good == (not uncertified(found))
     if not good:
         assert found.verdict == "inconclusive" and "not certified" in found.reason
 
 
 def test_what_is_only_shown_keeps_its_word_and_says_it():
-    verdict = gated(Verdict("shown", "shown", ""), "shown", settled([chain(2.0, 3.0)]))
-    assert verdict.verdict == "shown" and "R-hat up to 2.000" in verdict.notes[0] and uncertified(verdict.to_json())
+    verdict = gated(Verdict("shown", "shown", ""), False, settled([chain(2.0, 3.0)]))
+    assert verdict.verdict == "shown" and "R-hat up to 2.000" in verdict.notes[0] and uncertified(verdict)
 
 
 def test_the_code_of_the_chains_is_checked_where_the_law_is_known():

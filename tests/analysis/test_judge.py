@@ -1,25 +1,30 @@
 """A claim's jobs become verdicts: every kind, from made-up result tables whose answers are known."""
 
 from dataclasses import replace
+from functools import partial
 from json import dumps, loads
 from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from jsonschema import Draft202012Validator
 
 from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.files import read_yaml
+from dpsco_bench.claims.kinds import get_kind
+from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
+from dpsco_bench.problems.base import Constants
 
 SCHEMA_FILE = Path(__file__).parents[2] / "workflows" / "schemas" / "verdict.schema.yaml"
-SCHEMA = Draft202012Validator(yaml.safe_load(SCHEMA_FILE.read_text()))
+SCHEMA = Draft202012Validator(read_yaml(SCHEMA_FILE))
 """Of every row that is judged here."""
 GRID = [256.0, 512.0, 1024.0, 2048.0]
 BLANK = {"string": "", "bool": False}
-CONSTANTS = {"lipschitz": 1.0, "smoothness": 1.0, "strong_convexity": 0.1}
+CONSTANTS = Constants(lipschitz=1.0, smoothness=1.0, strong_convexity=0.1)
 
 
 def part(id, kind, **more):
@@ -45,16 +50,23 @@ def job(part_id, kind, calibration="paper", labels=("gd",), evaluation="run", sk
 
 def calibrations(made, **changes):
     one = {
+        "calibration": made.calibration,
+        "variant": "standard",
         "schedule": {"steps": 5},
         "scales": {"gradient": 0.1},
         "epsilon_real": 0.9,
         "epsilon_real_kind": "exact",
+        "accountant": "made up",
         "privacy_status": "proven",
         "gradient_evaluations": 100,
         "constants": CONSTANTS,
         "dimension": 4,
+        "signal_capped": False,
+        "warnings": (),
     } | changes
-    return {"cells": [{k: v(c) if callable(v) else v for k, v in one.items()} for c in made.cells]}
+    cells = [{k: v(c) if callable(v) else v for k, v in one.items()} for c in made.cells]
+    charged = [{key: cell.pop(key) for key in ("schedule", "gradient_evaluations")} for cell in cells]
+    return tuple(CalibratedCell(charged=plan, **cell) for plan, cell in zip(charged, cells, strict=True))
 
 
 def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicates=8, extras=None):
@@ -81,9 +93,12 @@ def judge(parts, jobs):
     claim = {"id": "wang2017.made_up", "title": "t", "source": "s", "statement": "x", "parts": parts}
     loaded = {(made.part, made.calibration): (rows, fixed) for made, rows, fixed in jobs}
     entry = Entry(claim, tuple(made for made, _, _ in jobs))
-    rows = judge_claim(entry, lambda made: loaded[made.part, made.calibration])
+    rows = [v.to_json() for v in judge_claim(entry, lambda made: loaded[made.part, made.calibration])]
     for row in rows:
         SCHEMA.validate(loads(dumps(row)))
+        rules, verdict = get_kind(row["kind"]), Verdict.from_json(row)
+        assert set(rules.fields) <= set(row)
+        assert verdict.word == "skipped" or {verdict.word, verdict.verdict} & set(rules.words)
     return rows
 
 
@@ -112,8 +127,8 @@ def test_rates(exponent, word):
 def test_a_match_that_the_schedule_alone_gives_is_noted():
     (row,) = judge([RATE], rate_jobs(-2, off=-2, privacy_status="exceeds_claim", epsilon_real=40.0))
     assert row["verdict"] == "match"
-    assert "noise off" in row["notes"][0]
-    assert row["notes"][1] == "calibration not private (real eps 40)"
+    assert "noise off" in row["reservations"][0]
+    assert row["reservations"][1:] == ["calibration not private (real eps 40)"]
 
 
 def test_saturated_rates_are_not_observable():
@@ -171,7 +186,7 @@ def test_bands_compare_two_parts_at_common_values(band, word):
     assert row["worst_ratio"] == pytest.approx(3, rel=0.05)
 
 
-NOMINAL = CONSTANTS | {"status": "nominal"}
+NOMINAL = replace(CONSTANTS, status="nominal")
 
 
 @pytest.mark.parametrize(
@@ -181,7 +196,7 @@ NOMINAL = CONSTANTS | {"status": "nominal"}
         ({"epsilon_real": 7.0}, "fails (real eps 7)"),
         ({"epsilon_real": lambda c: c["n"] / 256, "epsilon_real_kind": "lower"}, "fails (real eps 8)"),
         ({"epsilon_real": 7.0, "epsilon_real_kind": "upper"}, "unproven (upper bound 7)"),
-        ({"epsilon_real": None, "epsilon_real_kind": "upper"}, "unproven (no accountant covers it)"),
+        ({"epsilon_real": np.nan, "epsilon_real_kind": "upper"}, "unproven (no accountant covers it)"),
         ({"constants": NOMINAL, "privacy_status": "unproven"}, "unproven (value 0.9)"),
         ({"constants": NOMINAL, "privacy_status": "proven"}, "holds"),  # the run clips what a record may change
         ({"epsilon_real_kind": "upper", "privacy_status": "target_law_only"}, "unproven (upper bound 0.9)"),
@@ -197,22 +212,20 @@ def test_privacy_needs_no_run(changes, verdict):
 @pytest.mark.parametrize(("exponent", "word"), [(1.0, "match"), (2.0, "fails")])
 def test_complexity_needs_no_run(exponent, word):
     made = job("gc", "complexity", evaluation="plan_only")
-    counted = calibrations(made, gradient_evaluations=lambda c: c["n"] ** exponent)
+    counted = calibrations(made, gradient_evaluations=lambda c: c["n"] ** exponent, schedule={"epochs": 7})
     entry = part("gc", "complexity", bound="wang2017.thm4_2_gradients", tolerance=0.05)
-    counted = {"cells": [cell | {"schedule": {"epochs": 7}} for cell in counted["cells"]]}
     (row,) = judge([entry], [(made, None, counted)])
     assert row["verdict"] == word
 
 
-@pytest.mark.parametrize(("exponent", "notes"), [(1.0, ["twice the formula", "a note"]), (2.0, ["a note"])])
-def test_an_authors_reservation_stands_beside_a_match_alone(exponent, notes):
+@pytest.mark.parametrize(("exponent", "reservations"), [(1.0, ["twice the formula"]), (2.0, [])])
+def test_an_authors_reservation_stands_beside_a_match_alone(exponent, reservations):
     made = job("gc", "complexity", evaluation="plan_only")
-    counted = calibrations(made, gradient_evaluations=lambda c: c["n"] ** exponent)
+    counted = calibrations(made, gradient_evaluations=lambda c: c["n"] ** exponent, schedule={"epochs": 7})
     said = {"reservations": {"paper": "twice the formula"}, "note": "a note", "tolerance": 0.05}
     entry = part("gc", "complexity", bound="wang2017.thm4_2_gradients", **said)
-    counted = {"cells": [cell | {"schedule": {"epochs": 7}} for cell in counted["cells"]]}
     (row,) = judge([entry], [(made, None, counted)])
-    assert row["notes"] == notes
+    assert row["reservations"] == reservations and row["notes"] == ["a note"]
 
 
 @pytest.mark.parametrize(("early", "cost", "word"), [(1.5, 60.0, "holds"), (3.0, 60.0, "inconclusive")])
@@ -328,11 +341,8 @@ def test_kinds_that_run_judge_the_rows_of_other_parts_too():
 def test_rates_may_be_judged_without_noise_alone():
     made = job("n", "rate", "none")
     jobs = [
-        (made, table(made, lambda c: c["n"] ** -2.0), calibrations(made, privacy_status="none", epsilon_real="inf"))
+        (made, table(made, lambda c: c["n"] ** -2.0), calibrations(made, privacy_status="none", epsilon_real=np.inf))
     ]
-    jobs[0][2]["cells"][0]["epsilon_real"] = np.inf
-    for cell in jobs[0][2]["cells"]:
-        cell["epsilon_real"] = np.inf
     (row,) = judge([RATE | {"calibrations": ["none"]}], jobs)
     assert row["verdict"] == "match" and row["noise_off_slope"] is None and row["notes"] == ["a note"]
 
@@ -341,8 +351,8 @@ def test_counts_may_have_to_be_equal():
     made = job("gc", "complexity", evaluation="plan_only")
     entry = part("gc", "complexity", bound="wang2017.thm4_2_gradients", exact=True)
     for extra, word in ((0, "match"), (1, "fails")):
-        counted = calibrations(made, gradient_evaluations=lambda c, extra=extra: 7 * c["n"] + 70 + extra)
-        counted = {"cells": [cell | {"schedule": {"epochs": 7}} for cell in counted["cells"]]}
+        evaluations = partial(lambda extra, c: 7 * c["n"] + 70 + extra, extra)
+        counted = calibrations(made, gradient_evaluations=evaluations, schedule={"epochs": 7})
         assert judge([entry], [(made, None, counted)])[0]["verdict"] == word
 
 

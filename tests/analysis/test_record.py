@@ -6,10 +6,11 @@ import pytest
 from dpsco_bench.analysis.record import compare, merge, read_record, record
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
+from dpsco_bench.jsonio import loads
 
 
 def row(verdict, claim="p.thm1", part="n", calibration="paper", profile="ci", **more):
-    return {"id": claim, "part": part, "calibration": calibration, "profile": profile, "verdict": verdict, **more}
+    return Verdict(verdict, "rate", id=claim, part=part, calibration=calibration, profile=profile, **more)
 
 
 @pytest.mark.parametrize(
@@ -81,10 +82,11 @@ def test_lines_for_the_terminal():
     assert str(difference) == "note new: p.thm1 n [paper, ci]: (not recorded) -> fails"
 
 
-def test_rows_may_name_the_claim_either_way():
-    fresh = row("match")
-    fresh["claim"] = fresh.pop("id")
-    assert compare([row("match")], [fresh]) == []
+def test_a_reservation_that_came_or_went_is_noted():
+    (difference,) = compare([row("match")], [row("match", reservations=("schedule alone",))])
+    assert str(difference) == "note reserved: p.thm1 n [paper, ci]: match -> match, qualified"
+    told = [row("match", reservations=(text,)) for text in ("slope -1.00", "slope -1.01")]
+    assert compare(told[:1], told[1:]) == []
 
 
 def test_duplicates_are_refused(tmp_path):
@@ -100,21 +102,21 @@ def verdict(**changes):
 
 
 def test_record_is_stable_sorted_and_rounded(tmp_path):
-    rows = [verdict(part=part).to_json() for part in ("n", "d")]
+    rows = [verdict(part=part) for part in ("n", "d")]
     record(tmp_path / "a.json", rows)
     record(tmp_path / "b.json", rows[::-1])
     text = (tmp_path / "a.json").read_text()
     assert text == (tmp_path / "b.json").read_text()
     assert len(text.splitlines()) == 4
     again = read_record(tmp_path / "a.json")
-    assert [entry["part"] for entry in again] == ["d", "n"]
-    assert (again[0]["slope"], again[0]["ci"], again[0]["bound_slope"]) == (-1.0, [-1.235, np.inf], None)
-    assert not {"runtime_s", "key", "mean"} & set(again[0])
+    assert [entry.part for entry in again] == ["d", "n"]
+    assert (again[0].slope, again[0].ci) == (-1.0, (-1.235, np.inf)) and np.isnan(again[0].bound_slope)
+    assert not {"runtime_s", "key", "mean"} & set(loads(text)[0])
     assert compare(again, rows) == []
 
 
 def test_recording_what_was_recorded_changes_nothing(tmp_path):
-    record(tmp_path / "a.json", [verdict().to_json(), row("fails (real eps 2)", part="privacy", epsilon_real=2.00004)])
+    record(tmp_path / "a.json", [verdict(), row("fails (real eps 2)", part="privacy", epsilon_real=2.00004)])
     record(tmp_path / "b.json", read_record(tmp_path / "a.json"))
     assert (tmp_path / "a.json").read_text() == (tmp_path / "b.json").read_text()
 
@@ -128,7 +130,7 @@ def test_empty_and_absent_records(tmp_path):
 def test_merge_updates_what_was_measured_and_keeps_the_rest():
     recorded = [row("match"), row("match", part="gone"), row("holds", claim="p.other"), row("holds", claim="p.data")]
     fresh = [row("fails"), row("match", part="added"), row("skipped: data absent", claim="p.data")]
-    merged = {(r["id"], r["part"]): r["verdict"] for r in merge(recorded, fresh)}
+    merged = {(r.id, r.part): r.verdict for r in merge(recorded, fresh)}
     assert merged == {
         ("p.thm1", "n"): "fails",
         ("p.thm1", "added"): "match",
@@ -138,4 +140,5 @@ def test_merge_updates_what_was_measured_and_keeps_the_rest():
 
 
 def test_merge_records_a_skip_where_nothing_is_known():
-    assert merge([], [row("skipped: data absent")]) == [row("skipped: data absent")]
+    skipped = row("skipped: data absent")
+    assert merge([], [skipped]) == [skipped]

@@ -132,7 +132,7 @@ def rows():
     entry = board_plan(parse_board(BOARD), "smoke", SETTINGS)
 
     def load(job):
-        fixed = loads(dumps_canonical(calibrate_job(job)))
+        fixed = calibrate_job(job)
         return execute(job, fixed), fixed
 
     return loads(dumps_pretty(standings(Entry.from_json(loads(dumps_canonical(entry))), load)))

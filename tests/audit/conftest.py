@@ -2,7 +2,6 @@
 
 import pytest
 
-from dpsco_bench.algorithms import registry
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.privacy.plan import Full, GaussianQuery, make_plan
 from dpsco_bench.problems.base import Trait
@@ -11,9 +10,8 @@ FULL = Full()
 
 
 @pytest.fixture
-def register(monkeypatch):
+def register():
     """``register(id, run, records)``: an algorithm with one query ``gradient``, for one test."""
-    monkeypatch.setattr(registry, "_USER_ALGORITHMS", dict(registry._USER_ALGORITHMS))
 
     def add(id, run, records=FULL):
         @algorithm(id, source="a test", needs=(Trait.LIPSCHITZ,))

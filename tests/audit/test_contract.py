@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_bench.algorithms import registry
-from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.audit.contract import check_algorithm
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError, Refusal
@@ -37,12 +36,12 @@ def test_honest_algorithms_pass(algorithm, problem, options, calibration):
 
 
 @pytest.fixture
-def mutant(monkeypatch):
+def mutant():
     """``mutant(run=..., plan=...)``: findings about DP-GD with another run or plan function."""
 
     def check(run=HONEST.run_function, plan=HONEST.plan_function, problem="ridge_logistic", **options):
         entry = replace(HONEST, id="mine.mutant", run_function=run, plan_function=plan)
-        monkeypatch.setattr(registry, "_USER_ALGORITHMS", {"mine.mutant": entry})
+        ALGORITHMS.add("mine.mutant", entry, __name__)
         return check_algorithm(entry, problem, d=3, steps=4, **options)
 
     return check

@@ -24,11 +24,11 @@ def test_json(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nothing"], "algorithm = 'nothing': must be one of"),
+        (["nothing"], "algorithm = 'nothing': must be a known one, such as"),
         (["wang2017.dp_gd_pl", "--runs", "few"], "runs = 'few': must be an integer >= 100"),
         (["wang2017.dp_gd_pl", "--confidence", "2"], "confidence = 2: must be in (0, 1)"),
         (["wang2017.dp_gd_pl", "mechanism=x"], "mechanism = 'x': must be a known key"),
-        (["wang2017.dp_gd_pl", "problem=nothing"], "problem = 'nothing': must be one of"),
+        (["wang2017.dp_gd_pl", "problem=nothing"], "problem = 'nothing': must be a known one, such as"),
         (["wang2017.dp_gd_pl", "--plugin", "absent.py"], "plugins = 'absent.py': must be"),
     ],
 )

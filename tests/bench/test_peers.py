@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpsco_bench.bench import jax_peer, online_to_batch, products
-from dpsco_bench.bench.chains import P, one_chain
+from dpsco_bench.bench import jax_peer, products
 from dpsco_bench.bench.generalised import gamma_and_power
 from dpsco_bench.bench.noisy_sgd import Task, batched_run, project
 from dpsco_bench.bench.scripts import draw_only, single_run
-from dpsco_bench.laws.axis import AxisLaw
+from dpsco_bench.papers.gopi2022.bench import P, one_chain
+from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
+from dpsco_bench.papers.zhang2022 import bench as online_to_batch
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 

@@ -8,8 +8,9 @@ import pytest
 
 from dpsco_bench.bench import measure as measuring
 from dpsco_bench.bench import suite
-from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Case, Effort, NotMeasurable, Pair, measure
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, GOALS, Case, Effort, Goal, NotMeasurable, Pair, measure
 from dpsco_bench.cli.main import main
+from dpsco_bench.registry import Registry
 
 KEYS = {"id", "case", "ratio", "goal", "met", "sense", "peer", "unit", "ours_ns", "peer_ns", "ratio_median", "reason"}
 
@@ -33,7 +34,9 @@ def small(monkeypatch):
 
     cases = [case(AT_MOST, 0.9), case(AT_LEAST, 1e9), case(AT_MOST, None)]
     cases.append(Case("G0", "tasks", "nothing", "call", AT_LEAST, 1.0, missing))
-    monkeypatch.setattr(suite, "GOALS", {"G0": ("tasks", lambda: cases)})
+    only = Registry("benchmark", "no_such_folder")
+    only.add("G0", Goal("tasks", lambda: cases), __name__)
+    monkeypatch.setattr(suite, "GOALS", only)
 
 
 def test_ratio_and_goal_follow_the_sense():
@@ -72,8 +75,8 @@ def test_screen(small, capsys, monkeypatch):
 
 
 def test_every_goal_has_cases_that_name_themselves():
-    for id, (_, cases) in suite.GOALS.items():
-        made = list(cases())
+    for id in GOALS.names():
+        made = list(GOALS.get(id).cases())
         assert made and {one.id for one in made} == {id}
         assert len({one.case for one in made}) == len(made)
         assert any(one.goal is not None for one in made) == id.startswith("G")
@@ -88,7 +91,7 @@ def test_without_jax_its_cases_say_so(monkeypatch):
 
 def test_only_keeps_the_suite_s_order():
     assert suite.selected(["G6", "G1"]) == ["G1", "G6"]
-    assert suite.selected([]) == list(suite.GOALS)
+    assert suite.selected([]) == GOALS.names()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell, located
-from dpsco_bench.execution.request import plan_cell
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
@@ -163,7 +162,7 @@ def test_mistakes_are_named_in_one_line(changes, message):
 RIDGE = BOARD["instances"][0]
 SEARCH = {"algorithm": "wang2017.dp_gd", "grid": {"steps": [2]}}
 UNKNOWN = [
-    ({"methods": ["wang2017.dp_dg"]}, "'wang2017.dp_dg': must be one of "),
+    ({"methods": ["wang2017.dp_dg"]}, "'wang2017.dp_dg': must be a known one, such as "),
     (
         {"methods": [{"algorithm": "wang2017.dp_gd", "options": {"stepz": 3}}]},
         "method dp_gd: option = 'stepz': must be one of steps",
@@ -259,7 +258,7 @@ def test_every_search_of_the_common_board_runs_and_has_an_accountant(common):
 
 def _calibrated(cell):
     made = located({k: v for k, v in cell.items() if k != "signals"}, "absent")
-    _, plan = plan_cell(made, "accounted", 1)
+    _, plan = made.plan("accounted", 1)
     try:
         return calibrate(plan, PrivacySpec(made.epsilon, made.delta), "accounted").privacy_status == "proven"
     except DpscoError:

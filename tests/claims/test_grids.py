@@ -1,6 +1,6 @@
 import pytest
 
-from dpsco_bench.claims.grids import expanded
+from dpsco_bench.claims.grids import expanded, numbers, spread
 from dpsco_bench.claims.model import parse_claim
 from dpsco_bench.errors import InputError
 
@@ -14,7 +14,9 @@ def test_all_combinations_the_last_fastest():
     assert found["along"]["problem.p"]["ci"] == [1.5, 2.0, 1.2, 1.5, 2.0, 1.2]
 
 
-@pytest.mark.parametrize("bad", [[1], {"ci": [1, 2]}, {"ci": {}}, {"ci": {"n": [1]}, "full": {"d": [1]}}])
+@pytest.mark.parametrize(
+    "bad", [[1], {"ci": [1, 2]}, {"ci": {}}, {"ci": {"n": [1]}, "full": {"d": [1]}}, {"n": 5}, {"n": "1 .. 5 x2"}]
+)
 def test_bad_grids(bad):
     with pytest.raises(InputError, match="^x"):
         expanded(bad, "x")
@@ -28,3 +30,52 @@ def test_a_part_with_a_grid():
     }  # fmt: skip
     claim = parse_claim({"id": "x.y", "title": "", "source": "", "statement": "", "parts": [part]})
     assert claim.parts[0].sweep.values == {"ci": [1.0, 2.0, 3.0, 4.0]} and claim.parts[0].in_profile("ci")
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("1024 .. 8192 x2", [1024, 2048, 4096, 8192]),
+        ("0.1 .. 0.0125 x0.5", [0.1, 0.05, 0.025, 0.0125]),
+        ("1.0..100 x10", [1.0, 10.0, 100.0]),
+        ("0.5 .. 4.0 in 7", [0.5, 0.707107, 1.0, 1.414214, 2.0, 2.828427, 4.0]),
+    ],
+)
+def test_a_geometric_list_is_a_text(text, values):
+    assert numbers(text, "x") == values and [type(v) for v in numbers(text, "x")] == [type(v) for v in values]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "many", "1 .. 8", "1 .. 9 x2", "8 .. 1 x2", "1 .. 8 x1", "1 .. 8 x0", "-1 .. 8 x2", "0 .. 8 x2", "1 .. 8 in 1",
+     "1 .. 2 x1.0000001"],
+)  # fmt: skip
+def test_no_geometric_list(text):
+    with pytest.raises(InputError, match="^x = .*: must be a list of numbers, FIRST .. LAST xRATIO"):
+        numbers(text, "x")
+
+
+def test_what_profiles_share_is_said_once():
+    short = {
+        "sweep": {"parameter": "n", "values": {"smoke": [10, 20], "ci+full": "10 .. 40 x2"}},
+        "along": {"problem.ridge": {"smoke": [1, 2], "ci+full": [1, 2, 3]}},
+        "fixed": {"d": {"smoke": 2, "ci+full": 3}, "epsilon": 1.0},
+        "signals": [0.5, 1],
+        "replicates": 4,
+    }
+    assert spread(short, "x") == {
+        "sweep": {"parameter": "n", "values": {"smoke": [10, 20], "ci": [10, 20, 40], "full": [10, 20, 40]}},
+        "along": {"problem.ridge": {"smoke": [1, 2], "ci": [1, 2, 3], "full": [1, 2, 3]}},
+        "fixed": {"d": {"smoke": 2, "ci": 3, "full": 3}, "epsilon": 1.0},
+        "signals": {"smoke": [0.5, 1], "ci": [0.5, 1], "full": [0.5, 1]},
+        "replicates": {"smoke": 4, "ci": 4, "full": 4},
+    }
+    assert spread(spread(short, "x"), "x") == spread(short, "x"), "the long form is the same grammar"
+
+
+def test_values_without_profiles_are_those_of_ci_and_full():
+    assert spread({"sweep": {"parameter": "n", "values": [1, 2]}, "replicates": {"ci": 2, "full": 3}}, "x") == {
+        "sweep": {"parameter": "n", "values": {"ci": [1, 2], "full": [1, 2]}},
+        "replicates": {"ci": 2, "full": 3},
+    }
+    assert expanded({"n": [1], "d": "2 .. 4 x2"}, "x")["along"]["d"] == {"ci": [2, 4], "full": [2, 4]}

@@ -109,8 +109,8 @@ def test_account_says_what_a_run_is_calibrated_to(dpsco, algorithm, problem):
     for calibration in ("paper", "accounted"):
         if not report[calibration]["refused"]:
             calibrated = calibrate_cell(make_cell(algorithm, problem, {"n": 256}), calibration, 2017)
-            assert report[calibration]["noise"] == pytest.approx(calibrated["scales"])
-            assert report[calibration]["gradient_evaluations"] == calibrated["gradient_evaluations"]
+            assert report[calibration]["noise"] == pytest.approx(calibrated.scales)
+            assert report[calibration]["gradient_evaluations"] == calibrated.gradient_evaluations
 
 
 def test_more_records_than_there_are_are_refused(dpsco):

@@ -11,6 +11,7 @@ from dpsco_bench.execution.layout import Layout
 
 KEYS = {"id", "part", "kind", "calibration", "profile", "parameter", "values", "mean", "stderr", "bound", "slope", "ci"}
 KEYS |= {"bound_slope", "claimed_exponent", "noise_off_slope", "verdict", "replicates", "runtime_s", "key"}
+KEYS |= {"reservations", "reason"}
 CLAIMS = ("wang2017.thm6_1", "wang2017/thm6.2")
 
 
@@ -62,7 +63,7 @@ def test_an_interrupted_claim_resumes_where_it_was(tmp_path, monkeypatch):
     resumed = run_claim(entry, Layout("smoke", tmp_path).measured)
     assert len(done) == len(set(done)) and done[: len(finished)] == finished
     fresh = run_claim(entry, Layout("smoke", tmp_path / "other").measured)
-    assert [{**row, "runtime_s": 0} for row in resumed] == [{**row, "runtime_s": 0} for row in fresh]
+    assert [{**r.to_json(), "runtime_s": 0} for r in resumed] == [{**r.to_json(), "runtime_s": 0} for r in fresh]
 
 
 def test_settings_reach_the_jobs(dpsco):

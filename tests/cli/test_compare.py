@@ -10,7 +10,10 @@ from dpsco_bench.jsonio import dumps_canonical, sealed
 
 
 def row(part, verdict, profile="smoke"):
-    return {"id": "wang2017.thm6.1", "part": part, "calibration": "paper", "profile": profile, "verdict": verdict}
+    return {
+        **{"id": "wang2017.thm6.1", "part": part, "calibration": "paper", "profile": profile},
+        **{"kind": "rate", "verdict": verdict},
+    }
 
 
 @pytest.fixture

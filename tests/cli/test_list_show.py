@@ -8,6 +8,8 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import errata_papers, find_errata, load_errata
 from dpsco_bench.claims.compose import claim_ids, load_claim
+from dpsco_bench.cli.describe import _meaning, describe
+from dpsco_bench.cli.verbs.show import _PRINTERS as PRINTERS
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.registry import list_problems
 
@@ -34,6 +36,29 @@ def test_show_algorithm(dpsco, id):
         assert algorithm.variant_for(calibration) == variant
     assert algorithm.source.split(",")[0] in text and entry["doc"] in text
     assert all(name in text for name in algorithm.options)
+
+
+@pytest.mark.parametrize("id", [*list_algorithms(), *list_problems()])
+def test_show_says_what_every_option_means(id):
+    """In the docstring itself, or below it where the docstring refers to another one."""
+    entry = describe(id)
+    lines = [" ".join(line.split()) for line in "\n".join(PRINTERS[entry["kind"]](entry)).splitlines()]
+    text = " ".join(lines)
+    for option in entry["options"]:
+        assert option["meaning"] and option["meaning"] in text, option["name"]
+
+
+def test_a_docstring_may_refer_to_what_does_not_exist():
+    doc = (
+        "Plan.\n\nParameters\n----------\nstep : float\n    As for ``mine.nothing``, halved.\nother : int\n    Many.\n"
+    )
+    assert _meaning("step", doc, lambda id: "") == {"meaning": "As for ``mine.nothing``, halved.", "told_by": ""}
+    assert _meaning("other", doc, lambda id: "")["meaning"] == "Many."
+    assert _meaning("absent", doc, lambda id: "") == {"meaning": "", "told_by": ""}
+    told = _meaning(
+        "other", "Parameters\n----------\nstep, and the other options\n    As in `Base`.\n", {"Base": doc}.get
+    )
+    assert told == {"meaning": "Many.", "told_by": "Base"}
 
 
 @pytest.mark.parametrize("id", claim_ids())

@@ -36,7 +36,7 @@ def test_a_verb_has_help_and_a_summary(dpsco, name):
 
 @pytest.mark.parametrize("name", ["list", "show", "account", "run", "claim", "compare", "data"])
 def test_a_verb_imports_nothing_heavy_until_it_runs(name):
-    heavy = ["numpy", "scipy", "pandas", "pyarrow", "hydra", "matplotlib", "dp_accounting", "snakemake"]
+    heavy = ["numpy", "scipy", "pyarrow", "hydra", "matplotlib", "dp_accounting", "snakemake"]
     code = (
         f"import sys; from dpsco_bench.cli.main import load_verb; load_verb('{name}'); "
         f"print([m for m in {heavy!r} if m in sys.modules])"

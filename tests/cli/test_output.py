@@ -7,6 +7,7 @@ import pytest
 from dpsco_bench.cli.options import parse_keys, parse_value
 from dpsco_bench.cli.output import Column, bounded, constants_text, labelled, number, table
 from dpsco_bench.cli.verdict_table import verdict_table
+from dpsco_bench.errors import InputError
 
 COLUMNS = (Column("name", "name", shrink=8), Column("note", "note", shrink=6), Column("value", "value", numeric=True))
 
@@ -65,9 +66,11 @@ def test_labelled_continues_under_the_text():
         ("renyi", "renyi"),
         ("", ""),
         ("9" * 30, int("9" * 30)),
-        ("1_000", "1_000"),
-        ("1.", 1.0),
-        ("-2.5E+3", -2500.0),
+        ("1_000", 1000),
+        ("1e4", 10000),
+        ("1.", 1),
+        ("-2.5E+3", -2500),
+        ("a=b", "a=b"),
         ("inf", float("inf")),
         ("1e999", float("inf")),
     ],
@@ -77,8 +80,32 @@ def test_values_are_read_as_written(text, value):
     assert parsed == value and type(parsed) is type(value)
 
 
-def test_an_equals_sign_may_be_part_of_a_value():
-    assert parse_keys(["root=a=b"]) == {"root": "a=b"}
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1e4", 1e4),
+        ("none", "none"),
+        ("'a=b.csv'", "a=b.csv"),
+        ('"données 1.csv"', "données 1.csv"),
+        ("[1,x]", [1, "x"]),
+    ],
+)
+def test_keys_are_read_by_hydras_grammar(text, value):
+    assert parse_keys([f"key={text}"]) == {"key": value}
+
+
+@pytest.mark.parametrize("value", ["a=b.csv", "données.csv", "a#1.csv", "~/a.csv", "a(1).csv"])
+def test_a_text_that_needs_quotes_is_shown_with_them(value):
+    with pytest.raises(InputError) as caught:
+        parse_keys([f"path={value}"])
+    hint = f"'path=\"{value}\"'"
+    assert str(caught.value).endswith(hint) and parse_keys([hint[1:-1]]) == {"path": value}
+
+
+@pytest.mark.parametrize("argument", ["n=1,2", "+n=1", "~n"])
+def test_a_verb_that_sweeps_nothing_takes_one_value(argument):
+    with pytest.raises(InputError, match="n"):
+        parse_keys([argument])
 
 
 def row(verdict, **more):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.analysis.record import DIGITS
-from dpsco_bench.claims.catalogue import claim_texts
+from dpsco_bench.claims.catalogue import read_claims
 
 ROOT = Path(__file__).parents[2]
 PAPER = "wang2017"
@@ -16,8 +16,8 @@ NOISES = ("paper", "accounted")
 
 def order():
     """(claim, part) in the order of the files."""
-    texts = [text for text in claim_texts() if text["id"].startswith(f"{PAPER}.")]
-    return {(text["id"], part["id"]): place for text in texts for place, part in enumerate(text["parts"])}
+    claims = [claim for claim in read_claims() if claim.paper == PAPER]
+    return {(claim.id, part.id): place for claim in claims for place, part in enumerate(claim.parts)}
 
 
 def shown(verdict):

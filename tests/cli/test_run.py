@@ -1,16 +1,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
 import dpsco_bench
-from dpsco_bench.cli.overrides import DEFAULTS, GROUPS, SETTINGS
+from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.cli.overrides import DEFAULTS, GROUPS, SETTINGS, store_options
+from dpsco_bench.execution.request import problem_options
 from dpsco_bench.execution.results import RESULT_SCHEMA, read_table
 from dpsco_bench.paths import conf_dir
+from dpsco_bench.problems.registry import list_problems, problem_class
 
 SMALL = ("run", "algorithm=wang2017/dp_gd_pl", "problem=ridge_logistic", "n=64", "d=3", "replicates=4")
 
@@ -98,7 +103,7 @@ def test_the_library_gives_the_same_numbers(dpsco):
         "wang2017.dp_gd_pl", "ridge_logistic", 64, 3, calibration="paper", replicates=4, noise_constant=2
     )
     assert result.mean == row["risk"] and result.stderr == pytest.approx(row["stderr"])
-    assert result.calibration["epsilon_real"] == row["epsilon_real"]
+    assert result.calibration.epsilon_real == row["epsilon_real"]
 
 
 def test_plain_and_prefixed_keys_are_one_run(dpsco):
@@ -168,6 +173,44 @@ def test_ones_own_algorithm_and_problem_need_no_configuration_file(dpsco, tmp_pa
     assert "step" in dpsco("show", "mine.one_step", "--plugin", "own.py").out
     keys = ("account", "mine.one_step", "problem=bowl", "n=100", "height=3", "--plugin", "own.py", "--json")
     assert json.loads(dpsco(*keys).out)["constants"]["smoothness"] == 3
+
+
+@pytest.mark.parametrize("id", list_algorithms())
+def test_hydra_has_every_algorithm_with_the_defaults_of_its_signature(id):
+    store_options()
+    entry, node = get_algorithm(id), ConfigStore.instance().load(f"algorithm/{id.replace('.', '/', 1)}.yaml").node
+    assert node == {"id": id, "variant": None, "options": {key: p.default for key, p in entry.options.items()}}
+
+
+@pytest.mark.parametrize("name", list_problems())
+def test_hydra_has_every_problem_with_the_defaults_of_its_signature(name):
+    store_options()
+    node, cls = ConfigStore.instance().load(f"problem/{name}.yaml").node, problem_class(name)
+    own = {key: p.default for key, p in problem_options(cls).items()}
+    assert OmegaConf.to_container(node) == {
+        "name": name,
+        "options": {**own, **({"root": "${data.root}"} if "root" in own else {})},
+    }
+    assert ("root" in own) == cls.needs_data_root
+
+
+def test_the_default_of_a_group_may_be_another_in_the_site_file(dpsco, tmp_path, monkeypatch):
+    tree = tmp_path / "conf"
+    shutil.copytree(conf_dir(), tree, ignore=shutil.ignore_patterns("claim", "__pycache__"))
+    (tree / "site").mkdir(exist_ok=True)
+    (tree / "site" / "local.yaml").write_text(
+        "# @package _global_\ndefaults:\n  - override /algorithm: wang2017/dp_gd\nn: 77\n"
+    )
+    monkeypatch.setattr("dpsco_bench.cli.composing.conf_dir", lambda: tree)
+    config = OmegaConf.create(dpsco("run", "--cfg").out)
+    assert config.n == 77 and config.algorithm.id == "wang2017.dp_gd" and "steps" in config.algorithm.options
+
+
+def test_counts_and_integer_options_may_be_written_with_an_exponent(dpsco):
+    keys = ("run", "algorithm=wang2017.dp_gd_pl", "problem=ridge_logistic", "d=3", "calibration=none")
+    written = rows(dpsco, *keys, "n=1e2", "replicates=4e0", "steps=1e1", "seed=1e3")
+    assert written == rows(dpsco, *keys, "n=100", "replicates=4", "steps=10", "seed=1000")
+    assert (written[0]["gradient_evaluations"], written[0]["seed"]) == (1000, 1000)
 
 
 def test_a_numerical_failure_names_its_cell_and_leaves_no_rows(dpsco, tmp_path):

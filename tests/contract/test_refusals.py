@@ -159,10 +159,11 @@ def test_problems_without_the_needed_properties(algorithm_id):
 
 
 def test_unknown_ids():
-    assert refused("^algorithm = 'wang2017.nothing': must be one of ", get_algorithm, "wang2017.nothing")
+    assert refused("^algorithm = 'wang2017.nothing': must be a known one, such as ", get_algorithm, "wang2017.nothing")
     assert refused("^algorithm = 'nothing'", get_algorithm, "nothing")
     assert refused(
-        "^problem = 'nothing': must be one of ", lambda: cell(list_algorithms()[0], problem="nothing").problem_entry
+        "^problem = 'nothing': must be a known one, such as ",
+        lambda: cell(list_algorithms()[0], problem="nothing").problem_entry,
     )
     assert refused("^cell key = 'speed'", Cell.from_json, {"speed": 1})
 

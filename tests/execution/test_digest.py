@@ -50,8 +50,14 @@ def test_closure_follows_nested_imports(package):
 def test_only_modules_in_use_change_the_digest(package, name, changes):
     before = code_digest(["dpsco_bench.work.job"])
     path = digest.ROOT.joinpath(*name.split(".")).with_suffix(".py")
-    package(name, (path.read_text() if path.exists() else "") + "\n# changed\n")
+    package(name, (path.read_text() if path.exists() else "") + "\nchanged = 1\n")
     assert (code_digest(["dpsco_bench.work.job"]) != before) == changes
+
+
+def test_words_and_layout_change_no_digest(package):
+    before = code_digest(["dpsco_bench.work.job"])
+    package("low.leaf", '"""What it is."""\n\n# A leaf.\nx = (\n    1\n)\n"""Said below."""\n')
+    assert code_digest(["dpsco_bench.work.job"]) == before
 
 
 def test_plugins_count_by_content_and_not_by_place(package, tmp_path):
@@ -66,7 +72,7 @@ def test_plugins_count_by_content_and_not_by_place(package, tmp_path):
 
 
 def test_jobs_depend_on_no_accountant_claim_or_other_algorithm():
-    modules = closure([JOB, "dpsco_bench.algorithms.wang2017.dp_gd_pl", "dpsco_bench.problems.ridge_logistic"])
+    modules = closure([JOB, "dpsco_bench.papers.wang2017.algorithms.dp_gd_pl", "dpsco_bench.problems.ridge_logistic"])
     assert "dpsco_bench.rng.kernels" in modules and "dpsco_bench.privacy.mechanism" in modules
     assert "dpsco_bench.problems.glm" in modules
     for absent in ("accountants", "claims", "dp_svrg", "covertype", "__init__", "cli"):

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.algorithms import registry
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import ALGORITHMS, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import run as run_module
+from dpsco_bench.execution.calibrated import read_cells
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
@@ -25,9 +25,9 @@ STEPS = 3
 
 
 @pytest.fixture(autouse=True)
-def registered(monkeypatch):
+def registered():
     """Only while these tests run."""
-    monkeypatch.setitem(registry._USER_ALGORITHMS, "noting.gd", plan)
+    ALGORITHMS.add("noting.gd", plan, __name__)
 
 
 @algorithm("noting.gd", source="this test", rounds="sums")
@@ -51,7 +51,7 @@ def run(objective, plan, mechanism):
     return x
 
 
-registry._USER_ALGORITHMS.pop("noting.gd")
+ALGORITHMS.forget("noting.gd")
 
 
 class Sums(RoundObserver):
@@ -78,7 +78,7 @@ JOB |= {"replicates": 8, "data_sets": 2, "cells": (CELL,)}
 def made(monkeypatch, **changes):
     monkeypatch.setattr(run_module, "get_round_observer", lambda name: {"sums": Sums(), "none": None}[name])
     given = Job(**{**JOB, **changes})
-    return execute(given, loads(dumps_canonical(calibrate_job(given))))
+    return execute(given, read_cells(loads(dumps_canonical({"cells": calibrate_job(given)}))))
 
 
 def test_extras_lie_beside_the_risk(monkeypatch, tmp_path):
@@ -136,7 +136,7 @@ def test_a_note_is_a_number_per_replicate():
 
 def test_unknown_observers_are_named():
     assert get_round_observer("") is None and get_round_observer("none") is None
-    with pytest.raises(InputError, match="rounds = 'sum': must be one of none"):
+    with pytest.raises(InputError, match="rounds = 'sum': must be one of zhang2022"):
         get_round_observer("sum")
 
 

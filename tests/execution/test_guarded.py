@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_bench.algorithms import registry
-from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.audit.auditor import audit
 from dpsco_bench.audit.contract import check_algorithm
 from dpsco_bench.errors import InputError
@@ -18,12 +17,12 @@ KEYS = {"n": 40, "d": 3, "steps": 4}
 
 
 @pytest.fixture
-def mutant(monkeypatch):
+def mutant():
     """``mutant(run, plan)``: registers DP-GD with another run or plan as mine.mutant."""
 
     def register(run=HONEST.run_function, plan=HONEST.plan_function):
         entry = replace(HONEST, id="mine.mutant", run_function=run, plan_function=plan)
-        monkeypatch.setattr(registry, "_USER_ALGORITHMS", {"mine.mutant": entry})
+        ALGORITHMS.add("mine.mutant", entry, __name__)
 
     return register
 

@@ -1,5 +1,7 @@
 """Results that were made with data stay the job's results where the data are absent."""
 
+from dataclasses import replace
+
 import pytest
 
 from dpsco_bench.claims.jobs import part_jobs
@@ -10,8 +12,8 @@ from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.packs import is_wanted
 from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.store import Store
-from dpsco_bench.jsonio import to_jsonable
-from dpsco_bench.problems import registry
+from dpsco_bench.jsonio import dumps_canonical, to_jsonable
+from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.problems.ridge_logistic import RidgeLogistic
 
 REASON = "data absent: `touch marker`"
@@ -45,8 +47,8 @@ class Marked(RidgeLogistic):
 
 
 @pytest.fixture(autouse=True)
-def marked(monkeypatch):
-    monkeypatch.setitem(registry._USER_PROBLEMS, Marked.name, Marked)
+def marked():
+    PROBLEMS.add(Marked.name, Marked, __name__)
 
 
 @pytest.fixture
@@ -95,12 +97,12 @@ def test_a_job_counts_as_skipped_only_where_no_result_of_it_is_there(entries, me
 
 def test_a_claim_is_judged_from_results_present_and_says_so(entries, measured, monkeypatch):
     (skipped,) = run_claim(entries[1], measured)
-    assert skipped["verdict"] == f"skipped: {REASON}"
+    assert skipped.verdict == f"skipped: {REASON}"
     (row,) = run_claim(entries[0], measured)
-    assert row["replicates"] == 3 and row["notes"] == [] and row["runtime_s"] > 0
+    assert row.replicates == 3 and row.notes == () and row.runtime_s > 0
     before = {path: path.read_bytes() for path in measured.store.root.rglob("*.*")}
     monkeypatch.setattr(worker, "execute", lambda *_, **__: pytest.fail("ran"))
     (kept,) = run_claim(entries[1], measured)
-    assert kept["notes"] == [f"judged from results present; {REASON}"]
-    assert {**kept, "notes": []} == row
+    assert kept.notes == (f"judged from results present; {REASON}",)
+    assert dumps_canonical(replace(kept, notes=())) == dumps_canonical(row)
     assert {path: path.read_bytes() for path in measured.store.root.rglob("*.*")} == before

@@ -45,8 +45,8 @@ def test_runs_record_it(dtype):
     """Without checkpoints one value; with them a running mean that ends at it; the start's own value beside it."""
     arguments = dict(root_seed=2, replicates=3, dtype=dtype)
     data = CELL.draw_data(2, 0)
-    once = run_block(CELL, "paper", {"gradient": 0.3}, data, **arguments)
-    curve = run_block(CELL, "paper", {"gradient": 0.3}, data, record=1.0, **arguments)
+    once = run_block(CELL, CELL.plan("paper", 2)[1], {"gradient": 0.3}, data, **arguments)
+    curve = run_block(CELL, CELL.plan("paper", 2)[1], {"gradient": 0.3}, data, record=1.0, **arguments)
     assert once.risk.shape == (3, 1) and once.risk.dtype == np.float64
     np.testing.assert_array_equal(curve.risk[:, -1], once.risk[:, 0])
     assert curve.risk.shape[1] == 7

@@ -49,9 +49,11 @@ def test_data_and_minimum_are_made_once_and_no_number_changes() -> None:
     scales = {"gradient": 1.0}
     reuse = Reuse(0)
     with counted("draw"), counted("optimal_risk"):
-        shared = [run_block(c, "paper", scales, reuse.data(c, 0), root_seed=0, reuse=reuse) for c in cells]
+        shared = [
+            run_block(c, c.plan("paper", 0)[1], scales, reuse.data(c, 0), root_seed=0, reuse=reuse) for c in cells
+        ]
         assert calls == {"draw": 1, "optimal_risk": 1}
-    alone = [run_block(c, "paper", scales, c.draw_data(0, 0), root_seed=0) for c in cells]
+    alone = [run_block(c, c.plan("paper", 0)[1], scales, c.draw_data(0, 0), root_seed=0) for c in cells]
     for one, other in zip(shared, alone, strict=True):
         np.testing.assert_array_equal(one.risk, other.risk)
 

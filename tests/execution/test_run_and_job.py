@@ -7,6 +7,7 @@ import pytest
 
 from dpsco_bench import jsonio
 from dpsco_bench.errors import InputError, NumericalFailure
+from dpsco_bench.execution.calibrated import read_cells
 from dpsco_bench.execution.calibration import calibrate_cell, calibrate_job
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import execute
@@ -51,7 +52,7 @@ def job(**changes):
 
 def calibrations(given):
     """As the worker reads them: through JSON."""
-    return loads(dumps_canonical(calibrate_job(given)))
+    return read_cells(loads(dumps_canonical({"cells": calibrate_job(given)})))
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +106,9 @@ def test_metadata_hold_the_job_without_places(table, tmp_path):
     read, metadata = read_table(tmp_path / "deep" / "t.parquet")
     assert read.equals(table)
     names = {"claim", "part", "kind", "profile", "data_root", "plugins", "timing", "seconds", "skipped", "present"}
-    assert metadata["job"] == {key: value for key, value in JOB.to_json().items() if key not in names}
-    assert metadata["calibrations"] == calibrations(JOB) and metadata["schema"] == "2"
+    plain = loads(dumps_canonical(JOB))
+    assert metadata["job"] == {key: value for key, value in plain.items() if key not in names}
+    assert dumps_canonical(metadata["calibrations"]) == dumps_canonical(calibrations(JOB)) and metadata["schema"] == "2"
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["t.parquet"]
 
 
@@ -116,10 +118,10 @@ def test_infinite_and_unknown_values_survive_the_files(tmp_path):
     table = execute(silent, calibrations(silent))
     assert table["epsilon_real"].to_pylist() == [math.inf] * table.num_rows
     write_table(table, tmp_path / "t.parquet")
-    assert read_table(tmp_path / "t.parquet")[1]["calibrations"]["cells"][0]["epsilon_real"] == math.inf
+    assert read_table(tmp_path / "t.parquet")[1]["calibrations"][0]["epsilon_real"] == math.inf
     assert b"Infinity" not in pa.parquet.read_schema(tmp_path / "t.parquet").metadata[b"dpsco.calibrations"]
-    unknown = calibrations(JOB)
-    unknown["cells"][0]["epsilon_real"] = None
+    first, second = calibrations(JOB)
+    unknown = read_cells(loads(dumps_canonical({"cells": [replace(first, epsilon_real=math.nan), second]})))
     assert math.isnan(execute(JOB, unknown)["epsilon_real"][0].as_py())
 
 
@@ -167,24 +169,34 @@ def test_a_problem_without_a_closed_form_is_refused_in_one_line():
 
 
 def test_complexity_parts_are_planned_but_not_charged():
-    counted = calibrate_job(job(kind="complexity", evaluation="plan_only"))["cells"][0]
-    assert counted["gradient_evaluations"] == 32 * 4 and math.isnan(counted["epsilon_real"])
-    assert counted["privacy_status"] == "unproven" and counted["accountant"] == "not charged"
+    counted = calibrate_job(job(charged=False, evaluation="plan_only"))[0]
+    assert counted.gradient_evaluations == 32 * 4 and math.isnan(counted.epsilon_real)
+    assert counted.privacy_status == "unproven" and counted.accountant == "not charged"
 
 
 def test_checkpoints_every_fraction_of_n():
     cell = Cell.from_json(ENTRY)
-    trace = run_block(cell, "none", {"gradient": 0.0}, cell.draw_data(5, 0), root_seed=5, replicates=2, record=2.0)
+    trace = run_block(
+        cell, cell.plan("none", 5)[1], {"gradient": 0.0}, cell.draw_data(5, 0), root_seed=5, replicates=2, record=2.0
+    )
     np.testing.assert_array_equal(trace.evaluations, [[32, 64, 128, 128]] * 2)
     assert np.all(np.diff(trace.risk[0]) <= 0) and trace.output.shape == (2, 3)
-    end = run_block(cell, "none", {"gradient": 0.0}, cell.draw_data(5, 0), root_seed=5, replicates=2)
+    end = run_block(cell, cell.plan("none", 5)[1], {"gradient": 0.0}, cell.draw_data(5, 0), root_seed=5, replicates=2)
     np.testing.assert_array_equal(end.risk[:, 0], trace.risk[:, -1])
 
 
 def test_recording_does_not_change_the_run():
     cell = Cell.from_json(ENTRY)
     plain, watched = (
-        run_block(cell, "paper", {"gradient": 0.1}, cell.draw_data(5, 0), root_seed=5, replicates=3, record=record)
+        run_block(
+            cell,
+            cell.plan("paper", 5)[1],
+            {"gradient": 0.1},
+            cell.draw_data(5, 0),
+            root_seed=5,
+            replicates=3,
+            record=record,
+        )
         for record in (None, 0.5)
     )
     np.testing.assert_array_equal(plain.output, watched.output)
@@ -196,9 +208,9 @@ def test_non_finite_iterates_fail_with_the_cell_named(monkeypatch):
     poisoned = Data(data.n, data.features.copy(), data.labels)
     poisoned.features[0, 0] = np.inf
     monkeypatch.setattr(type(cell.problem_entry), "optimal_risk", lambda self, data: 0.0)
-    message = r"^non-finite iterates: wang2017.dp_gd_pl \(none\) on ridge_logistic, n = 32, d = 3, epsilon = 1, delta"
+    message = r"^non-finite iterates: wang2017.dp_gd_pl on ridge_logistic, n = 32, d = 3, epsilon = 1, delta"
     with np.errstate(all="ignore"), pytest.raises(NumericalFailure, match=message):
-        run_block(cell, "none", {"gradient": 0.0}, poisoned, root_seed=5)
+        run_block(cell, cell.plan("none", 5)[1], {"gradient": 0.0}, poisoned, root_seed=5)
 
 
 @pytest.mark.parametrize(("n", "replicates"), [(1, 1), (32, 6), (200_000, 64), (10**7, 3), (4096, 5000)])
@@ -214,6 +226,8 @@ def test_calibrations_travel_as_json():
         {**ENTRY, "algorithm": "wang2017.dp_svrg", "variant": None, "options": {"epochs": 1, "inner_steps": 4}}
     )
     entry = calibrate_cell(cell, "accounted", 5)
-    assert loads(dumps_canonical(entry)) == entry
-    assert entry["variant"] == "poisson" and set(entry["scales"]) == {"anchor", "inner"}
-    assert entry["schedule"]["epochs"] == 1 and entry["privacy_status"] == "proven"
+    text = dumps_canonical({"cells": [entry]})
+    (read,) = read_cells(loads(text))
+    assert dumps_canonical({"cells": [read]}) == text and read.plan is None and read.constants == entry.constants
+    assert entry.variant == "poisson" and set(entry.scales) == {"anchor", "inner"}
+    assert entry.schedule["epochs"] == 1 and entry.privacy_status == "proven"

@@ -11,6 +11,7 @@ from dpsco_bench.audit.neighbours import candidate_pairs
 from dpsco_bench.errors import Refusal
 from dpsco_bench.execution import job as job_module
 from dpsco_bench.execution import run as run_module
+from dpsco_bench.execution.calibrated import read_cells
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import execute
@@ -21,8 +22,8 @@ from dpsco_bench.execution.signals import SharedNoise, signal_groups
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, Plan, WithReplacement
-from dpsco_bench.problems import registry
 from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.problems.signal_family import SignalFamily
 
 SIGNALS = [0.25, 0.5, 1.0, 4.0]
@@ -71,9 +72,9 @@ class SpreadCube(CoinCube):
 
 
 @pytest.fixture(autouse=True)
-def registered(monkeypatch):
+def registered():
     for cls in (CoinCube, SpreadCube):
-        monkeypatch.setitem(registry._USER_PROBLEMS, cls.name, cls)
+        PROBLEMS.add(cls.name, cls, __name__)
 
 
 def entry(number, signal, algorithm, n, **more):
@@ -103,7 +104,7 @@ def job(algorithm="wang2017.dp_gd", signals=SIGNALS, **more):
 
 
 def rows(given, **changes):
-    calibrated = loads(dumps_canonical(calibrate_job(given)))
+    calibrated = read_cells(loads(dumps_canonical({"cells": calibrate_job(given)})))
     return execute(replace(given, **changes), calibrated).to_pylist()
 
 
@@ -160,10 +161,10 @@ def test_memory_bounds_the_rows_of_all_signals(monkeypatch):
 def test_replicates_do_not_depend_on_how_they_are_split():
     cell = Cell.from_json(entry(0, 1.0, "wang2017.dp_gd", 32))
     arguments = dict(root_seed=5, signals=SIGNALS)
-    scales = calibrate_job(job())["cells"][0]["scales"]
-    whole = run_block(cell, "accounted", scales, Data(32), replicates=5, **arguments)
+    fixed = calibrate_job(job())[0]
+    whole = run_block(cell, fixed.plan, fixed.scales, Data(32), replicates=5, **arguments)
     parts = [
-        run_block(cell, "accounted", scales, Data(32), first_replicate=first, replicates=count, **arguments)
+        run_block(cell, fixed.plan, fixed.scales, Data(32), first_replicate=first, replicates=count, **arguments)
         for first, count in ((0, 2), (2, 3))
     ]
     split = np.concatenate([part.output.reshape(4, -1, 3) for part in parts], axis=1)
@@ -187,8 +188,8 @@ def test_random_numbers_are_common_to_signals_and_to_nothing_else():
 def test_cells_whose_schedules_differ_are_run_one_by_one():
     given = job("wang2017.dp_gd_nonconvex")
     given = replace(given, cells=tuple({**cell, "problem": "spread_cube"} for cell in given.cells))
-    calibrated = calibrate_job(given)["cells"]
-    assert len({c["schedule"]["steps"] for c in calibrated[:4]}) > 1
+    calibrated = calibrate_job(given)
+    assert len({c.schedule["steps"] for c in calibrated[:4]}) > 1
     groups = [[cell["cell"] for cell, _ in g] for g in signal_groups(zip(given.cells, calibrated, strict=True))]
     assert sum(groups, []) == list(range(8)) and all(len(g) < 4 for g in groups)
     together = rows(given)
@@ -198,18 +199,18 @@ def test_cells_whose_schedules_differ_are_run_one_by_one():
 def test_cells_without_a_signal_are_never_grouped():
     given = job()
     plain = [{k: v for k, v in cell.items() if k != "signal"} for cell in given.cells]
-    calibrated = calibrate_job(given)["cells"]
+    calibrated = calibrate_job(given)
     assert [len(g) for g in signal_groups(zip(plain, calibrated, strict=True))] == [1] * 8
 
 
 def test_calibrations_say_where_the_signal_is_capped():
-    assert [c["signal_capped"] for c in calibrate_job(job())["cells"]] == [False, False, False, True] * 2
+    assert [c.signal_capped for c in calibrate_job(job())] == [False, False, False, True] * 2
 
 
 def test_a_run_with_samples_of_its_own_from_plain_keys():
     result = run("wang2017.dp_gd", CoinCube, 32, epsilon=1.0, replicates=6, signal=0.5)
     assert result.risk.shape == (6,) and result.start_risk > 0
-    np.testing.assert_array_equal(result.gradient_evaluations, result.calibration["gradient_evaluations"])
+    np.testing.assert_array_equal(result.gradient_evaluations, result.calibration.gradient_evaluations)
 
 
 @pytest.mark.parametrize("lazy", [False, True])

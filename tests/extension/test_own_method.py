@@ -126,7 +126,7 @@ def test_reported(dpsco, monkeypatch):
     page = files.report.read_text()
     for words in ("mine.noisy_gd", "flipped_labels-n", "match", "κ d G", "README"):
         assert words in page, words
-    assert Path("figures/mine.noisy_gd.svg").is_file()
+    assert Path("figures/smoke/mine.noisy_gd.svg").is_file()
     assert "4 not recorded" in done(dpsco("compare", "--profile", "smoke"))
     assert "2 match" in done(dpsco("gate", "mine.noisy_gd", "--profile", "smoke"))
 
@@ -156,7 +156,10 @@ def test_snakemake_plans_an_own_claim(dpsco, tmp_path):
     config = ["--config", "profile=smoke", f"plugins={METHOD}", f"claims={CLAIM}", "--", "claims/mine.noisy_gd"]
     made = subprocess.run([*command, *config], capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert made.returncode == 0, made.stderr
-    assert "run mine.noisy_gd flipped_labels-n [accounted]" in made.stdout + made.stderr
+    assert (
+        re.search(r"run mine 1: \d jobs of 1 claims", made.stdout + made.stderr)
+        and "judge mine: 1 claims" in made.stderr
+    )
 
 
 # --- the library -----------------------------------------------------------------------------------------------------

@@ -120,7 +120,7 @@ BOUND = '@bound("mine.noisy_gd"'
 BOUNDS = [
     (BOUND, '@bound("mine"', "own_method.py, line 42: bound name = 'mine'", "paper.formula"),
     (BOUND, '@bound("wang2017.thm6_2"', "bound name = 'wang2017.thm6_2'", "no other bound"),
-    (BOUND, '@bound("mine.noisygd"', "part flipped_labels-n: bound = 'mine.noisy_gd'", "did you mean mine.noisygd?"),
+    (BOUND, '@bound("mine.noisygd"', "part flipped_labels-n: bound = 'mine.noisy_gd'", "such as mine.noisygd"),
     ("def rate(c)", "def rate()", "bound mine.noisy_gd = ", "one BoundContext"),
 ]
 
@@ -141,13 +141,13 @@ def test_a_negative_bound_is_named_with_its_cell(dpsco, changed):
 
 
 CLAIMS = [
-    ("kind: rate", "kind: rates", "part flipped_labels-n: kind = 'rates'", "one of rate"),
+    ("kind: rate", "kind: rates", "part flipped_labels-n: kind = 'rates'", "one of band"),
     ("[512, 1024, 2048]", "[512, 512, 2048]", "sweep of smoke = [512, 512, 2048]", "512 is there twice"),
     ("[512, 1024, 2048]", "[512, 1024.5, 2048]", "sweep of flipped_labels-n: n = 1024.5", "an integer"),
     ("exponent: -2", "expected: hold", "expected = 'hold'", "one of match, faster"),
     ("d: 5, epsilon: 1.0", "d: 5, epsilon: 0.0", "epsilon = 0.0", "> 0"),
     ("algorithm: mine.noisy_gd", "algorithm: mine.noisy", "algorithm = 'mine.noisy'", "mine.noisy_gd"),
-    ("problem: flipped_labels", "problem: flipped", "problem = 'flipped'", "ridge_logistic"),
+    ("problem: flipped_labels", "problem: flipped", "problem = 'flipped'", "such as flipped_labels"),
     ("exponent: -2", "options: {stepz: 3}", "option = 'stepz'", "one of steps"),
     ("exponent: -2", "options: {steps: many}", "steps = 'many'", "int"),
     ("tolerance: 0.25", "tolerance: 0", "tolerance = 0", "> 0"),

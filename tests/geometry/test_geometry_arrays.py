@@ -26,7 +26,7 @@ def operations():
             calls[f"{name}.{method}"] = getattr(C, method)
     for p, rule in MIRRORS:
         mirror = SmoothMirror(SmoothNorm(p, D, rule))
-        calls |= {f"mirror {p}.{method}": getattr(mirror, method) for method in ("potential", "gradient", "inverse")}
+        calls |= {f"mirror {p}.{method}": getattr(mirror, method) for method in ("gradient", "inverse")}
         calls[f"mirror {p}.step"] = lambda y, mirror=mirror, p=p: mirror.step(y, p, 1.0)
     hull = Polytope(np.random.default_rng(1).standard_normal((7, D)))
     return calls | {"hull.scores": hull.scores, "cross.scores": CrossPolytope(D, 2.0).scores}
@@ -81,7 +81,7 @@ def test_single_precision_agrees_with_double(name):
     np.testing.assert_allclose(single / size, double / size, rtol=0, atol=3e-5)
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if "potential" not in name])
+@pytest.mark.parametrize("name", CALLS)
 def test_nothing_overflows_or_divides_by_zero(name):
     x = np.concatenate([sample(), 1e-300 * sample()[:4], 1e280 * sample()])
     with np.errstate(all="raise", under="ignore"):

@@ -32,6 +32,11 @@ def mirror(p, d, rule):
     return SmoothMirror(SmoothNorm(p, d, "best" if p == 1 and rule == "q" else rule))
 
 
+def potential(geometry, x):
+    """``Phi(x) = (kappa/2) ||x||_s^2``, whose gradient the map is."""
+    return 0.5 * geometry.norm.kappa * lp_norm(x, geometry.norm.dual) ** 2
+
+
 def normal_gap(residual, x, p, radius):
     """``max_v <residual, v - x>`` over the ball over its radius; without entries that underflow (p > 1)."""
     residual = np.where((p > 1) & (np.abs(x) < 1e-250), 0.0, residual)
@@ -52,7 +57,7 @@ def test_the_maps_are_inverse_to_each_other(seed, p, d, kind, rule, scale):
     np.testing.assert_allclose(geometry.inverse(y), x, rtol=1e-10, atol=1e-15)
     # Fenchel's equality with Phi* = ||.||_r^2/(2 kappa)
     conjugate = lp_norm(y, geometry.norm.r) ** 2 / (2 * geometry.norm.kappa)
-    np.testing.assert_allclose(geometry.potential(x) + conjugate, (x * y).sum(-1, keepdims=True), rtol=1e-10)
+    np.testing.assert_allclose(potential(geometry, x) + conjugate, (x * y).sum(-1, keepdims=True), rtol=1e-10)
 
 
 @given(**CASES, other=st.sampled_from(KINDS), scale=st.sampled_from([1e-3, 1.0, 1e3]))
@@ -60,15 +65,16 @@ def test_the_potential_is_strongly_convex_in_the_lp_norm(seed, p, d, kind, rule,
     geometry, rng = mirror(p, d, rule), np.random.default_rng(seed)
     x, z = vectors(rng, d, kind), scale * vectors(rng, d, other)
     linear = (geometry.gradient(z) * (x - z)).sum(-1, keepdims=True)
-    size = geometry.potential(x) + geometry.potential(z)
-    assert np.all(geometry.potential(x) - geometry.potential(z) - linear >= 0.5 * lp_norm(x - z, p) ** 2 - 1e-12 * size)
+    size = potential(geometry, x) + potential(geometry, z)
+    gap = potential(geometry, x) - potential(geometry, z) - linear
+    assert np.all(gap >= 0.5 * lp_norm(x - z, p) ** 2 - 1e-12 * size)
 
 
 def test_the_exponent_as_printed_would_not_be_strongly_convex():
     """At the flat unit l_1.5 vector, d = 256, kappa/(kappa - 1) = 2 gives .157 < 1/2; s = 1.5 gives kappa/2 = 1."""
     x = np.full((1, 256), 256 ** (-1 / 1.5))
     assert float(lp_norm(x, 2.0)[0, 0] ** 2) == pytest.approx(0.157, abs=5e-4)  # times kappa/2 = 1
-    assert float(SmoothMirror(SmoothNorm(1.5, 256, "q")).potential(x)[0, 0]) == pytest.approx(1.0)
+    assert float(potential(SmoothMirror(SmoothNorm(1.5, 256, "q")), x)[0, 0]) == pytest.approx(1.0)
 
 
 @given(**CASES, scale=st.sampled_from([1e-200, 1e-6, 0.3, 1.0, 30.0, 1e6, 1e200, 1e300]), radius=st.sampled_from(RADII))

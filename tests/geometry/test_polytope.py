@@ -41,15 +41,6 @@ def test_vertices_by_index():
     assert hull.diameter(1) == 3.0 and hull.diameter(np.inf) == 2.0
 
 
-def test_membership():
-    cross = CrossPolytope(3, 2.0)
-    points = np.array([[0.5, -1.5, 0.0], [0.5, -1.5, 0.01], [0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [2.0, 2.0, 2.0]])
-    inside = [True, False, True, True, False]
-    assert cross.contains(points).tolist() == explicit(cross).contains(points).tolist() == inside
-    segment = Polytope([[1.0, 1.0], [3.0, 3.0]])
-    assert segment.contains(np.array([[2.0, 2.0], [2.0, 2.1], [0.9, 0.9]])).tolist() == [True, False, False]
-
-
 @pytest.mark.parametrize("vertices", [[[1.0, 2.0]], [1.0, 2.0], [[np.nan], [1.0]], np.zeros((3, 0))])
 def test_vertices_out_of_range(vertices):
     with pytest.raises(InputError, match="^vertices = "):

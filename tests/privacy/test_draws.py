@@ -7,8 +7,8 @@ import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.execution.calibration import calibration_json
-from dpsco_bench.laws.temperature import Temperature
+from dpsco_bench.execution.calibration import calibrate_cell
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta
 from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate
 from dpsco_bench.privacy.ledger import draw_statement, privacy_status
@@ -16,6 +16,7 @@ from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.temperature import Temperature
 from dpsco_bench.problems.base import Constants
 
 CUBE = dict(initial_gap=1.0, diameter=2.0, norm=math.inf, domain="linf_ball", losses="linear")
@@ -145,14 +146,11 @@ def test_the_ledger_never_promotes_a_sampler_without_a_proof():
 
 
 def test_what_results_keep():
-    plan, found = calibrated("paper", 1.0, 1e-6)
-    entry = calibration_json("printed", plan, found)
-    assert entry["sampler_status"] == "exact" and entry["tau"] == 0.0
-    assert entry["epsilon_law"] == entry["epsilon_real"] > 1.7
-    gaussian = make_plan(GaussianQuery("gradient", 1.0, 1, paper_scale=1.0), gradient_evaluations=1)
-    assert "epsilon_law" not in calibration_json(
-        "standard", gaussian, calibrate(gaussian, PrivacySpec(1, 1e-6), "paper")
-    )
+    drawn = Cell("gopi2022.reg_exp_mech", "axis_linear", 1000, 1.0, 1e-6, 4)
+    found = calibrate_cell(drawn, "paper", 0)
+    assert found.law == {"sampler_status": "exact", "tau": 0.0, "epsilon_law": found.epsilon_real}
+    gaussian = calibrate_cell(Cell("wang2017.dp_gd_pl", "diag_quadratic", 64, 1.0, 1e-6), "paper", 0)
+    assert gaussian.law == {"sampler_status": "", "tau": None, "epsilon_law": None}
 
 
 def test_draws_stand_alone_and_have_no_add_remove_value():

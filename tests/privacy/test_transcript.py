@@ -73,7 +73,7 @@ def test_both_serve_as_the_mechanism_of_a_run():
         made.append(Recorder(*arguments, **keywords))
         return made[-1]
 
-    run = partial(run_block, cell, "paper", {"gradient": 0.3}, root_seed=1, replicates=2)
+    run = partial(run_block, cell, cell.plan("paper", 1)[1], {"gradient": 0.3}, root_seed=1, replicates=2)
     data, other = cell.draw_data(1, 0), cell.draw_data(1, 1)
     first = run(data, mechanism=keep)
     np.testing.assert_array_equal(first.output, run(data).output)

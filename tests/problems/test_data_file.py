@@ -232,8 +232,8 @@ def test_keys_depend_on_the_content_and_not_on_the_place(table, tmp_path):
 
 def test_status_and_warnings_reach_the_results(table):
     clipped = run("wang2017.dp_gd_pl", "data_file", 50, clip=1.0, replicates=2, steps=3, **OPTIONS)
-    assert clipped.calibration["privacy_status"] == "proven" and clipped.calibration["warnings"] == []
+    assert clipped.calibration.privacy_status == "proven" and clipped.calibration.warnings == ()
     for options in ({}, {"scale": "max_row_norm"}):
         seen = run("wang2017.dp_gd_pl", "data_file", 50, replicates=2, steps=3, **OPTIONS, **options)
-        assert seen.calibration["privacy_status"] == "unproven"
-        assert "computed from the data: not private" in seen.calibration["warnings"][0]
+        assert seen.calibration.privacy_status == "unproven"
+        assert "computed from the data: not private" in seen.calibration.warnings[0]

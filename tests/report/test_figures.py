@@ -7,6 +7,7 @@ import matplotlib
 import numpy as np
 import pytest
 
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.main import main
 from dpsco_bench.report.axes import decade_text, legible, spread, tick_text, value_axis
 from dpsco_bench.report.curves import MOST_POINTS, _thinned, method_style
@@ -81,7 +82,7 @@ def test_orderings_say_who_is_better_and_what_the_curves_are(inputs):
     with style():
         figures = claim_figures(inputs.claim("wang2017.race"))
         end, time = words(figures[""]), words(figures[".time"])
-    assert "first below second: reversed" in end and "first below second: not observable" in end
+    assert "first below second: reversed" in end and "first below second: inconclusive" in end
     assert "gradient evaluations / n" in end and "excess risk F − F*" in end and "output perturbation" in end
     assert "running time of the algorithm (s)" in time and "accounted noise" not in time
 
@@ -183,5 +184,5 @@ def test_keys_name_what_is_drawn_and_nothing_else(inputs):
 
 def test_a_single_value_has_no_lines():
     one = Series(*(np.array([2.0]) for _ in range(4)), np.array([0.1]), np.array([9.0]))
-    score = SimpleNamespace(row={"slope": 1.0, "bound": [3.0], "mean": [2.0]})
+    score = SimpleNamespace(row=Verdict("match", "rate", slope=1.0, bound=(3.0,), mean=(2.0,)))
     assert not _draws_fit(score, one) and not _draws_bound(score, one)

@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 
 import pytest
@@ -20,13 +21,13 @@ def test_a_missing_plan_or_claim_is_one_line(written, tmp_path):
 
 def test_a_part_without_a_verdict_gets_a_row_that_says_so(inputs):
     rows = inputs.claim("wang2017.unmeasured").rows
-    assert [(row["part"], row["calibration"], row["verdict"]) for row in rows] == [("later-n", "paper", NOT_MEASURED)]
-    assert rows[0]["slope"] is None and rows[0]["kind"] == "rate"
+    assert [(row.part, row.calibration, row.verdict) for row in rows] == [("later-n", "paper", NOT_MEASURED)]
+    assert math.isnan(rows[0].slope) and rows[0].kind == "rate"
 
 
 def test_rows_follow_the_claims_file(inputs):
     claim = inputs.claim("wang2017.kinds")
-    parts = list(dict.fromkeys(row["part"] for row in claim.rows))
+    parts = list(dict.fromkeys(row.part for row in claim.rows))
     assert parts == [part["id"] for part in claim.claim["parts"]]
 
 
@@ -69,10 +70,10 @@ def test_verb_report(written, tmp_path, capsys, monkeypatch):
 
 def test_conditions_that_runs_do_not_meet_are_told_once(inputs):
     claim = inputs.claim("wang2017.kinds")
-    row = next(row for row in claim.rows if row["part"] == "rate-n")
+    row = next(row for row in claim.rows if row.part == "rate-n")
     cells = charged_cells(claim, "rate-n", "paper").cells
     texts = ("needs eps <= 0.1", "needs eps <= 2.5e-5", "another one")
-    cells = [replace(c, calibrated={**c.calibrated, "warnings": [t]}) for c, t in zip(cells, texts, strict=True)]
+    cells = [replace(c, calibrated=replace(c.calibrated, warnings=(t,))) for c, t in zip(cells, texts, strict=True)]
     score = Score(claim, row)
     score.__dict__["privacy"] = Privacy(tuple(cells))
     assert "needs ε ≤ 0.1, and alike in 1 more; another one" in score.remarks
@@ -80,7 +81,7 @@ def test_conditions_that_runs_do_not_meet_are_told_once(inputs):
 
 def test_noise_off_without_a_slope_says_what_is_left(inputs):
     claim = inputs.claim("wang2017.kinds")
-    shown = {(row["part"], row["calibration"]): Score(claim, row).noise_off for row in claim.rows}
+    shown = {(row.part, row.calibration): Score(claim, row).noise_off for row in claim.rows}
     assert shown["rate-n", "paper"] == "−1.85" and shown["count-n", "paper"] == "—"
     assert shown["rate-n", "accounted"].startswith("risk ")
 

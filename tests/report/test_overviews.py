@@ -5,6 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.report.drawing import single, style
 from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_groups, variant_panels
 
@@ -21,11 +23,12 @@ def evidence(slope, scale):
 def score(part, kind="rate", calibration="none", problem="quad", parameter="n", **row):
     cells = {"ogd": evidence(-0.5, 1.0), "omd": evidence(-0.4, 2.0)}
     results = SimpleNamespace(evidence=lambda p, c: cells.get(p.rpartition("-")[2], evidence(-1.0, 3.0)))
-    entry = {"part": part, "kind": kind, "calibration": calibration, "parameter": parameter, "verdict": "match",
-             "values": [64.0, 128.0, 256.0], "mean": [1.0, 0.5, 0.25], "bound": [2.0, 1.0, 0.5], "slope": -0.5,
-             "bound_slope": -0.5, **row}  # fmt: skip
-    made = {"problem": problem, "methods": [{"algorithm": "p.a"}], "uses": row.get("uses"), "fixed": {"d": 2}}
-    return SimpleNamespace(row=entry, part=made, results=results, verdict=entry["verdict"], qualified=False)
+    uses = row.pop("uses", None)
+    numbers = {"values": (64.0, 128.0, 256.0), "mean": (1.0, 0.5, 0.25), "bound": (2.0, 1.0, 0.5), "slope": -0.5,
+               "bound_slope": -0.5, "verdict": "match", **row}  # fmt: skip
+    found = Verdict(kind=kind, part=part, calibration=calibration, parameter=parameter, **numbers)
+    made = {"problem": problem, "methods": [{"algorithm": "p.a"}], "uses": uses, "fixed": {"d": 2}}
+    return SimpleNamespace(row=found, kind=get_kind(kind), part=made, results=results, verdict=found.said)
 
 
 def test_variants_of_one_sweep_belong_together():
@@ -37,7 +40,7 @@ def test_variants_of_one_sweep_belong_together():
 
 def test_the_sweep_itself_joins_its_variants():
     groups = variant_groups([score("xstar"), score("xstar-ogd"), score("xstar-omd")])
-    assert [s.row["part"] for s in groups["xstar", "none"]] == ["xstar", "xstar-ogd", "xstar-omd"]
+    assert [s.row.part for s in groups["xstar", "none"]] == ["xstar", "xstar-ogd", "xstar-omd"]
 
 
 def test_sweeps_in_different_parameters_or_on_different_instances_stay_apart():

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from dpsco_bench.claims.catalogue import table_texts
-from dpsco_bench.report.queries import projected_queries, queries_table
+from dpsco_bench.papers.gopi2022.tables import projected_queries, queries_table
 from dpsco_bench.report.tables import to_csv
 
 

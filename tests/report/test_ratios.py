@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.report.ratios import Group, _groups, _places
 
 SIZES = {
@@ -25,7 +26,7 @@ def job(part, calibration):
 def score(calibration, cells):
     return SimpleNamespace(
         part={"uses": ["first-n", "second-d", "third-n"]},
-        row={"calibration": calibration, "values": list(range(cells))},
+        row=Verdict("shown", "shown", calibration=calibration, values=tuple(range(cells))),
         results=SimpleNamespace(job=job),
     )
 

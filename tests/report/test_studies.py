@@ -1,13 +1,14 @@
 """Further panels of claims, from a small run of their cells."""
 
+import numpy as np
 import pytest
 
+from dpsco_bench.papers.gopi2022.tables import projected_queries
 from dpsco_bench.report.drawing import compose, style
 from dpsco_bench.report.figures import claim_figures, claim_panels
+from dpsco_bench.report.own_figures import extra_panels
 from dpsco_bench.report.papers import cells_table
-from dpsco_bench.report.queries import projected_queries
 from dpsco_bench.report.scores import claim_scores
-from dpsco_bench.report.studies import extra_panels
 
 
 @pytest.mark.parametrize(
@@ -30,10 +31,10 @@ def test_grids_are_stated_in_words(measured, tmp_path):
     results = measured(tmp_path, "gopi2022.bound")
     panels = {panel.title: panel for panel in claim_panels(results)}
     assert panels["erm-axis"].blank and panels["erm"].blank
-    slopes = [score.row["slope"] for score in claim_scores(results) if score.row["part"] == "erm-axis"]
-    assert slopes == [None, None]
-    erm = [s.row for s in claim_scores(results) if s.row["part"] == "erm"]
-    assert [row["verdict"] for row in erm] == ["holds", "holds"] and all(row["worst_ratio"] < 0.64 for row in erm)
+    slopes = [score.row.slope for score in claim_scores(results) if score.row.part == "erm-axis"]
+    assert np.isnan(slopes).all() and len(slopes) == 2
+    erm = [s.row for s in claim_scores(results) if s.row.part == "erm"]
+    assert [row.verdict for row in erm] == ["holds", "holds"] and all(row.worst_ratio < 0.64 for row in erm)
 
 
 def test_other_claims_have_no_study(measured, tmp_path):
@@ -42,10 +43,10 @@ def test_other_claims_have_no_study(measured, tmp_path):
 
 def test_other_quantities_are_shown_as_they_are(measured, tmp_path):
     results = measured(tmp_path, "gopi2022.thm2")
-    (shown,) = [s for s in claim_scores(results) if s.row["part"] == "thm3-centred"]
-    assert shown.row["mean"] == pytest.approx([0.772, 1.121, 1.618, 1.685], abs=1e-3)
+    (shown,) = [s for s in claim_scores(results) if s.row.part == "thm3-centred"]
+    assert shown.row.mean == pytest.approx([0.772, 1.121, 1.618, 1.685], abs=1e-3)
     cells = results.evidence("thm3-centred", "paper")
-    assert [cell.final.mean() for cell in cells] == pytest.approx(shown.row["mean"])
+    assert [cell.final.mean() for cell in cells] == pytest.approx(shown.row.mean)
     panel = next(p for p in claim_panels(results) if p.title == "thm3-centred")
     with style():
         figure = compose([panel])

@@ -1,6 +1,8 @@
 import csv
 import io
 import math
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -136,7 +138,7 @@ def test_ledger_separates_kinds_and_statuses(inputs):
 
 def test_ledger_says_on_what_a_row_was_charged(inputs):
     def cell(problem, norm, **options):
-        calibrated = {"constants": {"norm": norm}}
+        calibrated = SimpleNamespace(constants=SimpleNamespace(norm=norm))
         return Charged({"problem": problem, "problem_options": options}, calibrated, "paper")
 
     cells = [cell("onehot", math.inf, signal=2.0), cell("onehot", 4.0, p=4.0, signal=1.0, size=8)]
@@ -153,14 +155,14 @@ def test_ledger_says_on_what_a_row_was_charged(inputs):
         ("nominal", 0.8, "exact", "the constants of squared_norm are nominal"),
         ("global", 1.5, "upper", "an upper bound above the claim"),
         ("global", 0.8, "lower", "a lower bound that does not exceed the claim"),
-        ("global", None, "upper", "no accountant covers it"),
+        ("global", math.nan, "upper", "no accountant covers it"),
     ],
 )
 def test_ledger_says_why_nothing_is_shown(status, real, kind, says):
-    found = {"constants": {"status": status}, "epsilon_real": real, "epsilon_real_kind": kind}
+    found = {"constants": SimpleNamespace(status=status), "epsilon_real": real, "epsilon_real_kind": kind}
     cell = {"problem": "squared_norm", "epsilon": 1.0}
-    assert says in Charged(cell, {**found, "privacy_status": "unproven"}, "paper").doubt
-    assert Charged(cell, {**found, "privacy_status": "proven"}, "paper").doubt == ""
+    assert says in Charged(cell, SimpleNamespace(**found, privacy_status="unproven"), "paper").doubt
+    assert Charged(cell, SimpleNamespace(**found, privacy_status="proven"), "paper").doubt == ""
 
 
 def test_rates_put_claimed_beside_measured(inputs):
@@ -176,7 +178,7 @@ def test_rates_put_claimed_beside_measured(inputs):
 
 
 def test_the_cells_of_a_signal_grid_are_charged_once(inputs):
-    rows = {(s.row["part"], s.row["calibration"]): s for s in scores(inputs)}
+    rows = {(s.row.part, s.row.calibration): s for s in scores(inputs)}
     assert len(rows["silent-n", "none"].privacy.cells) == 3
 
 
@@ -221,9 +223,11 @@ def rebuilt(inputs, monkeypatch):
     }
     text = {"id": "wang2017.table9", "common_n": 512, "rows": [entry]}
     monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [text])
-    several = next(row for row in inputs.claim("wang2017.kinds").rows if row["part"] == "several")
-    cells = inputs.claim("wang2017.kinds").job("several", "accounted")["cells"]
-    monkeypatch.setitem(several, "mean", [0.1 if cell["method"] == "one_way" else 0.2 for cell in cells])
+    claim = inputs.claim("wang2017.kinds")
+    cells = claim.job("several", "accounted")["cells"]
+    means = tuple(0.1 if cell["method"] == "one_way" else 0.2 for cell in cells)
+    rows = [replace(row, mean=means) if row.part == "several" else row for row in claim.rows]
+    monkeypatch.setitem(claim.__dict__, "rows", rows)
     (table,) = rebuilt_tables(inputs, "wang2017")
     rows = list(csv.DictReader(io.StringIO(to_csv(table))))
     return {(row["part"], row["method"]): row for row in rows} | {"means": [(r["part"], r["mean_paper"]) for r in rows]}
@@ -231,7 +235,7 @@ def rebuilt(inputs, monkeypatch):
 
 def test_rebuilt_rows_show_the_gradients_of_their_cell(rebuilt, inputs):
     (planned,) = {
-        cell.number("gradient_evaluations")
+        cell.calibrated.gradient_evaluations
         for cell in inputs.claim("wang2017.kinds").evidence("rate-n", "paper")
         if cell.value == 512
     }
@@ -268,9 +272,10 @@ def test_rebuilt_rows_of_chains_that_are_not_certified_say_so(inputs, monkeypatc
 
     before = line()
     assert "not certified" not in before and "∞" in before
-    for row in inputs.claim("wang2017.kinds").rows:
-        if (row["part"], row["calibration"]) in {("rate-n", "paper"), ("explicit", "paper")}:
-            monkeypatch.setitem(row, "reason", "chains not certified: R-hat up to 2.000")
+    doubted, claim = {("rate-n", "paper"), ("explicit", "paper")}, inputs.claim("wang2017.kinds")
+    reason = "chains not certified: R-hat up to 2.000"
+    rows = [replace(row, reason=reason) if (row.part, row.calibration) in doubted else row for row in claim.rows]
+    monkeypatch.setitem(claim.__dict__, "rows", rows)
     after = line()
     assert "(not certified)" in after and "∞" not in after and before.count("[") > after.count("[")
 
@@ -281,7 +286,7 @@ def test_rebuilt_rows_can_be_all_cells_of_a_part(rebuilt):
 
 
 def test_rebuilt_rows_have_the_privacy_of_their_own_sweep(rebuilt, inputs):
-    scored = {(score.row["part"], score.row["calibration"]): score for score in scores(inputs)}
+    scored = {(score.row.part, score.row.calibration): score for score in scores(inputs)}
     for part in ("rate-n", "exact-n"):
         assert rebuilt[f"kinds {part}", ""]["privacy"] == scored[part, "paper"].privacy.text
     assert rebuilt["kinds silent-n", ""]["privacy"] == rebuilt["kinds several", "one_way"]["privacy"] == NOTHING

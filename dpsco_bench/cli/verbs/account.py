@@ -27,17 +27,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Print the account."""
     from dpsco_bench.algorithms.registry import get_algorithm
-    from dpsco_bench.errors import InputError
+    from dpsco_bench.errors import InputError, integral
     from dpsco_bench.execution.library import check_run
     from dpsco_bench.execution.request import make_cell
-    from dpsco_bench.problems.registry import list_problems
 
     load_plugin_files(args.plugin)
     keys = parse_keys(args.keys)
     algorithm = get_algorithm(args.algorithm)
     if "problem" not in keys:
-        raise InputError("problem", "missing", "given, one of " + ", ".join(list_problems()))
-    seed = keys.pop("seed", 2017)
+        raise InputError("problem", "missing", "given: `dpsco list problems` lists them")
+    seed = integral(keys.pop("seed", 2017))
     cell = make_cell(algorithm.id, str(keys.pop("problem")), keys)
     check_run("none", 1, seed)
     return _account(cell, seed, args.json)

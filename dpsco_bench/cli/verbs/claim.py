@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import Any
 
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.options import add_json, add_plugins
 from dpsco_bench.cli.output import labelled, print_json
 from dpsco_bench.errors import InputError
@@ -15,10 +15,6 @@ EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 data.root=da
 A claim of one's own is given by its file: dpsco claim my_claim.yaml --plugin my_method.py
 Finished jobs are kept in results/store, where the workflow finds them too, so an interrupted claim resumes.
 A claim that does not hold is a result: the exit code is 0 whatever the verdict."""
-
-
-WRONG_REASONS = ("schedule alone gives", "calibration not private")
-"""How remarks begin that qualify a match (`analysis.verdicts.wrong_reason_notes`)."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,49 +40,32 @@ def execute(args: argparse.Namespace) -> int:
         names = ", ".join(entry.id for entry in entries)
         raise InputError("profile", args.profile, f"one in whose grid {names} has values")
     measured = Layout(args.profile).measured
-    rows: list[dict[str, Any]] = []
-    shown: list[dict[str, Any]] = []
+    rows: list[Verdict] = []
+    privacy: dict[tuple[str, str, str], str] = {}
     for entry in entries:
         found = run_claim(entry, measured) if entry.claim["parts"] else []
         if not found:
             say(f"{entry.id}: nothing to measure in profile {args.profile}")
         rows += found
-        privacy = {} if args.json else privacy_texts(entry, measured)
-        parts = {part["id"]: part for part in entry.claim["parts"]}
-        for row in found:
-            text = privacy.get((row["part"], row["calibration"]))
-            shown.append({**_with_privacy(row, text), "qualified": qualified(row, parts[row["part"]])})
+        if not args.json:
+            texts = privacy_texts(entry, measured)
+            privacy |= {(entry.id, *place): text for place, text in texts.items()}
     if args.json:
-        print_json(rows)
+        print_json([row.to_json() for row in rows])
     else:
-        _print(shown)
+        _print(rows, privacy)
     return 0
 
 
-def qualified(row: Mapping[str, Any], part: Mapping[str, Any]) -> bool:
-    """Whether a match has a reservation, by what its remarks say."""
-    reservation = (part.get("reservations") or {}).get(row["calibration"])
-    said = any(note.startswith(WRONG_REASONS) or note == reservation for note in row["notes"])
-    return said and row["verdict"].partition(" ")[0] == "match"
-
-
-def _with_privacy(row: dict[str, Any], text: str | None) -> dict[str, Any]:
-    """A row with its real epsilon in a column of its own, and so not within the verdict."""
-    from dpsco_bench.analysis.verdict import verdict_word
-
-    verdict = verdict_word(row["verdict"]) if row["kind"] == "privacy" else row["verdict"]
-    return {**row, "verdict": verdict, "privacy": text}
-
-
-def _print(rows: list[dict[str, Any]]) -> None:
+def _print(rows: list[Verdict], privacy: Mapping[tuple[str, str, str], str]) -> None:
     from dpsco_bench.cli.verdict_table import verdict_table
 
-    print(verdict_table(rows))
-    several = len({row["id"] for row in rows}) > 1
+    print(verdict_table(rows, privacy))
+    several = len({row.id for row in rows}) > 1
     remarks = [
-        (f"{row['id']} " * several + f"{row['part']} [{row['calibration']}]", note)
+        (f"{row.id} " * several + f"{row.part} [{row.calibration}]", note)
         for row in rows
-        for note in row["notes"]
+        for note in (*row.reservations, *row.notes)
     ]
     if remarks:
         print()

@@ -6,11 +6,15 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import Column, print_json, table
+from dpsco_bench.execution.layout import Layout
 
 SUMMARY = "the recorded verdicts against the last run (the regression check)"
-EPILOG = "Only a verdict whose word changed is a failure (exit code 1); numbers, new rows and skipped claims are not."
+EPILOG = (
+    "Only a changed word of a verdict is a failure (exit code 1); reservations, numbers, new and skipped rows are not."
+)
 _COLUMNS = (
     Column("id", "claim", shrink=12),
     Column("part", "part", shrink=12),
@@ -24,9 +28,7 @@ _COLUMNS = (
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
-    parser.add_argument(
-        "--record", action="store_true", help="record the verdicts of the last run, and what its jobs took"
-    )
+    parser.add_argument("--record", action="store_true", help="record verdicts and times of the last run")
     add_json(parser)
 
 
@@ -35,7 +37,6 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.analysis.record import merge, read_record, record
     from dpsco_bench.claims.compose import check_profile
     from dpsco_bench.cli.verbs.gate import recorded_path, recorded_seconds_path
-    from dpsco_bench.execution.layout import Layout
     from dpsco_bench.execution.plan import read_plan
     from dpsco_bench.execution.predict import record_seconds
 
@@ -55,7 +56,7 @@ def execute(args: argparse.Namespace) -> int:
     return int(not args.record and any(row["fails"] for row in rows))
 
 
-def last_verdicts(files: Any) -> list[dict[str, Any]]:
+def last_verdicts(files: Layout) -> list[Verdict]:
     """Verdict rows of the last run of a profile; of the planned claims only, where the plan is at hand.
 
     Raises
@@ -63,37 +64,35 @@ def last_verdicts(files: Any) -> list[dict[str, Any]]:
     InputError
         If there are none.
     """
-    from dpsco_bench.cli.judging import read_verdict_file
-    from dpsco_bench.cli.verbs.gate import read_verdicts
+    from dpsco_bench.cli.verbs.gate import read_verdicts, verdicts_in
     from dpsco_bench.errors import InputError
 
     folder = files.verdicts("*").parent
     if files.plan.is_file():
         rows = read_verdicts(files)
     else:
-        found = [read_verdict_file(files, path.stem) for path in sorted(folder.glob("*.json"))]
-        rows = [row for entry in found if entry for row in entry["verdicts"]]
+        paths = sorted(folder.glob("*.json"))
+        rows = [row for path in paths for row in verdicts_in(files, path.stem)]
     if not rows:
         raise InputError("verdicts", folder, f"written by a run: make replicate PROFILE={files.profile}")
     return rows
 
 
-def compared(recorded: list[dict[str, Any]], fresh: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def compared(recorded: list[Verdict], fresh: list[Verdict]) -> list[dict[str, Any]]:
     """Recorded and fresh verdicts side by side, in the order of the run; ``what`` is ``same`` where nothing differs."""
     from dpsco_bench.analysis.record import compare
 
-    claims = {row["id"] for row in fresh}
-    known = [row for row in recorded if row["id"] in claims]
+    claims = {row.id for row in fresh}
+    known = [row for row in recorded if row.id in claims]
     differences = {(d.claim, d.part, d.calibration): d for d in compare(known, fresh, claims)}
-    old = {_name(row): row["verdict"] for row in known}
-    new = {_name(row): row["verdict"] for row in fresh}
+    old, new = ({(row.id, row.part, row.calibration): row.said for row in side} for side in (known, fresh))
     rows = []
     for name in dict.fromkeys([*new, *old]):
         difference = differences.get(name)
         rows.append(
             {
                 **dict(zip(("id", "part", "calibration"), name, strict=True)),
-                "profile": fresh[0]["profile"],
+                "profile": fresh[0].profile,
                 "recorded": old.get(name),
                 "fresh": new.get(name),
                 "what": difference.what if difference else "same",
@@ -101,10 +100,6 @@ def compared(recorded: list[dict[str, Any]], fresh: list[dict[str, Any]]) -> lis
             }
         )
     return rows
-
-
-def _name(row: Mapping[str, Any]) -> tuple[str, str, str]:
-    return row["id"], row["part"], row["calibration"]
 
 
 def _remark(row: Mapping[str, Any]) -> str:

@@ -44,7 +44,7 @@ def configured_root() -> Path:
     from dpsco_bench.paths import conf_dir
 
     with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        return Path(compose("run").data.root)
+        return Path(compose("plan").data.root)
 
 
 def _lines(found: Mapping[str, Any]) -> list[str]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import print_json
-from dpsco_bench.cli.pandas_free import keep_pandas_out
 
 SUMMARY = "figure of a claim or leaderboard of the last run, as SVG and PDF"
 FORMATS = ("svg", "pdf")
@@ -24,7 +23,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the figures."""
-    keep_pandas_out()
     from dpsco_bench.claims.model import check_profile
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.report.figures import write_figures

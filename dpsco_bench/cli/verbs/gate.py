@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.jsonio import write_atomic
@@ -36,7 +37,7 @@ def execute(args: argparse.Namespace) -> int:
     claims = [find_claim_id(text, planned_claims(files)) for text in args.claims] or None
     rows = read_verdicts(files, claims)
     if args.json:
-        print_json(rows)
+        print_json([row.to_json() for row in rows])
         return int(any(difference.fails for difference in differences(args.profile, rows)))
     text, failed = summary(files, rows)
     if args.digest and args.digest != digest(stored_digests(files)):
@@ -57,7 +58,7 @@ def planned_claims(files: Layout) -> list[str]:
     return [entry.id for entry in read_plan(files.plan).claims]
 
 
-def read_verdicts(files: Layout, claims: Collection[str] | None = None) -> list[dict[str, Any]]:
+def read_verdicts(files: Layout, claims: Collection[str] | None = None) -> list[Verdict]:
     """Verdict rows in the order of the plan; claims without a verdict file are left out.
 
     Parameters
@@ -67,11 +68,16 @@ def read_verdicts(files: Layout, claims: Collection[str] | None = None) -> list[
     claims : collection of str, optional
         Ids; all of the plan by default.
     """
+    wanted = [id for id in planned_claims(files) if claims is None or id in claims]
+    return [row for id in wanted for row in verdicts_in(files, id)]
+
+
+def verdicts_in(files: Layout, claim: str) -> list[Verdict]:
+    """Rows of a claim's verdict file; none without one."""
     from dpsco_bench.cli.judging import read_verdict_file
 
-    wanted = [id for id in planned_claims(files) if claims is None or id in claims]
-    found = (read_verdict_file(files, id) for id in wanted)
-    return [row for entry in found if entry for row in entry["verdicts"]]
+    found = read_verdict_file(files, claim)
+    return [Verdict.from_json(row) for row in found["verdicts"]] if found else []
 
 
 def stored_digests(files: Layout) -> dict[str, str]:
@@ -82,14 +88,13 @@ def stored_digests(files: Layout) -> dict[str, str]:
     return {id: entry["digest"] for id, entry in found.items() if entry}
 
 
-def differences(profile: str, rows: Iterable[Mapping[str, Any]]) -> list[Any]:
+def differences(profile: str, rows: Sequence[Verdict]) -> list[Any]:
     """Differences between these verdicts and the recorded ones of their claims; none where nothing is recorded."""
     from dpsco_bench.analysis.record import compare, read_record
 
-    rows = list(rows)
     recorded = read_record(recorded_path(profile))
-    claims = {row["id"] for row in rows}
-    return compare([row for row in recorded if row["id"] in claims], rows, claims) if recorded else []
+    claims = {row.id for row in rows}
+    return compare([row for row in recorded if row.id in claims], rows, claims) if recorded else []
 
 
 def recorded_path(profile: str) -> Path:
@@ -102,15 +107,14 @@ def recorded_seconds_path(profile: str) -> Path:
     return recorded_path(profile).with_suffix(".seconds.json")
 
 
-def summary(files: Layout, rows: Sequence[Mapping[str, Any]], reported: bool = True) -> tuple[str, bool]:
+def summary(files: Layout, rows: Sequence[Verdict], reported: bool = True) -> tuple[str, bool]:
     """What a run ends with: the verdict table, what differs from the record, and where the report is.
 
     Parameters
     ----------
     files : Layout
         Of the profile.
-    rows : sequence of mapping
-        Verdict rows.
+    rows : sequence of Verdict
     reported : bool
         Whether to say where the report is.
 
@@ -124,7 +128,7 @@ def summary(files: Layout, rows: Sequence[Mapping[str, Any]], reported: bool = T
 
     found = differences(files.profile, rows)
     changed = sum(difference.fails for difference in found)
-    lines = [verdict_table(qualified_rows(files, rows)), *map(str, found)]
+    lines = [verdict_table(rows), *map(str, found)]
     if not recorded_path(files.profile).is_file():
         lines.append(f"no verdicts are recorded for profile {files.profile}: nothing to compare with")
     else:
@@ -132,12 +136,3 @@ def summary(files: Layout, rows: Sequence[Mapping[str, Any]], reported: bool = T
     if reported and files.report.is_file():
         lines.append(f"report: {files.report}")
     return "\n".join(lines), bool(changed)
-
-
-def qualified_rows(files: Layout, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows, marked where a match has a reservation."""
-    from dpsco_bench.report.inputs import read_inputs
-    from dpsco_bench.report.scores import Score
-
-    inputs = read_inputs(files)
-    return [{**row, "qualified": Score(inputs.claim(row["id"]), row).qualified} for row in rows]

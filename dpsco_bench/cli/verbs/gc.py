@@ -13,7 +13,7 @@ from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.measured import item
 from dpsco_bench.execution.packs import STEPS, is_wanted
 from dpsco_bench.execution.plan import WorkPlan, read_plan
-from dpsco_bench.report.chapters.names import chapter_names
+from dpsco_bench.report.own_figures import figure_names
 
 SUMMARY = "remove results and figures that no plan names"
 EPILOG = "What `claim` and `leaderboard` measured at settings that no plan has goes too."
@@ -58,9 +58,7 @@ def unnamed(files: Layout, plan: WorkPlan) -> Iterator[Path]:
             name = path.name.removesuffix(path.suffix)
             if name not in ids | papers | {"report"} and not (_of_pack(path) and name.split(".")[0] in papers):
                 yield path
-    figures = {id + suffix for id in ids for suffix in FIGURE_SUFFIXES} | set(
-        chapter_names([e.id for e in plan.claims])
-    )
+    figures = {id + suffix for id in ids for suffix in FIGURE_SUFFIXES} | set(figure_names([e.id for e in plan.claims]))
     for path in sorted(files.figures.glob("*.*")):
         name = path.stem.removeprefix(".")
         if path.suffix in (".svg", ".pdf", ".digest") and "." in name and name not in figures:

@@ -25,10 +25,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print the list."""
-    from dpsco_bench.errors import InputError
+    from dpsco_bench.errors import InputError, nearest
 
     if args.what not in _LISTS:
-        raise InputError("list", args.what, "one of " + ", ".join(_LISTS))
+        raise InputError("list", args.what, nearest(args.what, _LISTS))
     load_plugin_files(args.plugin)
     entries = _LISTS[args.what]()
     if args.json:
@@ -58,17 +58,17 @@ def algorithms() -> list[dict[str, Any]]:
 
 def claims() -> list[dict[str, Any]]:
     """Id, source, title and parts of every claim."""
-    from dpsco_bench.claims.catalogue import claim_texts
+    from dpsco_bench.claims.catalogue import read_claims
 
     return [
         {
-            "id": entry["id"],
-            "source": entry.get("source", ""),
-            "summary": entry.get("title", ""),
-            "parts": [part["id"] for part in entry.get("parts", [])],
-            "kinds": sorted({part["kind"] for part in entry.get("parts", [])}),
+            "id": claim.id,
+            "source": claim.source,
+            "summary": claim.title,
+            "parts": [part.id for part in claim.parts],
+            "kinds": sorted({part.kind for part in claim.parts}),
         }
-        for entry in claim_texts()
+        for claim in read_claims()
     ]
 
 

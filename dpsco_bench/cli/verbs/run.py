@@ -96,18 +96,14 @@ def _run(entry: Any, quiet: bool, label: str = "") -> None:
     """Calibrate, run, write the rows and print one line."""
     from dpsco_bench.errors import DpscoError
     from dpsco_bench.execution.calibration import calibrate_job
-    from dpsco_bench.execution.cell import located
     from dpsco_bench.execution.job import execute as execute_job
-    from dpsco_bench.execution.request import within_range
     from dpsco_bench.execution.results import check_writable, write_table
     from dpsco_bench.execution.single import summarise
 
     check_writable("out", entry.out)
     cell = entry.job.cells[0]
     try:
-        with within_range(located(cell, entry.job.data_root)):
-            calibrations = calibrate_job(entry.job)
-        table = execute_job(entry.job, calibrations)
+        table = execute_job(entry.job, calibrate_job(entry.job))
     except MemoryError as error:
         size = f"n = {cell['n']}, d = {cell['d']}, replicates = {entry.job.replicates}"
         raise DpscoError(f"{size}: too large for the memory here ({error})") from None

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
 from dpsco_bench.cli.output import Column, constants_text, labelled, number, print_json, table
 
@@ -49,6 +50,7 @@ def algorithm(entry: Entry) -> Iterator[str]:
         yield labelled(f"variant {name}", f"calibrations {shown}", 28)
     yield from _options(entry["options"])
     yield "\n" + entry["doc"]
+    yield from _told_elsewhere(entry["options"])
     yield "\n" + labelled("measured by", ", ".join(entry["claims"]) or "no claim yet")
     yield from _errata_titles(entry["errata"])
 
@@ -64,6 +66,7 @@ def problem(entry: Entry) -> Iterator[str]:
     yield labelled("traits", ", ".join(entry["traits"]))
     yield from _options(entry["options"])
     yield "\n" + entry["doc"]
+    yield from _told_elsewhere(entry["options"])
     yield "\n" + labelled("used by", ", ".join(entry["claims"]) or "no claim yet")
 
 
@@ -92,17 +95,13 @@ def claim(entry: Entry) -> Iterator[str]:
     yield labelled("measure", f"dpsco claim {entry['id']}")
 
 
-TOLERANT = ("rate", "complexity", "law", "control")
-"""Kinds that have a tolerance."""
-
-
 def _part_row(part: Entry) -> dict[str, Any]:
     sweep = part.get("sweep") or {}
     return {
         **part,
         "calibrations": ", ".join(part["calibrations"]),
         "sweep": sweep.get("parameter") or ("rows of " + ", ".join(part.get("uses", [])))[:24],
-        "tolerance": part.get("tolerance") if part["kind"] in TOLERANT and not part.get("exact") else None,
+        "tolerance": get_kind(part["kind"]).tolerance_of(part),
         "bound": _short(part.get("bound", "")),
     }
 
@@ -152,6 +151,14 @@ def _options(options: Sequence[Entry]) -> Iterator[str]:
     for option in options:
         default = "null" if option["default"] is None else number(option["default"])
         yield labelled("option", f"{option['name']} = {default}   ({option['type']})")
+
+
+def _told_elsewhere(options: Sequence[Entry]) -> Iterator[str]:
+    """What options mean whose docstring refers to another one."""
+    told = [option for option in options if option["told_by"]]
+    for place in dict.fromkeys(option["told_by"] for option in told):
+        yield f"\n{place}:"
+        yield from (labelled(option["name"], option["meaning"], 20) for option in told if option["told_by"] == place)
 
 
 def _errata_titles(entries: Sequence[Entry]) -> Iterator[str]:

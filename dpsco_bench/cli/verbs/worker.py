@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpsco_bench.claims.model import check_profile
-from dpsco_bench.cli.pandas_free import keep_pandas_out
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
 
@@ -45,8 +44,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Do the job."""
     files = Layout(check_profile(args.profile))
-    if args.work != "calibrate":  # which reads no tables
-        keep_pandas_out()
     if args.work in PACKED:
         return _measure(files, args.work, args.pack, args.log)
     from dpsco_bench.cli.judging import judge_claims, rank_board

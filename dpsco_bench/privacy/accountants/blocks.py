@@ -42,9 +42,3 @@ def composed_level(releases: Iterable[tuple[Iterable[int], float]]) -> float:
         for record in set(block):
             paid[record] += rho * rho
     return math.sqrt(max(paid.values(), default=0.0))
-
-
-def composed_divergence(order: float, releases: Iterable[tuple[Iterable[int], float]]) -> float:
-    """Renyi divergence of an order above 1 between the answers on neighbours, at most: ``order level^2/2``."""
-    require_nonnegative("order - 1", order - 1.0)
-    return 0.5 * order * composed_level(releases) ** 2

@@ -131,30 +131,6 @@ def gdp_epsilon(mu: float, delta: float) -> float:
     return max(0.0, mu * (0.5 * mu - a))
 
 
-def classic_gaussian_scale(epsilon: float, delta: float, sensitivity: float) -> float:
-    """Noise standard deviation of the textbook Gaussian mechanism, as the papers print it.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-        Target; the textbook proof covers ``epsilon <= 1`` only.
-    sensitivity : float
-        l2 sensitivity, >= 0.
-
-    Returns
-    -------
-    float
-        ``sqrt(2 ln(1.25/delta)) sensitivity / epsilon``.
-
-    References
-    ----------
-    Dwork and Roth 2014, Theorem A.1.
-    """
-    require_target(epsilon, delta)
-    require_nonnegative("sensitivity", sensitivity)
-    return math.sqrt(2.0 * math.log(1.25 / delta)) * sensitivity / epsilon
-
-
 def _log_delta_of(mu: float, epsilon: float) -> float:
     return _log_delta(0.5 * mu - epsilon / mu, mu)
 

@@ -46,16 +46,14 @@ from dpsco_bench.privacy.accountants.checks import (
     require_delta,
     require_nonnegative,
     require_rate,
-    require_target,
 )
 from dpsco_bench.privacy.accountants.losses import (
     Floats,
     GaussianPair,
-    clt_multiplier,
     rounded_losses,
     transform_rounding,
 )
-from dpsco_bench.privacy.accountants.solve import least_noise, root
+from dpsco_bench.privacy.accountants.solve import root
 
 SCALE_TOLERANCE = 1e-3
 # Fraction of the information, or of epsilon to first order, that rounding may cost.
@@ -115,40 +113,6 @@ def single_index_epsilon(shift_over_sigma: float, steps: int, population: int, d
     if shift_over_sigma <= _MIXTURE_FROM:
         return reversed_bound
     return max(reversed_bound, _vanishing_epsilon(shift_over_sigma, int(steps), 1.0 / population, delta))
-
-
-def single_index_scale(epsilon: float, delta: float, steps: int, population: int) -> float:
-    """Least noise for which `single_index_epsilon` is at most ``epsilon``: necessary for privacy, not sufficient.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-        Target.
-    steps, population : int
-        As in `single_index_epsilon`.
-
-    Returns
-    -------
-    float
-        Noise standard deviation for a contribution of norm one, at most 0.1 % too large; at least 0.001.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
-    """
-    require_target(epsilon, delta)
-    require_count("steps", steps)
-    require_count("population", population)
-    budget = gaussian.gdp_mu(epsilon, delta)
-    if population == 1:
-        return 2.0 * math.sqrt(steps) / budget
-
-    def epsilon_of(scale: float) -> float:
-        return single_index_epsilon(1.0 / scale, steps, population, delta)
-
-    start = max(_LEAST_SCALE, clt_multiplier(budget, 1.0 / population, steps))
-    return least_noise(epsilon_of, epsilon, start, SCALE_TOLERANCE, _LEAST_SCALE)
 
 
 def opposed_epsilon(shift_over_sigma: float, steps: int, rate: float, delta: float) -> float:

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 from functools import lru_cache
 
-from dpsco_bench.errors import Refusal
+from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants import gaussian, pld, single_index
 from dpsco_bench.privacy.charge import Charge, Composition
-from dpsco_bench.privacy.composition.shifts import scale_for, total_cost
+from dpsco_bench.privacy.composition.shifts import check_shares, scale_for, total_cost
 from dpsco_bench.privacy.plan import Plan, Poisson, Query, SingleIndex
 from dpsco_bench.privacy.spec import PrivacySpec
 
@@ -48,12 +48,13 @@ def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
 
     Raises
     ------
-    Refusal
+    InputError
         Where it is not the sampled query alone that has no share.
     """
     query, others = _split(plan)
-    if query.share is not None or any(q.share is None for q in others):
-        raise Refusal("calibration accounted", "shares are missing: exactly one query has none")
+    check_shares(plan)
+    if query.share is not None:
+        raise InputError(f"share of {query.name}", query.share, "left out: the sampled query takes what is left")
     mu = gaussian.gdp_mu(privacy.epsilon, privacy.delta)
     scales = {q.name: scale_for(q, q.share, mu) for q in others if q.share is not None}
     spent = sum(q.share for q in others if q.share is not None)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from dpsco_bench.errors import Refusal
+from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants import gaussian, zcdp
 from dpsco_bench.privacy.charge import Charge, Composition
 from dpsco_bench.privacy.plan import Disjoint, Full, Plan, Query
@@ -40,8 +40,8 @@ def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
 
     Raises
     ------
-    Refusal
-        Where a query on all records has no share although another query takes what is left.
+    InputError
+        See `check_shares`.
     """
     if not plan.queries:
         return {}
@@ -49,13 +49,32 @@ def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
         budget = gaussian.gdp_mu(privacy.epsilon, privacy.delta)
     else:
         budget = math.sqrt(2.0 * zcdp.zcdp_rho(privacy.epsilon, privacy.delta))
-    if not plan.queries:
-        raise Refusal("calibration accounted", "the schedule asks nothing of the data")
-    rest = [q for q in plan.queries if q.share is None]
-    if len(rest) != 1 and not (rest and all(isinstance(q.records, Disjoint) for q in rest)):
-        raise Refusal("calibration accounted", "shares are missing: exactly one query has none")
+    check_shares(plan)
     left = 1.0 - sum(q.share for q in plan.queries if q.share is not None)
     return {q.name: scale_for(q, left if q.share is None else q.share, budget) for q in plan.queries}
+
+
+def check_shares(plan: Plan) -> None:
+    """Several queries say how they divide the budget: all but one, or all but disjoint blocks, which divide nothing.
+
+    Raises
+    ------
+    InputError
+        Naming the queries that say too much or too little.
+    """
+    without = [query for query in plan.queries if query.share is None]
+    given = [query for query in plan.queries if query.share is not None]
+    names = " and ".join(query.name for query in given)
+    blocks = bool(without) and all(isinstance(query.records, Disjoint) for query in without)
+    if plan.queries and not without:
+        shares = ", ".join(f"{query.share:g}" for query in given)
+        raise InputError(f"share of {names}", shares, "left out of one query, which takes what is left")
+    if len(without) > 1 and not blocks:
+        allowed = "given for all queries but one: the fraction of the squared privacy budget that it gets, in (0, 1)"
+        raise InputError("share of " + " and ".join(query.name for query in without), "missing", allowed)
+    total = sum(query.share for query in given if query.share is not None)
+    if total >= 1:
+        raise InputError(f"share of {names}", f"{total:g} together", "less than 1")
 
 
 def scale_for(query: Query, share: float, budget: float) -> float:

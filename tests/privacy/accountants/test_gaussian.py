@@ -11,7 +11,6 @@ from scipy.stats import norm
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import (
     accountant_name,
-    classic_gaussian_scale,
     gdp_delta,
     gdp_epsilon,
     gdp_mu,
@@ -87,17 +86,6 @@ def test_limits():
     assert gdp_delta(5.0, math.inf) == 0.0
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0])
-def test_classic_scale_is_sufficient_up_to_epsilon_one(epsilon):
-    scale = classic_gaussian_scale(epsilon, 1e-5, 3.0)
-    assert scale == pytest.approx(math.sqrt(2 * math.log(1.25e5)) * 3.0 / epsilon)
-    assert gdp_epsilon(3.0 / scale, 1e-5) < epsilon
-
-
-def test_classic_scale_is_not_sufficient_for_large_epsilon():
-    assert gdp_epsilon(1.0 / classic_gaussian_scale(30.0, 1e-5, 1.0), 1e-5) > 30.0
-
-
 @pytest.mark.parametrize(
     ("call", "key"),
     [
@@ -109,8 +97,6 @@ def test_classic_scale_is_not_sufficient_for_large_epsilon():
         (lambda: gdp_epsilon(-1.0, 1e-5), "mu"),
         (lambda: gdp_delta(1.0, -1.0), "epsilon"),
         (lambda: gdp_delta(math.nan, 1.0), "mu"),
-        (lambda: classic_gaussian_scale(-1.0, 1e-5, 1.0), "epsilon"),
-        (lambda: classic_gaussian_scale(1.0, 1e-5, -1.0), "sensitivity"),
     ],
 )
 def test_arguments_out_of_range_are_named(call, key):

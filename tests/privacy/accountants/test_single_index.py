@@ -19,7 +19,6 @@ from dpsco_bench.privacy.accountants.single_index import (
     _vanishing_epsilon,
     accountant_name,
     single_index_epsilon,
-    single_index_scale,
 )
 
 DELTA = 1e-5
@@ -112,8 +111,6 @@ def test_mixture_and_test_agree_where_both_are_computed():
 
 def test_steps_of_one_record_are_exact():
     assert single_index_epsilon(0.3, 5, 1, DELTA) == gaussian.gdp_epsilon(0.6 * math.sqrt(5), DELTA)
-    scale = single_index_scale(2.0, DELTA, 5, 1)
-    assert single_index_epsilon(1.0 / scale, 5, 1, DELTA) == pytest.approx(2.0, rel=1e-9)
 
 
 @pytest.mark.parametrize("steps", [1, 1000, 500_000])
@@ -135,13 +132,6 @@ def test_bound_is_below_the_upper_bounds_and_monotone(shift, steps, population):
     tolerance = 1.0 + 4e-3
     assert here <= single_index_epsilon(1.1 * shift, steps, population, DELTA) * tolerance
     assert here <= single_index_epsilon(shift, 2 * steps, population, DELTA) * tolerance
-
-
-@pytest.mark.parametrize(("epsilon", "steps", "population"), [(1.0, 19_210, 1024), (0.3, 200, 50), (40.0, 5000, 1000)])
-def test_scale_inverts_epsilon(epsilon, steps, population):
-    scale = single_index_scale(epsilon, DELTA, steps, population)
-    assert single_index_epsilon(1.0 / scale, steps, population, DELTA) <= epsilon
-    assert single_index_epsilon(1.004 / scale, steps, population, DELTA) > epsilon
 
 
 def test_limits():

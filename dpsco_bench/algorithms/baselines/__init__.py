@@ -1,1 +1,0 @@
-"""Methods that the replicated papers compare themselves with."""

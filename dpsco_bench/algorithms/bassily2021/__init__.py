@@ -1,1 +1,0 @@
-"""Bassily, Guzman, Nandi 2021: Non-Euclidean Differentially Private Stochastic Convex Optimization."""

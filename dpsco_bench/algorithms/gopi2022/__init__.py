@@ -1,1 +1,0 @@
-"""Gopi, Lee, Liu, Shen, Tian 2022: private convex optimisation in general norms."""

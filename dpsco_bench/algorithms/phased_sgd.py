@@ -1,0 +1,41 @@
+"""Phases of private SGD (Feldman, Koren, Talwar 2020): each releases the average of its iterates once."""
+
+from __future__ import annotations
+
+from math import ceil, log2, sqrt
+
+from dpsco_bench.backend.namespace import cast, cast_like
+from dpsco_bench.privacy.plan import Disjoint, GaussianQuery, Plan, make_plan
+from dpsco_bench.privacy.spec import PrivacySpec
+
+
+def phased_plan(lipschitz: float, step: float, n: int, privacy: PrivacySpec) -> Plan:
+    """Phases i = 1, 2, .. of ``n/2^i`` records and steps ``step/4^i``, each with its release."""
+    L, l, eps = lipschitz, privacy.log_inverse_delta, privacy.epsilon
+    sizes = [n >> i for i in range(1, ceil(log2(n)) + 1) if n >> i > 0]
+    phases = [
+        GaussianQuery(
+            _phase(i), 2 * L * step / 4**i, 1, Disjoint(size), paper_scale=4 * L * step / 4**i * sqrt(l) / eps
+        )
+        for i, size in enumerate(sizes, start=1)
+    ]
+    return make_plan(*phases, gradient_evaluations=sum(sizes), n=n, step=step, sizes=tuple(sizes))
+
+
+def run_phases(objective, plan, mechanism):
+    """SGD steps projected on the domain, if there is one; a phase starts at the release of the one before."""
+    w, position = objective.start, 0
+    for i, size in enumerate(plan.sizes, start=1):
+        u, step = w, plan.step / 4**i
+        total = cast(u, objective.xp.float64)
+        for t in range(position, position + size):
+            u = objective.project(u - step * objective.range_gradient(u, t, 1))
+            total = total + u
+        position += size
+        w = objective.project(mechanism.release(_phase(i), cast_like(total / (size + 1), w)))
+        objective.observe(w)
+    return w
+
+
+def _phase(i: int) -> str:
+    return f"phase {i}"

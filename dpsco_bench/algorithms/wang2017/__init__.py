@@ -1,1 +1,0 @@
-"""Wang, Ye, Xu 2017: Differentially Private Empirical Risk Minimization Revisited."""

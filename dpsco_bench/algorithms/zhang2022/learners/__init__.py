@@ -1,1 +1,0 @@
-"""Online learners, one per module; `base` has their interface."""

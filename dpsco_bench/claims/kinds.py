@@ -1,0 +1,212 @@
+"""Kinds of parts by name: what a part must say, how it is judged, its words, and how it is drawn and put in numbers.
+
+A shipped kind is a file of ``dpsco_bench/kinds`` with its name; papers and one's own files register theirs by the same
+decorator.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.registry import Registry
+
+OUTCOMES = ("confirms", "better", "contradicts", "unproven", "open", "absent")
+"""What a word says of the claim; ``open`` decides nothing, ``absent`` was not measured."""
+WORST = ("worst_ratio", "worst_cell", "worst_value")
+"""Fields of a verdict row that kinds with a ratio in every cell have."""
+KindClass = TypeVar("KindClass", bound="type[Kind]")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A verdict: what it says of the claim (one of `OUTCOMES`), and when it is said, as a clause."""
+
+    outcome: str
+    meaning: str
+
+
+COMMON_WORDS = {
+    "not measured": Word("open", "there is no result of it"),
+    "skipped": Word("absent", "could not be run here, for the reason given; counted neither for nor against"),
+}
+"""Words that parts of every kind may get, from what runs them and not from their judge."""
+
+
+def check_band(band: Sequence[float], where: str) -> None:
+    """Refuse a band that is not two increasing numbers."""
+    if not (len(band) == 2 and band[0] < band[1]):
+        raise InputError(f"{where}: band", band, "two increasing numbers")
+
+
+class Kind:
+    """A kind of part; subclasses set what differs and define `judge`.
+
+    Attributes
+    ----------
+    name, title : str
+        As claim files write it (set by `kind`), and as readers see it.
+    words : mapping of str to Word
+        Verdicts of its judge without numbers; a form with a reason in parentheses may stand beside its bare word.
+    bounded, judged_only : bool
+        Whether a part must name a bound's formula; whether it always judges the rows of other parts and has no cells.
+    needs_all_uses : bool
+        Whether it needs every part that it uses; only the first then decides under which calibrations it is judged.
+    charged : bool
+        Whether cells that are planned and not run need noise.
+    tolerance : float or None
+        Tolerance where the claim's file has none; None where it must have one. Without meaning unless `tolerant`.
+    companion : bool
+        Whether sweeps are judged beside the same ones without noise, where the part does not say otherwise.
+    counts : bool
+        Whether its numbers are counts, known from plans: they have no error, and no risks stand beside them.
+    judges_noise : bool
+        Whether it is about the privacy of the noise itself, so that a remark on that would say it twice.
+    tolerant : bool
+        Whether the verdict depends on a tolerance.
+    takes : tuple of str
+        Keys among ``exact``, ``constant`` and ``statistic`` that a part may set.
+    quantities : tuple of str
+        The only quantities that it judges; empty for the risk and all extras.
+    fields : tuple of str
+        Fields of a verdict row that its rows always have.
+    mixes_sweeps : bool
+        Whether its cells may come from sweeps in different parameters.
+    of_the_law : bool
+        Whether the verdict rests on the law of the output, so that chains must be certified.
+    ignores_chains : bool
+        Whether nothing is said about chains that are not.
+    knows_the_law : bool
+        Whether it compares with a computed law, and so can certify the chains of other parts.
+    shape : str
+        The panel that draws it, by its name in `report.shapes`; a kind with its own overrides `panel`.
+    labels : mapping of str to str
+        Words of that panel which depend on the kind: ``ratio`` and ``reference``.
+    against : str
+        What a ratio is compared with, such as ``≤ 1``.
+    whose_exponent : str
+        Who gives the exponent that is shown beside a slope: the ``paper``, or the part has ``stated`` it.
+    has_interval : bool
+        Whether a slope of it is the verdict's own, with a 95 % interval that can miss by chance.
+    measures_slope : bool
+        Whether its sweeps stand in the tables of slopes.
+    """
+
+    name = title = ""
+    words: ClassVar[Mapping[str, Word]] = {}
+    bounded = judged_only = needs_all_uses = tolerant = False
+    charged = True
+    companion = counts = judges_noise = False
+    tolerance: float | None = 0.15
+    takes: tuple[str, ...] = ()
+    quantities: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    mixes_sweeps = of_the_law = ignores_chains = knows_the_law = has_interval = measures_slope = False
+    shape = "words"
+    labels: ClassVar[Mapping[str, str]] = {}
+    against = ""
+    whose_exponent = "paper"
+
+    def check(self, part: Any, where: str) -> None:
+        """Refuse a part that lacks what the kind needs beyond its attributes; ``where`` begins the error's key.
+
+        Raises
+        ------
+        InputError
+            Naming the key.
+        """
+
+    def runs(self, part: Any) -> bool:
+        """Whether a part with cells of its own executes its algorithm, instead of planning it only."""
+        return not self.judged_only
+
+    def needs_slope(self, part: Any) -> bool:
+        """Whether a part's sweep must have two different values."""
+        return False
+
+    def sources(self, case: Any, used: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """(part, calibration) of the rows that are judged, from those of the used parts under the same calibration."""
+        return used
+
+    def judge(self, case: Any) -> Any:
+        """Verdict (`analysis.verdict.Verdict`) of an `analysis.judge.Case`: its word, reason and numbers.
+
+        Who it is about is filled in by the caller.
+        """
+        raise NotImplementedError
+
+    def panel(self, scores: Sequence[Any]) -> Any:
+        """Panel (`report.drawing.Panel`) of a part's scores, one for each calibration.
+
+        Drawing is found by name when it is asked for: nothing that judges loads it, nor depends on its code.
+        """
+        return importlib.import_module("dpsco_bench.report.shapes").SHAPES[self.shape](scores)
+
+    def compared_slope(self, row: Any) -> float | None:
+        """The slope that a row's is held against; NaN or None without one."""
+        return row.bound_slope
+
+    def tolerance_of(self, part: Any) -> Any:
+        """Tolerance to be shown of a part as data: a number, a word, or None."""
+        return part["tolerance"] if self.tolerant else None
+
+    @property
+    def checks_bounds(self) -> bool:
+        """Whether it holds the rows of other parts against a bound."""
+        return self.bounded and self.judged_only
+
+
+KINDS: Registry[Kind] = Registry("kind", "kinds", core="kinds")
+
+
+def kind(name: str) -> Callable[[KindClass], KindClass]:
+    """Register a kind of part (decorator of a subclass of `Kind`).
+
+    Parameters
+    ----------
+    name : str
+        As claim files write it; of a shipped kind also the name of its file.
+
+    Raises
+    ------
+    InputError
+        For a name that another kind has, or a class that is no kind or lacks a title, words or a judge.
+    """
+    if not isinstance(name, str) or not name.isidentifier():
+        raise InputError("kind", name, "a name of letters, digits and _")
+
+    def register(cls: KindClass) -> KindClass:
+        if not (isinstance(cls, type) and issubclass(cls, Kind) and cls.judge is not Kind.judge):
+            raise InputError(f"kind {name}", cls, "a subclass of Kind with a method judge(self, case)")
+        if not cls.title or not cls.words or {word.outcome for word in cls.words.values()} - set(OUTCOMES):
+            raise InputError(f"kind {name}: title, words", cls.title, "a title, and words with an outcome of OUTCOMES")
+        found = cls()
+        found.name = name
+        KINDS.add(name, found, cls.__module__)
+        return cls
+
+    return register
+
+
+def get_kind(name: str) -> Kind:
+    """The kind of that name.
+
+    Raises
+    ------
+    InputError
+        For an unknown one.
+    """
+    return KINDS.get(name)
+
+
+def all_kinds() -> list[Kind]:
+    """Every kind, sorted by name."""
+    return [get_kind(name) for name in KINDS.names()]
+
+
+def kind_modules(parts: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Modules of the kinds that a claim's parts (as data) have, sorted: what their verdicts depend on."""
+    return sorted({KINDS.module(part["kind"]) for part in parts})

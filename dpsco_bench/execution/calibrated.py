@@ -1,0 +1,152 @@
+"""A calibrated cell: the plan that was charged, its noise and its place in the privacy ledger. Needs no accountant."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.planning import check_same
+from dpsco_bench.privacy.fingerprint import plan_record
+from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.problems.base import Constants
+
+
+@dataclass(frozen=True)
+class CalibratedCell:
+    """What calibrating a cell gave.
+
+    Attributes
+    ----------
+    calibration, variant : str
+        ``paper``, ``accounted`` or ``none``, and the variant that runs under it.
+    charged : mapping
+        The plan as the accountant saw it (`privacy.fingerprint.plan_record`).
+    scales : mapping
+        Noise scale per query; of a normal its standard deviation.
+    epsilon_real, epsilon_real_kind, accountant : float, str, str
+        The accountant's value (NaN without one), ``exact``, ``upper`` or ``lower``, and who says so.
+    privacy_status : str
+        See `privacy.ledger.privacy_status`.
+    constants : Constants
+        What the schedule saw of the problem.
+    dimension : int
+        The one that schedules and bounds use.
+    signal_capped : bool
+        See `Problem.signal_capped`.
+    warnings : tuple of str
+        Of the plan, then of the problem.
+    epsilon_law, tau, sampler_status : float, float, str
+        As in `privacy.charge.Charge`.
+    plan : Plan or None
+        The charged plan itself, where this was not read from data.
+    """
+
+    calibration: str
+    variant: str
+    charged: Mapping[str, Any]
+    scales: Mapping[str, float]
+    epsilon_real: float
+    epsilon_real_kind: str
+    accountant: str
+    privacy_status: str
+    constants: Constants
+    dimension: int
+    signal_capped: bool
+    warnings: tuple[str, ...]
+    epsilon_law: float = math.nan
+    tau: float = math.nan
+    sampler_status: str = ""
+    plan: Plan | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def schedule(self) -> Mapping[str, Any]:
+        """The theorem's named quantities."""
+        schedule: Mapping[str, Any] = self.charged["schedule"]
+        return schedule
+
+    @property
+    def gradient_evaluations(self) -> float:
+        """As planned."""
+        return float(self.charged["gradient_evaluations"])
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """Uses of the data that no query covers; empty for a private algorithm."""
+        return tuple(leak for leak in (self.charged["unprotected"], *self.charged["leaks"]) if leak)
+
+    @property
+    def law(self) -> dict[str, Any]:
+        """What is known of a draw, as columns of results: None where there is nothing to know."""
+        known = {"epsilon_law": self.epsilon_law, "tau": self.tau}
+        return {**{k: None if math.isnan(v) else v for k, v in known.items()}, "sampler_status": self.sampler_status}
+
+    def plan_for(self, cell: Cell) -> Plan:
+        """The plan that was charged: handed over, or made from the same constants and compared whole.
+
+        Parameters
+        ----------
+        cell : Cell
+            The one that was calibrated, or one of another signal with the same calibration.
+
+        Raises
+        ------
+        AlgorithmError
+            Where the plan function gives another plan than the one that was charged.
+        """
+        if self.plan is not None:
+            return self.plan
+        plan = cell.make_plan(self.variant, self.constants)
+        check_same(cell.algorithm_entry.id, self.charged, plan_record(plan), "when it was charged")
+        return plan
+
+    def to_json(self) -> dict[str, Any]:
+        """Every field but the plan itself."""
+        entry = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "plan"}
+        return {**entry, "constants": asdict(self.constants)}
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> CalibratedCell:
+        """Inverse of `to_json`, of decoded JSON: null is NaN.
+
+        Raises
+        ------
+        InputError
+            For keys that are missing or unknown.
+        """
+        names = {f.name for f in fields(cls)} - {"plan"}
+        if set(entry) != names:
+            raise InputError("calibration", sorted(set(entry) ^ names), "exactly the keys " + ", ".join(sorted(names)))
+        numbers = {
+            key: math.nan if entry[key] is None else entry[key] for key in ("epsilon_real", "epsilon_law", "tau")
+        }
+        given = {"constants": Constants(**entry["constants"]), "warnings": tuple(entry["warnings"])}
+        return cls(**{**entry, **numbers, **given})
+
+
+@dataclass(frozen=True)
+class RefusedCell:
+    """A cell that cannot be calibrated, which on a leaderboard is a result: why not."""
+
+    refused: str
+
+
+Calibrations = tuple[CalibratedCell | RefusedCell, ...]
+"""Of the cells of a job, in their order."""
+
+
+def read_cells(stored: Mapping[str, Any]) -> Calibrations:
+    """The calibrations in decoded JSON ``{"cells": [...]}``.
+
+    Raises
+    ------
+    InputError
+        For an entry that is no calibration.
+    """
+    return tuple(
+        RefusedCell(entry["refused"]) if "refused" in entry else CalibratedCell.from_json(entry)
+        for entry in stored["cells"]
+    )

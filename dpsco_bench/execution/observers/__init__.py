@@ -1,1 +1,0 @@
-"""Observers of rounds, by name (see `execution.rounds`)."""

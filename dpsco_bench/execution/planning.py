@@ -1,0 +1,68 @@
+"""Plan functions are called here alone: what goes wrong in one, or between two calls, is one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dpsco_bench.errors import DpscoError
+from dpsco_bench.privacy.fingerprint import difference
+from dpsco_bench.privacy.plan import Plan
+
+
+class AlgorithmError(DpscoError):
+    """An algorithm that fails or does not do what its plan declares; the original error, if any, is its cause."""
+
+
+class ImpurePlan(AlgorithmError):
+    """A plan function that gives two plans for one set of arguments: what is charged need not be what runs."""
+
+
+def call_plan(id: str, where: str, make: Callable[[], Plan]) -> Plan:
+    """What a plan function returns.
+
+    Parameters
+    ----------
+    id, where : str
+        Algorithm, and the numbers it is planned at, for errors.
+    make : callable
+        The function with its arguments.
+
+    Raises
+    ------
+    InputError, Refusal
+        As the function raises them.
+    AlgorithmError
+        For another exception, or something else than a plan.
+    """
+    try:
+        plan = make()
+    except DpscoError:
+        raise
+    except Exception as error:
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        raise AlgorithmError(f"algorithm {id}: its plan failed at {where} with {what}") from error
+    if not isinstance(plan, Plan):
+        raise AlgorithmError(f"algorithm {id}: its plan returned {type(plan).__name__}, must be what make_plan returns")
+    return plan
+
+
+def check_same(id: str, first: Mapping[str, Any], second: Mapping[str, Any], when: str) -> None:
+    """Hold two plans for one set of arguments against each other.
+
+    Parameters
+    ----------
+    id, when : str
+        Algorithm, and when the first plan was made.
+    first, second : mapping
+        Two of its `plan_record`.
+
+    Raises
+    ------
+    ImpurePlan
+        Naming the first quantity that differs, and both values.
+    """
+    found = difference(first, second)
+    if found:
+        key, was, now = (" ".join(str(item).split()) for item in found)
+        raise ImpurePlan(f"algorithm {id}: {key} = {now}: must be {was}, as {when}: its plan function is not pure")

@@ -1,0 +1,55 @@
+"""Kind `band`: a ratio of risks, or of a risk to a formula, stays in a stated band."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_bench.analysis.cells import band_verdict
+from dpsco_bench.analysis.judge import Case, means
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import WORST, Kind, Word, check_band, kind
+from dpsco_bench.claims.model import Part
+
+
+@kind("band")
+class Band(Kind):
+    """Means of the first used part over the bound, or else over those of the second."""
+
+    title = "band"
+    words: ClassVar = {
+        "holds": Word("confirms", "the ratio is in the band in every cell"),
+        "violated": Word("contradicts", "it is outside in at least one cell, by more than sampling error"),
+        "inconclusive": Word("open", "the intervals are too wide for a decision"),
+    }
+    judged_only = needs_all_uses = of_the_law = True
+    fields = WORST
+    shape = "ratios"
+    labels: ClassVar = {"ratio": "ratio of excess risks"}
+
+    def check(self, part: Part, where: str) -> None:
+        """The ends of the band."""
+        check_band(part.band, where)
+
+    def sources(self, case: Case, used: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """A measured reference has its own calibration."""
+        if case.part.bound:
+            return used
+        reference = case.part.uses[1]
+        return [used[0], (reference, case.court.claim.part(reference).calibrations[0])]
+
+    def judge(self, case: Case) -> Verdict:
+        """In the cells that both parts have."""
+        cells = case.used_cells(0)
+        if case.part.bound:
+            reference, errors = np.array([case.bound.value(cell.printed) for cell in cells]), np.zeros(len(cells))
+        else:
+            references = {cell.value: cell for cell in case.used_cells(1)}
+            cells = [cell for cell in cells if cell.value in references]
+            reference, errors = means([references[cell.value] for cell in cells])
+        low, high = case.part.band
+        return band_verdict(
+            [cell.value for cell in cells], *means(cells), reference, low, high, reference_stderr=errors
+        )

@@ -1,0 +1,155 @@
+"""Kind `complexity`: how the number of gradient evaluations, or a measured count, grows against a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpsco_bench.analysis.cells import same_length
+from dpsco_bench.analysis.judge import Case, means
+from dpsco_bench.analysis.slopes import bound_slope
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import Kind, Word, kind
+from dpsco_bench.claims.model import RISK, Part
+
+COUNT_ERRORS = 3.0
+"""Standard errors by which a measured count may exceed its formula."""
+TOLERANCE = 0.05
+
+
+@kind("complexity")
+class Complexity(Kind):
+    """Counts that the plan knows, or that runs noted; a slope of them has no interval."""
+
+    title = "gradient count"
+    words: ClassVar = {
+        "match": Word("confirms", "the count grows like the formula, equals it or is at most it, as the part asks"),
+        "fails": Word("contradicts", "it does not, in either direction (the reason says which)"),
+    }
+    bounded = counts = tolerant = measures_slope = True
+    charged = False
+    tolerance = TOLERANCE
+    takes = ("exact",)
+    shape = "slopes"
+
+    def needs_slope(self, part: Part) -> bool:
+        """Unless counts themselves are compared."""
+        return not part.exact
+
+    def runs(self, part: Part) -> bool:
+        """Only to measure another count than the plan's."""
+        return part.quantity != RISK
+
+    def tolerance_of(self, part: Mapping[str, Any]) -> Any:
+        """None where counts must be equal."""
+        return "equal" if part.get("exact") else part["tolerance"]
+
+    def judge(self, case: Case) -> Verdict:
+        """Planned counts by their slope or for equality, measured ones also for being at most the formula's."""
+        part, cells = case.part, case.cells
+        formula, planned = [case.bound.value(cell.context) for cell in cells], part.quantity == RISK
+        if part.exact and not planned:
+            return counted_verdict(*case.columns, formula)
+        return complexity_verdict(
+            case.values,
+            [cell.calibrated.gradient_evaluations for cell in cells] if planned else means(cells)[0],
+            formula,
+            parameter=case.parameter,
+            claimed_exponent=part.exponent,
+            tolerance=part.tolerance,
+            exact=part.exact,
+        )
+
+
+def complexity_verdict(
+    values: ArrayLike,
+    evaluations: ArrayLike,
+    formula: ArrayLike,
+    *,
+    parameter: str = "",
+    claimed_exponent: float | None = None,
+    tolerance: float = TOLERANCE,
+    exact: bool = False,
+) -> Verdict:
+    """Compare the slope of planned evaluations with the formula's, or the counts themselves.
+
+    Parameters
+    ----------
+    values, evaluations, formula : array_like
+        Swept values, planned evaluations and the formula's, > 0, shape ``(cells,)``.
+    parameter : str
+        Name of the swept parameter.
+    claimed_exponent : float, optional
+        The paper's bare exponent, shown.
+    tolerance : float
+        Largest difference of slopes.
+    exact : bool
+        Whether the counts must be equal instead.
+
+    Returns
+    -------
+    Verdict
+        ``match`` or ``fails``.
+    """
+    x = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    counted, claimed = same_length("evaluations", evaluations, len(x)), same_length("formula", formula, len(x))
+    several = len(np.unique(x)) > 1
+    slope, b = (bound_slope(x, y) if several else np.nan for y in (counted, claimed))
+    if exact:
+        good, reason = bool((counted == claimed).all()), f"{(counted == claimed).sum()} of {len(x)} counts are equal"
+    else:
+        good, reason = abs(slope - b) <= tolerance, f"slopes differ by {abs(slope - b):.2g}, allowed {tolerance:g}"
+        if not good:
+            reason += f": the count grows {'faster' if slope > b else 'more slowly'} than the formula"
+    return Verdict(
+        "match" if good else "fails",
+        "complexity",
+        reason,
+        parameter=parameter,
+        values=tuple(x.tolist()),
+        mean=tuple(counted.tolist()),
+        stderr=(0.0,) * len(x),
+        bound=tuple(claimed.tolist()),
+        slope=slope,
+        ci=(slope, slope),
+        bound_slope=b,
+        claimed_exponent=claimed_exponent,
+        tolerance=tolerance,
+    )
+
+
+def counted_verdict(
+    values: ArrayLike, mean: ArrayLike, stderr: ArrayLike, formula: ArrayLike, *, parameter: str = ""
+) -> Verdict:
+    """Whether mean measured counts are at most the formula's, within 3 standard errors.
+
+    Parameters
+    ----------
+    values, mean, stderr, formula : array_like
+        Swept values, means of the counts with their standard errors, and the formula's, shape ``(cells,)``.
+    parameter : str
+        Name of the swept parameter.
+
+    Returns
+    -------
+    Verdict
+        ``match`` or ``fails``.
+    """
+    x, m = np.atleast_1d(np.asarray(values, dtype=np.float64)), np.asarray(mean, dtype=np.float64)
+    s, b = np.asarray(stderr, dtype=np.float64), np.asarray(formula, dtype=np.float64)
+    worst = int(np.argmax((m - COUNT_ERRORS * s) / b))
+    good = bool(m[worst] - COUNT_ERRORS * s[worst] <= b[worst])
+    reason = f"mean count {m[worst]:.4g} +- {s[worst]:.2g}, {'at most' if good else 'above'} {b[worst]:.4g}"
+    return Verdict(
+        "match" if good else "fails",
+        "complexity",
+        reason,
+        parameter=parameter,
+        values=tuple(x.tolist()),
+        mean=tuple(m.tolist()),
+        stderr=tuple(s.tolist()),
+        bound=tuple(b.tolist()),
+    )

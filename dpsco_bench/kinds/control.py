@@ -1,0 +1,110 @@
+"""Kind `control`: a negative control behaves as stated."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from dpsco_bench.analysis.cells import band_verdict
+from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.slopes import RateFit
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import Kind, Word, check_band, kind
+from dpsco_bench.claims.model import Part
+from dpsco_bench.errors import InputError
+
+
+@kind("control")
+class Control(Kind):
+    """The slope of what is stated not to have the claimed one, and the band that it stays in, if any."""
+
+    title = "negative control"
+    words: ClassVar = {
+        "holds": Word("confirms", "it has the slope that it is stated to have"),
+        "fails": Word("contradicts", "the whole interval lies beyond the tolerance, on either side"),
+        "inconclusive": Word("open", "the interval is too wide for a decision"),
+    }
+    tolerant = of_the_law = has_interval = measures_slope = True
+    shape = "slopes"
+    whose_exponent = "stated"
+
+    def check(self, part: Part, where: str) -> None:
+        """The stated slope; a band needs the formula that it is about."""
+        if part.exponent is None:
+            raise InputError(f"{where}: exponent", "missing", "given for kind control")
+        if part.band and not part.bound:
+            raise InputError(f"{where}: bound", "missing", "given for kind control with a band")
+        if part.band:
+            check_band(part.band, where)
+
+    def compared_slope(self, row: Verdict) -> float | None:
+        """The stated one."""
+        return row.claimed_exponent
+
+    def judge(self, case: Case) -> Verdict:
+        """Slope, and band where there is one."""
+        part = case.part
+        assert part.exponent is not None
+        band = band_verdict(*case.columns, case.printed, *part.band) if part.band else None
+        return control_verdict(case.fit(), part.exponent, part.tolerance, parameter=case.parameter, band=band)
+
+
+def control_verdict(
+    fit: RateFit, exponent: float, tolerance: float, *, parameter: str = "", band: Verdict | None = None
+) -> Verdict:
+    """Whether a negative control has the slope that it is stated to have.
+
+    Parameters
+    ----------
+    fit : RateFit
+        Fit of the measured means.
+    exponent : float
+        Stated slope.
+    tolerance : float
+        Largest difference from it, > 0.
+    parameter : str
+        Name of the swept parameter.
+    band : Verdict, optional
+        Verdict of kind ``band`` on the same cells, where the control is stated to stay near a value too.
+
+    Returns
+    -------
+    Verdict
+        ``holds`` if slope and half-width of the interval are within the tolerance, ``fails`` if the whole interval lies
+        beyond it, else ``inconclusive``; a band has to agree.
+    """
+    if not tolerance > 0:
+        raise InputError("tolerance", tolerance, "a number > 0")
+    word, reason = _control_word(fit, exponent, tolerance)
+    words = {word} if band is None else {word, {"violated": "fails"}.get(band.word, band.word)}
+    word = next(w for w in ("fails", "inconclusive", "holds") if w in words)
+    shared = (
+        dict(worst_ratio=band.worst_ratio, worst_cell=band.worst_cell, worst_value=band.worst_value) if band else {}
+    )
+    return Verdict(
+        word,
+        "control",
+        reason + (f"; {band.reason}" if band else ""),
+        parameter=parameter,
+        values=fit.values,
+        mean=fit.mean,
+        stderr=fit.stderr,
+        bound=band.bound if band else (),
+        slope=fit.slope,
+        ci=(fit.ci_low, fit.ci_high),
+        claimed_exponent=exponent,
+        tolerance=tolerance,
+        notes=fit.notes(parameter),
+        **shared,  # type: ignore[arg-type]
+    )
+
+
+def _control_word(fit: RateFit, exponent: float, tolerance: float) -> tuple[str, str]:
+    if fit.nonpositive:
+        return "inconclusive", "a mean excess risk is not positive: it has no logarithm"
+    if fit.no_error:
+        return "inconclusive", "a single random replicate gives no interval"
+    if abs(fit.slope - exponent) <= tolerance and fit.half_width <= tolerance:
+        return "holds", f"slope within {tolerance:g} of the stated {exponent:g}"
+    if fit.ci_low > exponent + tolerance or fit.ci_high < exponent - tolerance:
+        return "fails", f"the whole interval lies more than {tolerance:g} from the stated {exponent:g}"
+    return "inconclusive", f"the interval does not decide whether the slope is within {tolerance:g} of {exponent:g}"

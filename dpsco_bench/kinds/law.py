@@ -1,0 +1,79 @@
+"""Kind `law`: a measured curve equals a computed one within a stated error."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpsco_bench.analysis.cells import STANDARD_ERRORS, cell_verdict, columns_of, ratios_to, three_way
+from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
+from dpsco_bench.errors import InputError
+
+
+@kind("law")
+class Law(Kind):
+    """Means against a formula that is computed and not bounded; it can certify the chains of other parts."""
+
+    title = "law"
+    words: ClassVar = {
+        "holds": Word("confirms", "every cell is within the stated error of the computed value"),
+        "violated": Word("contradicts", "a cell is beyond it, by more than sampling error"),
+        "inconclusive": Word("open", "the intervals are too wide for a decision"),
+    }
+    bounded = tolerant = mixes_sweeps = of_the_law = knows_the_law = True
+    fields = WORST
+    shape = "ratios"
+    labels: ClassVar = {"ratio": "excess risk / computed value", "reference": "law"}
+    against = "= 1"
+
+    def judge(self, case: Case) -> Verdict:
+        """Cell by cell."""
+        tolerance = case.part.tolerance
+        return replace(law_verdict(*case.columns, case.printed, tolerance), tolerance=tolerance)
+
+
+def law_verdict(
+    values: ArrayLike,
+    mean: ArrayLike,
+    stderr: ArrayLike,
+    law: ArrayLike,
+    tolerance: float,
+    *,
+    parameter: str = "",
+    standard_errors: float = 0.0,
+) -> Verdict:
+    """Whether a measured curve equals a computed one within a stated error.
+
+    Parameters
+    ----------
+    values, mean, stderr, law : array_like
+        Shape ``(cells,)``.
+    tolerance : float
+        Stated relative error, >= 0.
+    parameter : str
+        Name of the swept parameter.
+    standard_errors : float
+        Stated number of standard errors allowed besides.
+
+    Returns
+    -------
+    Verdict
+        ``holds`` if every cell is within the stated error, ``violated`` if one is beyond it by more than sampling
+        error (2 s.e., or the stated number if larger), else ``inconclusive``; with the ratio farthest from 1.
+    """
+    if not (tolerance >= 0 and standard_errors >= 0):
+        raise InputError("law tolerance, standard errors", [tolerance, standard_errors], "numbers >= 0")
+    columns = columns_of(values, mean, stderr, law)
+    _, m, s, target = columns
+    ratios = ratios_to(m, target)
+    beyond = np.abs(m - target) - tolerance * np.abs(target) - standard_errors * np.nan_to_num(s)
+    more = max(0.0, STANDARD_ERRORS - standard_errors)
+    worst = int(np.argmax(np.abs(ratios - 1)))
+    reason = f"measured / computed is {ratios[worst]:.4g} at the most distant cell"
+    word = three_way(beyond, s, more)
+    return cell_verdict("law", word, reason, parameter, columns, ratios, worst)

@@ -1,0 +1,97 @@
+"""Kind `ordering`: of two methods the one claimed to be better has the lower median risk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.ordering import MedianRatio, common_budget, compare_medians, risk_at
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import Kind, Word, kind
+from dpsco_bench.claims.model import RISK, Part
+from dpsco_bench.errors import InputError
+
+AT_END = "end"
+AT_EQUAL_EVALUATIONS = "equal evaluations"
+FEW_REPLICATES = 3
+
+
+@kind("ordering")
+class Ordering(Kind):
+    """Two methods on the same data sets and replicates, at each one's end and at equal evaluations."""
+
+    title = "ordering"
+    words: ClassVar = {
+        "holds": Word("confirms", "of two methods, the one claimed to be better is so in every comparison"),
+        "reversed": Word("contradicts", "the one claimed to be worse is better beyond doubt"),
+        "inconclusive": Word("open", "the comparisons disagree, or their intervals are too wide for a decision"),
+    }
+    quantities = (RISK,)
+    ignores_chains = True
+    fields = ("ratio", "ratio_ci")
+    shape = "curves"
+    against = "< 1"
+
+    def check(self, part: Part, where: str) -> None:
+        """The pair."""
+        labels = [method.label for method in part.methods]
+        if len(part.pair) != 2 or (labels and not set(part.pair) <= set(labels)):
+            raise InputError(f"{where}: pair", part.pair, "two labels of methods")
+
+    def judge(self, case: Case) -> Verdict:
+        """In every cell."""
+        cells = case.cells
+        better, other = ({c.value: c for c in cells if c.entry["method"] == label} for label in case.part.pair)
+        comparisons = {}
+        for value, first in better.items():
+            second, names = other[value], (*case.names, f"{value:g}")
+            budget = common_budget(first.curve_evaluations, second.curve_evaluations)
+            early = [risk_at(cell.curve_evaluations, cell.curve_risks, budget) for cell in (first, second)]
+            where = f"{first.entry['parameter']} {value:g}"
+            comparisons[f"{AT_END}, {where}"] = compare_medians(first.final, second.final, (*names, AT_END))
+            comparisons[f"{AT_EQUAL_EVALUATIONS}, {where}"] = compare_medians(
+                early[0], early[1], (*names, AT_EQUAL_EVALUATIONS)
+            )
+        verdict = ordering_verdict(comparisons, parameter=case.parameter)
+        runs = cells[0].final.size
+        few = f"only {runs} replicates: the intervals are too wide for most orderings"
+        return replace(verdict, notes=(few,)) if runs <= FEW_REPLICATES else verdict
+
+
+def ordering_verdict(comparisons: Mapping[str, MedianRatio], *, parameter: str = "") -> Verdict:
+    """Combine the comparisons of a pair: at each method's end, at equal evaluations, in every cell.
+
+    Parameters
+    ----------
+    comparisons : mapping of str to MedianRatio
+        By name of the comparison (`AT_END`, `AT_EQUAL_EVALUATIONS`, with the cell's value where there are several);
+        the first method is the one claimed to be better.
+    parameter : str
+        Name of the swept parameter.
+
+    Returns
+    -------
+    Verdict
+        ``holds`` if the claimed method is better in all comparisons, ``reversed`` if it is worse in all, else
+        ``inconclusive``; the reason says what each one shows.
+    """
+    if not comparisons:
+        raise InputError("comparisons", "none", "at least one")
+    words = {name: ratio.word for name, ratio in comparisons.items()}
+    unanimous = len(set(words.values())) == 1
+    return Verdict(
+        next(iter(words.values())) if unanimous else "inconclusive",
+        "ordering",
+        ", ".join(f"{name}: {word}" for name, word in words.items()),
+        parameter=parameter,
+        ratio={name: float(np.exp(ratio.log_ratio)) for name, ratio in comparisons.items()},
+        ratio_ci={name: _exp(ratio) for name, ratio in comparisons.items()},
+    )
+
+
+def _exp(ratio: MedianRatio) -> tuple[float, float]:
+    return float(np.exp(ratio.ci_low)), float(np.exp(ratio.ci_high))

@@ -1,0 +1,116 @@
+"""Kind `privacy`: the real epsilon of the noise against the claimed one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpsco_bench.analysis.cells import same_length
+from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import Kind, Word, kind
+from dpsco_bench.claims.model import LAW, RISK, Part
+from dpsco_bench.errors import InputError
+
+EPSILON_SLACK = 1e-3
+"""Relative excess over the claimed epsilon that still holds (accountants' discretisation)."""
+
+
+@kind("privacy")
+class PrivacyKind(Kind):
+    """Whether an accountant proves or refutes (epsilon, delta) in every cell; nothing is run."""
+
+    title = "privacy"
+    words: ClassVar = {
+        "holds": Word("confirms", "the real ε is proven to be at most the claim in every cell"),
+        "fails": Word("contradicts", "the real ε is above the claim"),
+        "unproven": Word("unproven", "no accountant proves the claim, and none refutes it"),
+    }
+    judges_noise = True
+    quantities = (RISK, LAW)
+    fields = ("epsilon_real", "epsilon_real_kind", "epsilon_claimed")
+    shape = "privacy"
+
+    def runs(self, part: Part) -> bool:
+        """Never: plans are charged."""
+        return False
+
+    def judge(self, case: Case) -> Verdict:
+        """The real epsilon, or that of the target law where nothing is known of the sampler."""
+        cells = case.risk_cells(case.part.id)
+        withheld, of_the_law = "", case.part.quantity == LAW
+        law_only = any(cell.calibrated.privacy_status == "target_law_only" for cell in cells)
+        if law_only:
+            withheld = "target_law_only: the proof asks for an exact " + ("draw" if of_the_law else "minimiser")
+        unproven = [cell for cell in cells if cell.calibrated.privacy_status != "proven"]
+        if any(cell.context.constants.status == "nominal" for cell in unproven):
+            withheld = "the Lipschitz constant is nominal"
+        verdict = privacy_verdict(
+            [c.calibrated.epsilon_law if of_the_law else c.calibrated.epsilon_real for c in cells],
+            ["exact" if of_the_law else cell.calibrated.epsilon_real_kind for cell in cells],
+            [cell.entry["epsilon"] for cell in cells],
+            unproven=withheld,
+        )
+        if not (of_the_law and law_only):
+            return verdict
+        word = f"unproven (target law {verdict.epsilon_real:.3g})"
+        return replace(verdict, verdict=word, epsilon_real=np.nan, epsilon_real_kind="")
+
+
+def privacy_verdict(
+    epsilon_real: ArrayLike, kinds: Sequence[str], epsilon_claimed: ArrayLike, *, unproven: str = ""
+) -> Verdict:
+    """Judge the real epsilon of every cell against its claim; the cell of largest real / claimed decides.
+
+    Parameters
+    ----------
+    epsilon_real : array_like
+        Accountant's values, shape ``(cells,)``; NaN where no accountant covers a cell, infinite for none at all.
+    kinds : sequence of str
+        ``upper``, ``exact``, ``lower``, or empty with NaN.
+    epsilon_claimed : array_like
+        Claimed values, > 0, shape ``(cells,)``.
+    unproven : str
+        A reason that withholds any proof whatever the accountant says (nominal constants, an unchecked formula,
+        ``target_law_only``).
+
+    Returns
+    -------
+    Verdict
+        ``holds``, ``fails (real eps X)`` or ``unproven (...)``.
+    """
+    claimed = np.atleast_1d(np.asarray(epsilon_claimed, dtype=np.float64))
+    real = same_length("epsilon_real", epsilon_real, len(claimed))
+    if len(kinds) != len(claimed) or not len(claimed) or not (claimed > 0).all():
+        raise InputError("claimed epsilons", claimed.tolist(), "numbers > 0, one for each kind")
+    words = [_privacy_word(*cell, unproven) for cell in zip(real.tolist(), kinds, claimed.tolist(), strict=True)]
+    severity = np.array([("holds", "unproven", "fails").index(word.split(" ")[0]) for word in words])
+    deciding = np.flatnonzero(severity == severity.max())
+    cell = int(deciding[np.argmax(np.nan_to_num(real[deciding] / claimed[deciding], nan=-1.0, posinf=np.inf))])
+    return Verdict(
+        words[cell],
+        "privacy",
+        unproven or f"{len(deciding)} of {len(words)} cells alike",
+        epsilon_real=float(real[cell]),
+        epsilon_real_kind=kinds[cell],
+        epsilon_claimed=float(claimed[cell]),
+    )
+
+
+def _privacy_word(real: float, kind: str, claimed: float, unproven: str) -> str:
+    if np.isnan(real):
+        return "unproven (no accountant covers it)"
+    if kind not in ("upper", "exact", "lower"):
+        raise InputError("epsilon_real_kind", kind, "upper, exact or lower")
+    within = real <= claimed * (1 + EPSILON_SLACK)
+    if unproven:
+        return f"unproven ({kind + ' bound' if kind != 'exact' else 'value'} {real:.3g})"
+    if within and kind in ("upper", "exact"):
+        return "holds"
+    if not within and kind in ("exact", "lower"):
+        return f"fails (real eps {real:.3g})"
+    return f"unproven ({kind} bound {real:.3g})"

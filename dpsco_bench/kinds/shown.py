@@ -1,0 +1,58 @@
+"""Kind `shown`: measured values without a verdict, where nothing definite is claimed."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from numpy.typing import ArrayLike
+
+from dpsco_bench.analysis.cells import columns_of
+from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import Kind, Word, kind
+
+
+@kind("shown")
+class Shown(Kind):
+    """Means, beside a formula if there is one, with the slope of a sweep of one method."""
+
+    title = "shown"
+    words: ClassVar = {"shown": Word("open", "measured for information: nothing definite is claimed")}
+    mixes_sweeps = measures_slope = True
+    shape = "slopes"
+
+    def judge(self, case: Case) -> Verdict:
+        """Nothing is judged."""
+        return case.with_slope(shown_verdict(*case.columns, case.printed if case.part.bound else None))
+
+
+def shown_verdict(
+    values: ArrayLike, mean: ArrayLike, stderr: ArrayLike, bound: ArrayLike | None = None, *, parameter: str = ""
+) -> Verdict:
+    """Measured values without a verdict: nothing definite is claimed.
+
+    Parameters
+    ----------
+    values, mean, stderr : array_like
+        Shape ``(cells,)``.
+    bound : array_like, optional
+        A formula that stands beside them, shape ``(cells,)``.
+    parameter : str
+        Name of the swept parameter.
+
+    Returns
+    -------
+    Verdict
+        ``shown``.
+    """
+    x, m, s, b = columns_of(values, mean, stderr, mean if bound is None else bound)
+    return Verdict(
+        "shown",
+        "shown",
+        "no expectation: measured values without a verdict",
+        parameter=parameter,
+        values=tuple(x.tolist()),
+        mean=tuple(m.tolist()),
+        stderr=tuple(s.tolist()),
+        bound=() if bound is None else tuple(b.tolist()),
+    )

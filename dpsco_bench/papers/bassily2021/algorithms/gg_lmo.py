@@ -1,0 +1,79 @@
+"""The linear minimiser of a noisy mean gradient, for linear losses: the baseline of Bassily, Guzman, Nandi 2021.
+
+One generalised Gaussian release (Definition 7, Proposition 8), then post-processing.
+"""
+
+from __future__ import annotations
+
+from math import exp, inf, isclose, log, sqrt
+
+from dpsco_bench.algorithms.registry import CALIBRATIONS, algorithm
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.papers.bassily2021.algorithms.lp_setup import ball_order
+from dpsco_bench.privacy.plan import GaussianQuery, Plan, Query, make_plan
+from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants, Trait
+
+SOURCE = "Bassily, Guzman, Nandi 2021, Proposition 8 (mechanism); the method is ours"
+
+
+@algorithm(
+    "bassily2021.gg_lmo",
+    source=SOURCE,
+    needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS, Trait.LP_BALL),
+    variants={"standard": CALIBRATIONS, "literal": ("paper", "none"), "printed_kappa": ("paper", "none")},
+    least_norm=1.0,
+)
+def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, norm_rule: str = "best") -> Plan:
+    """Minimise <g, x> over the l_p ball for one noisy mean gradient g; sigma^2 = 2 kappa l s^2/eps^2, s = 2 L0/n.
+
+    Parameters
+    ----------
+    c, n, d, privacy
+        Problem constants with an l_p ball, 1 <= p <= 2, as domain, number of records, dimension, target privacy.
+    variant : str
+        ``standard``. ``literal``: the noise with exponent kappa_+ as Section 2 prints it (erratum E3), for p = 1.5 and
+        d >= 21, where kappa_+ = kappa = 2: normal noise, although the l2 sensitivity is d^(1/6) s. ``printed_kappa``:
+        kappa = min{1/(p - 1), 2 ln d}, as Theorems 9 and 10 print it, in place of the smooth norm's own (erratum E5).
+    norm_rule : str
+        How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``su2023``.
+    """
+    p = ball_order(c, 1.0, 2.0, SOURCE)
+    smooth = SmoothNorm(p, d, norm_rule)
+    sensitivity = 2 * c.lipschitz / n
+    release: Query
+    if variant == "literal":
+        kappa, scale = 2.0, sqrt(4 * privacy.log_inverse_delta) * sensitivity / privacy.epsilon
+        release = GaussianQuery("gradient", _literal_stretch(p, d) * sensitivity, 1, paper_scale=scale)
+    else:
+        kappa = _printed_kappa(p, d) if variant == "printed_kappa" else smooth.kappa
+        scale = sqrt(2 * kappa * privacy.log_inverse_delta) * sensitivity / privacy.epsilon
+        release = GeneralisedGaussianQuery("gradient", sensitivity, 1, paper_scale=scale, smooth=smooth)
+    return make_plan(release, gradient_evaluations=n, n=n, p=p, kappa=kappa)
+
+
+@plan.run
+def gg_lmo(objective, plan, mechanism):
+    """One release, ``(R, d)``; the gradient of a linear loss is the same everywhere."""
+    gradient = mechanism.release("gradient", objective.mean_gradient(objective.start))
+    x = objective.domain.minimise_linear(gradient)
+    objective.observe(x)
+    return x
+
+
+def _literal_stretch(p: float, d: int) -> float:
+    """Largest ratio of the l2 and the l_q norm where kappa_+ = min{q - 1, ln d - 1} is 2."""
+    if not isclose(p, 1.5):
+        raise InputError("p", p, "1.5 for variant literal", "erratum E3")
+    if d < exp(3):
+        raise InputError("d", d, "an integer >= 21 for variant literal, so that ln d - 1 >= 2", "erratum E3")
+    return d ** (1 / 6)
+
+
+def _printed_kappa(p: float, d: int) -> float:
+    """``min{1/(p - 1), 2 ln d}``."""
+    if d < 2:
+        raise InputError("d", d, "an integer >= 2 for variant printed_kappa, so that 2 ln d > 0", "erratum E5")
+    return min(1 / (p - 1) if p > 1 else inf, 2 * log(d))

@@ -1,0 +1,194 @@
+"""Figures of Bassily, Guzman, Nandi 2021: the paper has none, these are ours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.papers.bassily2021.bounds.law import largest_excess
+from dpsco_bench.papers.bassily2021.bounds.theorems import frank_wolfe_term, mirror_descent_term
+from dpsco_bench.report.axes import EndLabel, label_ends, log_y, tick_text, value_axis
+from dpsco_bench.report.drawing import COLOURS, FAINT, INK, Line, Panel
+from dpsco_bench.report.elements import (
+    PALETTE,
+    Sizes,
+    calibrations_panel,
+    claimed_and_real,
+    draw_sweep,
+    sweep,
+)
+from dpsco_bench.report.inputs import Inputs
+from dpsco_bench.report.numbers import number, span
+from dpsco_bench.report.own_figures import paper_figure
+from dpsco_bench.report.panels import Series
+
+DIMENSIONS = tuple(2.0**power for power in range(2, 17))
+VERTICES = tuple(2**power for power in range(2, 15))
+RULES = ("best", "sec2", "su2023", "q")
+BLUE_TO_ORANGE = LinearSegmentedColormap.from_list("methods", ["#0072B2", "#f7f7f7", "#D55E00"])
+
+
+@paper_figure(
+    "bassily2021.kappa_rules",
+    "The constant κ of the smooth norm by rule, against the dimension",
+    "Closed formulas (Bassily, Guzman, Nandi 2021, Section 2; Su, Zhao, Wang 2023, Section 2).",
+)
+def kappa_panels(inputs: Inputs) -> Sequence[Panel]:
+    """The kappa of every rule against d, by closed formulas; nothing of the profile is needed."""
+    return [_kappa_panel(p) for p in (1.0, 1.05)]
+
+
+def _kappa_panel(p: float) -> Panel:
+    rules = {rule: colour for rule, colour in zip(RULES, PALETTE, strict=False) if p > 1 or rule != "q"}
+    printed = {
+        "2 ln d": lambda d: 2 * math.log(d),
+        "e²(ln d − 1)": lambda d: math.e**2 * (math.log(d) - 1),
+    }
+    cap = math.inf if p == 1 else 1 / (p - 1)
+
+    def draw(axes: Axes) -> None:
+        labels, ends = [], []
+        for rule, colour in rules.items():
+            values = [SmoothNorm(p, int(d), rule).kappa for d in DIMENSIONS]
+            axes.plot(DIMENSIONS, values, color=colour, linewidth=2.4 if rule == "best" else 1.0)
+            labels.append(EndLabel(values[-1], rule, colour))
+            ends += values
+        for style, (name, formula) in zip(((0, (4, 2)), (0, (1, 1.5))), printed.items(), strict=True):
+            values = [min(cap, formula(d)) for d in DIMENSIONS]
+            axes.plot(DIMENSIONS, values, color=INK, linewidth=0.9, linestyle=style)
+            labels.append(EndLabel(values[-1], name, INK))
+            ends += values
+        value_axis(axes, DIMENSIONS, "dimension d")
+        log_y(axes, ends, "κ")
+        label_ends(axes, labels)
+
+    capped = "" if p == 1 else f", at most {cap:.3g}"
+    lines = [
+        Line("coloured: κ that is proved, by the rule for the exponent r"),
+        Line(f"dashed, dotted: as the paper prints it{capped} (E5)"),
+    ]
+    return Panel(f"p = {p:g}", draw, lines)
+
+
+@paper_figure(
+    "bassily2021.saturation",
+    "Frank-Wolfe on the cross-polytope leaves its start later with the printed noise",
+    "Measured, claim bassily2021.thm4, part saturation.",
+)
+def saturation_panels(inputs: Inputs) -> Sequence[Panel]:
+    """Polyhedral Frank-Wolfe with the printed and the accounted noise."""
+    found = {c: sweep(inputs, "bassily2021.thm4", "saturation", c) for c in ("paper", "accounted")}
+    shown = [(calibration, sizes) for calibration, sizes in found.items() if sizes is not None]
+    if not shown:
+        return []
+    lines = [Line("poly_sfw on needle_l1, g = 1, d = 64, ε = 1; the start has risk 1")]
+    for calibration, sizes in shown:
+        factor = span(cell.calibrated.scales["vertex"] for cell in sizes.cells)
+        lines.append(Line(f"{calibration}: Laplace scale of the last step {factor}"))
+    return [calibrations_panel("saturation", shown, "number of records n", lines=lines)]
+
+
+@paper_figure(
+    "bassily2021.vertices",
+    "How the risk of noisy Frank-Wolfe grows with the number of vertices",
+    "Exact law, and claim bassily2021.thm4, part lnk.",
+)
+def vertices_panels(inputs: Inputs) -> Sequence[Panel]:
+    """The exact law of the noise-dominated regime against K, with what was measured."""
+    claim = next((c for c in inputs.claims if c.id == "bassily2021.thm4"), None)
+    row = next((r for r in claim.rows if r.part == "lnk_law" and r.values), None) if claim else None
+
+    def draw(axes: Axes) -> None:
+        curve = [largest_excess(K) for K in VERTICES]
+        axes.plot(VERTICES, curve, color=INK)
+        logs = [math.log(K) for K in VERTICES]
+        axes.plot(VERTICES, logs, color=FAINT, linewidth=0.9, linestyle=(0, (4, 2)))
+        ends = [*curve, *logs]
+        if row is not None:
+            K = 2 * np.array(row.values, dtype=float)
+            unit = np.array([largest_excess(int(k)) for k in K]) / np.array(row.bound, dtype=float)
+            mean, half = np.array(row.mean) * unit, 2 * np.nan_to_num(np.array(row.stderr, dtype=float)) * unit
+            points = Series(K, mean, mean - half, mean + half, np.zeros(len(K)), np.zeros(len(K)))
+            ends += draw_sweep(axes, points, COLOURS["paper"], "o")
+        value_axis(axes, VERTICES, "number of vertices K")
+        log_y(axes, ends, "excess risk / b_N")
+        label_ends(axes, [EndLabel(curve[-1], "h(K)", INK), EndLabel(logs[-1], "ln K", FAINT)])
+
+    lines = [Line("h(K) = sup_u u (1 − P₊ + P₋); b_N: last Laplace scale")]
+    lines.append(Line("dashed: ln K, the factor of Theorem 4"))
+    if row is not None:
+        lines.append(Line("measured: largest mean over signals, ± 2 s.e.", COLOURS["paper"], "o"))
+    return [Panel("h(K)", draw, lines)]
+
+
+@paper_figure(
+    "bassily2021.smd_sfw_map",
+    "Mirror descent against Frank-Wolfe over (n, d)",
+    "Measured, claim bassily2021.smd_sfw.",
+)
+def map_panels(inputs: Inputs) -> Sequence[Panel]:
+    """Frank-Wolfe's risk over mirror descent's, cell by cell."""
+    claim = next((c for c in inputs.claims if c.id == "bassily2021.smd_sfw"), None)
+    rows: dict[int, dict[int, tuple[float, float]]] = {}
+    for part in claim.parts if claim else ():
+        both = [sweep(inputs, "bassily2021.smd_sfw", part, "paper", m) for m in ("noisy_sfw", "noisy_smd")]
+        if both[0] is None or both[1] is None:
+            continue
+        d = int(both[0].cells[0].entry["d"])
+        rows[d] = _ratios(both[0], both[1])
+    return [_map(rows)] if rows else []
+
+
+def _ratios(frank_wolfe: Sizes, mirror: Sizes) -> dict[int, tuple[float, float]]:
+    """By n: (measured ratio, ratio of the bounds)."""
+    found = {}
+    for i, (first, second) in enumerate(zip(frank_wolfe.cells, mirror.cells, strict=True)):
+        bounds = frank_wolfe_term(first.printed) / mirror_descent_term(second.printed)
+        found[int(first.value)] = (frank_wolfe.points.mean[i] / mirror.points.mean[i], bounds)
+    return found
+
+
+def _map(rows: dict[int, dict[int, tuple[float, float]]]) -> Panel:
+    dimensions, sizes = sorted(rows), sorted({n for row in rows.values() for n in row})
+    grid = np.array([[math.log2(rows[d][n][0]) if n in rows[d] else math.nan for n in sizes] for d in dimensions])
+    reach = max(1.0, float(np.nanmax(np.abs(grid))))
+
+    def draw(axes: Axes) -> None:
+        axes.pcolormesh(grid, cmap=BLUE_TO_ORANGE, vmin=-reach, vmax=reach, edgecolors="white", linewidth=1.0)
+        for i, d in enumerate(dimensions):
+            for j, n in enumerate(sizes):
+                if n not in rows[d]:
+                    continue
+                measured, bounds = rows[d][n]
+                axes.text(j + 0.5, i + 0.6, number(measured, 2), ha="center", va="center", size=8, color=INK)
+                axes.text(j + 0.5, i + 0.25, f"bounds {number(bounds, 2)}", ha="center", va="center", size=5.5)
+        axes.set_xticks(np.arange(len(sizes)) + 0.5, [tick_text(n) for n in sizes])
+        axes.set_yticks(np.arange(len(dimensions)) + 0.5, [tick_text(d) for d in dimensions])
+        axes.tick_params(length=0)
+        axes.grid(False)
+        axes.set_xlabel("number of records n")
+        axes.set_ylabel("dimension d")
+
+    lines = [
+        Line("p = 1.5, ε = 1, paper's noise (with the factor T of E1)"),
+        Line("large: largest mean risk over signals, noisy_sfw / noisy_smd"),
+        Line("orange, above 1: mirror descent is better", "#a84a00"),
+        Line("blue, below 1: Frank-Wolfe is better, the paper's n ≥ d", "#005a8e"),
+        Line("small: the same ratio of the two terms of Theorem 9, constants 1"),
+    ]
+    return Panel("noisy_sfw over noisy_smd", draw, lines)
+
+
+@paper_figure(
+    "bassily2021.real_epsilon",
+    "Real against claimed ε of the paper's noise, mechanism by mechanism",
+    "From the privacy ledger; the accounted noise meets the claim by construction and is not drawn.",
+)
+def ledger_panels(inputs: Inputs) -> Sequence[Panel]:
+    """Claimed against real epsilon of every mechanism of the paper."""
+    return claimed_and_real(inputs, "bassily2021")

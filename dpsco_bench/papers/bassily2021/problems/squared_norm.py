@@ -1,0 +1,66 @@
+"""The square of a smooth norm as objective: at its minimiser the risk of a noisy point is the noise's second moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpsco_bench.backend.namespace import array_namespace
+from dpsco_bench.geometry.norms import lp_norm, square_gradient
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.problems.base import Constants, Data, Problem, Trait
+from dpsco_bench.problems.registry import problem
+
+Array = Any
+
+
+@problem
+class SquaredNorm(Problem):
+    """``F(x) = ||x||_r^2`` for every record, with the start at the minimiser, the origin.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, default 8.
+    p : float
+        In [1, 2]: r is the exponent of the smooth norm for l_p.
+    norm_rule : str
+        ``best``, ``q``, ``sec2`` or ``su2023``.
+    """
+
+    name = "squared_norm"
+    summary = "the squared smooth norm as an oracle; risk of the generalised Gaussian is its second moment"
+    source = "second moment of Bassily, Guzman, Nandi 2021, Proposition 8"
+    traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ})
+    shares_records = True
+    default_dimension = 8
+
+    def __init__(
+        self,
+        d: int | None = None,
+        p: float = 1.5,
+        norm_rule: str = "best",
+        constants: dict[str, float] | None = None,
+    ) -> None:
+        self.smooth = SmoothNorm(p, self.default_dimension if d is None else d, norm_rule)
+        super().__init__(d, constants)
+
+    @property
+    def own_constants(self) -> Constants:
+        """L0 = 1 declared, true near the origin only; the Euclidean smoothness 2 (r - 1)."""
+        return Constants(1.0, 2.0 * self.smooth.kappa_plus, norm=self.smooth.p, status="nominal")
+
+    def mean_gradient(self, x: Array, data: Data) -> Array:
+        """``2 ||x||_r^(2 - r) |x|^(r - 1) sign x``."""
+        return square_gradient(x, self.smooth.r, 2.0)
+
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        """Each selected record contributes the same gradient."""
+        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
+
+    def risk(self, x: Array, data: Data) -> Array:
+        """``||x||_r^2``."""
+        return lp_norm(x, self.smooth.r)[..., 0] ** 2
+
+    def optimal_risk(self, data: Data) -> float:
+        """Zero."""
+        return 0.0

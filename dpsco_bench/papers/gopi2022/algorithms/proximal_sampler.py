@@ -1,0 +1,156 @@
+"""The regularised exponential mechanism by the alternating sampler (Gopi et al. 2022, Propositions 8 and 9)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import expit
+
+from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.papers.gopi2022.algorithms.chains import ChainWatch
+from dpsco_bench.papers.gopi2022.algorithms.setting import (
+    EVALUATED,
+    NEEDS,
+    PAPER,
+    Setting,
+    checked_setting,
+    draw,
+    plan_of,
+    regularised,
+    sampler_status,
+)
+from dpsco_bench.papers.gopi2022.algorithms.target import Target
+from dpsco_bench.papers.gopi2022.samplers.proximal import (
+    LARGEST_CLIP,
+    ProximalRate,
+    ProximalSampler,
+    ProximalSchedule,
+    step_size,
+)
+from dpsco_bench.papers.gopi2022.samplers.truncated import gaussian_on_ball
+from dpsco_bench.privacy.accountants.total_variation import total_delta
+from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.problems.base import Constants
+from dpsco_bench.problems.traits import Trait
+from dpsco_bench.samplers.keyed import KeyedDraws
+
+SOURCE = f"{PAPER}, Propositions 8 and 9"
+STARTS = ("law", "corner")
+MOST_ATTEMPTS = 1000
+"""Of a Gaussian on a ball; a draw that needs more is capped."""
+
+
+@algorithm(
+    "gopi2022.proximal_sampler",
+    source=SOURCE,
+    needs=(*NEEDS, Trait.RECORD_LOSSES),
+    variants=EVALUATED,
+    least_norm=2.0,
+)
+def plan(
+    c: Constants,
+    n: int,
+    d: int,
+    privacy: PrivacySpec,
+    *,
+    variant: str,
+    schedule: str = "erm",
+    theta_convention: str = "centred",
+    sweeps: int | None = None,
+    delta_in: float | None = None,
+    start: str = "law",
+) -> Plan:
+    """T steps of the alternating sampler, which asks for values of single losses only: within tau of the target law.
+
+    eta = 1/(16 k^2 G^2 ln(2/delta_in)), T = ceil(ln(KL0/(2 tau_mix^2))/(2 ln(1 + eta k mu))), KL0 = k G D,
+    delta_in = (tau_clip/T)^2/e, tau_mix = tau_clip = tau/2; 4e T value queries are expected.
+
+    Parameters
+    ----------
+    c, n, d, privacy, variant, schedule, theta_convention
+        As for ``gopi2022.reg_exp_mech``; an l_p ball with p >= 2. With the theorem's T, t is taken at delta/2, and tau
+        is delta/2 for ``printed`` (which proves no epsilon, erratum E3) and delta/(2 (1 + e^eps)) for ``replace_one``.
+    sweeps, delta_in : optional
+        In place of T and its delta_in, the chance that one difference exceeds 1/2 (at most 0.05). With less of T
+        or more of delta_in, nothing is proven.
+    start : str
+        ``law``: a draw of exp(-k mu r). ``corner``: a far corner of the domain, from which it is noted how many steps
+        and queries the mean takes to settle; nothing is proven.
+
+    Notes
+    -----
+    The distance is that of `samplers.proximal.ProximalRate`, whose derivation is there, for data of the declared
+    domain and real arithmetic. It needs ``KL_0 <= k (max F - min F) <= k G D`` (a start from exp(-psi)), G as Lipschitz
+    constant in l_2 and r 1-strongly convex in l_2 (both true for p >= 2), a convex F, and Gaussians on the ball
+    that are exact: on the cube they are inverted; on other balls they are rejected with a limit of attempts, and the
+    chance to reach it has no bound here. So only the cube is ever proven, other balls are ``target_law_only``.
+    A round is accepted with probability ``1/2 - sqrt(e delta_in)/4`` at least, so that the oracle gives up after 512
+    rounds, without an output, with a chance below 0.6^512.
+    """
+    s = checked_setting(c, n, d, privacy, variant, SOURCE)
+    sampler_status("proximal_sampler", s)  # refuses what it does not sample
+    temperature = regularised(s, schedule, theta_convention)
+    tau = 0.5 * privacy.delta * (1.0 if variant == "printed" else float(expit(-privacy.epsilon)))
+    if start not in STARTS:
+        raise InputError("start", start, " or ".join(STARTS), SOURCE)
+    chains = _chains(s, temperature)
+    steps = chains.schedule(tau).steps if sweeps is None else checked_count("sweeps", sweeps)
+    inner = chains.clip(tau, steps) if delta_in is None else delta_in
+    if not 0.0 < inner <= LARGEST_CLIP:
+        raise InputError("delta_in", inner, f"in (0, {LARGEST_CLIP}], where the clip's error is bounded", SOURCE)
+    distance = chains.distance(ProximalSchedule(steps, inner))
+    exact_oracle = math.isinf(c.norm)  # elsewhere the Gaussian is rejected, and may be capped
+    proven = exact_oracle and start == "law" and distance <= tau * (1.0 + 1e-12)
+    query = s.query(temperature, "proven_tv" if proven else "target_law_only", tau)
+    options = {"sweeps": steps, "delta_in": inner, "corner": start == "corner"}
+    warnings: tuple[str, ...] = ()
+    if proven and variant == "printed":
+        t = c.loss_difference / s.loss_range * s.parameter(0.5 * privacy.delta)
+        reached = total_delta(t, privacy.epsilon, tau)
+        warnings = (f"with tau = delta/2 the claimed epsilon has delta = {reached:.3g} (errata E1 and E3)",)
+    expected = 4.0 * math.e * steps
+    return plan_of(s, query, "proximal_sampler", warnings, expected_queries=expected, **options)
+
+
+def _chains(s: Setting, temperature: Temperature) -> ProximalRate:
+    """The chains at the law that leaves half of delta to tau."""
+    t, G = s.parameter(0.5 * s.privacy.delta), s.c.lipschitz
+    k, mu = temperature.at(s.loss_range / (G * t))
+    return ProximalRate(k, mu, G, k * G * s.c.diameter)
+
+
+def proximal_sampler(
+    target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int, delta_in: float, corner: bool = False
+) -> np.ndarray:
+    """The alternating sampler from a draw of ``exp(-psi)``, or from a corner to see how it relaxes."""
+    watch, ball = ChainWatch(target, sweeps), target.ball
+
+    def gaussian(name: str, step: int, mean: np.ndarray, sd: float, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return gaussian_on_ball(draws, name, step, mean, sd, ball.p, ball.radius, MOST_ATTEMPTS, rows)
+
+    centre, everyone = np.zeros((target.rows, target.d)), np.arange(target.rows)
+    start, capped = gaussian("start", 0, centre, 1.0 / math.sqrt(k * mu), everyone)
+    if corner:
+        start = np.full_like(start, -ball.radius * target.d ** (-1.0 / ball.p))
+    eta = step_size(k, target.objective.constants.lipschitz, delta_in)
+    sampler = ProximalSampler(draws, gaussian, target.differences, target.objective.n, k, k * mu, eta)
+    if corner:
+        watch(start)
+    x = sampler.run(start, sweeps, watch)
+    target.queries += sampler.queries
+    target.objective.demote(capped | sampler.capped)
+    per_call = sampler.queries / sampler.calls
+    target.objective.note("queries_per_call", per_call)
+    if corner:
+        steps = watch.trace.relaxation(target.mean_excess(k, mu))
+        target.objective.note("relaxation_steps", steps)
+        target.objective.note("relaxation_queries", steps * per_call.mean())
+    watch.note_evidence()
+    return x
+
+
+plan.run(draw)

@@ -1,0 +1,238 @@
+"""What the mechanisms of this paper share: the setting, its refusals, the single draw and what its sampler proves."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from dpsco_bench.errors import InputError, Refusal, checked_count
+from dpsco_bench.geometry.norms import dual_exponent
+from dpsco_bench.geometry.regulariser import NormRegulariser
+from dpsco_bench.geometry.schatten import SchattenBall, matrix_rows
+from dpsco_bench.papers.gopi2022.algorithms.target import Target
+from dpsco_bench.privacy.accountants.gaussian import gdp_mu
+from dpsco_bench.privacy.plan import Plan, make_plan
+from dpsco_bench.privacy.queries import DrawQuery
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.problems.base import Constants, Trait
+
+PAPER = "Gopi, Lee, Liu, Shen, Tian 2022"
+NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.UNREGULARISED)
+VARIANTS = {"replace_one": ("accounted", "none"), "printed": ("paper", "none")}
+EVALUATED = {"replace_one": ("accounted",), "printed": ("paper",)}
+"""``printed``: S = G and t = eps/sqrt(2 ln(1/(2 delta))) in the schedule. ``replace_one``: the true S, the exact t.
+Samplers of losses that are only evaluated have no limit without noise."""
+CONVENTIONS = ("centred", "diameter")
+EXACT = ("cube_exact", "axis_exact")
+"""Samplers that are exact on every data set of some problems, in the order in which ``auto`` tries them."""
+SAMPLERS = (*EXACT, "radial_exact", "gibbs", "hit_and_run", "proximal_sampler")
+"""Names of the modules of this paper that hold a function of the same name, `target.Sampler`."""
+SWEEPS = {"gibbs": 1000, "hit_and_run": 1000}
+"""Default lengths of chains."""
+SAMPLER_OPTIONS = ("sweeps", "delta_in", "corner")
+"""Entries of a plan's schedule that its sampler takes."""
+LINEAR = ("linear", "axis_linear")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Checked inputs of one mechanism.
+
+    Attributes
+    ----------
+    c : Constants
+        Of the problem; G and S in the norm of the domain.
+    n, d : int
+        Records, ambient dimension.
+    privacy : PrivacySpec
+        The claim.
+    variant, source : str
+        Which S and t; where the mechanism is defined.
+    """
+
+    c: Constants
+    n: int
+    d: int
+    privacy: PrivacySpec
+    variant: str
+    source: str
+
+    @property
+    def radius(self) -> float:
+        """Radius of the domain."""
+        return 0.5 * self.c.diameter
+
+    @property
+    def loss_range(self) -> float:
+        """S that the schedule believes in."""
+        return self.c.lipschitz if self.variant == "printed" else self.c.loss_difference
+
+    @property
+    def regulariser(self) -> NormRegulariser:
+        """The geometry's own."""
+        ball = self.c.ball
+        if isinstance(ball, SchattenBall):
+            return NormRegulariser(self.c.norm, ball.columns, True)
+        return NormRegulariser(self.c.norm, self.d)
+
+    def parameter(self, delta: float) -> float:
+        """Gaussian-DP parameter of the variant at a delta: the paper's, or the exact one."""
+        if self.variant == "printed":
+            return self.privacy.epsilon / math.sqrt(2.0 * math.log(0.5 / delta))
+        return gdp_mu(self.privacy.epsilon, delta)
+
+    def query(self, temperature: Temperature, status: str, tau: float = 0.0) -> DrawQuery:
+        """The draw. A sampler with a proven distance leaves half of delta to it."""
+        delta = 0.5 * self.privacy.delta if status == "proven_tv" else self.privacy.delta
+        printed = self.loss_range / (self.c.lipschitz * self.parameter(delta)) if self.variant == "printed" else None
+        return DrawQuery(
+            "draw",
+            self.c.loss_difference / self.c.lipschitz,
+            1,
+            paper_scale=printed,
+            temperature=temperature,
+            sampler_status=status,
+            target_delta=delta,
+            tau=tau if status == "proven_tv" else 0.0,
+            dual=2.0 if isinstance(self.c.ball, SchattenBall) else dual_exponent(self.c.norm),
+        )
+
+
+def checked_setting(c: Constants, n: int, d: int, privacy: PrivacySpec, variant: str, source: str) -> Setting:
+    """Refuse what the theorems do not cover.
+
+    Raises
+    ------
+    InputError
+        For delta >= 1/2, S > 2G, or a domain that is not the ball of the norm in which G is measured.
+    """
+    if privacy.delta >= 0.5:
+        raise InputError("delta", privacy.delta, "in (0, 1/2)", source)
+    if c.loss_difference > 2.0 * c.lipschitz:
+        raise InputError("loss_range", c.loss_difference, f"at most 2 G = {2.0 * c.lipschitz:g}", source)
+    if getattr(c.ball, "p", None) != c.norm:
+        allowed = f"the l_p or Schatten ball of the norm of G, p = {c.norm:g}"
+        raise InputError("domain", c.domain, allowed, source)
+    if isinstance(c.ball, SchattenBall):
+        matrix_rows(d, c.ball.columns)
+    return Setting(c, n, d, privacy, variant, source)
+
+
+def regularised(s: Setting, schedule: str, theta_convention: str) -> Temperature:
+    """The schedule of Theorem 3 (``erm``) or 4 (``sco``) with the range of the geometry's regulariser."""
+    if schedule not in ("erm", "sco"):
+        raise InputError("schedule", schedule, "erm or sco", s.source)
+    if theta_convention not in CONVENTIONS:
+        raise InputError("theta_convention", theta_convention, " or ".join(CONVENTIONS), s.source)
+    theta = s.regulariser.theta(s.radius if theta_convention == "centred" else s.c.diameter)
+    return Temperature(schedule, s.n, s.d, s.c.lipschitz, s.loss_range, theta=theta)
+
+
+def sampler_status(sampler: str, s: Setting, regularised: bool = True) -> str:
+    """What a sampler proves on every data set of the problem's domain.
+
+    Raises
+    ------
+    Refusal
+        Where it does not sample the law at all.
+    """
+    losses, domain, p = s.c.losses, s.c.domain, s.c.norm
+    lp_ball = not isinstance(s.c.ball, SchattenBall)
+    if sampler == "cube_exact" and losses in LINEAR and domain == "linf_ball" and regularised:
+        return "exact"
+    if sampler == "axis_exact" and lp_ball and 1.0 < p <= 2.0:
+        along = regularised and (losses == "axis_linear" or (losses == "linear" and p == 2.0))
+        if along or (losses == "quadratic" and p == 2.0):
+            return "exact"
+    fits = {
+        "radial_exact": lp_ball and losses == ("norm" if regularised else "norm_quadratic"),
+        "gibbs": lp_ball and losses in LINEAR and regularised,
+        "hit_and_run": losses != "hidden",
+        "proximal_sampler": lp_ball and p >= 2.0 and losses != "hidden" and regularised,
+    }
+    if fits.get(sampler, False):
+        return "target_law_only"
+    raise Refusal(f"{sampler} for {losses} losses on {domain}", "no such sampler is known here", s.source)
+
+
+def exact_sampler(s: Setting, regularised: bool = True) -> str:
+    """The sampler that is exact on every data set.
+
+    Raises
+    ------
+    Refusal
+        Where there is none.
+    """
+    for sampler in EXACT:
+        try:
+            if sampler_status(sampler, s, regularised) == "exact":
+                return sampler
+        except Refusal:
+            continue
+    reason = "no sampler is exact for every data set; one without a proof of privacy is chosen by its name"
+    raise Refusal(f"sampler auto for {s.c.losses} losses on {s.c.domain}", reason, s.source)
+
+
+def draw_plan(s: Setting, temperature: Temperature, sampler: str, sweeps: int | None = None) -> Plan:
+    """The plan of one draw by one of `SAMPLERS`.
+
+    Raises
+    ------
+    InputError, Refusal
+        For an unknown sampler, one that does not fit, or a length for one that has none.
+    """
+    regularised = temperature.rule != "strongly_convex"
+    if sampler == "auto":
+        sampler = exact_sampler(s, regularised)
+    if sampler not in SAMPLERS:
+        raise InputError("sampler", sampler, "auto or one of " + ", ".join(SAMPLERS), s.source)
+    if sampler == "proximal_sampler":
+        raise Refusal("sampler proximal_sampler", "its schedule belongs to gopi2022.proximal_sampler", s.source)
+    if sweeps is not None:
+        if sampler not in SWEEPS:
+            raise Refusal(f"sweeps with {sampler}", "it makes none", s.source)
+        sweeps = checked_count("sweeps", sweeps)
+    query = s.query(temperature, sampler_status(sampler, s, regularised))
+    if sampler in SWEEPS:
+        return plan_of(s, query, sampler, sweeps=sweeps or SWEEPS[sampler])
+    return plan_of(s, query, sampler)
+
+
+def sampler_parts(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Modules of the samplers that an option ``sampler`` may mean."""
+    name = options.get("sampler", "auto")
+    return tuple(_module(found) for found in (EXACT if name == "auto" else (name,)) if found in SAMPLERS)
+
+
+def _module(sampler: str) -> str:
+    return f"{__package__}.{sampler}"
+
+
+def plan_of(s: Setting, query: DrawQuery, sampler: str, warnings: tuple[str, ...] = (), **options: Any) -> Plan:
+    """A plan with the schedule's quantities at the variant's own t, and the sampler's options."""
+    t = s.parameter(query.target_delta)
+    k, weight = query.temperature.at(s.loss_range / (s.c.lipschitz * t))
+    law: dict[str, Any] = dict(radius=s.radius, p=s.c.norm, losses=s.c.losses, t=t, k=k, mu=weight)
+    if query.temperature.rule != "strongly_convex":
+        law.update(q=s.regulariser.q, coefficient=s.regulariser.coefficient)
+    law.update(query.temperature.entries, sampler=sampler, **options)
+    return make_plan(query, gradient_evaluations=0, warnings=warnings, **law)
+
+
+def draw(objective: Any, plan: Plan, mechanism: Any) -> Any:
+    """The mechanism: one draw per replicate, ``(R, d)``."""
+    c = objective.problem.constants
+    regularised = plan.rule != "strongly_convex"
+    matrices = isinstance(c.ball, SchattenBall)
+    size = c.ball.columns if matrices else objective.problem.dimension
+    r = NormRegulariser(c.norm, size, matrices) if regularised else None
+    options = {key: plan.schedule[key] for key in SAMPLER_OPTIONS if key in plan.schedule}
+    sampler = partial(getattr(importlib.import_module(_module(plan.sampler)), plan.sampler), **options)
+    x = mechanism.release("draw", Target(objective, r, sampler, plan.losses))
+    objective.observe(x)
+    return x

@@ -1,0 +1,205 @@
+"""The density ``exp(-k (F_D + mu r))`` of one objective, as a private query asks for a draw and as samplers see it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.backend.namespace import to_numpy
+from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.geometry.ball import Ball, LpBall
+from dpsco_bench.geometry.norms import dual_exponent, lp_norm, square_gradient
+from dpsco_bench.geometry.regulariser import NormRegulariser
+from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
+from dpsco_bench.problems.objective import Objective
+
+Array = Any
+
+
+class Target:
+    """The law of one draw, on the host in float64: kF may be a million.
+
+    Parameters
+    ----------
+    objective : Objective
+        The losses, a bounded symmetric set as domain.
+    regulariser : NormRegulariser or None
+        r; None where the losses are strongly convex themselves.
+    sampler : callable
+        (target, k, mu, draws) -> points ``(R, d)``: one of `setting.SAMPLERS`.
+    losses : str
+        What the records are known to be (`Constants.losses`, as the plan saw it).
+
+    Attributes
+    ----------
+    queries : array (R,)
+        Values of single losses asked for.
+    """
+
+    def __init__(self, objective: Objective, regulariser: NormRegulariser | None, sampler: Any, losses: str) -> None:
+        self.objective, self.regulariser, self._sampler, self.losses = objective, regulariser, sampler, losses
+        self.own = objective.problem.own_constants  # of the losses as they are, whatever is declared
+        self.ball = objective.domain
+        self.rows, self.d = objective.replicates, objective.problem.dimension
+        self.queries = np.zeros(self.rows)
+
+    # --- what the private query asks for ---------------------------------------------------------------------
+
+    def draw(self, k: float, mu: float, draws: Any) -> Array:
+        """One point per row; notes what the sampler spent, and what quadrature says of the risk."""
+        points = self._sampler(self, k, mu, draws)
+        self.objective.note("value_queries", self.queries)
+        self._compare(self.mean_excess(k, mu))
+        return self._given(points)
+
+    def mean_excess(self, k: float, mu: float) -> float | None:
+        """Mean excess risk under the law of the draw, where the problem knows it for its own data; for a measurement.
+
+        A population's risk is averaged over the data.
+        """
+        problem = self.objective.problem
+        law = "gopi2022.exp_mech_sc" if self.regulariser is None else "gopi2022.reg_exp_mech"
+        if not isinstance(problem, RegularisedLaw) or law not in problem.algorithms:
+            return None
+        if np.size(getattr(problem, "strengths", 0.0)) > 1:  # the law of the first signal alone
+            return None
+        try:
+            return problem.mean_excess(k, mu)
+        except InputError:  # outside the range of a closed form
+            return None
+
+    def _compare(self, expected: float | None) -> None:
+        """Note the expected gap; of chains also how many standard errors their mean lies above it."""
+        if expected is None:
+            return
+        objective = self.objective
+        objective.note("expected_gap", expected)
+        one_sample = objective.problem.population and not objective.problem.draws_per_replicate
+        if "chain_risk" in objective.notes and self.rows > 1 and not one_sample:
+            risks = objective.notes["chain_risk"]
+            error = float(risks.std(ddof=1)) / math.sqrt(self.rows)
+            objective.note("z_score", (float(risks.mean()) - expected) / error if error > 0 else math.nan)
+
+    def minimiser(self, mu: float) -> Array:
+        """The limit of an infinite temperature parameter: ``argmin F_D + mu r`` over the domain, in closed form.
+
+        Raises
+        ------
+        Refusal
+            Where none is known.
+        """
+        c, losses = self.own, self.losses
+        weight = 0.0 if self.regulariser is None else 2.0 * mu * self.regulariser.coefficient
+        if losses in ("norm", "norm_quadratic"):
+            self.require_centred_data()
+            return self._given(np.zeros((self.rows, self.d)))
+        if losses == "quadratic":
+            scaled = self.mean_slope() / (c.strong_convexity + weight)
+            return self._given(self.ball.project(scaled))
+        if losses in ("linear", "axis_linear") and self.regulariser is not None:
+            found = _regularised_vertex(self.mean_slope(), self.ball, self.regulariser.q, weight)
+            if found is not None:
+                return self._given(found)
+        raise Refusal(
+            f"calibration none on {self.objective.problem.name}", "no closed form of the regularised minimiser is known"
+        )
+
+    def slopes(self, x: Array) -> np.ndarray:
+        """``n grad F_D(x)/G``, for the search over neighbours; not counted."""
+        return self.objective.n * to_numpy(self.objective.exact_gradient(x)) / self.objective.constants.lipschitz
+
+    # --- what samplers look at -------------------------------------------------------------------------------
+
+    def mean_slope(self) -> np.ndarray:
+        """``-grad F_D(0)``, ``(R, d)``: the mean record of linear losses, mu0 times that of quadratic ones.
+
+        One pass over the data, in which no loss is evaluated.
+        """
+        origin = self.objective.xp.zeros((self.rows, self.d), dtype=self.objective.dtype)
+        gradient = self.objective.problem.mean_gradient(origin, self.objective.data)
+        return -to_numpy(gradient).astype(np.float64)
+
+    def require_centred_data(self) -> None:
+        """Refuse records other than the centre of the domain, which alone make the law radial."""
+        at_centre = self.values(np.zeros((self.rows, self.d)), np.arange(self.rows), counted=False)
+        if np.any(at_centre != 0.0):
+            reason = "some record lies elsewhere than in the centre of the domain; the law is not radial"
+            raise Refusal(f"radial_exact on {self.objective.problem.name}", reason, "chapter gopi2022, section 2.3")
+
+    def values(self, x: np.ndarray, rows: np.ndarray, counted: bool = True) -> np.ndarray:
+        """``F_D`` at points ``(m, d)`` of ``rows (m,)``, up to a constant.
+
+        Each costs n value queries; for linear losses none.
+        """
+        if self.losses in ("linear", "axis_linear"):
+            return -np.sum(self._mean_rows()[rows] * x, axis=1)
+        if counted:
+            self.queries[rows] += self.objective.n
+        if self.losses == "quadratic":  # the risk may be the population's
+            slope = np.sum(self._mean_rows()[rows] * x, axis=1)
+            return 0.5 * self.own.strong_convexity * np.sum(x * x, axis=1) - slope
+        given, back = self._spread(x, rows)
+        risk = self.objective.problem.risk(self._given(given), self.objective.data)
+        return to_numpy(risk).astype(np.float64)[back]
+
+    def log_density(self, k: float, mu: float) -> Any:
+        """(points (m, d), rows (m,)) -> ``-k (F_D + mu r)``, -inf outside the domain."""
+
+        def function(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
+            inside = self.ball.norm(x)[:, 0] <= self.ball.radius
+            found = np.full(len(x), -np.inf)
+            exponent = self.values(x[inside], rows[inside])
+            if self.regulariser is not None:
+                exponent = exponent + mu * self.regulariser.value(x[inside])
+            found[inside] = -k * exponent
+            return found
+
+        return function
+
+    def differences(self, z: np.ndarray, x: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """``f_j(z) - f_j(x)`` at points ``(m, d)`` of records ``indices (m, W)`` of ``rows (m,)``."""
+        if self.losses in ("linear", "axis_linear"):
+            return self._losses(z - x, indices, rows)
+        return self._losses(z, indices, rows) - self._losses(x, indices, rows)
+
+    def _losses(self, x: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        given, back = self._spread(x, rows)
+        where = self.objective.xp.asarray(self._spread(indices, rows)[0])
+        losses = self.objective.problem.batch_losses(self._given(given), self.objective.data, where)
+        return to_numpy(losses).astype(np.float64)[back]
+
+    def _spread(self, values: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, Any]:
+        """Values ``(m, ...)`` as a problem takes them, and how to get m rows back: zeros elsewhere if rows differ."""
+        problem = self.objective.problem
+        if not problem.draws_per_replicate and not problem.signal_option:
+            return values, slice(None)
+        full = np.zeros((self.rows, *values.shape[1:]), dtype=values.dtype)
+        full[rows] = values
+        return full, rows
+
+    def excess(self, x: np.ndarray) -> np.ndarray:
+        """Excess risk ``(R,)`` of states, for a measurement only."""
+        return self.objective.excess_risk(self._given(x))
+
+    def _mean_rows(self) -> np.ndarray:
+        if not hasattr(self, "_means"):
+            self._means = self.mean_slope()
+        return self._means
+
+    def _given(self, points: np.ndarray) -> Array:
+        return self.objective.xp.asarray(points, dtype=self.objective.dtype)
+
+
+def _regularised_vertex(slope: np.ndarray, ball: Any, q: float, weight: float) -> np.ndarray | None:
+    """``argmin -<slope, x> + (weight/2) ||x||_q^2`` over a ball of some norm; None where no closed form is known."""
+    if weight == 0.0:
+        return np.asarray(ball.minimise_linear(-slope))
+    if not isinstance(ball, Ball | LpBall):
+        return None
+    if q == ball.p:  # a multiple of the dual map, cut at the ball of the same norm
+        free = square_gradient(slope, dual_exponent(q), 1.0 / weight)
+        length = lp_norm(free, q)
+        return np.asarray(free * np.minimum(1.0, ball.radius / np.where(length > 0, length, 1.0)))
+    return np.clip(slope / weight, -ball.radius, ball.radius) if np.isinf(ball.p) else None

@@ -1,0 +1,232 @@
+"""Further panels of some claims: what a paper's study draws beside slopes and ratios."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from scipy.optimize import brentq
+
+from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.kinds import get_kind
+from dpsco_bench.papers.gopi2022.tables import projected_queries
+from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
+from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.report.axes import log_y, reference_line
+from dpsco_bench.report.drawing import COLOURS, FAINT, MARKERS, TEXT_COLOURS, Line, Panel
+from dpsco_bench.report.inputs import ClaimResults
+from dpsco_bench.report.numbers import count, is_number, number
+from dpsco_bench.report.own_figures import claim_panels
+from dpsco_bench.report.scores import claim_scores
+from dpsco_bench.samplers.evidence import LARGEST_RHAT
+
+BLACK = "#1a1a1a"
+LABEL_HEIGHT = 0.16
+"""Of half the height of an axis."""
+LEFTMOST = 1.0015
+"""R-hat below which a label to the left would cross the axis."""
+SHIFTED = 0.03
+"""Horizontal distance of two calibrations that would cover each other, in decades."""
+
+
+def _cells(results: ClaimResults, part: str, calibration: str) -> list[CellEvidence]:
+    job = results.job(part, calibration)
+    return [cell for cell in results.evidence(part, calibration) if cell.risks.size] if job is not None else []
+
+
+@claim_panels("gopi2022.bound")
+def _cold_ratios(results: ClaimResults) -> list[Panel]:
+    """Risk over bound against ``a = k G R/d`` of all cells of the grid."""
+    series = []
+    for kind, faces in (("erm-axis", "none"), ("erm-radial", None)):
+        for calibration in ("paper", "accounted"):
+            cells = [c for part in (kind, f"{kind}-diameter") for c in _cells(results, part, calibration)]
+            if cells:
+                found = np.array([_cold_point(cell) for cell in cells])
+                series.append((kind, calibration, faces, found))
+    if not series:
+        return []
+
+    def draw(axes: Axes) -> None:
+        for _, calibration, faces, found in series:
+            shift = 10 ** (SHIFTED * (1 if calibration == "paper" else -1))
+            axes.plot(
+                found[:, 0] * shift, found[:, 1], MARKERS[calibration], color=COLOURS[calibration], markersize=2.6,
+                markeredgewidth=0.6, markerfacecolor=faces or COLOURS[calibration],
+            )  # fmt: skip
+        axes.set_xscale("log")
+        axes.set_xlabel("a = k G R/d (right: the draw is cold)")
+        axes.set_ylim(0.0, 1.06)
+        axes.set_ylabel("excess risk / bound of Theorem 3")
+        reference_line(axes, 1.0, "bound")
+        axes.axhline(0.5, color=FAINT, linewidth=0.7, linestyle=(0, (1, 2)))
+        axes.text(1.02, 0.5, "½", transform=axes.get_yaxis_transform(), va="center", size=6.5, color=FAINT)
+
+    worst = max(float(found[:, 1].max()) for *_, found in series)
+    size = sum(len(found) for *_, found in series)
+    lines = [
+        Line(f"{size} cells: no one above {worst:.3f} of the bound; cold radial draws tend to ½"),
+        Line("paper: blue circles; accounted: orange squares", FAINT),
+        Line("filled: radius; open: axis; both ranges Θ, all n, d, p and ε of the grid", FAINT),
+    ]
+    return [Panel("every cell: how much of the bound is used", draw, lines)]
+
+
+def _cold_point(cell: CellEvidence) -> tuple[float, float]:
+    context = cell.context
+    k, _ = Temperature.of(context.schedule).at(context.scales["draw"])
+    return k / context.d, float(cell.final.mean()) / get_bound("gopi2022.thm3").value(context)
+
+
+@claim_panels("gopi2022.thm3.privacy")
+def _curves(results: ClaimResults) -> list[Panel]:
+    """Epsilon of the law against the claim for S = G and S = 2G."""
+    delta = 1e-5
+    claims = np.geomspace(0.05, 12.0, 60)
+    laws = {factor: [_law_epsilon(factor, e, delta) for e in claims] for factor in (1.0, 2.0)}
+
+    def draw(axes: Axes) -> None:
+        for factor, colour, text in ((2.0, COLOURS["paper"], "S = 2G"), (1.0, "#009E73", "S = G")):
+            axes.plot(claims, laws[factor], color=colour)
+            axes.text(12.6, laws[factor][-1], text, color=colour, size=6.5, va="center")
+        axes.plot(claims, claims, color=FAINT, linewidth=0.8, linestyle=(0, (3.5, 2)))
+        axes.text(12.6, 10.0, "claim", color=FAINT, size=6.5, va="center")
+        axes.fill_between(claims, claims, 40.0, color="#D55E00", alpha=0.06, linewidth=0)
+        axes.text(0.055, 14.0, "not private as claimed", size=6.5, color=TEXT_COLOURS["accounted"], va="center")
+        axes.set_xscale("log")
+        axes.set_xlabel("claimed ε")
+        axes.set_xlim(0.05, 12.0)
+        log_y(axes, [0.03, 35.0], "ε of the target law", room=0.0)
+
+    lines = [
+        Line(f"paper's t = ε/√(2 ln(1/(2δ))), δ = {number(delta)}"),
+        Line(
+            f"S = 2G is true of linear losses (E1): above the claim from ε = {number(_crossing(2.0, delta), 2)} on",
+            TEXT_COLOURS["paper"],
+        ),
+        Line(f"S = G: below the claim up to ε = {number(_crossing(1.0, delta), 2)} (E2)", "#00694d"),
+    ]
+    return [Panel("claimed ε and ε of the law", draw, lines)]
+
+
+def _law_epsilon(factor: float, epsilon: float, delta: float) -> float:
+    """Epsilon of the target law with ``S = factor G`` at the paper's temperature for a claimed epsilon."""
+    return gdp_epsilon(factor * epsilon / math.sqrt(2 * math.log(0.5 / delta)), delta)
+
+
+def _crossing(factor: float, delta: float) -> float:
+    """The claimed epsilon above which the law's exceeds it."""
+    return float(brentq(lambda e: _law_epsilon(factor, e, delta) - e, 1e-4, 50.0, rtol=1e-6))
+
+
+@claim_panels("gopi2022.prop9")
+def _projections(results: ClaimResults) -> list[Panel]:
+    """Projected number of value queries against n."""
+    ns = [int(n) for n in np.unique(np.geomspace(10, 3000, 11).round())]
+
+    def draw(axes: Axes) -> None:
+        counts = [projected_queries(n) for n in ns]
+        axes.plot(ns, counts, "-", color=COLOURS["accounted"], marker=MARKERS["accounted"], markersize=3)
+        axes.text(
+            ns[-1] * 1.15, counts[-1], "queries\nper draw", color=TEXT_COLOURS["accounted"], size=6.5, va="center"
+        )
+        axes.plot(ns, ns, color=FAINT, linewidth=0.8, linestyle=(0, (3.5, 2)))
+        axes.text(ns[-1] * 1.15, ns[-1], "N = n", color=FAINT, size=6.5, va="center")
+        axes.set_xscale("log")
+        axes.set_xlabel("records n")
+        log_y(axes, [*counts, *ns], "value queries N")
+
+    lines = [
+        Line("a draw within the τ that proves (1, 1e-6): N = 4 e T of the alternating sampler"),
+        Line("cube, d = 4, accounted: " + ", ".join(f"{count(projected_queries(n))} at n = {n}" for n in (20, 1000))),
+    ]
+    return [Panel("what a proof costs", draw, lines)]
+
+
+@claim_panels("gopi2022.cor2.erm")
+def _slopes(results: ClaimResults) -> list[Panel]:
+    """Measured slopes against those of the bounds."""
+    found = [
+        (score.row.bound_slope, score.row.slope, score.row.calibration, score.row.parameter)
+        for score in claim_scores(results)
+        if score.kind.measures_slope and is_number(score.row.slope)
+    ]
+    if not found:
+        return []
+
+    def draw(axes: Axes) -> None:
+        ends = [min(f[0] for f in found) - 0.2, max(f[0] for f in found) + 0.2]
+        axes.plot(ends, ends, color=FAINT, linewidth=0.8, linestyle=(0, (3.5, 2)))
+        for bound, slope, calibration, _ in found:
+            axes.plot(bound, slope, MARKERS[calibration], color=COLOURS[calibration], markersize=4, alpha=0.75)
+        for parameter in dict.fromkeys(f[3] for f in found):
+            bound, slope = next((f[0], f[1]) for f in found if f[3] == parameter)
+            name = {"epsilon": "ε"}.get(parameter, parameter)
+            above = parameter == "epsilon"
+            axes.annotate(
+                name, (bound, slope), (-9 if above else 9, 7 if above else -8), textcoords="offset points", size=7,
+                color=BLACK, ha="center", va="center",
+            )  # fmt: skip
+        axes.set_xlabel("slope of the bound")
+        axes.set_ylabel("measured slope")
+        axes.set_aspect("equal", adjustable="datalim")
+
+    lines = [Line("a point per sweep (letters: its parameter); on the line, the rate is the bound's")]
+    return [Panel("slopes measured and claimed", draw, [*lines, _PAIR])]
+
+
+_PAIR = Line("paper: blue circles; accounted: orange squares", FAINT)
+
+
+def _named_points(axes: Axes, points: Sequence[tuple[float, float, float]], reach: float) -> None:
+    """Points (R-hat, z, n) with n beside them: left of all but the last, and farther up where labels would meet."""
+    last = max(p[0] for p in points)
+    free = {-1: -reach, 1: -reach}
+    for rhat, z, n in sorted(points, key=lambda point: point[1]):
+        side = -1 if LEFTMOST < rhat < last else 1
+        at = max(z, free[side])
+        free[side] = at + LABEL_HEIGHT * reach
+        axes.plot(rhat, z, "o", color=COLOURS["paper"], markersize=4)
+        leader = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
+        axes.annotate(
+            f"n = {n:g}", (rhat, z), (7 * side, at), textcoords=("offset points", "data"), size=6.5, color=BLACK,
+            ha="right" if side < 0 else "left", va="center", arrowprops=leader if at > z else None,
+        )  # fmt: skip
+
+
+@claim_panels("gopi2022.cor3.erm", "gopi2022.cor5.1")
+def _chains(results: ClaimResults) -> list[Panel]:
+    """Distance of chains from quadrature in standard errors, beside R-hat."""
+    points = []
+    for part in results.parts.values():
+        if not get_kind(part["kind"]).knows_the_law or part.get("quantity") != "chain_risk":
+            continue
+        for calibration in part["calibrations"]:
+            jobs = results.job(part["id"], calibration)
+            if jobs is None:
+                continue
+            for cell in results.evidence(part["id"], calibration):
+                if "rhat" in cell.extras:
+                    risks = cell.extras["chain_risk"].ravel()
+                    exact = get_bound(part["bound"]).value(cell.context)
+                    error = risks.std(ddof=1) / math.sqrt(risks.size)
+                    points.append((float(cell.extras["rhat"].max()), (risks.mean() - exact) / error, cell.value))
+    if not points:
+        return []
+
+    def draw(axes: Axes) -> None:
+        axes.axhspan(-3.0, 3.0, color="#009E73", alpha=0.1, linewidth=0)
+        axes.axvline(LARGEST_RHAT, color=FAINT, linewidth=0.8, linestyle=(0, (3.5, 2)))
+        reach = max(4.0, 1.2 * max(abs(p[1]) for p in points))
+        _named_points(axes, points, reach)
+        axes.set_ylim(-reach, reach)
+        axes.set_xlim(0.9985, max(1.0125, 1.002 * max(p[0] for p in points)))
+        axes.set_xlabel("R-hat (dashed: the gate)")
+        axes.set_ylabel("(chains - quadrature) / s.e.")
+
+    worst = max(abs(p[1]) for p in points)
+    lines = [Line(f"chains where quadrature knows the law: at most {worst:.2g} standard errors away")]
+    return [Panel("chains against quadrature", draw, lines)]

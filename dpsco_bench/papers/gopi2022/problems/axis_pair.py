@@ -1,0 +1,50 @@
+"""A pair of neighbouring data sets on the axis of the unit l2 ball, on which the privacy of the draw is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
+from dpsco_bench.papers.gopi2022.laws.privacy_curve import pair_epsilon
+from dpsco_bench.papers.gopi2022.problems.axis_linear import AxisLinear
+from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.problems.base import checked_real
+from dpsco_bench.problems.cell_family import CellFamily
+from dpsco_bench.problems.registry import problem
+
+
+@problem
+class AxisPair(AxisLinear, CellFamily):
+    """`AxisLinear` with p = 2, and the exact privacy of one draw on data sets that differ in one record, ``+-e_1``.
+
+    Their mean records are ``a mu +- 1/n``, so that without the boundary both laws would be Gaussians around a.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, default 4.
+    centre : float
+        a >= 0: the mean records are ``a mu +- 1/n``.
+    """
+
+    name = "axis_pair"
+    summary = "neighbouring data sets on the axis of the unit l2 ball: exact privacy of the draw"
+    source = "section 8 of the chapter of Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2"
+    signal_option: ClassVar[str] = "centre"
+
+    def __init__(self, d: int | None = None, centre: float = 0.0, constants: dict[str, float] | None = None) -> None:
+        self.centre = checked_real("centre", centre, positive=False)
+        super().__init__(d, 2.0, constants)
+
+    def expected_extras(
+        self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]
+    ) -> dict[str, float]:
+        """``epsilon_pair``: the exact epsilon at the cell's delta; none without noise."""
+        (scale,) = scales.values()
+        if scale == 0.0:
+            return {}
+        k, mu = Temperature.of(schedule).at(scale)
+        c, middle, shift = k * mu * self.regulariser.coefficient, k * mu * self.centre, k / self.count
+        first, second = (AxisLaw(2.0, self.dimension, middle + sign * shift, c) for sign in (1.0, -1.0))
+        return {"epsilon_pair": pair_epsilon(first, second, self.delta)}

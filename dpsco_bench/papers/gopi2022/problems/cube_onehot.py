@@ -1,0 +1,105 @@
+"""Linear losses on the cube whose records are the unit vectors in rotation: coordinates of the draw are independent."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpsco_bench.backend.namespace import array_namespace, to_numpy
+from dpsco_bench.papers.gopi2022.laws.truncated import tilted_gap
+from dpsco_bench.papers.gopi2022.problems.regularised_law import SharedLinear
+from dpsco_bench.problems.base import Data
+from dpsco_bench.problems.cell_family import CellFamily
+from dpsco_bench.problems.data import gathered
+from dpsco_bench.problems.registry import problem
+
+Array = Any
+WRITTEN_OUT = 1 << 20
+"""Most entries of records that are written out; a longer rotation is known by its length."""
+
+
+@problem
+class CubeOnehot(SharedLinear, CellFamily):
+    """``f(x, s) = -<x, s>`` on [-1, 1]^d with record i equal to ``e_(i mod d)``; empirical risk.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, default 4.
+    """
+
+    name = "cube_onehot"
+    summary = "linear losses with the unit vectors in rotation on the cube; empirical risk"
+    source = "instance `cube_onehot` for Gopi, Lee, Liu, Shen, Tian 2022, Corollary 4 and Proposition 9"
+    shares_records: ClassVar[bool] = False
+    default_dimension = 4
+    has_loss_values: ClassVar[bool] = True
+    p = math.inf
+
+    @property
+    def slope(self) -> np.ndarray:
+        """Mean record of a data set of whole rotations, shape ``(d,)``."""
+        return np.full(self.dimension, 1.0 / self.dimension)
+
+    def draw(self, n: int, streams: Any) -> Data:
+        """The rotation, written out where it is small enough for others to look at."""
+        if n * self.dimension > WRITTEN_OUT:
+            return Data(n)
+        return Data(n, np.eye(self.dimension)[np.arange(n) % self.dimension], np.zeros(n))
+
+    def shares(self, n: int) -> np.ndarray:
+        """Mean record of n in rotation, shape ``(d,)``."""
+        return ((n - 1 - np.arange(self.dimension)) // self.dimension + 1) / n
+
+    def mean_gradient(self, x: Array, data: Any) -> Array:
+        """Minus the mean record."""
+        return 0.0 * x - array_namespace(x).asarray(self._mean(data), dtype=x.dtype)
+
+    def gather(self, data: Any, indices: Array) -> Data:
+        """Records ``indices (R, W)``."""
+        if data.features is not None:
+            return gathered(data, indices)
+        rows = np.eye(self.dimension)[to_numpy(indices) % self.dimension]
+        return Data(data.n, rows, np.zeros(rows.shape[:-1]))
+
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        """Minus the weighted sum of the records."""
+        xp = array_namespace(x)
+        return -xp.matmul(weights[:, None, :], xp.asarray(batch.features, dtype=x.dtype))[:, 0, :]
+
+    def batch_losses(self, x: Array, data: Any, indices: Array) -> Array:
+        """``-<x, s>`` of records ``indices (R, W)``, shape ``(R, W)``."""
+        rows = array_namespace(x).asarray(self.gather(data, indices).features, dtype=x.dtype)
+        return -array_namespace(x).matmul(rows, x[:, :, None])[:, :, 0]
+
+    def risk(self, x: Array, data: Any) -> Array:
+        """``-<x, mean record>``."""
+        xp = array_namespace(x)
+        return -xp.sum(xp.asarray(self._mean(data), dtype=x.dtype) * x, axis=-1)
+
+    def optimal_risk(self, data: Any) -> float:
+        """Minus the l1 norm of the mean record."""
+        return -float(np.abs(self._mean(data)).sum())
+
+    def domain_records(self, count: int, seed: int) -> Data:
+        """Unit vectors of both signs, then random points of the l1 ball's boundary."""
+        rng = np.random.default_rng(seed)
+        rows = rng.laplace(size=(count, self.dimension))
+        rows /= np.abs(rows).sum(axis=1, keepdims=True)
+        corners = np.concatenate([np.eye(self.dimension), -np.eye(self.dimension)])[[0, self.dimension, 1]]
+        rows[: len(corners)] = corners[:count]
+        return Data(count, rows, np.zeros(count))
+
+    def mean_excess(self, k: float, mu: float) -> float:
+        """Mean over the unit vectors of ``E[1 - x_j]``, in a data set of `count` records in rotation."""
+        shares = self.shares(self.count)
+        if math.isinf(k):
+            gaps = np.maximum(0.0, 1.0 - shares / mu) if mu > 0 else np.zeros(self.dimension)
+        else:
+            gaps = tilted_gap(k * shares, 0.5 * k * mu)
+        return float(np.sum(shares * gaps))
+
+    def _mean(self, data: Any) -> np.ndarray:
+        return self.shares(data.n) if data.features is None else to_numpy(data.features).mean(axis=-2)

@@ -1,0 +1,300 @@
+"""Exact draws of ``exp(kap x_1 - c ||x||_p^2)`` on the unit l_p ball, by rejection under an envelope of cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+
+import numpy as np
+
+from dpsco_bench.errors import InputError, NumericalFailure
+from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
+from dpsco_bench.papers.gopi2022.laws.nodes import bracket
+from dpsco_bench.papers.gopi2022.samplers.cone import cone_lp
+from dpsco_bench.papers.gopi2022.samplers.truncated import truncated_normal
+from dpsco_bench.samplers.keyed import KeyedDraws
+
+Array = np.ndarray
+UNIFORM_CELLS, FINE_CELLS = 64, 256
+"""In each direction: cells over the whole range, and cells where the law has its mass."""
+ACCEPTED = 0.5
+"""Cells are split until this share of the proposals is accepted. Most laws need no split: they accept 70 to 99 %."""
+LARGE = 2.0**-10
+"""Cells of more than this times the mass of the law are split first; that falls by `FINER` until enough is accepted."""
+FINER = 0.25
+MOST_PASSES, MOST_HALVINGS, MOST_CELLS = 10, 64, 2**19
+"""Where splitting ends whatever is accepted; laws of up to 1024 dimensions come nowhere near."""
+MOST_ROUNDS = 1000
+"""A round accepts about `ACCEPTED` or more of the rows; so many failures are an error of the envelope, not chance."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells of an envelope: those of a grid, and parts of grid cells.
+
+    Attributes
+    ----------
+    whole : array (x cells, tau cells)
+        Upper bounds of the log density in the cells of the grid; -inf outside the ball and where they are split.
+    parts : array (5, m)
+        Least and largest x, least and largest tau, bound.
+    cumulative : array (all cells,)
+        Running sums of the cells' masses under the envelope; the grid first, by rows.
+    acceptance : float
+        Probability that a proposal is accepted, as exact as the quadrature of the law.
+    """
+
+    whole: Array
+    parts: Array
+    cumulative: Array
+    acceptance: float
+
+    def at(self, cell: Array, x: Array, tau: Array) -> Array:
+        """Sides and bound of cells by number, ``(5, N)``; x, tau: edges of the grid."""
+        column, row = np.divmod(np.minimum(cell, self.whole.size - 1), len(tau) - 1)
+        found = np.stack([x[column], x[column + 1], tau[row], tau[row + 1], self.whole[column, row]])
+        part = cell >= self.whole.size
+        found[:, part] = self.parts[:, cell[part] - self.whole.size]
+        return found
+
+
+@dataclass(frozen=True)
+class AxisEnvelope:
+    """Cells in the plane of ``x = x_1`` and ``tau = ||x_2..d||_p``, each with a constant that bounds the density.
+
+    The envelope is valid for any cells; where they lie only decides how much is accepted, so that nothing depends on
+    the accuracy of the quantiles and of the quadrature.
+
+    Parameters
+    ----------
+    p : float
+        In [1, 2].
+    d : int
+        At least 2.
+    kap, c : float
+        >= 0.
+
+    Raises
+    ------
+    InputError
+        For arguments out of range, on first use.
+
+    References
+    ----------
+    Chapter gopi2022, section 2.3 (axis_exact).
+    """
+
+    p: float
+    d: int
+    kap: float
+    c: float
+
+    def log_density(self, x: Array, tau: Array) -> Array:
+        """``kap (x - 1) - c (|x|^p + tau^p)^(2/p) + (d - 2) log tau``; of the pair (x, tau), inside the ball."""
+        volume = (self.d - 2) * np.log(tau) if self.d > 2 else 0.0
+        return self.kap * (x - 1.0) - self.c * (np.abs(x) ** self.p + tau**self.p) ** (2.0 / self.p) + volume
+
+    @cached_property
+    def law(self) -> AxisLaw:
+        """The law by quadrature: it says where cells are worth while."""
+        return AxisLaw(self.p, self.d, self.kap, self.c)
+
+    @cached_property
+    def edges(self) -> tuple[Array, Array]:
+        """Edges of the grid of cells in x and in tau, before any is split."""
+        quantiles = np.clip(self.law.quantiles(FINE_CELLS), -1.0, 1.0)
+
+        def profile(tau: Array) -> Array:
+            """Largest log density at each tau, over the quantiles of x, moved into the ball."""
+            reach = ((1.0 - np.minimum(tau, 1.0) ** self.p) ** (1.0 / self.p))[:, None]
+            with np.errstate(divide="ignore"):
+                values = self.log_density(np.clip(quantiles, -reach, reach), tau[:, None])
+            return np.asarray(values.max(axis=1))
+
+        low, high = bracket(profile, 0.0, 1.0)
+        x = np.concatenate([quantiles, _edges(-1.0, 1.0, quantiles[0], quantiles[-1])])
+        return np.unique(x), _edges(0.0, 1.0, low, high)
+
+    @cached_property
+    def cells(self) -> Cells:
+        """What is proposed from.
+
+        The grid; where less than `ACCEPTED` would be accepted its largest cells are split until it is not. A wide cell
+        that crosses the sphere needs that: its bound is the density of a corner outside the ball, which may be e^100
+        times that of the bulk.
+        """
+        x, tau = self.edges
+        sides = x[:-1, None], x[1:, None], tau[:-1], tau[1:]
+        whole, parts = self.bounds(*sides), np.empty((5, 0))
+        for finer in range(MOST_PASSES):
+            cells = self._weighed(whole, parts)
+            if cells.acceptance >= ACCEPTED or parts.shape[1] > MOST_CELLS:
+                return cells
+            largest = LARGE * FINER**finer
+            large = self._masses(*sides, whole) > largest
+            split = np.stack([np.broadcast_to(side, large.shape)[large] for side in (*sides, whole)])
+            parts = self._split(np.concatenate([parts, split], axis=1), largest)
+            whole = np.where(large, -np.inf, whole)
+        return self._weighed(whole, parts)
+
+    def _weighed(self, whole: Array, parts: Array) -> Cells:
+        """Cells with their masses, in units in which they cannot all vanish."""
+        x, tau = self.edges
+        top = max(np.max(whole), np.max(parts[4], initial=-np.inf))
+        mass = (np.exp(whole - top) * np.diff(x)[:, None] * np.diff(tau)).ravel()
+        if parts.size:
+            mass = np.concatenate([mass, np.exp(parts[4] - top) * (parts[1] - parts[0]) * (parts[3] - parts[2])])
+        cumulative = np.cumsum(mass)
+        return Cells(whole, parts, cumulative, float(np.exp(self._log_mass - top - np.log(cumulative[-1]))))
+
+    @property
+    def _log_mass(self) -> float:
+        """Logarithm of the integral of the density."""
+        return self.law.log_normaliser() - self.kap
+
+    def _masses(self, left: Array, right: Array, low: Array, high: Array, bound: Array) -> Array:
+        """Masses of cells under the envelope over the mass of the law, cut to be finite."""
+        return np.exp(np.minimum(bound - self._log_mass, 700.0)) * (right - left) * (high - low)
+
+    def _split(self, cells: Array, largest: float) -> Array:
+        """Cells ``(5, m)`` of more than so many times the law's mass are cut into four, again and again."""
+        kept, count = [], 0
+        for _ in range(MOST_HALVINGS):
+            large = self._masses(*cells) > largest
+            kept.append(np.compress(~large, cells, axis=1))
+            cells, count = np.compress(large, cells, axis=1), count + kept[-1].shape[1]
+            if not cells.size or cells.shape[1] + count > MOST_CELLS:
+                break
+            cells = self._quarters(cells)
+        return np.concatenate([*kept, cells], axis=1)
+
+    def _quarters(self, cells: Array) -> Array:
+        """Each cell cut at its centre, without the parts that lie outside the ball."""
+        left, right, low, high, _ = cells
+        middle, centre = 0.5 * (left + right), 0.5 * (low + high)
+        parts = [
+            np.stack([*part, self.bounds(*part)])
+            for side in ((left, middle), (middle, right))
+            for part in ((*side, low, centre), (*side, centre, high))
+        ]
+        found = np.concatenate(parts, axis=1)
+        return np.compress(found[4] > -np.inf, found, axis=1)
+
+    def bounds(self, left: Array, right: Array, low: Array, high: Array) -> Array:
+        """Upper bounds of the log density where ``left <= x <= right`` and ``low <= tau <= high``; broadcast.
+
+        The smaller one of two bounds: each term at its best corner of the cell, and the tangent plane at its centre,
+        which lies above a concave function and is the sharper one where terms cancel. -inf outside the ball.
+        """
+        nearest = np.where(left * right < 0, 0.0, np.minimum(np.abs(left), np.abs(right))) ** self.p
+        power = nearest + low**self.p
+        volume = (self.d - 2) * np.log(high) if self.d > 2 else 0.0
+        bound = self.kap * (right - 1.0) - self.c * power ** (2.0 / self.p) + volume
+        return np.where(power < 1.0, np.minimum(bound, self._tangent_bounds(left, right, low, high)), -np.inf)
+
+    def _tangent_bounds(self, left: Array, right: Array, low: Array, high: Array) -> Array:
+        """Largest value in each cell of the tangent plane of the log density at the cell's centre."""
+        x0, tau0 = 0.5 * (right + left), 0.5 * (high + low)
+        power = np.abs(x0) ** self.p + tau0**self.p
+        pull = 2.0 * self.c * power ** (2.0 / self.p - 1.0)
+        slope_x = self.kap - pull * np.sign(x0) * np.abs(x0) ** (self.p - 1.0)
+        slope_tau = (self.d - 2) / tau0 - pull * tau0 ** (self.p - 1.0)
+        reach = np.abs(slope_x) * (right - left) + np.abs(slope_tau) * (high - low)
+        return self.log_density(x0, tau0) + 0.5 * reach
+
+    def propose(self, u: Array) -> tuple[Array, Array, Array]:
+        """Uniform numbers ``(N, 4)`` -> points x, tau ``(N,)`` and whether they are accepted."""
+        cumulative = self.cells.cumulative
+        cell = np.minimum(np.searchsorted(cumulative, u[:, 0] * cumulative[-1], side="right"), cumulative.size - 1)
+        left, right, low, high, bound = self.cells.at(cell, *self.edges)
+        at = left + (right - left) * u[:, 1]
+        height = low + (high - low) * u[:, 2]
+        inside = np.abs(at) ** self.p + height**self.p <= 1.0
+        below = np.log(u[:, 3]) <= self.log_density(at, height) - bound
+        return at, height, inside & below
+
+
+def sample_axis(draws: KeyedDraws, p: float, d: int, kap: Array, c: float) -> Array:
+    """One point of the unit l_p ball per row, ``(rows, d)``, of density ``~ exp(kap x_1 - c ||x||_p^2)``.
+
+    Parameters
+    ----------
+    draws : KeyedDraws
+        Source.
+    p : float
+        In [1, 2].
+    d : int
+        Dimension.
+    kap : array (rows,)
+        Tilts, of either sign.
+    c : float
+        > 0.
+
+    Raises
+    ------
+    InputError
+        For arguments out of range.
+    NumericalFailure
+        If rows remain without an accepted point after `MOST_ROUNDS`.
+    """
+    sign, kap = np.where(kap < 0, -1.0, 1.0), np.abs(kap)
+    if d == 1:
+        u = draws.uniform("axis", 0, 1)
+        return sign[:, None] * truncated_normal(u, kap[:, None] / (2.0 * c), math.sqrt(0.5 / c), 1.0)
+    uniforms = cache(lambda attempt: draws.uniform("axis", attempt, 4))
+    x, tau = np.empty(len(kap)), np.empty(len(kap))
+    for tilt in np.unique(kap):
+        rows = np.flatnonzero(kap == tilt)
+        x[rows], tau[rows] = _accepted(_envelope(p, d, float(tilt), c), uniforms, rows)
+    return np.concatenate([(sign * x)[:, None], tau[:, None] * cone_lp(draws, "cone", 0, p, d - 1)], axis=1)
+
+
+def _accepted(envelope: AxisEnvelope, uniforms: Callable[[int], Array], rows: Array) -> tuple[Array, Array]:
+    """First accepted proposal x, tau ``(m,)`` of each of ``rows (m,)``; ``uniforms``: attempt -> ``(all rows, 4)``."""
+    x, tau, todo = np.empty(len(rows)), np.empty(len(rows)), np.arange(len(rows))
+    for attempt in range(MOST_ROUNDS):
+        at, height, accepted = envelope.propose(uniforms(attempt)[rows[todo]])
+        done = todo[accepted]
+        x[done], tau[done], todo = at[accepted], height[accepted], todo[~accepted]
+        if not len(todo):
+            return x, tau
+    raise NumericalFailure(
+        f"axis_exact: {len(todo)} of {len(rows)} rows without an accepted point after {MOST_ROUNDS} rounds at "
+        f"p = {envelope.p:g}, d = {envelope.d}, kap = {envelope.kap:g}, c = {envelope.c:g}; the envelope of "
+        f"{envelope.cells.cumulative.size} cells should accept {envelope.cells.acceptance:.2g} of its proposals"
+    )
+
+
+def towards(points: Array, direction: Array) -> Array:
+    """Points ``(rows, d)`` reflected so that the first axis becomes ``direction (rows, d)``, of any length > 0.
+
+    The Householder reflection that exchanges e_1 and the direction; rows of direction 0 stay.
+    """
+    length = np.linalg.norm(direction, axis=1, keepdims=True)
+    unit = direction / np.where(length > 0, length, 1.0)
+    normal = unit.copy()
+    normal[:, 0] -= 1.0
+    square = np.sum(normal * normal, axis=1, keepdims=True)
+    factor = 2.0 * np.sum(normal * points, axis=1, keepdims=True) / np.where(square > 0, square, 1.0)
+    return np.where(length > 0, points - factor * normal, points)
+
+
+def _edges(first: float, last: float, low: float, high: float) -> Array:
+    """Edges of cells on ``[first, last]``: fine ones on ``[low, high]``, outside wider with the distance from there."""
+    away = (high - low) * 2.0 ** np.arange(64.0)
+    edges = [
+        np.linspace(first, last, UNIFORM_CELLS + 1),
+        np.linspace(low, high, FINE_CELLS + 1),
+        low - away,
+        high + away,
+    ]
+    return np.unique(np.clip(np.concatenate(edges), first, last))
+
+
+@lru_cache(maxsize=64)
+def _envelope(p: float, d: int, kap: float, c: float) -> AxisEnvelope:
+    if not (np.isfinite(kap) and 0.0 < c < np.inf):
+        raise InputError("kap, c", (kap, c), "finite, c > 0")
+    return AxisEnvelope(p, d, kap, c)

@@ -1,0 +1,187 @@
+"""Value queries of the alternating sampler: claimed, counted, and those that a draw with a proof would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.registry import get_problem
+from dpsco_bench.report.computed import computed
+from dpsco_bench.report.inputs import Inputs
+from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, with_error, with_interval
+from dpsco_bench.report.scores import Score, claim_scores
+from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.wording import parameter_symbol, symbols
+
+CLAIM, COMMON_N = "gopi2022.prop9", 16
+PROJECTED = (20, 50, 200, 1000)
+"""Records at which only the projected number is shown, at (1, 1e-6)."""
+COUNTS = {
+    "queries_per_call": "queries per call of the oracle",
+    "value_queries": "queries per draw",
+    "relaxation_queries": "queries until the mean error has shrunk by e",
+}
+
+
+@cache
+def projected_queries(
+    n: int, d: int = 4, epsilon: float = 1.0, delta: float = 1e-6, variant: str = "replace_one"
+) -> float:
+    """Value queries that a draw with a proof is expected to cost: 4 e T of the theorem's schedule, on the cube."""
+    problem, entry = get_problem("cube_onehot", d), get_algorithm("gopi2022.proximal_sampler")
+    return float(entry.plan(problem.constants, n, d, PrivacySpec(epsilon, delta), variant).expected_queries)
+
+
+@dataclass(frozen=True)
+class QueryRow:
+    """One cell of one sweep, a formula that nothing measures, or a projection.
+
+    Attributes
+    ----------
+    formula, counted_is : str
+        Which of the paper's counts; what is counted.
+    setting : mapping
+        n, d, epsilon, delta and calibration; empty where nothing is computed.
+    parameter, claimed : str
+        In what the exponent is, and the printed one.
+    score : Score or None
+        The verdict, where there is one.
+    limit, counted, error, projected : float or None
+        Bound on the count, the count and its standard error, 4 e T.
+    """
+
+    formula: str
+    counted_is: str
+    setting: Mapping[str, Any]
+    parameter: str = ""
+    claimed: str = ""
+    score: Score | None = None
+    limit: float | None = None
+    counted: float | None = None
+    error: float | None = None
+    projected: float | None = None
+
+    @property
+    def where(self) -> str:
+        """The setting in words."""
+        numbers = [f"{parameter_symbol(k)}\u00a0=\u00a0{plain(v)}" for k, v in self.setting.items() if is_number(v)]
+        return ", ".join([*numbers, *(v for v in self.setting.values() if isinstance(v, str))]) or NOTHING
+
+    @property
+    def slope(self) -> str:
+        """Measured exponent with its interval."""
+        row = self.score.row if self.score and self.parameter else None
+        return with_interval(row.slope, row.ci) if row and is_number(row.slope) else ""
+
+    def of(self, key: str) -> Any:
+        """An entry of the verdict row."""
+        return getattr(self.score.row, key) if self.score else None
+
+
+@computed("gopi2022.queries")
+def queries_table(text: Mapping[str, Any], inputs: Inputs) -> Table:
+    """Every formula of the table's file: claimed exponents beside measured ones, counts beside projected ones."""
+    scores = [s for claim in inputs.claims if claim.id == CLAIM for s in claim_scores(claim)]
+    rows: list[QueryRow] = []
+    for entry in text["rows"]:
+        rows += _measured(entry, scores) if entry.get("claims") else []
+        rows += _unmeasured(entry, {str(score.row.part) for score in scores})
+        rows += _projections(entry) if entry.get("claims") else []
+    return Table(text["id"], str(text["title"]), _COLUMNS, rows, symbols(" ".join(str(text["note"]).split())))
+
+
+def _measured(entry: Mapping[str, Any], scores: list[Score]) -> list[QueryRow]:
+    """Of every part of the profile the cell nearest to the common size."""
+    rows = []
+    for score in scores:
+        row = score.row
+        cells = score.results.evidence(row.part, row.calibration)
+        if not cells:
+            continue
+        cell = min(cells, key=lambda c: (abs(c.context.n - COMMON_N), abs(c.context.d - 4), abs(c.context.epsilon - 1)))
+        place = [c.value for c in cells].index(cell.value)
+        counted, error = ((column or [None] * len(cells))[place] for column in (row.mean, row.stderr))
+        sweep = row.part in entry["exponents"]
+        rows.append(
+            QueryRow(
+                entry["row"],
+                COUNTS[str(score.part["quantity"])],
+                _setting(cell),
+                row.parameter if sweep else "",
+                entry["exponents"].get(row.part, ""),
+                score,
+                None if sweep else get_bound(score.part["bound"]).value(cell.context),
+                counted,
+                error,
+                projected_queries(*_cell_of(cell)),
+            )
+        )
+    return rows
+
+
+def _setting(cell: CellEvidence) -> dict[str, Any]:
+    c = cell.context
+    return {"n": c.n, "d": c.d, "epsilon": c.epsilon, "delta": c.delta, "calibration": c.calibration}
+
+
+def _cell_of(cell: CellEvidence) -> tuple[int, int, float, float, str]:
+    c = cell.context
+    return c.n, c.d, c.epsilon, c.delta, cell.calibrated.variant
+
+
+def _unmeasured(entry: Mapping[str, Any], measured: set[str]) -> list[QueryRow]:
+    """The claimed exponents that the profile does not measure, or nothing can."""
+    reason = entry.get("unmeasured", "exponents: not in this profile")
+    missing = {part.partition("_")[0]: e for part, e in entry["exponents"].items() if part not in measured}
+    return [QueryRow(entry["row"], reason, {}, ", ".join(missing), ", ".join(missing.values()))] if missing else []
+
+
+def _projections(entry: Mapping[str, Any]) -> list[QueryRow]:
+    """Draws that nobody runs: (14) with constant 1 and 4 e T."""
+    setting = {"d": 4, "epsilon": 1.0, "delta": 1e-6, "calibration": "accounted"}
+    text = "queries per draw, not run"
+    return [QueryRow(entry["row"], text, {"n": n, **setting}, projected=projected_queries(n)) for n in PROJECTED]
+
+
+def _exponent(row: QueryRow) -> str:
+    names = (parameter_symbol({"eps": "epsilon"}.get(name, name)) for name in row.parameter.split(", "))
+    pairs = zip(names, row.claimed.split(", "), strict=True)
+    return "; ".join(f"{name}: {symbols(claimed)}" for name, claimed in pairs) if row.parameter else ""
+
+
+def _counted(row: QueryRow) -> str:
+    return with_error(row.counted, row.error) if is_number(row.counted) else ""
+
+
+def _number(key: str) -> Any:
+    return lambda row: (count if value >= 1e3 else number)(value) if is_number(value := getattr(row, key)) else ""
+
+
+def _raw(*keys: str) -> dict[str, Any]:
+    return {key: lambda row, key=key: getattr(row, key) for key in keys}
+
+
+_SETTING = {key: lambda row, key=key: row.setting.get(key) for key in ("n", "d", "epsilon", "delta", "calibration")}
+_COLUMNS = (
+    Column("Formula", lambda r: symbols(r.formula), _raw("formula")),
+    Column("What is counted", lambda r: symbols(r.counted_is), _raw("counted_is")),
+    Column("At", lambda r: r.where, _SETTING),
+    Column("Exponent claimed", _exponent, _raw("parameter", "claimed")),
+    Column("Measured", lambda r: r.slope, {"slope": lambda r: r.of("slope") if r.parameter else None}, True),
+    Column("Count at most", _number("limit"), _raw("limit"), True),
+    Column("Counted", _counted, _raw("counted", "error"), True),
+    Column("Projected N of a draw", _number("projected"), _raw("projected"), True),
+    Column(
+        "Verdict",
+        lambda r: r.score.verdict if r.score else "",
+        {"verdict": lambda r: r.of("verdict")},
+        kind="verdict",
+        style=lambda r: r.score.tone if r.score else "",
+    ),
+)

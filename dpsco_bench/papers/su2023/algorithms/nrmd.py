@@ -1,0 +1,85 @@
+"""Noisy regularised mirror descent without constraint (Su, Zhao, Wang 2023, Algorithm 3)."""
+
+from __future__ import annotations
+
+from math import log2, sqrt
+from typing import Any
+
+from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.backend.namespace import cast_like, float64_zeros
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.lp_mirror import SmoothMirror
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.papers.su2023.algorithms.lp_setting import NORM_RULE, check_options, printed_kappa, smooth_norm
+from dpsco_bench.privacy.plan import Plan, make_plan
+from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants, Trait
+
+SOURCE = "Su, Zhao, Wang 2023, Algorithm 3, Theorems 6 and 7"
+T_RULES = {"proof": 0.5, "theorem": 1.0}
+"""Exponent of k beside n eps in T^(5/2)."""
+
+
+@algorithm(
+    "su2023.nrmd",
+    source=SOURCE,
+    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED),
+    least_norm=1.0,
+)
+def plan(
+    c: Constants,
+    n: int,
+    d: int,
+    privacy: PrivacySpec,
+    *,
+    variant: str,
+    T_rule: str = "proof",
+    steps: int | None = None,
+) -> Plan:
+    """T = (n eps sqrt(k)/sqrt(d l))^(2/5) regularised mirror steps with full gradients, alpha = (4 beta/T) log2(n/T).
+
+    k = min{1/(p-1), 2 ln d}. ``paper``: s^2 = 64 L^2 k T l/(n eps)^2. ``accounted``: zCDP with the exact kappa.
+
+    Parameters
+    ----------
+    c, n, d, privacy
+        Problem constants in l_p with 1 < p < 2 on the whole space, number of records, dimension, target privacy.
+    variant : str
+        ``standard``.
+    T_rule : str
+        ``proof``: sqrt(k) in T, as the proof of Theorem 7 has it. ``theorem``: k, as its statement prints (erratum E6).
+    steps : optional
+        Replaces T.
+    """
+    if T_rule not in T_RULES:
+        raise InputError("T_rule", T_rule, " or ".join(T_RULES), SOURCE)
+    check_options(SOURCE, steps)
+    smooth, k = smooth_norm(c, d, SOURCE), printed_kappa(c.norm, d)
+    L, beta, l, eps = c.lipschitz, c.smoothness, privacy.log_inverse_delta, privacy.epsilon
+    T = steps or max(1, round((n * eps * k ** T_RULES[T_rule] / sqrt(d * l)) ** 0.4))
+    alpha = 4 * beta / T * log2(n / T)
+    if not 0 < alpha <= beta:
+        raise InputError(
+            "n", n, f"large enough (and T small enough) for 0 < alpha <= beta; alpha = {alpha / beta:.3g} beta", SOURCE
+        )
+    scale = 8 * L * sqrt(k * T * l) / (n * eps)
+    query = GeneralisedGaussianQuery("gradient", 2 * L / n, T, paper_scale=scale, smooth=smooth)
+    geometry: dict[str, Any] = dict(p=c.norm, norm_rule=NORM_RULE, r=smooth.r, kappa=smooth.kappa)
+    return make_plan(query, gradient_evaluations=n * T, n=n, steps=T, alpha=alpha, beta=beta, **geometry)
+
+
+@plan.run
+def nrmd(objective, plan, mechanism):
+    """Algorithm 3 on iterates ``(R, d)``; returns their average with weights (1 + alpha/(2 beta))^t."""
+    w, alpha, beta, T = objective.start, plan.alpha, plan.beta, plan.steps
+    mirror = SmoothMirror(SmoothNorm(plan.p, w.shape[-1], plan.norm_rule))
+    z, total, weights = mirror.gradient(w), float64_zeros(w), 0.0
+    for t in range(1, T + 1):
+        gradient = mechanism.release("gradient", objective.mean_gradient(w), t - 1)
+        z = (beta * z - gradient) / (beta + alpha)
+        w = mirror.inverse(z)
+        weight = (1 + alpha / (2 * beta)) ** (t - T)  # normalised at T, so that nothing overflows
+        total, weights = total + weight * w, weights + weight
+        objective.observe(w)
+    return cast_like(total / weights, w)

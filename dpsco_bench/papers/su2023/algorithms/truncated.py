@@ -1,0 +1,72 @@
+"""What Algorithms 4 and 7 share: the refusals of their schedules, and truncated mirror descent."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from dpsco_bench.backend.namespace import cast_like, float64_zeros
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.lp_mirror import SmoothMirror
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.papers.su2023.algorithms.lp_setting import NORM_RULE, lp_ball_radius, smooth_norm, truncated
+from dpsco_bench.problems.base import Constants, Trait
+
+NEEDS = (Trait.CONVEX, Trait.SMOOTH, Trait.LP_BALL)
+
+
+def heavy_tailed(c: Constants, d: int, source: str) -> tuple[SmoothNorm, float]:
+    """The smooth norm, and M, the diameter of the l_p ball; p = 2, where all is Euclidean, is allowed as a limit.
+
+    Raises
+    ------
+    InputError
+        For another set, another p, or gradients without a bound on their second moment.
+    """
+    smooth = smooth_norm(c, d, source, limit=True)
+    lp_ball_radius(c, source)
+    if c.gradient_deviation <= 0:
+        raise InputError("gradient_deviation", c.gradient_deviation, "> 0: the sigma of Assumption 4", source)
+    return smooth, c.diameter
+
+
+def truncated_schedule(c: Constants, n: int, M: float, level: float, steps: int, source: str) -> dict[str, Any]:
+    """T, m = n // T, gamma = sqrt T and the threshold beta M + lambda, for a truncation level lambda.
+
+    Raises
+    ------
+    InputError
+        For T > n, gamma < 2 beta or lambda < max(beta, 1) M.
+    """
+    gamma = sqrt(steps)
+    if not 1 <= steps <= n:
+        raise InputError("T", steps, f"from 1 to n = {n}, so that batches are not empty", source)
+    if gamma < 2 * c.smoothness:
+        raise InputError("gamma", gamma, f"at least 2 beta = {2 * c.smoothness:.4g}: n is too small", source)
+    least = max(c.smoothness, 1.0) * M
+    if level < least:
+        raise InputError("truncation", level, f"at least max(beta, 1) M = {least:.4g}: n is too small", source)
+    return dict(
+        n=n,
+        steps=steps,
+        batch=n // steps,
+        gamma=gamma,
+        truncation=level,
+        threshold=c.smoothness * M + level,
+        p=c.norm,
+        norm_rule=NORM_RULE,
+    )
+
+
+def truncated_mirror_descent(objective, plan, mechanism):
+    """One pass of mirror steps over the l_p ball on ``(R, d)``; returns the mean of w_1..w_T."""
+    w = objective.start
+    mirror = SmoothMirror(SmoothNorm(plan.p, w.shape[-1], plan.norm_rule))
+    q, total = plan.p / (plan.p - 1), float64_zeros(w)
+    for t in range(plan.steps):
+        gradients = truncated(objective.record_gradients(w, t * plan.batch, plan.batch), q, plan.threshold)
+        y = mechanism.release("gradient", objective.xp.mean(gradients, axis=1), t)
+        w = mirror.step(mirror.gradient(w) - y / plan.gamma, plan.p, objective.domain.radius)
+        total = total + w
+        objective.observe(w)
+    return cast_like(total / plan.steps, w)

@@ -1,0 +1,178 @@
+"""Medians of biased coins, one coordinate a record, as smooth as the step of phased SGD allows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.optimize import brentq
+
+from dpsco_bench.backend.namespace import array_namespace, to_numpy
+from dpsco_bench.errors import InputError
+from dpsco_bench.problems.base import Constants, Draws, Trait
+from dpsco_bench.problems.registry import problem
+from dpsco_bench.problems.signal_family import SignalFamily
+
+Array = Any
+REGIMES = ("sampling", "privacy")
+
+
+@dataclass(frozen=True)
+class CoordinateSample:
+    """Records ``(J, u)`` of R replicates, shape ``(n, R)``: a coordinate, and the uniform number behind its sign."""
+
+    n: int
+    places: np.ndarray
+    uniforms: np.ndarray
+
+
+@dataclass(frozen=True)
+class CoordinateBatch:
+    """Records chosen for every row, shape ``(rows, W)``: coordinates and targets."""
+
+    n: int
+    places: np.ndarray
+    targets: np.ndarray
+
+
+@problem
+class CoordPseudoHuber(SignalFamily):
+    """``f(x, (J, s)) = h(x_J - s)``, ``h(t) = sqrt(t^2 + c^2) - c``, J uniform, ``s = +-B``, ``P(+) = (1 + rho)/2``.
+
+    c is the step eta of Algorithm 6 at the cell, so that beta = 1/eta; L = 1 for every l_p.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, default 4.
+    p : float
+        Norm of the constants, in [2, inf].
+    regime : str
+        ``sampling``: B = 1, ``rho = signal/sqrt n``. ``privacy``: ``B = 1/sqrt d``, ``rho = signal/n``. At most 1.
+    signal : float
+        Strength of the free signal, > 0, in these units.
+    """
+
+    name = "coord_pseudo_huber"
+    summary = "pseudo-Huber medians of biased coins, one coordinate a record, on the whole space; population risk"
+    source = "instance `coord_pseudo_huber` for Su, Zhao, Wang 2023, Theorem 8"
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE})
+    draws_per_replicate: ClassVar[bool] = True
+    population: ClassVar[bool] = True
+    default_dimension: ClassVar[int] = 4
+    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
+
+    def __init__(
+        self,
+        d: int | None = None,
+        p: float | str = 2.0,
+        regime: str = "sampling",
+        signal: float = 8.0,
+        constants: dict[str, float] | None = None,
+    ) -> None:
+        p = math.inf if p == "inf" else p
+        if isinstance(p, bool | str) or not p >= 2:
+            raise InputError("p", p, "a number >= 2, or inf", "Su, Zhao, Wang 2023, Theorem 15")
+        if regime not in REGIMES:
+            raise InputError("regime", regime, " or ".join(REGIMES))
+        self.p, self.regime = float(p), regime
+        super().__init__(d, signal, constants)
+
+    @property
+    def rounding(self) -> float:
+        """The step eta of Algorithm 6 at the cell, with L = 1."""
+        return min(4.0 / math.sqrt(self.count), 0.5 * self.epsilon / math.sqrt(-math.log(self.delta) * self.dimension))
+
+    @property
+    def target(self) -> float:
+        """B."""
+        return 1.0 if self.regime == "sampling" else self.dimension**-0.5
+
+    @property
+    def unit(self) -> float:
+        """Of rho."""
+        return 1.0 / math.sqrt(self.count) if self.regime == "sampling" else 1.0 / self.count
+
+    @property
+    def own_constants(self) -> Constants:
+        """L = 1, beta = 1/eta; the optimum lies within B in every coordinate."""
+        distance = self.target * math.sqrt(self.dimension)
+        return Constants(1.0, 1.0 / self.rounding, initial_gap=self.target, initial_distance=distance, norm=self.p)
+
+    def sample(self, n: int, draws: Draws) -> CoordinateSample:
+        """Places and the numbers behind the signs."""
+        places = draws.stream("places").integers(*draws.box(0, n, 1), high=self.dimension)
+        uniforms = draws.stream("signs").uniform(*draws.box(0, n, 1))
+        return CoordinateSample(n, to_numpy(places)[:, :, 0], to_numpy(uniforms)[:, :, 0])
+
+    def row_size(self, n: int) -> int:
+        """A quarter of the records: their numbers are shared by the signals."""
+        return max(self.dimension, n // 4)
+
+    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
+        """Sums over the records of a row, one after the other."""
+        total = self._single(x, *self._record(data, first))
+        for index in range(first + 1, first + count):
+            total = total + self._single(x, *self._record(data, index))
+        return total / count
+
+    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
+        """One entry each."""
+        found = [self._single(x, *self._record(data, index)) for index in range(first, first + count)]
+        return array_namespace(x).stack(found, axis=1)
+
+    def gather(self, data: Any, indices: Array) -> CoordinateBatch:
+        """Records ``indices (rows, W)`` of every row."""
+        i, R = to_numpy(indices), data.places.shape[1]
+        replicate = np.arange(i.shape[0])[:, None] % R
+        chance = np.repeat(0.5 + 0.5 * self.strengths, i.shape[0] // len(self.strengths))[:, None]
+        signs = np.where(data.uniforms[i, replicate] < chance, self.target, -self.target)
+        return CoordinateBatch(data.n, data.places[i, replicate], signs)
+
+    def batch_gradient(self, x: Array, batch: Any, weights: Array) -> Array:
+        """Weighted sum over the batch."""
+        columns = zip(batch.places.T, batch.targets.T, strict=True)
+        found = [self._single(x, places, targets) for places, targets in columns]
+        xp = array_namespace(x)
+        return xp.sum(xp.stack(found, axis=1) * weights[:, :, None], axis=1)
+
+    def risk(self, x: Array, data: Any) -> Array:
+        """Mean over the coordinates of the expected pseudo-Huber loss."""
+        return array_namespace(x).mean(self._expected(x, self.by_row(self.strengths, x)), axis=-1)
+
+    def optimal_risk(self, data: Any) -> np.ndarray:
+        """The same in every coordinate."""
+        values = [float(self._expected(self.minimiser(rho), rho)) for rho in self.strengths]
+        return np.repeat(values, data.places.shape[1])
+
+    def minimiser(self, rho: float) -> Any:
+        """The best value of a coordinate."""
+        B, c = self.target, self.rounding
+
+        def slope(w: float) -> float:
+            up, down = w - B, w + B
+            return (1 + rho) * up / math.hypot(up, c) + (1 - rho) * down / math.hypot(down, c)
+
+        return np.float64(B if slope(B) <= 0.0 else brentq(slope, -B, B, xtol=1e-300, rtol=8.9e-16))
+
+    def _expected(self, w: Array, rho: Any) -> Array:
+        return 0.5 * (1 + rho) * self._loss(w - self.target) + 0.5 * (1 - rho) * self._loss(w + self.target)
+
+    def _loss(self, t: Array) -> Array:
+        c = self.rounding
+        return (t * t + c * c) ** 0.5 - c
+
+    def _record(self, data: Any, index: int) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates and targets of one record of every row."""
+        chance = 0.5 + 0.5 * self.strengths[:, None]
+        signs = np.where(data.uniforms[index] < chance, self.target, -self.target)
+        return np.tile(data.places[index], len(self.strengths)), signs.reshape(-1)
+
+    def _single(self, x: Array, places: np.ndarray, targets: np.ndarray) -> Array:
+        """Gradient of one record a row."""
+        xp, c = array_namespace(x), self.rounding
+        t = x - xp.asarray(targets[:, None], dtype=x.dtype)
+        chosen = xp.asarray(places[:, None]) == xp.arange(self.dimension)
+        return xp.where(chosen, t / xp.sqrt(t * t + c * c), xp.zeros_like(t))

@@ -1,0 +1,96 @@
+"""A linear loss with all records equal: over a unit set, only the noise makes the risk random."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from dpsco_bench.backend.namespace import array_namespace
+from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.problems.registry import problem
+from dpsco_bench.problems.signal_family import SignalFamily
+from dpsco_bench.problems.unit_set import on_unit_set, sparse_vertex, unit_set
+
+Array = Any
+
+
+@problem
+class PointmassLinear(SignalFamily):
+    """``F(x) = -rho <x, u>`` over a unit set, u its sparse vertex, rho the signal; L = 1 is declared.
+
+    Without a sampling error the excess risk is all due to privacy.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, default 64.
+    domain : str
+        ``l1_ball``, ``l2_ball``, ``k_support_ball``, ``group_ball`` or ``subspace_ball``.
+    size : int
+        k of a k-support or subspace ball, block size of a group ball; None for the others.
+    signal : float
+        rho in (0, 1]: strength of the free signal.
+    """
+
+    name = "pointmass_linear"
+    summary = "linear oracle over a unit set (l1, l2, k-support, group, subspace) with a free signal"
+    source = "instance `pointmass_linear` for Su, Zhao, Wang 2023, Theorem 2"
+    traits = frozenset(
+        {
+            Trait.CONVEX,
+            Trait.SMOOTH,
+            Trait.LIPSCHITZ,
+            Trait.TWICE_DIFFERENTIABLE,
+            Trait.LINEAR_LOSS,
+            Trait.PLANE_GRADIENTS,
+        }
+    )
+    shares_records: ClassVar[bool] = True
+    default_dimension: ClassVar[int] = 64
+    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
+
+    def __init__(
+        self,
+        d: int | None = None,
+        domain: str = "l2_ball",
+        size: int | None = None,
+        signal: float = 1.0,
+        constants: dict[str, float] | None = None,
+    ) -> None:
+        dimension = self.default_dimension if d is None else d
+        self.set, self.vertex = unit_set(domain, size, dimension), sparse_vertex(domain, size, dimension)
+        super().__init__(d, signal, constants)
+
+    @property
+    def own_constants(self) -> Constants:
+        """L = 1 is declared, and beta = 1, although the Hessian is zero.
+
+        The ridge of Kifer, Smith, Thakurta 2012, the second method of row [31] of Table 1, is 2 beta/eps: with beta = 0
+        the perturbed objective would be linear. Algorithm 1 does not see beta, the Hessian's rank being 0.
+        """
+        return on_unit_set(self.set, 1.0, 1.0, hessian_rank=0.0, initial_distance=1.0)
+
+    def row_size(self, n: int) -> int:
+        """A point."""
+        return self.dimension
+
+    def mean_gradient(self, x: Array, data: Any) -> Array:
+        """``-rho u``."""
+        return 0.0 * x - self.by_row(self.strengths, x) * array_namespace(x).asarray(self.vertex, dtype=x.dtype)
+
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        """Each selected record contributes the same gradient."""
+        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
+
+    def risk(self, x: Array, data: Any) -> Array:
+        """``-rho <x, u>``."""
+        return self.excess_risk(x, data) - self.by_row(self.strengths, x)[:, 0]
+
+    def optimal_risk(self, data: Any) -> float:
+        """``-rho``, at u; of the first signal."""
+        return -float(self.strengths[0])
+
+    def excess_risk(self, x: Array, data: Any) -> Array:
+        """``rho (1 - <x, u>)``."""
+        xp = array_namespace(x)
+        product = xp.sum(xp.asarray(self.vertex, dtype=x.dtype) * x, axis=-1)
+        return self.by_row(self.strengths, x)[:, 0] * (1.0 - product)

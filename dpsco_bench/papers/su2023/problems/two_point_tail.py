@@ -1,0 +1,154 @@
+"""A linear loss on the unit l2 ball whose slopes are rarely, but then just, above the clipping level."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpsco_bench.backend.namespace import array_namespace, to_numpy
+from dpsco_bench.geometry.ball import feasible_set
+from dpsco_bench.problems.base import Constants, Data, Draws, Trait
+from dpsco_bench.problems.registry import problem
+from dpsco_bench.problems.signal_family import SignalFamily
+from dpsco_bench.problems.unit_set import on_unit_set
+
+Array = Any
+ABOVE = 1.01
+"""Height of the rare value over the clipping level."""
+
+
+@dataclass(frozen=True)
+class RareCounts:
+    """How often the rare value occurs in each coordinate, ``(R, d)``, among n records: evenly spread, as for `coin`."""
+
+    n: int
+    counts: np.ndarray
+
+    def rare(self, indices: np.ndarray) -> np.ndarray:
+        """Whether records ``indices (R, W)`` have it, as 0 or 1, shape ``(R, W, d)``."""
+        i, c = indices[:, :, None], self.counts[:, None, :]
+        return np.floor((i + 1) * c / self.n) - np.floor(i * c / self.n)
+
+
+@problem
+class TwoPointTail(SignalFamily):
+    """``f(x, z) = <x, z>``; every coordinate of z is ``o + V`` with probability ``V^-2``, else o, independently.
+
+    ``V = 1.01 tau`` with tau the clipping level of our stand-in for heavy tails at the cell, and
+    ``o = -1/V - rho/sqrt d``: the mean is ``-rho/sqrt d``, the standard deviation at most 1. Its gradient does not
+    vanish at the optimum, as the method that the paper cites asks.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, default 8.
+    signal : float
+        Strength of the free signal, > 0; ``rho = signal sqrt(d)/(3 tau)``, uncapped.
+    """
+
+    name = "two_point_tail"
+    summary = "linear losses with rare large slopes on the unit l2 ball; population risk"
+    source = "instance `two_point_tail` for Su, Zhao, Wang 2023, Theorem 12 (stand-in)"
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LINEAR_LOSS})
+    draws_per_replicate: ClassVar[bool] = True
+    population: ClassVar[bool] = True
+    cap: ClassVar[float] = math.inf
+    default_dimension: ClassVar[int] = 8
+    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
+
+    @property
+    def height(self) -> float:
+        """V."""
+        return ABOVE * math.sqrt(self.count * self.epsilon) / self.dimension**0.25
+
+    @property
+    def unit(self) -> float:
+        """``sqrt(d)/(3 tau)``."""
+        return ABOVE * math.sqrt(self.dimension) / (3.0 * self.height)
+
+    @property
+    def own_constants(self) -> Constants:
+        """Sigma = 1 a coordinate; beta = 1 is declared, L is that of the mean slope only."""
+        size = float(self.strengths.max())
+        return on_unit_set(
+            feasible_set("l2_ball", 1.0),
+            size,
+            1.0,
+            gradient_deviation=1.0,
+            hessian_rank=0.0,
+            initial_gap=size,
+            initial_distance=1.0,
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What every row says."""
+        return ("the gradient does not vanish at the optimum, as the cited method assumes",)
+
+    def sample(self, n: int, draws: Draws) -> RareCounts:
+        """Binomial counts by inversion of one uniform number a coordinate; all signals share them."""
+        from scipy.stats import binom
+
+        u = to_numpy(draws.stream("counts").uniform(*draws.box(0, 1, self.dimension)))[0]
+        return RareCounts(n, np.asarray(binom.ppf(u, n, min(1.0, self.height**-2.0)), dtype=np.float64))
+
+    def row_size(self, n: int) -> int:
+        """A point."""
+        return self.dimension
+
+    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
+        """Mean slope of the records."""
+        if (first, count) != (0, data.n):
+            return array_namespace(x).mean(self.record_gradients(x, data, first, count), axis=1)
+        low, high = self._levels(x)
+        return low + self._shares(x, data) * (high - low)
+
+    def clipped_mean_gradient(self, x: Array, data: Any, level: float) -> Array:
+        """From the counts."""
+        low, high = (array_namespace(x).clip(values, -level, level) for values in self._levels(x))
+        return low + self._shares(x, data) * (high - low)
+
+    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
+        """The slopes."""
+        indices = np.broadcast_to(np.arange(first, first + count), (x.shape[0], count))
+        return self._slopes(x, self.gather(data, indices).features)
+
+    def gather(self, data: Any, indices: Array) -> Data:
+        """Where records ``indices (rows, W)`` have the rare value."""
+        i, R = to_numpy(indices), data.counts.shape[0]
+        found = [data.rare(i[first : first + R]) for first in range(0, i.shape[0], R)]
+        return Data(data.n, np.concatenate(found))
+
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        """Weighted sum of the slopes."""
+        return array_namespace(x).sum(self._slopes(x, batch.features) * weights[:, :, None], axis=1)
+
+    def risk(self, x: Array, data: Any) -> Array:
+        """``-rho <x, 1>/sqrt d``."""
+        return self.excess_risk(x, data) - self.by_row(self.strengths, x)[:, 0]
+
+    def optimal_risk(self, data: Any) -> np.ndarray:
+        """``-rho``."""
+        return -np.repeat(self.strengths, data.counts.shape[0])
+
+    def excess_risk(self, x: Array, data: Any) -> Array:
+        """``rho (1 - <x, 1>/sqrt d)``."""
+        product = array_namespace(x).sum(x, axis=-1) / math.sqrt(self.dimension)
+        return self.by_row(self.strengths, x)[:, 0] * (1.0 - product)
+
+    def _levels(self, x: Array) -> tuple[Array, Array]:
+        """The usual and the rare value at every row's signal, shape ``(rows, 1)``."""
+        low = self.by_row(-1.0 / self.height - self.strengths / math.sqrt(self.dimension), x)
+        return low, low + self.height
+
+    def _shares(self, x: Array, data: Any) -> Array:
+        """Frequencies of the rare value, shape ``(rows, d)``."""
+        xp = array_namespace(x)
+        return xp.tile(xp.asarray(data.counts / data.n, dtype=x.dtype), (len(self.strengths), 1))
+
+    def _slopes(self, x: Array, rare: np.ndarray) -> Array:
+        low, high = self._levels(x)
+        return low[:, None, :] + array_namespace(x).asarray(rare, dtype=x.dtype) * (high - low)[:, None, :]

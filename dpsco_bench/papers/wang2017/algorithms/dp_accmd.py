@@ -1,0 +1,109 @@
+"""DP-AccMD: accelerated mirror descent with Gaussian noise on a ball (Wang, Ye, Xu 2017, Algorithm 3)."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from dpsco_bench.algorithms.registry import CALIBRATIONS, algorithm
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.mirror import ball_geometry
+from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import checked_steps, gradient_query, noise_constant_value
+from dpsco_bench.privacy.plan import Plan, make_plan
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants, Trait
+
+SOURCE = "Wang, Ye, Xu 2017, Algorithm 3, Theorems 5.3 and 5.4"
+EXACT_STEP = "y is computed from the exact gradient (erratum E6)"
+NO_NOISE = "the printed listing uses its noise nowhere (erratum E6)"
+
+
+@algorithm(
+    "wang2017.dp_accmd",
+    source=SOURCE,
+    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.BALL, Trait.UNREGULARISED),
+    variants={
+        "acsa": CALIBRATIONS,
+        "noisy_y": CALIBRATIONS,
+        "proof": ("paper", "none"),
+        "literal": ("paper", "none"),
+    },
+    defaults={"paper": "proof"},
+)
+def plan(
+    c: Constants,
+    n: int,
+    d: int,
+    privacy: PrivacySpec,
+    *,
+    variant: str,
+    steps: int | None = None,
+    noise_constant: float | str = 1.0,
+    norm_smoothness: str = "diameter",
+    horizon: str = "literal",
+) -> Plan:
+    """Accelerated mirror descent: alpha = (k+2)/(4 Lc), T = sqrt(K Lc sqrt(B) n eps/(G sqrt(l W))).
+
+    Lc is the smoothness in the Minkowski norm of C, B bounds the Bregman divergence of the optimum from the start, and
+    W = E sup_{w in C} <b, w>^2.
+
+    Parameters
+    ----------
+    c, n, d, privacy
+        Problem constants (a feasible ball among them), number of records, dimension, target privacy.
+    variant : str
+        How y is updated. ``acsa``: ``r z + (1-r) y``. ``noisy_y``: from the released gradient. ``proof``: from the
+        exact gradient, as analysed, which is not private. ``literal``: as printed, without any noise.
+    steps : int
+        Replace T.
+    noise_constant : float or str
+        c in sigma^2 = c G^2 T l/(n eps)^2, equation (9); ``renyi`` is c = 8 + 4 eps/l (erratum E8).
+    norm_smoothness : str
+        ``diameter``: Lc = L diameter^2, as printed. ``radius``: Lc = L radius^2, four times smaller and also valid.
+    horizon : str
+        ``literal``: K = 1. ``optimal``: K = sqrt(48/c), which minimises the bound at the printed noise.
+    """
+    T = checked_steps(steps, SOURCE)
+    ball = c.ball
+    if ball is None:
+        raise InputError("domain", c.domain, "a ball", SOURCE)
+    geometry = ball_geometry(ball)
+    B, W = geometry.bregman_radius(d), geometry.squared_width(d)
+    Lc = c.smoothness * _choice("norm_smoothness", norm_smoothness, diameter=ball.diameter, radius=ball.radius) ** 2
+    constant = noise_constant_value(noise_constant, privacy, SOURCE)
+    K = _choice("horizon", horizon, literal=1.0, optimal=sqrt(48.0 / constant))
+    gain = n * privacy.epsilon / (c.lipschitz * sqrt(privacy.log_inverse_delta * W))
+    T = T or max(1, round(sqrt(K * Lc * sqrt(B) * gain)))
+    schedule: dict[str, Any] = dict(n=n, steps=T, norm_smoothness=Lc, bregman_radius=B, squared_width=W, y_step=variant)
+    if variant == "literal":
+        return make_plan(gradient_evaluations=n * T, unprotected=NO_NOISE, **schedule)
+    query = gradient_query(c, n, T, privacy, noise_constant, SOURCE)
+    unprotected = EXACT_STEP if variant == "proof" else ""
+    return make_plan(query, gradient_evaluations=n * T, unprotected=unprotected, **schedule)
+
+
+@plan.run
+def dp_accmd(objective, plan, mechanism):
+    """Algorithm 3 on iterates ``(R, d)``; returns the last y."""
+    Lc, geometry = plan.norm_smoothness, ball_geometry(objective.domain)
+    y = z = objective.start
+    for k in range(plan.steps):
+        alpha, r = (k + 2) / (4 * Lc), 2 / (k + 2)
+        x = r * z + (1 - r) * y
+        exact = objective.mean_gradient(x)
+        g = exact if plan.y_step == "literal" else mechanism.release("gradient", exact, k)
+        z = geometry.bregman_step(z, alpha * g)
+        if plan.y_step == "acsa":
+            y = r * z + (1 - r) * y
+        elif plan.y_step == "noisy_y":
+            y = geometry.norm_step(x, g, Lc)
+        else:
+            y = geometry.norm_step(x, exact, Lc / 2)
+        objective.observe(y)
+    return y
+
+
+def _choice(key: str, value: str, **allowed: float) -> float:
+    if value not in allowed:
+        raise InputError(key, value, " or ".join(allowed), SOURCE)
+    return allowed[value]

@@ -1,0 +1,82 @@
+"""Least squares with features in an 8-dimensional subspace: Polyak-Lojasiewicz, not strongly convex."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait
+from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.registry import problem
+
+Array = Any
+RANK = 8
+
+
+@problem
+class Rank8LeastSquares(GeneralisedLinear):
+    """``a = U s`` with U orthonormal (d, 8), s uniform on the sphere, ``y = clip(<a, 0.5 U 1> + 0.1 N, -1, 1)``.
+
+    L and mu are the extreme nonzero eigenvalues of ``A'A/n``, hence depend on the data; schedules and bounds use the
+    rank 8 for the dimension.
+    """
+
+    name = "rank8_least_squares"
+    summary = "least squares of rank 8 in dimension d, Polyak-Lojasiewicz without strong convexity"
+    source = "instance `rank8_least_squares` for Wang, Ye, Xu 2017, Theorem 6.2"
+    default_dimension = 32
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.POLYAK_LOJASIEWICZ, Trait.LIPSCHITZ})
+    data_dependent_constants = True
+
+    def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
+        super().__init__(d, constants)
+        if self.dimension < RANK:
+            raise InputError("d", d, f"an integer >= {RANK}", "rank8_least_squares")
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = 1 declared (nominal); L = mu = 1/8, the design's expected eigenvalues."""
+        return Constants(
+            1.0,
+            1.0 / RANK,
+            strong_convexity=1.0 / RANK,
+            initial_gap=0.5,
+            initial_distance=0.5 * RANK**0.5,
+            status="nominal",
+        )
+
+    def constants_of(self, data: Data) -> Constants:
+        """Constants with the extreme nonzero eigenvalues of ``A'A/n``."""
+        values = np.linalg.eigvalsh(data.features.T @ data.features / data.n)[-min(RANK, data.n) :]
+        realised = replace(self.own_constants, smoothness=float(values[-1]), strong_convexity=float(values[0]))
+        return realised.override(**self._overrides)
+
+    @property
+    def effective_dimension(self) -> int:
+        """The rank."""
+        return RANK
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        """Records in a subspace drawn from its own stream, so that it does not depend on n's order."""
+        gaussian = streams("subspace").normal(0, 1, 0, self.dimension, RANK)[0].astype(np.float64)
+        basis, triangle = np.linalg.qr(gaussian)
+        basis = basis * np.sign(np.diag(triangle))
+        sphere = streams("features").normal(0, 1, 0, n, RANK)[0].astype(np.float64)
+        rows = (sphere / np.linalg.norm(sphere, axis=1, keepdims=True)) @ basis.T
+        noise = streams("labels").normal(0, 1, 0, n, 1)[0, :, 0].astype(np.float64)
+        return Data(n, rows, np.clip(rows @ (0.5 * basis.sum(axis=1)) + 0.1 * noise, -1.0, 1.0))
+
+    def loss(self, margins: Array, labels: Array) -> Array:
+        """Half the squared residual."""
+        return 0.5 * (margins - labels) ** 2
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        """The residual."""
+        return margins - labels
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        """One."""
+        return 0.0 * margins + 1.0

@@ -1,0 +1,235 @@
+"""Parameter-free private optimisation by regularised losses (Zhang, Tran, Cutkosky 2022, section 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, log, sqrt
+from typing import Any
+
+from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.backend.namespace import row_norm
+from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.geometry.norms import nonzero
+from dpsco_bench.papers.zhang2022.algorithms.options import NEEDS, VARIANTS, Reduction
+from dpsco_bench.papers.zhang2022.algorithms.reduction import learner_setting, loss_regularisers, online_to_batch
+from dpsco_bench.papers.zhang2022.algorithms.schedule import printed_rho, tree_plan
+from dpsco_bench.papers.zhang2022.learners.parameter_free import ParameterFree
+from dpsco_bench.privacy.accountants.gaussian import gdp_mu
+from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants, Trait
+
+SOURCE = "Zhang, Tran, Cutkosky 2022, Theorems 10 and 11"
+K = 3.0
+MODES = ("paper", "certified", "rate")
+REGULARISERS = ("adaptive", "none")
+LEARNER = "parameter_free"
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """The quantities of Theorem 11 that make its statements hold with probability ``1 - delta_f``.
+
+    Attributes
+    ----------
+    kappa_pf : float
+        ``1 + D H/G``.
+    Phi : float
+        ``sqrt(ln(20 d n ln(2 kappa n)/delta_f))``.
+    A, A_noise : float
+        ``8 sqrt2 C2d`` and ``8 sqrt(d) C2p``: the factors of the gradients' deviations and of the noise.
+    private : float
+        ``A_noise (G + D H) Phi log2(2n)/rho``, the coefficient of t^2 in xi_t.
+    lipschitz, smoothness, diameter : float
+        G, H and D.
+    rounds : int
+        n.
+    """
+
+    kappa_pf: float
+    Phi: float
+    A: float
+    A_noise: float
+    private: float
+    lipschitz: float
+    smoothness: float
+    diameter: float
+    rounds: int
+
+    def xi(self, t: float) -> float:
+        """``A G Phi t^2.5 + private t^2``."""
+        return self.A * self.lipschitz * self.Phi * t**2.5 + self.private * t**2
+
+    def nu(self, t: float) -> float:
+        """``28 A H Phi t^2.5``."""
+        return 28.0 * self.A * self.smoothness * self.Phi * t**2.5
+
+    def loss_bound(self, t: float) -> float:
+        """Lip at t: with probability ``1 - delta_f`` no regularised loss has a larger norm."""
+        G, H, D = self.lipschitz, self.smoothness, self.diameter
+        return G * t**3 + self.A * (2.0 * G + 57.0 * D * H) * self.Phi * t**2.5 + 2.0 * self.private * t**2
+
+
+def confidence(
+    c: Constants, n: int, d: int, rho: float, delta_f: float, factors: tuple[float, float] | None = (1.0, 1.0)
+) -> Confidence:
+    """Make them from the problem's constants.
+
+    Parameters
+    ----------
+    c, n, d
+        Constants, rounds, dimension.
+    rho : float
+        The private part's parameter; infinite without noise.
+    delta_f : float
+        In (0, 1).
+    factors : (float, float) or None
+        C2d and C2p; None for the certified ones, from concentration in Hilbert space and of Gaussian norms.
+    """
+    G, H, D = c.lipschitz, c.smoothness, c.diameter
+    kappa = 1.0 + D * H / G
+    phi = sqrt(log(20.0 * d * n * log(2.0 * kappa * n) / delta_f))
+    if factors is None:
+        deviation = 0.33541 * sqrt(log(4.0 * n / delta_f)) / phi
+        noise = (sqrt(d) + sqrt(2.0 * log(2.0 * n / delta_f))) / (sqrt(d) * phi)
+    else:
+        deviation, noise = factors
+    A, A_noise = 8.0 * sqrt(2.0) * deviation, 8.0 * sqrt(d) * noise
+    private = A_noise * (G + D * H) * phi * log(2 * n, 2) / rho
+    return Confidence(kappa, phi, A, A_noise, private, G, H, D, n)
+
+
+@algorithm(
+    "zhang2022.parameter_free",
+    source=SOURCE,
+    needs=(*NEEDS, Trait.L2_BALL),
+    variants=VARIANTS,
+    order_invariant=False,
+    rounds="zhang2022",
+)
+def plan(
+    c: Constants,
+    n: int,
+    d: int,
+    privacy: PrivacySpec,
+    *,
+    variant: str,
+    confidence_constants: str = "paper",
+    deviation_factor: float | None = None,
+    noise_factor: float | None = None,
+    failure: float = 0.05,
+    regulariser: str = "adaptive",
+    initial_wealth: float = 0.01,
+    sensitivity: str | None = None,
+    radius: str = "adaptive",
+    rho: float | None = None,
+    run_last_round: bool = False,
+    clip_differences: bool = False,
+) -> Plan:
+    """Weights t^3 and losses with ``xi_t ||w - x_0|| + nu_t ||w - x_0||^2``, for a risk of the order of ||x* - x_0||.
+
+    Parameters
+    ----------
+    c, n, d, privacy
+        Problem constants (G, H) on a Euclidean ball, number of records (at least 2), dimension, target privacy. The
+        anchor x_0 is the problem's starting point.
+    variant, sensitivity, radius, rho, run_last_round, clip_differences
+        As for ``zhang2022.dp_otb``. The regulariser has m for rho under ``accounted`` and no private part under
+        ``noise_off``.
+    confidence_constants : str
+        ``paper``: C2d = C2p = 1. ``certified``: proven ones, where the gradients' noise does not depend on x.
+        ``rate``: `deviation_factor` and `noise_factor`, without any guarantee.
+    deviation_factor, noise_factor : optional
+        C2d and C2p of ``rate``.
+    failure : float
+        delta_f, the probability that the statements fail; unrelated to privacy.
+    regulariser : str
+        ``adaptive``, or ``none``: a control.
+    initial_wealth : float
+        eps0 of the learner.
+    """
+    if regulariser not in REGULARISERS:
+        raise InputError("regulariser", regulariser, "one of " + ", ".join(REGULARISERS), SOURCE)
+    if not 0 < failure < 1:
+        raise InputError("failure", failure, "in (0, 1)", SOURCE)
+    if not initial_wealth > 0:
+        raise InputError("initial_wealth", initial_wealth, "a finite number > 0", SOURCE)
+    factors = _factors(c, confidence_constants, deviation_factor, noise_factor, radius)
+    chosen = printed_rho(privacy, rho, SOURCE)
+    level = {"printed": chosen, "accounted": gdp_mu(privacy.epsilon, privacy.delta), "noise_off": inf}[variant]
+    made = confidence(c, n, d, level, failure, factors)
+    options = Reduction(LEARNER, K, sensitivity, radius, rho, run_last_round, clip_differences)
+    return tree_plan(
+        c, n, d, privacy, variant, options, SOURCE,
+        regulariser=regulariser, initial_wealth=initial_wealth,
+        kappa_pf=made.kappa_pf, Phi=made.Phi, A=made.A, A_noise=made.A_noise, private=made.private,
+        loss_bound=made.loss_bound(n),
+    )  # fmt: skip
+
+
+@plan.run
+def parameter_free(objective, plan, mechanism):
+    """Algorithm 1 with the losses of Theorem 11 on iterates ``(R, d)``."""
+    setting = learner_setting(objective, plan, loss_bound=plan.loss_bound, initial_wealth=plan.initial_wealth)
+    learner = ParameterFree(setting)
+    regularisers = loss_regularisers(objective, plan, learner)
+    if plan.regulariser == "adaptive":
+        regularisers.append(DistanceRegulariser(confidence_of(plan), setting.start))
+    output = online_to_batch(objective, plan, mechanism, learner, regularisers)
+    objective.note("clips", learner.clips[:, 0])
+    return output
+
+
+def confidence_of(plan: Any) -> Confidence:
+    """The quantities that a plan was made with."""
+    return Confidence(
+        plan.kappa_pf, plan.Phi, plan.A, plan.A_noise, plan.private,
+        plan.lipschitz, plan.smoothness, plan.diameter, plan.n,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DistanceRegulariser:
+    """``r_t(w) = xi_t ||w - x_0|| + nu_t ||w - x_0||^2``; called, its subgradient at w_t (that of a norm at 0 is 0).
+
+    Attributes
+    ----------
+    terms : Confidence
+        xi, nu and Lip.
+    anchor : array (R, d)
+        x_0.
+    """
+
+    terms: Confidence
+    anchor: Any
+
+    def __call__(self, t: int, w: Any, x: Any) -> Any:
+        """``(R, d)``."""
+        away = w - self.anchor
+        return (self.terms.xi(t) / nonzero(row_norm(away)) + 2.0 * self.terms.nu(t)) * away
+
+    def value(self, t: int, w: Any) -> Any:
+        """``r_t(w)``, ``(R,)``."""
+        length = row_norm(w - self.anchor)[:, 0]
+        return self.terms.xi(t) * length + self.terms.nu(t) * length**2
+
+
+def _factors(
+    c: Constants, mode: str, deviation: float | None, noise: float | None, radius: str
+) -> tuple[float, float] | None:
+    """C2d and C2p of a mode; None for the certified ones."""
+    given = deviation is not None or noise is not None
+    if mode not in MODES:
+        raise InputError("confidence_constants", mode, "one of " + ", ".join(MODES), SOURCE)
+    if given != (mode == "rate"):
+        raise Refusal(f"confidence_constants {mode}", "rate needs its two factors, the other modes have none", SOURCE)
+    if mode == "certified" and c.smoothness > 0 and not (c.hessian_rank == 0 and radius == "D"):
+        reason = "proven only for H = 0, or for gradient noise that does not depend on x together with radius = D"
+        raise Refusal("confidence_constants certified", reason, SOURCE)
+    if mode != "rate":
+        return None if mode == "certified" else (1.0, 1.0)
+    for key, value in (("deviation_factor", deviation), ("noise_factor", noise)):
+        if value is None or not 0 < value <= 1:
+            raise InputError(key, value, "in (0, 1] with confidence_constants rate", SOURCE)
+    assert deviation is not None and noise is not None
+    return deviation, noise

@@ -1,0 +1,54 @@
+"""Optimistic mirror descent with adaptive steps."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from dpsco_bench.papers.zhang2022.learners.base import (
+    Array,
+    Learner,
+    LearnerSetting,
+    inverse_root,
+    learner,
+    squared_norm,
+)
+
+
+@learner("optimistic_omd")
+class OptimisticOmd(Learner):
+    """``w_t = P(y_t - eta_t h_t)``, ``y_{t+1} = P(y_t - eta_t g_t)`` with ``eta_t = D/sqrt(E_{t-1})``.
+
+    ``E_t = sum_{i<=t} ||g_i - h_i||^2``. The first step is infinite: y_2 is the point of the ball opposite g_1.
+    """
+
+    summary = "optimistic mirror descent, steps D/sqrt(sum ||g - h||^2) of the rounds before"
+
+    def __init__(self, setting: LearnerSetting) -> None:
+        super().__init__(setting)
+        self.y = setting.start
+        self.errors: Array = 0.0 * setting.start[:, :1]
+        self.expected: Array | None = None
+
+    def predict(self) -> Array:
+        """As if the hint were the next loss."""
+        if self.expected is None:
+            return self.y
+        return self.setting.project(self.y - self._eta() * self.expected)
+
+    def update(self, g: Array) -> None:
+        """Step from y."""
+        eta = self._eta()
+        self.errors = self.errors + squared_norm(g if self.expected is None else g - self.expected)
+        self.y = self.setting.project(self.y - eta * g)
+        self.expected = None
+
+    def hint(self, h: Array) -> None:
+        """Keep it for the next prediction."""
+        self.expected = h
+
+    def _eta(self) -> Array:
+        return self.setting.diameter * inverse_root(self.errors)
+
+    def regret_bound(self) -> Array:
+        """``(1/2 + 2 sqrt 2) D sqrt(E_t)``."""
+        return (0.5 + 2.0 * sqrt(2.0)) * self.setting.diameter * self.errors**0.5

@@ -1,0 +1,184 @@
+"""Rounds of the online-to-batch conversion (Zhang, Tran, Cutkosky 2022) turned into the sides of its inequalities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.backend.namespace import to_numpy
+from dpsco_bench.execution.rounds import RoundObserver, round_observer
+from dpsco_bench.geometry.norms import dual_exponent
+from dpsco_bench.problems.objective import Objective
+
+Array = np.ndarray
+BLOCK_ROUNDS = 64
+ROUNDING = 1e-14
+"""What rounding may cause in a sum, relative to the sum of the absolute values of its terms (about 50 units)."""
+MOMENTS = {"quarter": 4, "half": 2, "last": 1}
+"""Rounds ``n/4``, ``n/2`` and ``n - 1`` at which moments are kept."""
+
+
+@round_observer("zhang2022")
+class Rounds(RoundObserver):
+    """Knows the population's gradient and optimum x*, and notes per replicate (sums over the rounds that were run).
+
+    With ``g_t`` the exact sum, ``g_t + gamma_t`` the released one and r_t the regulariser's part of the loss:
+
+    ``learner_regret``, ``learner_bound``
+        Regret against x* of the losses that the learner has seen, and what the learner declares for them: linear
+        losses, or the strongly convex ones of Lemma 7.
+    ``regret``, ``regularised_regret``
+        ``sum <g_t + gamma_t, w_t - x*>``, and the same plus ``sum r_t(w_t) - r_t(x*)``.
+    ``regret_over_weights``
+        ``regret/bsum_n``.
+    ``excess``, ``theorem1``, ``lemma7``
+        ``bsum_n (L(x_n) - L(x*))`` and the right sides of Theorem 1 and Lemma 7 (only where round n was run, the
+        latter only for strongly convex losses), both with the room that rounding needs.
+    ``moment_*``, ``statistical_*``, ``noise_*``, ``loss_*``
+        Squared dual norms of ``g_t + gamma_t``, ``beta_t grad L(x_t) - g_t``, ``gamma_t`` and of the regularised loss's
+        gradient at t = n/4, n/2, n - 1.
+    ``theorem10``, ``largest_loss``
+        Of `zhang2022.parameter_free` alone: Reg plus ``sum r_t(w_t) + r_t(x*)``, and the largest ratio of a loss's norm
+        to the Lip formula at t.
+    ``moved``
+        ``||x_n - x_1||`` over ``||x* - x_1||``.
+
+    Problems without a known population gradient are not observed.
+    """
+
+    def __init__(self) -> None:
+        self._rounds: list[tuple[float, Array, Array, Array, Array, Array]] = []
+        self._sums: dict[str, Any] = {}
+        self._last: dict[str, Any] = {}
+        self._best: Array | None = None
+
+    def __call__(self, objective: Objective, **state: Any) -> None:
+        """See a round.
+
+        Named by the reduction: ``t``, ``weight``, ``w``, ``x``, ``gradient_sum``, ``released``, ``loss``, ``learner``,
+        ``regularisers``.
+        """
+        problem: Any = objective.problem
+        if not hasattr(problem, "population_gradient"):
+            return
+        if self._best is None:
+            self._best = problem.optimum(objective.host_data)
+        vectors = tuple(to_numpy(state[name]) for name in ("x", "gradient_sum", "released", "loss"))
+        self._rounds.append((state["weight"], to_numpy(state["w"]).copy(), *vectors))  # learners may move w in place
+        self._last = state
+        self._keep_moments(objective, state["t"])
+        if state["regularisers"]:
+            self._parameter_free(state["t"], state)
+        if len(self._rounds) == BLOCK_ROUNDS:
+            self._add_up(objective)
+
+    def finish(self, objective: Objective, output: Any) -> None:
+        """Note the sums."""
+        if self._best is None:
+            return
+        self._add_up(objective)
+        for name, values in self._sums.items():
+            if not name.startswith("_"):
+                objective.note(name, values)
+        self._note_sides(objective, to_numpy(output).astype(np.float64))
+
+    def _add_up(self, objective: Objective) -> None:
+        """Sums over the kept rounds: blocks of rounds cost far less than rounds one by one."""
+        if not self._rounds:
+            return
+        betas = np.array([entry[0] for entry in self._rounds])[:, None, None]
+        w, x, total, released, loss = (np.stack([entry[i] for entry in self._rounds]) for i in range(1, 6))
+        self._rounds = []
+        away = w - self._best
+        plain = _inner(released, away)
+        error = betas * _population_gradient(objective, x) - released
+        left = _inner(error, away)
+        self._add("regret", plain)
+        self._add("_left", left)
+        self._add("_size", np.abs(plain) + np.abs(left))
+        self._add("_linear", plain if self._last["loss"] is self._last["released"] else _inner(loss, away))
+        self._add("_squares", betas[:, :, 0] * _inner(away, away))
+
+    def _add(self, name: str, terms: Array) -> None:
+        self._sums[name] = self._sums.get(name, 0.0) + terms.sum(axis=0)
+
+    def _keep_moments(self, objective: Objective, t: int) -> None:
+        n = objective.n
+        here = [name for name, part in MOMENTS.items() if t == (n - 1 if part == 1 else n // part)]
+        if not here:
+            return
+        beta, _, x, total, released, loss = self._rounds[-1]
+        gradient = beta * _population_gradient(objective, x)
+        q = dual_exponent(objective.problem.constants.norm)
+        for name in here:
+            self._sums[f"moment_{name}"] = _squared(released, q)
+            self._sums[f"loss_{name}"] = _squared(loss, q)
+            self._sums[f"statistical_{name}"] = _squared(gradient - total, q)
+            self._sums[f"noise_{name}"] = _squared(released - total, q)
+
+    def _parameter_free(self, t: int, state: Any) -> None:
+        """Regularisers with a value and a Lip formula (``value``, ``terms.loss_bound``)."""
+        for regulariser in state["regularisers"]:
+            if not hasattr(regulariser, "value"):
+                continue
+            here, there = (to_numpy(regulariser.value(t, v)) for v in (state["w"], self._best))
+            self._add("_penalty_sum", (here + there)[None])
+            self._add("_penalty_difference", (here - there)[None])
+            size = np.linalg.norm(to_numpy(state["loss"]), axis=-1) / regulariser.terms.loss_bound(t)
+            self._sums["largest_loss"] = np.maximum(self._sums.get("largest_loss", 0.0), size)
+
+    def _note_sides(self, objective: Objective, output: Array) -> None:
+        sums, learner, n, c = self._sums, self._last["learner"], objective.n, objective.problem.constants
+        total_weight = float(np.sum(np.arange(1, n + 1, dtype=np.float64) ** learner.setting.k))
+        scale = total_weight * c.lipschitz * c.diameter
+        room = ROUNDING * (sums["_size"] + scale) + remembered_rounding(n, learner.setting.k) * scale
+        start = to_numpy(objective.start)
+        objective.note("moved", np.linalg.norm(output - start, axis=-1) / np.linalg.norm(self._best - start, axis=-1))
+        strongly_convex = learner.regulariser == "strongly_convex"
+        regularised = sums["_linear"]
+        if strongly_convex:  # f(w) - f(u) of a quadratic with modulus beta mu/2, from its gradient at w
+            regularised = regularised - 0.25 * learner.setting.strong_convexity * sums["_squares"]
+        elif "_penalty_sum" in sums:
+            regularised = sums["regret"] + sums["_penalty_difference"]
+            objective.note("theorem10", sums["regret"] + sums["_penalty_sum"])
+        objective.note("regularised_regret", regularised)
+        bound = learner.regret_bound()
+        if bound is not None:
+            objective.note("learner_regret", regularised if strongly_convex else sums["_linear"])
+            objective.note("learner_bound", to_numpy(bound)[:, 0] + room)
+        if self._last["t"] < n:
+            return
+        objective.note("regret_over_weights", sums["regret"] / total_weight)
+        objective.note("excess", total_weight * objective.excess_risk(self._last["x"]))
+        objective.note("theorem1", sums["regret"] + sums["_left"] + room)
+        if strongly_convex:
+            gain = 0.125 * learner.setting.strong_convexity * sums["_squares"]
+            objective.note("lemma7", regularised + sums["_left"] - gain + room)
+
+
+def remembered_rounding(n: int, k: float) -> float:
+    """Largest error of x_n by rounding, in units of the diameter D of a centred ball.
+
+    With u half a unit in the last place, ``x_t = x_{t-1} + c_t (w_t - x_{t-1})``, ``c_t = beta_t/bsum_t``, adds at most
+    ``u ||x_t|| + 3 u c_t D``, and ``||x_t|| <= D/2``. Later steps shrink an error by ``bsum_t/bsum_n``; the sum of that
+    over t is at most ``n/(k + 2) + 1``, and the sum of ``c_t bsum_t/bsum_n`` is 1. Where sums of weights are not all
+    integers below 2^53, their rounding changes the share of ``w_i`` by up to ``(n - i) u``, on average ``n u/(k + 2)``.
+    """
+    u, remembered = 0.5 * float(np.finfo(np.float64).eps), n / (k + 2.0) + 1.0
+    exact = float(k).is_integer() and float(n + 1) ** (k + 1.0) / (k + 1.0) < 2.0**53
+    return u * (0.5 * remembered + 3.0 + (0.0 if exact else remembered))
+
+
+def _population_gradient(objective: Objective, x: Array) -> Array:
+    problem: Any = objective.problem
+    return problem.population_gradient(x, objective.host_data)
+
+
+def _inner(a: Array, b: Array) -> Array:
+    return np.einsum("trd,trd->tr", a, b)
+
+
+def _squared(v: Array, q: float) -> Array:
+    """Squared l_q norms of rows."""
+    return np.linalg.norm(v, ord=q, axis=-1) ** 2

@@ -1,0 +1,219 @@
+"""Things by name. Papers and one's own files register them by the same decorators; a name is found without loading all.
+
+A paper is a package. Those that are installed name themselves under the entry-point group ``dpsco_bench.papers``; a
+folder joins for one process by `add_paper`. A paper's ``__init__`` may import whatever registers something. What it
+leaves out is found by its place: algorithms in modules of ``<paper>/algorithms``, problems in ``<paper>/problems``, and
+so on for every `Registry`, one file per name where the file is called like it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from dpsco_bench.errors import InputError, nearest
+
+GROUP = "dpsco_bench.papers"
+T = TypeVar("T")
+_ADDED: dict[str, str] = {}
+REGISTRIES: list[Registry] = []
+"""All of this process, in the order in which they were made."""
+
+
+class Registry(Generic[T]):
+    """Entries of one kind by name.
+
+    Parameters
+    ----------
+    kind : str
+        What an entry is called in errors.
+    folder : str
+        Where papers keep the modules that register such entries: a package or module of this name in the paper's own.
+    core : str
+        The same for entries that belong to no paper: a module of this package; empty if there are none.
+    listed : bool
+        Whether the verb ``list`` shows them.
+    """
+
+    def __init__(self, kind: str, folder: str, core: str = "", listed: bool = False) -> None:
+        self.kind, self.folder, self.core, self.listed = kind, folder, core, listed
+        self._entries: dict[str, T] = {}
+        self._modules: dict[str, str] = {}
+        REGISTRIES.append(self)
+
+    def add(self, name: str, entry: T, module: str) -> T:
+        """Register an entry that a module defines.
+
+        Raises
+        ------
+        InputError
+            If another module has registered the name.
+        """
+        if module.split(".")[0] not in roots():  # what others define must not hide what a paper has
+            for likely in self._likely(name):
+                importlib.import_module(likely)
+        if self._modules.get(name, module) != module:
+            key = "id" if self.kind == "algorithm" else "name"
+            raise InputError(f"{self.kind} {key}", name, f"one that no other {self.kind} has")
+        self._entries[name], self._modules[name] = entry, module
+        return entry
+
+    def forget(self, *names: str) -> None:
+        """Drop entries, of a file whose import failed, say."""
+        for name in names:
+            self._entries.pop(name, None)
+            self._modules.pop(name, None)
+
+    def find(self, name: str) -> T | None:
+        """The entry of a name, or None; loads no more than it must."""
+        if name not in self._entries:
+            for module in self._likely(name):
+                importlib.import_module(module)
+        if name not in self._entries:
+            self.load()
+        return self._entries.get(name)
+
+    def get(self, name: str) -> T:
+        """The entry of a name.
+
+        Raises
+        ------
+        InputError
+            For an unknown name, with the nearest ones.
+        """
+        found = self.find(name)
+        if found is None:
+            listing = f"dpsco list {self.folder}" if self.listed else ""
+            raise InputError(self.kind, name, nearest(name, self.names(), listing))
+        return found
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        self.load()
+        return sorted(self._entries)
+
+    def of(self, paper: str) -> dict[str, T]:
+        """The entries whose names begin with a paper's, in the order in which they were registered."""
+        self.load()
+        return {name: entry for name, entry in self._entries.items() if name.startswith(f"{paper}.")}
+
+    def registered(self) -> dict[str, str]:
+        """Names that have been registered so far, and the modules that did."""
+        return dict(self._modules)
+
+    def module(self, name: str) -> str:
+        """Name of the module that registered an entry.
+
+        Raises
+        ------
+        InputError
+            For an unknown name.
+        """
+        self.get(name)
+        return self._modules[name]
+
+    def load(self) -> None:
+        """Import every module that may register an entry."""
+        for package in self._packages():
+            for module in modules_in(package):
+                importlib.import_module(module)
+
+    def _packages(self) -> Iterator[str]:
+        if self.core:
+            yield f"dpsco_bench.{self.core}"
+        for package in papers().values():
+            importlib.import_module(package)
+            yield f"{package}.{self.folder}"
+
+    def _likely(self, name: str) -> Iterator[str]:
+        """Modules called like the name, those of the paper in its prefix alone if it has one."""
+        prefix, _, last = name.rpartition(".")
+        known = papers()
+        paper = next((paper for paper in known if prefix == paper or prefix.startswith(f"{paper}_")), "")
+        for package in [f"{known[paper]}.{self.folder}"] if paper else list(self._packages()):
+            modules = modules_in(package)
+            own = [module for module in modules if module.rpartition(".")[2] == last]
+            yield from own or (modules if paper else ())
+
+
+def papers() -> dict[str, str]:
+    """Name of each paper -> its package; a paper that is declared but whose package is gone is left out."""
+    return {**_installed(), **_ADDED}
+
+
+def add_paper(folder: Path) -> str:
+    """Make the package in a folder a paper of this process; returns its name.
+
+    Raises
+    ------
+    InputError
+        For a folder that is no package, or a name that another package has.
+    """
+    folder = folder.resolve()
+    name = folder.name
+    if not (folder / "__init__.py").is_file() or not name.isidentifier():
+        raise InputError("paper", str(folder), "the folder of a Python package (with an __init__.py)")
+    home = _location(name)
+    if name in papers() and home != folder:
+        raise InputError("paper", str(folder), f"a folder with another name: there is a paper {name} already")
+    if home is None:
+        sys.path.insert(0, str(folder.parent))
+        importlib.invalidate_caches()
+    elif home != folder:
+        raise InputError("paper", str(folder), f"a folder with another name: {name} is an installed package")
+    _ADDED[name] = name
+    return name
+
+
+def paper_folders() -> dict[str, Path]:
+    """Name of each paper -> the folder of its package."""
+    found = {name: _location(package) for name, package in papers().items()}
+    return {name: folder for name, folder in found.items() if folder is not None}
+
+
+def roots() -> set[str]:
+    """Top-level packages of this project and of all papers."""
+    return {"dpsco_bench", *(package.split(".")[0] for package in papers().values())}
+
+
+@cache
+def modules_in(package: str) -> list[str]:
+    """Names of the modules of a package, or of a module that is none; empty where there is neither."""
+    try:
+        spec = find_spec(package)
+    except ModuleNotFoundError:
+        return []
+    if spec is None:
+        return []
+    places = [Path(place) for place in spec.submodule_search_locations or ()]
+    if not places:
+        return [package]
+    stems = sorted(path.stem for place in places for path in place.glob("*.py"))
+    return [f"{package}.{stem}" for stem in stems if not stem.startswith("_")]
+
+
+@cache
+def _installed() -> dict[str, str]:
+    """Papers of installed packages, and of the checkout that this package may run from."""
+    project = Path(__file__).resolve().parent.parent / "pyproject.toml"
+    declared = tomllib.loads(project.read_text(encoding="utf-8"))["project"] if project.is_file() else {}
+    found = {entry.name: entry.value for entry in entry_points(group=GROUP)}
+    found |= declared.get("entry-points", {}).get(GROUP, {})
+    return {name: package for name, package in sorted(found.items()) if _location(package) is not None}
+
+
+def _location(package: str) -> Path | None:
+    """Folder of a package, without importing it; None if there is none."""
+    try:
+        spec = find_spec(package)
+    except ModuleNotFoundError:
+        return None
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    return Path(places[0]).resolve() if places else None

@@ -1,0 +1,120 @@
+"""Figures of papers that belong to no single claim, and panels that a paper adds to a claim's figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from dpsco_bench.registry import Registry
+from dpsco_bench.report.drawing import Line, Panel, compose, inline_svg, save, single, style, words_panel
+from dpsco_bench.report.inputs import ClaimResults, Inputs
+
+UNMEASURED = "nothing of it is measured in this profile"
+Draw = Callable[[Inputs], Sequence[Panel]]
+DrawClaim = Callable[[ClaimResults], Sequence[Panel]]
+
+
+@dataclass(frozen=True)
+class PaperFigure:
+    """A figure of a paper.
+
+    Attributes
+    ----------
+    name : str
+        ``<paper>.<id>``, also the name of its files.
+    title : str
+        What it shows, in words.
+    caption : str
+        Where its numbers come from and how to read it.
+    draw : callable
+        Inputs -> panels; none where the profile has measured nothing of it.
+    """
+
+    name: str
+    title: str
+    caption: str
+    draw: Draw
+
+    def figure(self, inputs: Inputs) -> Figure | None:
+        """The panels under the title, without key: headings say what the symbols are; None without panels."""
+        panels = self.draw(inputs)
+        return compose(panels, self.title, self.caption, key=False) if panels else None
+
+
+FIGURES: Registry[PaperFigure] = Registry("figure", "figures")
+PANELS: Registry[DrawClaim] = Registry("claim with further panels", "figures")
+
+
+def paper_figure(name: str, title: str, caption: str) -> Callable[[Draw], Draw]:
+    """Register a function as the figure ``<paper>.<id>`` of its paper (used as a decorator; see `PaperFigure`)."""
+
+    def register(draw: Draw) -> Draw:
+        FIGURES.add(name, PaperFigure(name, title, caption, draw), draw.__module__)
+        return draw
+
+    return register
+
+
+def claim_panels(*claims: str) -> Callable[[DrawClaim], DrawClaim]:
+    """Register a function of a claim's results whose panels stand before those of its parts (used as a decorator)."""
+
+    def register(draw: DrawClaim) -> DrawClaim:
+        for claim in claims:
+            PANELS.add(claim, draw, draw.__module__)
+        return draw
+
+    return register
+
+
+def extra_panels(results: ClaimResults) -> list[Panel]:
+    """Panels of a claim beside those of its parts; most claims have none."""
+    draw = PANELS.find(results.id)
+    return list(draw(results)) if draw else []
+
+
+def figure_names(claims: Iterable[str]) -> list[str]:
+    """Names of the figures that belong to the papers of claims, in their order."""
+    return [name for paper in dict.fromkeys(claim.split(".", 1)[0] for claim in claims) for name in FIGURES.of(paper)]
+
+
+def write_figures(inputs: Inputs, folder: Path) -> list[Path]:
+    """Write every figure of the profile's papers as SVG and PDF; one without measurements says so in words.
+
+    Parameters
+    ----------
+    inputs : Inputs
+    folder : Path
+        Where ``<paper>.<id>.svg`` and ``.pdf`` go.
+
+    Returns
+    -------
+    list of Path
+        The files, without suffix.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    with style():
+        for paper in inputs.papers:
+            for own in FIGURES.of(paper).values():
+                empty = words_panel(own.name.split(".", 1)[1], [Line(UNMEASURED)])
+                path = folder / own.name
+                save(own.figure(inputs) or compose([empty], own.title, own.caption), path)
+                written.append(path)
+    return written
+
+
+def page_figures(inputs: Inputs, paper: str) -> list[dict[str, Any]]:
+    """Figures of a paper for the page: ``id``, ``title``, ``caption`` and ``panels`` (SVG); only what is measured."""
+    found = []
+    with style(**{"svg.fonttype": "none"}):
+        for own in FIGURES.of(paper).values():
+            name, label = own.name.replace(".", "-", 1), escape(f"{paper}, {own.title}", quote=True)
+            panels = [inline_svg(single(p), f"{name}-{i}", label) for i, p in enumerate(own.draw(inputs))]
+            if panels:
+                found.append({"id": own.name, "title": own.title, "caption": own.caption, "panels": panels})
+    return found

@@ -1,0 +1,29 @@
+"""The panels that kinds of parts are drawn by, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from dpsco_bench.report.drawing import FAINT, Line, Panel, words_panel
+from dpsco_bench.report.panels import privacy_panel, rate_panel, verdict_line
+from dpsco_bench.report.ratios import ratio_panel
+from dpsco_bench.report.scores import Score
+from dpsco_bench.report.wording import symbols
+
+
+def words(scores: Sequence[Score]) -> Panel:
+    """A panel that states verdicts in words, for what has nothing to draw."""
+    lines = []
+    for score in scores:
+        lines += [verdict_line(score), Line(symbols(score.row.reason), FAINT, " ")]
+    return words_panel(scores[0].row.part, lines)
+
+
+SHAPES: Mapping[str, Callable[[Sequence[Score]], Panel]] = {
+    "slopes": rate_panel,
+    "ratios": ratio_panel,
+    "privacy": privacy_panel,
+    "curves": words,
+    "words": words,
+}
+"""Curves along the run have a figure of their own (`report.curves`), so that a panel of them has words alone."""

@@ -1,0 +1,82 @@
+"""What every test leaves as it found it."""
+
+import shutil
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from dpsco_bench.cli.main import main
+from dpsco_bench.registry import REGISTRIES, roots
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+from dpsco_bench.samplers.keyed import KeyedDraws
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+
+
+class Outcome(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Dpsco = Callable[..., Outcome]
+
+
+@pytest.fixture(autouse=True)
+def registries():
+    """What a test or its plugins register is forgotten afterwards, and plugins are imported anew."""
+    before = [dict(registry.registered()) for registry in REGISTRIES]
+    yield
+    for registry, known in zip(list(REGISTRIES), [*before, *({} for _ in REGISTRIES)], strict=False):
+        own = [name for name, module in registry.registered().items() if module.split(".")[0] not in roots()]
+        registry.forget(*(name for name in own if name not in known))
+    for name in [name for name in sys.modules if name.startswith("dpsco_plugin_")]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def dpsco(tmp_path, monkeypatch, capsys) -> Dpsco:
+    """Run the command line in an empty working directory."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> Outcome:
+        capsys.readouterr()
+        code = main(list(arguments))
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def examples(tmp_path) -> Path:
+    """The shipped examples, copied into the test's folder."""
+    return Path(shutil.copytree(EXAMPLES, tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__")))
+
+
+@pytest.fixture
+def draws():
+    """Factory of `KeyedDraws` of so many rows, from replicate ``first`` on."""
+
+    def make(rows, key="law", first=0, copies=1):
+        stream = cache(lambda name: Stream(stream_key(2022, key, name)))
+        return KeyedDraws(stream, first, rows, copies)
+
+    return make
+
+
+@pytest.fixture
+def score():
+    """Distance of a sample mean from a number, in standard errors."""
+
+    def standardised(values, expected):
+        values = np.asarray(values)
+        return abs(values.mean() - expected) / (values.std(ddof=1) / np.sqrt(values.size))
+
+    return standardised

@@ -1,0 +1,132 @@
+"""The plan that was charged is the plan that runs: handed over in one process, compared whole where it is data."""
+
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_bench import run
+from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibrated import CalibratedCell, read_cells
+from dpsco_bench.execution.calibration import calibrate_cell
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.planning import ImpurePlan
+from dpsco_bench.jsonio import dumps_canonical, loads
+from dpsco_bench.privacy.fingerprint import difference, plan_record
+from dpsco_bench.privacy.plan import GaussianQuery, Poisson, WithoutReplacement, WithReplacement, make_plan
+
+QUERY = GaussianQuery("gradient", 0.1, 3, paper_scale=1.0)
+
+
+def cell():
+    return Cell("mine.releases", "ridge_logistic", n=32, d=3, epsilon=1.0, delta=1e-5)
+
+
+def made(query=QUERY, evaluations=96.0, **more):
+    return make_plan(query, gradient_evaluations=evaluations, **{"n": 32, "step": 0.5, **more})
+
+
+@pytest.fixture
+def plans():
+    """What the plan function of `cell` gives, call by call; the last one from then on."""
+    given = []
+
+    @algorithm("mine.releases", source="a test")
+    def plan(c, n, d, privacy, *, variant: str):
+        """As the test says."""
+        return given.pop(0) if len(given) > 1 else given[0]
+
+    @plan.run
+    def release(objective, plan, mechanism):
+        x = objective.start
+        for t in range(plan.query("gradient").releases):
+            x = x - plan.step * mechanism.release("gradient", objective.mean_gradient(x), t)
+        return x
+
+    return given
+
+
+def travelled(calibrated):
+    return read_cells(loads(dumps_canonical({"cells": [calibrated]})))[0]
+
+
+OTHERS = [
+    (made(replace(QUERY, releases=200)), "releases of gradient of queries = 200: must be 3"),
+    (made(replace(QUERY, sensitivity=0.2)), "sensitivity of gradient of queries = 0.2: must be 0.1"),
+    (made(replace(QUERY, paper_scale=None)), "paper_scale of gradient of queries = None: must be 1.0"),
+    (made(replace(QUERY, records=Poisson(0.5))), "kind of records of gradient of queries = Poisson: must be Full"),
+    (made(replace(QUERY, name="mean")), "queries = ['mean']: must be ['gradient']"),
+    (made(evaluations=97), "gradient_evaluations = 97.0: must be 96.0"),
+    (made(step=0.5 + 1e-9), "step of schedule = 0.500000001: must be 0.5"),
+    (made(extra=(1, 2)), "extra of schedule = [1, 2]: must be absent"),
+    (made(leaks=("a count",)), "leaks = [0]: must be []"),
+    (made(unprotected="all of it"), "unprotected = all of it: must be"),
+]
+
+
+@pytest.mark.parametrize(("other", "named"), OTHERS, ids=lambda value: value if isinstance(value, str) else "")
+def test_another_plan_than_the_charged_one_does_not_run(plans, other, named):
+    plans[:] = [made()]
+    calibrated = travelled(calibrate_cell(cell(), "paper", 1))
+    assert calibrated.plan_for(cell()).queries == (QUERY,)
+    plans[:] = [other]
+    with pytest.raises(ImpurePlan, match="^algorithm mine.releases: " + re.escape(named)):
+        calibrated.plan_for(cell())
+
+
+@pytest.mark.parametrize(("other", "named"), OTHERS[:3])
+def test_a_plan_function_that_gives_two_plans_is_stopped(plans, other, named):
+    plans[:] = [made(), other]
+    with pytest.raises(ImpurePlan, match=re.escape(named) + ".*its plan function is not pure$"):
+        run("mine.releases", "ridge_logistic", 32, 3)
+
+
+def test_in_one_process_the_charged_plan_itself_runs(plans):
+    """However late the plan function changes: nobody asks it again."""
+    plans[:] = [made()]
+    calibrated = calibrate_cell(cell(), "paper", 1)
+    plans[:] = [made(replace(QUERY, releases=200))]
+    assert calibrated.plan_for(cell()) is calibrated.plan and calibrated.plan.queries == (QUERY,)
+
+
+def test_a_run_cannot_change_the_plan_that_its_next_block_gets():
+    with pytest.raises(TypeError):
+        made().schedule["step"] = 1.0
+
+
+def test_rounding_of_another_processor_is_no_difference(plans):
+    plans[:] = [made(), made(step=0.5 * (1 + 1e-15))]
+    assert calibrate_cell(cell(), "paper", 1).schedule["step"] == 0.5
+
+
+def test_ways_of_drawing_records_differ_by_their_kind():
+    one, other = (
+        plan_record(made(replace(QUERY, records=kind(32, 4)))) for kind in (WithReplacement, WithoutReplacement)
+    )
+    assert difference(one, other)[1:] == ("WithReplacement", "WithoutReplacement")
+
+
+def test_a_record_is_exact_and_plain():
+    plan = made(limit=math.inf, unknown=math.nan, grid=np.array([0.1, 1 / 3]), count=np.int64(3), third=1 / 3)
+    record = plan_record(plan)
+    assert record["schedule"]["grid"] == [0.1, 1 / 3] and record["queries"][0]["kind"] == "GaussianQuery"
+    back = loads(dumps_canonical(record))
+    assert difference(record, back) is None and back["schedule"]["third"] == 1 / 3
+    assert difference(record, plan_record(made(**{**plan.schedule, "count": 3.0}))) == ("count of schedule", 3, 3.0)
+
+
+def test_a_schedule_of_something_else_is_refused():
+    with pytest.raises(InputError, match="^rule of schedule = 'a function': must be a number, text"):
+        plan_record(made(rule=made))
+
+
+def test_unknown_and_missing_keys_are_named(plans):
+    plans[:] = [made()]
+    entry = loads(dumps_canonical(calibrate_cell(cell(), "paper", 1)))
+    assert set(entry) >= {"charged", "scales", "epsilon_real", "constants", "sampler_status"} and "plan" not in entry
+    for wrong in ({**entry, "more": 1}, {k: v for k, v in entry.items() if k != "scales"}):
+        with pytest.raises(InputError, match=r"^calibration = \['(more|scales)'\]: must be exactly the keys"):
+            CalibratedCell.from_json(wrong)

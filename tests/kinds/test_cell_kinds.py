@@ -1,0 +1,129 @@
+"""Every branch of the verdicts that look at each cell by itself."""
+
+import numpy as np
+import pytest
+
+from dpsco_bench.analysis.cells import band_verdict
+from dpsco_bench.errors import InputError
+from dpsco_bench.kinds.explicit import explicit_verdict
+from dpsco_bench.kinds.law import law_verdict
+from dpsco_bench.kinds.lower_bound import lower_bound_verdict
+from dpsco_bench.kinds.shown import shown_verdict
+
+X = [1, 2, 4]
+
+
+def test_explicit_holds_up_to_the_bound_and_names_the_worst_cell():
+    verdict = explicit_verdict(X, [0.5, 0.8, 0.1], [0.1, 0.1, 0.1], [1, 1, 1], parameter="n")
+    assert verdict.verdict == "holds"
+    assert verdict.worst_ratio == pytest.approx(1.0)
+    assert (verdict.worst_cell, verdict.worst_value) == (1, 2.0)
+
+
+def test_explicit_counts_two_standard_errors_against_the_claim():
+    assert explicit_verdict(X, [0.5, 0.81, 0.1], [0.1] * 3, [1] * 3).verdict == "violated"
+    assert explicit_verdict(X, [0.5, 1.01, 0.1], [0.0] * 3, [1] * 3).verdict == "violated"
+
+
+def test_explicit_slack_is_for_numerical_error():
+    exact = [1 + 5e-7] * 3
+    assert explicit_verdict(X, exact, [0] * 3, [1] * 3).verdict == "violated"
+    assert explicit_verdict(X, exact, [0] * 3, [1] * 3, slack=1e-6).verdict == "holds"
+
+
+def test_explicit_with_unusual_bounds():
+    assert explicit_verdict([1], [1.0], [0.0], [np.inf]).worst_ratio == 0.0
+    assert explicit_verdict([1], [1.0], [0.0], [0.0]).worst_ratio == np.inf
+    assert explicit_verdict([1], [-1.0], [0.0], [0.0]).verdict == "holds"
+    with pytest.raises(InputError):
+        explicit_verdict([1], [1.0], [0.0], [np.nan])
+
+
+def test_explicit_notes_vacuous_cells():
+    verdict = explicit_verdict(X, [0.5] * 3, [0] * 3, [1, 3, 3], trivial=[2, 2, 2])
+    assert verdict.verdict == "holds"
+    assert verdict.notes == ("vacuous: the bound exceeds the trivial risk in 2 of 3 cells",)
+    assert explicit_verdict(X, [0.5] * 3, [0] * 3, [1, 1, 1], trivial=[2, 2, 2]).notes == ()
+
+
+@pytest.mark.parametrize("judge", [explicit_verdict, lower_bound_verdict])
+def test_cells_without_standard_error_decide_nothing(judge):
+    assert judge(X, [0.5] * 3, [np.nan, 0, 0], [1] * 3).verdict == "inconclusive"
+
+
+def test_lower_bound_must_lie_below_every_cell():
+    verdict = lower_bound_verdict(X, [1.5, 3, 3], [0.1, 0.1, 0.1], [1, 1, 1])
+    assert verdict.verdict == "holds"
+    assert verdict.worst_ratio == pytest.approx(1.3)
+    assert lower_bound_verdict(X, [1.5, 1.2, 3], [0.1, 0.1, 0.1], [1, 1, 1]).verdict == "violated"
+
+
+def test_lower_bound_without_constants_is_shown():
+    assert lower_bound_verdict(X, [0.1] * 3, [0] * 3, [1] * 3, has_constants=False).verdict == "shown"
+
+
+@pytest.mark.parametrize(
+    ("mean", "stderr", "word", "worst"),
+    [
+        ([0.4, 1.0, 2.0], [0.5] * 3, "holds", 2),
+        ([0.4, 1.0, 2.5], [0.1] * 3, "violated", 2),
+        ([0.4, 1.0, 2.1], [0.1] * 3, "inconclusive", 2),
+        ([0.1, 1.0, 1.0], [0.01] * 3, "violated", 0),
+        ([0.4, 1.0, 1.9], [np.nan, 0, 0], "inconclusive", 2),
+    ],
+)
+def test_band_of_the_ratio(mean, stderr, word, worst):
+    scale = np.array([1, 10, 100])
+    reference = 1.0 * scale
+    verdict = band_verdict(X, scale * mean, scale * stderr, reference, 0.2, 2.0)
+    assert verdict.verdict == word
+    assert verdict.worst_cell == worst
+    assert verdict.worst_ratio == pytest.approx(mean[worst])
+
+
+def test_a_measured_reference_adds_its_error_to_the_ratio():
+    known = band_verdict([1], [2.3], [0.1], [1.0], 0.5, 2.0)
+    measured = band_verdict([1], [2.3], [0.1], [1.0], 0.5, 2.0, reference_stderr=[0.1])
+    assert (known.verdict, measured.verdict) == ("violated", "inconclusive")
+
+
+@pytest.mark.parametrize(("low", "high", "reference"), [(1, 1, 1), (-1, 1, 1), (2, 1, 1), (0, 1, 0)])
+def test_bad_bands_are_refused(low, high, reference):
+    with pytest.raises(InputError):
+        band_verdict([1], [1], [0], [reference], low, high)
+
+
+@pytest.mark.parametrize(
+    ("mean", "stderr", "word"),
+    [
+        ([1.04, 0.96, 1.0], 0.5, "holds"),
+        ([1.07, 1.0, 1.0], 0.005, "violated"),
+        ([1.07, 1.0, 1.0], 0.02, "inconclusive"),
+        ([0.9, 1.0, 1.0], 0.0, "violated"),
+        ([1.0, 1.0, 1.0], np.nan, "inconclusive"),
+    ],
+)
+def test_law_within_a_relative_error(mean, stderr, word):
+    assert law_verdict(X, mean, [stderr] * 3, [1] * 3, 0.05).verdict == word
+
+
+@pytest.mark.parametrize(("mean", "word"), [(1.29, "holds"), (0.71, "holds"), (1.31, "violated")])
+def test_law_within_standard_errors(mean, word):
+    verdict = law_verdict([1], [mean], [0.1], [1], 0.0, standard_errors=3)
+    assert verdict.verdict == word
+    assert verdict.worst_ratio == pytest.approx(mean)
+
+
+def test_bad_laws_and_lengths_are_refused():
+    with pytest.raises(InputError):
+        law_verdict([1], [1], [0], [1], -0.1)
+    with pytest.raises(InputError, match="shape of bound"):
+        explicit_verdict(X, [1] * 3, [1] * 3, [1] * 2)
+    with pytest.raises(InputError):
+        explicit_verdict([], [], [], [])
+
+
+def test_shown_values_have_no_verdict():
+    verdict = shown_verdict(X, [3, 2, 1], [0.1, 0.1, np.nan], [4, 4, 4])
+    assert (verdict.verdict, verdict.mean, verdict.bound) == ("shown", (3.0, 2.0, 1.0), (4.0, 4.0, 4.0))
+    assert verdict.worst_ratio is None and shown_verdict(X, [3, 2, 1], [0.1] * 3).bound == ()

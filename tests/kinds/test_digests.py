@@ -1,0 +1,35 @@
+"""What a claim's verdicts depend on: the kinds of its own parts, and nothing that draws."""
+
+from pathlib import Path
+
+import pytest
+
+from dpsco_bench.analysis.judge import judge_modules
+from dpsco_bench.claims.kinds import KINDS, all_kinds, kind_modules
+from dpsco_bench.execution.digest import closure
+from dpsco_bench.execution.plan import Entry
+
+FOLDER = Path(__file__).parents[2] / "dpsco_bench" / "kinds"
+
+
+@pytest.mark.parametrize("name", KINDS.names())
+def test_a_kind_reaches_no_other_kind_and_nothing_that_draws(name):
+    reached = closure(judge_modules(Entry({"parts": [{"kind": name, "bound": ""}]}, ())))
+    assert [module for module in reached if module.startswith("dpsco_bench.kinds.")] == [f"dpsco_bench.kinds.{name}"]
+    assert not [module for module in reached if module.startswith("dpsco_bench.report")]
+
+
+def test_modules_of_several_parts_are_each_named_once():
+    parts = [{"kind": "rate"}, {"kind": "band"}, {"kind": "rate"}]
+    assert kind_modules(parts) == ["dpsco_bench.kinds.band", "dpsco_bench.kinds.rate"]
+
+
+def test_no_other_module_names_kinds_in_comparisons():
+    """A new kind is one file: nothing outside its own asks for a kind by its name."""
+    names = {kind.name for kind in all_kinds()}
+    for path in FOLDER.parent.rglob("*.py"):
+        if path.parent == FOLDER:
+            continue
+        for line in path.read_text().splitlines():
+            if "kind" in line and any(f'"{name}"' in line for name in names):
+                assert "kind ==" not in line and "kind in" not in line and '["kind"]' not in line, f"{path}: {line}"

@@ -1,0 +1,125 @@
+"""Bounds that hold by the replicate, or with a measured quantity in them: the worst signal and replicate decide."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_bench.analysis.evidence import job_evidence
+from dpsco_bench.claims.bounds.context import Bound
+from dpsco_bench.claims.model import Part
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibrated import CalibratedCell
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
+from dpsco_bench.kinds.explicit import is_pathwise, pathwise_verdict, replicate_bounds
+from dpsco_bench.problems.base import Constants
+
+BLANK = {name: {"string": "", "bool": False}.get(str(kind), 0) for name, kind in RESULT_FIELDS}
+FIXED = CalibratedCell("paper", "standard", {"schedule": {}}, {}, 1.0, "exact", "made up", "proven",
+                       Constants(1.0, 1.0), 4, signal_capped=False, warnings=())  # fmt: skip
+MEASURED = Bound("own.regret", "2 regret", lambda c: 2 * c.extra("regret"), extras=("regret",))
+ONE = Bound("own.one", "1", lambda c: 1.0)
+
+
+def evidence(risks, extras, quantity="risk", status="proven"):
+    """Cells at values 0, 1, ... with arrays ``(signals, data_sets, replicates)`` of the risk and of each extra."""
+    entries, blocks = [], []
+    for value, risk in enumerate(np.asarray(risks, dtype=float)):
+        for signal, block in enumerate(risk):
+            sets, replicates = (axis.ravel() for axis in np.indices(block.shape))
+            entry = {"cell": len(entries), "method": "m", "n": 8, "epsilon": 1.0, "delta": 1e-5, "parameter": "n"}
+            entries.append({**entry, "value": float(value), "signal": float(signal) if len(risk) > 1 else None})
+            rows = {**BLANK, "cell": entry["cell"], "data_set": sets, "replicate": replicates, "checkpoint": FINAL}
+            rows |= {"risk": block.ravel(), "start_risk": 1.0, "privacy_status": status}
+            noted = {name: np.asarray(values, dtype=float)[value, signal].ravel() for name, values in extras.items()}
+            blocks.append(build_block({**rows, "extras": noted}))
+    table = join_blocks(blocks, {}).take(np.random.default_rng(1).permutation(sum(len(b) for b in blocks)))
+    names = {"claim": "c.c", "part": "p", "kind": "explicit", "calibration": "paper"}
+    job = Job(**names, seed=1, replicates=1, cells=tuple(entries))
+    return job_evidence(job, table, (FIXED,) * len(entries), quantity)
+
+
+def part(**more):
+    return Part("p", "explicit", ["paper"], uses=["q"], **more)
+
+
+def test_a_quantity_takes_the_place_of_the_risk():
+    rng = np.random.default_rng(0)
+    risk, length = rng.random((2, 3, 2, 4)), rng.random((2, 3, 2, 4))
+    for quantity, values in (("risk", risk), ("length", length)):
+        for cell, expected in zip(evidence(risk, {"length": length}, quantity), values, strict=True):
+            np.testing.assert_array_equal(cell.risks, expected)
+            assert cell.signal == expected.mean(axis=(1, 2)).argmax() and len(cell.grid) == 3
+            best = int(cell.signal)
+            assert cell.context.extra("length") == pytest.approx(length[int(cell.value), best].mean())
+    with pytest.raises(InputError, match="quantity of m = 'width': must be one of risk, length"):
+        evidence(risk, {"length": length}, "width")
+
+
+def test_a_name_that_one_row_lacks_is_not_judged():
+    length = np.ones((1, 1, 1, 4))
+    length[0, 0, 0, 2] = math.nan
+    with pytest.raises(InputError, match="must be one of risk, which every row"):
+        evidence(np.ones((1, 1, 1, 4)), {"length": length}, "length")
+
+
+def test_max_lets_no_replicate_exceed_the_bound():
+    risk = np.full((2, 3, 2, 4), 0.5)
+    verdict = pathwise_verdict(part(statistic="max"), evidence(risk, {}), ONE)
+    assert (verdict.verdict, verdict.worst_ratio, verdict.stderr) == ("holds", 0.5, (0.0, 0.0))
+    risk[1, 0, 1, 2] = 1.01
+    risk[1, 2] = 0.9  # the signal of the largest mean is another one
+    verdict = pathwise_verdict(part(statistic="max"), evidence(risk, {}), ONE)
+    assert (verdict.verdict, verdict.worst_ratio, verdict.worst_value) == ("violated", 1.01, 1.0)
+    assert "largest ratio of a replicate to its bound is 1.01" in verdict.reason
+
+
+def test_equality_up_to_rounding_is_within_the_bound():
+    verdict = pathwise_verdict(part(statistic="max"), evidence(np.full((1, 1, 1, 3), 1 + 1e-12), {}), ONE)
+    assert verdict.verdict == "holds"
+
+
+@pytest.mark.parametrize(("beyond", "word"), [(2, "holds"), (3, "violated")])
+def test_fraction_allows_its_share_in_every_cell(beyond, word):
+    risk = np.full((2, 1, 1, 20), 0.5)
+    risk[1, 0, 0, :beyond] = 3.0
+    verdict = pathwise_verdict(part(statistic="fraction", probability=0.9), evidence(risk, {}), ONE)
+    assert verdict.verdict == word
+    assert verdict.worst_ratio == (0.5 if word == "holds" else 3.0)
+    assert f"in the worst cell {1 - beyond / 20:.4g} of the replicates" in verdict.reason
+
+
+def test_measured_bounds_belong_to_their_replicate():
+    """Means of risk and bound would hide the replicate whose bound is small."""
+    risk = np.array([[[[1.0, 5.0, 3.0]]]])
+    regret = np.array([[[[0.4, 4.0, 3.0]]]])
+    (cell,) = evidence(risk, {"regret": regret})
+    np.testing.assert_allclose(replicate_bounds(cell, MEASURED), [0.8, 8, 6])
+    assert pathwise_verdict(part(statistic="max"), [cell], MEASURED).worst_ratio == pytest.approx(1.25)
+    assert pathwise_verdict(part(statistic="mean"), [cell], ONE).mean == (3.0,)
+
+
+def test_means_are_compared_with_the_bound_of_their_own_signal():
+    """The largest risk has a large bound; the smaller one exceeds its own."""
+    rng = np.random.default_rng(3)
+    risk = np.stack([rng.normal(1.0, 0.01, (1, 50)), rng.normal(5.0, 0.01, (1, 50))])[None]
+    regret = np.stack([np.full((1, 50), 0.4), np.full((1, 50), 9.0)])[None]
+    verdict = pathwise_verdict(part(), evidence(risk, {"regret": regret}), MEASURED)
+    assert verdict.verdict == "violated" and verdict.bound == pytest.approx((0.8,))
+
+
+def test_what_a_bound_asks_for_must_have_been_noted():
+    with pytest.raises(InputError, match="extra = 'regret': must be one of none: the runs noted nothing"):
+        pathwise_verdict(part(statistic="max"), evidence(np.ones((1, 1, 1, 3)), {}), MEASURED)
+
+
+def test_which_parts_are_pathwise():
+    assert not is_pathwise(part(), ONE)
+    assert is_pathwise(part(), MEASURED)
+    assert is_pathwise(part(statistic="max"), ONE) and is_pathwise(part(quantity="length"), ONE)
+
+
+def test_demoted_rows_demote_their_cell():
+    (cell,) = evidence(np.ones((1, 1, 1, 3)), {}, status="target_law_only")
+    assert cell.calibrated.privacy_status == "target_law_only" and math.isnan(cell.calibrated.epsilon_real)

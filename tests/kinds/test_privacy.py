@@ -1,0 +1,62 @@
+"""Kind `privacy`: real against claimed epsilon."""
+
+import numpy as np
+import pytest
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.kinds.privacy import privacy_verdict
+
+
+@pytest.mark.parametrize(
+    ("real", "kind", "verdict"),
+    [
+        (0.9, "upper", "holds"),
+        (0.9, "exact", "holds"),
+        (1.0009, "exact", "holds"),
+        (1.0011, "exact", "fails (real eps 1)"),
+        (2.4, "exact", "fails (real eps 2.4)"),
+        (14646.0, "lower", "fails (real eps 1.46e+04)"),
+        (np.inf, "exact", "fails (real eps inf)"),
+        (2.4, "upper", "unproven (upper bound 2.4)"),
+        (np.inf, "upper", "unproven (upper bound inf)"),
+        (0.9, "lower", "unproven (lower bound 0.9)"),
+        (np.nan, "", "unproven (no accountant covers it)"),
+    ],
+)
+def test_privacy_of_one_cell(real, kind, verdict):
+    judged = privacy_verdict([real], [kind], [1.0])
+    assert judged.verdict == verdict
+    assert judged.epsilon_real == real or np.isnan(real)
+    assert judged.epsilon_real_kind == kind
+
+
+def test_worst_cell_decides_relative_to_its_claim():
+    judged = privacy_verdict([0.5, 3.0, 7.0, 9.0], ["exact", "exact", "exact", "upper"], [1, 1, 4, 1])
+    assert judged.verdict == "fails (real eps 3)"
+    assert judged.epsilon_claimed == 1.0
+    assert "2 of 4" in judged.reason
+    assert privacy_verdict([0.5, 9.0], ["exact", "upper"], [1, 1]).verdict == "unproven (upper bound 9)"
+    assert privacy_verdict([0.5, 3.9], ["exact", "upper"], [1, 4]).verdict == "holds"
+    assert privacy_verdict([np.nan, 9.0], ["", "upper"], [1, 1]).verdict == "unproven (upper bound 9)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict"),
+    [
+        ("exact", "unproven (value 0.5)"),
+        ("upper", "unproven (upper bound 0.5)"),
+        ("lower", "unproven (lower bound 0.5)"),
+    ],
+)
+def test_nothing_is_proven_where_proof_is_withheld(kind, verdict):
+    judged = privacy_verdict([0.5], [kind], [1.0], unproven="nominal constants")
+    assert (judged.verdict, judged.reason) == (verdict, "nominal constants")
+
+
+@pytest.mark.parametrize(
+    ("real", "kinds", "claimed"),
+    [([1.0], ["guess"], [1.0]), ([1.0], [], [1.0]), ([1.0], ["exact"], [0.0]), ([], [], []), ([1, 2], ["exact"], [1])],
+)
+def test_bad_privacy_cells_are_refused(real, kinds, claimed):
+    with pytest.raises(InputError):
+        privacy_verdict(real, kinds, claimed)

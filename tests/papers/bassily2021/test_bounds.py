@@ -1,0 +1,140 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.claims.bounds.registry import BOUNDS as REGISTRY
+from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.errors import InputError
+from dpsco_bench.papers.bassily2021.bounds.law import largest_excess, winning_probabilities
+from dpsco_bench.privacy.accountants.gaussian import gdp_mu
+from dpsco_bench.problems.base import Constants
+
+BOUNDS = list(REGISTRY.of("bassily2021").values())
+LAWS = list(REGISTRY.of("bassily2021_law").values())
+
+L, N, D, EPS = math.log(1e6), 10_000, 32, 0.5
+NOISE = math.sqrt(L) / EPS
+CONTEXT = BoundContext(
+    n=N,
+    d=D,
+    epsilon=EPS,
+    delta=1e-6,
+    constants=Constants(1.5, 0.5, diameter=2.0, domain="lp_ball:1.5", norm=1.5),
+    calibration="paper",
+    schedule={"kappa": 2.0, "vertices": 64, "steps": 1024},
+    scales={"vertex": 4.0, "release": 0.3},
+)
+ON_P4 = replace(CONTEXT, constants=Constants(1.5, 0.5, diameter=2.0, domain="lp_ball:4", norm=4.0))
+ON_CUBE = replace(CONTEXT, constants=Constants(1.5, 0.5, diameter=2.0, domain="linf_ball", norm=math.inf))
+LNK, A = math.log(64), math.log(N / math.log(64))
+REACH, DRIFT = 1.5 * 2.0, 0.5 * 4.0
+ROOT = math.sqrt(D * L)
+T = math.floor((EPS * N) ** 2 / (16 * D * 2 * L))
+THM4 = (
+    REACH * math.sqrt(LNK / N)
+    + 2 * math.e * REACH * A * (LNK / N + LNK**1.5 * NOISE / N)
+    + 8 * 2 * (0.5 * 2 + 1.5) * A * (math.e * math.sqrt(LNK / N) + LNK * NOISE / math.sqrt(N))
+    + DRIFT * A / (2 * N)
+)
+THM12_PRIVATE = 16 * 2 * DRIFT * math.log(N) * ROOT / (EPS * N**0.75)
+THM12 = (
+    REACH * (1 + 8 * math.sqrt(2)) / 100
+    + 16 * 2 * REACH * ROOT / (EPS * N)
+    + 4 * 2 * DRIFT * math.log(N) / 100
+    + THM12_PRIVATE
+    + DRIFT * math.log(N) / 400
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("thm4", 2 * (0.5 * 2 + 1.5) * LNK * A * NOISE / 100),
+        ("thm4_nonprivate", REACH * A * math.sqrt(LNK / N)),
+        ("thm4_explicit", THM4),
+        ("gg_moment", D * 0.09),
+        ("thm10_erm", REACH * 2 * ROOT / (EPS * N)),
+        ("thm10_erm_explicit", 5 * math.sqrt(2) * REACH * 2 * ROOT / (EPS * N)),
+        ("thm10_sco", REACH * max(math.sqrt(2 * ROOT / N), 2 * ROOT / (EPS * N))),
+        ("thm12_statistical", REACH / 100),
+        ("thm12_private", THM12),
+        ("thm12_crossover", THM12),
+        ("thm12_explicit", THM12),
+        (
+            "thm9",
+            min(
+                REACH * math.sqrt(2 * ROOT / N),
+                (2 * REACH + DRIFT * math.log(N)) / 100 + 2 * DRIFT * math.log(N) * ROOT / (EPS * N**0.75),
+            ),
+        ),
+        ("thm15", max(0.01, 0.5 * math.sqrt(D) / (EPS * N))),
+        ("thm19", 0.5 * ROOT / (EPS * N)),
+        ("poly_sfw_gradients", 15_000),
+        ("noisy_smd_gradients", round(N * math.sqrt(EPS / (4 * T))) * (T - 1)),
+        ("noisy_smd_fullbatch_gradients", N * (T - 1)),
+        ("noisy_sfw_gradients", 5000 + 2 * 50 * 100),
+        ("noisy_sgd_gradients", 1e8),
+        ("noisy_sgd_minibatch_gradients", 110 * 1024),
+        ("one_pass", 15_000),
+        ("noisy_smd_rate", 0.5 * N * math.sqrt(EPS * T)),
+    ],
+)
+def test_formulas(name, value):
+    assert get_bound(f"bassily2021.{name}").value(CONTEXT) == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("context", "statistical", "private", "lower"),
+    [
+        (ON_P4, REACH * D**0.25 / 100, REACH * D**0.75 * NOISE / N, min(D**0.25 / 100, 0.1)),
+        (ON_CUBE, REACH * D**0.5 / 100, REACH * D * NOISE / N, math.sqrt(D) / 100),
+    ],
+)
+def test_formulas_above_two(context, statistical, private, lower):
+    found = [get_bound(f"bassily2021.prop13{end}").value(context) for end in ("_statistical", "_private", "")]
+    assert found == pytest.approx([statistical, private, statistical + private], rel=1e-12)
+    assert get_bound("bassily2021_law.lower_p_above_2").value(context) == pytest.approx(lower)
+
+
+def test_named_terms():
+    assert get_bound("bassily2021.thm12_private").named_term(CONTEXT) == pytest.approx(THM12_PRIVATE)
+    assert get_bound("bassily2021.thm12_crossover").named_term(CONTEXT) == pytest.approx(
+        REACH * (1 + 8 * math.sqrt(2)) / 100
+    )
+
+
+def test_every_formula_is_tested_and_named_after_its_module():
+    assert len(BOUNDS) == 25 and all(bound.name.startswith("bassily2021.") for bound in BOUNDS)
+    assert len(LAWS) == 3 and all(bound.name.startswith("bassily2021_law.") for bound in LAWS)
+
+
+def test_accounted_bounds_use_the_gaussian_parameter():
+    accounted = replace(CONTEXT, calibration="accounted")
+    assert get_bound("bassily2021.thm19").value(accounted) == 0.5 * math.sqrt(D) / (N * gdp_mu(EPS, 1e-6))
+
+
+@pytest.mark.parametrize(("K", "h"), [(32, 1.670), (128, 2.649), (512, 3.732), (2048, 4.879), (8192, 6.070)])
+def test_check_vector_of_the_law(K, h):
+    assert largest_excess(K) == pytest.approx(h, abs=6e-4)
+
+
+def test_winning_probabilities_by_simulation():
+    rng = np.random.default_rng(5)
+    scores = rng.laplace(size=(200_000, 8))
+    scores[:, 0] -= 1.2
+    scores[:, 1] += 1.2
+    counts = np.bincount(scores.argmin(axis=1), minlength=8) / len(scores)
+    plus, minus = winning_probabilities(1.2, 8)
+    assert plus == pytest.approx(counts[0], abs=5e-3) and minus == pytest.approx(counts[1], abs=2e-3)
+    assert winning_probabilities(0.0, 8) == pytest.approx((1 / 8, 1 / 8), abs=1e-9)
+    assert plus + minus + 6 * np.mean(counts[2:]) == pytest.approx(1.0, abs=5e-3)
+
+
+def test_the_law_at_a_cell():
+    assert get_bound("bassily2021_law.thm4").value(CONTEXT) == pytest.approx(4.0 * largest_excess(64))
+    assert get_bound("bassily2021_law.lower_p1").value(CONTEXT) == pytest.approx(math.sqrt(math.log(D) / N))
+    with pytest.raises(InputError, match="^vertices = 2: must be an integer >= 4"):
+        largest_excess(2)

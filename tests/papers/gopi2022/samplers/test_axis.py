@@ -1,0 +1,223 @@
+import itertools
+
+import numpy as np
+import pytest
+from scipy.special import gammainc
+from scipy.stats import kstest
+
+from dpsco_bench.errors import InputError, NumericalFailure
+from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
+from dpsco_bench.papers.gopi2022.samplers import axis
+from dpsco_bench.papers.gopi2022.samplers.axis import AxisEnvelope, sample_axis, towards
+
+LAWS = [
+    (1.5, 3, 5.0, 3.0),
+    (2.0, 2, 5.0, 2.0),
+    (1.2, 4, 0.0, 2.0),
+    (1.05, 8, 300.0, 900.0),
+    (1.5, 16, 2e4, 1e4),
+    (1.5, 2, 1e5, 50.0),
+    (1.0, 6, 8.0, 6.0),
+    (2.0, 4, 1.4e11, 2.5e7),
+]
+"""The chapter's cases, concentrated laws where tilt and curvature cancel, and a corner."""
+SPLIT = [
+    (2.0, 4, 148678416.285, 19976889258.48),
+    (2.0, 4, 143011050.95, 19215404622.98),
+    (2.0, 64, 240300.6, 28686829.5),
+    (2.0, 16, 396877.85, 70036204.8),
+    (2.0, 32, 559423.04, 70036204.8),
+    (2.0, 256, 631807.48, 30482313.9),
+    (1.5, 128, 220843.16, 128.0),
+    (1.5, 128, 133900.22, 128.0),
+    (2.0, 128, 312319.4, 128.0),
+    (2.0, 128, 189363.5, 128.0),
+    (2.0, 96, 135238.27, 96.0),
+    (2.0, 128, 1e6, 64.0),
+]
+"""Cells of the chapter's grids (thm6.stat_n, cor2.erm.d and neighbours), most of it on the sphere, where the grid of
+cells alone accepts between 1e-19 and a tenth of the proposals."""
+
+
+def proposable(envelope):
+    """Sides and bounds of all cells that may be proposed, (5, m)."""
+    cells = envelope.cells
+    found = cells.at(np.arange(cells.cumulative.size), *envelope.edges)
+    return found[:, found[4] > -np.inf]
+
+
+@pytest.mark.parametrize("law", LAWS + SPLIT)
+def test_the_envelope_dominates_the_density_in_every_cell(law):
+    envelope, rng = AxisEnvelope(*law), np.random.default_rng(1)
+    left, right, low, high, bounds = proposable(envelope)
+    for position in (*rng.uniform(size=(6, 2)), (0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)):
+        at, height = left + position[0] * (right - left), low + position[1] * (high - low)
+        with np.errstate(divide="ignore"):
+            density = envelope.log_density(at, height)
+        inside = np.abs(at) ** law[0] + height ** law[0] < 1 - 1e-12
+        assert np.all((bounds - density)[inside] >= -1e-9 * (1 + np.abs(density[inside])))
+
+
+@pytest.mark.parametrize("law", LAWS + SPLIT)
+def test_cells_tile_the_ball(draws, law):
+    """Edges reach its ends, and points of the ball, of the law or anywhere, are in one cell each."""
+    p, d, kap, c = law
+    envelope, rng = AxisEnvelope(*law), np.random.default_rng(2)
+    x, tau = envelope.edges
+    assert x[0] == -1 and x[-1] == 1 and tau[0] == 0 and tau[-1] == 1
+    assert np.all(np.diff(x) > 0) and np.all(np.diff(tau) > 0)
+    left, right, low, high, _ = proposable(envelope)
+    of_law = sample_axis(draws(20), p, d, np.full(20, kap), c)
+    first = np.append(of_law[:, 0], rng.uniform(-1, 1, 20))
+    reach = (1.0 - np.abs(first[20:]) ** p) ** (1 / p)
+    rest = np.append(np.sum(np.abs(of_law[:, 1:]) ** p, axis=1) ** (1 / p), reach * rng.uniform(size=20))
+    if envelope.cells.parts.size:  # and points near parts of split cells
+        part = envelope.cells.parts[:, rng.integers(envelope.cells.parts.shape[1], size=40)]
+        near = part[:4:2] + 2.0 * (part[1:4:2] - part[:4:2]) * rng.uniform(size=(2, 40))
+        inside = (np.abs(near[0]) ** p + near[1] ** p < 1) & (near[0] < 1)
+        first, rest = np.append(first, near[0, inside]), np.append(rest, near[1, inside])
+    for at, height in zip(first, rest, strict=True):
+        assert np.sum((left <= at) & (at < right) & (low <= height) & (height < high)) == 1
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_most_proposals_are_accepted(draws, law):
+    envelope = AxisEnvelope(*law)
+    assert envelope.propose(draws(20000).uniform("u", 0, 4))[2].mean() > 0.84
+    assert not envelope.cells.parts.size
+
+
+@pytest.mark.parametrize("law", LAWS + SPLIT)
+def test_the_share_of_accepted_proposals_is_the_mass_of_the_law_over_that_of_the_cells(draws, score, law):
+    envelope = AxisEnvelope(*law)
+    assert score(envelope.propose(draws(20000).uniform("u", 0, 4))[2], envelope.cells.acceptance) < 4
+
+
+@pytest.mark.parametrize("law", SPLIT)
+def test_large_cells_are_split_where_the_grid_accepts_too_little(law):
+    envelope = AxisEnvelope(*law)
+    x, tau = envelope.edges
+    grid = envelope._weighed(envelope.bounds(x[:-1, None], x[1:, None], tau[:-1], tau[1:]), np.empty((5, 0)))
+    assert grid.acceptance < 0.15 and 0 < envelope.cells.parts.shape[1] < 30000
+    assert envelope.cells.acceptance >= 0.5
+
+
+@pytest.mark.parametrize("p", [1.0, 1.01, 1.5, 2.0])
+@pytest.mark.parametrize("d", [2, 4, 32, 128, 1024])
+def test_half_is_accepted_over_the_range_of_tilts_and_curvatures(draws, p, d):
+    u = draws(500).uniform("u", 0, 4)
+    for kap, c in itertools.product((0.0, 30.0, 1e5, 1e7, 1e9), (0.0, 100.0, 1e6, 1e8)):
+        envelope = AxisEnvelope(p, d, kap, c)
+        assert envelope.cells.acceptance >= 0.5 and envelope.propose(u)[2].mean() > 0.4
+        assert envelope.cells.cumulative.size < 250000
+
+
+@pytest.mark.parametrize("p", [0.9, 4.0, 50.0])
+def test_other_balls_are_refused(draws, p):
+    with pytest.raises(InputError, match=r"^p = .*in \[1, 2\]"):
+        sample_axis(draws(3), p, 4, np.ones(3), 1.0)
+
+
+@pytest.mark.parametrize("law", [*LAWS, *SPLIT, (1.5, 32, 40.0, 32.0), (2.0, 1, 3.0, 1.0), (1.5, 3, -5.0, 3.0)])
+def test_the_first_coordinate_has_the_law_of_the_quadrature(draws, law):
+    p, d, kap, c = law
+    x = sample_axis(draws(4000), p, d, np.full(4000, kap), c)
+    assert np.all(np.sum(np.abs(x) ** p, axis=1) <= 1 + 1e-12)
+    quadrature = AxisLaw(p, d, kap, c)
+    grid = np.unique(quadrature.quantiles(200))
+    below = np.array([1.0 - quadrature.tail(t) for t in grid])
+    assert kstest(x[:, 0], lambda t: np.interp(t, grid, below, 0.0, 1.0)).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("law", SPLIT)
+def test_the_mean_gap_of_split_laws_is_that_of_the_quadrature(draws, score, law):
+    p, d, kap, c = law
+    gap = 1.0 - sample_axis(draws(4000), p, d, np.full(4000, kap), c)[:, 0]
+    quadrature = AxisLaw(*law)
+    assert score(gap, quadrature.mean_gap()) < 4
+    assert score((gap - quadrature.mean_gap()) ** 2, quadrature.variance()) < 4
+
+
+def height_levels(x, c):
+    """Levels of ``||x_2..d||_2`` given x_1: on the Euclidean ball its square is a cut Gamma variable."""
+    shape = 0.5 * (x.shape[1] - 1)
+    return gammainc(shape, c * np.sum(x[:, 1:] ** 2, axis=1)) / gammainc(shape, c * (1.0 - x[:, 0] ** 2))
+
+
+@pytest.mark.parametrize("law", [law for law in LAWS + SPLIT if law[0] == 2.0])
+def test_the_other_coordinates_given_the_first_have_a_cut_gamma_law(draws, law):
+    p, d, kap, c = law
+    x = sample_axis(draws(4000), p, d, np.full(4000, kap), c)
+    assert kstest(height_levels(x, c), "uniform").pvalue > 1e-3
+
+
+def test_a_wrong_curvature_is_noticed(draws):
+    x = sample_axis(draws(4000), 2.0, 16, np.full(4000, 4e5), 7e7)
+    assert kstest(height_levels(x, 7.3e7), "uniform").pvalue < 1e-3
+
+
+def test_on_a_flat_slice_the_share_of_the_height_is_a_power(draws):
+    """No curvature: given x_1, ``tau/reach`` to the power d - 1 is uniform for every p."""
+    x, tau, accepted = AxisEnvelope(1.5, 128, 1e6, 0.0).propose(draws(4000).uniform("u", 0, 4))
+    reach = -np.expm1(1.5 * np.log(x[accepted]))
+    assert kstest((tau[accepted] ** 1.5 / reach) ** (127 / 1.5), "uniform").pvalue > 1e-3
+
+
+def test_a_failure_says_how_many_rows_are_left(draws, monkeypatch):
+    monkeypatch.setattr(axis, "MOST_ROUNDS", 1)
+    left = (
+        r"^axis_exact: [1-9]\d of 100 rows without an accepted point after 1 rounds at p = 1.5, d = 128, kap = 1e\+06"
+    )
+    with pytest.raises(NumericalFailure, match=left):
+        sample_axis(draws(100), 1.5, 128, np.full(100, 1e6), 64.0)
+
+
+def test_a_wrong_tilt_is_noticed(draws):
+    x = sample_axis(draws(4000), 1.5, 3, np.full(4000, 5.4), 3.0)
+    quadrature = AxisLaw(1.5, 3, 5.0, 3.0)
+    grid = quadrature.quantiles(200)
+    below = np.array([1.0 - quadrature.tail(t) for t in grid])
+    assert kstest(x[:, 0], lambda t: np.interp(t, grid, below, 0.0, 1.0)).pvalue < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("law", "mean", "variance"),
+    [((1.5, 3, 5.0, 3.0), 0.4688802, 0.0740627), ((2.0, 2, 5.0, 2.0), 0.626620046717, 0.0675238867866)],
+)
+def test_check_vectors(draws, score, law, mean, variance):
+    p, d, kap, c = law
+    x = sample_axis(draws(200000), p, d, np.full(200000, kap), c)[:, 0]
+    assert score(x, mean) < 3 and score((x - mean) ** 2, variance) < 3
+
+
+def test_the_other_coordinates_are_exchangeable_and_independent_of_the_axis_given_their_norm(draws, score):
+    x = sample_axis(draws(20000), 1.5, 4, np.full(20000, 3.0), 2.0)
+    power = np.abs(x[:, 1:]) ** 1.5
+    share = power[:, 0] / power.sum(axis=1)
+    assert score(share, 1 / 3) < 4 and score((share - 1 / 3) * (x[:, 0] - x[:, 0].mean()), 0.0) < 4
+    assert score(x[:, 1], 0.0) < 4
+
+
+def test_rows_have_their_own_tilts(draws, score):
+    tilts = np.repeat([-4.0, 0.0, 6.0], 8000)
+    x = sample_axis(draws(24000), 1.5, 3, tilts, 2.0)[:, 0].reshape(3, 8000)
+    for values, kap in zip(x, (-4.0, 0.0, 6.0), strict=True):
+        assert score(values, AxisLaw(1.5, 3, kap, 2.0).mean()) < 4
+
+
+def test_rows_do_not_depend_on_the_others(draws):
+    whole = sample_axis(draws(64), 1.5, 3, np.linspace(-2, 5, 64).round(1), 2.0)
+    part = sample_axis(draws(24, first=40), 1.5, 3, np.linspace(-2, 5, 64).round(1)[40:], 2.0)
+    np.testing.assert_array_equal(part, whole[40:])
+
+
+def test_reflections_turn_the_axis_and_keep_lengths():
+    rng = np.random.default_rng(0)
+    points, directions = rng.standard_normal((2, 50, 4))
+    directions[0], directions[1] = 0.0, [2.0, 0, 0, 0]
+    turned = towards(points, directions)
+    np.testing.assert_allclose(np.linalg.norm(turned, axis=1), np.linalg.norm(points, axis=1))
+    np.testing.assert_array_equal(turned[:2], points[:2])
+    unit = directions[2:] / np.linalg.norm(directions[2:], axis=1, keepdims=True)
+    np.testing.assert_allclose(np.sum(turned[2:] * unit, axis=1), points[2:, 0], atol=1e-12)
+    np.testing.assert_allclose(towards(np.eye(1, 4), -np.eye(1, 4)), -np.eye(1, 4))

@@ -1,0 +1,149 @@
+"""The alternating sampler: its estimate is unbiased, its cost is the stated one, and it leaves its target alone."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.papers.gopi2022.laws.truncated import tilted_gap
+from dpsco_bench.papers.gopi2022.samplers.proximal import (
+    THRESHOLDS,
+    ProximalRate,
+    ProximalSampler,
+    ProximalSchedule,
+    estimate,
+    step_size,
+    terms,
+)
+from dpsco_bench.papers.gopi2022.samplers.truncated import gaussian_on_ball, truncated_normal
+
+ROWS = 20000
+DIFFERENCES = np.array([-0.2, 0.35])
+
+
+def test_numbers_of_terms(draws, score):
+    count = terms(draws(200000).uniform("u", 0, 1)[:, 0])
+    assert count.min() == 1
+    for a in range(2, 6):
+        assert score(count >= a, 1 / math.factorial(a)) < 4
+    assert score(count * (count + 1), 2 * math.e) < 4  # value queries of a round
+
+
+def test_the_estimate_is_unbiased(draws, score):
+    """Check vector: k-scaled differences {-.2, .35} give exp(.075)."""
+    rows = 200000
+    count = terms(draws(rows).uniform("u", 0, 1)[:, 0])
+    picked = DIFFERENCES[draws(rows).integers("i", 0, 45, 2)]
+    rho = estimate(np.minimum(count, 9), picked)
+    assert score(rho, math.exp(0.075)) < 4
+    assert score(rho, math.exp(0.075) + 0.01) > 4
+
+
+def test_the_expectation_of_the_estimate_term_by_term():
+    """Summed exactly over the number of terms: the mean of a product is the product of means."""
+    mean = DIFFERENCES.mean()
+    weights = THRESHOLDS - np.append(THRESHOLDS[1:], 0.0)
+    exact = [estimate(np.array([a]), np.full((1, a * (a + 1) // 2), mean))[0] for a in range(1, len(weights) + 1)]
+    assert np.dot(weights, exact) == pytest.approx(math.exp(mean), rel=1e-14)
+
+
+K, WEIGHT, N, D = 6.0, 0.5, 5, 3
+SLOPES = np.array([[1.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, -1], [1, 0, 0]])
+
+
+def sampler(draws, rows, eta, slopes=SLOPES, k=K):
+    def gaussian(name, step, mean, sd, rows):
+        return gaussian_on_ball(source, name, step, mean, sd, np.inf, 1.0, 1, rows)
+
+    def differences(z, x, indices, rows):
+        return -np.einsum("rwd,rd->rw", slopes[indices], z - x)
+
+    source = draws(rows)
+    return ProximalSampler(source, gaussian, differences, N, k, k * WEIGHT, eta)
+
+
+def exact_start(draws, rows):
+    u = draws(rows, "start").uniform("u", 0, D)
+    return truncated_normal(u, SLOPES.mean(axis=0) / WEIGHT, 1 / math.sqrt(K * WEIGHT), 1.0)
+
+
+EXPECTED = [1.0 - float(tilted_gap(K * slope, 0.5 * K * WEIGHT)) for slope in SLOPES.mean(axis=0)]
+
+
+def test_an_exact_sample_stays_exact(draws, score):
+    chains = sampler(draws, ROWS, step_size(K, 1.0, 0.05))
+    start = exact_start(draws, ROWS)
+    x = chains.run(start, 4)
+    for j in range(D):
+        assert score(x[:, j], EXPECTED[j]) < 4
+    assert np.all(np.abs(x) <= 1) and not chains.capped.any()
+    assert np.median(np.abs(x - start)) > 0.01
+
+
+def test_chains_drift_to_the_target(draws, score):
+    """From a wrong law: the mean moves towards the target's by the factor that a step contracts."""
+    chains = sampler(draws, ROWS, step_size(K, 1.0, 0.05))
+    u = draws(ROWS, "start").uniform("u", 0, D)
+    start = truncated_normal(u, np.zeros(D), 1 / math.sqrt(K * WEIGHT), 1.0)
+    x = chains.run(start, 20)
+    moved = x[:, 0] - start[:, 0]
+    assert score(moved, 0.0) > 4
+    assert 0.02 < moved.mean() / (EXPECTED[0] - start[:, 0].mean()) < 1.1
+
+
+def test_a_step_that_is_far_too_long_biases_the_law(draws, score):
+    """Products of differences are then often outside [-1, 1], and the clip decides."""
+    slopes = np.concatenate([SLOPES[:1] * 3, -SLOPES[:1] * 3, SLOPES[2:4], SLOPES[4:] * 2])  # far from their mean
+    target = slopes.mean(axis=0)
+    expected = 1.0 - float(tilted_gap(K * target[0], 0.5 * K * WEIGHT))
+    u = draws(ROWS, "start").uniform("u", 0, D)
+    start = truncated_normal(u, target / WEIGHT, 1 / math.sqrt(K * WEIGHT), 1.0)
+    eta = step_size(K, 3.0, 0.05)
+    right = sampler(draws, ROWS, eta, slopes).run(start, 4)
+    wrong = sampler(draws, ROWS, 400 * eta, slopes).run(start, 4)
+    assert score(right[:, 0], expected) < 4 < score(wrong[:, 0], expected)
+
+
+def test_queries_per_call_stay_below_4e(draws):
+    chains = sampler(draws, 2000, step_size(K, 1.0, 0.05))
+    chains.run(exact_start(draws, 2000), 5)
+    per_call = chains.queries / chains.calls
+    error = per_call.std() / math.sqrt(2000)
+    assert np.all(chains.calls == 5)
+    assert 2 * math.e < per_call.mean() <= 4 * math.e + 3 * error
+
+
+def test_rows_do_not_depend_on_the_others(draws):
+    start = exact_start(draws, 30)
+    whole = sampler(draws, 30, 0.01).run(start, 3)
+    part = sampler(lambda rows, key="law": draws(rows, key, first=18), 12, 0.01).run(start[18:], 3)
+    np.testing.assert_array_equal(part, whole[18:])
+
+
+RATE = ProximalRate(k=40.0, weight=0.7, lipschitz=1.0, divergence=80.0)
+
+
+def test_the_schedule_reaches_tau_and_barely_so():
+    for tau in (1e-2, 1e-7):
+        schedule = RATE.schedule(tau)
+        assert RATE.distance(schedule) <= tau * (1 + 1e-12)
+        shorter = ProximalSchedule(int(0.98 * schedule.steps), schedule.delta_in)
+        assert RATE.distance(shorter) > tau
+        looser = ProximalSchedule(schedule.steps, 1.1 * schedule.delta_in)
+        assert RATE.distance(looser) > tau * (1 - 1e-2)
+
+
+def test_clip_and_mixing_have_half_of_tau_each():
+    schedule = RATE.schedule(1e-6)
+    assert schedule.steps * math.sqrt(math.e * schedule.delta_in) == pytest.approx(5e-7, rel=1e-12)
+    rate = math.log1p(step_size(40.0, 1.0, schedule.delta_in) * 28.0)
+    divergence = 80.0 * math.exp(-2 * schedule.steps * rate)
+    assert divergence <= 2 * (5e-7) ** 2 < divergence * math.exp(2 * rate)
+
+
+def test_impossible_distances():
+    with pytest.raises(InputError, match=r"^tau = 0.0: must be in \(0, 1\)"):
+        RATE.schedule(0.0)
+    with pytest.raises(InputError, match="^tau = .* steps of the alternating sampler"):
+        ProximalRate(1e6, 1e-6, 1.0, 1e6).schedule(1e-9)

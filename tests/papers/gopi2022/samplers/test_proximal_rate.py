@@ -1,0 +1,265 @@
+"""What a proof by the alternating sampler rests on: the contraction of its divergence, its clip, and their sum.
+
+The exact two-step chain is computed, in closed form for Gaussians and by quadrature on an interval, where the sampled
+law h pi of a step is followed through its density ratio h.
+"""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from dpsco_bench.papers.gopi2022.samplers.proximal import LARGEST_CLIP, ProximalRate, ProximalSampler, step_size
+
+STEPS = 12
+
+
+def factor(alpha, eta):
+    """What a step leaves of the divergence at most, as the schedule has it: k = alpha, mu2 = 1."""
+    G = 1.0 / (alpha * math.sqrt(16.0 * eta * math.log(2.0 / LARGEST_CLIP)))
+    assert step_size(alpha, G, LARGEST_CLIP) == pytest.approx(eta, rel=1e-12)
+    return math.exp(-2.0 * ProximalRate(alpha, 1.0, G, 1.0).rate(LARGEST_CLIP))
+
+
+# --- Gaussians ---------------------------------------------------------------------------------------------------
+
+
+def gaussian_step(mean, variance, alpha, eta):
+    """``y = x + N(0, eta)``, then ``x ~ N(y/(1 + eta alpha), eta/(1 + eta alpha))``."""
+    shrink = 1.0 / (1.0 + eta * alpha)
+    return shrink * mean, shrink**2 * (variance + eta) + eta * shrink
+
+
+def gaussian_divergence(mean, variance, alpha):
+    """From ``N(0, 1/alpha)``."""
+    return 0.5 * (alpha * (variance + mean**2) - 1.0 - math.log(alpha * variance))
+
+
+def gaussian_divergences(mean, variance, alpha, eta):
+    found = []
+    for _ in range(STEPS + 1):
+        found.append(gaussian_divergence(mean, variance, alpha))
+        mean, variance = gaussian_step(mean, variance, alpha, eta)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("eta", [0.01, 0.3, 5.0])
+@pytest.mark.parametrize("alpha", [0.2, 1.0, 30.0])
+@pytest.mark.parametrize(("mean", "spread"), [(0.0, 5.0), (0.0, 0.01), (2.0, 0.5), (-7.0, 3.0)])
+def test_gaussians_contract_by_the_formula(alpha, eta, mean, spread):
+    found = gaussian_divergences(mean / math.sqrt(alpha), spread / alpha, alpha, eta)
+    allowed = found[0] * factor(alpha, eta) ** np.arange(STEPS + 1)
+    above = found > 1e-12  # rounding, below
+    assert np.all(found[above] <= allowed[above] * (1 + 1e-9))
+
+
+@pytest.mark.parametrize("eta", [0.01, 0.3, 5.0])
+@pytest.mark.parametrize("alpha", [0.2, 1.0, 30.0])
+def test_a_shifted_gaussian_attains_it_so_that_no_faster_rate_is_true(alpha, eta):
+    found = gaussian_divergences(3.0 / math.sqrt(alpha), 1.0 / alpha, alpha, eta)
+    per_step = factor(alpha, eta)
+    np.testing.assert_allclose(found, found[0] * per_step ** np.arange(STEPS + 1), rtol=1e-6, atol=1e-13)
+    assert found[3] > 1.0001 * found[0] * per_step ** (3 * 1.05)
+
+
+def test_the_sampler_runs_the_chain_that_was_analysed(draws, score):
+    """Without losses, on the line: moments of the code's chains after a few steps are the closed form's."""
+    rows, alpha, eta, mean, variance = 20000, 2.0, 0.2, 3.0, 0.0
+    source = draws(rows)
+
+    def gaussian(name, step, centre, sd, rows):
+        return centre + sd * ndtri(source.uniform(name, step, 1)[rows]), np.zeros(len(centre), dtype=bool)
+
+    def nothing(z, x, indices, rows):
+        return np.zeros(indices.shape)
+
+    x = ProximalSampler(source, gaussian, nothing, 3, 1.0, alpha, eta).run(np.full((rows, 1), mean), 4)[:, 0]
+    for _ in range(4):
+        mean, variance = gaussian_step(mean, variance, alpha, eta)
+    assert score(x, mean) < 4 and score((x - mean) ** 2, variance) < 4
+    assert score(x, mean * 1.05) > 4
+
+
+# --- quadrature --------------------------------------------------------------------------------------------------
+
+
+def nodes(edges, per_panel=24):
+    """Gauss-Legendre nodes and weights on panels between ``edges``."""
+    u, w = np.polynomial.legendre.leggauss(per_panel)
+    low, high = np.array(edges[:-1])[:, None], np.array(edges[1:])[:, None]
+    return (0.5 * (low + high) + 0.5 * (high - low) * u).ravel(), (0.5 * (high - low) * w).ravel()
+
+
+def panels(low, high, width):
+    """Edges at most ``width`` apart, one of them at 0 where densities have a kink."""
+    below = np.linspace(low, 0.0, 1 + math.ceil(-low / width)) if low < 0 else np.array([low])
+    above = np.linspace(max(low, 0.0), high, 1 + math.ceil((high - max(low, 0.0)) / width))
+    return np.concatenate([below[:-1] if low < 0 else [], above])
+
+
+class Line:
+    """A target ``exp(-f)`` on an interval and the two-step chain at it."""
+
+    def __init__(self, f, low, high, eta):
+        sd = math.sqrt(eta)
+        self.x, weights = nodes(panels(low, high, 3.0 * sd))
+        y, self._dy = nodes(panels(low - 9.0 * sd, high + 9.0 * sd, 3.0 * sd))
+        self.f = f(self.x)
+        density = np.exp(-(self.f - self.f.min()))
+        self.pi = weights * density / np.sum(weights * density)
+        kernel = np.exp(-((self.x[:, None] - y) ** 2) / (2 * eta)) / math.sqrt(2 * math.pi * eta)
+        self._forward = kernel * self._dy  # x -> y
+        self._back = self.pi[:, None] * kernel  # joint density at the nodes
+        self._back /= self._back.sum(axis=0)
+
+    def start(self, log_density):
+        """``h = rho/pi`` of a start with this logarithm of a density, up to a constant."""
+        ratio = np.exp(log_density(self.x) + self.f - np.max(log_density(self.x) + self.f))
+        return ratio / np.sum(self.pi * ratio)
+
+    def step(self, h):
+        """The ratio after y | x and x | y: reversible at pi, so that h is averaged twice."""
+        return self._forward @ (h @ self._back)
+
+    def divergence(self, h):
+        return float(np.sum(self.pi * np.where(h > 0, h * np.log(np.where(h > 0, h, 1.0)), 0.0)))
+
+
+ALPHA = 1.5
+SIDES = {"line": (-9.0, 9.0), "cut": (-0.4, 1.1), "half": (0.0, 7.0)}
+STARTS = {
+    "shifted": lambda x: -0.5 * ALPHA * (x - 0.8) ** 2,
+    "narrow": lambda x: -30.0 * (x - 0.3) ** 2,
+    "flat": lambda x: 0.0 * x,
+    "psi": lambda x: -0.5 * ALPHA * x**2,
+    "mixture": lambda x: np.logaddexp(-8.0 * (x - 1.0) ** 2, -1.0 - 8.0 * (x + 0.2) ** 2),
+    "one sided": lambda x: np.where(x > 0, -(x**2), -40.0),
+}
+
+
+def target(power, tilt, size=1.0):
+    return lambda x: 0.5 * ALPHA * x**2 + size * np.abs(x) ** power + tilt * x
+
+
+def contractions(line, h, steps=STEPS):
+    """Divergence after a step over that before, while it is well above rounding."""
+    found = [line.divergence(h)]
+    for _ in range(steps):
+        h = line.step(h)
+        found.append(line.divergence(h))
+    kept = [(before, after) for before, after in zip(found[:-1], found[1:], strict=True) if before > 1e-9]
+    assert kept
+    return np.array([after / before for before, after in kept])
+
+
+@pytest.mark.parametrize("eta", [0.02, 0.2, 1.5])
+@pytest.mark.parametrize("sides", SIDES)
+@pytest.mark.parametrize(("power", "tilt"), [(1.0, 0.0), (1.0, -2.0), (1.5, 0.7), (4.0, -1.0)])
+def test_strongly_log_concave_laws_contract_at_every_step(power, tilt, sides, eta):
+    reach = 3.5 if power == 4.0 else 9.0  # beyond it, densities underflow
+    line = Line(target(power, tilt), *np.clip(SIDES[sides], -reach, reach), eta)
+    assert line.step(np.ones(len(line.x))) == pytest.approx(1.0, abs=1e-6)  # pi stays, hence the grid is fine enough
+    for name, log_density in STARTS.items():
+        worst = contractions(line, line.start(log_density)).max()
+        assert worst <= factor(ALPHA, eta) * (1 + 1e-6), name
+
+
+def test_the_quadrature_would_see_a_rate_that_is_too_fast():
+    """A Gaussian attains the formula; a target that is nearly one comes within a few per cent of it."""
+    for eta in (0.02, 0.2, 1.5):
+        exact, near = (Line(target(1.5, 0.5, size), -9.0, 9.0, eta) for size in (0.0, 0.02))
+        shifted = STARTS["shifted"]
+        assert contractions(exact, exact.start(shifted)).min() == pytest.approx(factor(ALPHA, eta), rel=1e-5)
+        assert contractions(near, near.start(shifted)).max() > factor(1.1 * ALPHA, eta)
+
+
+# --- the clip, and both errors together --------------------------------------------------------------------------
+
+
+def clipped_mean(size, up, most=7):
+    """``E clip(rho, 0, 2)`` for differences ``+-size``, + with probability ``up``, shape of ``size``.
+
+    A product of a of them is ``+-size^a``, so that signs of whole products are enumerated, the number of terms too.
+    """
+    total = np.zeros_like(size)
+    for count in range(1, most + 1):
+        weight = 1.0 / math.factorial(count) - (count < most) / math.factorial(count + 1)
+        for signs in product((1, -1), repeat=count):
+            chances = [0.5 + 0.5 * sign * (2 * up - 1) ** a for a, sign in enumerate(signs, 1)]
+            rho = 1.0 + sum(sign * size**a for a, sign in enumerate(signs, 1))
+            total += weight * math.prod(chances) * np.clip(rho, 0.0, 2.0)
+    return total
+
+
+class Clipped:
+    """``f_j = -+x`` on [-1, 1], two thirds of the slopes +1: the law of each step with the clip, by quadrature."""
+
+    up = 2.0 / 3.0
+
+    def __init__(self, k, weight, eta):
+        sd = math.sqrt(eta)
+        self.x, self.dx = nodes(panels(-1.0, 1.0, 4.0 * sd), 12)
+        self.y, self.dy = nodes(panels(-1.0 - 8.0 * sd, 1.0 + 8.0 * sd, 4.0 * sd), 12)
+        tilt, psi = k * (1.0 - 2.0 * self.up) * self.x, 0.5 * k * weight * self.x**2
+        kernel = np.exp(-((self.x[:, None] - self.y) ** 2) / (2 * eta)) / math.sqrt(2 * math.pi * eta)
+        self.forward = kernel * self.dy
+        base = self._normalised(np.exp(-psi)[:, None] * kernel)
+        self.target = self._normalised(np.exp(-tilt - psi))
+        self.start = self._normalised(np.exp(-psi))
+        self.exact = self._normalised(np.exp(-tilt)[:, None] * base / self.dx[:, None])
+        apart = self.x - self.x[:, None]  # rows x, columns z
+        near, accepted = np.abs(apart) < 18.0 * sd, np.ones_like(apart)  # others do not meet at any y
+        accepted[near] = clipped_mean(-k * apart[near], self.up)
+        self.clipped = self._normalised((accepted @ base) * base / self.dx[:, None])
+
+    def _normalised(self, density):
+        mass = density * (self.dx if density.ndim == 1 else self.dx[:, None])
+        return mass / mass.sum(axis=0)
+
+    def of_a_call(self):
+        """Largest total variation distance between clipped and exact oracle, over y."""
+        return 0.5 * np.abs(self.clipped - self.exact).sum(axis=0).max()
+
+    def distances(self, steps):
+        mass, found = self.start, []
+        for _ in range(steps):
+            mass = self.clipped @ (mass @ self.forward)
+            found.append(0.5 * np.abs(mass - self.target).sum())
+        return np.array(found)
+
+
+def test_the_estimate_without_its_clip_is_unbiased():
+    """The enumeration itself: differences so small that nothing is clipped."""
+    size = np.linspace(-0.4, 0.4, 9)
+    assert clipped_mean(size, Clipped.up) == pytest.approx(np.exp(size / 3), rel=1e-6)
+
+
+@pytest.mark.parametrize("delta_in", [LARGEST_CLIP, 1e-2, 1e-3])
+def test_a_call_is_as_close_as_the_clip_allows(delta_in):
+    eta = step_size(3.0, 1.0, delta_in)
+    assert Clipped(3.0, 0.5, eta).of_a_call() <= 0.5 * math.sqrt(math.e * delta_in)
+
+
+def test_a_longer_step_is_not():
+    eta, allowed = step_size(3.0, 1.0, 1e-3), 0.5 * math.sqrt(math.e * 1e-3)
+    assert Clipped(3.0, 0.5, 100 * eta).of_a_call() > 2 * allowed
+
+
+def test_the_second_moment_in_the_bound_of_the_clip():
+    for delta_in in (LARGEST_CLIP, 1e-3, 1e-12):
+        r = 0.5 / math.sqrt(math.log(2.0 / delta_in))
+        assert 2.0 * (r / (1.0 - r)) ** 2 < 0.25
+
+
+@pytest.mark.parametrize("tau", [0.3, 0.05])
+def test_the_schedule_bounds_the_distance_of_clipped_chains(tau):
+    """Start, contraction, clip and Pinsker together, against the law after T steps."""
+    k, weight = 3.0, 0.5
+    rate = ProximalRate(k, weight, 1.0, 2.0 * k)
+    schedule = rate.schedule(tau)
+    chain = Clipped(k, weight, step_size(k, 1.0, schedule.delta_in))
+    found = chain.distances(schedule.steps)
+    assert found[-1] <= rate.distance(schedule) <= tau * (1 + 1e-12)
+    assert found[0] > tau / 2 and found[schedule.steps // 40] > 2 * found[-1]

@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+from scipy.stats import kstest
+
+from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
+from dpsco_bench.papers.gopi2022.samplers.radial import TangentEnvelope, sample_radius
+
+LAWS = [
+    (3, 1.0, 3.0, 1.0),
+    (1, 2.0, 0.0, 1.0),
+    (1, 0.0, 0.0, 2.0),
+    (1, 0.0, 5.0, 1.0),
+    (32, 500.0, 30.0, 1.0),
+    (32, 5.0, 3.0, 1.0),
+    (4, -10.0, 1.0, 1.0),
+    (1024, 1e6, 1.0, 1.0),
+    (54, 3.0, 27.0, 1.0),
+]
+
+
+def cdf(law):
+    quadrature = RadialLaw(*law)
+    centre, grid = quadrature.mean(), np.linspace(0, law[3], 8001)
+    sd = np.sqrt(quadrature.second_moment() - centre**2)
+    grid = np.unique(np.clip(centre + sd * np.linspace(-9, 9, 400), 0, law[3]))
+    below = np.array([1.0 - quadrature.tail(t - centre) for t in grid])
+    return lambda t: np.interp(t, grid, below, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_envelope_dominates_the_density(law):
+    envelope = TangentEnvelope(*law)
+    touch, start, end = envelope._pieces
+    assert start[0] == 0 and end[-1] == law[3]
+    np.testing.assert_array_equal(start[1:], end[:-1])
+    for part in (0.001, 0.2, 0.5, 0.9, 1.0):
+        rho = start + part * (end - start)
+        tangent = envelope.log_density(touch) + envelope.slope(touch) * (rho - touch)
+        with np.errstate(divide="ignore"):
+            density = envelope.log_density(rho)
+        assert np.all(tangent >= density - 1e-9 * (1 + np.abs(tangent)))
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_radius_has_the_law_of_the_quadrature(draws, law):
+    rho = sample_radius(draws(4000), *law)
+    assert np.all((rho > 0) & (rho <= law[3]))
+    assert kstest(rho, cdf(law)).pvalue > 1e-3
+
+
+def test_a_wrong_curvature_is_noticed(draws):
+    assert kstest(sample_radius(draws(4000), 3, 1.0, 4.0, 1.0), cdf((3, 1.0, 3.0, 1.0))).pvalue < 1e-3
+
+
+def test_check_vector(draws, score):
+    rho = sample_radius(draws(100000), 3, 1.0, 3.0, 1.0)
+    assert score(rho, 0.541542484) < 4 and score(rho**2, 0.338890310) < 4
+
+
+def test_rows_do_not_depend_on_the_others(draws):
+    whole = sample_radius(draws(40), 3, 1.0, 3.0, 1.0)
+    np.testing.assert_array_equal(sample_radius(draws(15, first=25), 3, 1.0, 3.0, 1.0), whole[25:])

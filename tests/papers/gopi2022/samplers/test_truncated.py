@@ -1,0 +1,92 @@
+import numpy as np
+import pytest
+from scipy.special import log_ndtr, ndtri_exp
+from scipy.stats import kstest, truncnorm
+
+from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
+from dpsco_bench.papers.gopi2022.laws.truncated import truncated_normal_gap
+from dpsco_bench.papers.gopi2022.samplers.truncated import (
+    FAR,
+    gaussian_on_ball,
+    truncated_exponential,
+    truncated_normal,
+)
+
+ROWS = 20000
+LEAST_P = 1e-3
+
+
+def test_check_vector_of_the_truncated_normal(draws, score):
+    x = truncated_normal(draws(200000).uniform("u", 0, 1)[:, 0], 3.0, 0.5, 1.0)
+    assert score(x, 0.887196427794) < 3
+
+
+@pytest.mark.parametrize(("mean", "sd", "high"), [(0.0, 1.0, 2.0), (3.0, 0.5, 1.0), (-3.0, 0.5, 1.0), (0.2, 0.01, 1.0)])
+def test_the_normal_law(draws, mean, sd, high):
+    x = truncated_normal(draws(ROWS).uniform("u", 0, 1)[:, 0], mean, sd, high)
+    law = truncnorm((-high - mean) / sd, (high - mean) / sd, loc=mean, scale=sd)
+    assert kstest(x, law.cdf).pvalue > LEAST_P
+    assert kstest(x, lambda t: law.cdf(t + 0.04 * law.std())).pvalue < LEAST_P  # the test has teeth
+
+
+@pytest.mark.parametrize(("mean", "sd"), [(50.0, 1.0), (1e4, 1.0), (-1e4, 1.0), (5e6, 0.07), (5e10, 707.0), (5e7, 7e3)])
+def test_far_tails_keep_their_digits(draws, score, mean, sd):
+    x = truncated_normal(draws(ROWS).uniform("u", 0, 1)[:, 0], mean, sd, 1.0)
+    gap = 1.0 - np.sign(mean) * x
+    assert np.all(gap >= 0) and score(gap, float(truncated_normal_gap(abs(mean), sd))) < 4
+
+
+@pytest.mark.parametrize("length", [1e-4, 1e-3, 1.0])
+def test_the_far_tail_continues_the_near_one(length):
+    """Both ways of inversion agree where both have their digits, also on an interval shorter than the tail."""
+    u = np.linspace(0.001, 0.999, 999)
+    high = 0.5 * length
+    away = 1.0001 * FAR
+    far = high - truncated_normal(u, high + away, 1.0, high)
+    near = high - (
+        high + away + ndtri_exp(np.logaddexp(log_ndtr(-away - length) + np.log1p(-u), log_ndtr(-away) + np.log(u)))
+    )
+    np.testing.assert_allclose(far, near, rtol=0, atol=1e-12 * away)
+
+
+def test_reflection_is_exact(draws):
+    u = draws(50).uniform("u", 0, 4)
+    np.testing.assert_array_equal(truncated_normal(u, -0.7, 0.3, 1.0), -truncated_normal(u, 0.7, 0.3, 1.0))
+
+
+@pytest.mark.parametrize("slope", [0.0, 1e-12, 2.0, -7.0, 300.0])
+def test_the_exponential_law(draws, slope):
+    x = truncated_exponential(draws(ROWS).uniform("u", 0, 1)[:, 0], slope, 1.5)
+
+    def below(t):
+        if abs(slope) < 1e-9:
+            return (t + 1.5) / 3.0
+        top = np.exp(slope * (t - 1.5 * np.sign(slope)))
+        return (top - np.exp(slope * (-1.5 - 1.5 * np.sign(slope)))) / (
+            np.exp(slope * 1.5 - abs(1.5 * slope)) - np.exp(-slope * 1.5 - abs(1.5 * slope))
+        )
+
+    assert kstest(x, below).pvalue > LEAST_P
+
+
+@pytest.mark.parametrize("p", [2.0, 4.0])
+def test_gaussians_on_a_ball(draws, score, p):
+    mean = np.tile([0.3, 0.1, -0.2], (ROWS, 1))
+    x, capped = gaussian_on_ball(draws(ROWS), "g", 0, mean, 0.6, p, 1.0, 1000, np.arange(ROWS))
+    assert not capped.any() and np.all(np.linalg.norm(x, ord=p, axis=1) <= 1)
+    free = np.random.default_rng(0).normal(mean[0], 0.6, (400000, 3))
+    free = free[np.linalg.norm(free, ord=p, axis=1) <= 1]
+    for j in range(3):
+        error = np.hypot(x[:, j].std() / ROWS**0.5, free[:, j].std() / len(free) ** 0.5)
+        assert abs(x[:, j].mean() - free[:, j].mean()) < 4 * error
+
+
+def test_radius_of_a_centred_gaussian_on_a_ball(draws, score):
+    x, _ = gaussian_on_ball(draws(ROWS), "g", 1, np.zeros((ROWS, 4)), 0.7, 2.0, 1.0, 1000, np.arange(ROWS))
+    assert score(np.linalg.norm(x, axis=1), RadialLaw(4, 0.0, 0.5 / 0.49).mean()) < 4
+
+
+def test_a_draw_that_gives_up_says_so_and_stays_in_the_ball(draws):
+    x, capped = gaussian_on_ball(draws(8), "g", 0, np.full((8, 2), 50.0), 0.1, 2.0, 1.0, 3, np.arange(8))
+    assert capped.all()
+    np.testing.assert_allclose(np.linalg.norm(x, axis=1), 1.0)

@@ -1,0 +1,154 @@
+"""The instances of Gopi, Lee, Liu, Shen, Tian 2022: mean risks of the target law against other calculations."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
+from dpsco_bench.problems.registry import get_problem
+
+
+def at(name, n, d, epsilon=1.0, delta=1e-6, **options):
+    return get_problem(name, d, **options).at(n, epsilon, delta)
+
+
+@pytest.mark.parametrize("p", [1.2, 1.5, 2.0])
+def test_cold_axis_and_radial_laws_have_their_limits(p):
+    d, k = 8, 1e7
+    mu = 1e-7 * (p - 1)
+    assert at("axis_linear", 100, d, p=p).mean_excess(k, mu) * k == pytest.approx(1 + (d - 1) / p, rel=1e-5)
+    assert at("radial_norm", 100, d, p=p).mean_excess(k, mu) * k == pytest.approx(d, rel=1e-5)
+    assert at("schatten_radial", 100, 12, p=p).mean_excess(k, mu) * k == pytest.approx(12, rel=1e-5)
+
+
+@pytest.mark.parametrize("p", [1.0, 4.0, "inf"])
+def test_radial_law_with_a_regulariser_of_another_norm(p):
+    """By rejection from the law without regulariser."""
+    problem, k, mu = at("radial_norm", 100, 4, p=p), 5.0, 0.5
+    rng = np.random.default_rng(0)
+    size = 400_000
+    exponent = problem.p
+    g = rng.standard_gamma(1 / min(exponent, 50), (size, 4)) ** (1 / min(exponent, 50))
+    g = rng.random((size, 4)) if math.isinf(exponent) else g
+    u = g / np.linalg.norm(g, ord=exponent, axis=1, keepdims=True)
+    rho = rng.standard_gamma(4, size) / k
+    inside = rho < 1
+    weight = np.exp(-k * mu * problem.regulariser.value(u * rho[:, None]))[inside]
+    mean = np.sum(weight * rho[inside]) / np.sum(weight)
+    assert problem.mean_excess(k, mu) == pytest.approx(mean, rel=4e-3)
+
+
+def test_cube_law_is_a_sum_over_coordinates():
+    problem, k, mu = at("cube_onehot", 10, 4), 30.0, 0.2  # shares .3, .3, .2, .2
+    x = np.linspace(-1, 1, 200_001)
+    total = 0.0
+    for share in (0.3, 0.3, 0.2, 0.2):
+        density = np.exp(k * share * (x - 1) - 0.5 * k * mu * x * x)
+        total += share * np.sum((1 - x) * density) / np.sum(density)
+    assert problem.mean_excess(k, mu) == pytest.approx(total, rel=1e-4)
+    data = problem.draw(10, None)
+    assert problem.optimal_risk(data) == pytest.approx(-1.0) and problem.shares(10) == pytest.approx(
+        problem._mean(data)
+    )
+
+
+def test_long_rotations_are_known_by_their_length():
+    problem = at("cube_onehot", 1 << 20, 4)
+    long, indices = problem.draw(1 << 20, None), np.array([[0, 5, 4_194_303 % (1 << 20)]])
+    assert long.features is None
+    x = np.array([[0.1, 0.2, 0.3, 0.4]])
+    assert problem.batch_losses(x, long, indices)[0] == pytest.approx([-0.1, -0.2, -0.4])
+    assert problem.risk(x, long) == pytest.approx(-0.25)
+
+
+def test_biased_axis_is_the_sum_over_all_data_sets():
+    n, k, mu, bias = 40, 60.0, 0.3, 2 / math.sqrt(40)
+    problem = at("bias_axis", n, 3, p=1.5, signal=2.0)
+    from scipy.stats import binom
+
+    heads = np.arange(n + 1)
+    gaps = [AxisLaw(1.5, 3, k * (2 * h / n - 1), k * mu).mean_gap() for h in heads]
+    wanted = bias * np.sum(binom.pmf(heads, n, 0.5 + 0.5 * bias) * gaps)
+    assert problem.mean_excess(k, mu) == pytest.approx(wanted, rel=1e-6)
+
+
+def test_biased_cube_against_simulated_data():
+    n, d, k, mu = 300, 3, 80.0, 0.2
+    problem = at("bias_cube", n, d, signal=1.5)
+    bias = 1.5 * math.sqrt(d / n)
+    rng = np.random.default_rng(1)
+    chosen = rng.binomial(n, 1 / d, 200_000)
+    means = (2 * rng.binomial(chosen, 0.5 + 0.5 * bias) - chosen) / n
+    x = np.linspace(-1, 1, 2001)
+    values, which = np.unique(means, return_inverse=True)
+    density = np.exp(k * values[:, None] * x - 0.5 * k * mu * x * x)
+    gaps = (density @ (1 - x)) / density.sum(axis=1)
+    assert problem.mean_excess(k, mu) == pytest.approx(bias * gaps[which].mean(), rel=3e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("bias_axis", {"p": 1.3, "signal": 1.0}),
+        ("bias_axis", {"p": 2.0, "signal": 4.0}),
+        ("bias_cube", {"signal": 2.0}),
+    ],
+)
+def test_the_limit_without_noise(name, options):
+    problem, mu = at(name, 900, 2, **options), 0.05
+    assert problem.mean_excess(math.inf, mu) == pytest.approx(problem.mean_excess(1e7, mu), rel=2e-3)
+
+
+@pytest.mark.parametrize("name", ["axis_linear", "radial_norm", "cube_onehot", "norm_plus_quadratic", "quadratic_ball"])
+def test_without_noise_and_regulariser_the_optimum_is_found(name):
+    assert at(name, 100, 4).mean_excess(math.inf, 0.0) == 0.0
+
+
+def test_strongly_convex_laws():
+    k, d = 1e5, 16
+    assert at("quadratic_ball", 100, d).mean_excess(k, 1.0) * k == pytest.approx(d / 2, rel=1e-10)
+    assert at("norm_plus_quadratic", 100, d).mean_excess(k, 1.0) * k == pytest.approx(d, rel=1e-3)
+    sphere = at("quadratic_ball", 100, d, records="sphere")
+    assert sphere.mean_excess(k, 1.0) == pytest.approx(0.005 + d / (2 * k))
+    with pytest.raises(InputError, match=r"^d/k = .*: must be at most 0.25 mu"):
+        sphere.mean_excess(10.0, 1.0)
+    c = sphere.constants
+    assert (c.lipschitz, c.loss_difference, c.diameter) == (2.0, 2.0, 2.0)
+
+
+def test_sphere_records_by_simulation():
+    n, d, k = 50, 3, 400.0
+    rng = np.random.default_rng(2)
+    s = rng.standard_normal((20_000, n, d))
+    s /= np.linalg.norm(s, axis=2, keepdims=True)
+    x = s.mean(axis=1) + rng.standard_normal((20_000, d)) / math.sqrt(k)
+    wanted = 0.5 * np.mean(np.sum(x * x, axis=1))
+    assert at("quadratic_ball", n, d, records="sphere").mean_excess(k, 1.0) == pytest.approx(wanted, rel=0.02)
+
+
+def test_strength_of_the_diagonal_losses():
+    problem = at("diag_linear_p4", 1_000_000, 16)
+    k = 1e6 / math.sqrt(2 * math.log(5e5)) * math.sqrt(16 / (0.5 * 16**0.5))
+    assert problem.strength == pytest.approx(64 / k, rel=1e-12)
+    assert np.sum(problem.slope ** (4 / 3)) ** 0.75 == pytest.approx(problem.strength, rel=1e-12)
+    assert problem.optimal_risk(None) == pytest.approx(-problem.strength)
+    assert problem.constants.lipschitz == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "key"),
+    [("axis_linear", {"p": 1.0}, "p"), ("axis_linear", {"p": 2.5}, "p"), ("radial_norm", {"p": 0.5}, "p"),
+     ("bias_axis", {"unit": "x"}, "unit"), ("quadratic_ball", {"records": "x"}, "records"),
+     ("quadratic_ball", {"strong_convexity": 0.0}, "strong_convexity"), ("schatten_radial", {"columns": 0}, "columns"),
+     ("schatten_radial", {"columns": 5}, "d")],
+)  # fmt: skip
+def test_bad_options(name, options, key):
+    with pytest.raises(InputError, match=f"^{key} = "):
+        get_problem(name, 12, **options)
+
+
+def test_other_algorithms_have_no_law():
+    with pytest.raises(InputError, match="closed form for wang2017.dp_gd"):
+        get_problem("axis_linear").expected_gap("wang2017.dp_gd", {}, {"gradient": 1.0})

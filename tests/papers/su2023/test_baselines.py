@@ -1,0 +1,127 @@
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.errors import Refusal
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.papers.su2023.algorithms.pda_dpmd import PublicMetric
+from dpsco_bench.papers.su2023.algorithms.projected_features import Projected, shortest_in_l1
+from dpsco_bench.privacy.accountants.gaussian import gdp_mu
+from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.registry import get_problem
+
+TTZ, KJ, PDA, SHARED = (
+    get_algorithm(id) for id in ("su2023.ttz14", "su2023.kj16", "su2023.pda_dpmd", "wang2017.noisy_md_ttz14")
+)
+PRIVACY = PrivacySpec(1.0, 1e-6)
+
+
+def test_ttz14_is_the_shared_method_with_other_steps():
+    problem = get_problem("pointmass_linear", 16, domain="l1_ball")
+    ours = TTZ.plan(problem.constants, 400, 16, PRIVACY, "standard")
+    shared = SHARED.plan(problem.constants, 400, 16, PRIVACY, "standard", steps=100)
+    assert ours == shared and ours.gradient_evaluations == 400 * 100
+    scale = calibrate(ours, PRIVACY, "accounted").scales["gradient"]
+    assert scale == pytest.approx(2 * math.sqrt(100) / (400 * gdp_mu(1.0, 1e-6)))
+
+
+@pytest.mark.parametrize(("domain", "factor"), [("l1_ball", 1), ("l2_ball", 16)])
+def test_the_step_of_ttz14(execute, domain, factor):
+    """The first iterate of a run with one step: a mirror step of 1/(s sqrt(T)), with sqrt(d T) on the l2 ball."""
+    problem = get_problem("pointmass_linear", 16, domain=domain)
+    made = TTZ.plan(problem.constants, 400, 16, PRIVACY, "standard", steps=1)
+    tiny = 1e-9  # noise too small to see, but a step that is set by it: far out, at the vertex of the loss
+    np.testing.assert_allclose(
+        execute(TTZ, made, problem, problem.draw(400, None), scale=tiny)[0], problem.vertex, atol=1e-6
+    )
+    if domain == "l2_ball":
+        s = 5.0
+        moved = execute(TTZ, made, problem, problem.draw(400, None), scale=s, replicates=4000).mean(axis=0)
+        assert moved @ problem.vertex == pytest.approx(1 / (s * math.sqrt(factor)), rel=0.3)
+
+
+@pytest.mark.parametrize("domain", ["l1_ball", "l2_ball"])
+def test_kj16_without_noise_comes_close_to_the_optimum(execute, draw, domain):
+    problem = get_problem("logistic_glm", 5, domain=domain)
+    data = draw(problem, 400)
+    made = KJ.plan(KJ.visible_constants(problem.constants, problem), 400, 5, PRIVACY, "standard", steps=2000)
+    assert made.projection == 5 and "degenerate" in made.warnings[0]
+    output = execute(KJ, made, problem, data)
+    excess = problem.risk(output, data)[0] - problem.optimal_risk(data)
+    start = problem.risk(np.zeros((1, 5)), data)[0] - problem.optimal_risk(data)
+    assert -1e-9 <= excess < 0.15 * start
+
+
+def test_kj16_with_fewer_dimensions(execute, draw):
+    problem = get_problem("logistic_glm", 8)
+    made = KJ.plan(problem.constants, 200, 8, PRIVACY, "standard", projection=4, steps=20)
+    assert made.projection == 4 and not made.warnings
+    assert made.query("gradient").sensitivity == pytest.approx(2.2 / 200)
+    output = execute(KJ, made, problem, draw(problem, 200), scale=0.01, replicates=3)
+    assert output.shape == (3, 8) and np.isfinite(output).all()
+    assert KJ.plan(problem.constants, 2, 8, PrivacySpec(1e-3, 1e-6), "standard").projection == 1
+
+
+@pytest.mark.parametrize("domain", ["l1_ball", "l2_ball"])
+def test_the_projected_problem(draw, domain):
+    problem = get_problem("logistic_glm", 8, domain=domain)
+    small = Projected(Objective(problem, draw(problem, 50), 6), 4)
+    assert np.linalg.norm(small.data.features, axis=1).max() <= 1.1 + 1e-12
+    u = np.random.default_rng(0).normal(size=(6, 4))
+    for _ in range(20):
+        v = small.project(u)
+    x = small.lift(v)
+    np.testing.assert_allclose(x @ small.matrix.T, v, atol=1e-8)
+    assert np.all(problem.set.norm(x) <= 1 + 1e-4)
+    residual = (u - v) @ small.matrix
+    gap = problem.set.support(residual)[:, 0] - np.sum((u - v) * v, axis=1)
+    assert np.all(gap <= 1e-4), "v is the nearest point: <u - v, w - v> <= 0 for all w"
+
+
+def test_shortest_points():
+    matrix = np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 1.0]])
+    np.testing.assert_allclose(shortest_in_l1(matrix, np.array([1.0, -3.0])), [0.0, 0.5, -3.0], atol=1e-9)
+    np.testing.assert_array_equal(shortest_in_l1(matrix, np.zeros(2)), np.zeros(3))
+
+
+def test_projections_in_the_public_metric():
+    """KKT: <u - x, Q (w - x)> <= 0 for every w of the ball."""
+    problem = get_problem("public_quadratic", 6, public_points=64)
+    objective = Objective(problem, problem.domain_records(2, 0), 5)
+    metric, u = PublicMetric(objective), np.random.default_rng(1).normal(size=(5, 6))
+    x = metric.project(u, np.zeros((5, 6)))
+    for _ in range(5):
+        x = metric.project(u, x)
+    pull = (u - x) @ metric.matrix
+    gap = problem.own_constants.ball.support(pull)[:, 0] - np.sum(pull * x, axis=1)
+    assert np.all(gap < 1e-6)
+    inside = 0.1 * u / np.linalg.norm(u, axis=1, keepdims=True)
+    np.testing.assert_allclose(metric.project(inside, inside), inside, atol=1e-12)
+
+
+def test_pda_dpmd_without_noise_descends(execute, draw):
+    problem = get_problem("public_quadratic", 6)
+    data = draw(problem, 200)
+    made = PDA.plan(problem.constants, 200, 6, PRIVACY, "standard", steps=400)
+    output = execute(PDA, made, problem, data)
+    start = problem.risk(np.zeros((1, 6)), data)[0] - problem.optimal_risk(data)
+    assert problem.risk(output, data)[0] - problem.optimal_risk(data) < 0.1 * start
+
+
+def test_refusals():
+    for id, problem, reason in (
+        (KJ.id, "pointmass_linear", "generalised linear records"),
+        (PDA.id, "logistic_glm", "public points"),
+    ):
+        with pytest.raises(Refusal, match=reason):
+            Cell(id, problem, n=100, epsilon=1.0, delta=1e-5).plan("accounted", 0)
+
+
+@pytest.mark.parametrize(("entry", "problem"), [(KJ, "logistic_glm"), (PDA, "public_quadratic")])
+def test_noise_that_the_table_does_not_give_is_no_paper_calibration(entry, problem):
+    with pytest.raises(Refusal, match="calibration paper refused"):
+        Cell(entry.id, problem, n=100, epsilon=1.0, delta=1e-5).plan("paper", 0)

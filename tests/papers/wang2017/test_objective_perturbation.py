@@ -1,0 +1,157 @@
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.papers.wang2017.algorithms.objective_perturbation_cms11 import perturbation_parameters
+from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.transcript import Recorder, Replay
+from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.registry import get_problem
+
+CMS, KST, TTZ = (get_algorithm(f"wang2017.objective_perturbation_{name}") for name in ("cms11", "kst12", "ttz14"))
+PRIVACY = PrivacySpec(1.0, 1e-5)
+RIDGE = Constants(1.0, 0.25, strong_convexity=0.1, regularisation=0.1)
+
+
+class LinearRecords(GeneralisedLinear):
+    """``f_i(x) = y_i <a_i, x>`` and a ridge: the perturbed minimiser is an affine function of the noise."""
+
+    name = "linear_records"
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR, Trait.STRONGLY_CONVEX})
+    own_constants = RIDGE
+
+    def loss(self, margins, labels):
+        return labels * margins
+
+    def slope(self, margins, labels):
+        return labels + 0.0 * margins
+
+    def curvature(self, margins, labels):
+        return 0.0 * margins
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "n", "expected"), [(1.0, 1000, (0.9506147748, 0.0)), (0.01, 100, (0.005, 0.9887505208))]
+)
+def test_check_vector_v9(epsilon, n, expected):
+    np.testing.assert_allclose(perturbation_parameters(epsilon, n, 0.25, 0.01), expected, atol=5e-11)
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 0.02, 1.0, 4.0])
+def test_cms11_is_calibrated_to_pure_privacy_in_both_branches(epsilon):
+    privacy = PrivacySpec(epsilon, 1e-5)
+    made = CMS.plan(RIDGE, 100, 10, privacy, "standard")
+    assert (made.weight > 0) == (epsilon < 0.1)
+    paper, accounted = (calibrate(made, privacy, kind) for kind in ("paper", "accounted"))
+    assert paper.scales["linear term"] == pytest.approx(2 / made.epsilon_noise)
+    assert accounted.scales["linear term"] == pytest.approx(paper.scales["linear term"], rel=1e-12)
+    assert paper.charge.epsilon == pytest.approx(epsilon, rel=1e-12)
+    assert paper.privacy_status == accounted.privacy_status == "target_law_only"
+
+
+def linear_outputs(algorithm, scale, replicates, d=5, n=20):
+    problem = LinearRecords(d)
+    data = Data(n, np.tile(np.eye(d)[0], (n, 1)), np.ones(n))
+    made = algorithm.plan(RIDGE, n, d, PRIVACY, "standard")
+    source = Mechanism(made, {"linear term": scale}, "linear", 3, 0, replicates)
+    x = algorithm.run_function(Objective(problem, data, replicates), made, source)
+    ridge = 0.1 + made.weight / n
+    return -(x * ridge * n + n * np.eye(d)[0])  # the noise behind each output
+
+
+def test_cms11_moments_of_the_noise_behind_the_outputs():
+    """E||b|| = 2d/eps', E||b||^2 = 4d(d+1)/eps'^2."""
+    share = CMS.plan(RIDGE, 20, 5, PRIVACY, "standard").epsilon_noise
+    norm = np.linalg.norm(linear_outputs(CMS, 2 / share, 4000), axis=1)
+    for power, moment in ((1, 2 * 5 / share), (2, 4 * 5 * 6 / share**2)):
+        assert abs(np.mean(norm**power) - moment) < 5 * np.std(norm**power) / math.sqrt(len(norm))
+
+
+def test_kst12_law_of_the_noise_behind_the_outputs():
+    b = linear_outputs(KST, 3.0, 4000) / 3.0
+    assert abs(b.mean()) < 5 / math.sqrt(b.size)
+    assert abs(np.mean(b**2) - 1) < 5 * math.sqrt(2 / b.size)
+
+
+@pytest.mark.parametrize("epsilon", [0.25, 1.0, 4.0])
+def test_kst12_schedule_and_noise(epsilon):
+    privacy = PrivacySpec(epsilon, 1e-5)
+    made = KST.plan(RIDGE, 100, 10, privacy, "standard")
+    (query,) = made.queries
+    assert made.weight == pytest.approx(2 * 0.25 / epsilon) and made.gradient_evaluations == 100
+    assert query.sensitivity == 2.0 and query.log_jacobian == pytest.approx(math.log1p(epsilon / 2))
+    assert query.paper_scale == pytest.approx(math.sqrt(8 * math.log(2e5) + 4 * epsilon) / epsilon)
+    paper, accounted = (calibrate(made, privacy, kind) for kind in ("paper", "accounted"))
+    assert accounted.charge.epsilon == pytest.approx(epsilon) and accounted.privacy_status == "target_law_only"
+    assert paper.charge.epsilon > epsilon and paper.privacy_status == "unproven"
+    assert 1 < accounted.scales["linear term"] / paper.scales["linear term"] < 2
+
+
+def test_the_released_minimiser_moves_the_gradient_sum_by_at_most_2g(draw):
+    """Given the output, neighbours explain it by noise that differs by at most 2G; opposite records attain it."""
+    problem = LinearRecords(3)
+    rows = np.tile([0.0, 1.0, 0.0], (8, 1))
+    data, other = Data(8, rows, np.ones(8)), Data(8, rows, np.where(np.arange(8) == 3, -1.0, 1.0))
+    made = KST.plan(RIDGE, 8, 3, PRIVACY, "standard")
+    arguments = (made, {"linear term": 2.0}, "x", 1, 0, 4)
+    recorder = Recorder(*arguments)
+    x = KST.run_function(Objective(problem, data, 4), made, recorder)
+    replay = partial(Replay, recorder.transcript)(*arguments)
+    np.testing.assert_array_equal(KST.run_function(Objective(problem, other, 4), made, replay), x)
+    change = recorder.transcript.largest_change(replay.transcript, "linear term")
+    np.testing.assert_allclose(change, made.queries[0].sensitivity, rtol=1e-12)
+
+
+def test_ttz14_is_kst12_over_a_ball(execute, draw):
+    free, bounded = get_problem("ridge_logistic", 4), get_problem("ridge_logistic", 4, radius=50.0)
+    data = draw(free, 40)
+    made = [a.plan(p.constants, 40, 4, PRIVACY, "standard") for a, p in ((KST, free), (TTZ, bounded))]
+    assert made[0].queries == made[1].queries and made[0].weight == made[1].weight
+    outputs = [
+        execute(a, m, p, data, scale=5.0, replicates=3)
+        for a, m, p in zip((KST, TTZ), made, (free, bounded), strict=True)
+    ]
+    np.testing.assert_allclose(outputs[0], outputs[1], rtol=1e-12)
+    tight = get_problem("ridge_logistic", 4, radius=0.1)
+    output = execute(TTZ, made[1], tight, data, scale=5.0, replicates=3)
+    np.testing.assert_allclose(np.linalg.norm(output, axis=1), 0.1, rtol=1e-9)
+
+
+def test_without_noise_the_added_ridge_is_all_that_remains(execute, draw):
+    problem = get_problem("ridge_logistic", 4)
+    data = draw(problem, 200)
+    exact = execute(CMS, CMS.plan(problem.constants, 200, 4, PRIVACY, "standard"), problem, data)
+    assert problem.risk(exact, data)[0] == pytest.approx(problem.optimal_risk(data), rel=1e-13)
+    shrunk = execute(KST, KST.plan(problem.constants, 200, 4, PRIVACY, "standard"), problem, data)
+    assert problem.risk(shrunk, data)[0] > problem.optimal_risk(data)
+    assert np.linalg.norm(shrunk) < np.linalg.norm(exact)
+
+
+def test_refusals():
+    with pytest.raises(InputError, match="^lipschitz = 2.0: must be at most 1"):
+        CMS.plan(Constants(2.0, 0.25, regularisation=0.1), 100, 3, PRIVACY, "standard")
+    with pytest.raises(InputError, match="^regularisation = 0.0: must be > 0"):
+        CMS.plan(Constants(1.0, 0.25), 100, 3, PRIVACY, "standard")
+    for algorithm, problem, reason in (
+        (KST, "diag_quadratic", "records whose gradients differ in a fixed plane"),
+        (CMS, "logistic_plain", "a strongly convex objective"),
+        (TTZ, "ridge_logistic", "an l2 ball as domain"),
+    ):
+        with pytest.raises(Refusal, match=reason):
+            Cell(algorithm.id, problem, n=100, epsilon=1.0, delta=1e-5).plan("paper", 0)
+
+
+def test_kst12_refuses_sets_on_which_its_minimiser_is_not_exact():
+    """On an l1 ball the minimiser over the l2 ball around it would lie outside, with a risk below the optimum."""
+    problem = get_problem("logistic_glm", 4, domain="l1_ball")
+    with pytest.raises(Refusal, match="domain l1_ball refused: its exact minimiser"):
+        KST.plan(problem.constants, 64, 4, PRIVACY, "standard")

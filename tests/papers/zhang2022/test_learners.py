@@ -1,0 +1,258 @@
+"""Online learners: regret against adversaries, and the interface that the reduction relies on."""
+
+import numpy as np
+import pytest
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.ball import feasible_set
+from dpsco_bench.geometry.norms import dual_exponent
+from dpsco_bench.papers.zhang2022.learners.base import (
+    Learner,
+    LearnerSetting,
+    get_learner,
+    inverse_root,
+    learner,
+    learner_parts,
+    list_learners,
+    project_ball,
+)
+
+D_, ROUNDS, REPLICATES = 3, 120, 4
+BOUNDED = ("ftrl_adagrad", "ogd_adagrad", "optimistic_ftrl", "optimistic_omd")
+RADIUS = 1.5
+
+
+def setting(norm=2.0, start=None, **keywords):
+    ball = feasible_set("l2_ball" if norm == 2 else f"lp_ball:{norm}", RADIUS)
+    project = (lambda x: project_ball(x, RADIUS)) if norm == 2 else ball.project
+    start = np.zeros((REPLICATES, D_)) if start is None else np.tile(start, (REPLICATES, 1))
+    values = dict(k=1.0, rounds=ROUNDS, lipschitz=1.0) | keywords
+    return LearnerSetting(start=start, project=project, radius=RADIUS, norm=norm, **values)
+
+
+def random_losses(rng):
+    return lambda t, w: rng.standard_normal(w.shape)
+
+
+def steady(rng):
+    direction = rng.standard_normal((REPLICATES, D_))
+    return lambda t, w: direction
+
+
+def growing(rng):
+    """As in the reduction: slowly turning sums whose size grows like t^3."""
+    turn = rng.standard_normal((REPLICATES, D_))
+    return lambda t, w: t**3 * (turn + 0.3 * rng.standard_normal(w.shape))
+
+
+def alternating(rng):
+    direction = rng.standard_normal((REPLICATES, D_))
+    return lambda t, w: (-1.0) ** t * direction
+
+
+def pushing(rng):
+    """The adversary sees the prediction and punishes it."""
+    return lambda t, w: w + 0.1 * rng.standard_normal(w.shape)
+
+
+def spikes(rng):
+    return lambda t, w: rng.standard_normal(w.shape) * 10.0 ** rng.integers(-6, 7)
+
+
+def silence_then_shock(rng):
+    return lambda t, w: np.zeros_like(w) if t < 60 else rng.standard_normal(w.shape)
+
+
+def opposing(rng):
+    """Cumulative losses that a leader would follow, then the opposite."""
+    direction = rng.standard_normal((REPLICATES, D_))
+    return lambda t, w: direction * (1.0 if t <= ROUNDS // 2 else -2.0)
+
+
+ADVERSARIES = (random_losses, steady, growing, alternating, pushing, spikes, silence_then_shock, opposing)
+
+
+def play(made, adversary, hints=True):
+    """Losses and predictions, each ``(ROUNDS, R, d)``; every prediction lies in the ball."""
+    losses, points = [], []
+    for t in range(1, ROUNDS + 1):
+        w = made.predict()
+        length = np.linalg.norm(w, ord=made.setting.norm, axis=-1)
+        assert np.all(length <= RADIUS * (1 + 1e-12)) and np.isfinite(w).all()
+        g = adversary(t, w)
+        losses.append(g)
+        points.append(w)
+        made.update(g)
+        if hints:
+            made.hint(g)
+    return np.array(losses), np.array(points)
+
+
+def regret(losses, points, norm=2.0):
+    """Against the best point of the ball, ``(R,)``: its loss is minus the radius times the dual norm of the sum."""
+    best = RADIUS * np.linalg.norm(losses.sum(axis=0), ord=dual_exponent(norm), axis=-1)
+    return np.sum(losses * points, axis=(0, 2)) + best
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+@pytest.mark.parametrize("start", [None, (0.6, -1.2, 0.3)], ids=["centre", "off_centre"])
+def test_no_adversary_found_exceeds_the_declared_regret(name, start):
+    """Pathwise, wherever it starts; and the bound is within a factor of what some adversary reaches."""
+    reached = []
+    for number, adversary in enumerate(ADVERSARIES):
+        made = get_learner(name)(setting(start=start))
+        found = regret(*play(made, adversary(np.random.default_rng(number))))
+        bound = made.regret_bound()
+        assert bound.shape == (REPLICATES, 1)
+        assert np.all(found <= bound[:, 0] * (1 + 1e-9)), adversary.__name__
+        reached.append(np.max(found / bound[:, 0]))
+    assert max(reached) > 0.1, reached
+
+
+@pytest.mark.parametrize("p", [1.2, 1.5, 2.0])
+def test_no_adversary_found_exceeds_the_declared_regret_on_lp_balls(p):
+    for number, adversary in enumerate(ADVERSARIES):
+        made = get_learner("lp_ftrl")(setting(p))
+        found = regret(*play(made, adversary(np.random.default_rng(number))), norm=p)
+        assert np.all(found <= made.regret_bound()[:, 0] * (1 + 1e-9)), adversary.__name__
+
+
+def test_in_l2_both_leaders_are_one():
+    """The closed form of ``lp_ftrl`` is the projection of ``ftrl_adagrad`` for p = 2."""
+    plays = [
+        play(get_learner(name)(setting()), growing(np.random.default_rng(0)))[1] for name in ("lp_ftrl", "ftrl_adagrad")
+    ]
+    np.testing.assert_allclose(plays[0], plays[1], atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1.0, 3.0])
+@pytest.mark.parametrize("adversary", ADVERSARIES)
+def test_strongly_convex_losses(k, adversary):
+    """``osd`` on ``<a_t, w> + (mu t^k/4) ||w - y_t||^2``: regret of these losses, not of their linearisations."""
+    mu, rng = 0.7, np.random.default_rng(4)
+    made = get_learner("osd")(setting(k=k, strong_convexity=mu))
+    attack, slopes, centres, points = adversary(rng), [], [], []
+    for t in range(1, ROUNDS + 1):
+        w = made.predict()
+        a, y = attack(t, w), project_ball(2 * rng.standard_normal(w.shape), RADIUS)
+        made.update(a + 0.5 * mu * t**k * (w - y))
+        slopes.append(a), centres.append(y), points.append(w)
+    a, y, w = map(np.array, (slopes, centres, points))
+    curve = (mu * np.arange(1, ROUNDS + 1) ** k / 4)[:, None, None]
+    free = (np.sum(2 * curve * y, axis=0) - a.sum(axis=0)) / (2 * curve.sum())
+    u = project_ball(free, RADIUS)
+    gap = np.sum(a * (w - u) + curve * ((w - y) ** 2 - (u - y) ** 2), axis=(0, 2))
+    assert np.all(gap <= made.regret_bound()[:, 0] * (1 + 1e-9))
+
+
+@pytest.mark.parametrize("name", ["optimistic_ftrl", "optimistic_omd"])
+def test_hints_that_are_true_leave_no_regret_to_pay(name):
+    """Equal losses: after the first round every hint is right, and the bound stops growing."""
+    made = get_learner(name)(setting())
+    found = regret(*play(made, steady(np.random.default_rng(0))))
+    single = get_learner(name)(setting())
+    single.update(steady(np.random.default_rng(0))(1, single.predict()))
+    np.testing.assert_allclose(made.regret_bound(), single.regret_bound(), rtol=1e-12)
+    assert np.all(found <= single.regret_bound()[:, 0])
+
+
+@pytest.mark.parametrize("name", ["optimistic_ftrl", "optimistic_omd"])
+def test_without_hints_they_are_ordinary_learners(name):
+    made = get_learner(name)(setting())
+    losses, points = play(made, random_losses(np.random.default_rng(1)), hints=False)
+    factor = {"optimistic_ftrl": 0.25, "optimistic_omd": 0.5}[name] + 2 * np.sqrt(2)
+    bound = factor * 2 * RADIUS * np.sqrt(np.sum(losses**2, axis=(0, 2)))
+    np.testing.assert_allclose(made.regret_bound()[:, 0], bound)
+    assert np.all(regret(losses, points) <= bound)
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_scale_of_the_losses_does_not_matter(name):
+    """Powers of two change no digit: the adaptive learners know no G."""
+    small, large = (
+        play(get_learner(name)(setting()), lambda t, w, f=f: f * np.cos(t * np.arange(1.0, 13.0)).reshape(w.shape))[1]
+        for f in (1.0, 2.0**20)
+    )
+    np.testing.assert_array_equal(small, large)
+
+
+def test_the_first_step_of_mirror_descent_is_infinite():
+    """y_2 is the point of the ball opposite g_1, whatever its size; zero losses move nothing (0/0 := 0)."""
+    for size in (1e-30, 1.0, 1e30):
+        made = get_learner("optimistic_omd")(setting())
+        made.update(size * np.ones((REPLICATES, D_)))
+        np.testing.assert_allclose(made.predict(), -RADIUS / np.sqrt(D_) * np.ones((REPLICATES, D_)))
+    for name in (*BOUNDED, "lp_ftrl", "ogd_fixed"):
+        made = get_learner(name)(setting())
+        made.update(np.zeros((REPLICATES, D_)))
+        made.hint(np.zeros((REPLICATES, D_)))
+        np.testing.assert_array_equal(made.predict(), 0.0)
+
+
+@pytest.mark.parametrize("adversary", ADVERSARIES)
+def test_the_parameter_free_learner_loses_little_against_its_start(adversary):
+    """Regret at x_0 of at most 2 eps0 Lip, pathwise, since its wealth stays positive and half of a loss pulls back."""
+    bound, wealth = 7.0, 0.3
+    attack = adversary(np.random.default_rng(5))
+
+    def bounded(t, w):
+        g = attack(t, w)
+        return bound * g / np.maximum(np.linalg.norm(g, axis=-1, keepdims=True), 1e-300)
+
+    start = np.array([0.6, -1.2, 0.3])
+    made = get_learner("parameter_free")(setting(start=start, loss_bound=bound * (1 + 1e-12), initial_wealth=wealth))
+    losses, points = play(made, bounded)
+    assert np.all(made.clips == 0) and np.all(made.wealth > 0)
+    assert np.all(np.sum(losses * (points - start), axis=(0, 2)) <= 2 * wealth * bound * (1 + 1e-9))
+
+
+def test_the_parameter_free_learner_goes_where_steady_losses_send_it_and_counts_clips():
+    made = get_learner("parameter_free")(setting(loss_bound=1.0))
+    _, points = play(made, lambda t, w: np.tile([3.0, 0.0, 0.0], (REPLICATES, 1)))
+    np.testing.assert_allclose(points[-1], np.tile([-RADIUS, 0.0, 0.0], (REPLICATES, 1)), atol=1e-9)
+    np.testing.assert_array_equal(made.clips, ROUNDS)
+
+
+def test_the_control_declares_no_bound():
+    assert get_learner("ogd_fixed")(setting()).regret_bound() is None
+
+
+def test_helpers():
+    np.testing.assert_array_equal(
+        project_ball(np.array([[0.3, 0.4], [3.0, 4.0], [0.0, 0.0]]), 1.0)[[0, 2]], [[0.3, 0.4], [0, 0]]
+    )
+    np.testing.assert_allclose(project_ball(np.array([[3.0, 4.0]]), 1.0), [[0.6, 0.8]])
+    assert np.isfinite(inverse_root(np.array([0.0]))).all() and inverse_root(np.array([4.0]))[0] == 0.5
+
+
+def test_learners_are_found_by_name():
+    names = list_learners()
+    assert {*BOUNDED, "osd", "lp_ftrl", "parameter_free", "ogd_fixed"} <= set(names)
+    for name in names:
+        assert get_learner(name) is get_learner(f"zhang2022.{name}") and get_learner(name).summary
+        assert learner_parts(name) == (f"dpsco_bench.papers.zhang2022.learners.{name}",)
+    with pytest.raises(InputError, match="^learner = 'best': must be one of ftrl_adagrad"):
+        get_learner("best")
+
+
+def test_ones_own_learner_is_known_by_its_name():
+    @learner("lazy")
+    class Lazy(Learner):
+        def update(self, g):
+            pass
+
+    assert get_learner("lazy") is Lazy and "lazy" in list_learners() and learner_parts("lazy") == (__name__,)
+    with pytest.raises(InputError, match="^learner = 'two words'"):
+        learner("two words")
+
+
+@pytest.mark.parametrize("regulariser", ["adaptive", "none"])
+def test_the_parameter_free_version_moves_to_the_optimum_of_steady_losses(points, regulariser):
+    """With small constants; with the paper's it stays where it starts (C = 1 freezes the learner, E8)."""
+    records = np.tile([[0.6, -0.8]], (2048, 1))
+    keys = {"regulariser": regulariser, "confidence_constants": "rate"}
+    found = points.run("zhang2022.parameter_free", records, deviation_factor=1e-3, noise_factor=1e-3, **keys)
+    np.testing.assert_allclose(found.output, [[-0.6, 0.8]], atol=0.05)
+    assert found.objective.notes["clips"] == 0
+    frozen = points.run("zhang2022.parameter_free", records)
+    assert np.linalg.norm(frozen.output) < 1e-3

@@ -1,0 +1,186 @@
+"""The observer of online-to-batch rounds: its sums against a loop that keeps everything, and bounds that can fail."""
+
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.run import make_objective, run_block
+from dpsco_bench.papers.zhang2022.observers import BLOCK_ROUNDS, Rounds, remembered_rounding
+from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.registry import get_problem
+
+EPSILON = 4.886554117462212
+CASES = {
+    "ogd_adagrad": ("linear_ball", {"spread": 0.5}, {"k": 3.0}),
+    "optimistic_ftrl": ("quad", {"spread": 0.25}, {"k": 1.0}),
+    "osd": ("quad", {"spread": 0.25, "mu": 2.0}, {"k": 2.0}),
+}
+
+
+class Kept(Rounds):
+    """Keeps every round besides, with what the run then notes."""
+
+    def __init__(self):
+        super().__init__()
+        self.rounds = []
+
+    def __call__(self, objective, **state):
+        super().__call__(objective, **state)
+        vectors = ("w", "x", "gradient_sum", "released", "loss")
+        self.rounds.append({**state, **{name: np.array(state[name]) for name in vectors}})
+
+
+def run(learner, calibration="paper", n=BLOCK_ROUNDS + 37, rounds=None, **options):
+    """A run of 3 replicates with an observer, by hand."""
+    problem, problem_options, own = CASES[learner]
+    chosen = {"learner": learner, "run_last_round": True, "rho": 1.0, **own, **options}
+    cell = Cell("zhang2022.dp_otb", problem, n=n, d=3, epsilon=EPSILON, delta=1e-6,
+                problem_options=problem_options, options=chosen)  # fmt: skip
+    _, plan = cell.plan(calibration, 5)
+    scales = calibrate(plan, cell.privacy, calibration, "global").scales
+    observer = rounds or Kept()
+    objective = make_objective(cell, cell.draw_data(5, 0), (5, 0, 0, 3), rounds=observer)
+    from dpsco_bench.privacy.mechanism import Mechanism
+
+    output = cell.algorithm_entry.run_function(objective, plan, Mechanism(plan, scales, "test", 5, 0, 3))
+    observer.finish(objective, output)
+    return objective, observer, output
+
+
+@pytest.mark.parametrize("learner", CASES)
+@pytest.mark.parametrize("calibration", ["paper", "none"])
+def test_the_sums_are_those_of_a_loop_over_all_rounds(learner, calibration):
+    objective, kept, output = run(learner, calibration)
+    problem, data, notes = objective.problem, objective.host_data, objective.notes
+    best, mu, regret, left, linear, squares = problem.optimum(data), problem.constants.strong_convexity, 0, 0, 0, 0
+    for s in kept.rounds:
+        away = s["w"] - best
+        true = s["weight"] * problem.population_gradient(s["x"], data)
+        regret = regret + np.sum(s["released"] * away, axis=1)
+        left = left + np.sum((true - s["released"]) * away, axis=1)
+        linear = linear + np.sum(s["loss"] * away, axis=1)
+        squares = squares + s["weight"] * np.sum(away * away, axis=1)
+    np.testing.assert_allclose(notes["regret"], regret, rtol=1e-9)
+    np.testing.assert_allclose(notes["theorem1"], regret + left, rtol=1e-8)
+    total = sum(s["weight"] for s in kept.rounds)
+    np.testing.assert_allclose(notes["excess"], total * objective.excess_risk(output), rtol=1e-9)
+    np.testing.assert_allclose(notes["regret_over_weights"], regret / total, rtol=1e-9)
+    s = kept.rounds[len(kept.rounds) // 4 - 1]
+    np.testing.assert_allclose(notes["moment_quarter"], np.sum(s["released"] ** 2, axis=1), rtol=1e-12)
+    true = s["weight"] * problem.population_gradient(s["x"], data) - s["gradient_sum"]
+    np.testing.assert_allclose(notes["statistical_quarter"], np.sum(true**2, axis=1), rtol=1e-9)
+    if learner == "osd":
+        np.testing.assert_allclose(notes["regularised_regret"], linear - mu / 4 * squares, rtol=1e-9)
+        np.testing.assert_allclose(notes["learner_regret"], notes["regularised_regret"])
+        lemma7 = linear - mu / 4 * squares + left - mu / 8 * squares
+        np.testing.assert_allclose(notes["lemma7"], lemma7, rtol=1e-8)
+    else:
+        np.testing.assert_allclose(notes["learner_regret"], linear, rtol=1e-9)
+
+
+def test_regularised_regret_of_subgradient_descent_is_that_of_the_quadratic_losses():
+    """From values: ``<g, w - x*> + (beta mu/4)(||w - x_t||^2 - ||x* - x_t||^2)``."""
+    objective, kept, _ = run("osd")
+    best, total = objective.problem.optimum(objective.host_data), 0.0
+    for s in kept.rounds:
+        near, far = (np.sum((v - s["x"]) ** 2, axis=1) for v in (s["w"], best))
+        total = total + np.sum(s["released"] * (s["w"] - best), axis=1) + s["weight"] * 2.0 / 4 * (near - far)
+    np.testing.assert_allclose(objective.notes["regularised_regret"], total, rtol=1e-9)
+
+
+@pytest.mark.parametrize("learner", CASES)
+@pytest.mark.parametrize("calibration", ["paper", "accounted", "none"])
+def test_theorem_1_and_the_learners_bounds_hold_on_every_path(learner, calibration):
+    notes = run(learner, calibration)[0].notes
+    assert (notes["excess"] <= notes["theorem1"]).all()
+    assert (notes["learner_regret"] <= notes["learner_bound"]).all()
+    if learner == "osd":
+        assert (notes["excess"] <= notes["lemma7"]).all()
+        assert (notes["lemma7"] <= notes["theorem1"] + 1e-9 * abs(notes["theorem1"])).all()
+
+
+def test_the_checks_can_fail():
+    """A learner that claims half of what AdaGrad needs is found out on losses that pull back and forth."""
+    problem = get_problem("linear_ball", 1)
+    objective = Objective(problem, SimpleNamespace(means=np.array([[0.5]]), directions=np.array([[1.0]])), 1, n=4)
+    learner = SimpleNamespace(
+        regulariser="", setting=SimpleNamespace(k=1.0, strong_convexity=0.0), regret_bound=lambda: np.array([[0.1]])
+    )
+    observer = Rounds()
+    for t in range(1, 5):
+        w = x = np.array([[1.0]])
+        g = np.array([[0.5 * t]])
+        observer(objective, t=t, weight=float(t), w=w, x=x, gradient_sum=g, released=g, loss=g, learner=learner,
+                 regularisers=())  # fmt: skip
+    observer.finish(objective, np.array([[1.0]]))
+    assert objective.notes["learner_regret"][0] == pytest.approx(2 * 0.5 * 10)
+    assert objective.notes["learner_regret"][0] > objective.notes["learner_bound"][0]
+
+
+def test_without_round_n_there_is_no_theorem_1():
+    notes = run("ogd_adagrad", run_last_round=False)[0].notes
+    assert "theorem1" not in notes and "excess" not in notes and "learner_bound" in notes
+
+
+def test_problems_without_a_population_gradient_are_not_observed():
+    objective = Objective(get_problem("sgd_closed_form", 2), SimpleNamespace(n=3), 2)
+    observer = Rounds()
+    observer(objective, t=1)
+    observer.finish(objective, np.zeros((2, 2)))
+    assert objective.notes == {}
+
+
+def test_parameter_free_runs_note_theorem_10():
+    """Reg plus the regularisers at w_t and at x*, from their values; and the size of the losses."""
+    options = {"confidence_constants": "certified", "radius": "D", "run_last_round": True, "rho": 1.0}
+    cell = Cell("zhang2022.parameter_free", "anchored_ball", n=128, d=3, epsilon=EPSILON, delta=1e-6, options=options)
+    _, plan = cell.plan("paper", 5)
+    scales = calibrate(plan, cell.privacy, "paper", "global").scales
+    trace = run_block(cell, plan, scales, cell.draw_data(5, 0), root_seed=5, replicates=4, rounds="zhang2022")
+    notes = trace.extras
+    assert (trace.risk[:, -1] <= 4 * notes["theorem10"] / 128**4).all()
+    assert (notes["theorem10"] >= notes["regularised_regret"]).all() and (notes["clips"] == 0).all()
+    assert (notes["largest_loss"] > 0).all() and (notes["largest_loss"] < 1).all()
+    assert (notes["moved"] >= 0).all()
+
+
+@pytest.mark.parametrize(("n", "k"), [(512, 1), (4096, 3)])
+def test_the_room_for_rounding_covers_that_of_the_weighted_average(n, k):
+    """Of iterates that all lie at one point but the first: in exact arithmetic ``bsum_n ||x_n - w||`` is 1."""
+    x, total = 0.0, 1.0
+    for t in range(2, n + 1):
+        total += float(t) ** k
+        x += (1.0 / 3.0 - x) * (float(t) ** k / total)
+    exact = Fraction(0)
+    weight = Fraction(1)
+    for t in range(2, n + 1):
+        weight += t**k
+        exact += Fraction(t**k)
+    exact = exact / weight * Fraction(1.0 / 3.0)
+    assert abs(Fraction(x) - exact) <= remembered_rounding(n, k)
+
+
+def test_the_room_for_rounding_is_far_below_a_thousandth_where_there_is_noise():
+    """A violation by a factor 1.001 would show wherever the excess is above 1e-8 of its scale: all cells with noise."""
+    for n, k in ((4096, 1.0), (65536, 1.0), (16384, 3.0), (65536, 3.0)):
+        assert remembered_rounding(n, k) < 1e-3 * 1e-8
+
+
+def test_the_room_for_rounding_is_not_many_times_what_rounding_does():
+    """A run in long double beside the same one in float64, at its worst: iterates that stay at the sphere."""
+    wide, worst = np.longdouble, 0.0
+    for n in (4096, 65536):
+        beta = np.arange(n + 1.0) ** 3
+        share = (beta[1:] / np.cumsum(beta)[1:]).tolist()
+        w, x = 0.7310585786300049, 0.0
+        for c in share:
+            x += (w - x) * c if c < 1 else 0.0
+        exact = 1 - wide(1) / np.cumsum(beta.astype(wide))[-1]
+        error = float(abs(x - exact * wide(w)))
+        assert error <= remembered_rounding(n, 3.0)
+        worst = max(worst, error / remembered_rounding(n, 3.0))
+    assert worst > 1e-3

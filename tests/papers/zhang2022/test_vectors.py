@@ -1,0 +1,238 @@
+"""Check vectors of chapter zhang2022, section 10, and what the reduction does to its inputs."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.errors import DpscoError, InputError, Refusal
+from dpsco_bench.papers.zhang2022.algorithms import reduction
+from dpsco_bench.papers.zhang2022.algorithms.parameter_free import DistanceRegulariser, confidence
+from dpsco_bench.papers.zhang2022.algorithms.sensitivity import NodeUnits, weights
+from dpsco_bench.papers.zhang2022.learners.base import get_learner, list_learners
+from dpsco_bench.privacy.accountants.gaussian import gdp_mu
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants
+from dpsco_bench.problems.registry import get_problem
+
+OTB = "zhang2022.dp_otb"
+Z = np.array([(0.6, -0.2), (-0.3, 0.5), (0.1, 0.4), (0.7, 0.1), (-0.2, -0.6), (0.3, 0.3), (0.5, -0.4), (0.2, 0.1)])
+EXACT = dict(rtol=0, atol=1e-12)
+
+
+class Alternating(Mechanism):
+    """Noise ``.01 ((-1)^t, 1)/t`` in units of Delta_t."""
+
+    def _noise(self, query, step, dim):
+        t = step + 1
+        return 0.01 * np.array([[(-1.0) ** t, 1.0]]) / t
+
+
+class Loud(Mechanism):
+    """Noise t in release t - 1, whatever the scale."""
+
+    def _noise(self, query, step, dim):
+        return np.full((1, dim), step + 1.0)
+
+
+@pytest.mark.parametrize(
+    ("learner", "expected"),
+    [
+        ("ogd_adagrad", (0.291950303434, -0.113594951078)),
+        ("optimistic_omd", (0.269659156583, -0.027195066559)),
+        ("osd", (0.180792319697, 0.143389486559)),
+    ],
+)
+@pytest.mark.parametrize("run_last_round", [False, True])
+def test_outputs(points, learner, expected, run_last_round):
+    """With round n to its end or without: x_n does not look at z_n."""
+    found = points.run(OTB, Z, curvature=1.0, learner=learner, run_last_round=run_last_round)
+    np.testing.assert_allclose(found.output, [expected], **EXACT)
+    assert found.objective.evaluations[0] == found.plan.gradient_evaluations == (15 if run_last_round else 13)
+
+
+def test_trace(points):
+    seen = {}
+    points.run(OTB, Z, curvature=1.0, rounds=lambda objective, t, w, x, **_: seen.update({("w", t): w, ("x", t): x}))
+    np.testing.assert_allclose(seen["w", 2], [[0.948683298051, -0.316227766017]], **EXACT)
+    np.testing.assert_allclose(seen["x", 4], [[-0.026276523444, 0.379682129317]], **EXACT)
+    assert ("x", 7) in seen and ("x", 8) not in seen
+
+
+def test_noise_in_adaptive_tight_units(points):
+    found = points.run(OTB, Z, "accounted", curvature=1.0, factory=Alternating)
+    assert found.plan.lipschitz == 2.0 and found.plan.sensitivity == "tight"
+    np.testing.assert_allclose(found.output, [(0.284911845018, -0.119557261521)], **EXACT)
+
+
+def test_parameter_free(points):
+    objective = points.run(OTB, Z, curvature=1.0).objective
+    entry = get_algorithm("zhang2022.parameter_free")
+    plan = entry.plan(points.problem(2, 1.0).constants, 8, 2, PrivacySpec(1.0, 1e-6), "noise_off")
+    setting = reduction.learner_setting(objective, plan, loss_bound=1024.0, initial_wealth=1.0)
+    terms = SimpleNamespace(xi=lambda t: 0.05 * t**2.5, nu=lambda t: 0.01 * t**2.5)
+    learner, source = get_learner("parameter_free")(setting), Mechanism(plan, {"node": 0.0}, "vector", 0, 0, 1)
+    found = reduction.online_to_batch(objective, plan, source, learner, [DistanceRegulariser(terms, setting.start)])
+    np.testing.assert_allclose(found, [(0.071683847520, -0.005193897203)], **EXACT)
+    assert learner.clips == 0
+
+
+def test_streaming_prefix_sums(points):
+    """gamma_1..8 for R_t = t, from O(log n) slots; noise is put on the sums of the gradients and on nothing else."""
+    plan = points.run(OTB, Z, run_last_round=True).plan
+    source = Loud(plan, {"node": 1.0}, "slots", 0, 0, 1)
+    tree = reduction.TreeSum(source)
+    found = [float(tree.add(t, np.full((1, 2), 100.0), 1.0)[0, 0]) - 100.0 * t for t in range(1, 9)]
+    assert found == [1, 2, 5, 4, 9, 10, 17, 8]
+    assert sorted(tree._slots) == [1, 2, 4, 8]
+
+
+def test_slots_of_many_rounds(points):
+    """Prefix sums of nodes for n not a power of two, against the sums over ``I_t``."""
+    from dpsco_bench.privacy.tree import prefix_nodes
+
+    n, rng = 37, np.random.default_rng(0)
+    noise, units = rng.standard_normal((n + 1, 1, 2)), rng.uniform(1, 2, n + 1)
+    release = SimpleNamespace(release=lambda name, value, step: value + noise[step + 1])
+    tree, values = reduction.TreeSum(release), rng.standard_normal((n + 1, 1, 2))
+    for t in range(1, n + 1):
+        expected = values[1 : t + 1].sum(axis=0) + sum(units[i] * noise[i] for i in prefix_nodes(t))
+        np.testing.assert_allclose(tree.add(t, values[t], units[t]), expected, rtol=1e-12)
+    assert len(tree._slots) == 6
+
+
+def test_constants_of_the_exact_calibration():
+    assert gdp_mu(1.0, 1e-6) == pytest.approx(0.2367043807, abs=1e-10)
+
+
+def test_quantities_of_theorem_11():
+    c = Constants(1.0, 1.0, diameter=2.0, domain="l2_ball")
+    made = confidence(c, 1024, 8, 1.0, 0.05)
+    assert made.Phi == pytest.approx(4.1434728939, abs=1e-10)
+    assert made.xi(10) == pytest.approx(324219.233, abs=1e-3)
+    assert made.nu(10) == pytest.approx(415075.9, abs=1e-1)
+    expected = 1024.0**3 + made.A * 116 * made.Phi * 1024**2.5 + 2 * made.private * 1024**2
+    assert made.loss_bound(1024) == pytest.approx(expected)
+    assert confidence(c, 1024, 8, np.inf, 0.05).private == 0.0
+
+
+def test_certified_constants_are_below_the_papers_where_the_chapter_says_so():
+    """C2d = 1 always suffices without smoothness; C2p = 1 fails in one and two dimensions at n = 1024 (E8)."""
+    for n in (16, 1024, 1 << 16):
+        for d in (1, 2, 8, 64):
+            made = confidence(Constants(1.0, 0.0, diameter=2.0, domain="l2_ball"), n, d, 1.0, 0.05, None)
+            assert made.A / np.sqrt(128.0) <= 1.0
+            if n == 1024:
+                assert (made.A_noise <= 8 * np.sqrt(d)) == (d > 2)
+
+
+def test_averages_are_those_of_the_weights(points):
+    """x_t is the weighted mean of w_1..w_t, for real exponents too."""
+    for k in (1.0, 1.5, 3.0):
+        beta, total = weights(k, 8)
+        w, x = {}, {}
+        points.run(
+            OTB, Z, k=k, curvature=1.0, run_last_round=True,
+            rounds=lambda o, t, w, x, ws=w, xs=x, **_: (ws.update({t: w}), xs.update({t: x})),
+        )  # fmt: skip
+        for t in range(1, 9):
+            np.testing.assert_allclose(x[t], sum(beta[i] * w[i] for i in range(1, t + 1)) / total[t], rtol=1e-12)
+
+
+def test_without_noise_the_learner_sees_the_sum_of_gradient_differences(points):
+    """``g_t = beta_t grad L(x_t)`` where all records are equal: the differences telescope."""
+    same = np.tile(Z[:1], (8, 1))
+
+    def observe(objective, t, x, gradient_sum, released, loss, weight, **_):
+        np.testing.assert_allclose(gradient_sum, weight * (x - same[:1]), atol=1e-12)
+        np.testing.assert_allclose(released, gradient_sum, atol=1e-12)
+        np.testing.assert_array_equal(loss, released)
+
+    points.run(OTB, same, k=2.0, curvature=1.0, rounds=observe)
+
+
+def test_printed_units_remember_and_tight_units_forget_early_radii():
+    """Equation (6) keeps the largest radius; a node's own records decide the tight units."""
+    printed = NodeUnits(1.0, 8, 1.0, 1.0, 2.0, "eq6", "adaptive").stream(2.0)
+    tight = NodeUnits(1.0, 8, 1.0, 1.0, 2.0, "tight", "adaptive").stream(2.0)
+    radii = [0.0, 1.5, 0.5, 0.1, 0.2, 0.0, 0.0, 0.0]
+    steps = [np.array([[0.6 * r, 0.8 * r]]) for r in radii]
+    largest = np.maximum.accumulate(radii)
+    beta, total = weights(1.0, 8)
+    s = [2.0] + [2.0 + 2.0 * beta[q] ** 2 / total[q] * radii[q - 1] for q in range(2, 9)]
+    blocks = {1: [1], 2: [1, 2], 3: [3], 4: [1, 2, 3, 4], 5: [5], 6: [5, 6], 7: [7], 8: range(1, 9)}
+    for t in range(1, 9):
+        assert printed(t, steps[t - 1])[0, 0] == pytest.approx(4.0 * (1.0 + largest[t - 1]))
+        assert tight(t, steps[t - 1])[0, 0] == pytest.approx(max(s[q - 1] for q in blocks[t]))
+
+
+@pytest.mark.parametrize(
+    ("keys", "pattern"),
+    [
+        ({"k": 0.5}, "^k = 0.5: must be a number >= 1"),
+        ({"rho": -1.0}, "^rho = -1.0: must be a finite number > 0"),
+        ({"learner": "nothing"}, "^learner = 'nothing': must be one of .*ogd_adagrad"),
+        ({"sensitivity": "eq7"}, "^sensitivity = 'eq7': must be one of eq6, tight, path"),
+        ({"radius": "2"}, "^radius = '2': must be one of adaptive, D"),
+        ({"learner": "osd"}, "^strong_convexity = 0.0: must be a finite number > 0 for the learner osd"),
+        ({"learner": "parameter_free"}, "learner parameter_free refused: no bound on the losses"),
+        ({"norm": 1.5}, "lacks an l2 ball"),
+    ],
+)
+def test_impossible_requests(points, keys, pattern):
+    with pytest.raises(DpscoError, match=pattern):
+        entry = get_algorithm(OTB)
+        entry.check_problem(points.problem(2, norm=keys.get("norm", 2.0)))
+        points.run(OTB, Z, **keys)
+
+
+def test_other_refusals(points):
+    with pytest.raises(InputError, match="^n = 1: must be an integer from 2"):
+        points.run(OTB, Z[:1])
+    with pytest.raises(Refusal, match="sensitivity path refused: it needs H = 0 or radius = D"):
+        points.run(OTB, Z, "accounted", curvature=1.0, sensitivity="path")
+    with pytest.raises(Refusal, match="sensitivity tight with variant printed"):
+        points.run(OTB, Z, "paper", sensitivity="tight")
+    for p in (1.0, 3.0):
+        with pytest.raises(InputError, match=r"^norm = .*: must be p in \(1, 2\]"):
+            points.run("zhang2022.dp_otb_lp", Z, norm=p)
+    for learner in set(list_learners()) - {"lp_ftrl", "parameter_free"}:
+        with pytest.raises(DpscoError, match="Euclidean|osd"):
+            points.run("zhang2022.dp_otb_lp", Z, norm=1.5, learner=learner)
+
+
+@pytest.mark.parametrize(
+    ("keys", "pattern"),
+    [
+        ({"confidence_constants": "certified", "curvature": 1.0}, "proven only for H = 0"),
+        ({"confidence_constants": "rate"}, "rate needs its two factors"),
+        ({"deviation_factor": 0.1}, "rate needs its two factors"),
+        ({"confidence_constants": "rate", "deviation_factor": 0.1}, r"^noise_factor = None: must be in \(0, 1\]"),
+        ({"confidence_constants": "best"}, "^confidence_constants = 'best': must be one of paper, certified, rate"),
+        ({"failure": 1.0}, r"^failure = 1.0: must be in \(0, 1\)"),
+        ({"regulariser": "some"}, "^regulariser = 'some': must be one of adaptive, none"),
+        ({"initial_wealth": 0.0}, "^initial_wealth = 0.0: must be a finite number > 0"),
+    ],
+)
+def test_impossible_requests_to_the_parameter_free_version(points, keys, pattern):
+    with pytest.raises(DpscoError, match=pattern):
+        points.run("zhang2022.parameter_free", Z, **keys)
+
+
+def test_certified_constants_with_curvature_need_a_fixed_radius(points):
+    found = points.run(
+        "zhang2022.parameter_free", Z, "accounted", curvature=1.0, confidence_constants="certified", radius="D"
+    )
+    assert found.calibrated.privacy_status == "proven"
+    assert found.objective.notes["clips"].shape == (1,)
+
+
+@pytest.mark.parametrize("name", ["dp_otb_lp", "dp_otb_pure"])
+def test_a_set_that_is_not_the_ball_of_its_norm_is_refused(name):
+    """An l1 ball with Euclidean constants: Euclidean steps and projections would leave it."""
+    problem = get_problem("logistic_glm", 4, domain="l1_ball")
+    entry = get_algorithm(f"zhang2022.{name}")
+    with pytest.raises(InputError, match="domain = 'l1_ball': must be the l_p ball of the norm of G and H, p = 2"):
+        entry.plan(problem.constants, 64, 4, PrivacySpec(1.0, 1e-6), "accounted")

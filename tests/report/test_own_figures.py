@@ -1,0 +1,83 @@
+"""The papers' own figures: named where the workflow declares them, drawn from whatever a profile has measured."""
+
+import re
+
+import numpy as np
+import pytest
+
+from dpsco_bench.claims.compose import claim_ids
+from dpsco_bench.report.drawing import single, style, svg_text
+from dpsco_bench.report.elements import claimed_and_real, sparse_axis, sweep, through
+from dpsco_bench.report.inputs import Inputs
+from dpsco_bench.report.own_figures import FIGURES, figure_names, page_figures, write_figures
+from dpsco_bench.report.panels import Series
+
+ALL = [FIGURES.get(name) for name in FIGURES.names()]
+PAPERS = {figure.name.split(".")[0] for figure in ALL}
+
+
+@pytest.fixture(scope="module")
+def nothing(inputs):
+    """A profile of two papers that has measured nothing."""
+    from dpsco_bench.claims.compose import claim_plan
+    from dpsco_bench.execution.layout import Layout
+    from dpsco_bench.report.inputs import ClaimResults
+
+    ids = [id for id in claim_ids() if id.split(".")[0] in PAPERS]
+    entries = [claim_plan(id, "ci", []) for id in ids]
+    files = Layout("ci", inputs.files.base / "nowhere")
+    return Inputs(files, [ClaimResults(entry, files) for entry in entries])
+
+
+def test_declared_names_are_those_that_are_drawn_and_no_claims():
+    names = figure_names(claim_ids())
+    assert len(set(names)) == len(names) == len(ALL)
+    assert not set(names) & {id + suffix for id in claim_ids() for suffix in ("", ".curves", ".time")}
+    assert figure_names(["wang2017.thm4.2"]) == []
+
+
+@pytest.mark.parametrize("figure", ALL, ids=lambda figure: figure.name)
+def test_claims_that_a_figure_names_exist(figure):
+    paper = figure.name.split(".")[0]
+    assert figure.title and figure.caption.endswith(".")
+    assert set(re.findall(rf"{paper}\.\w+", figure.caption)) <= set(claim_ids())
+
+
+def test_what_is_not_measured_says_so_in_its_file_and_is_not_on_the_page(nothing, tmp_path):
+    written = {path.name for path in write_figures(nothing, tmp_path)}
+    assert written == set(figure_names(claim_ids()))
+    assert all((tmp_path / f"{name}.{suffix}").stat().st_size > 0 for name in written for suffix in ("svg", "pdf"))
+    for paper in PAPERS:
+        drawn = {figure["id"] for figure in page_figures(nothing, paper)}
+        assert drawn <= {"bassily2021.kappa_rules", "bassily2021.vertices"}, "closed formulas need no measurement"
+
+
+def test_the_ledger_is_drawn_per_mechanism_with_its_kinds_in_words(inputs):
+    panels = claimed_and_real(inputs, "wang2017")
+    assert panels and all(panel.lines[1:] for panel in panels)
+    with style(**{"svg.fonttype": "none"}):
+        text = svg_text(single(panels[0]))
+    assert "claimed ε" in text and "of the claim" in " ".join(line.text for line in panels[0].lines)
+
+
+def test_sweeps_are_those_of_the_verdicts(inputs):
+    found = sweep(inputs, "wang2017.kinds", "rate-n", "paper")
+    row = next(r for r in inputs.claim("wang2017.kinds").rows if (r.part, r.calibration) == ("rate-n", "paper"))
+    assert list(found.points.x) == [256, 512, 1024] and row.part == "rate-n"
+    assert sweep(inputs, "wang2017.kinds", "nothing", "paper") is None
+    assert sweep(inputs, "wang2017.nothing", "rate-n", "paper") is None
+
+
+def test_formulas_pass_through_the_points():
+    x, zero = np.array([1.0, 2.0, 4.0]), np.zeros(3)
+    points = Series(x, 3 * x, 3 * x, 3 * x, zero, zero)
+    np.testing.assert_allclose(through(points, x), 3 * x)
+
+
+def test_ticks_leave_room_for_their_numbers():
+    from matplotlib.figure import Figure
+
+    axes = Figure().add_subplot()
+    sparse_axis(axes, [1.2345, 1024.0, 1500.0, 65536.0], "x")
+    assert list(axes.get_xticks()) == [65536.0, 1500.0, 1.2345]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["2¹⁶", "1500", "1.23"]
