@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from dpsco_bench.algorithms.registry import algorithm, get_algorithm
+    from dpsco_bench.algorithms.registry import Setting, algorithm, get_algorithm
     from dpsco_bench.analysis.verdict import Verdict
     from dpsco_bench.audit.contract import check_algorithm
     from dpsco_bench.claims.bounds.registry import bound
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from dpsco_bench.privacy.spec import PrivacySpec
     from dpsco_bench.problems.base import Constants, Data, Problem, Trait
     from dpsco_bench.problems.glm import GeneralisedLinear, Logistic
+    from dpsco_bench.problems.options import option
     from dpsco_bench.problems.registry import get_problem, problem
 
 _HOMES = {
+    "Setting": "algorithms.registry",
     "algorithm": "algorithms.registry",
     "get_algorithm": "algorithms.registry",
     "check_algorithm": "audit.contract",
@@ -44,6 +46,7 @@ _HOMES = {
     "Trait": "problems.base",
     "GeneralisedLinear": "problems.glm",
     "Logistic": "problems.glm",
+    "option": "problems.options",
     "get_problem": "problems.registry",
     "problem": "problems.registry",
 }
@@ -60,6 +63,7 @@ __all__ = [
     "PrivacySpec",
     "Problem",
     "Result",
+    "Setting",
     "SingleIndex",
     "Trait",
     "Verdict",
@@ -71,6 +75,7 @@ __all__ = [
     "get_problem",
     "kind",
     "make_plan",
+    "option",
     "problem",
     "run",
 ]

@@ -148,6 +148,11 @@ def papers() -> dict[str, str]:
     return {**_installed(), **_ADDED}
 
 
+def absent_papers() -> set[str]:
+    """Papers that are declared but whose packages are gone: what names them elsewhere is left out."""
+    return _declared().keys() - papers().keys()
+
+
 def add_paper(folder: Path) -> str:
     """Make the package in a folder a paper of this process; returns its name.
 
@@ -166,6 +171,7 @@ def add_paper(folder: Path) -> str:
     if home is None:
         sys.path.insert(0, str(folder.parent))
         importlib.invalidate_caches()
+        _location.cache_clear()
     elif home != folder:
         raise InputError("paper", str(folder), f"a folder with another name: {name} is an installed package")
     _ADDED[name] = name
@@ -199,16 +205,21 @@ def modules_in(package: str) -> list[str]:
     return [f"{package}.{stem}" for stem in stems if not stem.startswith("_")]
 
 
-@cache
 def _installed() -> dict[str, str]:
+    return {name: package for name, package in _declared().items() if _location(package) is not None}
+
+
+@cache
+def _declared() -> dict[str, str]:
     """Papers of installed packages, and of the checkout that this package may run from."""
     project = Path(__file__).resolve().parent.parent / "pyproject.toml"
     declared = tomllib.loads(project.read_text(encoding="utf-8"))["project"] if project.is_file() else {}
     found = {entry.name: entry.value for entry in entry_points(group=GROUP)}
     found |= declared.get("entry-points", {}).get(GROUP, {})
-    return {name: package for name, package in sorted(found.items()) if _location(package) is not None}
+    return dict(sorted(found.items()))
 
 
+@cache
 def _location(package: str) -> Path | None:
     """Folder of a package, without importing it; None if there is none."""
     try:

@@ -8,10 +8,11 @@ from dpsco_bench import Constants, Data, GaussianQuery, Logistic, Trait, algorit
 
 
 @algorithm("mine.noisy_gd", source="README", needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX))
-def plan(c, n, d, privacy, *, variant, steps: int | None = None):
+def plan(given, *, steps: int | None = None):
     """Gradient descent with step 1/L whose every gradient is released with Gaussian noise."""
+    c, n = given.constants, given.n
     steps = steps or ceil(2 * c.total_smoothness / c.strong_convexity * log(n))
-    noise = 2 * c.lipschitz * sqrt(2 * steps * log(1.25 / privacy.delta)) / (n * privacy.epsilon)
+    noise = 2 * c.lipschitz * sqrt(2 * steps * log(1.25 / given.delta)) / (n * given.epsilon)
     query = GaussianQuery("gradient", sensitivity=2 * c.lipschitz / n, releases=steps, paper_scale=noise)
     return make_plan(query, gradient_evaluations=n * steps, n=n, steps=steps, step=1 / c.total_smoothness)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from math import ceil, log2, sqrt
 
+from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.backend.namespace import cast, cast_like
 from dpsco_bench.privacy.plan import Disjoint, GaussianQuery, Plan, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
 
 
-def phased_plan(lipschitz: float, step: float, n: int, privacy: PrivacySpec) -> Plan:
+def phased_plan(given: Setting, step: float) -> Plan:
     """Phases i = 1, 2, .. of ``n/2^i`` records and steps ``step/4^i``, each with its release."""
-    L, l, eps = lipschitz, privacy.log_inverse_delta, privacy.epsilon
+    L, n, l, eps = given.constants.lipschitz, given.n, given.l, given.epsilon
     sizes = [n >> i for i in range(1, ceil(log2(n)) + 1) if n >> i > 0]
     phases = [
         GaussianQuery(

@@ -21,6 +21,44 @@ RunFunction = Callable[[Any, Plan, Any], Any]
 PartsFunction = Callable[[Mapping[str, Any]], Iterable[str]]
 
 
+@dataclass(frozen=True)
+class Setting:
+    """What a plan is made for: all that its schedule may depend on, apart from its options.
+
+    Attributes
+    ----------
+    constants : Constants
+        What the problem declares: L, mu, G, the domain and the like.
+    n, d : int
+        Records and dimension, both >= 1.
+    privacy : PrivacySpec
+        The target.
+    variant : str
+        Which of the algorithm's variants.
+    """
+
+    constants: Constants
+    n: int
+    d: int
+    privacy: PrivacySpec
+    variant: str
+
+    @property
+    def epsilon(self) -> float:
+        """Of the target."""
+        return self.privacy.epsilon
+
+    @property
+    def delta(self) -> float:
+        """Of the target."""
+        return self.privacy.delta
+
+    @property
+    def l(self) -> float:  # noqa: E743 - the papers' letter
+        """``ln(1/delta)``."""
+        return self.privacy.log_inverse_delta
+
+
 @dataclass
 class Algorithm:
     """A private algorithm: a pure plan function and a run that reads like the paper's listing.
@@ -71,7 +109,7 @@ class Algorithm:
 
     @property
     def options(self) -> dict[str, inspect.Parameter]:
-        """Schedule options of the plan function by name (keyword-only parameters other than ``variant``)."""
+        """Schedule options of the plan function by name (its keyword-only parameters)."""
         return dict(_keywords(self.plan_function))
 
     def modules(self, options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -124,7 +162,7 @@ class Algorithm:
         n, d = checked_count("n", n), checked_count("d", d)
         if variant not in self.variants:
             raise InputError("variant", variant, "one of " + ", ".join(self.variants), self.id)
-        return self.plan_function(constants, n, d, privacy, variant=variant, **self.checked_options(options))
+        return self.plan_function(Setting(constants, n, d, privacy, variant), **self.checked_options(options))
 
     def checked_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """The options, integers made floats where those are wanted.
@@ -182,6 +220,9 @@ def algorithm(
     parts: PartsFunction | None = None,
 ) -> Callable[[PlanFunction], Algorithm]:
     """Register the decorated plan function as an algorithm; attach its run with ``@plan.run``.
+
+    The function takes a `Setting`; its keyword-only parameters are the algorithm's options, each with a type and a
+    default.
 
     Parameters
     ----------
@@ -252,6 +293,6 @@ def list_algorithms() -> list[str]:
 
 @cache
 def _keywords(plan_function: PlanFunction) -> dict[str, inspect.Parameter]:
-    """Its keyword-only parameters but for ``variant``; reading a signature's annotations is slow."""
+    """Its keyword-only parameters; reading a signature's annotations is slow."""
     parameters = inspect.signature(plan_function, eval_str=True).parameters
-    return {k: p for k, p in parameters.items() if p.kind is p.KEYWORD_ONLY and k != "variant"}
+    return {k: p for k, p in parameters.items() if p.kind is p.KEYWORD_ONLY}

@@ -13,6 +13,7 @@ from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.paths import conf_dir
+from dpsco_bench.registry import absent_papers
 
 GRID_KEYS = ("n", "d", "epsilon")
 PREFIX = "leaderboard."
@@ -200,7 +201,30 @@ def load_board(id: str) -> Board:
     entry = read_shipped(path)
     if not isinstance(entry, dict):
         raise InputError("leaderboard", str(path), "a mapping of keys to values")
-    return parse_board({"id": id, **entry})
+    return parse_board({"id": id, **_of_present_papers(entry)})
+
+
+def _of_present_papers(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A board's file without what names methods of absent papers."""
+    gone = absent_papers()
+
+    def absent(method: Any) -> bool:
+        algorithm = method.get("algorithm") if isinstance(method, Mapping) else method
+        return isinstance(algorithm, str) and algorithm.split(".", 1)[0] in gone
+
+    def kept(value: Any) -> Any:
+        if isinstance(value, list):
+            return [kept(item) for item in value if not absent(item)]
+        if isinstance(value, Mapping):
+            return {
+                key: kept(item)
+                for key, item in value.items()
+                if key not in lost and (key != "without_privacy" or not absent(item))
+            }
+        return value
+
+    lost = {_entrant(method, "method").name for method in listed(entry.get("methods"), "methods") if absent(method)}
+    return {key: kept(value) for key, value in entry.items()} if gone else dict(entry)
 
 
 def parse_board(entry: Mapping[str, Any]) -> Board:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from dpsco_bench.claims.entries import build_checked
@@ -11,6 +12,7 @@ from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.model import Claim, parse_claim
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.paths import conf_dir
+from dpsco_bench.registry import absent_papers, paper_folders
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,21 @@ class Erratum:
     paper: str
 
 
+def conf_files(pattern: str) -> list[Path]:
+    """Files of the configuration tree and of the folders ``conf`` of papers that bring their own."""
+    roots = [conf_dir(), *(folder / "conf" for folder in paper_folders().values())]
+    return [path for root in roots for path in sorted(root.glob(pattern))]
+
+
+def claim_files() -> dict[str, Path]:
+    """Ids ``<paper>.<name>`` of all claims, sorted, and their files ``conf/claim/<paper>/<name>.yaml``."""
+    found = {f"{path.parent.name}.{path.stem}": path for path in conf_files("claim/*/*.yaml")}
+    return dict(sorted(found.items()))
+
+
 def claim_ids() -> list[str]:
-    """Ids ``<paper>.<name>`` of all claims, from their files ``conf/claim/<paper>/<name>.yaml``."""
-    return sorted(f"{path.parent.name}.{path.stem}" for path in (conf_dir() / "claim").glob("*/*.yaml"))
+    """Ids of all claims, sorted."""
+    return list(claim_files())
 
 
 def read_claim(id: str) -> Claim:
@@ -55,7 +69,7 @@ def read_claim(id: str) -> Claim:
     InputError
         For a file that is no claim.
     """
-    return parse_claim(read_shipped(conf_dir() / "claim" / f"{id.replace('.', '/', 1)}.yaml"))
+    return parse_claim(read_shipped(claim_files()[id]))
 
 
 def read_claims() -> list[Claim]:
@@ -64,32 +78,35 @@ def read_claims() -> list[Claim]:
 
 
 def profile_claims(profile: str) -> list[str]:
-    """Ids of the claims that ship and that a profile measures: all, unless its file names them.
+    """Ids of the claims that a profile measures: all, unless its files name them. Absent papers are left out.
 
     Raises
     ------
     InputError
         If the file names an unknown claim, or no list of claims.
     """
-    known = claim_ids()
-    chosen = read_shipped(conf_dir() / "profile" / f"{profile}.yaml").get("claims", known)
-    if not isinstance(chosen, list) or not chosen:
-        raise InputError(f"claims of profile {profile}", chosen, "a list of claims, at least one")
+    known, gone = claim_ids(), absent_papers()
+    named = [read_shipped(path).get("claims") for path in conf_files(f"profile/{profile}.yaml")]
+    if named[0] is None:
+        return known
+    for claims in named:
+        if not isinstance(claims, list) or not claims:
+            raise InputError(f"claims of profile {profile}", claims, "a list of claims, at least one")
+    chosen = [id for claims in named for id in claims if str(id).split(".", 1)[0] not in gone]
     for id in chosen:
         if id not in known:
             raise InputError(f"claims of profile {profile}", id, nearest(id, known, "dpsco list claims"))
-    return list(chosen)
+    return chosen
 
 
 def table_texts() -> list[Mapping[str, Any]]:
     """The tables' files, sorted by id; each has an ``id``."""
-    paths = sorted((conf_dir() / "table").glob("*/*.yaml"))
-    return sorted((read_shipped(path) for path in paths), key=lambda entry: entry["id"])
+    return sorted((read_shipped(path) for path in conf_files("table/*/*.yaml")), key=lambda entry: entry["id"])
 
 
 def errata_papers() -> list[str]:
     """Papers that have an errata ledger."""
-    return sorted(path.stem for path in (conf_dir() / "errata").glob("*.yaml"))
+    return sorted(path.stem for path in conf_files("errata/*.yaml"))
 
 
 def load_errata(paper: str) -> list[Erratum]:
@@ -100,9 +117,7 @@ def load_errata(paper: str) -> list[Erratum]:
     InputError
         For an entry with missing or unknown keys.
     """
-    path = conf_dir() / "errata" / f"{paper}.yaml"
-    entries = read_shipped(path) if path.is_file() else []
-    return [_erratum(paper, entry) for entry in entries]
+    return [_erratum(paper, entry) for path in conf_files(f"errata/{paper}.yaml") for entry in read_shipped(path)]
 
 
 def _erratum(paper: str, entry: Mapping[str, Any]) -> Erratum:

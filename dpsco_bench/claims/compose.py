@@ -15,11 +15,19 @@ from typing import Any
 from dpsco_bench.claims.board import board_ids, load_board
 from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.catalogue import claim_ids, find_errata, load_errata, profile_claims, read_claim
-from dpsco_bench.claims.files import read_yaml
+from dpsco_bench.claims.catalogue import (
+    claim_files,
+    claim_ids,
+    conf_files,
+    find_errata,
+    load_errata,
+    profile_claims,
+    read_claim,
+)
+from dpsco_bench.claims.files import read_shipped, read_yaml
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import Claim, Part, check_profile, parse_claim
-from dpsco_bench.errors import DpscoError, InputError, nearest
+from dpsco_bench.errors import DpscoError, InputError, integral, nearest
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry, WorkPlan, digest, read_plan
@@ -108,16 +116,22 @@ def load_claim(
     settings : dict
         ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``, ``claims``.
     """
-    shipped = [f"claim={id.replace('.', '/', 1)}"] if id in claim_ids() else []
-    if settings is not None and shipped and not any("claim" in override.partition("=")[0] for override in overrides):
+    known = claim_files()
+    if (
+        settings is not None
+        and id in known
+        and not any("claim" in override.partition("=")[0] for override in overrides)
+    ):
         claim = read_claim(id)
         _check_errata(claim)
         return claim, dict(settings)
-    config = _compose([*shipped, f"profile={profile}", *overrides])
+    shipped = id in known and known[id].is_relative_to(conf_dir())
+    config = _compose([*([f"claim={id.replace('.', '/', 1)}"] if shipped else []), f"profile={profile}", *overrides])
     load_plugins(config["plugins"])
-    if not shipped:
-        own = own_claims(config["claims"])
-        config["claim"] = own[find_claim_id(id, [*claim_ids(), *own])]
+    if not shipped:  # a paper that brings its own, or a file of one's own
+        known, own = claim_files(), own_claims(config["claims"])
+        id = find_claim_id(id, [*known, *own])
+        config["claim"] = own[id] if id in own else read_shipped(known[id])
     with errors_of(id, config["claims"]):
         claim = parse_claim(config["claim"])
         _check_errata(claim)
@@ -135,7 +149,7 @@ def _check_errata(claim: Claim) -> None:
 
 def _settings(config: dict[str, Any]) -> dict[str, Any]:
     return {
-        "seed": config["seed"],
+        "seed": integral(config["seed"]),
         "backend": config["backend"]["name"],
         "dtype": config["backend"]["dtype"],
         "data_root": config["data"]["root"],
@@ -228,7 +242,7 @@ def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
     contents = list(_own_contents(settings))
     made_from = hashlib.sha256(dumps_canonical([settings, profile, absent, contents]).encode())
     for path in (
-        *sorted(conf_dir().rglob("*.yaml")),
+        *conf_files("**/*.yaml"),
         *sorted(PACKAGE_ROOT.rglob("*.py")),
         *map(Path, (*settings["plugins"], *settings["claims"])),
     ):

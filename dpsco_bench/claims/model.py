@@ -13,7 +13,7 @@ from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.expected import check_expected
 from dpsco_bench.claims.grids import PROFILES, by_profile, spread
 from dpsco_bench.claims.kinds import Kind, all_kinds, get_kind
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, nearest
 
 PART_ID = r"\w+(?:[.+-]\w+)*"
 RISK, LAW = "risk", "epsilon_law"
@@ -217,7 +217,7 @@ class Claim:
         for part in self.parts:
             if part.id == id:
                 return part
-        raise InputError(f"part of {self.id}", id, "one of " + ", ".join(p.id for p in self.parts))
+        raise InputError(f"part of {self.id}", id, nearest(id, [p.id for p in self.parts], f"dpsco show {self.id}"))
 
     def in_profile(self, part: Part, profile: str) -> bool:
         """Whether a part is measured in a profile; one that judges others' rows follows the parts it uses."""

@@ -6,12 +6,14 @@ import math
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
+from dpsco_bench.cli.options import parse_override, parse_value
 from dpsco_bench.cli.output import bounded
-from dpsco_bench.cli.overrides import file_list, listed_files, parse_override
+from dpsco_bench.cli.overrides import file_list, listed_files
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.measured import Measured
@@ -49,9 +51,9 @@ def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     InputError
         For an unknown claim or setting, or none at all.
     """
-    names = [text for text in arguments if "=" not in text]
+    names = [text for text in arguments if "=" not in text or Path(text).is_file()]
     files = [name for name in names if name.endswith(CLAIM_SUFFIXES)]
-    settings = extended([text for text in arguments if "=" in text], "plugins", plugins)
+    settings = extended([text for text in arguments if text not in names], "plugins", plugins)
     settings = check_settings(extended(settings, "claims", files))
     known = [*claim_ids(), *own_claims(_listed(settings, "claims"))]
     ids = [id for name in names for id in (own_claims([name]) if name in files else [find_claim_id(name, known)])]
@@ -101,7 +103,8 @@ def check_settings(overrides: Iterable[str]) -> list[str]:
 def _fits(key: str, text: str) -> bool:
     choices = {"backend": ("numpy", "cupy"), "backend.dtype": ("float64", "float32")}
     if key == "seed":
-        return text.isdecimal()
+        seed = parse_value(text)
+        return isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0
     return text in choices[key] if key in choices else bool(text)
 
 

@@ -9,6 +9,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.claims.catalogue import conf_files
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.jobs import Job
@@ -16,7 +17,6 @@ from dpsco_bench.execution.measured import Measured, item
 from dpsco_bench.execution.packs import is_wanted
 from dpsco_bench.execution.plan import Entry, digest
 from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.paths import conf_dir
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Dependencies:
     @cached_property
     def report(self) -> str:
         """Digest of all verdicts and standings, the configuration tree, and the code and templates of the report."""
-        conf = [path for path in sorted(conf_dir().rglob("*.yaml")) if path.parent.name != "site"]
+        conf = conf_files("**/*.yaml")
         files = [(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in conf]
         boards = [board_digest(entry) for entry in self.boards.values()]
         return digest([self.all_verdicts, boards, verb_digest("report"), files])

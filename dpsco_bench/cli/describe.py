@@ -129,7 +129,6 @@ def _problem(id: str) -> dict[str, Any] | None:
         return None
     cls = problem_class(id)
     problem, doc = cls(None), inspect.getdoc(cls) or ""
-    docs = {base.__name__: inspect.getdoc(base) or "" for base in cls.__mro__}
     return {
         "kind": "problem",
         "id": id,
@@ -140,7 +139,12 @@ def _problem(id: str) -> dict[str, Any] | None:
         "constants": asdict(problem.constants),
         "data_dependent_constants": cls.data_dependent_constants,
         "traits": sorted(trait.value for trait in problem.properties),
-        "options": _options(problem_options(cls), doc, lambda name: docs.get(name, "")),
+        "options": [
+            {**_option(p), "meaning": o.meaning, "allowed": o.allowed if o.choices or o.interval else ""}
+            if (o := cls.options.get(key))
+            else {**_option(p), **_meaning(key, doc, lambda _: "")}
+            for key, p in problem_options(cls).items()
+        ],
         "doc": doc,
         "claims": [c.id for c in read_claims() if any(part.problem == id for part in c.parts)],
     }
@@ -171,10 +175,14 @@ def _errata(id: str) -> dict[str, Any] | None:
     if paper not in errata_papers() or (number and not number.upper().removeprefix("E").isdigit()):
         return None
     entries = find_errata(paper, [f"E{number.upper().removeprefix('E')}"]) if number else load_errata(paper)
-    return {"kind": "errata", "id": id, "paper": paper, "errata": [asdict(entry) for entry in entries]}
+    from dpsco_bench.claims.bounds.glossary import errata_letters
+
+    letters = errata_letters(paper, entries)
+    return {"kind": "errata", "id": id, "paper": paper, "letters": letters, "errata": [asdict(e) for e in entries]}
 
 
 def _claim(id: str) -> dict[str, Any] | None:
+    from dpsco_bench.claims.bounds.glossary import symbols_in
     from dpsco_bench.claims.bounds.registry import get_bound
     from dpsco_bench.claims.compose import CLAIM_SUFFIXES, errors_of, find_claim_id, own_claims
 
@@ -193,6 +201,8 @@ def _claim(id: str) -> dict[str, Any] | None:
         with errors_of(claim.id, [id] if id.endswith(CLAIM_SUFFIXES) else []):
             formula = {"formula": get_bound(part.bound).text} if part.bound else {}
         parts.append({**row, **formula})
+    found = {part.bound: symbols_in(part.bound, get_bound(part.bound).text) for part in claim.parts if part.bound}
+    symbols = {name: symbol for used in found.values() for name, symbol in used.items()}
     return {
         "kind": "claim",
         "id": claim.id,
@@ -201,5 +211,9 @@ def _claim(id: str) -> dict[str, Any] | None:
         "statement": claim.statement,
         "assumptions": list(claim.assumptions),
         "parts": parts,
+        "symbols": {
+            name: {"means": symbol.words, **({"entry": symbol.place} if symbol.place else {})}
+            for name, symbol in sorted(symbols.items(), key=lambda item: item[0].lower())
+        },
         "errata": [asdict(entry) for entry in find_errata(claim.paper, list(claim.errata))],
     }

@@ -1,8 +1,8 @@
 """Code digests by import closure: a result depends on the modules it really uses, and on no others.
 
 Packages' ``__init__`` files are left out. Registries find modules by name and import none of them, so that they pull in
-nothing but their own logic. What is digested of a module is its syntax tree without docstrings: neither comments nor
-layout nor words change a result.
+nothing but their own logic. What is digested of a module is its syntax tree without docstrings and meanings of options:
+neither comments nor layout nor words change a result.
 """
 
 from __future__ import annotations
@@ -85,6 +85,10 @@ def _source_digest(path: Path, changed: int) -> str:
         body = getattr(node, "body", None)
         if isinstance(body, list):
             node.body = [part for part in body if not _is_text(part)]  # type: ignore[attr-defined]
+        for part in node.body if isinstance(node, ast.ClassDef) else ():
+            call = part.value if isinstance(part, ast.Assign | ast.AnnAssign) else None
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "option":
+                del call.args[1:]  # the meaning of an option of a problem
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
 
 

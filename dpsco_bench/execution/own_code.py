@@ -76,14 +76,14 @@ def _check_algorithm(entry: Algorithm) -> None:
     if not isinstance(entry.variants, Mapping) or not all(map(_are_calibrations, entry.variants.values())):
         allowed = "a mapping of variants to tuples of " + ", ".join(CALIBRATIONS)
         raise InputError(f"{where}: variants", entry.variants, allowed)
-    _check_takes(entry.plan_function, f"{where}: plan", 4, "(constants, n, d, privacy, *, variant, ...)", ("variant",))
+    _check_takes(entry.plan_function, f"{where}: plan", 1, "(setting, *, ...)")
     if entry.run_function is not None:
         _check_takes(entry.run_function, f"{where}: run", 3, "(objective, plan, mechanism)")
     _check_options(entry, where)
 
 
 def _check_options(entry: Algorithm, where: str) -> None:
-    """Options have a default and a type by which values are checked."""
+    """Options have a type by which values are checked."""
     try:
         options = entry.options
     except NameError as error:
@@ -95,8 +95,6 @@ def _check_options(entry: Algorithm, where: str) -> None:
         if not all(kind in OPTION_TYPES for kind in kinds):
             text = "missing" if parameter.annotation is parameter.empty else str(parameter.annotation)
             raise InputError(f"{where}: type of option {name}", text, "int, float, str, bool or one of these | None")
-        if parameter.default is parameter.empty:
-            raise InputError(f"{where}: default of option {name}", "missing", "given")
 
 
 def _check_problem(cls: Any) -> None:
@@ -143,10 +141,10 @@ def _check_drawn(where: str, value: Any, shape: tuple[int, ...], needed: bool) -
         raise InputError(where, "not all finite", "finite numbers")
 
 
-def _check_takes(function: Any, where: str, count: int, form: str, keywords: tuple[str, ...] = ()) -> None:
-    """A function can be called with so many positional arguments and these keywords."""
+def _check_takes(function: Any, where: str, count: int, form: str) -> None:
+    """A function can be called with so many positional arguments: whatever else it takes has a default."""
     try:
-        inspect.signature(function).bind(*range(count), **dict.fromkeys(keywords))
+        inspect.signature(function).bind(*range(count))
     except (TypeError, ValueError) as error:
         raise InputError(where, f"takes {_signature(function)}", f"a function of {form}", str(error)) from None
 

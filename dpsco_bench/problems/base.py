@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.problems.constants import Constants, checked_real, constant_names
 from dpsco_bench.problems.data import Batch, Data, Draws, StreamFactory, gathered, single_records, sliced
+from dpsco_bench.problems.options import Option, constructor_signature, declared_options, option
 from dpsco_bench.problems.traits import DOMAIN_TRAITS, Trait, domain_traits
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "checked_real",
     "constant_names",
     "domain_traits",
+    "option",
 ]
 
 Array = Any
@@ -37,12 +40,8 @@ CLIPPED_VALUES = 1 << 20
 class Problem:
     """An objective with declared constants; subclasses fill in the mathematics.
 
-    Parameters
-    ----------
-    d : int
-        Dimension.
-    constants : dict, optional
-        Declared constants that replace the problem's own (see `Constants.override`).
+    The constructor takes ``d``, the options that the class and those above it declare (see `option`), and ``constants``
+    in place of the problem's own (see `Constants.override`). A subclass may have an ``__init__`` of its own instead.
 
     Attributes
     ----------
@@ -73,6 +72,10 @@ class Problem:
         by it (common random numbers), and claims take the largest mean risk over a grid of it.
     unkeyed_options : tuple of str
         Further constructor options by which streams are not keyed: cells that differ in them share random numbers.
+    default_dimension, least_dimension : int
+        The dimension where none is given, and the smallest one allowed.
+    options : mapping of str to Option
+        The declared options, by keyword.
     """
 
     name: ClassVar[str] = ""
@@ -92,12 +95,43 @@ class Problem:
     closed_form_remark: ClassVar[str] = ""
     unkeyed_options: ClassVar[tuple[str, ...]] = ()
     default_dimension: ClassVar[int] = 10
+    least_dimension: ClassVar[int] = 1
+    options: ClassVar[Mapping[str, Option]] = {}
+    __signature__: ClassVar[inspect.Signature | None] = None
 
-    def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
-        d = self.default_dimension if d is None else d
-        self.dimension = checked_count("d", d)
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name, value in [*vars(cls).items()]:
+            if isinstance(value, Option):
+                value.declare(cls, name)
+        cls.options = declared_options(cls)
+        cls.__signature__ = constructor_signature(cls.options) if cls.__init__ is Problem.__init__ else None
+
+    def __init__(self, d: int | None = None, constants: dict[str, float] | None = None, **options: Any) -> None:
+        if options.keys() - self.options.keys():
+            raise TypeError(f"{type(self).__name__} takes {self.__signature__}, not {', '.join(options)}")
+        for key, declared in self.options.items():
+            setattr(self, declared.name, declared.checked(options.get(key, declared.default)))
+        self.dimension = self.checked_dimension(d)
+        self.prepare()
         self._overrides = dict(constants or {})
         self.constants.override(**self._overrides)
+
+    def checked_dimension(self, d: int | None) -> int:
+        """The dimension for the constructor's ``d``: `default_dimension` for None, else at least `least_dimension`.
+
+        Raises
+        ------
+        InputError
+            For one that is not allowed.
+        """
+        count = checked_count("d", self.default_dimension if d is None else d)
+        if count < self.least_dimension:
+            raise InputError("d", d, f"an integer >= {self.least_dimension}", self.name)
+        return count
+
+    def prepare(self) -> None:
+        """Derive attributes from options and dimension, and check what they must satisfy together."""
 
     @classmethod
     def unavailable(cls, root: Path) -> str:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.errors import InputError, checked_count
-from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, checked_real
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.registry import problem
 
@@ -31,25 +30,13 @@ class CanaryHuber(GeneralisedLinear):
     comes: the worst case for methods that release gradients. The neighbouring data set has its mirror image (see
     `neighbour`). So one record changes a gradient by up to 2G, and a difference of gradients by up to
     ``4G sqrt(0.99)``: what the sensitivities allow.
-
-    Parameters
-    ----------
-    d : int
-        Dimension >= 2, default 2.
-    smoothness : float
-        L > 0, the slope's own slope between its plateaus.
-    regularisation : float
-        lambda > 0 of the ridge term.
-    start : float
-        Distance > 0 of the starting point from the origin; from 20/L on the canary turns all the way from +1 to -1.
-    canary : str
-        ``turning`` or ``steady``.
     """
 
     name = "canary_huber"
     summary = "ridge Huber regression with a single non-zero record, a worst case for privacy audits"
     source = "this package's worst case for privacy audits"
     default_dimension = 2
+    least_dimension = 2
     traits = frozenset(
         {
             Trait.CONVEX,
@@ -60,24 +47,15 @@ class CanaryHuber(GeneralisedLinear):
             Trait.GENERALISED_LINEAR,
         }
     )
-
-    def __init__(
-        self,
-        d: int | None = None,
-        smoothness: float = 1.0,
-        regularisation: float = 10.0,
-        start: float = 100.0,
-        canary: str = "turning",
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        if d is not None and checked_count("d", d) < 2:
-            raise InputError("d", d, "an integer >= 2", self.name)
-        if canary not in CANARIES:
-            raise InputError("canary", canary, "one of " + ", ".join(CANARIES))
-        self.smoothness = checked_real("smoothness", smoothness, positive=True)
-        self.regularisation = checked_real("regularisation", regularisation, positive=True)
-        self.distance, self.canary = checked_real("start", start, positive=True), canary
-        super().__init__(d, constants)
+    smoothness: float = option(1.0, "L, the slope's own slope between its plateaus", within="(0, inf)")
+    regularisation: float = option(10.0, "lambda of the ridge term", within="(0, inf)")
+    distance: float = option(
+        100.0,
+        "distance of the starting point from the origin; from 20/L on the canary turns all the way from +1 to -1",
+        within="(0, inf)",
+        key="start",
+    )
+    canary: str = option("turning", "which canary", choices=CANARIES)
 
     @property
     def own_constants(self) -> Constants:

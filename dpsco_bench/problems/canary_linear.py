@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
-from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.linear_losses import ball_name
 from dpsco_bench.problems.registry import problem
@@ -23,13 +22,6 @@ class CanaryLinear(GeneralisedLinear):
 
     An audit compares it with the data set whose record 0 is ``-e_1``: one record moves a gradient by 2 L0, what the
     sensitivities allow, and nothing hides it.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 10.
-    p : float
-        Norm of the ball, in [1, inf], default 2.
     """
 
     name = "canary_linear"
@@ -37,13 +29,7 @@ class CanaryLinear(GeneralisedLinear):
     source = "this package's worst case for privacy audits on l_p balls (bassily2021, erratum E1)"
     default_dimension = 10
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
-
-    def __init__(self, d: int | None = None, p: float | str = 2.0, constants: dict[str, float] | None = None) -> None:
-        p = float("inf") if p == "inf" else p
-        if isinstance(p, bool | str) or not p >= 1:
-            raise InputError("p", p, "a number >= 1, or inf")
-        self.p = float(p)
-        super().__init__(d, constants)
+    p: float = option(2.0, "norm of the ball", within="[1, inf]")
 
     @property
     def own_constants(self) -> Constants:

@@ -23,9 +23,10 @@ class CellFamily(Problem):
     cell_dependent: ClassVar[bool] = True
     reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-5)
 
-    def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
+    def prepare(self) -> None:
+        """Start as the member of the reference."""
+        super().prepare()
         self.count, self.epsilon, self.delta = self.reference
-        super().__init__(d, constants)
 
     @property
     def member(self) -> tuple[float, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.ball import feasible_set
-from dpsco_bench.problems.base import Constants, Data, Draws, Trait
+from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.coin import CoinSample
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signal_family import SignalFamily
@@ -20,15 +20,7 @@ Array = Any
 
 @problem
 class CoinLinear(SignalFamily):
-    """``f(x, z) = -z <x, v>``, ``z = +-1``, ``P(+) = (1 + rho)/2``, v the first axis; ``rho = min(1, signal/sqrt n)``.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 1.
-    signal : float
-        Strength of the free signal, > 0, in units of ``1/sqrt n``.
-    """
+    """``f(x, z) = -z <x, v>``, ``z = +-1``, ``P(+) = (1 + rho)/2``, v = e_1; ``rho = min(1, signal/sqrt n)``."""
 
     name = "coin_linear"
     summary = "linear losses of biased coins on the unit l2 ball; population risk"
@@ -47,6 +39,7 @@ class CoinLinear(SignalFamily):
     population: ClassVar[bool] = True
     default_dimension: ClassVar[int] = 1
     reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
+    signal = option(1.0, "in units of 1/sqrt n")
 
     @property
     def own_constants(self) -> Constants:

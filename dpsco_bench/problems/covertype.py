@@ -8,7 +8,7 @@ from pathlib import Path
 from dpsco_bench.datasets import covertype as data_set
 from dpsco_bench.datasets.preprocess import Sample, one_class_columns
 from dpsco_bench.errors import DataAbsent, InputError
-from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, checked_real
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.glm import Logistic
 from dpsco_bench.problems.newton import minimise_glm
 from dpsco_bench.problems.registry import problem
@@ -18,36 +18,28 @@ LOSSES = {"standard": (0.0, -1.0), "literal": (1.0, 1.0)}
 
 
 class CovertypeLogistic(Logistic):
-    """Logistic losses on rows with Covertype's 54 columns, all rows divided by the largest norm.
-
-    Parameters
-    ----------
-    d : int
-        54 or None.
-    loss : str
-        ``standard``: log(1 + exp(-y<w, x>)). ``literal``: log(1 + exp(1 + y<w, x>)), as printed (erratum E14).
-    regularisation : float
-        lambda >= 0 of the ridge term.
-    """
+    """Logistic losses on rows with Covertype's 54 columns, all rows divided by the largest norm."""
 
     default_dimension = COLUMNS
+    loss_name: str = option(
+        "standard",
+        "standard: log(1 + exp(-y<w, x>)); literal: log(1 + exp(1 + y<w, x>)), as printed (erratum E14)",
+        choices=tuple(LOSSES),
+        key="loss",
+    )
+    regularisation: float = option(0.01, "lambda of the ridge term", within="[0, inf)")
 
-    def __init__(
-        self,
-        d: int | None = None,
-        loss: str = "standard",
-        regularisation: float = 0.01,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        if loss not in tuple(LOSSES):
-            raise InputError("loss", loss, "one of " + ", ".join(LOSSES))
+    def checked_dimension(self, d: int | None) -> int:
+        """As many as there are columns."""
         if d not in (None, COLUMNS):
             raise InputError("d", d, f"{COLUMNS}, the number of columns")
-        self.offset, self.sign = LOSSES[loss]
-        self.regularisation = checked_real("regularisation", regularisation, positive=False)
+        return COLUMNS
+
+    def prepare(self) -> None:
+        """The loss, and what a ridge adds."""
+        self.offset, self.sign = LOSSES[self.loss_name]
         if self.regularisation > 0:
             self.traits = Logistic.traits | {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
-        super().__init__(d, constants)
 
     @property
     def own_constants(self) -> Constants:
@@ -76,31 +68,13 @@ class CovertypeLogistic(Logistic):
 
 @problem
 class Covertype(CovertypeLogistic):
-    """The real data set.
-
-    Parameters
-    ----------
-    d, loss, regularisation
-        As in `CovertypeLogistic`.
-    root : str
-        Folder of data sets.
-    """
+    """The real data set."""
 
     name = "covertype"
     summary = "logistic loss on the real Covertype data (class 2 against the rest)"
     source = "J. Blackard 1998, Covertype, UCI Machine Learning Repository; Wang, Ye, Xu 2017, Appendix A"
     needs_data_root = True
-
-    def __init__(
-        self,
-        d: int | None = None,
-        loss: str = "standard",
-        regularisation: float = 0.01,
-        root: str = "data",
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        self.root = Path(root)
-        super().__init__(d, loss, regularisation, constants)
+    root: str = option("data", "folder of data sets")
 
     @classmethod
     def unavailable(cls, root: Path) -> str:
@@ -124,4 +98,4 @@ class Covertype(CovertypeLogistic):
         DataAbsent
             With the command that fetches the set.
         """
-        return data_set.covertype(n, root=self.root)
+        return data_set.covertype(n, root=Path(self.root))

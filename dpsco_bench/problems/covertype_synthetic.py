@@ -10,13 +10,7 @@ from dpsco_bench.problems.registry import problem
 
 @problem
 class CovertypeSynthetic(CovertypeLogistic):
-    """Same columns, structure and preprocessing as Covertype, synthetic values.
-
-    Parameters
-    ----------
-    d, loss, regularisation
-        As in `CovertypeLogistic`.
-    """
+    """Same columns, structure and preprocessing as Covertype, synthetic values."""
 
     name = "covertype_synthetic"
     summary = "SYNTHETIC stand-in with Covertype's columns"

@@ -5,50 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from dpsco_bench.errors import InputError
-from dpsco_bench.problems.base import checked_real
+from dpsco_bench.problems.base import option
 from dpsco_bench.problems.linear_losses import LinearLosses
 
 
 class Cube(LinearLosses):
-    """Linear losses with ``||z||_q = 1`` for every record, the mean ``tau d^(-1/q)`` in every coordinate.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 32.
-    p : float
-        Norm of the ball, in (1, 2].
-    norm_kappa : float, optional
-        Gives p by ``kappa = 1/(p - 1)``, for sweeps over kappa.
-    unit : str
-        What a signal of 1 stands for: ``empirical`` sqrt(d l)/(eps n), ``population`` sqrt(kappa) (d l)^(1/4)/sqrt n,
-        ``frank_wolfe`` sqrt(d) s1 n^(1/4) with the increments' noise s1 of Theorem 11, ``statistical`` sqrt(2/n),
-        ``fixed`` 1.
-    signal, declared_smoothness
-        As in `LinearLosses`.
-    """
+    """Linear losses with ``||z||_q = 1`` for every record, the mean ``tau d^(-1/q)`` in every coordinate."""
 
     default_dimension = 32
+    p: float = option(1.5, within="(1, 2]")
+    norm_kappa: float | None = option(None, "p = 1 + 1/norm_kappa instead, for sweeps over kappa_q", within="(0, inf)")
+    unit_name: str = option(
+        "fixed",
+        "of the signal: empirical sqrt(d l)/(eps n), population sqrt(kappa_q) (d l)^(1/4)/sqrt n, frank_wolfe sqrt(d)"
+        " s1 n^(1/4) with the increments' noise s1 of Theorem 11, statistical sqrt(2/n), fixed 1",
+        choices=("empirical", "population", "frank_wolfe", "statistical", "fixed"),
+        key="unit",
+    )
+    signal = option(1.0, "tau = min(1, signal * unit)")
 
-    def __init__(
-        self,
-        d: int | None,
-        p: float,
-        norm_kappa: float | None,
-        unit: str,
-        signal: float,
-        declared_smoothness: float,
-        constants: dict[str, float] | None,
-    ) -> None:
-        if unit not in UNITS:
-            raise InputError("unit", unit, "one of " + ", ".join(UNITS))
-        if norm_kappa is not None:
-            p = 1.0 + 1.0 / checked_real("norm_kappa", norm_kappa, positive=True)
-        if isinstance(p, bool) or not isinstance(p, int | float) or not 1 < p <= 2:
-            raise InputError("p", p, "in (1, 2]")
-        self.unit_name = unit
-        super().__init__(d, p, signal, declared_smoothness, constants)
+    def prepare(self) -> None:
+        """P from `norm_kappa`, where that is given."""
+        super().prepare()
+        if self.norm_kappa is not None:
+            self.p = self.options["p"].checked(1.0 + 1.0 / self.norm_kappa)
 
     @property
     def scale(self) -> float:
@@ -67,7 +47,7 @@ class Cube(LinearLosses):
 
 
 def _frank_wolfe(problem: Cube) -> float:
-    """``sqrt(d) s1 n^(1/4)`` with ``s1 = sqrt(32 kappa l/n) L1 M eta/eps`` and ``eta = ln n/(2 sqrt n)``."""
+    """``sqrt(d) s1 n^(1/4)`` with ``s1 = sqrt(32 kappa_q l/n) L1 M eta/eps`` and ``eta = ln n/(2 sqrt n)``."""
     n, c = problem.count, problem.constants
     drift = c.smoothness * c.diameter * math.log(n) / (2.0 * math.sqrt(n))
     return math.sqrt(32.0 / (problem.p - 1.0)) * problem.root * drift / problem.epsilon * n**-0.25

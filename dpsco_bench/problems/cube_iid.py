@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.problems.base import Draws
+from dpsco_bench.problems.base import Draws, option
 from dpsco_bench.problems.cube import Cube
 from dpsco_bench.problems.linear_samples import SignSample
 from dpsco_bench.problems.registry import problem
@@ -14,37 +14,12 @@ from dpsco_bench.problems.registry import problem
 
 @problem
 class CubeIid(Cube):
-    """``z in {+-d^(-1/q)}^d`` with independent signs, ``P(+) = (1 + tau)/2`` and ``tau = min(1, signal * unit)``.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 32.
-    p : float
-        Norm of the ball, in (1, 2].
-    norm_kappa : float, optional
-        Gives p by ``kappa = 1/(p - 1)``, for sweeps over kappa.
-    unit : str
-        As in `Cube`, default ``population``.
-    signal, declared_smoothness
-        As in `LinearLosses`.
-    """
+    """``z in {+-d^(-1/q)}^d`` with independent signs, ``P(+) = (1 + tau)/2`` and ``tau = min(1, signal * unit)``."""
 
     name = "cube_iid"
     summary = "linear losses with independent signs on the unit l_p ball, 1 < p <= 2; population risk"
     source = "instance `cube_iid` for Bassily, Guzman, Nandi 2021, Theorems 10 and 12"
-
-    def __init__(
-        self,
-        d: int | None = None,
-        p: float = 1.5,
-        norm_kappa: float | None = None,
-        unit: str = "population",
-        signal: float = 1.0,
-        declared_smoothness: float = 1.0,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        super().__init__(d, p, norm_kappa, unit, signal, declared_smoothness, constants)
+    unit_name = option("population")
 
     @property
     def means(self) -> np.ndarray:

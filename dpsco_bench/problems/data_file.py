@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from dpsco_bench.datasets import tables
 from dpsco_bench.datasets.seeding import permutation
 from dpsco_bench.errors import InputError
-from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, checked_real
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.glm import Logistic
 from dpsco_bench.problems.registry import problem
 
@@ -27,41 +28,6 @@ class DataFile(Logistic):
     With ``clip`` alone (for least squares also ``label_clip``) the constants do not depend on the data. A bound that is
     computed from the data (one of them missing, or ``scale``) is not private: constants are nominal, and every row of a
     result says so.
-
-    Parameters
-    ----------
-    d : int, optional
-        Number of features (with the intercept); that of the file.
-    path : str
-        The file; relative to the working directory, or else to ``root``. Without one there are constants, but no data.
-    label : str or int
-        Name or position of the label column; left out for LIBSVM.
-    positive : str or number, optional
-        Label value that becomes +1, all others -1 (logistic loss). May be left out where the labels are two numbers:
-        then it is the larger one.
-    loss : str
-        ``logistic``, or ``least_squares``: half the squared residual, whose Lipschitz constant is nominal always.
-    regularisation : float
-        lambda >= 0 of the ridge term (on all coefficients).
-    clip : float, optional
-        Rows with a larger Euclidean norm are scaled down to this one. Without it nothing is clipped, and
-        constants come from the data.
-    scale : str
-        ``none``, or ``max_row_norm``: before clipping, all rows are divided by the largest norm among them
-        (computed from the data: not private).
-    label_clip : float, optional
-        For least squares only: labels are clipped to [-label_clip, label_clip]; without it the bound comes from the
-        data.
-    intercept : bool
-        Append a feature that is 1 everywhere (after clipping).
-    header : bool, optional
-        Whether the first line of a CSV names the columns; by default it does if none of its fields is a number.
-    format : str, optional
-        ``csv``, ``parquet`` or ``libsvm`` where the file's name does not end so.
-    sha256 : str, optional
-        What the file must contain; plans fill it in.
-    root : str
-        Folder of data sets.
     """
 
     name = "data_file"
@@ -69,52 +35,69 @@ class DataFile(Logistic):
     source = "the user's file"
     needs_data_root = True
     file_options = ("path",)
+    path: str | None = option(
+        None,
+        "CSV, Parquet or LIBSVM file; relative to the working directory, or else to root; null: constants, but no data",
+    )
+    label: str | int | None = option(None, "name or position of the label column; left out for LIBSVM")
+    positive: str | float | int | None = option(
+        None, "label value that becomes +1, all others -1 (logistic loss); null: the larger of two numbers"
+    )
+    loss_name: str = option(
+        "logistic", "least_squares: half the squared residual, whose G is nominal always", choices=LOSSES, key="loss"
+    )
+    regularisation: float = option(0.01, "lambda of the ridge term, on all coefficients", within="[0, inf)")
+    clip: float | None = option(
+        None,
+        "rows with a larger Euclidean norm are scaled down to this one; null: not clipped, constants from the data",
+        within="(0, inf)",
+    )
+    scale: str = option(
+        "none",
+        "max_row_norm: before clipping, all rows are divided by the largest norm among them (not private)",
+        choices=SCALES,
+    )
+    label_clip: float | None = option(
+        None,
+        "least squares only: labels are clipped to [-label_clip, label_clip]; null: not clipped, bound from the data",
+        within="(0, inf)",
+    )
+    intercept: bool = option(False, "append a feature that is 1 everywhere (after clipping)")
+    header: bool | None = option(
+        None, "whether the first line of a CSV names the columns; null: if none of its fields is a number"
+    )
+    format: str | None = option(None, "of the file; null: as its name ends", choices=("csv", "parquet", "libsvm"))
+    sha256: str | None = option(None, "what the file must contain, filled in by plans; null: whatever it does")
+    root: str = option("data", "folder of data sets")
 
-    def __init__(
-        self,
-        d: int | None = None,
-        path: str | None = None,
-        label: str | int | None = None,
-        positive: str | float | int | None = None,
-        loss: str = "logistic",
-        regularisation: float = 0.01,
-        clip: float | None = None,
-        scale: str = "none",
-        label_clip: float | None = None,
-        intercept: bool = False,
-        header: bool | None = None,
-        format: str | None = None,
-        sha256: str | None = None,
-        root: str = "data",
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        _check_choice("loss", loss, LOSSES)
-        _check_choice("scale", scale, SCALES)
-        if not isinstance(intercept, bool):
-            raise InputError("intercept", intercept, "true or false")
-        self.squared, self.scaled, self.intercept = loss == "least_squares", scale == "max_row_norm", intercept
-        self.regularisation = checked_real("regularisation", regularisation, positive=False)
-        if label_clip is not None and not self.squared:
-            raise InputError("label_clip", label_clip, "left out for loss logistic, whose labels are +1 and -1")
-        self.label_clip = None if label_clip is None else checked_real("label_clip", label_clip, positive=True)
-        self.clip = None if clip is None else checked_real("clip", clip, positive=True)
+    def prepare(self) -> None:
+        """What the objective satisfies, and what its constants depend on."""
+        if self.label_clip is not None and not self.squared:
+            raise InputError("label_clip", self.label_clip, "left out for loss logistic, whose labels are +1 and -1")
         self.traits = Logistic.traits
         if self.regularisation > 0:
             self.traits |= {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
-        if label is not None and not isinstance(label, str | int):
-            raise InputError("label", label, "the name or the position of a column")
-        if format is not None and not isinstance(format, str):
-            raise InputError("format", format, "csv, parquet or libsvm")
-        if header is not None and not isinstance(header, bool):
-            raise InputError("header", header, "true, false or null, and for a CSV only")
-        self._reading = (label, header, format)
-        self._positive, self._sha256 = positive, sha256
-        self._file = None if path is None else tables.find(path, Path(root))
         unbounded = self.row_bound is None or (self.squared and self.label_clip is None)
         self.data_dependent_constants = self._file is not None and unbounded
-        super().__init__(d if self._file is None else self._columns(d), constants)
 
-    def _columns(self, d: int | None) -> int:
+    @cached_property
+    def _file(self) -> Path | None:
+        return None if self.path is None else tables.find(self.path, Path(self.root))
+
+    @property
+    def squared(self) -> bool:
+        """Whether the loss is that of least squares."""
+        return self.loss_name == "least_squares"
+
+    @property
+    def scaled(self) -> bool:
+        """Whether rows are divided by their largest norm."""
+        return self.scale == "max_row_norm"
+
+    def checked_dimension(self, d: int | None) -> int:
+        """That of the file, where there is one."""
+        if self._file is None:
+            return super().checked_dimension(d)
         columns = self.table.features.shape[1] + self.intercept
         if d not in (None, columns):
             raise InputError("d", d, f"{columns}, the number of features of {self.table_name}")
@@ -132,9 +115,9 @@ class DataFile(Logistic):
         """
         if self._file is None:
             raise InputError("path", "missing", "given: a CSV, Parquet or LIBSVM file")
-        if self._sha256 is not None and tables.digest(self._file) != self._sha256:
-            raise InputError(f"sha256 of {self.table_name}", tables.digest(self._file), f"{self._sha256}, as planned")
-        return tables.read(self._file, *self._reading)
+        if self.sha256 is not None and tables.digest(self._file) != self.sha256:
+            raise InputError(f"sha256 of {self.table_name}", tables.digest(self._file), f"{self.sha256}, as planned")
+        return tables.read(self._file, self.label, self.header, self.format)
 
     @property
     def table_name(self) -> str:
@@ -207,8 +190,8 @@ class DataFile(Logistic):
         """Labels of all records as the loss needs them: +1 and -1, or numbers, clipped where that was asked for."""
         table = self.table
         if self.squared:
-            if self._positive is not None:
-                raise InputError("positive", self._positive, "left out for loss least_squares")
+            if self.positive is not None:
+                raise InputError("positive", self.positive, "left out for loss least_squares")
             if table.labels.dtype.kind == "U":
                 raise InputError(f"label {table.label} of {self.table_name}", str(table.labels[0]), "a number")
             return table.labels if self.label_clip is None else np.clip(table.labels, -self.label_clip, self.label_clip)
@@ -220,13 +203,13 @@ class DataFile(Logistic):
         if len(values) < 2:
             raise InputError(f"label {table.label} of {self.table_name}", shown, "a column with at least two values")
         text = values.dtype.kind == "U"
-        if self._positive is None:
+        if self.positive is None:
             if text or len(values) > 2:
                 raise InputError("positive", "missing", f"given, one of the label's values {shown}")
             return values[-1]
-        wanted = str(self._positive) if text else _as_number(self._positive)
+        wanted = str(self.positive) if text else _as_number(self.positive)
         if wanted is None or wanted not in values:
-            raise InputError("positive", self._positive, f"one of the label's values {shown}")
+            raise InputError("positive", self.positive, f"one of the label's values {shown}")
         return wanted
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
@@ -270,11 +253,6 @@ class DataFile(Logistic):
 
     def _without_intercept(self, rows: np.ndarray) -> np.ndarray:
         return rows[:, : self.dimension - self.intercept]
-
-
-def _check_choice(key: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise InputError(key, value, "one of " + ", ".join(choices))
 
 
 def _as_number(value: Any) -> float | None:

@@ -6,34 +6,20 @@ from functools import cached_property
 
 import numpy as np
 
-from dpsco_bench.errors import InputError
-from dpsco_bench.problems.base import Constants, checked_real
+from dpsco_bench.problems.base import Constants, option
 from dpsco_bench.problems.quadratic import DiagonalOracle
 from dpsco_bench.problems.registry import problem
 
 
 @problem
 class DiagQuadratic(DiagonalOracle):
-    """``h = linspace(1/kappa, 1, d)``, start at distance 1 from the minimiser.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 16.
-    kappa : float
-        Condition number, >= 1.
-    """
+    """``h = linspace(1/kappa, 1, d)``, start at distance 1 from the minimiser."""
 
     name = "diag_quadratic"
     summary = "diagonal quadratic oracle with condition number kappa; closed form for gradient descent"
     source = "instance `diag_quadratic` for Wang, Ye, Xu 2017, Theorem 6.2"
     default_dimension = 16
-
-    def __init__(self, d: int | None = None, kappa: float = 4.0, constants: dict[str, float] | None = None) -> None:
-        self.kappa = checked_real("kappa", kappa, positive=True)
-        if self.kappa < 1:
-            raise InputError("kappa", kappa, "a finite number >= 1")
-        super().__init__(d, constants)
+    kappa: float = option(4.0, "condition number", within="[1, inf)")
 
     @cached_property
     def spectrum(self) -> np.ndarray:

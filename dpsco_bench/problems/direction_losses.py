@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
-from dpsco_bench.errors import InputError
-from dpsco_bench.problems.base import Data, Draws, Problem, Trait, checked_real
+from dpsco_bench.problems.base import Data, Draws, Trait, option
 from dpsco_bench.problems.direction_samples import DirectionSample
+from dpsco_bench.problems.signal_family import Signalled
 
 Array = Any
 _ALL = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.PLANE_GRADIENTS})
 
 
-class DirectionLosses(Problem):
+class DirectionLosses(Signalled):
     """``f(x, z) = <z, x> + (h/2) ||x||_2^2`` with ``z = m + a Rad/sqrt(d)``, ``m = s u``, over a unit ball.
 
     u is a uniform direction of each replicate, shared by all strengths s. Constants are those of the class, the same
     for all strengths. The population's optimum lies in the direction -u.
-
-    Parameters
-    ----------
-    d : int
-        Dimension.
-    spread : float
-        a, in [0, 1): root mean square of the slopes about their mean.
-    signal : float
-        s > 0: strength of the free signal.
-    constants : dict, optional
-        As for `Problem`.
 
     Attributes
     ----------
@@ -46,15 +34,8 @@ class DirectionLosses(Problem):
     unkeyed_options: ClassVar[tuple[str, ...]] = ("spread",)
     curvature: float = 0.0
     exponent: float = 2.0
-
-    def __init__(
-        self, d: int | None = None, spread: float = 0.0, signal: float = 0.5, constants: dict[str, float] | None = None
-    ) -> None:
-        self.spread = checked_real("spread", spread, positive=False)
-        if self.spread >= 1.0:
-            raise InputError("spread", spread, "in [0, 1)")
-        self.signals = np.array([checked_real("signal", signal, positive=True)])
-        super().__init__(d, constants)
+    spread: float = option(0.0, "a: root mean square of the slopes about their mean", within="[0, 1)")
+    signal = option(0.5, "s: strength of the free signal")
 
     @property
     def traits(self) -> frozenset[Trait]:  # type: ignore[override]
@@ -80,12 +61,6 @@ class DirectionLosses(Problem):
     def signal_capped(self) -> bool:
         """Whether the cap is reached."""
         return bool((self.signals >= self.cap).all())
-
-    def with_signals(self, values: np.ndarray) -> Any:
-        """The same losses at several signals at once."""
-        several = copy.copy(self)
-        several.signals = np.asarray(values, dtype=np.float64)
-        return several
 
     def sample(self, n: int, draws: Draws) -> DirectionSample:
         """Directions; records are drawn when they are looked at."""

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
-from dpsco_bench.errors import InputError
-from dpsco_bench.problems.base import Constants, Data, Draws, Trait
+from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signal_family import SignalFamily
 
@@ -49,15 +48,6 @@ class HeavyLinearT(SignalFamily):
 
     ``mu_j = +-rho d^(-1/q)``, alternating, with rho the signal. beta = rho/2 is declared, so that gradients are cut at
     rho plus the truncation level.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 4, at least 2.
-    p : float
-        Norm of the ball and of the constants, in (1, 2]; 2 is the limit of the theorems' range.
-    signal : float
-        rho > 0: strength of the free signal.
     """
 
     name = "heavy_linear_t"
@@ -69,14 +59,13 @@ class HeavyLinearT(SignalFamily):
     cap: ClassVar[float] = math.inf
     default_dimension: ClassVar[int] = 4
     reference: ClassVar[tuple[int, float, float]] = (1 << 16, 1.0, 1e-6)
-
-    def __init__(
-        self, d: int | None = None, p: float = 1.5, signal: float = 1.0, constants: dict[str, float] | None = None
-    ) -> None:
-        if isinstance(p, bool) or not isinstance(p, int | float) or not 1 < p <= 2:
-            raise InputError("p", p, "in (1, 2]", "Su, Zhao, Wang 2023, Theorems 10 and 11")
-        self.p = float(p)
-        super().__init__(d, signal, constants)
+    p: float = option(
+        1.5,
+        "norm of the ball and of the constants; 2 is the limit of the theorems' range",
+        within="(1, 2]",
+        source="Su, Zhao, Wang 2023, Theorems 10 and 11",
+    )
+    signal = option(1.0, "rho")
 
     @property
     def own_constants(self) -> Constants:

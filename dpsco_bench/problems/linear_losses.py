@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from typing import Any, ClassVar
 
@@ -11,50 +10,26 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
-from dpsco_bench.problems.base import Constants, Data, Draws, Trait, checked_real
+from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.cell_family import CellFamily
 from dpsco_bench.problems.linear_samples import LinearSample, as_sample
+from dpsco_bench.problems.signal_family import Signalled
 
 Array = Any
 
 
-class LinearLosses(CellFamily):
+class LinearLosses(Signalled, CellFamily):
     """``f(x, z) = -<x, z>`` over the unit ball of l_p, with records z whose mean is set by a signal.
 
     The signal enters as ``min(1, signal * unit)``; subclasses choose the unit by the cell, so that the signal stays at
     the scale of the noise along a sweep (a fixed one decays faster than a bound and proves nothing).
-
-    Parameters
-    ----------
-    d : int
-        Dimension.
-    p : float
-        Norm of the ball, in [1, inf].
-    signal : float
-        > 0, in units of `unit`.
-    declared_smoothness : float
-        The declared L1 >= 0; the true one is 0.
     """
 
     draws_per_replicate: ClassVar[bool] = True
     population: ClassVar[bool] = True
-    signal_option: ClassVar[str] = "signal"
     reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
-
-    def __init__(
-        self,
-        d: int | None = None,
-        p: float = 2.0,
-        signal: float = 1.0,
-        declared_smoothness: float = 1.0,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        if isinstance(p, bool) or not isinstance(p, int | float) or not p >= 1:
-            raise InputError("p", p, "a number >= 1 or inf")
-        self.p = float(p)
-        self.signals = np.array([checked_real("signal", signal, positive=True)])
-        self.declared_smoothness = checked_real("declared_smoothness", declared_smoothness, positive=False)
-        super().__init__(d, constants)
+    p: float = option(2.0, "norm of the ball", within="[1, inf]")
+    declared_smoothness: float = option(1.0, "the declared L1; the true one is 0", within="[0, inf)")
 
     @property
     def traits(self) -> frozenset[Trait]:  # type: ignore[override]
@@ -95,12 +70,6 @@ class LinearLosses(CellFamily):
     def signal_capped(self) -> bool:
         """Whether the effective signal is 1."""
         return bool(self.strengths.max() >= 1.0)
-
-    def with_signals(self, values: np.ndarray) -> LinearLosses:
-        """The same losses at several signals at once."""
-        several = copy.copy(self)
-        several.signals = np.asarray(values, dtype=np.float64)
-        return several
 
     @property
     def means(self) -> np.ndarray:

@@ -10,39 +10,19 @@ from dpsco_bench.problems.base import Constants, Data, StreamFactory
 from dpsco_bench.problems.certified import minimise_over_set
 from dpsco_bench.problems.glm import Logistic
 from dpsco_bench.problems.registry import problem
-from dpsco_bench.problems.unit_set import on_unit_set, unit_set
+from dpsco_bench.problems.unit_set import OnUnitSet, on_unit_set
 
 Array = Any
 
 
 @problem
-class LogisticGlm(Logistic):
-    """Rows uniform on the unit sphere, labels ``sign(<a, 1> + 0.3 N(0, 1))``, over a unit set; L = 1, beta = 1/4.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 20.
-    domain : str
-        ``l1_ball``, ``l2_ball``, ``k_support_ball``, ``group_ball`` or ``subspace_ball``.
-    size : int
-        k of a k-support or subspace ball, block size of a group ball; None for the others.
-    """
+class LogisticGlm(OnUnitSet, Logistic):
+    """Rows uniform on the unit sphere, labels ``sign(<a, 1> + 0.3 N(0, 1))``, over a unit set; L = 1, beta = 1/4."""
 
     name = "logistic_glm"
     summary = "logistic loss on the unit sphere over a unit set (l1, l2, k-support, group, subspace)"
     source = "instance `logistic_glm` for Su, Zhao, Wang 2023, Theorem 1"
     default_dimension = 20
-
-    def __init__(
-        self,
-        d: int | None = None,
-        domain: str = "l2_ball",
-        size: int | None = None,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        self.set = unit_set(domain, size, self.default_dimension if d is None else d)
-        super().__init__(d, constants)
 
     @property
     def own_constants(self) -> Constants:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
+from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import FeasibleSet
-from dpsco_bench.problems.base import Constants, Data, Problem, Trait
-from dpsco_bench.problems.unit_set import on_unit_set
+from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.problems.unit_set import OnUnitSet, on_unit_set
 
 Array = Any
 TRAITS = frozenset(
@@ -46,21 +48,16 @@ def mean_constants(found: FeasibleSet, d: int) -> Constants:
     )
 
 
-class MeanOracle(Problem):
-    """``F(x) = ||x - z||^2/2`` over a unit set, for every record the same z in it; subclasses define both.
-
-    Attributes
-    ----------
-    set : FeasibleSet
-        The unit set.
-    record : array (d,)
-        z.
-    """
+class MeanOracle(OnUnitSet):
+    """``F(x) = ||x - z||^2/2`` over a unit set, for every record the same z in it."""
 
     traits = TRAITS
     shares_records: ClassVar[bool] = True
-    set: FeasibleSet
-    record: np.ndarray
+
+    @cached_property
+    def record(self) -> np.ndarray:
+        """The point z, shape ``(d,)``."""
+        raise InputError("problem", self.name, "a mean oracle that defines its record")
 
     @property
     def own_constants(self) -> Constants:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dpsco_bench.errors import InputError
+from dpsco_bench.problems.base import option
 from dpsco_bench.problems.linear_losses import LinearLosses
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signs_l1 import SignsL1
@@ -14,35 +14,19 @@ from dpsco_bench.problems.signs_l1 import SignsL1
 
 @problem
 class NeedleL1(SignsL1):
-    """``z in {+-1}^d`` with mean ``g e_1``, ``g = min(1, signal * unit)``.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 64.
-    unit : str
-        ``noise``: b_N ln K with b_N the last Laplace scale of Algorithm 1 at the cell (L0 = 1, M = 2, the declared L1).
-        ``statistical``: sqrt(eta ln K), for runs without noise. ``fixed``: 1.
-    signal, declared_smoothness
-        As in `LinearLosses`; the declared L1 is 0.
-    """
+    """``z in {+-1}^d`` with mean ``g e_1``, ``g = min(1, signal * unit)``."""
 
     name = "needle_l1"
     summary = "linear losses with one biased coordinate on the unit l1 ball; population risk"
     source = "instance `needle_l1` for Bassily, Guzman, Nandi 2021, Theorem 4"
-
-    def __init__(
-        self,
-        d: int | None = None,
-        unit: str = "noise",
-        signal: float = 0.7,
-        declared_smoothness: float = 0.0,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        if unit not in ("noise", "statistical", "fixed"):
-            raise InputError("unit", unit, "noise, statistical or fixed")
-        self.unit_name = unit
-        super().__init__(d, signal, declared_smoothness, constants)
+    unit_name: str = option(
+        "noise",
+        "of the signal: noise b_N ln K, b_N the last Laplace scale of Algorithm 1 at the cell (L0 = 1, M = 2, declared"
+        " L1); statistical sqrt(eta ln K), for runs without noise; fixed 1",
+        choices=("noise", "statistical", "fixed"),
+        key="unit",
+    )
+    signal = option(0.7, "g = min(1, signal * unit)")
 
     @property
     def unit(self) -> float:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.errors import InputError
-from dpsco_bench.problems.base import Draws
+from dpsco_bench.problems.base import Draws, option
 from dpsco_bench.problems.linear_losses import LinearLosses
 from dpsco_bench.problems.linear_samples import OneHotSample
 from dpsco_bench.problems.registry import problem
@@ -19,40 +18,20 @@ class Onehot(LinearLosses):
     """``z = +-e_J`` with J uniform and ``P(+) = (1 + b)/2``, so that the mean is ``b/d`` everywhere.
 
     ``b = min(1, signal * unit)`` with ``unit = max{sqrt(d/n), d sqrt(l)/(eps n)}``, or its first term alone.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 8.
-    p : float
-        Norm of the ball, in [2, inf], default inf.
-    unit : str
-        ``both`` terms, or ``statistical`` for runs without noise.
-    signal, declared_smoothness
-        As in `LinearLosses`.
     """
 
     name = "onehot"
     summary = "linear losses with one-entry records on the unit l_p ball, p >= 2; population risk"
     source = "instance `onehot` for Bassily, Guzman, Nandi 2021, Proposition 13"
     default_dimension = 8
-
-    def __init__(
-        self,
-        d: int | None = None,
-        p: float | str = "inf",
-        unit: str = "both",
-        signal: float = 1.0,
-        declared_smoothness: float = 1.0,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        p = math.inf if p == "inf" else p
-        if isinstance(p, bool | str) or not p >= 2:
-            raise InputError("p", p, "a number >= 2, or inf")
-        if unit not in ("both", "statistical"):
-            raise InputError("unit", unit, "both or statistical")
-        self.unit_name = unit
-        super().__init__(d, p, signal, declared_smoothness, constants)
+    p: float = option("inf", within="[2, inf]")
+    unit_name: str = option(
+        "both",
+        "of the signal: both terms, or the first alone, for runs without noise",
+        choices=("both", "statistical"),
+        key="unit",
+    )
+    signal = option(1.0, "b = min(1, signal * unit)")
 
     @property
     def unit(self) -> float:

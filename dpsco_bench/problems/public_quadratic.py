@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import feasible_set
-from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.unit_set import on_unit_set
@@ -26,13 +26,6 @@ class PublicQuadratic(GeneralisedLinear):
     """``(<a, x> - y)^2/2`` with ``a = s * u`` and ``y = <a, x*> + noise``, u uniform on the sphere, s falling to 1/4.
 
     ``x* = 0.5 ones/sqrt(d)``, the noise is 0.1 N(0, 1), and y is clipped to [-1, 1]. L = 2 on the ball.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 32.
-    public_points : int
-        Number of public points; they are fixed, drawn by the same law, and no part of the data.
     """
 
     name = "public_quadratic"
@@ -49,12 +42,9 @@ class PublicQuadratic(GeneralisedLinear):
             Trait.PUBLIC_QUADRATIC,
         }
     )
-
-    def __init__(
-        self, d: int | None = None, public_points: int = 256, constants: dict[str, float] | None = None
-    ) -> None:
-        self.public_points = checked_count("public_points", public_points)
-        super().__init__(d, constants)
+    public_points: int = option(
+        256, "number of public points; fixed, drawn by the same law, no part of the data", within="[1, inf)"
+    )
 
     @property
     def own_constants(self) -> Constants:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpsco_bench.problems.base import Constants, Trait, checked_real
+from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.direction_losses import DirectionLosses
 from dpsco_bench.problems.registry import problem
 
@@ -21,27 +21,16 @@ class Quad(DirectionLosses):
     G = mu (1.3 + a), H = mu = Delta (the gauge is the l2 norm), sigma_H = 0, sigma_G = mu a, S = 2 mu (0.3 + a); the
     excess is ``(mu/2) ||x - 0.3 u||^2``. Up to a constant this is ``<-mu z, x> + (mu/2) ||x||^2``, and -z has the law
     of z with -u for u.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 8.
-    mu : float
-        Modulus of strong convexity, > 0.
-    spread, constants
-        As in `DirectionLosses`.
     """
 
     name = "quad"
     summary = "squared distance from noisy targets on the unit l2 ball; population risk"
     source = "instance `quad` for Zhang, Tran, Cutkosky 2022"
     default_dimension: ClassVar[int] = 8
-
-    def __init__(
-        self, d: int | None = None, spread: float = 0.0, mu: float = 1.0, constants: dict[str, float] | None = None
-    ) -> None:
-        self.curvature = checked_real("mu", mu, positive=True)
-        super().__init__(d, spread, TARGET, constants)
+    signal_option: ClassVar[str] = ""
+    signal = TARGET
+    curvature: float = option(1.0, "modulus of strong convexity", within="(0, inf)", key="mu")
+    spread = option(0.0, "a: root mean square of the targets about their mean")
 
     @property
     def traits(self) -> frozenset[Trait]:  # type: ignore[override]

@@ -32,9 +32,9 @@ class DiagonalOracle(Problem):
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ, Trait.LIPSCHITZ})
     shares_records = True
 
-    def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
-        self._arrays: dict[Any, tuple[Array, Array | None]] = {}
-        super().__init__(d, constants)
+    @cached_property
+    def _arrays(self) -> dict[Any, tuple[Array, Array | None]]:
+        return {}
 
     @property
     def spectrum(self) -> np.ndarray:

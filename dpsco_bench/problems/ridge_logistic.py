@@ -4,41 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpsco_bench.geometry.ball import Ball
-from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, checked_real
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.glm import Logistic, draw_sphere_logistic
 from dpsco_bench.problems.registry import problem
+from dpsco_bench.problems.unit_set import InBall
 
 
 @problem
-class RidgeLogistic(Logistic):
-    """Rows uniform on the unit sphere, ``P(y=1) = sigmoid(<a, 2*ones>)``, ``r = (ridge/2) ||x||^2``.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 10.
-    radius : float, optional
-        Radius of a feasible l2 ball; by default the whole space.
-    ridge : float
-        lambda > 0, default 0.1; the condition number is ``1/(4 ridge)``.
-    """
+class RidgeLogistic(InBall, Logistic):
+    """Rows uniform on the unit sphere, ``P(y=1) = sigmoid(<a, 2*ones>)``, ``r = (ridge/2) ||x||^2``."""
 
     name = "ridge_logistic"
     summary = "logistic loss on the unit sphere with a ridge, 0.1 by default"
     source = "instance `ridge_logistic` for Wang, Ye, Xu 2017, Theorem 4.2"
     traits = Logistic.traits | {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
-
-    def __init__(
-        self,
-        d: int | None = None,
-        radius: float | None = None,
-        ridge: float = 0.1,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        self.ridge = checked_real("ridge", ridge, positive=True)
-        self.ball = None if radius is None else Ball("l2_ball", checked_real("radius", radius, positive=True))
-        super().__init__(d, constants)
+    ridge: float = option(0.1, "lambda; the condition number is 1/(4 ridge)", within="(0, inf)")
 
     @property
     def own_constants(self) -> Constants:

@@ -3,43 +3,46 @@
 from __future__ import annotations
 
 import copy
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.problems.base import checked_real
+from dpsco_bench.problems.base import Problem, option
 from dpsco_bench.problems.cell_family import CellFamily
 
 Array = Any
 
 
-class SignalFamily(CellFamily):
-    """A family with a signal of strength ``min(cap, signal * unit)``, one or several at once.
+class Signalled(Problem):
+    """A problem with a free signal, one or several at once."""
 
-    Parameters
-    ----------
-    d : int
-        Dimension.
-    signal : float
-        > 0, in units of `unit`.
-    constants : dict, optional
-        As for `Problem`.
+    signal_option: ClassVar[str] = "signal"
+    signal: float = option(1.0, "strength of the free signal, in units that follow the cell", within="(0, inf)")
+
+    @cached_property
+    def signals(self) -> np.ndarray:
+        """The signals in force, shape ``(S,)``; see `Problem.with_signals` for the order of rows."""
+        return np.array([self.signal])
+
+    def with_signals(self, values: np.ndarray) -> Any:
+        """The same problem at several signals at once."""
+        several = copy.copy(self)
+        several.signals = np.asarray(values, dtype=np.float64)
+        return several
+
+
+class SignalFamily(Signalled, CellFamily):
+    """A family with a signal of strength ``min(cap, signal * unit)``.
 
     Attributes
     ----------
     cap : float
         The largest strength that makes sense.
-    signals : array (S,)
-        The signals in force; see `Problem.with_signals` for the order of rows.
     """
 
-    signal_option: ClassVar[str] = "signal"
     cap: ClassVar[float] = 1.0
-
-    def __init__(self, d: int | None = None, signal: float = 1.0, constants: dict[str, float] | None = None) -> None:
-        self.signals = np.array([checked_real("signal", signal, positive=True)])
-        super().__init__(d, constants)
 
     @property
     def unit(self) -> float:
@@ -60,12 +63,6 @@ class SignalFamily(CellFamily):
     def member(self) -> tuple[float, ...]:
         """The cell and the signals."""
         return (*super().member, *self.signals.tolist())
-
-    def with_signals(self, values: np.ndarray) -> Any:
-        """The same member at several signals at once."""
-        several = copy.copy(self)
-        several.signals = np.asarray(values, dtype=np.float64)
-        return several
 
     def by_row(self, values: np.ndarray, x: Array) -> Array:
         """A number per signal, ``values (S,)``, for the rows of ``x (S R, ...)``: shape ``(S R, 1)``, as x is."""

@@ -6,28 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.problems.base import Draws
+from dpsco_bench.problems.base import Draws, option
 from dpsco_bench.problems.linear_losses import LinearLosses
 from dpsco_bench.problems.linear_samples import SignSample
 
 
 class SignsL1(LinearLosses):
-    """``z in {+-1}^d`` with independent signs on the unit l1 ball, whose 2d vertices are ``+-e_j``.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 64.
-    signal, declared_smoothness
-        As in `LinearLosses`; the declared L1 is 0, the true one.
-    """
+    """``z in {+-1}^d`` with independent signs on the unit l1 ball, whose 2d vertices are ``+-e_j``."""
 
     default_dimension = 64
-
-    def __init__(
-        self, d: int | None, signal: float, declared_smoothness: float, constants: dict[str, float] | None = None
-    ) -> None:
-        super().__init__(d, 1.0, signal, declared_smoothness, constants)
+    p = 1.0
+    declared_smoothness = option(0.0)
 
     @property
     def vertices(self) -> int:

@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dpsco_bench.errors import InputError, checked_count
-from dpsco_bench.geometry.ball import FeasibleSet, feasible_set
-from dpsco_bench.problems.base import Constants
+from dpsco_bench.geometry.ball import Ball, FeasibleSet, feasible_set
+from dpsco_bench.problems.base import Constants, Problem, option
 
 SIZED = ("k_support_ball", "group_ball", "subspace_ball")
 UNIT_SETS = ("l1_ball", "l2_ball", *SIZED)
+
+
+class OnUnitSet(Problem):
+    """A problem on a unit set, all of whose points have Euclidean norm at most 1."""
+
+    domain: str = option("l2_ball", "the unit set", choices=UNIT_SETS)
+    size: int | None = option(
+        None, "k of a k-support or subspace ball, block size of a group ball; null for the others", within="[1, inf)"
+    )
+
+    @cached_property
+    def set(self) -> FeasibleSet:
+        """The unit set."""
+        return unit_set(self.domain, self.size, self.dimension)
+
+
+class InBall(Problem):
+    """A problem on the whole space or a Euclidean ball."""
+
+    radius: float | None = option(None, "radius of a feasible l2 ball; null: the whole space", within="(0, inf)")
+
+    @cached_property
+    def ball(self) -> Ball | None:
+        """The ball, None for the whole space."""
+        return None if self.radius is None else Ball("l2_ball", self.radius)
 
 
 def unit_set(domain: str, size: int | None, d: int) -> FeasibleSet:

@@ -27,8 +27,8 @@ from dpsco_bench.report.opening import headline, page_papers, paper_lines, paper
 from dpsco_bench.report.own_figures import page_figures as own_page_figures
 from dpsco_bench.report.own_figures import write_figures
 from dpsco_bench.report.papers import (
-    ERRATA_NOTE,
     cells_table,
+    errata_note,
     errata_table,
     orderings_table,
     rates_table,
@@ -154,7 +154,7 @@ def _context(inputs: Inputs, figures: Mapping[str, PageFigures]) -> dict[str, An
         "calibrations": CALIBRATION_MEANINGS,
         "meanings": [(word, tone, SYMBOLS[tone], text) for word, tone, text in meanings()],
         "privacy": html_table(privacy_table(inputs), ("Algorithm",)),
-        "errata_note": ERRATA_NOTE,
+        "errata_note": errata_note([entry for paper in inputs.papers for entry in load_errata(paper)]),
         "papers": [_paper(inputs, paper, figures) for paper in inputs.papers],
         "facts": facts(inputs),
         "jobs": html_table(jobs_table(inputs)),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dpsco_bench.claims.bounds.glossary import errata_letters
 from dpsco_bench.claims.catalogue import Erratum
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import (
@@ -197,7 +198,14 @@ def errata_table(errata: Sequence[Erratum]) -> Table:
         Column("What follows", lambda e: symbols(e.consequence), {"consequence": lambda e: e.consequence}),
         Column("Check", lambda e: e.command, {"command": lambda e: e.command}, kind="code"),
     )
-    return Table("errata", "Errata ledger", columns, errata, ERRATA_NOTE)
+    return Table("errata", "Errata ledger", columns, errata, errata_note(errata))
+
+
+def errata_note(errata: Sequence[Erratum]) -> str:
+    """What a reader of the ledger should know, the letters of the papers among it."""
+    papers = {e.paper: [other for other in errata if other.paper == e.paper] for e in errata}
+    letters = [symbols(errata_letters(paper, entries)) for paper, entries in papers.items()]
+    return " ".join([ERRATA_NOTE, *filter(None, letters)])
 
 
 ERRATA_NOTE = (

@@ -49,7 +49,7 @@ _QUANTITIES = {
 _PARAMETERS = {"n": "number of records n", "d": "dimension d", "epsilon": "privacy parameter ε", "delta": "δ"}
 _OPTIONS = {
     "kappa": "condition number κ",
-    "norm_kappa": "constant κ of the norm",
+    "norm_kappa": "constant κ_q of the norm",
     "width": "Gaussian width of the set",
     "rho": "noise parameter ρ",
     "spread": "gradient noise σ",

@@ -19,12 +19,12 @@ def mine():
     """An algorithm of one's own, registered for the duration of a test."""
 
     @algorithm("mine.walk", source="nowhere", variants={"a": ("none",), "b": ("paper", "none")})
-    def plan(c, n, d, privacy, *, variant, count: int | None = None, size: float = 1.0, mode: str = "x"):
+    def plan(given, *, count: int | None = None, size: float = 1.0, mode: str = "x"):
         """Walk at random.
 
         Longer text.
         """
-        return make_plan(GaussianQuery("q", 1.0, 1), gradient_evaluations=n, count=count, size=size, mode=mode)
+        return make_plan(GaussianQuery("q", 1.0, 1), gradient_evaluations=given.n, count=count, size=size, mode=mode)
 
     @plan.run
     def walk(objective, plan, mechanism):
@@ -135,9 +135,9 @@ def test_a_plugin_file_registers_itself(tmp_path):
             from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 
             @algorithm("mine.still", source="nowhere")
-            def plan(c, n, d, privacy, *, variant):
+            def plan(given):
                 "Stay."
-                return make_plan(GaussianQuery("q", 1.0, 1, paper_scale=1.0), gradient_evaluations=0, n=n)
+                return make_plan(GaussianQuery("q", 1.0, 1, paper_scale=1.0), gradient_evaluations=0, n=given.n)
             """
         )
     )

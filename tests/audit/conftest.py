@@ -15,9 +15,10 @@ def register():
 
     def add(id, run, records=FULL):
         @algorithm(id, source="a test", needs=(Trait.LIPSCHITZ,))
-        def plan(c, n, d, privacy, *, variant: str):
+        def plan(given):
             """One release."""
-            query = GaussianQuery("gradient", 2 * c.lipschitz / n, 1, records, paper_scale=2 * c.lipschitz / n)
+            n, sensitivity = given.n, 2 * given.constants.lipschitz / given.n
+            query = GaussianQuery("gradient", sensitivity, 1, records, paper_scale=sensitivity)
             return make_plan(query, gradient_evaluations=n, n=n)
 
         plan.run(run)

@@ -59,8 +59,8 @@ def after(change):
 def replanned(**changes):
     """The honest plan with its query changed."""
 
-    def plan(c, n, d, privacy, *, variant, steps: int | None = None):
-        made = HONEST.plan_function(c, n, d, privacy, variant=variant, steps=steps)
+    def plan(given, *, steps: int | None = None):
+        made = HONEST.plan_function(given, steps=steps)
         (query,) = made.queries
         new = {key: value(getattr(query, key)) for key, value in changes.items()}
         return replace(made, queries=(replace(query, **new),))

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.options import parse_keys, parse_value
 from dpsco_bench.cli.output import Column, bounded, constants_text, labelled, number, table
 from dpsco_bench.cli.verdict_table import verdict_table
@@ -108,16 +109,17 @@ def test_a_verb_that_sweeps_nothing_takes_one_value(argument):
         parse_keys([argument])
 
 
-def row(verdict, **more):
-    return {"id": "a.b", "part": "p", "calibration": "paper", "verdict": verdict, **more}
+def row(verdict, kind="rate", part="p", **more):
+    return Verdict(verdict, kind, id="a.b", part=part, calibration="paper", **more)
 
 
 def test_what_helps_skipped_rows_stands_below_the_table_once():
-    skipped = row("skipped: data absent: `dpsco data covertype --root /a/long/path/to/some/folder`", slope=None)
-    text = verdict_table([skipped, row("match", slope=-1.0), {**skipped, "part": "q"}, row("skipped: no GPU")])
+    help = "data absent: `dpsco data covertype --root /a/long/path/to/some/folder`"
+    skipped = [row(f"skipped: {help}", reason=help, part=part) for part in "pq"]
+    text = verdict_table([skipped[0], row("match", slope=-1.0), skipped[1], row("skipped: no GPU", reason="no GPU")])
     assert text.count("`dpsco data covertype --root /a/long/path/to/some/folder`") == 1
     lines = text.splitlines()
-    assert lines[-1] == "data absent: `dpsco data covertype --root /a/long/path/to/some/folder`"
+    assert lines[-1] == help
     assert lines[2].split() == ["a.b", "p", "paper", "skipped:", "data", "absent"] and "..." not in text
     assert lines[-2] == "4 verdicts: 3 skipped; 1 match"
 

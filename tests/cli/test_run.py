@@ -22,14 +22,15 @@ SMALL = ("run", "algorithm=wang2017/dp_gd_pl", "problem=ridge_logistic", "n=64",
 PLUGIN = '''
 import numpy as np
 
-from dpsco_bench import Constants, GaussianQuery, Trait, algorithm, make_plan, problem
+from dpsco_bench import Constants, GaussianQuery, Trait, algorithm, make_plan, option, problem
 from dpsco_bench.problems.quadratic import DiagonalOracle
 
 
 @algorithm("mine.one_step", source="the test", needs=(Trait.LIPSCHITZ,))
-def plan(c, n, d, privacy, *, variant, step: float = 0.5):
+def plan(given, *, step: float = 0.5):
     """One noisy gradient step."""
-    query = GaussianQuery("gradient", 2 * c.lipschitz / n, 1, paper_scale=1 / n)
+    n = given.n
+    query = GaussianQuery("gradient", 2 * given.constants.lipschitz / n, 1, paper_scale=1 / n)
     return make_plan(query, gradient_evaluations=n, n=n, step=step)
 
 
@@ -44,10 +45,7 @@ class Bowl(DiagonalOracle):
     summary = "an isotropic quadratic"
     source = "the test"
     default_dimension = 3
-
-    def __init__(self, d=None, height: float = 2.0, constants=None):
-        self.height = float(height)
-        super().__init__(d, constants)
+    height: float = option(2.0, "curvature", within="(0, inf)")
 
     @property
     def spectrum(self):

@@ -35,7 +35,7 @@ def plans():
     given = []
 
     @algorithm("mine.releases", source="a test")
-    def plan(c, n, d, privacy, *, variant: str):
+    def plan(setting):
         """As the test says."""
         return given.pop(0) if len(given) > 1 else given[0]
 

@@ -60,6 +60,21 @@ def test_words_and_layout_change_no_digest(package):
     assert code_digest(["dpsco_bench.work.job"]) == before
 
 
+def test_the_meaning_of_an_option_changes_no_digest_but_its_default_and_range_do(package):
+    def digest_of(declaration):
+        package("low.leaf", f"class A:\n    ridge: float = {declaration}\n")
+        return code_digest(["dpsco_bench.work.job"])
+
+    first = digest_of('option(0.1, "lambda", within="(0, 1)")')
+    assert digest_of('option(0.1, "the ridge", within="(0, 1)")') == digest_of('option(0.1, within="(0, 1)")') == first
+    others = (
+        'option(0.2, "lambda", within="(0, 1)")',
+        'option(0.1, "lambda", within="(0, 2)")',
+        'other(0.1, "lambda")',
+    )
+    assert len({first, *map(digest_of, others)}) == 4
+
+
 def test_plugins_count_by_content_and_not_by_place(package, tmp_path):
     places = tmp_path / "a" / "mine.py", tmp_path / "b" / "mine.py"
     for path in places:

@@ -31,8 +31,9 @@ def registered():
 
 
 @algorithm("noting.gd", source="this test", rounds="sums")
-def plan(c, n, d, privacy, *, variant):
+def plan(given):
     """Gradient steps that show their rounds, and note how far they went."""
+    n = given.n
     query = GaussianQuery("gradient", sensitivity=2 / n, releases=STEPS, paper_scale=1 / n)
     return Plan(queries=(query,), gradient_evaluations=n * STEPS, schedule={"steps": STEPS, "n": n})
 

@@ -27,13 +27,13 @@ def mutant():
     return register
 
 
-def plan_with_another_query(c, n, d, privacy, *, variant, steps: int | None = None):
-    made = HONEST.plan_function(c, n, d, privacy, variant=variant, steps=steps)
+def plan_with_another_query(given, *, steps: int | None = None):
+    made = HONEST.plan_function(given, steps=steps)
     return replace(made, queries=(*made.queries, GaussianQuery("never", 1.0, 1, share=0.1, paper_scale=1e3)))
 
 
-def plan_with_another_release(c, n, d, privacy, *, variant, steps: int | None = None):
-    made = HONEST.plan_function(c, n, d, privacy, variant=variant, steps=steps)
+def plan_with_another_release(given, *, steps: int | None = None):
+    made = HONEST.plan_function(given, steps=steps)
     (query,) = made.queries
     return replace(made, queries=(replace(query, releases=query.releases + 1),))
 

@@ -13,6 +13,7 @@ from dpsco_bench.execution.packs import is_wanted
 from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.store import Store
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
+from dpsco_bench.problems.options import option
 from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.problems.ridge_logistic import RidgeLogistic
 
@@ -37,9 +38,7 @@ class Marked(RidgeLogistic):
 
     name = "marked"
     needs_data_root = True
-
-    def __init__(self, d=None, root="data", constants=None):
-        super().__init__(d, constants=constants)
+    root = option("data", "folder of data sets")
 
     @classmethod
     def unavailable(cls, root):

@@ -10,7 +10,7 @@ METHOD, CLAIM = "examples/own_method.py", "examples/own_claim.yaml"
 RUN = ("run", "algorithm=mine.noisy_gd", "problem=flipped_labels", "n=64", "d=3", "steps=3", "replicates=2")
 QUERY = 'GaussianQuery("gradient", sensitivity=2 * c.lipschitz / n, releases=steps, paper_scale=noise)'
 SECOND = 'make_plan(query, GaussianQuery("extra", sensitivity=1.0, releases=1{}),'
-OPTIONS = "*, variant, steps: int | None = None"
+HEAD = "(given, *, steps: int | None = None)"
 CONSTANTS = "own_constants = Constants(lipschitz=1,"
 RETURNED = "    return x\n\n\n@problem"
 DATA = "return Data(n, rows,"
@@ -23,34 +23,35 @@ PLANS = [
     ("paper_scale=noise", "paper_scale=noise, share=0.5", "share of gradient = '0.5'", "left out of one query"),
     ("make_plan(query,", "make_plan(query, query,", "names of its queries = 'gradient, gradient'", "different"),
     ("make_plan(query,", "make_plan('query',", "query = 'query'", "GaussianQuery"),
-    ("evaluations=n * steps", 'evaluations="many"', "gradient_evaluations = 'many'", f"number >= 0 ({FILE}, line 16)"),
+    ("evaluations=n * steps", 'evaluations="many"', "gradient_evaluations = 'many'", f"number >= 0 ({FILE}, line 17)"),
     ("evaluations=n * steps", "evaluations=None", "gradient_evaluations = None", "a finite number >= 0"),
     ("evaluations=n * steps", "evaluations=-1", "gradient_evaluations = -1", "a finite number >= 0"),
     ("evaluations=n * steps", "evaluations=float('nan')", "gradient_evaluations = nan", "a finite number >= 0"),
-    ("gradient_evaluations=n * steps, ", "", "'gradient_evaluations'", f"{FILE}, line 16"),
+    ("gradient_evaluations=n * steps, ", "", "'gradient_evaluations'", f"{FILE}, line 17"),
     ("=2 * c.lipschitz / n", '="small"', "sensitivity of gradient = 'small'", "a finite number > 0"),
     ("releases=steps", 'releases="all"', "releases of gradient = 'all'", "an integer >= 1"),
     ("releases=steps", "releases=2.5", "releases of gradient = 2.5", "an integer >= 1"),
     ("paper_scale=noise", 'paper_scale="big"', "paper_scale of gradient = 'big'", "a finite number >= 0"),
     ("return make_plan(", "return None and make_plan(", "plan returned NoneType", "make_plan"),
-    ("    steps = steps or", "    1 / 0\n    steps = steps or", "ZeroDivisionError", f"{FILE}, line 13"),
+    ("    steps = steps or", "    1 / 0\n    steps = steps or", "ZeroDivisionError", f"{FILE}, line 14"),
 ]
 FUNCTIONS = [
     ('@algorithm("mine.noisy_gd"', '@algorithm("mine"', f"{FILE}, line 10: algorithm id = 'mine'", "paper.name"),
     ('@algorithm("mine.noisy_gd"', '@algorithm("wang2017.dp_gd_pl"', "id = 'wang2017.dp_gd_pl'", "no other algorithm"),
     ("needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX)", 'needs="smooth"', "needs = 'smooth'", "Trait"),
     ('"README", needs', '"README", variants={"a": ("papr",)}, needs', "variants = {'a': ('papr',)}", "accounted"),
-    (OPTIONS, "*, steps: int | None = None", "plan = 'takes (c, n, d, privacy", "variant"),
-    (OPTIONS, "*, variant, steps=None", "type of option steps = 'missing'", "int, float"),
-    (OPTIONS, "*, variant, steps: list[int] = None", "type of option steps = 'list[int]'", "int, float"),
+    (HEAD, "(c, n, d, privacy, *, variant, steps=None)", "plan = 'takes (c, n, d, privacy", "(setting, *, ...)"),
+    (HEAD, "(given, *, steps: int)", "plan = 'takes (given, *, steps: int)'", "missing a required argument: 'steps'"),
+    (HEAD, "(given, *, steps=None)", "type of option steps = 'missing'", "int, float"),
+    (HEAD, "(given, *, steps: list[int] = None)", "type of option steps = 'list[int]'", "int, float"),
     ("(objective, plan, mechanism)", "(objective)", "run = 'takes (objective)'", "(objective, plan, mechanism)"),
     ("@plan.run\n", "", "mine.noisy_gd", "@plan.run"),
-    ('release("gradient"', 'release("grad"', "query = 'grad'", f"one of gradient ({FILE}, line 23)"),
+    ('release("gradient"', 'release("grad"', "query = 'grad'", f"one of gradient ({FILE}, line 24)"),
     ("range(plan.steps)", "range(plan.steps - 1)", "released 2 times", "declares 3"),
     ("range(plan.steps)", "range(plan.steps + 1)", "release of gradient = 3", "0..2"),
-    ("plan.step *", "plan.stepp *", "no 'stepp'", f"{FILE}, line 24"),
+    ("plan.step *", "plan.stepp *", "no 'stepp'", f"{FILE}, line 25"),
     ("objective.mean_gradient(x), t)", "objective.mean_gradient(x) * np.nan, t)", "non-finite", "n = 64, d = 3"),
-    ("objective.mean_gradient(x), t)", "objective.mean_gradient(x)[:, :2], t)", "(2,2) (2,3)", f"{FILE}, line 23"),
+    ("objective.mean_gradient(x), t)", "objective.mean_gradient(x)[:, :2], t)", "(2,2) (2,3)", f"{FILE}, line 24"),
     (RETURNED, RETURNED.replace("x", "None"), "returned NoneType", "(replicates, d) = (2, 3)"),
 ]
 PROBLEMS = [
@@ -58,8 +59,8 @@ PROBLEMS = [
     ('"flipped_labels", "logistic', '3, "logistic', "name of problem FlippedLabels = 3", "letters"),
     ("(Logistic):", ":\n    draw = 0", "problem = 'FlippedLabels'", "a subclass of Problem"),
     ("Logistic.traits | {Trait.STRONGLY_CONVEX}", '{"smooth"}', "traits = ['smooth']", "Trait"),
-    (CONSTANTS, CONSTANTS.replace("=1", "=-1"), f"{FILE}, line 33: lipschitz = -1", "> 0"),
-    (CONSTANTS, CONSTANTS.replace("lipschitz", "lipshitz"), "'lipshitz'", "line 33"),
+    (CONSTANTS, CONSTANTS.replace("=1", "=-1"), f"{FILE}, line 34: lipschitz = -1", "> 0"),
+    (CONSTANTS, CONSTANTS.replace("lipschitz", "lipshitz"), "'lipshitz'", "line 34"),
     ("own_constants = ", "constants_of_it = ", "own_constants = 'missing'", "lipschitz=1"),
     ("def draw(self, n, streams)", "def drw(self, n, streams)", "draw = 'missing'", "features"),
     ("def draw(self, n, streams)", "def draw(self, n)", "draw = 'takes (self, n)'", "(self, n, streams)"),
@@ -68,7 +69,7 @@ PROBLEMS = [
     (DATA, "return Data(n, rows * np.nan,", "features drawn = 'not all finite'", "finite numbers"),
     (LABELS, "np.ones(3)", "labels drawn = 'of shape (3,)'", "(64,)"),
     (LABELS, "['a'] * n", "labels drawn = 'of type <U1'", "numbers"),
-    (DATA, "1 / 0\n        return Data(n, rows,", "ZeroDivisionError", f"{FILE}, line 39"),
+    (DATA, "1 / 0\n        return Data(n, rows,", "ZeroDivisionError", f"{FILE}, line 40"),
 ]
 
 
@@ -101,7 +102,7 @@ def test_every_verb_says_it(dpsco, changed, verb):
     changed("evaluations=n * steps", 'evaluations="many"')
     what = (CLAIM, "--profile", "smoke") if verb == "claim" else ("mine.noisy_gd", "problem=flipped_labels", "n=64")
     outcome = dpsco(verb, *what, "--plugin", METHOD)
-    named = "gradient_evaluations = 'many': must be a finite number >= 0", "(own_method.py, line 16)"
+    named = "gradient_evaluations = 'many': must be a finite number >= 0", "(own_method.py, line 17)"
     where = "examples/own_claim.yaml: claim mine.noisy_gd, part flipped_labels-n: " if verb == "claim" else ""
     assert refused(outcome, *named, where), outcome.err
 
@@ -118,7 +119,7 @@ def test_the_library_says_it(dpsco, changed):
 
 BOUND = '@bound("mine.noisy_gd"'
 BOUNDS = [
-    (BOUND, '@bound("mine"', "own_method.py, line 42: bound name = 'mine'", "paper.formula"),
+    (BOUND, '@bound("mine"', "own_method.py, line 43: bound name = 'mine'", "paper.formula"),
     (BOUND, '@bound("wang2017.thm6_2"', "bound name = 'wang2017.thm6_2'", "no other bound"),
     (BOUND, '@bound("mine.noisygd"', "part flipped_labels-n: bound = 'mine.noisy_gd'", "such as mine.noisygd"),
     ("def rate(c)", "def rate()", "bound mine.noisy_gd = ", "one BoundContext"),

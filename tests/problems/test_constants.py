@@ -108,14 +108,14 @@ def test_unknown_problems_and_options():
     with pytest.raises(InputError, match="^problem = 'nothing': must be a known one, such as .*list problems"):
         get_problem("nothing")
     with pytest.raises(
-        InputError, match="^option of problem ridge_logistic = 'kappa': must be one of radius, ridge, constants$"
+        InputError, match="^option of problem ridge_logistic = 'kappa': must be one of ridge, radius, constants$"
     ):
         get_problem("ridge_logistic", kappa=2.0)
     with pytest.raises(InputError, match="^problem = '../x'"):
         get_problem("../x")
 
 
-@pytest.mark.parametrize("d", [0, -1, 2.0, "3", True])
+@pytest.mark.parametrize("d", [0, -1, 2.5, "3", True])
 def test_dimensions(d):
     with pytest.raises(InputError, match="^d = .*: must be an integer >= 1"):
         get_problem("ridge_logistic", d)

@@ -171,7 +171,7 @@ def test_least_squares_has_the_closed_form_minimum(table):
 
 WRONG = [
     ({"path": "none.csv"}, "path = 'none.csv': must be an existing"),
-    ({"path": 3}, "path = 3: must be an existing"),
+    ({"path": 3}, "path = 3: must be text"),
     ({"d": 7}, "d = 7: must be 3, the number of features of t.csv"),
     ({"loss": "hinge"}, "loss = 'hinge': must be one of logistic, least_squares"),
     ({"scale": "std"}, "scale = 'std': must be one of none, max_row_norm"),

@@ -222,9 +222,9 @@ def test_kappa_in_place_of_p():
         ("cube_iid", {"unit": "best"}, "^unit = 'best': must be one of empirical"),
         ("cube_iid", {"norm_kappa": 0.5}, "^p = 3.0"),
         ("cube_iid", {"signal": 0.0}, "^signal = 0.0: must be a finite number > 0"),
-        ("needle_l1", {"unit": "best"}, "^unit = 'best': must be noise, statistical or fixed"),
+        ("needle_l1", {"unit": "best"}, "^unit = 'best': must be one of noise, statistical, fixed"),
         ("onehot", {"p": 1.5}, "^p = 1.5: must be a number >= 2, or inf"),
-        ("onehot", {"unit": "noise"}, "^unit = 'noise': must be both or statistical"),
+        ("onehot", {"unit": "noise"}, "^unit = 'noise': must be one of both, statistical"),
         ("cube_iid", {"declared_smoothness": -1.0}, "^declared_smoothness = -1.0"),
     ],
 )

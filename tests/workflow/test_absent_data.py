@@ -8,7 +8,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 PLUGIN = '''
-from dpsco_bench import problem
+from dpsco_bench import option, problem
 from dpsco_bench.problems.ridge_logistic import RidgeLogistic
 
 
@@ -19,9 +19,7 @@ class Marked(RidgeLogistic):
     name = "marked"
     summary = "ridge logistic regression with a marker"
     needs_data_root = True
-
-    def __init__(self, d=None, root="data", constants=None):
-        super().__init__(d, constants=constants)
+    root = option("data", "folder of data sets")
 
     @classmethod
     def unavailable(cls, root):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import log, sqrt
 
 from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.claims.bounds.glossary import Symbol, glossary
 from dpsco_bench.claims.bounds.registry import bound
 
 
@@ -18,10 +19,6 @@ from dpsco_bench.claims.bounds.registry import bound
 )
 def _sco_l1(c: BoundContext) -> float:
     return sqrt(log(c.d) / c.n)
-
-
-def _sco_between_1_and_2(c: BoundContext) -> float:
-    return max(1.0 / sqrt(c.n), (c.constants.norm - 1.0) * sqrt(c.d) / (c.epsilon * c.n))
 
 
 @bound(
@@ -37,7 +34,7 @@ def _sco_linf(c: BoundContext) -> float:
 
 @bound(
     "leaderboard.erm_l2",
-    "L R min{1, sqrt(d)/(eps n)} (Bassily, Smith, Thakurta 2014, as cited in Wang, Ye, Xu 2017, Table 2)",
+    "L R min{1, sqrt(d)/(eps n)}, of Bassily, Smith, Thakurta 2014, as cited in Wang, Ye, Xu 2017, Table 2",
 )
 def _erm_convex(c: BoundContext) -> float:
     return c.constants.lipschitz * c.constants.diameter / 2 * min(1.0, sqrt(c.d) / (c.n * c.epsilon))
@@ -45,7 +42,7 @@ def _erm_convex(c: BoundContext) -> float:
 
 @bound(
     "leaderboard.erm_strongly_convex",
-    "(L^2/mu) min{1, d/(eps n)^2} (Bassily, Smith, Thakurta 2014, as cited in Wang, Ye, Xu 2017, Table 1)",
+    "(L^2/mu) min{1, d/(eps n)^2}, of Bassily, Smith, Thakurta 2014, as cited in Wang, Ye, Xu 2017, Table 1",
 )
 def _erm_strongly_convex(c: BoundContext) -> float:
     scale = c.constants.lipschitz**2 / c.constants.strong_convexity
@@ -61,14 +58,32 @@ def _sco_strongly_convex(c: BoundContext) -> float:
     return scale * min(1.0, max(1.0 / c.n, c.d / (c.n * c.epsilon) ** 2))
 
 
-bound(
+@bound(
     "leaderboard.sco_p_below_2",
     "max{1/sqrt n, (p - 1) sqrt(d)/(eps n)}, up to logarithms (Bassily, Guzman, Nandi 2021, Theorem 15)",
-)(_sco_between_1_and_2)
-bound(
+)
+def _sco_p_below_2(c: BoundContext) -> float:
+    return max(1.0 / sqrt(c.n), (c.constants.norm - 1.0) * sqrt(c.d) / (c.epsilon * c.n))
+
+
+@bound(
     "leaderboard.sco_l2",
     (
         "max{1/sqrt n, sqrt(d)/(eps n)}, up to logarithms (Bassily et al. 2014, 2019; Theorem 15 of Bassily, Guzman, "
         "Nandi 2021, which is for p < 2, tends to it)"
     ),
-)(_sco_between_1_and_2)
+)
+def _sco_l2(c: BoundContext) -> float:
+    return max(1.0 / sqrt(c.n), sqrt(c.d) / (c.epsilon * c.n))
+
+
+glossary(
+    "leaderboard",
+    __name__,
+    {
+        "L": Symbol("Lipschitz constant", "constants.lipschitz"),
+        "mu": Symbol("strong convexity", "constants.strong_convexity"),
+        "R": Symbol("M/2, the radius of the feasible set"),
+        "M": Symbol("its diameter", "constants.diameter"),
+    },
+)

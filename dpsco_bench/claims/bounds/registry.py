@@ -30,7 +30,8 @@ def bound(
     name : str
         ``paper.formula``.
     text : str
-        The formula as a reader writes it.
+        The formula as a reader writes it; in the notation of `claims.bounds.notation` it can be tested against the
+        function, and ``show`` says what its symbols mean (`claims.bounds.glossary`).
     extras : tuple of str
         Measured quantities that it asks for.
     named_term : callable, optional

@@ -66,7 +66,6 @@ def problem(entry: Entry) -> Iterator[str]:
     yield labelled("traits", ", ".join(entry["traits"]))
     yield from _options(entry["options"])
     yield "\n" + entry["doc"]
-    yield from _told_elsewhere(entry["options"])
     yield "\n" + labelled("used by", ", ".join(entry["claims"]) or "no claim yet")
 
 
@@ -88,6 +87,9 @@ def claim(entry: Entry) -> Iterator[str]:
     yield "\n" + table(columns, [_part_row(part) for part in entry["parts"]]) + "\n"
     for name, text in {part["bound"]: part["formula"] for part in entry["parts"] if part.get("bound")}.items():
         yield labelled("bound", f"{_short(name)} = {text}")
+    for name, symbol in entry["symbols"].items():
+        place = f"   ({symbol['entry']})" if symbol.get("entry", name) != name else ""
+        yield labelled("", f"{name} = {symbol['means']}{place}")
     for part in entry["parts"]:
         if part.get("note"):
             yield labelled(part["id"], part["note"], 2 + max(len(p["id"]) for p in entry["parts"]))
@@ -138,6 +140,8 @@ def errata(entry: Entry) -> Iterator[str]:
         yield f"{erratum['paper']}.{erratum['id']}   {erratum['title']}\n"
         for key in ("printed", "calculation", "consequence"):
             yield labelled(key, erratum[key]) + "\n"
+        if entry["letters"]:
+            yield labelled("letters", entry["letters"]) + "\n"
         yield labelled("check", erratum["command"])
 
 
@@ -150,7 +154,9 @@ def _head(entry: Entry) -> Iterator[str]:
 def _options(options: Sequence[Entry]) -> Iterator[str]:
     for option in options:
         default = "null" if option["default"] is None else number(option["default"])
-        yield labelled("option", f"{option['name']} = {default}   ({option['type']})")
+        kind = ", ".join(filter(None, (option["type"], option.get("allowed"))))
+        meaning = f": {option['meaning']}" if "allowed" in option else ""
+        yield labelled("option", f"{option['name']} = {default}   ({kind}){meaning}")
 
 
 def _told_elsewhere(options: Sequence[Entry]) -> Iterator[str]:

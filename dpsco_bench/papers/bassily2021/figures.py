@@ -35,11 +35,11 @@ BLUE_TO_ORANGE = LinearSegmentedColormap.from_list("methods", ["#0072B2", "#f7f7
 
 @paper_figure(
     "bassily2021.kappa_rules",
-    "The constant κ of the smooth norm by rule, against the dimension",
+    "The constant κ_q of the smooth norm by rule, against the dimension",
     "Closed formulas (Bassily, Guzman, Nandi 2021, Section 2; Su, Zhao, Wang 2023, Section 2).",
 )
 def kappa_panels(inputs: Inputs) -> Sequence[Panel]:
-    """The kappa of every rule against d, by closed formulas; nothing of the profile is needed."""
+    """The kappa_q of every rule against d, by closed formulas; nothing of the profile is needed."""
     return [_kappa_panel(p) for p in (1.0, 1.05)]
 
 
@@ -64,12 +64,12 @@ def _kappa_panel(p: float) -> Panel:
             labels.append(EndLabel(values[-1], name, INK))
             ends += values
         value_axis(axes, DIMENSIONS, "dimension d")
-        log_y(axes, ends, "κ")
+        log_y(axes, ends, "κ_q")
         label_ends(axes, labels)
 
     capped = "" if p == 1 else f", at most {cap:.3g}"
     lines = [
-        Line("coloured: κ that is proved, by the rule for the exponent r"),
+        Line("coloured: κ_q that is proved, by the rule for the exponent r"),
         Line(f"dashed, dotted: as the paper prints it{capped} (E5)"),
     ]
     return Panel(f"p = {p:g}", draw, lines)

@@ -78,8 +78,15 @@ def test_the_sums_are_those_of_a_loop_over_all_rounds(learner, calibration):
         np.testing.assert_allclose(notes["learner_regret"], notes["regularised_regret"])
         lemma7 = linear - mu / 4 * squares + left - mu / 8 * squares
         np.testing.assert_allclose(notes["lemma7"], lemma7, rtol=1e-8)
+        strengths = mu / 2 * np.cumsum([s["weight"] for s in kept.rounds])
+        steps = [np.sum(s["loss"] ** 2, axis=1) / (2 * a) for s, a in zip(kept.rounds, strengths, strict=True)]
+        np.testing.assert_allclose(notes["learner_bound"], np.sum(steps, axis=0), rtol=1e-8)
     else:
         np.testing.assert_allclose(notes["learner_regret"], linear, rtol=1e-9)
+    if learner == "ogd_adagrad":
+        squares = np.sum([np.sum(s["loss"] ** 2, axis=1) for s in kept.rounds], axis=0)
+        bound = np.sqrt(2) * problem.constants.diameter * np.sqrt(squares)
+        np.testing.assert_allclose(notes["learner_bound"], bound, rtol=1e-8)
 
 
 def test_regularised_regret_of_subgradient_descent_is_that_of_the_quadratic_losses():

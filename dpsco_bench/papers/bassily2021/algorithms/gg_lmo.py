@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from math import exp, inf, isclose, log, sqrt
 
-from dpsco_bench.algorithms.registry import CALIBRATIONS, algorithm
+from dpsco_bench.algorithms.registry import CALIBRATIONS, Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import ball_order
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, Query, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "Bassily, Guzman, Nandi 2021, Proposition 8 (mechanism); the method is ours"
 
@@ -26,30 +25,31 @@ SOURCE = "Bassily, Guzman, Nandi 2021, Proposition 8 (mechanism); the method is 
     variants={"standard": CALIBRATIONS, "literal": ("paper", "none"), "printed_kappa": ("paper", "none")},
     least_norm=1.0,
 )
-def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, norm_rule: str = "best") -> Plan:
-    """Minimise <g, x> over the l_p ball for one noisy mean gradient g; sigma^2 = 2 kappa l s^2/eps^2, s = 2 L0/n.
+def plan(given: Setting, *, norm_rule: str = "best") -> Plan:
+    """Minimise <g, x> over the l_p ball for one noisy mean gradient g; sigma^2 = 2 kappa_q l s^2/eps^2, s = 2 L0/n.
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants with an l_p ball, 1 <= p <= 2, as domain, number of records, dimension, target privacy.
+    given : Setting
+        On an l_p ball with 1 <= p <= 2.
     variant : str
         ``standard``. ``literal``: the noise with exponent kappa_+ as Section 2 prints it (erratum E3), for p = 1.5 and
-        d >= 21, where kappa_+ = kappa = 2: normal noise, although the l2 sensitivity is d^(1/6) s. ``printed_kappa``:
-        kappa = min{1/(p - 1), 2 ln d}, as Theorems 9 and 10 print it, in place of the smooth norm's own (erratum E5).
+        d >= 21, where kappa_+ = kappa_q = 2: normal noise, although the l2 sensitivity is d^(1/6) s. ``printed_kappa``:
+        kappa_q = min{1/(p - 1), 2 ln d}, as Theorems 9 and 10 print it, in place of the smooth norm's own (erratum E5).
     norm_rule : str
         How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``su2023``.
     """
+    c, n, d = given.constants, given.n, given.d
     p = ball_order(c, 1.0, 2.0, SOURCE)
     smooth = SmoothNorm(p, d, norm_rule)
     sensitivity = 2 * c.lipschitz / n
     release: Query
-    if variant == "literal":
-        kappa, scale = 2.0, sqrt(4 * privacy.log_inverse_delta) * sensitivity / privacy.epsilon
+    if given.variant == "literal":
+        kappa, scale = 2.0, sqrt(4 * given.l) * sensitivity / given.epsilon
         release = GaussianQuery("gradient", _literal_stretch(p, d) * sensitivity, 1, paper_scale=scale)
     else:
-        kappa = _printed_kappa(p, d) if variant == "printed_kappa" else smooth.kappa
-        scale = sqrt(2 * kappa * privacy.log_inverse_delta) * sensitivity / privacy.epsilon
+        kappa = _printed_kappa(p, d) if given.variant == "printed_kappa" else smooth.kappa
+        scale = sqrt(2 * kappa * given.l) * sensitivity / given.epsilon
         release = GeneralisedGaussianQuery("gradient", sensitivity, 1, paper_scale=scale, smooth=smooth)
     return make_plan(release, gradient_evaluations=n, n=n, p=p, kappa=kappa)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from math import sqrt
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.privacy.plan import Plan, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "Bassily, Guzman, Nandi 2021, Definition 7 and Proposition 8"
 
@@ -20,21 +19,20 @@ SOURCE = "Bassily, Guzman, Nandi 2021, Definition 7 and Proposition 8"
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.UNCONSTRAINED, Trait.UNREGULARISED),
     least_norm=1.0,
 )
-def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, norm_rule: str = "best") -> Plan:
-    """Release one mean gradient with noise GG(0, sigma^2), sigma^2 = 2 kappa l s^2/eps^2 and s = 2 L0/n.
+def plan(given: Setting, *, norm_rule: str = "best") -> Plan:
+    """Release one mean gradient with noise GG(0, sigma^2), sigma^2 = 2 kappa_q l s^2/eps^2 and s = 2 L0/n.
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (L0 in l_p, 1 <= p <= 2), number of records, dimension, target privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        L0 in l_p, 1 <= p <= 2.
     norm_rule : str
         How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``su2023``.
     """
+    c, n, d = given.constants, given.n, given.d
     smooth = SmoothNorm(c.norm, d, norm_rule)
     sensitivity = 2 * c.lipschitz / n
-    scale = sqrt(2 * smooth.kappa * privacy.log_inverse_delta) * sensitivity / privacy.epsilon
+    scale = sqrt(2 * smooth.kappa * given.l) * sensitivity / given.epsilon
     release = GeneralisedGaussianQuery("release", sensitivity, 1, paper_scale=scale, smooth=smooth)
     return make_plan(release, gradient_evaluations=n, n=n, r=smooth.r, kappa=smooth.kappa)
 

@@ -1,4 +1,4 @@
-"""What the methods on l_p balls share: the order p of their ball, the step towards a vertex, refusals."""
+"""What the methods on l_p balls share: the order p of their ball and the step towards a vertex."""
 
 from __future__ import annotations
 
@@ -41,29 +41,3 @@ def ball_order(c: Constants, low: float, high: float, source: str) -> float:
 def towards(x: Array, vertex: Array, step: float) -> Array:
     """``(1 - step) x + step vertex``: a Frank-Wolfe step on iterates ``(R, d)``."""
     return (1 - step) * x + step * vertex
-
-
-def checked_positive(key: str, value: float | None, source: str) -> float | None:
-    """Return an option that replaces a number of the theorem, None for the theorem's.
-
-    Raises
-    ------
-    InputError
-        If it is not above 0.
-    """
-    if value is not None and value <= 0:
-        raise InputError(key, value, "> 0", source)
-    return value
-
-
-def checked_count_option(key: str, value: int | None, source: str, top: int | None = None) -> int | None:
-    """Return an option that replaces a count of the theorem, None for the theorem's.
-
-    Raises
-    ------
-    InputError
-        If it is below 1 or above ``top``.
-    """
-    if value is not None and not (value >= 1 and (top is None or value <= top)):
-        raise InputError(key, value, f"an integer in 1..{top}" if top else "an integer >= 1", source)
-    return value

@@ -5,14 +5,13 @@ from __future__ import annotations
 from math import isqrt, log, sqrt
 from typing import Any
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import ball_order, towards
 from dpsco_bench.privacy.plan import Disjoint, Plan, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "Bassily, Guzman, Nandi 2021, Algorithm 3, Theorems 11 and 12"
 
@@ -24,7 +23,7 @@ SOURCE = "Bassily, Guzman, Nandi 2021, Algorithm 3, Theorems 11 and 12"
     order_invariant=False,
     least_norm=1.0,
 )
-def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, norm_rule: str = "best") -> Plan:
+def plan(given: Setting, *, norm_rule: str = "best") -> Plan:
     """Steps eta = ln n/(2 sqrt n) on a running gradient estimate: n/2 records first, then sqrt n batches of sqrt(n)/2.
 
     Every record enters one release, so that the larger of the two charges is the whole. Sensitivities come from the
@@ -33,14 +32,12 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, no
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (L0, L1 > 0 and M in l_p) with an l_p ball, 1 < p <= 2, as domain, number of records (at least
-        4), dimension, target privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        L0, L1 > 0 and M in l_p, on an l_p ball with 1 < p <= 2; n at least 4.
     norm_rule : str
         How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``su2023``.
     """
+    c, n, d = given.constants, given.n, given.d
     p = ball_order(c, 1.0, 2.0, SOURCE)
     if p == 1.0:
         raise InputError("p", p, "in (1, 2]", SOURCE)
@@ -52,7 +49,7 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, no
     n0, steps, step = n // 2, isqrt(n), log(n) / (2 * sqrt(n))
     b = steps // 2
     drift = step * c.smoothness * c.diameter  # l_q norm of a record's gradient change over one step
-    noise = sqrt(32 * smooth.kappa * privacy.log_inverse_delta) / privacy.epsilon
+    noise = sqrt(32 * smooth.kappa * given.l) / given.epsilon
     first = GeneralisedGaussianQuery(
         "first gradient", 2 * c.lipschitz / n0, 1, Disjoint(n0), paper_scale=noise * c.lipschitz / n, smooth=smooth
     )

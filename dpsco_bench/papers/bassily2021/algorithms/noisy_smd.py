@@ -5,20 +5,20 @@ from __future__ import annotations
 from math import floor, sqrt
 from typing import Any
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.options import choice_option, count_option, positive_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.lp_mirror import SmoothMirror
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
-from dpsco_bench.papers.bassily2021.algorithms.lp_setup import ball_order, checked_count_option, checked_positive
+from dpsco_bench.papers.bassily2021.algorithms.lp_setup import ball_order
 from dpsco_bench.privacy.plan import Full, Plan, WithReplacement, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "Bassily, Guzman, Nandi 2021, Algorithm 2, Theorem 10"
 LEAK = "T releases are paid as one: the printed noise lacks the factor T (erratum E1)"
-DEGENERATE = "degenerate: T = floor((eps n)^2/(16 d kappa l)) = 0, one iterate, the start, is returned"
+DEGENERATE = "degenerate: T = floor((eps n)^2/(16 d kappa_q l)) = 0, one iterate, the start, is returned"
 
 
 @algorithm(
@@ -35,62 +35,58 @@ DEGENERATE = "degenerate: T = floor((eps n)^2/(16 d kappa l)) = 0, one iterate, 
     defaults={"paper": "corrected"},
 )
 def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
+    given: Setting,
     *,
-    variant: str,
     norm_rule: str = "best",
     risk: str = "empirical",
     steps: int | None = None,
     batch: int | None = None,
     step: float | None = None,
 ) -> Plan:
-    """Mirror descent with Phi = (kappa/2)||x||_s^2: T = (eps n)^2/(16 d kappa l), eta = (M/L0) sqrt(kappa/(2T)).
+    """Mirror descent with Phi = (kappa_q/2)||x||_s^2: T = (eps n)^2/(16 d kappa_q l), eta = (M/L0) sqrt(kappa_q/(2T)).
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (L0 and M in l_p) with an l_p ball, 1 <= p <= 2, as domain, number of records, dimension,
-        target privacy.
+    given : Setting
+        L0 and M in l_p, on an l_p ball with 1 <= p <= 2.
     variant : str
-        ``literal``: batches with replacement, sigma^2 = 8 kappa L0^2 l/(eps n)^2 as printed, not private.
+        ``literal``: batches with replacement, sigma^2 = 8 kappa_q L0^2 l/(eps n)^2 as printed, not private.
         ``corrected``: sigma^2 times T, as the proof of the risk needs. ``fullbatch``: the same noise on all records,
         which is proved.
     norm_rule : str
         How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``su2023``.
     risk : str
-        ``empirical``, or ``population``: everything with eps' = min{eps, sqrt(kappa) (d l)^(1/4)/sqrt n}.
+        ``empirical``, or ``population``: everything with eps' = min{eps, sqrt(kappa_q) (d l)^(1/4)/sqrt n}.
     steps, batch, step : optional
         Replace T, m = n sqrt(eps/(4T)) (not for ``fullbatch``) and eta.
     """
-    p, l, L0 = ball_order(c, 1.0, 2.0, SOURCE), privacy.log_inverse_delta, c.lipschitz
+    c, n, d = given.constants, given.n, given.d
+    p, l, L0 = ball_order(c, 1.0, 2.0, SOURCE), given.l, c.lipschitz
     smooth = SmoothNorm(p, d, norm_rule)
     kappa = smooth.kappa
-    epsilon = _working_epsilon(privacy, kappa * sqrt(d * l) / n, risk, variant)
+    epsilon = _working_epsilon(given, kappa * sqrt(d * l) / n, risk)
     planned = floor((epsilon * n) ** 2 / (16 * d * kappa * l))
-    T = checked_count_option("steps", steps, SOURCE) or max(1, planned)
-    m = _batch_size(n, T, epsilon, variant, batch)
-    eta = checked_positive("step", step, SOURCE) or c.diameter / L0 * sqrt(kappa / (2 * T))
+    T = count_option("steps", steps, SOURCE) or max(1, planned)
+    m = _batch_size(given, T, epsilon, batch)
+    eta = positive_option("step", step, SOURCE) or c.diameter / L0 * sqrt(kappa / (2 * T))
     schedule: dict[str, Any] = dict(
         n=n, steps=T, batch=m, step=eta, p=p, r=smooth.r, kappa=kappa, norm_rule=norm_rule, working_epsilon=epsilon
     )
     warnings = (DEGENERATE,) * (steps is None and planned < 1)
-    limit = at_most("epsilon", privacy.epsilon, 1.0, SOURCE)
+    limit = at_most("epsilon", given.epsilon, 1.0, SOURCE)
     if T == 1:
         return make_plan(gradient_evaluations=0, warnings=warnings, paper_limit=limit, **schedule)
-    paid = 1 if variant == "literal" else T
+    paid = 1 if given.variant == "literal" else T
     scale = sqrt(8 * kappa * paid * l) * L0 / (epsilon * n)
     query = GeneralisedGaussianQuery(
         "gradient",
         2 * L0 / m,
         T - 1,
-        Full() if variant == "fullbatch" else WithReplacement(n, m),
+        Full() if given.variant == "fullbatch" else WithReplacement(n, m),
         paper_scale=scale,
         smooth=smooth,
     )
-    leaks, evaluations = (LEAK,) * (variant == "literal"), m * (T - 1)
+    leaks, evaluations = (LEAK,) * (given.variant == "literal"), m * (T - 1)
     return make_plan(
         query, gradient_evaluations=evaluations, leaks=leaks, warnings=warnings, paper_limit=limit, **schedule
     )
@@ -117,21 +113,21 @@ def _gradient(objective, plan, mechanism, x, t):
     return objective.batch_gradient(x, mechanism.sample("gradient", t))
 
 
-def _working_epsilon(privacy: PrivacySpec, unit: float, risk: str, variant: str) -> float:
-    """The eps that the schedule is made for; ``unit`` is ``kappa sqrt(d l)/n``, the square of the paper's eps'."""
-    if risk not in ("empirical", "population"):
-        raise InputError("risk", risk, "empirical or population", SOURCE)
-    if variant != "fullbatch" and privacy.epsilon > 1:
-        raise InputError("epsilon", privacy.epsilon, "at most 1 for batches with replacement", SOURCE)
-    if risk == "population" and variant == "fullbatch":
+def _working_epsilon(given: Setting, unit: float, risk: str) -> float:
+    """The eps that the schedule is made for; ``unit`` is ``kappa_q sqrt(d l)/n``, the square of the paper's eps'."""
+    choice_option("risk", risk, ("empirical", "population"), SOURCE)
+    if given.variant != "fullbatch" and given.epsilon > 1:
+        raise InputError("epsilon", given.epsilon, "at most 1 for batches with replacement", SOURCE)
+    if risk == "population" and given.variant == "fullbatch":
         reason = "an accountant would solve for eps, the theorem runs everything with eps'"
         raise Refusal("risk population with variant fullbatch", reason, SOURCE)
-    return privacy.epsilon if risk == "empirical" else min(privacy.epsilon, sqrt(unit))
+    return given.epsilon if risk == "empirical" else min(given.epsilon, sqrt(unit))
 
 
-def _batch_size(n: int, T: int, epsilon: float, variant: str, batch: int | None) -> int:
-    if variant == "fullbatch":
+def _batch_size(given: Setting, T: int, epsilon: float, batch: int | None) -> int:
+    n = given.n
+    if given.variant == "fullbatch":
         if batch is not None:
             raise Refusal("batch with variant fullbatch", "every step looks at all records", SOURCE)
         return n
-    return checked_count_option("batch", batch, SOURCE, n) or min(n, max(1, round(n * sqrt(epsilon / (4 * T)))))
+    return count_option("batch", batch, SOURCE, n) or min(n, max(1, round(n * sqrt(epsilon / (4 * T)))))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.polytope import CrossPolytope, Polytope
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import towards
 from dpsco_bench.privacy.plan import Plan, make_plan
 from dpsco_bench.privacy.queries import DecayingNoisyMinimumQuery
-from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Trait
 
 SOURCE = "Bassily, Guzman, Nandi 2021, Algorithm 1, Theorems 3 and 4"
@@ -23,7 +22,7 @@ SOURCE = "Bassily, Guzman, Nandi 2021, Algorithm 1, Theorems 3 and 4"
     order_invariant=False,
     least_norm=1.0,
 )
-def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str) -> Plan:
+def plan(given: Setting) -> Plan:
     """Steps eta = ln(n/ln K)/n towards the vertex of least noisy score against a recursive gradient estimate.
 
     ``paper``: Laplace scales b_t = 2 s_t sqrt(n l)/eps with
@@ -32,12 +31,11 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str) ->
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants in the polyhedral norm, with the l1 ball (K = 2d implicit vertices) or a polytope given by its
-        K vertices as domain; number of records, above ln K; dimension; target privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        Constants in the polyhedral norm, on the l1 ball (K = 2d implicit vertices) or a polytope given by its K
+        vertices; n at least 2 and above ln K.
     """
+    c, n, d = given.constants, given.n, given.d
     K = vertex_count(c, d)
     if n <= log(K) or n < 2:
         raise InputError("n", n, f"an integer >= 2 and above ln K = {log(K):.3g}", SOURCE)
@@ -50,7 +48,7 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str) ->
         "vertex",
         max(first, later),
         N + 1,
-        paper_scale=2 * last * sqrt(n * privacy.log_inverse_delta) / privacy.epsilon,  # b_N, of the last release
+        paper_scale=2 * last * sqrt(n * given.l) / given.epsilon,  # b_N, of the last release
         decay=decay,
         first=first,
         later=later,

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.options import positive_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
 from dpsco_bench.errors import checked_count
-from dpsco_bench.papers.bassily2021.algorithms.lp_setup import ball_order, checked_positive
+from dpsco_bench.papers.bassily2021.algorithms.lp_setup import ball_order
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "full-batch form of Bassily, Guzman, Nandi 2021, Proposition 13; a baseline of this project"
 
@@ -26,34 +26,23 @@ SOURCE = "full-batch form of Bassily, Guzman, Nandi 2021, Proposition 13; a base
     variants={"standard": ("accounted", "none")},
     order_invariant=True,
 )
-def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
-    *,
-    variant: str,
-    steps: int = 64,
-    step: float | None = None,
-) -> Plan:
+def plan(given: Setting, *, steps: int = 64, step: float | None = None) -> Plan:
     """T steps ``R2/sqrt(T (L2^2 + d s^2))`` on the mean gradient plus normals of the accounted deviation s.
 
     A loss that is Lipschitz in l_p with p >= 2 is so in l2; R2 = d^(1/2-1/p) M is the Euclidean diameter.
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (L0 and M in l_p) with an l_p ball, 2 <= p <= inf, as domain, number of records, dimension,
-        target privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        L0 and M in l_p, on an l_p ball with 2 <= p <= inf.
     steps : int
         T.
     step : optional
         Replaces the size of the steps.
     """
+    c, n, d = given.constants, given.n, given.d
     p, T = ball_order(c, 2.0, inf, SOURCE), checked_count("steps", steps)
-    eta = checked_positive("step", step, SOURCE) or 0.0
+    eta = positive_option("step", step, SOURCE) or 0.0
     query = GaussianQuery("gradient", 2 * c.lipschitz / n, T)
     diameter = d ** (0.5 - 1 / p) * c.diameter
     return make_plan(query, gradient_evaluations=n * T, steps=T, step=eta, lipschitz=c.lipschitz, extent=diameter)

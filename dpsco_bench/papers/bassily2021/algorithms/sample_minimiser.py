@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.privacy.plan import Plan, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 
 @algorithm(
@@ -15,20 +14,9 @@ from dpsco_bench.problems.base import Constants, Trait
     variants={"standard": ("none",)},
     least_norm=1.0,
 )
-def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str) -> Plan:
-    """Minimise <g, x> over the l_p ball for the exact mean gradient g: not private.
-
-    Parameters
-    ----------
-    c
-        Problem constants with an l_p ball, 1 <= p <= inf, as domain.
-    n, d
-        Number of records, dimension.
-    privacy
-        Not used: nothing is private.
-    variant : str
-        ``standard``.
-    """
+def plan(given: Setting) -> Plan:
+    """Minimise <g, x> over the l_p ball, 1 <= p <= inf, for the exact mean gradient g: not private."""
+    n = given.n
     return make_plan(gradient_evaluations=n, unprotected="it is not private: it is an exact function of the data", n=n)
 
 

@@ -78,7 +78,7 @@ def largest_excess(vertices: int) -> float:
     return float(-found.fun)
 
 
-@bound("bassily2021_law.thm4", "b_N h(K), the noise-dominated law")
+@bound("bassily2021_law.thm4", "b_N h_K, the noise-dominated law")
 def _thm4_law(c: BoundContext) -> float:
     return c.scales["vertex"] * largest_excess(int(c.schedule["vertices"]))
 
@@ -92,5 +92,5 @@ def _lower_l1(c: BoundContext) -> float:
 def _lower_between(c: BoundContext) -> float:
     p = c.constants.norm
     if p == inf:
-        return sqrt(c.d / c.n)
+        return min(1.0, sqrt(c.d / c.n))
     return min(c.d ** (0.5 - 1 / p) / sqrt(c.n), c.n ** (-1 / p))

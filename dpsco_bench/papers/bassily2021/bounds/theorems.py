@@ -1,6 +1,6 @@
 """Bounds of Bassily, Guzman, Nandi 2021 (constants 1 unless a name ends in ``explicit``).
 
-kappa is the provable one of the smooth norm that was used (erratum E5), M the diameter in the problem's norm.
+Where a formula is written with l = ln(1/delta), eps/sqrt(l) is the Gaussian-DP parameter under ``accounted``.
 """
 
 from __future__ import annotations
@@ -50,18 +50,21 @@ def _gg_moment(c: BoundContext) -> float:
     return c.d * c.scales["release"] ** 2
 
 
-@bound("bassily2021.thm10_erm", "L0 M kappa sqrt(d l) / (eps n)")
+@bound("bassily2021.thm10_erm", "L0 M kappa_q sqrt(d l)/(eps n)")
 def _thm10_erm(c: BoundContext) -> float:
     k = c.constants
     return k.lipschitz * k.diameter * c.schedule["kappa"] * sqrt(c.d) / (c.privacy_ratio * c.n)
 
 
-@bound("bassily2021.thm10_erm_explicit", "5 sqrt(2) L0 M kappa sqrt(d l) / (eps n)")
+@bound("bassily2021.thm10_erm_explicit", "5 sqrt(2) L0 M kappa_q sqrt(d l)/(eps n)")
 def _thm10_erm_explicit(c: BoundContext) -> float:
     return 5 * sqrt(2) * _thm10_erm(c)
 
 
-@bound("bassily2021.thm10_sco", "L0 M max{sqrt(kappa) (d l)^(1/4) / sqrt n, kappa sqrt(d l) / (eps n)}")
+@bound(
+    "bassily2021.thm10_sco",
+    "L0 M max{sqrt(kappa_q) (d ln(1/delta))^(1/4)/sqrt n, kappa_q sqrt(d ln(1/delta))/(eps n)}",
+)
 def _thm10_sco(c: BoundContext) -> float:
     k, root = c.constants, sqrt(c.d * log(1 / c.delta))
     kappa = c.schedule["kappa"]
@@ -80,16 +83,33 @@ def _thm12_private(c: BoundContext) -> float:
     return 16 * c.schedule["kappa"] * drift * sqrt(c.d) / (c.privacy_ratio * c.n**0.75)
 
 
+def _thm12_named_statistical(c: BoundContext) -> float:
+    return (1 + 8 * sqrt(c.schedule["kappa"])) * _thm12_statistical(c)
+
+
+@bound(
+    "bassily2021.thm12_private",
+    "16 kappa_q L1 M^2 ln n sqrt(d l)/(eps n^0.75); whole bound: thm12_explicit",
+    named_term=_thm12_private,
+)
+@bound(
+    "bassily2021.thm12_crossover",
+    "L0 M (1 + 8 sqrt kappa_q)/sqrt n; whole bound: thm12_explicit",
+    named_term=_thm12_named_statistical,
+)
+@bound(
+    "bassily2021.thm12_explicit",
+    (
+        "L0 M (1 + 8 sqrt kappa_q)/sqrt n + 16 kappa_q L0 M sqrt(d l)/(eps n) + 4 kappa_q L1 M^2 ln n/sqrt n "
+        "+ 16 kappa_q L1 M^2 ln n sqrt(d l)/(eps n^0.75) + L1 M^2 ln n/(4 sqrt n)"
+    ),
+)
 def _thm12_explicit(c: BoundContext) -> float:
     k, kappa = c.constants, c.schedule["kappa"]
     reach, drift = k.lipschitz * k.diameter, k.smoothness * k.diameter**2 * log(c.n)
     first_batch = reach * (1 + 8 * sqrt(kappa)) / sqrt(c.n)
     first_noise = 16 * kappa * reach * sqrt(c.d) / (c.privacy_ratio * c.n)
     return first_batch + first_noise + (4 * kappa + 0.25) * drift / sqrt(c.n) + _thm12_private(c)
-
-
-def _thm12_named_statistical(c: BoundContext) -> float:
-    return (1 + 8 * sqrt(c.schedule["kappa"])) * _thm12_statistical(c)
 
 
 def mirror_descent_term(c: BoundContext) -> float:
@@ -109,8 +129,8 @@ def frank_wolfe_term(c: BoundContext) -> float:
 @bound(
     "bassily2021.thm9",
     (
-        "min{L0 M sqrt(kappa) (d l)^(1/4)/sqrt n, (kappa L0 M + L1 M^2 ln n)/sqrt n "
-        "+ kappa L1 M^2 ln n sqrt(d l)/(eps n^0.75)}"
+        "min{L0 M sqrt(kappa_q) (d ln(1/delta))^(1/4)/sqrt n, (kappa_q L0 M + L1 M^2 ln n)/sqrt n "
+        "+ kappa_q L1 M^2 ln n sqrt(d ln(1/delta))/(eps n^0.75)}"
     ),
 )
 def _thm9(c: BoundContext) -> float:
@@ -149,17 +169,20 @@ def _poly_sfw_gradients(c: BoundContext) -> float:
     return 3 * (c.n // 2)
 
 
+_SMD_STEPS = "T = max{1, floor((eps n)^2/(16 d kappa_q ln(1/delta)))}"
+
+
 def _noisy_smd_steps(c: BoundContext) -> int:
     return max(1, int((c.epsilon * c.n) ** 2 / (16 * c.d * c.schedule["kappa"] * log(1 / c.delta))))
 
 
-@bound("bassily2021.noisy_smd_gradients", "m (T - 1), about n sqrt(eps T)/2")
+@bound("bassily2021.noisy_smd_gradients", f"m (T - 1), m = min{{n, max{{1, round(n sqrt(eps/(4 T)))}}}}, {_SMD_STEPS}")
 def _noisy_smd_gradients(c: BoundContext) -> float:
     T = _noisy_smd_steps(c)
     return min(c.n, max(1, round(c.n * sqrt(c.epsilon / (4 * T))))) * (T - 1)
 
 
-@bound("bassily2021.noisy_smd_fullbatch_gradients", "n (T - 1)")
+@bound("bassily2021.noisy_smd_fullbatch_gradients", f"n (T - 1), {_SMD_STEPS}")
 def _noisy_smd_fullbatch_gradients(c: BoundContext) -> float:
     return c.n * (_noisy_smd_steps(c) - 1)
 
@@ -174,7 +197,7 @@ def _noisy_sgd_gradients(c: BoundContext) -> float:
     return c.n**2
 
 
-@bound("bassily2021.noisy_sgd_minibatch_gradients", "m T with m = max{1, n sqrt(eps/(4 T))}, rounded")
+@bound("bassily2021.noisy_sgd_minibatch_gradients", "m T, m = min{n, max{1, round(n sqrt(eps/(4 T)))}}")
 def _noisy_sgd_minibatch_gradients(c: BoundContext) -> float:
     T = c.schedule["steps"]
     return T * min(c.n, max(1, round(c.n * sqrt(c.epsilon / (4 * T)))))
@@ -185,25 +208,6 @@ def _one_pass(c: BoundContext) -> float:
     return 1.5 * c.n
 
 
-@bound("bassily2021.noisy_smd_rate", "n sqrt(eps T)/2")
+@bound("bassily2021.noisy_smd_rate", f"n sqrt(eps T)/2, {_SMD_STEPS}")
 def _noisy_smd_rate(c: BoundContext) -> float:
     return 0.5 * c.n * sqrt(c.epsilon * _noisy_smd_steps(c))
-
-
-bound(
-    "bassily2021.thm12_private",
-    "16 kappa L1 M^2 ln(n) sqrt(d l) / (eps n^0.75), as a term of Theorem 12",
-    named_term=_thm12_private,
-)(_thm12_explicit)
-bound(
-    "bassily2021.thm12_crossover",
-    "L0 M (1 + 8 sqrt kappa) / sqrt n, as a term of Theorem 12",
-    named_term=_thm12_named_statistical,
-)(_thm12_explicit)
-bound(
-    "bassily2021.thm12_explicit",
-    (
-        "L0 M (1 + 8 sqrt kappa)/sqrt n + 16 kappa L0 M sqrt(d l)/(eps n) + 4 kappa L1 M^2 ln n/sqrt n "
-        "+ 16 kappa L1 M^2 ln n sqrt(d l)/(eps n^0.75) + L1 M^2 ln n/(4 sqrt n)"
-    ),
-)(_thm12_explicit)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpsco_bench.problems.base import Draws
+from dpsco_bench.problems.base import Draws, option
 from dpsco_bench.problems.cube import Cube
 from dpsco_bench.problems.linear_samples import ShiftedRows
 from dpsco_bench.problems.registry import problem
@@ -17,37 +17,13 @@ class CubeFixed(Cube):
     """Column j has ``k = round(n (1 + tau)/2)`` pluses in rows ``(i + floor(j n/d)) mod n``; empirical risk.
 
     It stands in for the paper's hard data set, a fingerprinting code, which is not constructive.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 32.
-    p : float
-        Norm of the ball, in (1, 2].
-    norm_kappa : float, optional
-        Gives p by ``kappa = 1/(p - 1)``, for sweeps over kappa.
-    unit : str
-        As in `Cube`, default ``empirical``.
-    signal, declared_smoothness
-        As in `LinearLosses`.
     """
 
     name = "cube_fixed"
     summary = "linear losses with a fixed pattern of signs on the unit l_p ball, 1 < p <= 2; empirical risk"
     source = "instance `cube_fixed` for Bassily, Guzman, Nandi 2021, Theorems 10 and 19"
     population: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        d: int | None = None,
-        p: float = 1.5,
-        norm_kappa: float | None = None,
-        unit: str = "empirical",
-        signal: float = 1.0,
-        declared_smoothness: float = 1.0,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        super().__init__(d, p, norm_kappa, unit, signal, declared_smoothness, constants)
+    unit_name = option("empirical")
 
     @property
     def pluses(self) -> np.ndarray:

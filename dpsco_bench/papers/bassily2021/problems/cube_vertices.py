@@ -11,7 +11,7 @@ import numpy as np
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.polytope import Polytope
-from dpsco_bench.problems.base import Constants, Draws
+from dpsco_bench.problems.base import Constants, Draws, option
 from dpsco_bench.problems.linear_losses import LinearLosses
 from dpsco_bench.problems.linear_samples import OneHotSample
 from dpsco_bench.problems.needle_l1 import last_laplace_scale
@@ -24,30 +24,22 @@ class CubeVertices(LinearLosses):
 
     The norm is that of the cube, l_inf, in which the losses have L0 = 1 and the cube M = 2. The mean is ``b/d``
     everywhere, ``b = min(1, signal * unit)`` with ``unit = b_N ln K``, b_N the last Laplace scale of Algorithm 1.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, 2 to 12, default 6.
-    signal, declared_smoothness
-        As in `LinearLosses`; the declared L1 is 0.
     """
 
     name = "cube_vertices"
     summary = "linear losses over the cube as a polytope with listed vertices; population risk"
     source = "instance of ours for Bassily, Guzman, Nandi 2021, Theorem 4, on polytopes other than the l1 ball"
     default_dimension = 6
+    p = math.inf
+    signal = option(0.7, "b = min(1, signal * unit)")
+    declared_smoothness = option(0.0)
 
-    def __init__(
-        self,
-        d: int | None = None,
-        signal: float = 0.7,
-        declared_smoothness: float = 0.0,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        super().__init__(d, math.inf, signal, declared_smoothness, constants)
-        if not 2 <= self.dimension <= 12:
-            raise InputError("d", self.dimension, "an integer from 2 to 12, for 2^d vertices")
+    def checked_dimension(self, d: int | None) -> int:
+        """At most 12."""
+        found = super().checked_dimension(d)
+        if not 2 <= found <= 12:
+            raise InputError("d", found, "an integer from 2 to 12, for 2^d vertices")
+        return found
 
     @property
     def own_constants(self) -> Constants:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.norms import lp_norm, square_gradient
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
-from dpsco_bench.problems.base import Constants, Data, Problem, Trait
+from dpsco_bench.geometry.smooth_norm import RULES, SmoothNorm
+from dpsco_bench.problems.base import Constants, Data, Problem, Trait, option
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -15,17 +16,7 @@ Array = Any
 
 @problem
 class SquaredNorm(Problem):
-    """``F(x) = ||x||_r^2`` for every record, with the start at the minimiser, the origin.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 8.
-    p : float
-        In [1, 2]: r is the exponent of the smooth norm for l_p.
-    norm_rule : str
-        ``best``, ``q``, ``sec2`` or ``su2023``.
-    """
+    """``F(x) = ||x||_r^2`` for every record, with the start at the minimiser, the origin."""
 
     name = "squared_norm"
     summary = "the squared smooth norm as an oracle; risk of the generalised Gaussian is its second moment"
@@ -33,16 +24,13 @@ class SquaredNorm(Problem):
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ})
     shares_records = True
     default_dimension = 8
+    p: float = option(1.5, "r is the exponent of the smooth norm for l_p", within="[1, 2]")
+    norm_rule: str = option("best", "how r is chosen", choices=RULES)
 
-    def __init__(
-        self,
-        d: int | None = None,
-        p: float = 1.5,
-        norm_rule: str = "best",
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        self.smooth = SmoothNorm(p, self.default_dimension if d is None else d, norm_rule)
-        super().__init__(d, constants)
+    @cached_property
+    def smooth(self) -> SmoothNorm:
+        """The norm."""
+        return SmoothNorm(self.p, self.dimension, self.norm_rule)
 
     @property
     def own_constants(self) -> Constants:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.gopi2022.algorithms.setting import (
     NEEDS,
@@ -14,9 +14,8 @@ from dpsco_bench.papers.gopi2022.algorithms.setting import (
     sampler_parts,
 )
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.privacy.temperature import Temperature
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = f"{PAPER}, Theorems 5 and 6"
 
@@ -29,23 +28,13 @@ SOURCE = f"{PAPER}, Theorems 5 and 6"
     least_norm=1.0,
     parts=sampler_parts,
 )
-def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
-    *,
-    variant: str,
-    sampler: str = "auto",
-    sweeps: int | None = None,
-) -> Plan:
+def plan(given: Setting, *, sampler: str = "auto", sweeps: int | None = None) -> Plan:
     """One draw from exp(-k F_D), k = (n t/S)^2 mu, for mu-strongly convex losses.
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (G, S and mu in the norm of the domain), number of records, dimension, target privacy with
-        delta < 1/2.
+    given : Setting
+        G, S and mu in the norm of the domain; delta below 1/2.
     variant : str
         ``printed``: S = G and t = eps/sqrt(2 ln(1/(2 delta))), not private (erratum E1). ``replace_one``: the S that
         the problem proves and the exact t.
@@ -55,15 +44,15 @@ def plan(
     sweeps : int, optional
         Length of the chains of ``hit_and_run``, 1000 by default.
     """
-    setting = checked_setting(c, n, d, privacy, variant, SOURCE)
+    s, c = checked_setting(given, SOURCE), given.constants
     if c.strong_convexity <= 0:
         raise InputError("strong_convexity", c.strong_convexity, "> 0", SOURCE)
     if c.diameter > 2.0 * c.lipschitz / c.strong_convexity * (1.0 + 1e-12):
         largest = 2.0 * c.lipschitz / c.strong_convexity
         raise InputError("diameter", c.diameter, f"at most 2 G/mu = {largest:g}: G and mu contradict it", SOURCE)
     return draw_plan(
-        setting,
-        Temperature("strongly_convex", n, d, c.lipschitz, setting.loss_range, convexity=c.strong_convexity),
+        s,
+        Temperature("strongly_convex", s.n, s.d, c.lipschitz, s.loss_range, convexity=c.strong_convexity),
         sampler,
         sweeps,
     )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from dpsco_bench.algorithms.registry import Algorithm, algorithm
+from dpsco_bench.algorithms.registry import Algorithm, Setting, algorithm
 from dpsco_bench.papers.gopi2022.algorithms.setting import (
     NEEDS,
     SWEEPS,
@@ -22,14 +22,12 @@ from dpsco_bench.papers.gopi2022.algorithms.setting import (
     regularised,
 )
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants
 
 Sampler = Callable[..., np.ndarray]
 _PARAMETERS = """
 Parameters
 ----------
-c, n, d, privacy, variant, schedule, theta_convention
+given, variant, schedule, theta_convention
     As for ``gopi2022.reg_exp_mech``.
 """
 _SWEEPS = """sweeps : int
@@ -56,18 +54,14 @@ def mechanism(sampler: Sampler, source: str, variants: Mapping[str, tuple[str, .
     chains = name in SWEEPS
 
     def plan(
-        c: Constants,
-        n: int,
-        d: int,
-        privacy: PrivacySpec,
+        given: Setting,
         *,
-        variant: str,
         schedule: str = "erm",
         theta_convention: str = "centred",
         sweeps: int = SWEEPS.get(name, 0),
     ) -> Plan:
-        setting = checked_setting(c, n, d, privacy, variant, source)
-        return draw_plan(setting, regularised(setting, schedule, theta_convention), name, sweeps if chains else None)
+        s = checked_setting(given, source)
+        return draw_plan(s, regularised(s, schedule, theta_convention), name, sweeps if chains else None)
 
     if not chains:
         options = inspect.signature(plan, eval_str=True).parameters

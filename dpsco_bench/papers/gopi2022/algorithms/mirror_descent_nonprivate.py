@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.lp_mirror import SmoothMirror
@@ -12,8 +12,6 @@ from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.geometry.schatten import SchattenBall
 from dpsco_bench.papers.gopi2022.algorithms.setting import NEEDS, PAPER, checked_setting
 from dpsco_bench.privacy.plan import Plan, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants
 
 SOURCE = f"{PAPER}, Table 1 (non-private rate); textbook step"
 
@@ -26,19 +24,15 @@ SOURCE = f"{PAPER}, Table 1 (non-private rate); textbook step"
     order_invariant=False,
     least_norm=1.0,
 )
-def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str) -> Plan:
+def plan(given: Setting) -> Plan:
     """One pass of stochastic mirror descent with mirror map r, step sqrt(2 Theta/(G^2 n)), average iterate.
 
     Parameters
     ----------
-    c, n, d
-        Problem constants (G in the norm of the domain, an l_p ball), number of records, dimension.
-    privacy
-        Not used: nothing is private.
-    variant : str
-        ``standard``.
+    given : Setting
+        G in the norm of the domain, an l_p ball; nothing is private.
     """
-    s = checked_setting(c, n, d, privacy, variant, SOURCE)
+    s, c, n = checked_setting(given, SOURCE), given.constants, given.n
     if isinstance(c.ball, SchattenBall):
         raise InputError("domain", c.domain, "an l_p ball", SOURCE)
     theta = s.regulariser.theta(s.radius)

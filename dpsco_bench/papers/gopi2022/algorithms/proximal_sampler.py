@@ -7,14 +7,15 @@ import math
 import numpy as np
 from scipy.special import expit
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.options import choice_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.papers.gopi2022.algorithms.chains import ChainWatch
 from dpsco_bench.papers.gopi2022.algorithms.setting import (
     EVALUATED,
     NEEDS,
     PAPER,
-    Setting,
+    BallSetting,
     checked_setting,
     draw,
     plan_of,
@@ -32,9 +33,7 @@ from dpsco_bench.papers.gopi2022.samplers.proximal import (
 from dpsco_bench.papers.gopi2022.samplers.truncated import gaussian_on_ball
 from dpsco_bench.privacy.accountants.total_variation import total_delta
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.privacy.temperature import Temperature
-from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.traits import Trait
 from dpsco_bench.samplers.keyed import KeyedDraws
 
@@ -52,12 +51,8 @@ MOST_ATTEMPTS = 1000
     least_norm=2.0,
 )
 def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
+    given: Setting,
     *,
-    variant: str,
     schedule: str = "erm",
     theta_convention: str = "centred",
     sweeps: int | None = None,
@@ -71,7 +66,7 @@ def plan(
 
     Parameters
     ----------
-    c, n, d, privacy, variant, schedule, theta_convention
+    given, variant, schedule, theta_convention
         As for ``gopi2022.reg_exp_mech``; an l_p ball with p >= 2. With the theorem's T, t is taken at delta/2, and tau
         is delta/2 for ``printed`` (which proves no epsilon, erratum E3) and delta/(2 (1 + e^eps)) for ``replace_one``.
     sweeps, delta_in : optional
@@ -91,12 +86,11 @@ def plan(
     A round is accepted with probability ``1/2 - sqrt(e delta_in)/4`` at least, so that the oracle gives up after 512
     rounds, without an output, with a chance below 0.6^512.
     """
-    s = checked_setting(c, n, d, privacy, variant, SOURCE)
+    s, c = checked_setting(given, SOURCE), given.constants
     sampler_status("proximal_sampler", s)  # refuses what it does not sample
     temperature = regularised(s, schedule, theta_convention)
-    tau = 0.5 * privacy.delta * (1.0 if variant == "printed" else float(expit(-privacy.epsilon)))
-    if start not in STARTS:
-        raise InputError("start", start, " or ".join(STARTS), SOURCE)
+    tau = 0.5 * s.delta * (1.0 if s.variant == "printed" else float(expit(-s.epsilon)))
+    choice_option("start", start, STARTS, SOURCE)
     chains = _chains(s, temperature)
     steps = chains.schedule(tau).steps if sweeps is None else checked_count("sweeps", sweeps)
     inner = chains.clip(tau, steps) if delta_in is None else delta_in
@@ -108,19 +102,19 @@ def plan(
     query = s.query(temperature, "proven_tv" if proven else "target_law_only", tau)
     options = {"sweeps": steps, "delta_in": inner, "corner": start == "corner"}
     warnings: tuple[str, ...] = ()
-    if proven and variant == "printed":
-        t = c.loss_difference / s.loss_range * s.parameter(0.5 * privacy.delta)
-        reached = total_delta(t, privacy.epsilon, tau)
+    if proven and s.variant == "printed":
+        t = c.loss_difference / s.loss_range * s.parameter(0.5 * s.delta)
+        reached = total_delta(t, s.epsilon, tau)
         warnings = (f"with tau = delta/2 the claimed epsilon has delta = {reached:.3g} (errata E1 and E3)",)
     expected = 4.0 * math.e * steps
     return plan_of(s, query, "proximal_sampler", warnings, expected_queries=expected, **options)
 
 
-def _chains(s: Setting, temperature: Temperature) -> ProximalRate:
+def _chains(s: BallSetting, temperature: Temperature) -> ProximalRate:
     """The chains at the law that leaves half of delta to tau."""
-    t, G = s.parameter(0.5 * s.privacy.delta), s.c.lipschitz
+    t, G = s.parameter(0.5 * s.delta), s.constants.lipschitz
     k, mu = temperature.at(s.loss_range / (G * t))
-    return ProximalRate(k, mu, G, k * G * s.c.diameter)
+    return ProximalRate(k, mu, G, k * G * s.constants.diameter)
 
 
 def proximal_sampler(

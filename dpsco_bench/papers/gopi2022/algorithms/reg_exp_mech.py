@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.papers.gopi2022.algorithms.setting import (
     NEEDS,
     PAPER,
@@ -14,20 +14,14 @@ from dpsco_bench.papers.gopi2022.algorithms.setting import (
     sampler_parts,
 )
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants
 
 SOURCE = f"{PAPER}, Theorems 3 and 4, Corollaries 2 to 5"
 
 
 @algorithm("gopi2022.reg_exp_mech", source=SOURCE, needs=NEEDS, variants=VARIANTS, least_norm=1.0, parts=sampler_parts)
 def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
+    given: Setting,
     *,
-    variant: str,
     schedule: str = "erm",
     sampler: str = "auto",
     theta_convention: str = "centred",
@@ -41,9 +35,8 @@ def plan(
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (G and S in the norm of the domain, an l_p or Schatten ball), number of records, ambient
-        dimension, target privacy with delta < 1/2.
+    given : Setting
+        G and S in the norm of the domain, an l_p or Schatten ball; d is the ambient dimension; delta below 1/2.
     variant : str
         ``printed``: S = G and t = eps/sqrt(2 ln(1/(2 delta))), not private (erratum E1). ``replace_one``: the S that
         the problem proves (2G at most) and the exact t.
@@ -57,8 +50,8 @@ def plan(
     sweeps : int, optional
         Length of the chains of ``gibbs`` and ``hit_and_run``, 1000 by default.
     """
-    setting = checked_setting(c, n, d, privacy, variant, SOURCE)
-    return draw_plan(setting, regularised(setting, schedule, theta_convention), sampler, sweeps)
+    s = checked_setting(given, SOURCE)
+    return draw_plan(s, regularised(s, schedule, theta_convention), sampler, sweeps)
 
 
 plan.run(draw)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from dpsco_bench.algorithms.options import choice_option
+from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.errors import InputError, Refusal, checked_count
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.geometry.regulariser import NormRegulariser
@@ -17,9 +19,8 @@ from dpsco_bench.papers.gopi2022.algorithms.target import Target
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import Plan, make_plan
 from dpsco_bench.privacy.queries import DrawQuery
-from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.privacy.temperature import Temperature
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 PAPER = "Gopi, Lee, Liu, Shen, Tian 2022"
 NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.UNREGULARISED)
@@ -40,70 +41,61 @@ LINEAR = ("linear", "axis_linear")
 
 
 @dataclass(frozen=True)
-class Setting:
-    """Checked inputs of one mechanism.
+class BallSetting(Setting):
+    """What the theorems cover: G and S in the norm of the domain, d the ambient dimension.
 
     Attributes
     ----------
-    c : Constants
-        Of the problem; G and S in the norm of the domain.
-    n, d : int
-        Records, ambient dimension.
-    privacy : PrivacySpec
-        The claim.
-    variant, source : str
-        Which S and t; where the mechanism is defined.
+    source : str
+        Where the mechanism is defined.
     """
 
-    c: Constants
-    n: int
-    d: int
-    privacy: PrivacySpec
-    variant: str
     source: str
 
     @property
     def radius(self) -> float:
         """Radius of the domain."""
-        return 0.5 * self.c.diameter
+        return 0.5 * self.constants.diameter
 
     @property
     def loss_range(self) -> float:
         """S that the schedule believes in."""
-        return self.c.lipschitz if self.variant == "printed" else self.c.loss_difference
+        return self.constants.lipschitz if self.variant == "printed" else self.constants.loss_difference
 
     @property
     def regulariser(self) -> NormRegulariser:
         """The geometry's own."""
-        ball = self.c.ball
+        ball = self.constants.ball
         if isinstance(ball, SchattenBall):
-            return NormRegulariser(self.c.norm, ball.columns, True)
-        return NormRegulariser(self.c.norm, self.d)
+            return NormRegulariser(self.constants.norm, ball.columns, True)
+        return NormRegulariser(self.constants.norm, self.d)
 
     def parameter(self, delta: float) -> float:
         """Gaussian-DP parameter of the variant at a delta: the paper's, or the exact one."""
         if self.variant == "printed":
-            return self.privacy.epsilon / math.sqrt(2.0 * math.log(0.5 / delta))
-        return gdp_mu(self.privacy.epsilon, delta)
+            return self.epsilon / math.sqrt(2.0 * math.log(0.5 / delta))
+        return gdp_mu(self.epsilon, delta)
 
     def query(self, temperature: Temperature, status: str, tau: float = 0.0) -> DrawQuery:
         """The draw. A sampler with a proven distance leaves half of delta to it."""
-        delta = 0.5 * self.privacy.delta if status == "proven_tv" else self.privacy.delta
-        printed = self.loss_range / (self.c.lipschitz * self.parameter(delta)) if self.variant == "printed" else None
+        delta = 0.5 * self.delta if status == "proven_tv" else self.delta
+        printed = (
+            self.loss_range / (self.constants.lipschitz * self.parameter(delta)) if self.variant == "printed" else None
+        )
         return DrawQuery(
             "draw",
-            self.c.loss_difference / self.c.lipschitz,
+            self.constants.loss_difference / self.constants.lipschitz,
             1,
             paper_scale=printed,
             temperature=temperature,
             sampler_status=status,
             target_delta=delta,
             tau=tau if status == "proven_tv" else 0.0,
-            dual=2.0 if isinstance(self.c.ball, SchattenBall) else dual_exponent(self.c.norm),
+            dual=2.0 if isinstance(self.constants.ball, SchattenBall) else dual_exponent(self.constants.norm),
         )
 
 
-def checked_setting(c: Constants, n: int, d: int, privacy: PrivacySpec, variant: str, source: str) -> Setting:
+def checked_setting(given: Setting, source: str) -> BallSetting:
     """Refuse what the theorems do not cover.
 
     Raises
@@ -111,29 +103,28 @@ def checked_setting(c: Constants, n: int, d: int, privacy: PrivacySpec, variant:
     InputError
         For delta >= 1/2, S > 2G, or a domain that is not the ball of the norm in which G is measured.
     """
-    if privacy.delta >= 0.5:
-        raise InputError("delta", privacy.delta, "in (0, 1/2)", source)
+    c = given.constants
+    if given.delta >= 0.5:
+        raise InputError("delta", given.delta, "in (0, 1/2)", source)
     if c.loss_difference > 2.0 * c.lipschitz:
         raise InputError("loss_range", c.loss_difference, f"at most 2 G = {2.0 * c.lipschitz:g}", source)
     if getattr(c.ball, "p", None) != c.norm:
         allowed = f"the l_p or Schatten ball of the norm of G, p = {c.norm:g}"
         raise InputError("domain", c.domain, allowed, source)
     if isinstance(c.ball, SchattenBall):
-        matrix_rows(d, c.ball.columns)
-    return Setting(c, n, d, privacy, variant, source)
+        matrix_rows(given.d, c.ball.columns)
+    return BallSetting(c, given.n, given.d, given.privacy, given.variant, source)
 
 
-def regularised(s: Setting, schedule: str, theta_convention: str) -> Temperature:
+def regularised(s: BallSetting, schedule: str, theta_convention: str) -> Temperature:
     """The schedule of Theorem 3 (``erm``) or 4 (``sco``) with the range of the geometry's regulariser."""
-    if schedule not in ("erm", "sco"):
-        raise InputError("schedule", schedule, "erm or sco", s.source)
-    if theta_convention not in CONVENTIONS:
-        raise InputError("theta_convention", theta_convention, " or ".join(CONVENTIONS), s.source)
-    theta = s.regulariser.theta(s.radius if theta_convention == "centred" else s.c.diameter)
-    return Temperature(schedule, s.n, s.d, s.c.lipschitz, s.loss_range, theta=theta)
+    choice_option("schedule", schedule, ("erm", "sco"), s.source)
+    choice_option("theta_convention", theta_convention, CONVENTIONS, s.source)
+    theta = s.regulariser.theta(s.radius if theta_convention == "centred" else s.constants.diameter)
+    return Temperature(schedule, s.n, s.d, s.constants.lipschitz, s.loss_range, theta=theta)
 
 
-def sampler_status(sampler: str, s: Setting, regularised: bool = True) -> str:
+def sampler_status(sampler: str, s: BallSetting, regularised: bool = True) -> str:
     """What a sampler proves on every data set of the problem's domain.
 
     Raises
@@ -141,8 +132,8 @@ def sampler_status(sampler: str, s: Setting, regularised: bool = True) -> str:
     Refusal
         Where it does not sample the law at all.
     """
-    losses, domain, p = s.c.losses, s.c.domain, s.c.norm
-    lp_ball = not isinstance(s.c.ball, SchattenBall)
+    losses, domain, p = s.constants.losses, s.constants.domain, s.constants.norm
+    lp_ball = not isinstance(s.constants.ball, SchattenBall)
     if sampler == "cube_exact" and losses in LINEAR and domain == "linf_ball" and regularised:
         return "exact"
     if sampler == "axis_exact" and lp_ball and 1.0 < p <= 2.0:
@@ -160,7 +151,7 @@ def sampler_status(sampler: str, s: Setting, regularised: bool = True) -> str:
     raise Refusal(f"{sampler} for {losses} losses on {domain}", "no such sampler is known here", s.source)
 
 
-def exact_sampler(s: Setting, regularised: bool = True) -> str:
+def exact_sampler(s: BallSetting, regularised: bool = True) -> str:
     """The sampler that is exact on every data set.
 
     Raises
@@ -175,10 +166,10 @@ def exact_sampler(s: Setting, regularised: bool = True) -> str:
         except Refusal:
             continue
     reason = "no sampler is exact for every data set; one without a proof of privacy is chosen by its name"
-    raise Refusal(f"sampler auto for {s.c.losses} losses on {s.c.domain}", reason, s.source)
+    raise Refusal(f"sampler auto for {s.constants.losses} losses on {s.constants.domain}", reason, s.source)
 
 
-def draw_plan(s: Setting, temperature: Temperature, sampler: str, sweeps: int | None = None) -> Plan:
+def draw_plan(s: BallSetting, temperature: Temperature, sampler: str, sweeps: int | None = None) -> Plan:
     """The plan of one draw by one of `SAMPLERS`.
 
     Raises
@@ -213,11 +204,11 @@ def _module(sampler: str) -> str:
     return f"{__package__}.{sampler}"
 
 
-def plan_of(s: Setting, query: DrawQuery, sampler: str, warnings: tuple[str, ...] = (), **options: Any) -> Plan:
+def plan_of(s: BallSetting, query: DrawQuery, sampler: str, warnings: tuple[str, ...] = (), **options: Any) -> Plan:
     """A plan with the schedule's quantities at the variant's own t, and the sampler's options."""
     t = s.parameter(query.target_delta)
-    k, weight = query.temperature.at(s.loss_range / (s.c.lipschitz * t))
-    law: dict[str, Any] = dict(radius=s.radius, p=s.c.norm, losses=s.c.losses, t=t, k=k, mu=weight)
+    k, weight = query.temperature.at(s.loss_range / (s.constants.lipschitz * t))
+    law: dict[str, Any] = dict(radius=s.radius, p=s.constants.norm, losses=s.constants.losses, t=t, k=k, mu=weight)
     if query.temperature.rule != "strongly_convex":
         law.update(q=s.regulariser.q, coefficient=s.regulariser.coefficient)
     law.update(query.temperature.entries, sampler=sampler, **options)

@@ -15,12 +15,14 @@ def _parameters(c: BoundContext) -> tuple[float, float]:
     return k, 0.5 * k * mu / (c.constants.norm - 1.0)
 
 
-@bound("gopi2022_law.axis", "E[1 - x_1] of the target law, by quadrature")
-def _axis(c: BoundContext) -> float:
+@bound("gopi2022_law.axis", "gap, of the target law by quadrature")
+def axis_gap(c: BoundContext) -> float:
+    """``E[1 - x_1]`` where the losses are linear along the first axis."""
     k, curvature = _parameters(c)
     return AxisLaw(c.constants.norm, c.d, k, curvature).mean_gap()
 
 
-@bound("gopi2022_law.radial", "E rho of the target law, by quadrature")
-def _radial(c: BoundContext) -> float:
+@bound("gopi2022_law.radial", "radius, of the target law by quadrature")
+def mean_radius(c: BoundContext) -> float:
+    """``E ||x||`` where the losses are a norm."""
     return RadialLaw(c.d, *_parameters(c)).mean()

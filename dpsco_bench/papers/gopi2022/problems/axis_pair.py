@@ -9,7 +9,7 @@ from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.laws.privacy_curve import pair_epsilon
 from dpsco_bench.papers.gopi2022.problems.axis_linear import AxisLinear
 from dpsco_bench.privacy.temperature import Temperature
-from dpsco_bench.problems.base import checked_real
+from dpsco_bench.problems.base import option
 from dpsco_bench.problems.cell_family import CellFamily
 from dpsco_bench.problems.registry import problem
 
@@ -19,23 +19,14 @@ class AxisPair(AxisLinear, CellFamily):
     """`AxisLinear` with p = 2, and the exact privacy of one draw on data sets that differ in one record, ``+-e_1``.
 
     Their mean records are ``a mu +- 1/n``, so that without the boundary both laws would be Gaussians around a.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 4.
-    centre : float
-        a >= 0: the mean records are ``a mu +- 1/n``.
     """
 
     name = "axis_pair"
     summary = "neighbouring data sets on the axis of the unit l2 ball: exact privacy of the draw"
     source = "section 8 of the chapter of Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2"
     signal_option: ClassVar[str] = "centre"
-
-    def __init__(self, d: int | None = None, centre: float = 0.0, constants: dict[str, float] | None = None) -> None:
-        self.centre = checked_real("centre", centre, positive=False)
-        super().__init__(d, 2.0, constants)
+    p = 2.0
+    centre: float = option(0.0, "a: the mean records are a mu +- 1/n", within="[0, inf)")
 
     def expected_extras(
         self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]

@@ -7,12 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.papers.gopi2022.laws.counts import signed_count_law
 from dpsco_bench.papers.gopi2022.laws.table import gap_table
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.coin_linear import CoinLinear
 from dpsco_bench.problems.linear_losses import ball_name
 from dpsco_bench.problems.registry import problem
@@ -24,19 +23,7 @@ UNITS = ("statistical", "fixed")
 
 @problem
 class BiasAxis(RegularisedLaw, CoinLinear):
-    """``f(x, s) = -<x, s>``, ``s = +-e_1``, ``P(+) = (1 + b)/2``; ``b = min(1, signal unit)``.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 2.
-    p : float
-        Norm of the ball, in (1, 2], default 1.5.
-    unit : str
-        What a signal of 1 stands for: ``statistical`` 1/sqrt n, ``fixed`` 1.
-    signal : float
-        > 0, default 1/2.
-    """
+    """``f(x, s) = -<x, s>``, ``s = +-e_1``, ``P(+) = (1 + b)/2``; ``b = min(1, signal unit)``."""
 
     name = "bias_axis"
     summary = "biased coins along an axis of the unit l_p ball, 1 < p <= 2; population risk"
@@ -44,21 +31,9 @@ class BiasAxis(RegularisedLaw, CoinLinear):
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS, Trait.PLANE_GRADIENTS})
     default_dimension = 2
     closed_form_error: ClassVar[float] = 1e-6
-
-    def __init__(
-        self,
-        d: int | None = None,
-        p: float = 1.5,
-        unit: str = "statistical",
-        signal: float = 0.5,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        if isinstance(p, bool) or not isinstance(p, int | float) or not 1 < p <= 2:
-            raise InputError("p", p, "in (1, 2]")
-        if unit not in UNITS:
-            raise InputError("unit", unit, "one of " + ", ".join(UNITS))
-        self.p, self.unit_name = float(p), unit
-        super().__init__(d, signal, constants)
+    p: float = option(1.5, "norm of the ball", within="(1, 2]")
+    unit_name: str = option("statistical", "of the signal: statistical 1/sqrt n, fixed 1", choices=UNITS, key="unit")
+    signal = option(0.5, "b = min(1, signal unit)")
 
     @property
     def own_constants(self) -> Constants:

@@ -11,31 +11,24 @@ from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.papers.gopi2022.laws.counts import signed_count_law
 from dpsco_bench.papers.gopi2022.laws.truncated import tilted_gap
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
-from dpsco_bench.problems.base import Constants
+from dpsco_bench.problems.base import Constants, option
 from dpsco_bench.problems.onehot import Onehot
 from dpsco_bench.problems.registry import problem
 
 
 @problem
 class BiasCube(RegularisedLaw, Onehot):
-    """`Onehot` on the cube with ``b = min(1, signal sqrt(d/n))``, as a problem of the exponential mechanism.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 8.
-    signal : float
-        > 0, in units of sqrt(d/n).
-    """
+    """`Onehot` on the cube with ``b = min(1, signal sqrt(d/n))``, as a problem of the exponential mechanism."""
 
     name = "bias_cube"
     summary = "linear losses with biased unit vectors on the cube; population risk"
     source = "instance `bias_cube` for Gopi, Lee, Liu, Shen, Tian 2022, Corollary 4"
     has_loss_values: ClassVar[bool] = False
     closed_form_error: ClassVar[float] = 1e-9
-
-    def __init__(self, d: int | None = None, signal: float = 1.0, constants: dict[str, float] | None = None) -> None:
-        super().__init__(d, math.inf, "statistical", signal, 0.0, constants)
+    p = math.inf
+    unit_name = "statistical"
+    signal = option(1.0, "b = min(1, signal sqrt(d/n))")
+    declared_smoothness = 0.0
 
     @property
     def own_constants(self) -> Constants:

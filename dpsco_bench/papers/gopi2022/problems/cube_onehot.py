@@ -22,13 +22,7 @@ WRITTEN_OUT = 1 << 20
 
 @problem
 class CubeOnehot(SharedLinear, CellFamily):
-    """``f(x, s) = -<x, s>`` on [-1, 1]^d with record i equal to ``e_(i mod d)``; empirical risk.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 4.
-    """
+    """``f(x, s) = -<x, s>`` on [-1, 1]^d with record i equal to ``e_(i mod d)``; empirical risk."""
 
     name = "cube_onehot"
     summary = "linear losses with the unit vectors in rotation on the cube; empirical risk"

@@ -19,11 +19,6 @@ class DiagLinearP4(SharedLinear, CellFamily):
 
     Here ``k = n t sqrt(d/Theta)`` with the paper's ``t = eps/sqrt(2 ln(1/(2 delta)))``, S = G and ``Theta = d^(1/2)/2``
     decides g alone, whatever the calibration.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 4.
     """
 
     name = "diag_linear_p4"

@@ -11,7 +11,7 @@ from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.norms import l2_norm
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
-from dpsco_bench.problems.base import Constants, Data, Trait, checked_real
+from dpsco_bench.problems.base import Constants, Data, Trait, option
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -19,15 +19,7 @@ Array = Any
 
 @problem
 class NormPlusQuadratic(RegularisedLaw):
-    """``f(x, s) = ||x - s||_2 + (mu/2) ||x||_2^2`` with all s = 0, of the unit ball; mu = 1. Runs start at ``e_1``.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 4.
-    strong_convexity : float
-        mu > 0 of every record.
-    """
+    """``f(x, s) = ||x - s||_2 + (mu/2) ||x||_2^2`` with all s = 0, of the unit ball; mu = 1. Runs start at ``e_1``."""
 
     name = "norm_plus_quadratic"
     summary = "l2 distance from the centre plus a quadratic on the unit l2 ball; empirical risk"
@@ -36,12 +28,7 @@ class NormPlusQuadratic(RegularisedLaw):
     shares_records: ClassVar[bool] = True
     algorithms: ClassVar[tuple[str, ...]] = ("gopi2022.exp_mech_sc",)
     default_dimension = 4
-
-    def __init__(
-        self, d: int | None = None, strong_convexity: float = 1.0, constants: dict[str, float] | None = None
-    ) -> None:
-        self.convexity = checked_real("strong_convexity", strong_convexity, positive=True)
-        super().__init__(d, constants)
+    convexity: float = option(1.0, "mu, of every record", within="(0, inf)", key="strong_convexity")
 
     @property
     def own_constants(self) -> Constants:

@@ -11,7 +11,7 @@ from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
-from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, checked_real
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.cell_family import CellFamily
 from dpsco_bench.problems.registry import problem
 
@@ -23,17 +23,7 @@ INTERIOR = 0.25
 
 @problem
 class QuadraticBall(RegularisedLaw, CellFamily):
-    """``f(x, s) = (mu/2) ||x - s||_2^2`` with s in the unit ball; mu = 1. Runs start at ``e_1``.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 4.
-    records : str
-        ``centre``: all s = 0, empirical risk. ``sphere``: s uniform on the sphere, population risk.
-    strong_convexity : float
-        mu > 0 of every record.
-    """
+    """``f(x, s) = (mu/2) ||x - s||_2^2`` with s in the unit ball; mu = 1. Runs start at ``e_1``."""
 
     name = "quadratic_ball"
     summary = "quadratic losses on the unit l2 ball, records at its centre or on its sphere"
@@ -52,18 +42,13 @@ class QuadraticBall(RegularisedLaw, CellFamily):
     has_loss_values: ClassVar[bool] = True
     algorithms: ClassVar[tuple[str, ...]] = ("gopi2022.exp_mech_sc",)
     default_dimension = 4
-
-    def __init__(
-        self,
-        d: int | None = None,
-        records: str = "centre",
-        strong_convexity: float = 1.0,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        if records not in RECORDS:
-            raise InputError("records", records, "one of " + ", ".join(RECORDS))
-        self.records_at, self.convexity = records, checked_real("strong_convexity", strong_convexity, positive=True)
-        super().__init__(d, constants)
+    records_at: str = option(
+        "centre",
+        "centre: all s = 0, empirical risk; sphere: s uniform on the sphere, population risk",
+        choices=RECORDS,
+        key="records",
+    )
+    convexity: float = option(1.0, "mu, of every record", within="(0, inf)", key="strong_convexity")
 
     @property
     def own_constants(self) -> Constants:

@@ -12,8 +12,8 @@ from dpsco_bench.geometry.norms import lp_norm
 from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.papers.gopi2022.laws.cone import cone_norms
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
-from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw, exponent
-from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
+from dpsco_bench.problems.base import Constants, Data, Trait, option
 from dpsco_bench.problems.linear_losses import ball_name
 from dpsco_bench.problems.registry import problem
 
@@ -22,15 +22,7 @@ Array = Any
 
 @problem
 class RadialNorm(RegularisedLaw):
-    """``f(x, s) = ||x - s||_p`` with all s = 0, of a domain that is the unit l_p ball. Runs start at ``e_1``.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 4.
-    p : float
-        Norm of the loss and of the ball, in [1, inf), default 1.5.
-    """
+    """``f(x, s) = ||x - s||_p`` with all s = 0, of a domain that is the unit l_p ball. Runs start at ``e_1``."""
 
     name = "radial_norm"
     summary = "l_p distance from the centre of the unit l_p ball; empirical risk"
@@ -38,10 +30,7 @@ class RadialNorm(RegularisedLaw):
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ})
     shares_records: ClassVar[bool] = True
     default_dimension = 4
-
-    def __init__(self, d: int | None = None, p: float | str = 1.5, constants: dict[str, float] | None = None) -> None:
-        self.p = exponent(p)
-        super().__init__(d, constants)
+    p: float = option(1.5, "norm of the loss and of the ball", within="[1, inf]")
 
     @property
     def own_constants(self) -> Constants:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.problems.radial_norm import RadialNorm
 from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.problems.base import option
 from dpsco_bench.problems.registry import problem
 
 SHIFTS = 64
@@ -20,24 +20,12 @@ SHIFTS = 64
 
 @problem
 class RadialTail(RadialNorm):
-    """`RadialNorm` for 1 < p <= 2, and the tail of the loss of a draw.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 4.
-    p : float
-        Norm of the loss and of the ball, in (1, 2], default 2.
-    """
+    """`RadialNorm` for 1 < p <= 2, and the tail of the loss of a draw."""
 
     name = "radial_tail"
     summary = "l_p distance from the centre of the unit l_p ball: tail of the loss of the draw"
     source = "instance `radial_norm` for Gopi, Lee, Liu, Shen, Tian 2022, Lemma 5"
-
-    def __init__(self, d: int | None = None, p: float = 2.0, constants: dict[str, float] | None = None) -> None:
-        if isinstance(p, bool) or not isinstance(p, int | float) or not 1 < p <= 2:
-            raise InputError("p", p, "in (1, 2]")
-        super().__init__(d, p, constants)
+    p: float = option(2.0, within="(1, 2]")
 
     def expected_extras(
         self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]

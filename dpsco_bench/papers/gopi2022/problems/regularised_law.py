@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.norms import checked_exponent, dual_exponent
+from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.privacy.temperature import Temperature
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait
@@ -48,11 +47,6 @@ class RegularisedLaw(Problem):
             return super().expected_gap(algorithm, schedule, scales)
         (scale,) = scales.values()
         return self.mean_excess(*Temperature.of(schedule).at(scale))
-
-
-def exponent(p: float | str) -> float:
-    """A norm as a configuration writes it: a number in [1, inf] or ``inf``."""
-    return checked_exponent(math.inf if p == "inf" else p)  # type: ignore[arg-type]
 
 
 class SharedLinear(RegularisedLaw):

@@ -6,27 +6,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpsco_bench.errors import checked_count
 from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.geometry.schatten import SchattenBall, matrix_rows
-from dpsco_bench.papers.gopi2022.problems.regularised_law import SharedLinear, exponent
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.papers.gopi2022.problems.regularised_law import SharedLinear
+from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.registry import problem
 
 
 @problem
 class SchattenLinear(SharedLinear):
-    """``f(x, s) = -<x, s>`` with all s the matrix ``e_1 e_1^T``, of any dual Schatten norm 1. No quadrature is known.
-
-    Parameters
-    ----------
-    d : int
-        Number of entries ``d1 d2``, default 12.
-    p : float
-        Norm of the ball, in [1, inf], default 1.
-    columns : int
-        d2 of the matrices, at most d1 and a divisor of d; default 3.
-    """
+    """``f(x, s) = -<x, s>`` with all s the matrix ``e_1 e_1^T``, of any dual Schatten norm 1; no quadrature known."""
 
     name = "schatten_linear"
     summary = "linear loss with one entry on the unit ball of a Schatten norm; empirical risk"
@@ -34,17 +23,13 @@ class SchattenLinear(SharedLinear):
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
     default_dimension = 12
     algorithms: ClassVar[tuple[str, ...]] = ()
+    p: float = option(1.0, "norm of the ball", within="[1, inf]")
+    columns: int = option(3, "d2 of the matrices, a divisor of d, at most as many as rows", within="[1, inf)")
 
-    def __init__(
-        self,
-        d: int | None = None,
-        p: float | str = 1.0,
-        columns: int = 3,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        self.p, self.columns = exponent(p), checked_count("columns", columns)
-        matrix_rows(self.default_dimension if d is None else checked_count("d", d), self.columns)
-        super().__init__(d, constants)
+    def prepare(self) -> None:
+        """Check that the entries fill the columns."""
+        super().prepare()
+        matrix_rows(self.dimension, self.columns)
 
     @property
     def slope(self) -> np.ndarray:

@@ -6,12 +6,12 @@ import math
 from typing import Any
 
 from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.errors import checked_count
 from dpsco_bench.geometry.norms import lp_norm
 from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.geometry.schatten import SchattenBall, as_matrices, matrix_rows, singular_values
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.problems.radial_norm import RadialNorm
+from dpsco_bench.problems.base import option
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -19,33 +19,19 @@ Array = Any
 
 @problem
 class SchattenRadial(RadialNorm):
-    """``f(x, s) = ||x - s||`` in the Schatten-p norm with all s = 0. Runs start at a matrix with one entry.
-
-    Parameters
-    ----------
-    d : int
-        Number of entries ``d1 d2``, default 12.
-    p : float
-        Norm of the loss and of the ball, in (1, 2], default 1.5.
-    columns : int
-        d2 of the matrices, at most d1 and a divisor of d; default 3.
-    """
+    """``f(x, s) = ||x - s||`` in the Schatten-p norm with all s = 0. Runs start at a matrix with one entry."""
 
     name = "schatten_radial"
     summary = "Schatten distance from the centre of its own unit ball; empirical risk"
     source = "instance `schatten_radial` for Gopi, Lee, Liu, Shen, Tian 2022, Corollary 5"
     default_dimension = 12
+    p: float = option(1.5, "norm of the loss and of the ball; the law is known for 1 < p <= 2")
+    columns: int = option(3, "d2 of the matrices, a divisor of d, at most as many as rows", within="[1, inf)")
 
-    def __init__(
-        self,
-        d: int | None = None,
-        p: float = 1.5,
-        columns: int = 3,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        self.columns = checked_count("columns", columns)
-        matrix_rows(self.default_dimension if d is None else checked_count("d", d), self.columns)
-        super().__init__(d, p, constants)
+    def prepare(self) -> None:
+        """Check that the entries fill the columns."""
+        super().prepare()
+        matrix_rows(self.dimension, self.columns)
 
     @property
     def domain(self) -> str:

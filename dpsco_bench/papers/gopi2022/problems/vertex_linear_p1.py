@@ -12,13 +12,7 @@ from dpsco_bench.problems.registry import problem
 
 @problem
 class VertexLinearP1(SharedLinear):
-    """``f(x, s) = -<x, s>`` with all s = e_1. The regulariser is of another norm: no quadrature is known.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 4.
-    """
+    """``f(x, s) = -<x, s>`` with all s = e_1. The regulariser is of another norm: no quadrature is known."""
 
     name = "vertex_linear_p1"
     summary = "linear loss with its minimum at a vertex of the unit l1 ball; empirical risk"

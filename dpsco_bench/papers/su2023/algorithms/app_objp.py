@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.papers.su2023.algorithms.perturbation import (
     NEEDS,
     euclidean_set,
@@ -14,14 +14,12 @@ from dpsco_bench.papers.su2023.algorithms.perturbation import (
     perturbed_minimum,
 )
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants
 
 SOURCE = "Su, Zhao, Wang 2023, Algorithm 1, Theorems 1 and 2"
 
 
 @algorithm("su2023.app_objp", source=SOURCE, needs=NEEDS)
-def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, output_noise: bool | None = None) -> Plan:
+def plan(given: Setting, *, output_noise: bool | None = None) -> Plan:
     """Minimise F + <G, x>/n + lam ||x||^2 over C up to alpha, add H and project.
 
     lam = max{L/(sqrt n diam2), r beta/(eps n)} and alpha = min{L diam2/n^1.5, eps^2 L diam2^3/(G^2 l n^2.5)} with G the
@@ -31,28 +29,23 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, ou
 
     Parameters
     ----------
-    c, n, d, privacy
-        Euclidean problem constants with a bounded symmetric set as domain, number of records, dimension, target
-        privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        Euclidean constants, on a bounded symmetric set.
     output_noise : bool
         Whether H is added; by default where the minimiser has no closed form.
     """
-    C, L, eps = euclidean_set(c, SOURCE), c.lipschitz, privacy.epsilon
+    c, n, d = given.constants, given.n, given.d
+    C, L, l, eps = euclidean_set(c, SOURCE), c.lipschitz, given.l, given.epsilon
     diam2, width = C.euclidean_diameter(d), C.width(d)
     _, r = hessian_rank(c, d)
     lam = max(L / (sqrt(n) * diam2), r * c.smoothness / (eps * n))
-    alpha = min(L * diam2 / n**1.5, eps**2 * L * diam2**3 / (width**2 * privacy.log_inverse_delta * n**2.5))
+    alpha = min(L * diam2 / n**1.5, eps**2 * L * diam2**3 / (width**2 * l * n**2.5))
     least = (r * c.smoothness * diam2 / (eps * L)) ** 2
     outside = f"outside_theorem: lam = r beta/(eps n), Theorem 2 asks for n >= {least:.4g}"
-    factor = log(2.5) + privacy.log_inverse_delta
+    factor = log(2.5) + l
     noisy = not has_closed_form(c) if output_noise is None else output_noise
     return perturbation_plan(
-        c,
-        n,
-        d,
-        privacy,
+        given,
         ridge=lam,
         convexity=2 * lam + max(c.strong_convexity, c.regularisation),
         accuracy=alpha,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.su2023.algorithms.perturbation import (
     NEEDS,
@@ -15,14 +15,12 @@ from dpsco_bench.papers.su2023.algorithms.perturbation import (
     perturbed_minimum,
 )
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants
 
 SOURCE = "Su, Zhao, Wang 2023, Algorithm 2, Theorems 3 and 4"
 
 
 @algorithm("su2023.app_objp_sc", source=SOURCE, needs=NEEDS)
-def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, output_noise: bool | None = None) -> Plan:
+def plan(given: Setting, *, output_noise: bool | None = None) -> Plan:
     """Algorithm 1 with lam = max{r beta/(eps n) - m_l/2, 0}, for losses Delta-strongly convex in the gauge of C.
 
     m_l = Delta/diam2^2, or the declared Euclidean modulus where that is larger (erratum E4), and alpha = min{L^2
@@ -31,15 +29,14 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, ou
 
     Parameters
     ----------
-    c, n, d, privacy
-        Euclidean problem constants (Delta = `gauge_convexity` > 0) with a bounded symmetric set as domain, number of
-        records, dimension, target privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        Euclidean constants with Delta = `gauge_convexity` > 0, on a bounded symmetric set.
     output_noise : bool
         Whether H is added; by default where the minimiser has no closed form.
     """
-    C, L, eps, Delta = euclidean_set(c, SOURCE), c.lipschitz, privacy.epsilon, c.gauge_convexity
+    c, n, d = given.constants, given.n, given.d
+    C, L, l, eps = euclidean_set(c, SOURCE), c.lipschitz, given.l, given.epsilon
+    Delta = c.gauge_convexity
     if Delta <= 0:
         raise InputError("gauge_convexity", Delta, "> 0: the modulus of every record in the gauge of the set", SOURCE)
     diam2, width = C.euclidean_diameter(d), C.width(d)
@@ -48,16 +45,13 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, ou
     lam = max(r * c.smoothness / (eps * n) - m_l / 2, 0.0)
     alpha = min(
         (L * diam2) ** 2 / (Delta * n**2),
-        L**4 * diam2**6 * eps**2 / (Delta**3 * n**4 * width**2 * privacy.log_inverse_delta),
+        L**4 * diam2**6 * eps**2 / (Delta**3 * n**4 * width**2 * l),
     )
     least = max((L * diam2 / Delta) ** 2, (diam2 * r * c.smoothness / (L * eps)) ** 2)
-    factor = log(2.5) + privacy.log_inverse_delta
+    factor = log(2.5) + l
     noisy = not has_closed_form(c) if output_noise is None else output_noise
     return perturbation_plan(
-        c,
-        n,
-        d,
-        privacy,
+        given,
         ridge=lam,
         convexity=2 * lam + m_l,
         accuracy=alpha,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from math import ceil, sqrt
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.options import count_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "stand-in for Kamath, Liu, Zhang 2022, Algorithm 1, as Su, Zhao, Wang 2023 cite it in Theorems 12 and 17"
 STAND_IN = (
@@ -25,7 +25,7 @@ STAND_IN = (
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.SYMMETRIC_SET),
     variants={"stand_in": ("accounted", "none")},
 )
-def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, steps: int | None = None) -> Plan:
+def plan(given: Setting, *, steps: int | None = None) -> Plan:
     """T = max(16, ceil(sqrt(n eps))) projected steps with clipped gradients, tau = sigma sqrt(n eps)/d^(1/4).
 
     eta = min{1/beta, diam2/(B sqrt T)} with B = sqrt(d) sqrt(s^2 + sigma^4/tau^2), where s is the noise of the mean of
@@ -33,24 +33,21 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, st
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (p >= 2; sigma = `gradient_deviation`) with a bounded symmetric set as domain, number of
-        records, dimension, target privacy.
-    variant : str
-        ``stand_in``.
+    given : Setting
+        p >= 2 and sigma = `gradient_deviation` > 0, on a bounded symmetric set.
     steps : optional
         Replaces T.
     """
+    c, n, d = given.constants, given.n, given.d
     if not c.norm >= 2.0:
         raise InputError("norm", c.norm, "p in [2, inf]", SOURCE)
     if c.ball is None or c.gradient_deviation <= 0:
         raise InputError("gradient_deviation", c.gradient_deviation, "> 0, with a bounded domain", SOURCE)
-    if steps is not None and steps < 1:
-        raise InputError("steps", steps, "an integer >= 1", SOURCE)
-    sigma, eps = c.gradient_deviation, privacy.epsilon
+    count_option("steps", steps, SOURCE)
+    sigma, eps = c.gradient_deviation, given.epsilon
     T = steps or max(16, ceil(sqrt(n * eps)))
     tau = sigma * sqrt(n * eps) / d**0.25
-    s = 2 * tau * sqrt(d * T) / (n * gdp_mu(eps, privacy.delta))
+    s = 2 * tau * sqrt(d * T) / (n * gdp_mu(eps, given.delta))
     size = sqrt(d) * sqrt(s**2 + sigma**4 / tau**2)
     eta = min(1 / c.smoothness, c.ball.euclidean_diameter(d) / (size * sqrt(T)))
     query = GaussianQuery("clipped gradient", 2 * tau * sqrt(d) / n, T)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import ceil, sqrt
 from typing import Any
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.options import count_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.su2023.algorithms.projected_features import LONGEST, Projected
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "Kasiviswanathan, Jin 2016, as in Su, Zhao, Wang 2023, Table 1 (all but m from memory, unverified)"
 DEGENERATE = "degenerate: m = ceil(G n eps) is at least d, so that nothing is projected away"
@@ -23,16 +23,7 @@ DEGENERATE = "degenerate: m = ceil(G n eps) is at least d, so that nothing is pr
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR, Trait.BALL, Trait.UNREGULARISED),
     variants={"standard": ("accounted", "none")},
 )
-def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
-    *,
-    variant: str,
-    projection: int | None = None,
-    steps: int | None = None,
-) -> Plan:
+def plan(given: Setting, *, projection: int | None = None, steps: int | None = None) -> Plan:
     """T = n/4 noisy projected steps on v in Phi C, then a lift to C; m = min(d, ceil(G n eps)).
 
     The step is diam2/sqrt(T ((1.1 L)^2 + m s^2)). Phi is m x d with entries N(0, 1/m); projected features are clipped
@@ -41,21 +32,19 @@ def plan(
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants with an l1 or l2 ball as domain, number of records, dimension, target privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        On an l1 or l2 ball.
     projection : int
         m in place of the theorem's, at most d.
     steps : optional
         Replaces T.
     """
-    for key, value, top in (("projection", projection, d), ("steps", steps, None)):
-        if value is not None and (value < 1 or (top is not None and value > top)):
-            raise InputError(key, value, f"an integer in 1..{top}" if top else "an integer >= 1", SOURCE)
+    c, n, d = given.constants, given.n, given.d
+    count_option("projection", projection, SOURCE, d)
+    count_option("steps", steps, SOURCE)
     if c.ball is None:
         raise InputError("domain", c.domain, "an l1 or l2 ball", SOURCE)
-    m = projection or min(d, ceil(c.ball.width(d) * n * privacy.epsilon))
+    m = projection or min(d, ceil(c.ball.width(d) * n * given.epsilon))
     T, slope = steps or max(1, n // 4), LONGEST * c.lipschitz
     query = GaussianQuery("gradient", 2 * slope / n, T)
     warnings = (DEGENERATE,) * (m == d)

@@ -32,7 +32,7 @@ def smooth_norm(c: Constants, d: int, source: str, limit: bool = False) -> Smoot
 
 
 def printed_kappa(p: float, d: int) -> float:
-    """``k = min{1/(p-1), 2 ln d}``, as printed; kappa itself is larger (erratum E5)."""
+    """``k = min{1/(p-1), 2 ln d}``, as printed; kappa_q itself is larger (erratum E5)."""
     return min(1.0 / (p - 1.0), 2.0 * log(d))
 
 
@@ -53,18 +53,3 @@ def lp_ball_radius(c: Constants, source: str) -> float:
     if getattr(c.ball, "p", None) != c.norm:
         raise InputError("domain", c.domain, f"lp_ball:{c.norm:g}, the ball of the norm of L and beta", source)
     return 0.5 * c.diameter
-
-
-def check_options(source: str, steps: int | None, **positive: float) -> None:
-    """Refuse a number of steps below 1, or another option that is not above 0.
-
-    Raises
-    ------
-    InputError
-        Naming the option.
-    """
-    if steps is not None and steps < 1:
-        raise InputError("steps", steps, "an integer >= 1", source)
-    for key, value in positive.items():
-        if value <= 0:
-            raise InputError(key, value, "> 0", source)

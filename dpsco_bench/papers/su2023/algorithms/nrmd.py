@@ -5,16 +5,16 @@ from __future__ import annotations
 from math import log2, sqrt
 from typing import Any
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.options import choice_option, count_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.lp_mirror import SmoothMirror
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
-from dpsco_bench.papers.su2023.algorithms.lp_setting import NORM_RULE, check_options, printed_kappa, smooth_norm
+from dpsco_bench.papers.su2023.algorithms.lp_setting import NORM_RULE, printed_kappa, smooth_norm
 from dpsco_bench.privacy.plan import Plan, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "Su, Zhao, Wang 2023, Algorithm 3, Theorems 6 and 7"
 T_RULES = {"proof": 0.5, "theorem": 1.0}
@@ -27,36 +27,25 @@ T_RULES = {"proof": 0.5, "theorem": 1.0}
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED),
     least_norm=1.0,
 )
-def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
-    *,
-    variant: str,
-    T_rule: str = "proof",
-    steps: int | None = None,
-) -> Plan:
+def plan(given: Setting, *, T_rule: str = "proof", steps: int | None = None) -> Plan:
     """T = (n eps sqrt(k)/sqrt(d l))^(2/5) regularised mirror steps with full gradients, alpha = (4 beta/T) log2(n/T).
 
-    k = min{1/(p-1), 2 ln d}. ``paper``: s^2 = 64 L^2 k T l/(n eps)^2. ``accounted``: zCDP with the exact kappa.
+    k = min{1/(p-1), 2 ln d}. ``paper``: s^2 = 64 L^2 k T l/(n eps)^2. ``accounted``: zCDP with the exact kappa_q.
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants in l_p with 1 < p < 2 on the whole space, number of records, dimension, target privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        Constants in l_p with 1 < p < 2, on the whole space.
     T_rule : str
         ``proof``: sqrt(k) in T, as the proof of Theorem 7 has it. ``theorem``: k, as its statement prints (erratum E6).
     steps : optional
         Replaces T.
     """
-    if T_rule not in T_RULES:
-        raise InputError("T_rule", T_rule, " or ".join(T_RULES), SOURCE)
-    check_options(SOURCE, steps)
+    c, n, d = given.constants, given.n, given.d
+    choice_option("T_rule", T_rule, T_RULES, SOURCE)
+    count_option("steps", steps, SOURCE)
     smooth, k = smooth_norm(c, d, SOURCE), printed_kappa(c.norm, d)
-    L, beta, l, eps = c.lipschitz, c.smoothness, privacy.log_inverse_delta, privacy.epsilon
+    L, beta, l, eps = c.lipschitz, c.smoothness, given.l, given.epsilon
     T = steps or max(1, round((n * eps * k ** T_RULES[T_rule] / sqrt(d * l)) ** 0.4))
     alpha = 4 * beta / T * log2(n / T)
     if not 0 < alpha <= beta:

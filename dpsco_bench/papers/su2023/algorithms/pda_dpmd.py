@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.options import count_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
-from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "Amid et al. 2022, as in Su, Zhao, Wang 2023, Table 1 (from memory, unverified)"
 INNER_STEPS = 50
@@ -26,7 +25,7 @@ RIDGE = 1e-3
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.PUBLIC_QUADRATIC, Trait.SYMMETRIC_SET, Trait.UNREGULARISED),
     variants={"standard": ("accounted", "none")},
 )
-def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, steps: int | None = None) -> Plan:
+def plan(given: Setting, *, steps: int | None = None) -> Plan:
     """T = n/4 steps argmin_C eta <g, w> + (w - w_t)' Q (w - w_t)/2, Q the public Hessian, eta = 1/(s sqrt(d T)).
 
     s = 2 L sqrt(T)/(n gdp_mu); the public points cost nothing. The table gives no noise for this row, so that there is
@@ -34,16 +33,13 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, st
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants with a bounded symmetric set as domain, number of records, dimension, target privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        On a bounded symmetric set.
     steps : optional
         Replaces T.
     """
-    if steps is not None and steps < 1:
-        raise InputError("steps", steps, "an integer >= 1", SOURCE)
-    T = steps or max(1, n // 4)
+    c, n = given.constants, given.n
+    T = count_option("steps", steps, SOURCE) or max(1, n // 4)
     query = GaussianQuery("gradient", 2 * c.lipschitz / n, T)
     return make_plan(query, gradient_evaluations=n * T, n=n, steps=T, slope=c.lipschitz)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import inf, log1p, sqrt
 from typing import Any
 
+from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import Plan, Query, at_most, make_plan
 from dpsco_bench.privacy.queries import CoveringQuery, PerturbedObjectiveQuery
-from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.certified import CertifiedMinimiser, planned_steps
 
@@ -57,10 +57,7 @@ def loss_class(c: Constants) -> str:
 
 
 def perturbation_plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
+    given: Setting,
     *,
     ridge: float,
     convexity: float,
@@ -71,10 +68,10 @@ def perturbation_plan(
 ) -> Plan:
     """Plan of one perturbed minimisation, with or without noise that covers the solver's error.
 
+    Closed forms (see `has_closed_form`) cost n gradients.
+
     Parameters
     ----------
-    c, n, d, privacy
-        As for the plan functions. Closed forms (see `has_closed_form`) cost n gradients.
     ridge, convexity : float
         lambda, and m with ``J`` m-strongly convex.
     accuracy : float
@@ -83,21 +80,34 @@ def perturbation_plan(
         s1 and s2 as printed; s2 None for an algorithm, or a loss, without H. The paper's noise is for eps <= 1.
     warnings : tuple of str
         Of the schedule.
+
+    Notes
+    -----
+    The release of the minimiser costs ``rank ln(1 + beta/(n m))`` for the determinants and D_g for the gradients.
     """
-    kind = loss_class(c)
-    linear = _linear_term(c, n, d, convexity, linear_scale)
+    c, n, d = given.constants, given.n, given.d
+    kind, exact, (rank, _) = loss_class(c), has_closed_form(c), hessian_rank(c, d)
+    linear = PerturbedObjectiveQuery(
+        "linear term",
+        c.gradient_difference,
+        1,
+        paper_scale=linear_scale,
+        log_jacobian=rank * log1p(c.smoothness / (n * convexity)),
+        loss_class=kind,
+        dimension=d,
+        closed_form=exact,
+    )
     queries: list[Query] = [linear]
     if output_scale is not None:
         sensitivity = 2 * sqrt(2 * accuracy / convexity)
         queries.append(CoveringQuery("output", sensitivity, 1, paper_scale=output_scale))
-    exact = has_closed_form(c)
     headroom = HEADROOM * c.lipschitz * c.diameter / accuracy
     steps = 1 if exact else planned_steps(c.total_smoothness + 2 * ridge, convexity, headroom)
     return make_plan(
         *queries,
         gradient_evaluations=n * steps,
         warnings=warnings + (ANY_LOSS,) * (kind == "any"),
-        paper_limit=at_most("epsilon", privacy.epsilon, 1.0, SOURCE),
+        paper_limit=at_most("epsilon", given.epsilon, 1.0, SOURCE),
         n=n,
         ridge=ridge,
         convexity=convexity,
@@ -107,21 +117,6 @@ def perturbation_plan(
         log_jacobian=linear.log_jacobian,
         loss_class=kind,
         output_noise=output_scale is not None,
-    )
-
-
-def _linear_term(c: Constants, n: int, d: int, convexity: float, scale: float) -> PerturbedObjectiveQuery:
-    """The release of the minimiser: ``rank ln(1 + beta/(n m))`` for the determinants, D_g for the gradients."""
-    rank, _ = hessian_rank(c, d)
-    return PerturbedObjectiveQuery(
-        "linear term",
-        c.gradient_difference,
-        1,
-        paper_scale=scale,
-        log_jacobian=rank * log1p(c.smoothness / (n * convexity)),
-        loss_class=loss_class(c),
-        dimension=d,
-        closed_form=has_closed_form(c),
     )
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from math import sqrt
 
 from dpsco_bench.algorithms.phased_sgd import phased_plan, run_phases
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "Su, Zhao, Wang 2023, Algorithm 6, Theorems 8 and 15, Lemma 14"
 
@@ -20,7 +19,7 @@ SOURCE = "Su, Zhao, Wang 2023, Algorithm 6, Theorems 8 and 15, Lemma 14"
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED),
     order_invariant=False,
 )
-def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, step: float | None = None) -> Plan:
+def plan(given: Setting, *, step: float | None = None) -> Plan:
     """Phases of n/2, n/4, ... records; each makes SGD steps eta/4^i and releases the average of its iterates.
 
     eta = min{4/sqrt n, eps/(2 sqrt(d l))}/L. A phase has l2 sensitivity 2 L eta_i and records of its own, so the run
@@ -28,15 +27,14 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, st
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants in l_p with 2 <= p <= inf on the whole space (L and beta hold in l2 too), number of records
-        (at least 2), dimension, target privacy (eps <= 2 l).
-    variant : str
-        ``standard``.
+    given : Setting
+        Constants in l_p with 2 <= p <= inf on the whole space (L and beta hold in l2 too); n at least 2; eps at
+        most 2 l.
     step : optional
         Replaces eta; at most 1/beta.
     """
-    L, l, eps = c.lipschitz, privacy.log_inverse_delta, privacy.epsilon
+    c, n, d = given.constants, given.n, given.d
+    L, l, eps = c.lipschitz, given.l, given.epsilon
     if not c.norm >= 2.0:
         raise InputError("norm", c.norm, "p in [2, inf]", SOURCE)
     if n < 2:
@@ -46,7 +44,7 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, st
     eta = min(4 / sqrt(n), eps / (2 * sqrt(d * l))) / L if step is None else step
     if not 0 < eta <= (1 + 1e-12) / c.smoothness:
         raise InputError("step", eta, f"in (0, 1/beta] with 1/beta = {1 / c.smoothness:.6g}", SOURCE)
-    return phased_plan(L, eta, n, privacy)
+    return phased_plan(given, eta)
 
 
 @plan.run

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from math import log, nan, sqrt
 
-from dpsco_bench.algorithms.registry import algorithm
-from dpsco_bench.papers.su2023.algorithms.lp_setting import check_options, printed_kappa
+from dpsco_bench.algorithms.options import count_option, positive_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.papers.su2023.algorithms.lp_setting import printed_kappa
 from dpsco_bench.papers.su2023.algorithms.truncated import (
     NEEDS,
     heavy_tailed,
@@ -15,8 +16,6 @@ from dpsco_bench.papers.su2023.algorithms.truncated import (
 from dpsco_bench.privacy.accountants import shuffling
 from dpsco_bench.privacy.plan import Disjoint, Plan, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants
 
 SOURCE = "Su, Zhao, Wang 2023, Algorithm 4, Theorems 9 and 10"
 
@@ -25,17 +24,7 @@ LARGEST_EPSILON = 100.0
 
 
 @algorithm("su2023.shuffled_truncated_md", source=SOURCE, needs=NEEDS, order_invariant=False, least_norm=1.0)
-def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
-    *,
-    variant: str,
-    constant: float = 1.0,
-    range_constant: float = 1.0,
-    steps: int | None = None,
-) -> Plan:
+def plan(given: Setting, *, constant: float = 1.0, range_constant: float = 1.0, steps: int | None = None) -> Plan:
     """T = (M n eps)^2/(lambda^2 d l) batches of a shuffled pass, gamma = sqrt T.
 
     lambda = sigma sqrt(n eps)/(k^2 d l)^(1/4). Every truncated gradient gets noise of its own; only their mean is used.
@@ -47,10 +36,8 @@ def plan(
 
     Parameters
     ----------
-    c, n, d, privacy
-        Constants in l_p, 1 < p < 2, on the l_p ball (sigma is `gradient_deviation`), records, dimension, privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        Constants in l_p, 1 < p < 2, on the l_p ball; sigma is `gradient_deviation`.
     constant : float
         c, which the paper hides.
     range_constant : float
@@ -58,19 +45,22 @@ def plan(
     steps : optional
         Replaces T.
     """
-    check_options(SOURCE, steps, constant=constant, range_constant=range_constant)
+    c, n, d = given.constants, given.n, given.d
+    count_option("steps", steps, SOURCE)
+    positive_option("constant", constant, SOURCE)
+    positive_option("range_constant", range_constant, SOURCE)
     smooth, M = heavy_tailed(c, d, SOURCE)
-    k, l, eps = printed_kappa(c.norm, d), privacy.log_inverse_delta, privacy.epsilon
+    k, l, eps = printed_kappa(c.norm, d), given.l, given.epsilon
     level = c.gradient_deviation * sqrt(n * eps) / (k**2 * d * l) ** 0.25
     T = steps or round((M * n * eps) ** 2 / (level**2 * d * l))
-    made = truncated_schedule(c, n, M, level, T, SOURCE)
+    made = truncated_schedule(given, M, level, T, SOURCE)
     threshold, m, logarithm = made["threshold"], made["batch"], log(n) + l
     scale = sqrt(constant * logarithm * k * l / n) * threshold / eps
     limit = at_most("epsilon", eps, range_constant * sqrt(logarithm / n), SOURCE, " = C sqrt(ln(n/delta)/n)")
     query = GeneralisedGaussianQuery(
         "gradient", 2 * threshold / m, T, Disjoint(m), paper_scale=scale, smooth=smooth, draws=m
     )
-    made |= _shuffling(smooth.kappa * (2 * threshold) ** 2 / 2, scale, n, privacy)
+    made |= _shuffling(given, smooth.kappa * (2 * threshold) ** 2 / 2, scale)
     return make_plan(query, gradient_evaluations=m * T, paper_limit=limit, r=smooth.r, kappa=smooth.kappa, **made)
 
 
@@ -82,14 +72,15 @@ def shuffled_truncated_md(objective, plan, mechanism):
     return truncated_mirror_descent(objective, plan, mechanism)
 
 
-def _shuffling(cost: float, scale: float, n: int, privacy: PrivacySpec) -> dict[str, float]:
+def _shuffling(given: Setting, cost: float, scale: float) -> dict[str, float]:
     """Epsilon of the printed noise by amplification, and the noise that it would need; ``cost`` is rho at scale 1.
 
     NaN for what lies outside the range of the formula.
     """
-    known = shuffling.largest_local_epsilon(n, 0.5 * privacy.delta) > 0 and privacy.epsilon <= LARGEST_EPSILON
-    needed = sqrt(cost / shuffling.local_budget(privacy.epsilon, privacy.delta, n)[2]) if known else nan
+    n, eps, delta = given.n, given.epsilon, given.delta
+    known = shuffling.largest_local_epsilon(n, 0.5 * delta) > 0 and eps <= LARGEST_EPSILON
+    needed = sqrt(cost / shuffling.local_budget(eps, delta, n)[2]) if known else nan
     return {
-        "shuffling_epsilon": shuffling.epsilon_of(cost / scale**2, privacy.delta, n),
+        "shuffling_epsilon": shuffling.epsilon_of(cost / scale**2, delta, n),
         "shuffling_scale": needed,
     }

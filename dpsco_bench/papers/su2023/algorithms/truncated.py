@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.lp_mirror import SmoothMirror
@@ -30,7 +31,7 @@ def heavy_tailed(c: Constants, d: int, source: str) -> tuple[SmoothNorm, float]:
     return smooth, c.diameter
 
 
-def truncated_schedule(c: Constants, n: int, M: float, level: float, steps: int, source: str) -> dict[str, Any]:
+def truncated_schedule(given: Setting, M: float, level: float, steps: int, source: str) -> dict[str, Any]:
     """T, m = n // T, gamma = sqrt T and the threshold beta M + lambda, for a truncation level lambda.
 
     Raises
@@ -38,7 +39,7 @@ def truncated_schedule(c: Constants, n: int, M: float, level: float, steps: int,
     InputError
         For T > n, gamma < 2 beta or lambda < max(beta, 1) M.
     """
-    gamma = sqrt(steps)
+    c, n, gamma = given.constants, given.n, sqrt(steps)
     if not 1 <= steps <= n:
         raise InputError("T", steps, f"from 1 to n = {n}, so that batches are not empty", source)
     if gamma < 2 * c.smoothness:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-from dpsco_bench.algorithms.registry import algorithm
-from dpsco_bench.errors import InputError
-from dpsco_bench.papers.su2023.algorithms.lp_setting import check_options, printed_kappa
+from dpsco_bench.algorithms.options import choice_option, count_option, positive_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.papers.su2023.algorithms.lp_setting import printed_kappa
 from dpsco_bench.papers.su2023.algorithms.truncated import (
     NEEDS,
     heavy_tailed,
@@ -15,8 +15,6 @@ from dpsco_bench.papers.su2023.algorithms.truncated import (
 )
 from dpsco_bench.privacy.plan import Disjoint, Plan, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants
 
 SOURCE = "Su, Zhao, Wang 2023, Algorithm 7, Theorems 11 and 16"
 
@@ -25,17 +23,7 @@ POWERS = {"corrected": (1.0, -0.5), "printed": (-1.0, 1.0)}
 
 
 @algorithm("su2023.truncated_batched_md", source=SOURCE, needs=NEEDS, order_invariant=False, least_norm=1.0)
-def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
-    *,
-    variant: str,
-    constant: float = 1.0,
-    schedule: str = "corrected",
-    steps: int | None = None,
-) -> Plan:
+def plan(given: Setting, *, constant: float = 1.0, schedule: str = "corrected", steps: int | None = None) -> Plan:
     """T = M n eps/(lambda sqrt(d l)) batches of one pass, gamma = sqrt T.
 
     lambda = (sqrt(n eps) sigma^2/(k sqrt(M) (d l)^(1/4)))^(2/3). Gradients of l_q norm above beta M + lambda become
@@ -44,10 +32,8 @@ def plan(
 
     Parameters
     ----------
-    c, n, d, privacy
-        Constants in l_p, 1 < p < 2, on the l_p ball (sigma is `gradient_deviation`), records, dimension, privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        Constants in l_p, 1 < p < 2, on the l_p ball; sigma is `gradient_deviation`.
     constant : float
         c, which the paper hides; 1 is not private, 8 follows from the paper's own Lemma 3 (erratum E10).
     schedule : str
@@ -56,15 +42,16 @@ def plan(
     steps : optional
         Replaces T.
     """
-    check_options(SOURCE, steps, constant=constant)
-    if schedule not in POWERS:
-        raise InputError("schedule", schedule, " or ".join(POWERS), SOURCE)
+    c, n, d = given.constants, given.n, given.d
+    count_option("steps", steps, SOURCE)
+    positive_option("constant", constant, SOURCE)
+    choice_option("schedule", schedule, POWERS, SOURCE)
     smooth, M = heavy_tailed(c, d, SOURCE)
-    k, l, eps = printed_kappa(c.norm, d), privacy.log_inverse_delta, privacy.epsilon
+    k, l, eps = printed_kappa(c.norm, d), given.l, given.epsilon
     in_steps, in_level = POWERS[schedule]
     level = (sqrt(n * eps) * c.gradient_deviation**2 * M**in_level / (k * (d * l) ** 0.25)) ** (2 / 3)
     T = steps or round(M**in_steps * n * eps / (level * sqrt(d * l)))
-    made = truncated_schedule(c, n, M, level, T, SOURCE)
+    made = truncated_schedule(given, M, level, T, SOURCE)
     threshold, m = made["threshold"], made["batch"]
     scale = sqrt(constant * k * l) * threshold / (m * eps)
     query = GeneralisedGaussianQuery("gradient", 2 * threshold / m, T, Disjoint(m), paper_scale=scale, smooth=smooth)

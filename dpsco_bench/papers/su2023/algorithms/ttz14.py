@@ -5,28 +5,25 @@ from __future__ import annotations
 from math import sqrt
 
 from dpsco_bench.algorithms.mirror_descent import averaged_steps, mirror_descent_plan, optimal_step
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "Talwar, Thakurta, Zhang 2014, as in Su, Zhao, Wang 2023, Table 1 (constants from memory, unverified)"
 
 
 @algorithm("su2023.ttz14", source=SOURCE, needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.BALL))
-def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, steps: int | None = None) -> Plan:
+def plan(given: Setting, *, steps: int | None = None) -> Plan:
     """Noisy mirror descent with T = n/4 steps of 1/(s sqrt T) on an l1 ball and 1/(s sqrt(d T)) on an l2 ball.
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants with an l1 or l2 ball as domain, number of records, dimension, target privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        On an l1 or l2 ball.
     steps : optional
         Replaces T.
     """
-    return mirror_descent_plan(c, n, d, privacy, max(1, n // 4) if steps is None else steps, None, SOURCE)
+    return mirror_descent_plan(given, max(1, given.n // 4) if steps is None else steps, None, SOURCE)
 
 
 @plan.run

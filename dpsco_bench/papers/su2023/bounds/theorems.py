@@ -1,6 +1,6 @@
 """Bounds of Su, Zhao, Wang 2023, with constants 1 unless the noise itself enters.
 
-G is the Gaussian width of the domain, diam2 its Euclidean diameter, k = min{1/(p-1), 2 ln d} as printed.
+Where a formula is written with l = ln(1/delta), eps/sqrt(l) is the Gaussian-DP parameter under ``accounted``.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ def _set(c: BoundContext) -> FeasibleSet:
     return ball
 
 
-def _width(c: BoundContext) -> float:
+def width(c: BoundContext) -> float:
+    """Gaussian width of the feasible set."""
     return _set(c).width(c.d)
 
 
-def _diam2(c: BoundContext) -> float:
+def euclidean_diameter(c: BoundContext) -> float:
+    """Of the feasible set."""
     return _set(c).euclidean_diameter(c.d)
 
 
@@ -36,24 +38,24 @@ def _root(c: BoundContext) -> float:
     return sqrt(c.d * log(1.0 / c.delta))
 
 
-@bound("su2023.thm2_privacy", "L G sqrt(l) / (eps n)")
+@bound("su2023.thm2_privacy", "L G sqrt(l)/(eps n)")
 def _thm2_privacy(c: BoundContext) -> float:
-    return c.constants.lipschitz * _width(c) / (c.n * c.privacy_ratio)
+    return c.constants.lipschitz * width(c) / (c.n * c.privacy_ratio)
 
 
-@bound("su2023.thm2_sampling", "L diam2 / sqrt(n)")
+@bound("su2023.thm2_sampling", "L diam2/sqrt n")
 def _thm2_sampling(c: BoundContext) -> float:
-    return c.constants.lipschitz * _diam2(c) / sqrt(c.n)
+    return c.constants.lipschitz * euclidean_diameter(c) / sqrt(c.n)
 
 
-@bound("su2023.thm2", "L G sqrt(l) / (eps n) + L diam2 / sqrt(n)")
+@bound("su2023.thm2", "L G sqrt(l)/(eps n) + L diam2/sqrt n")
 def _thm2(c: BoundContext) -> float:
     return _thm2_privacy(c) + _thm2_sampling(c)
 
 
 @bound("su2023.width_noise", "G s1 / n")
 def _width_noise(c: BoundContext) -> float:
-    return _width(c) * c.scales["linear term"] / c.n
+    return width(c) * c.scales["linear term"] / c.n
 
 
 @bound("su2023.width_noise_squared", "(G s1 / n)^2")
@@ -69,13 +71,13 @@ def _interior_law(c: BoundContext) -> float:
 @bound("su2023.thm4_privacy", "G^2 L^2 l / (Delta n^2 eps^2)")
 def _thm4_privacy(c: BoundContext) -> float:
     k = c.constants
-    return (_width(c) * k.lipschitz / (c.n * c.privacy_ratio)) ** 2 / k.gauge_convexity
+    return (width(c) * k.lipschitz / (c.n * c.privacy_ratio)) ** 2 / k.gauge_convexity
 
 
 @bound("su2023.thm4_sampling", "L^2 diam2^2 / (Delta n)")
 def _thm4_sampling(c: BoundContext) -> float:
     k = c.constants
-    return (k.lipschitz * _diam2(c)) ** 2 / (k.gauge_convexity * c.n)
+    return (k.lipschitz * euclidean_diameter(c)) ** 2 / (k.gauge_convexity * c.n)
 
 
 @bound("su2023.thm4", "G^2 L^2 l / (Delta n^2 eps^2) + L^2 diam2^2 / (Delta n)")
@@ -83,27 +85,27 @@ def _thm4(c: BoundContext) -> float:
     return _thm4_privacy(c) + _thm4_sampling(c)
 
 
-@bound("su2023.thm5_privacy", "G^2 l / (ln^4(2d) eps^2 n^2)")
+@bound("su2023.thm5_privacy", "G^2 ln(1/delta)/(ln^4(2d) eps^2 n^2)")
 def _thm5_privacy(c: BoundContext) -> float:
-    return (_width(c) / (c.epsilon * c.n)) ** 2 * log(1.0 / c.delta) / log(2.0 * c.d) ** 4
+    return (width(c) / (c.epsilon * c.n)) ** 2 * log(1.0 / c.delta) / log(2.0 * c.d) ** 4
 
 
-@bound("su2023.thm5", "max{G^2 l / (ln^4(2d) eps^2 n^2), 1/n}")
+@bound("su2023.thm5", "max{G^2 ln(1/delta)/(ln^4(2d) eps^2 n^2), 1/n}")
 def _thm5(c: BoundContext) -> float:
     return max(_thm5_privacy(c), 1.0 / c.n)
 
 
-@bound("su2023.thm7_bare", "kappa^(4/5) (sqrt(d l) / (n eps))^(2/5)")
+@bound("su2023.thm7_bare", "kappa_q^(4/5) (sqrt(d ln(1/delta))/(n eps))^(2/5)")
 def _thm7_bare(c: BoundContext) -> float:
     return c.schedule["kappa"] ** 0.8 * (_root(c) / (c.n * c.epsilon)) ** 0.4
 
 
-@bound("su2023.thm7", "kappa^(4/5) (sqrt(d l) / (n eps))^(2/5) log2(n/T)")
+@bound("su2023.thm7", "kappa_q^(4/5) (sqrt(d ln(1/delta))/(n eps))^(2/5) log2(n/T)")
 def _thm7(c: BoundContext) -> float:
     return _thm7_bare(c) * log2(c.n / c.schedule["steps"])
 
 
-@bound("su2023.thm7_gradients", "n T with T = (n eps sqrt(k) / sqrt(d l))^(2/5)")
+@bound("su2023.thm7_gradients", "n T, T = (n eps sqrt(k)/sqrt(d ln(1/delta)))^(2/5)")
 def _thm7_gradients(c: BoundContext) -> float:
     return c.n * (c.n * c.epsilon * sqrt(_printed_kappa(c)) / _root(c)) ** 0.4
 
@@ -120,12 +122,12 @@ def _thm8_sampling(c: BoundContext) -> float:
     return _thm8_size(c) / sqrt(c.n)
 
 
-@bound("su2023.thm8_privacy", "L d^(1-2/p) (||x*||_p^2 + 1) sqrt(d l) / (eps n)")
+@bound("su2023.thm8_privacy", "L d^(1-2/p) (||x*||_p^2 + 1) sqrt(d ln(1/delta))/(eps n)")
 def _thm8_privacy(c: BoundContext) -> float:
     return _thm8_size(c) * _root(c) / (c.epsilon * c.n)
 
 
-@bound("su2023.thm8", "L d^(1-2/p) (||x*||_p^2 + 1) (1/sqrt(n) + sqrt(d l) / (eps n))")
+@bound("su2023.thm8", "L d^(1-2/p) (||x*||_p^2 + 1) (1/sqrt n + sqrt(d ln(1/delta))/(eps n))")
 def _thm8(c: BoundContext) -> float:
     return _thm8_sampling(c) + _thm8_privacy(c)
 
@@ -135,12 +137,12 @@ def _one_pass(c: BoundContext) -> float:
     return float(c.n)
 
 
-@bound("su2023.thm10", "M (k^2 d l)^(1/4) / sqrt(n eps)")
+@bound("su2023.thm10", "M (k^2 d ln(1/delta))^(1/4)/sqrt(n eps)")
 def _thm10(c: BoundContext) -> float:
     return c.constants.diameter * sqrt(_printed_kappa(c) * _root(c) / (c.n * c.epsilon))
 
 
-@bound("su2023.thm11", "M^(4/3) k^(2/3) (d l)^(1/6) / (n eps)^(1/3)")
+@bound("su2023.thm11", "M^(4/3) k^(2/3) (d ln(1/delta))^(1/6)/(n eps)^(1/3)")
 def _thm11(c: BoundContext) -> float:
     return (c.constants.diameter**4 * _printed_kappa(c) ** 2 * _root(c) / (c.n * c.epsilon)) ** (1 / 3)
 
@@ -151,21 +153,21 @@ def _thm12(c: BoundContext) -> float:
     return c.d ** (1.5 - 1.0 / p) / sqrt(c.n) + c.d ** (1.5 - 0.5 / p) / sqrt(c.n * c.epsilon)
 
 
-@bound("su2023.stand_in", "d^(3/4) sqrt(eps) / (gdp_mu(eps, delta) sqrt(n)), ours")
+@bound("su2023.stand_in", "d^(3/4) sqrt(l/(eps n)), ours")
 def _stand_in(c: BoundContext) -> float:
     return c.d**0.75 * sqrt(c.epsilon / c.n) / c.privacy_ratio
 
 
-@bound("su2023.stand_in_gradients", "n T with T = max{16, sqrt(n eps)}, ours")
+@bound("su2023.stand_in_gradients", "n T, T = max{16, sqrt(n eps)}, ours")
 def _stand_in_gradients(c: BoundContext) -> float:
     return c.n * max(16.0, sqrt(c.n * c.epsilon))
 
 
-@bound("su2023.table1_gradients", "n T with T = n/4")
+@bound("su2023.table1_gradients", "n T, T = n/4")
 def _table1_gradients(c: BoundContext) -> float:
     return c.n**2 / 4.0
 
 
 @bound("su2023.kj16", "sqrt(G / (n eps))")
 def _kj16(c: BoundContext) -> float:
-    return sqrt(_width(c) / (c.n * c.epsilon))
+    return sqrt(width(c) / (c.n * c.epsilon))

@@ -18,13 +18,7 @@ Array = Any
 
 @problem
 class CoinMean(Problem):
-    """``f(x, z) = ||x - z v||^2/2`` with fair ``z = +-1``, v the first axis; the population's excess is ``||x||^2/2``.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 1.
-    """
+    """``f(x, z) = ||x - z v||^2/2`` with fair ``z = +-1``, v the first axis; its excess is ``||x||^2/2``."""
 
     name = "coin_mean"
     summary = "mean estimation of fair coins on the unit l2 ball; population risk"

@@ -10,13 +10,11 @@ import numpy as np
 from scipy.optimize import brentq
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
-from dpsco_bench.errors import InputError
-from dpsco_bench.problems.base import Constants, Draws, Trait
+from dpsco_bench.problems.base import Constants, Draws, Trait, option
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signal_family import SignalFamily
 
 Array = Any
-REGIMES = ("sampling", "privacy")
 
 
 @dataclass(frozen=True)
@@ -42,17 +40,6 @@ class CoordPseudoHuber(SignalFamily):
     """``f(x, (J, s)) = h(x_J - s)``, ``h(t) = sqrt(t^2 + c^2) - c``, J uniform, ``s = +-B``, ``P(+) = (1 + rho)/2``.
 
     c is the step eta of Algorithm 6 at the cell, so that beta = 1/eta; L = 1 for every l_p.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 4.
-    p : float
-        Norm of the constants, in [2, inf].
-    regime : str
-        ``sampling``: B = 1, ``rho = signal/sqrt n``. ``privacy``: ``B = 1/sqrt d``, ``rho = signal/n``. At most 1.
-    signal : float
-        Strength of the free signal, > 0, in these units.
     """
 
     name = "coord_pseudo_huber"
@@ -63,22 +50,13 @@ class CoordPseudoHuber(SignalFamily):
     population: ClassVar[bool] = True
     default_dimension: ClassVar[int] = 4
     reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
-
-    def __init__(
-        self,
-        d: int | None = None,
-        p: float | str = 2.0,
-        regime: str = "sampling",
-        signal: float = 8.0,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        p = math.inf if p == "inf" else p
-        if isinstance(p, bool | str) or not p >= 2:
-            raise InputError("p", p, "a number >= 2, or inf", "Su, Zhao, Wang 2023, Theorem 15")
-        if regime not in REGIMES:
-            raise InputError("regime", regime, " or ".join(REGIMES))
-        self.p, self.regime = float(p), regime
-        super().__init__(d, signal, constants)
+    p: float = option(2.0, "norm of the constants", within="[2, inf]", source="Su, Zhao, Wang 2023, Theorem 15")
+    regime: str = option(
+        "sampling",
+        "sampling: B = 1, rho = signal/sqrt n; privacy: B = 1/sqrt d, rho = signal/n; rho is at most 1",
+        choices=("sampling", "privacy"),
+    )
+    signal = option(8.0, "in the units of the regime")
 
     @property
     def rounding(self) -> float:

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
+
 from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.problems.base import Constants, Data, Trait, option
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signal_family import SignalFamily
-from dpsco_bench.problems.unit_set import on_unit_set, sparse_vertex, unit_set
+from dpsco_bench.problems.unit_set import OnUnitSet, on_unit_set, sparse_vertex
 
 Array = Any
 
 
 @problem
-class PointmassLinear(SignalFamily):
+class PointmassLinear(OnUnitSet, SignalFamily):
     """``F(x) = -rho <x, u>`` over a unit set, u its sparse vertex, rho the signal; L = 1 is declared.
 
     Without a sampling error the excess risk is all due to privacy.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 64.
-    domain : str
-        ``l1_ball``, ``l2_ball``, ``k_support_ball``, ``group_ball`` or ``subspace_ball``.
-    size : int
-        k of a k-support or subspace ball, block size of a group ball; None for the others.
-    signal : float
-        rho in (0, 1]: strength of the free signal.
     """
 
     name = "pointmass_linear"
@@ -47,18 +39,12 @@ class PointmassLinear(SignalFamily):
     shares_records: ClassVar[bool] = True
     default_dimension: ClassVar[int] = 64
     reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
+    signal = option(1.0, "rho, at most 1 in effect")
 
-    def __init__(
-        self,
-        d: int | None = None,
-        domain: str = "l2_ball",
-        size: int | None = None,
-        signal: float = 1.0,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        dimension = self.default_dimension if d is None else d
-        self.set, self.vertex = unit_set(domain, size, dimension), sparse_vertex(domain, size, dimension)
-        super().__init__(d, signal, constants)
+    @cached_property
+    def vertex(self) -> np.ndarray:
+        """The point u."""
+        return sparse_vertex(self.domain, self.size, self.dimension)
 
     @property
     def own_constants(self) -> Constants:

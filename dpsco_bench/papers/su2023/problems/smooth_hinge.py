@@ -6,8 +6,7 @@ import math
 from typing import Any, ClassVar
 
 from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.errors import InputError
-from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.problems.base import Constants, Data, Trait, option
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signal_family import SignalFamily
 
@@ -21,19 +20,6 @@ class SmoothHinge(SignalFamily):
 
     ``rho = min(1, signal * unit)``, with a unit that follows the regulariser alpha of Algorithm 3 at the cell:
     ``1/(2 (1/(k alpha) + 1/2))``. The loss has no data.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 8, at least 2.
-    p : float
-        Norm of the constants, in (1, 2).
-    norm_kappa : float, optional
-        Gives p by ``1/(p - 1)``, for sweeps over it.
-    horizon : str
-        ``proof`` or ``theorem``: whose T the unit follows (erratum E6).
-    signal : float
-        Strength of the free signal, > 0, in these units.
     """
 
     name = "smooth_hinge"
@@ -43,28 +29,17 @@ class SmoothHinge(SignalFamily):
     shares_records: ClassVar[bool] = True
     default_dimension: ClassVar[int] = 8
     reference: ClassVar[tuple[int, float, float]] = (1 << 28, 1.0, 1e-6)
+    least_dimension = 2
+    p: float = option(1.5, "norm of the constants", within="(1, 2)", source="Su, Zhao, Wang 2023, Theorem 7")
+    norm_kappa: float | None = option(None, "p = 1 + 1/norm_kappa instead, for sweeps over kappa_q", within="(1, inf)")
+    horizon: str = option("proof", "whose T the unit of the signal follows (erratum E6)", choices=tuple(EXPONENTS))
+    signal = option(1.0, "rho = min(1, signal * unit)")
 
-    def __init__(
-        self,
-        d: int | None = None,
-        p: float = 1.5,
-        norm_kappa: float | None = None,
-        horizon: str = "proof",
-        signal: float = 1.0,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        if norm_kappa is not None:
-            if not norm_kappa > 1:
-                raise InputError("norm_kappa", norm_kappa, "a number > 1")
-            p = 1.0 + 1.0 / norm_kappa
-        if isinstance(p, bool) or not isinstance(p, int | float) or not 1 < p < 2:
-            raise InputError("p", p, "in (1, 2)", "Su, Zhao, Wang 2023, Theorem 7")
-        if horizon not in EXPONENTS:
-            raise InputError("horizon", horizon, " or ".join(EXPONENTS))
-        self.p, self.horizon = float(p), horizon
-        super().__init__(d, signal, constants)
-        if self.dimension < 2:
-            raise InputError("d", self.dimension, "an integer >= 2", self.name)
+    def prepare(self) -> None:
+        """P from `norm_kappa`, where that is given."""
+        super().prepare()
+        if self.norm_kappa is not None:
+            self.p = self.options["p"].checked(1.0 + 1.0 / self.norm_kappa)
 
     @property
     def own_constants(self) -> Constants:

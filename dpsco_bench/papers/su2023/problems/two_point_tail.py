@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.geometry.ball import feasible_set
-from dpsco_bench.problems.base import Constants, Data, Draws, Trait
+from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signal_family import SignalFamily
 from dpsco_bench.problems.unit_set import on_unit_set
@@ -40,13 +40,6 @@ class TwoPointTail(SignalFamily):
     ``V = 1.01 tau`` with tau the clipping level of our stand-in for heavy tails at the cell, and
     ``o = -1/V - rho/sqrt d``: the mean is ``-rho/sqrt d``, the standard deviation at most 1. Its gradient does not
     vanish at the optimum, as the method that the paper cites asks.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 8.
-    signal : float
-        Strength of the free signal, > 0; ``rho = signal sqrt(d)/(3 tau)``, uncapped.
     """
 
     name = "two_point_tail"
@@ -58,6 +51,7 @@ class TwoPointTail(SignalFamily):
     cap: ClassVar[float] = math.inf
     default_dimension: ClassVar[int] = 8
     reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
+    signal = option(1.0, "rho = signal sqrt(d)/(3 tau), uncapped")
 
     @property
     def height(self) -> float:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from dpsco_bench.algorithms.registry import CALIBRATIONS, algorithm
+from dpsco_bench.algorithms.options import choice_option, count_option
+from dpsco_bench.algorithms.registry import CALIBRATIONS, Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import ball_geometry
-from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import checked_steps, gradient_query, noise_constant_value
+from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import gradient_query, noise_constant_value
 from dpsco_bench.privacy.plan import Plan, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "Wang, Ye, Xu 2017, Algorithm 3, Theorems 5.3 and 5.4"
 EXACT_STEP = "y is computed from the exact gradient (erratum E6)"
@@ -31,12 +31,8 @@ NO_NOISE = "the printed listing uses its noise nowhere (erratum E6)"
     defaults={"paper": "proof"},
 )
 def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
+    given: Setting,
     *,
-    variant: str,
     steps: int | None = None,
     noise_constant: float | str = 1.0,
     norm_smoothness: str = "diameter",
@@ -49,8 +45,8 @@ def plan(
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (a feasible ball among them), number of records, dimension, target privacy.
+    given : Setting
+        On a ball.
     variant : str
         How y is updated. ``acsa``: ``r z + (1-r) y``. ``noisy_y``: from the released gradient. ``proof``: from the
         exact gradient, as analysed, which is not private. ``literal``: as printed, without any noise.
@@ -63,22 +59,27 @@ def plan(
     horizon : str
         ``literal``: K = 1. ``optimal``: K = sqrt(48/c), which minimises the bound at the printed noise.
     """
-    T = checked_steps(steps, SOURCE)
+    c, n, d = given.constants, given.n, given.d
+    count_option("steps", steps, SOURCE)
     ball = c.ball
     if ball is None:
         raise InputError("domain", c.domain, "a ball", SOURCE)
     geometry = ball_geometry(ball)
     B, W = geometry.bregman_radius(d), geometry.squared_width(d)
-    Lc = c.smoothness * _choice("norm_smoothness", norm_smoothness, diameter=ball.diameter, radius=ball.radius) ** 2
-    constant = noise_constant_value(noise_constant, privacy, SOURCE)
-    K = _choice("horizon", horizon, literal=1.0, optimal=sqrt(48.0 / constant))
-    gain = n * privacy.epsilon / (c.lipschitz * sqrt(privacy.log_inverse_delta * W))
-    T = T or max(1, round(sqrt(K * Lc * sqrt(B) * gain)))
-    schedule: dict[str, Any] = dict(n=n, steps=T, norm_smoothness=Lc, bregman_radius=B, squared_width=W, y_step=variant)
-    if variant == "literal":
+    lengths = dict(diameter=ball.diameter, radius=ball.radius)
+    Lc = c.smoothness * lengths[choice_option("norm_smoothness", norm_smoothness, lengths, SOURCE)] ** 2
+    constant = noise_constant_value(given, noise_constant, SOURCE)
+    horizons = dict(literal=1.0, optimal=sqrt(48.0 / constant))
+    K = horizons[choice_option("horizon", horizon, horizons, SOURCE)]
+    gain = n * given.epsilon / (c.lipschitz * sqrt(given.l * W))
+    T = steps or max(1, round(sqrt(K * Lc * sqrt(B) * gain)))
+    schedule: dict[str, Any] = dict(
+        n=n, steps=T, norm_smoothness=Lc, bregman_radius=B, squared_width=W, y_step=given.variant
+    )
+    if given.variant == "literal":
         return make_plan(gradient_evaluations=n * T, unprotected=NO_NOISE, **schedule)
-    query = gradient_query(c, n, T, privacy, noise_constant, SOURCE)
-    unprotected = EXACT_STEP if variant == "proof" else ""
+    query = gradient_query(given, T, noise_constant, SOURCE)
+    unprotected = EXACT_STEP if given.variant == "proof" else ""
     return make_plan(query, gradient_evaluations=n * T, unprotected=unprotected, **schedule)
 
 
@@ -101,9 +102,3 @@ def dp_accmd(objective, plan, mechanism):
             y = geometry.norm_step(x, exact, Lc / 2)
         objective.observe(y)
     return y
-
-
-def _choice(key: str, value: str, **allowed: float) -> float:
-    if value not in allowed:
-        raise InputError(key, value, " or ".join(allowed), SOURCE)
-    return allowed[value]

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from math import sqrt
 
-from dpsco_bench.algorithms.registry import algorithm
-from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import (
-    checked_step,
-    checked_steps,
-    gradient_query,
-    noisy_step,
-)
+from dpsco_bench.algorithms.options import count_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import checked_step, gradient_query, noisy_step
 from dpsco_bench.privacy.plan import Plan, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "Wang, Ye, Xu 2017, Algorithm 4, Theorems 6.1 and 6.3"
 
@@ -25,15 +20,7 @@ SOURCE = "Wang, Ye, Xu 2017, Algorithm 4, Theorems 6.1 and 6.3"
     measure="mean_squared_gradient",
 )
 def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
-    *,
-    variant: str,
-    steps: int | None = None,
-    step: float | None = None,
-    noise_constant: float | str = 1.0,
+    given: Setting, *, steps: int | None = None, step: float | None = None, noise_constant: float | str = 1.0
 ) -> Plan:
     """Noisy gradient descent towards a stationary point: eta = 1/L, T = sqrt(2 L D0) n eps/(G sqrt(d l)).
 
@@ -42,20 +29,19 @@ def plan(
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (D0 among them), number of records, dimension, target privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        D0 is the declared `initial_gap`.
     steps, step : optional
         Replace T and eta; eta must be at most 1/L.
     noise_constant : float or str
         c in sigma^2 = c G^2 T l/(n eps)^2, equation (11); ``renyi`` is c = 8 + 4 eps/l (erratum E8).
     """
+    c, n, d = given.constants, given.n, given.d
     L = c.total_smoothness
     eta = checked_step(step, L, SOURCE)
-    balanced = sqrt(2 * L * c.initial_gap / (d * privacy.log_inverse_delta)) * n * privacy.epsilon / c.lipschitz
-    T = checked_steps(steps, SOURCE) or max(1, round(balanced))
-    query = gradient_query(c, n, T, privacy, noise_constant, SOURCE)
+    balanced = sqrt(2 * L * c.initial_gap / (d * given.l)) * n * given.epsilon / c.lipschitz
+    T = count_option("steps", steps, SOURCE) or max(1, round(balanced))
+    query = gradient_query(given, T, noise_constant, SOURCE)
     return make_plan(query, gradient_evaluations=n * T, n=n, steps=T, step=eta)
 
 

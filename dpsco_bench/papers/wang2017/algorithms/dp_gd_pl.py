@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from math import ceil, log
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.options import count_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
-from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import (
-    checked_step,
-    checked_steps,
-    gradient_query,
-    noisy_step,
-)
+from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import checked_step, gradient_query, noisy_step
 from dpsco_bench.privacy.plan import Plan, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "Wang, Ye, Xu 2017, Algorithm 4, Theorems 6.1 and 6.2"
 
@@ -25,15 +20,7 @@ SOURCE = "Wang, Ye, Xu 2017, Algorithm 4, Theorems 6.1 and 6.2"
     needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.POLYAK_LOJASIEWICZ, Trait.UNCONSTRAINED),
 )
 def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
-    *,
-    variant: str,
-    steps: int | None = None,
-    step: float | None = None,
-    noise_constant: float | str = 1.0,
+    given: Setting, *, steps: int | None = None, step: float | None = None, noise_constant: float | str = 1.0
 ) -> Plan:
     """Noisy gradient descent under the PL inequality: eta = 1/L, T = kappa ln(n^2 eps^2/(d G^2 l)).
 
@@ -41,23 +28,22 @@ def plan(
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (mu > 0), number of records, dimension, target privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        mu > 0.
     steps, step : optional
         Replace T and eta; eta must be at most 1/L.
     noise_constant : float or str
         c in sigma^2 = c G^2 T l/(n eps)^2, equation (11); ``renyi`` is c = 8 + 4 eps/l, from the proof's constants
         (erratum E8).
     """
+    c, n, d = given.constants, given.n, given.d
     if c.strong_convexity <= 0:
         raise InputError("strong_convexity", c.strong_convexity, "> 0 (the PL constant)", SOURCE)
     eta = checked_step(step, c.total_smoothness, SOURCE)
     kappa = c.total_smoothness / c.strong_convexity
-    gain = 2 * log(n * privacy.epsilon) - log(d * c.lipschitz**2 * privacy.log_inverse_delta)
-    T = checked_steps(steps, SOURCE) or max(1, ceil(kappa * gain))
-    query = gradient_query(c, n, T, privacy, noise_constant, SOURCE)
+    gain = 2 * log(n * given.epsilon) - log(d * c.lipschitz**2 * given.l)
+    T = count_option("steps", steps, SOURCE) or max(1, ceil(kappa * gain))
+    query = gradient_query(given, T, noise_constant, SOURCE)
     return make_plan(query, gradient_evaluations=n * T, n=n, steps=T, step=eta)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import ceil, floor, inf, log2, sqrt
 from typing import Any
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.options import choice_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.wang2017.algorithms.barzilai_borwein import barzilai_borwein_step
 from dpsco_bench.papers.wang2017.algorithms.variance_reduction import (
@@ -17,7 +18,6 @@ from dpsco_bench.papers.wang2017.algorithms.variance_reduction import (
     poisson_plan,
 )
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Trait
 
 SOURCE = "Wang, Ye, Xu 2017, Algorithm 1, Theorems 4.1 and 4.2"
@@ -32,12 +32,8 @@ BB_LEAK = "the step size comes from exact full gradients"
     order_invariant=False,
 )
 def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
+    given: Setting,
     *,
-    variant: str,
     theta: float | None = None,
     inner_bound: str = "printed",
     epochs: int | None = None,
@@ -51,8 +47,8 @@ def plan(
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (mu > 0), number of records, dimension, target privacy.
+    given : Setting
+        mu > 0.
     variant : str
         ``literal``: exact anchor gradient, one uniform record per step. ``poisson``: released anchor, Poisson batches.
     theta : float
@@ -66,12 +62,12 @@ def plan(
     noise_constant : float
         c in sigma^2 = c G^2 N l/(n eps)^2, equation (3).
     """
+    c, n, l, eps = given.constants, given.n, given.l, given.epsilon
     theta, variance = _check_theta(theta, inner_bound)
-    check_choices(SOURCE, n, variant, epochs, inner_steps, batch, step, noise_constant)
-    _check_step_rule(c, step_rule, variant)
+    check_choices(SOURCE, given, epochs, inner_steps, batch, step, noise_constant)
+    _check_step_rule(given, step_rule)
     m = inner_steps or _inner_steps(c.condition_number, theta, variance)
-    l = privacy.log_inverse_delta
-    gain = log2(c.strong_convexity * c.initial_gap / (d * c.lipschitz**2 * l)) + 2 * log2(n * privacy.epsilon)
+    gain = log2(c.strong_convexity * c.initial_gap / (given.d * c.lipschitz**2 * l)) + 2 * log2(n * eps)
     T = epochs or max(1, ceil(gain))
     N, eta = T * m, step or theta / c.smoothness
     schedule: dict[str, Any] = dict(
@@ -81,13 +77,13 @@ def plan(
         bb=step_rule == "bb",
         bb_range=(1.0 / (m * c.total_smoothness), 5.0 / (m * max(c.regularisation, 1e-300))),
     )
-    if variant == "literal":
-        scale = sqrt(noise_constant * N * l) * c.lipschitz / (n * privacy.epsilon)
+    if given.variant == "literal":
+        scale = sqrt(noise_constant * N * l) * c.lipschitz / (n * eps)
         limit = N / n**2
         outside = (f"Theorem 4.1 asks for eps <= c1 T m/n^2, here {limit:.3g} c1 (erratum E1)",)
-        leaks, warnings = (step_rule == "bb") * (BB_LEAK,), (privacy.epsilon > limit) * outside
-        return literal_plan(c, n, T, N, scale, leaks=leaks, warnings=warnings, **schedule)
-    return poisson_plan(c, n, T, N, privacy, batch, **schedule)
+        leaks, warnings = (step_rule == "bb") * (BB_LEAK,), (eps > limit) * outside
+        return literal_plan(given, T, N, scale, leaks=leaks, warnings=warnings, **schedule)
+    return poisson_plan(given, T, N, batch, **schedule)
 
 
 @plan.run
@@ -108,8 +104,7 @@ def dp_svrg(objective, plan, mechanism):
 
 def _check_theta(theta: float | None, inner_bound: str) -> tuple[float, float]:
     """Return theta and the variance constant of inequality (4): 8 as printed, 4 with independent noise."""
-    if inner_bound not in ("printed", "corrected"):
-        raise InputError("inner_bound", inner_bound, "printed or corrected", SOURCE)
+    choice_option("inner_bound", inner_bound, ("printed", "corrected"), SOURCE)
     variance, default = (8.0, 1 / 48) if inner_bound == "printed" else (4.0, 1 / 24)
     theta = default if theta is None else theta
     limit = 1.0 / (3.0 * variance)
@@ -120,12 +115,12 @@ def _check_theta(theta: float | None, inner_bound: str) -> tuple[float, float]:
     return theta, variance
 
 
-def _check_step_rule(c: Constants, step_rule: str, variant: str) -> None:
+def _check_step_rule(given: Setting, step_rule: str) -> None:
+    c = given.constants
     if c.strong_convexity <= 0:
         raise InputError("strong_convexity", c.strong_convexity, "> 0", SOURCE)
-    if step_rule not in ("constant", "bb"):
-        raise InputError("step_rule", step_rule, "constant or bb", SOURCE)
-    if step_rule == "bb" and variant == "poisson" and c.regularisation <= 0:
+    choice_option("step_rule", step_rule, ("constant", "bb"), SOURCE)
+    if step_rule == "bb" and given.variant == "poisson" and c.regularisation <= 0:
         raise InputError(
             "regularisation", c.regularisation, "> 0 for the clipped private step", "Tan et al. 2016, step rule"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, log, log2, sqrt
 from typing import Any
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.wang2017.algorithms.variance_reduction import (
     VARIANTS,
@@ -16,8 +16,7 @@ from dpsco_bench.papers.wang2017.algorithms.variance_reduction import (
     poisson_plan,
 )
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "Wang, Ye, Xu 2017, Algorithm 2, Theorems 4.3 and 4.4"
 MOST_EPOCHS = 200
@@ -31,12 +30,8 @@ MOST_EPOCHS = 200
     order_invariant=False,
 )
 def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
+    given: Setting,
     *,
-    variant: str,
     epochs: int | None = None,
     inner_steps: int | None = None,
     batch: int | None = None,
@@ -49,8 +44,8 @@ def plan(
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (a-priori gap and distance among them), number of records, dimension, target privacy.
+    given : Setting
+        D0 and ||x_0 - x*|| are the declared `initial_gap` and `distance`.
     variant : str
         ``literal``: exact anchor gradient, one uniform record per step. ``poisson``: released anchor, Poisson batches.
     epochs, inner_steps, batch, step : optional
@@ -58,21 +53,22 @@ def plan(
     noise_constant : float
         c in sigma^2 = c G^2 2^T m ln(2/delta)/(n eps)^2, equation (6).
     """
-    check_choices(SOURCE, n, variant, epochs, inner_steps, batch, step, noise_constant)
+    c, n, eps = given.constants, given.n, given.epsilon
+    check_choices(SOURCE, given, epochs, inner_steps, batch, step, noise_constant)
     m = inner_steps or max(1, ceil(c.smoothness * c.distance**2 / c.initial_gap))
-    gain = log2(n * privacy.epsilon / c.lipschitz) - 0.5 * log2(d * privacy.log_inverse_delta)
+    gain = log2(n * eps / c.lipschitz) - 0.5 * log2(given.d * given.l)
     T = epochs or max(1, round(gain))
     if T > MOST_EPOCHS:
         raise InputError("epochs", T, f"at most {MOST_EPOCHS}: epochs double in length", SOURCE)
     N = (2 ** (T + 1) - 2) * m
     schedule: dict[str, Any] = dict(inner_steps=m, step=step or 1.0 / (13.0 * c.smoothness))
-    if variant == "literal":
-        log_term = log(2.0) + privacy.log_inverse_delta
-        scale = sqrt(noise_constant * 2**T * m * log_term) * c.lipschitz / (n * privacy.epsilon)
+    if given.variant == "literal":
+        log_term = log(2.0) + given.l
+        scale = sqrt(noise_constant * 2**T * m * log_term) * c.lipschitz / (n * eps)
         limit = 2**T * m / n**2
         outside = (f"Theorem 4.3 asks for eps <= c1 2^T m/n^2, here {limit:.3g} c1 (erratum E1)",)
-        return literal_plan(c, n, T, N, scale, warnings=(privacy.epsilon > limit) * outside, **schedule)
-    return poisson_plan(c, n, T, N, privacy, batch, **schedule)
+        return literal_plan(given, T, N, scale, warnings=(eps > limit) * outside, **schedule)
+    return poisson_plan(given, T, N, batch, **schedule)
 
 
 @plan.run

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from math import sqrt
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.options import count_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import array_namespace, cast
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "Talwar, Thakurta, Zhang 2015, as row [29] of Wang, Ye, Xu 2017, Table 3 (constants from memory, unverified)"
 
@@ -17,7 +17,7 @@ SOURCE = "Talwar, Thakurta, Zhang 2015, as row [29] of Wang, Ye, Xu 2017, Table 
 @algorithm(
     "wang2017.frank_wolfe_ttz15", source=SOURCE, needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.L1_BALL)
 )
-def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, steps: int | None = None) -> Plan:
+def plan(given: Setting, *, steps: int | None = None) -> Plan:
     """Steps 2/(t+2) towards the vertex of least noisy score <s, grad F>: T = (n eps/L1)^(2/3), T - 1 releases.
 
     L1 = sup||grad f||_inf <= G. ``paper``: Laplace scale L1 R sqrt(8 T l)/(n eps). ``accounted``: a score changes by up
@@ -25,20 +25,18 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, st
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants with an l1 ball as domain, number of records, dimension, target privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        On an l1 ball.
     steps : optional
         Replaces T, at least 2.
     """
-    if steps is not None and steps < 2:
-        raise InputError("steps", steps, "an integer >= 2", SOURCE)
+    c, n = given.constants, given.n
+    count_option("steps", steps, SOURCE, least=2)
     if c.ball is None or c.domain != "l1_ball":
         raise InputError("domain", c.domain, "l1_ball", SOURCE)
-    slope, R, ne = c.lipschitz, c.ball.radius, n * privacy.epsilon
+    slope, R, ne = c.lipschitz, c.ball.radius, n * given.epsilon
     T = steps or max(2, round((ne / slope) ** (2 / 3)))
-    scale = slope * R * sqrt(8 * T * privacy.log_inverse_delta) / ne
+    scale = slope * R * sqrt(8 * T * given.l) / ne
     vertex = NoisyMinimumQuery("vertex", 2 * slope * R / n, T - 1, paper_scale=scale)
     return make_plan(vertex, gradient_evaluations=n * (T - 1), n=n, steps=T, radius=R)
 

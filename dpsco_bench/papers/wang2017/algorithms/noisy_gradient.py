@@ -5,34 +5,21 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import GaussianQuery
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants
 
 Array = Any
 
 
-def gradient_query(
-    c: Constants, n: int, steps: int, privacy: PrivacySpec, noise_constant: float | str, source: str
-) -> GaussianQuery:
-    """``steps`` releases of the mean gradient: sensitivity 2G/n, ``sigma^2 = c G^2 T l/(n eps)^2`` as printed.
-
-    Parameters
-    ----------
-    c, n, steps, privacy
-        Problem constants, number of records, T, target privacy.
-    noise_constant : float or str
-        As in `noise_constant_value`.
-    source : str
-        Named in errors.
-    """
-    constant = noise_constant_value(noise_constant, privacy, source)
-    scale = sqrt(constant * steps * privacy.log_inverse_delta) * c.lipschitz / (n * privacy.epsilon)
-    return GaussianQuery("gradient", 2 * c.lipschitz / n, steps, paper_scale=scale)
+def gradient_query(given: Setting, T: int, noise_constant: float | str, source: str) -> GaussianQuery:
+    """T releases of the mean gradient: sensitivity 2G/n, ``sigma^2 = c G^2 T l/(n eps)^2`` as printed."""
+    G, n = given.constants.lipschitz, given.n
+    scale = sqrt(noise_constant_value(given, noise_constant, source) * T * given.l) * G / (n * given.epsilon)
+    return GaussianQuery("gradient", 2 * G / n, T, paper_scale=scale)
 
 
-def noise_constant_value(value: float | str, privacy: PrivacySpec, source: str) -> float:
+def noise_constant_value(given: Setting, value: float | str, source: str) -> float:
     """The constant c: a number > 0, or ``renyi`` for ``8 + 4 eps/l``, from the proof's constants (erratum E8).
 
     Raises
@@ -41,23 +28,10 @@ def noise_constant_value(value: float | str, privacy: PrivacySpec, source: str) 
         For anything else.
     """
     if value == "renyi":
-        return 8.0 + 4.0 * privacy.epsilon / privacy.log_inverse_delta
+        return 8.0 + 4.0 * given.epsilon / given.l
     if isinstance(value, str) or value <= 0:
         raise InputError("noise_constant", value, "a number > 0 or renyi", source)
     return float(value)
-
-
-def checked_steps(steps: int | None, source: str) -> int | None:
-    """Return T as given, None for the theorem's.
-
-    Raises
-    ------
-    InputError
-        For T < 1.
-    """
-    if steps is not None and steps < 1:
-        raise InputError("steps", steps, "an integer >= 1", source)
-    return steps
 
 
 def checked_step(step: float | None, smoothness: float, source: str) -> float:

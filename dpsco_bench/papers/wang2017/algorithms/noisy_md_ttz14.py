@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from dpsco_bench.algorithms.mirror_descent import averaged_steps, mirror_descent_plan, optimal_step
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "Talwar, Thakurta, Zhang 2014, as row [28] of Wang, Ye, Xu 2017, Table 3 (constants from memory, unverified)"
 
 
 @algorithm("wang2017.noisy_md_ttz14", source=SOURCE, needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.BALL))
-def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
-    *,
-    variant: str,
-    steps: int | None = None,
-    most_steps: int | None = None,
-) -> Plan:
+def plan(given: Setting, *, steps: int | None = None, most_steps: int | None = None) -> Plan:
     """Mirror descent with noisy full gradients: T = diam^2 n^2 eps^2/(W ln^2(n/delta)), average of the iterates.
 
     Step sqrt(2B/(T (G^2 diam^2 + sigma^2 W))) with sigma the noise in force; B bounds the Bregman divergence from the
@@ -29,14 +19,12 @@ def plan(
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants with a ball as domain, number of records, dimension, target privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        On a ball.
     steps, most_steps : optional
         Replace T; cap it.
     """
-    return mirror_descent_plan(c, n, d, privacy, steps, most_steps, SOURCE)
+    return mirror_descent_plan(given, steps, most_steps, SOURCE)
 
 
 @plan.run

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.options import count_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, SingleIndex, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = (
     "Bassily, Smith, Thakurta 2014, as row [6] of Wang, Ye, Xu 2017, Tables 1 and 2 (constants from memory, unverified)"
@@ -21,7 +21,7 @@ SOURCE = (
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.BALL_OR_STRONGLY_CONVEX),
     order_invariant=False,
 )
-def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, steps: int | None = None) -> Plan:
+def plan(given: Setting, *, steps: int | None = None) -> Plan:
     """T = n^2 projected steps on one uniform record each, eta_t = 1/(mu t) or diam/sqrt(t(G^2 + d sigma^2)).
 
     ``paper``: sigma^2 = 32 G^2 ln(n/delta) l/eps^2. ``accounted``: the least sigma for which the one-index profile,
@@ -29,19 +29,17 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, st
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (mu > 0 or a bounded domain), number of records, dimension, target privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        mu > 0, or a bounded domain.
     steps : optional
         Replaces T.
     """
-    if steps is not None and steps < 1:
-        raise InputError("steps", steps, "an integer >= 1", SOURCE)
+    c, n = given.constants, given.n
+    count_option("steps", steps, SOURCE)
     if c.strong_convexity <= 0 and c.ball is None:
         raise InputError("domain", c.domain, "a ball, without strong convexity", SOURCE)
     T = steps or n * n
-    scale = sqrt(32 * log(n / privacy.delta) * privacy.log_inverse_delta) * c.lipschitz / privacy.epsilon
+    scale = sqrt(32 * log(n / given.delta) * given.l) * c.lipschitz / given.epsilon
     query = GaussianQuery("gradient", 2 * c.lipschitz, T, SingleIndex(n), paper_scale=scale)
     return make_plan(
         query,

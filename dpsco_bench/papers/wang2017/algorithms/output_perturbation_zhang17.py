@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.options import count_option
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = (
     "Zhang, Zheng, Mou, Wang 2017, as row [34] of Wang, Ye, Xu 2017, Tables 1 and 2 (constants from memory, unverified)"
@@ -20,16 +20,7 @@ SOURCE = (
     source=SOURCE,
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED),
 )
-def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
-    *,
-    variant: str,
-    steps: int | None = None,
-    step: float | None = None,
-) -> Plan:
+def plan(given: Setting, *, steps: int | None = None, step: float | None = None) -> Plan:
     """Exact gradient descent whose output alone is perturbed; the sensitivity is that of T contracting steps.
 
     Strongly convex: eta = 2/(L + mu), T = kappa ln n, sensitivity 2G(1 - (1 - eta mu)^T)/(n mu). Convex: eta = 1/L,
@@ -37,16 +28,12 @@ def plan(
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants, number of records, dimension, target privacy.
-    variant : str
-        ``standard``.
     steps, step : optional
         Replace T and eta; eta must be at most 2/(L + mu) (strongly convex) or 2/L (convex).
     """
+    c, n, eps = given.constants, given.n, given.epsilon
     L, mu, G = c.total_smoothness, c.strong_convexity, c.lipschitz
-    if steps is not None and steps < 1:
-        raise InputError("steps", steps, "an integer >= 1", SOURCE)
+    count_option("steps", steps, SOURCE)
     limit = 2.0 / (L + mu)
     eta = (limit if mu > 0 else 1.0 / L) if step is None else step
     if not 0 < eta <= limit * (1 + 1e-12):
@@ -55,12 +42,12 @@ def plan(
         T = steps or max(1, round(L / mu * log(n)))
         sensitivity = 2 * G * (1 - (1 - eta * mu) ** T) / (n * mu)
     else:
-        T = steps or max(1, round((n * privacy.epsilon / sqrt(d * privacy.log_inverse_delta)) ** (2 / 3)))
+        T = steps or max(1, round((n * eps / sqrt(given.d * given.l)) ** (2 / 3)))
         sensitivity = 2 * G * eta * T / n
-    scale = sqrt(2 * log(1.25 / privacy.delta)) * sensitivity / privacy.epsilon
+    scale = sqrt(2 * log(1.25 / given.delta)) * sensitivity / eps
     output = GaussianQuery("output", sensitivity, 1, paper_scale=scale)
     outside = ("eps > 1: the paper calibration's formula, Definition 3.4, is proved for eps <= 1",)
-    warnings = outside * (privacy.epsilon > 1)
+    warnings = outside * (eps > 1)
     return make_plan(output, gradient_evaluations=n * T, warnings=warnings, n=n, steps=T, step=eta)
 
 

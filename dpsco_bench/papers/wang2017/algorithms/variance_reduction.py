@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import ceil, sqrt
 from typing import Any
 
+from dpsco_bench.algorithms.options import count_option, positive_option
+from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
-from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.errors import Refusal
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, Poisson, SingleIndex, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants
 
 Array = Any
 
@@ -19,8 +19,7 @@ LEAK = "the exact full gradient enters every query uncharged"
 
 
 def literal_plan(
-    c: Constants,
-    n: int,
+    given: Setting,
     epochs: int,
     inner: int,
     paper_scale: float,
@@ -29,8 +28,9 @@ def literal_plan(
     **schedule: Any,
 ) -> Plan:
     """As printed: exact anchors, one uniform record and one noise vector per inner step; N = ``inner`` queries."""
+    n = given.n
     return make_plan(
-        GaussianQuery("inner", 4 * c.lipschitz, inner, SingleIndex(n), paper_scale=paper_scale),
+        GaussianQuery("inner", 4 * given.constants.lipschitz, inner, SingleIndex(n), paper_scale=paper_scale),
         gradient_evaluations=epochs * n + 2 * inner,
         leaks=(LEAK, *leaks),
         warnings=warnings,
@@ -42,13 +42,12 @@ def literal_plan(
     )
 
 
-def poisson_plan(
-    c: Constants, n: int, epochs: int, inner: int, privacy: PrivacySpec, batch: int | None, **schedule: Any
-) -> Plan:
+def poisson_plan(given: Setting, epochs: int, inner: int, batch: int | None, **schedule: Any) -> Plan:
     """Released anchors and Poisson batches of expected size ``b = min(n, ceil(0.5 n eps/sqrt(N l)))``."""
-    b = batch or min(n, ceil(0.5 * n * privacy.epsilon / sqrt(inner * privacy.log_inverse_delta)))
-    anchor = GaussianQuery("anchor", 2 * c.lipschitz / n, epochs, share=ANCHOR_SHARE)
-    query = GaussianQuery("inner", 4 * c.lipschitz / b, inner, Poisson(b / n))
+    n, G = given.n, given.constants.lipschitz
+    b = batch or min(n, ceil(0.5 * n * given.epsilon / sqrt(inner * given.l)))
+    anchor = GaussianQuery("anchor", 2 * G / n, epochs, share=ANCHOR_SHARE)
+    query = GaussianQuery("inner", 4 * G / b, inner, Poisson(b / n))
     evaluations = epochs * n + 2 * b * inner
     return make_plan(
         anchor, query, gradient_evaluations=evaluations, n=n, epochs=epochs, batch=b, exact_anchor=False, **schedule
@@ -97,8 +96,7 @@ def inner_loop(
 
 def check_choices(
     source: str,
-    n: int,
-    variant: str,
+    given: Setting,
     epochs: int | None,
     inner_steps: int | None,
     batch: int | None,
@@ -112,12 +110,10 @@ def check_choices(
     InputError, Refusal
         Naming the option.
     """
-    for key, value, top in (("epochs", epochs, None), ("inner_steps", inner_steps, None), ("batch", batch, n)):
-        if value is not None and (value < 1 or (top is not None and value > top)):
-            raise InputError(key, value, f"an integer in 1..{top}" if top else "an integer >= 1", source)
-    if step is not None and step <= 0:
-        raise InputError("step", step, "> 0", source)
-    if noise_constant <= 0:
-        raise InputError("noise_constant", noise_constant, "> 0", source)
-    if variant == "literal" and batch is not None:
+    count_option("epochs", epochs, source)
+    count_option("inner_steps", inner_steps, source)
+    count_option("batch", batch, source, given.n)
+    positive_option("step", step, source)
+    positive_option("noise_constant", noise_constant, source)
+    if given.variant == "literal" and batch is not None:
         raise Refusal("batch with variant literal", "the algorithm samples one index per step", source)

@@ -43,34 +43,34 @@ def _zhang17_convex_gradients(c: BoundContext) -> float:
 
 @bound("wang2017_tables.md_ttz14", "sqrt(W l) ln(n) / (n eps)")
 def _md(c: BoundContext) -> float:
-    return sqrt(_squared_width(c)) * log(c.n) / (c.n * c.privacy_ratio)
+    return sqrt(squared_width(c)) * log(c.n) / (c.n * c.privacy_ratio)
 
 
 @bound("wang2017_tables.md_ttz14_gradients", "n^3 eps^2 diam^2 / (W ln^2(n/delta))")
 def _md_gradients(c: BoundContext) -> float:
-    steps = (_ball(c).diameter * c.n * c.epsilon / log(c.n / c.delta)) ** 2 / _squared_width(c)
+    steps = (_ball(c).diameter * c.n * c.epsilon / log(c.n / c.delta)) ** 2 / squared_width(c)
     return c.n * steps
 
 
 @bound("wang2017_tables.objective_ttz14", "(G_C + lambda diam^2) sqrt(l) / (n eps)")
 def _objective_ttz14(c: BoundContext) -> float:
     ball, k = _ball(c), c.constants
-    return (gaussian_width(ball, c.d) + k.regularisation * ball.diameter**2) / (c.n * c.privacy_ratio)
+    return (width(c) + k.regularisation * ball.diameter**2) / (c.n * c.privacy_ratio)
 
 
 @bound("wang2017_tables.frank_wolfe_ttz15", "G_C^(2/3) ln^2(n) (sqrt(l) / (n eps))^(2/3)")
 def _frank_wolfe(c: BoundContext) -> float:
-    return gaussian_width(_ball(c), c.d) ** (2 / 3) * log(c.n) ** 2 / (c.n * c.privacy_ratio) ** (2 / 3)
+    return width(c) ** (2 / 3) * log(c.n) ** 2 / (c.n * c.privacy_ratio) ** (2 / 3)
 
 
 @bound("wang2017_tables.frank_wolfe_ttz15_bare", "(G_C sqrt(l) / (n eps))^(2/3)")
 def _frank_wolfe_bare(c: BoundContext) -> float:
-    return (gaussian_width(_ball(c), c.d) / (c.n * c.privacy_ratio)) ** (2 / 3)
+    return (width(c) / (c.n * c.privacy_ratio)) ** (2 / 3)
 
 
 @bound("wang2017_tables.frank_wolfe_ttz15_gradients_printed", "(n eps / G_C)^(2/3)")
 def _frank_wolfe_gradients_printed(c: BoundContext) -> float:
-    return (c.n * c.epsilon / gaussian_width(_ball(c), c.d)) ** (2 / 3)
+    return (c.n * c.epsilon / width(c)) ** (2 / 3)
 
 
 @bound("wang2017_tables.frank_wolfe_ttz15_gradients", "n (n eps)^(2/3)")
@@ -84,5 +84,11 @@ def _ball(c: BoundContext) -> FeasibleSet:
     return ball
 
 
-def _squared_width(c: BoundContext) -> float:
+def width(c: BoundContext) -> float:
+    """``E sup_{w in C} <b, w>`` of a standard normal b."""
+    return gaussian_width(_ball(c), c.d)
+
+
+def squared_width(c: BoundContext) -> float:
+    """``E sup_{w in C} <b, w>^2`` of a standard normal b."""
     return ball_geometry(_ball(c)).squared_width(c.d)

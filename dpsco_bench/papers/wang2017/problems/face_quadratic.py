@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.quadratic import DiagonalOracle
@@ -21,11 +20,7 @@ class FaceQuadratic(DiagonalOracle):
     summary = "quadratic oracle over the l1 ball, minimiser on a face with 8 vertices"
     source = "instance `face_quadratic` for row [29] of Wang, Ye, Xu 2017, Table 3"
     default_dimension = 64
-
-    def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
-        super().__init__(d, constants)
-        if self.dimension < SUPPORT:
-            raise InputError("d", d, f"an integer >= {SUPPORT}", self.name)
+    least_dimension = SUPPORT
 
     @property
     def spectrum(self) -> np.ndarray:

@@ -4,35 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpsco_bench.geometry.ball import Ball
-from dpsco_bench.problems.base import Constants, Trait, checked_real
+from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.quadratic import DiagonalOracle, geometric_spectrum
 from dpsco_bench.problems.registry import problem
+from dpsco_bench.problems.unit_set import InBall
 
 
 @problem
-class GeometricQuadratic(DiagonalOracle):
-    """``h_j = 2^-(j mod 16)``, minimiser ``ones/sqrt(d)``; its strong convexity of 2^-15 is not declared.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 64: each curvature four times.
-    radius : float, optional
-        Radius of a feasible l2 ball; by default the whole space.
-    """
+class GeometricQuadratic(InBall, DiagonalOracle):
+    """``h_j = 2^-(j mod 16)``, minimiser ``ones/sqrt(d)``; its strong convexity of 2^-15 is not declared."""
 
     name = "geometric_quadratic"
     summary = "quadratic oracle with curvatures 1, 1/2, ..., 2^-15"
     source = "instance `geometric_quadratic` for Wang, Ye, Xu 2017, Theorem 4.4"
-    default_dimension = 64
+    default_dimension = 64  # each curvature four times
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
-
-    def __init__(
-        self, d: int | None = None, radius: float | None = None, constants: dict[str, float] | None = None
-    ) -> None:
-        self.ball = None if radius is None else Ball("l2_ball", checked_real("radius", radius, positive=True))
-        super().__init__(d, constants)
 
     @property
     def spectrum(self) -> np.ndarray:

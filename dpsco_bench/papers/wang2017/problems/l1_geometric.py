@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import BALLS, Ball
-from dpsco_bench.problems.base import Constants, Trait, checked_real
+from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.quadratic import DiagonalOracle, geometric_spectrum
 from dpsco_bench.problems.registry import problem
 
@@ -15,37 +16,21 @@ SUPPORT = 16
 
 @problem
 class L1Geometric(DiagonalOracle):
-    """``h_j = 2^-(j mod 16)``; the minimiser has norm 0.9 and sixteen equal coordinates.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, at least 16, default 64.
-    ball : str
-        ``l1_ball`` or ``l2_ball``.
-    radius : float
-        Of the ball, > 0.
-    """
+    """``h_j = 2^-(j mod 16)``; the minimiser has norm 0.9 and sixteen equal coordinates."""
 
     name = "l1_geometric"
     summary = "quadratic oracle with curvatures 1, ..., 2^-15 and a sparse minimiser on the l1 or l2 ball"
     source = "instance `l1_geometric` for Wang, Ye, Xu 2017, Theorem 5.4"
     default_dimension = 64
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+    least_dimension = SUPPORT
+    ball_name: str = option("l1_ball", "norm of the ball", choices=BALLS, key="ball")
+    radius: float = option(1.0, "of the ball", within="(0, inf)")
 
-    def __init__(
-        self,
-        d: int | None = None,
-        ball: str = "l1_ball",
-        radius: float = 1.0,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        if ball not in BALLS:
-            raise InputError("ball", ball, "one of " + ", ".join(BALLS))
-        self.ball = Ball(ball, checked_real("radius", radius, positive=True))
-        super().__init__(d, constants)
-        if self.dimension < SUPPORT:
-            raise InputError("d", d, f"an integer >= {SUPPORT}", self.name)
+    @cached_property
+    def ball(self) -> Ball:
+        """The feasible set."""
+        return Ball(self.ball_name, self.radius)
 
     @property
     def spectrum(self) -> np.ndarray:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import BALLS, Ball
 from dpsco_bench.geometry.mirror import ball_geometry
-from dpsco_bench.problems.base import Constants
+from dpsco_bench.problems.base import Constants, option
 from dpsco_bench.problems.cell_family import CellFamily
 from dpsco_bench.problems.quadratic import LinearOracle
 from dpsco_bench.problems.registry import problem
@@ -18,36 +19,27 @@ class L1Linear(CellFamily, LinearOracle):
     """``F(x) = -<c, x>`` on the unit ball, ``c = (4 Lc B/T^2) e_1`` with the T of Theorem 5.4 (K = 1) at the cell.
 
     The bound's scale is built in and the bias dominates, so that a matching slope says little.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 64.
-    ball : str
-        ``l1_ball`` or ``l2_ball``.
     """
 
     name = "l1_linear"
     summary = "family of linear oracles on the unit l1 or l2 ball matched to the schedule of DP-AccMD at each n"
     source = "instance `l1_linear` for Wang, Ye, Xu 2017, Theorem 5.4"
     default_dimension = 64
+    ball_name: str = option("l1_ball", "norm of the ball", choices=BALLS, key="ball")
 
-    def __init__(self, d: int | None = None, ball: str = "l1_ball", constants: dict[str, float] | None = None) -> None:
-        if ball not in BALLS:
-            raise InputError("ball", ball, "one of " + ", ".join(BALLS))
-        self.ball = Ball(ball, 1.0)
-        super().__init__(d, constants)
-
-    @property
+    @cached_property
     def feasible(self) -> Ball:
         """The unit ball."""
-        return self.ball
+        return Ball(self.ball_name, 1.0)
 
     @property
     def slope(self) -> np.ndarray:
         """``c``."""
-        T, B = self.mirror_descent_steps(self.ball, 1.0), ball_geometry(self.ball).bregman_radius(self.dimension)
-        return 4 * self.ball.diameter**2 * B / T**2 * np.eye(1, self.dimension)[0]
+        T, B = (
+            self.mirror_descent_steps(self.feasible, 1.0),
+            ball_geometry(self.feasible).bregman_radius(self.dimension),
+        )
+        return 4 * self.feasible.diameter**2 * B / T**2 * np.eye(1, self.dimension)[0]
 
     @property
     def own_constants(self) -> Constants:
@@ -58,7 +50,7 @@ class L1Linear(CellFamily, LinearOracle):
             1.0,
             initial_gap=size,
             initial_distance=1.0,
-            diameter=self.ball.diameter,
-            domain=self.ball.name,
+            diameter=self.feasible.diameter,
+            domain=self.feasible.name,
             status="global" if size <= 1.0 else "nominal",
         )

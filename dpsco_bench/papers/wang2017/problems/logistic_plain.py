@@ -5,34 +5,20 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dpsco_bench.geometry.ball import Ball
-from dpsco_bench.problems.base import Constants, Data, StreamFactory, checked_real
+from dpsco_bench.problems.base import Constants, Data, StreamFactory
 from dpsco_bench.problems.glm import Logistic, draw_sphere_logistic
 from dpsco_bench.problems.registry import problem
+from dpsco_bench.problems.unit_set import InBall
 
 
 @problem
-class LogisticPlain(Logistic):
-    """Rows uniform on the unit sphere, ``P(y=1) = sigmoid(<a, 2*ones>)``.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 8.
-    radius : float, optional
-        Radius of a feasible l2 ball; by default the whole space.
-    """
+class LogisticPlain(InBall, Logistic):
+    """Rows uniform on the unit sphere, ``P(y=1) = sigmoid(<a, 2*ones>)``."""
 
     name = "logistic_plain"
     summary = "logistic loss on the unit sphere without regulariser"
     source = "instance `logistic_plain` for Wang, Ye, Xu 2017, Theorem 4.4"
     default_dimension = 8
-
-    def __init__(
-        self, d: int | None = None, radius: float | None = None, constants: dict[str, float] | None = None
-    ) -> None:
-        self.ball = None if radius is None else Ball("l2_ball", checked_real("radius", radius, positive=True))
-        super().__init__(d, constants)
 
     @property
     def own_constants(self) -> Constants:

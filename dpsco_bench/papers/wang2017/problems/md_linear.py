@@ -16,13 +16,7 @@ from dpsco_bench.problems.registry import problem
 
 @problem
 class MdLinear(CellFamily, LinearOracle):
-    """``F(x) = -<c, x>`` over the unit l1 ball, ``c = 2 sqrt(B W) ln(n/delta)/(n eps) e_1``: the scale is built in.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 64.
-    """
+    """``F(x) = -<c, x>`` over the unit l1 ball, ``c = 2 sqrt(B W) ln(n/delta)/(n eps) e_1``: the scale is built in."""
 
     name = "md_linear"
     summary = "family of linear oracles over the l1 ball with a slope of the size of the noisy mirror descent bound"

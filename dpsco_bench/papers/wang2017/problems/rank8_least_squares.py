@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.registry import problem
@@ -30,11 +29,7 @@ class Rank8LeastSquares(GeneralisedLinear):
     default_dimension = 32
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.POLYAK_LOJASIEWICZ, Trait.LIPSCHITZ})
     data_dependent_constants = True
-
-    def __init__(self, d: int | None = None, constants: dict[str, float] | None = None) -> None:
-        super().__init__(d, constants)
-        if self.dimension < RANK:
-            raise InputError("d", d, f"an integer >= {RANK}", "rank8_least_squares")
+    least_dimension = RANK
 
     @property
     def own_constants(self) -> Constants:

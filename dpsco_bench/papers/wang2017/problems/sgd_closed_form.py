@@ -8,31 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.problems.base import Constants, checked_real
+from dpsco_bench.problems.base import Constants, option
 from dpsco_bench.problems.quadratic import DiagonalOracle
 from dpsco_bench.problems.registry import problem
 
 
 @problem
 class SgdClosedForm(DiagonalOracle):
-    """``F(x) = (mu/2) ||x - x*||^2`` with the minimiser at distance 1 from the start.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 8.
-    curvature : float
-        mu > 0.
-    """
+    """``F(x) = (mu/2) ||x - x*||^2`` with the minimiser at distance 1 from the start."""
 
     name = "sgd_closed_form"
     summary = "isotropic quadratic oracle; closed form for noisy SGD with steps 1/(mu t)"
     source = "instance `sgd_closed_form` for row [6] of Wang, Ye, Xu 2017, Table 1"
     default_dimension = 8
-
-    def __init__(self, d: int | None = None, curvature: float = 1.0, constants: dict[str, float] | None = None) -> None:
-        self.curvature = checked_real("curvature", curvature, positive=True)
-        super().__init__(d, constants)
+    curvature: float = option(1.0, "mu", within="(0, inf)")
 
     @property
     def spectrum(self) -> np.ndarray:

@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import Ball
-from dpsco_bench.problems.base import Constants, Trait, checked_real
+from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.cell_family import CellFamily
 from dpsco_bench.problems.quadratic import DiagonalOracle
 from dpsco_bench.problems.registry import problem
@@ -21,13 +20,6 @@ class SoftQuadraticL2(CellFamily, DiagonalOracle):
     """``h = min(1, 4 Lc/T^2)`` in every direction, Lc = 4, with the T of Theorem 5.4 (K = sqrt(48)) at the cell.
 
     The minimiser is ``signal ones/sqrt(d)``.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 64.
-    signal : float
-        Norm of the minimiser, in (0, 1]; 0.5 in the replicated study.
     """
 
     name = "soft_quadratic_l2"
@@ -35,12 +27,7 @@ class SoftQuadraticL2(CellFamily, DiagonalOracle):
     source = "instance `soft_quadratic_l2` for Wang, Ye, Xu 2017, Theorem 5.4"
     default_dimension = 64
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
-
-    def __init__(self, d: int | None = None, signal: float = 0.5, constants: dict[str, float] | None = None) -> None:
-        self.signal = checked_real("signal", signal, positive=True)
-        if self.signal > 1:
-            raise InputError("signal", signal, "in (0, 1], the unit ball")
-        super().__init__(d, constants)
+    signal: float = option(0.5, "norm of the minimiser, in the unit ball", within="(0, 1]")
 
     @property
     def spectrum(self) -> np.ndarray:

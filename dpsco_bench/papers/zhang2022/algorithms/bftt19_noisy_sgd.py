@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from math import ceil, floor, sqrt
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.papers.zhang2022.algorithms.minibatch import NEEDS, checked_steps, projected_sgd
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, WithReplacement, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants
 
 SOURCE = "Bassily, Feldman, Talwar, Thakurta 2019, Algorithm 1 (constants from memory, unverified)"
 
@@ -20,24 +18,23 @@ SOURCE = "Bassily, Feldman, Talwar, Thakurta 2019, Algorithm 1 (constants from m
     variants={"standard": ("paper", "none")},
     order_invariant=False,
 )
-def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, steps: int | None = None) -> Plan:
+def plan(given: Setting, *, steps: int | None = None) -> Plan:
     """J = min(n/8, (eps n)^2/(32 d l)) steps M/(L sqrt J) on batches with replacement, variance 8 J L^2 l/(n eps)^2.
 
     Batches have ``ceil(n sqrt(eps/(4 J)))`` records; no accountant covers them from above.
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (L; M is the radius) on a Euclidean ball, number of records, dimension, target privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        On a Euclidean ball; M is its radius.
     steps : optional
         Replaces J.
     """
-    L, l, epsilon = c.lipschitz, privacy.log_inverse_delta, privacy.epsilon
-    J = checked_steps(steps, floor(min(n / 8, (epsilon * n) ** 2 / (32 * d * l))), "n/8 and (eps n)^2/(32 d l)", SOURCE)
-    batch = ceil(n * sqrt(epsilon / (4 * J)))
-    scale = sqrt(8 * J * l) * L / (n * epsilon)
+    c, n, d = given.constants, given.n, given.d
+    L, l, eps = c.lipschitz, given.l, given.epsilon
+    J = checked_steps(steps, floor(min(n / 8, (eps * n) ** 2 / (32 * d * l))), "n/8 and (eps n)^2/(32 d l)", SOURCE)
+    batch = ceil(n * sqrt(eps / (4 * J)))
+    scale = sqrt(8 * J * l) * L / (n * eps)
     query = GaussianQuery("gradient", 2 * L / batch, J, WithReplacement(n, batch), paper_scale=scale)
     step = 0.5 * c.diameter / (L * sqrt(J))
     return make_plan(query, gradient_evaluations=J * batch, n=n, steps=J, batch=batch, step=step)

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.papers.zhang2022.algorithms.options import Reduction, reduction
 from dpsco_bench.papers.zhang2022.algorithms.schedule import tree_plan
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "Zhang, Tran, Cutkosky 2022, Algorithm 1, Theorems 3 and 4"
 
 
 @reduction("zhang2022.dp_otb", SOURCE, Trait.L2_BALL, learner="ogd_adagrad")
-def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, variant: str, options: Reduction) -> Plan:
+def plan(given: Setting, options: Reduction) -> Plan:
     """Weighted gradient differences of one pass, summed under tree noise, drive an online learner; x_n is its average.
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (G, H) on a Euclidean ball, number of records (at least 2), dimension, target privacy.
+    given : Setting
+        G and H, on a Euclidean ball; n at least 2.
     variant : str
         ``printed``: equation (6) with ``sqrt(log2(2n))/rho``, ``rho = eps/(2 sqrt l)``. ``accounted``: the exact number
         of levels and exact Gaussian-DP. ``noise_off``.
     learner : str
-        Any online learner (`learners.base.list_learners`).
+        Any online learner, one's own included (`learners.base.list_learners`).
     k : float
         Weights ``t^k``, at least 1.
     sensitivity : optional
@@ -39,4 +39,4 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, variant: str, optio
         sensitivity then holds for all data, also where G and H are only declared. True constants leave nothing to clip;
         where something is clipped, Theorem 4 does not speak of the run.
     """
-    return tree_plan(c, n, d, privacy, variant, options, SOURCE)
+    return tree_plan(given, options, SOURCE)

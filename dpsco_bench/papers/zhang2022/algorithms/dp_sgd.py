@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from math import sqrt
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import checked_count
 from dpsco_bench.papers.zhang2022.algorithms.minibatch import NEEDS, checked_steps, projected_sgd
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, WithoutReplacement, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants
 
 SOURCE = "Abadi et al. 2016, with subsets without replacement; schedule of this project, tuned once"
 
@@ -21,27 +19,17 @@ SOURCE = "Abadi et al. 2016, with subsets without replacement; schedule of this 
     variants={"standard": ("accounted", "none")},
     order_invariant=False,
 )
-def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
-    *,
-    variant: str,
-    steps: int | None = None,
-    batch: int | None = None,
-) -> Plan:
+def plan(given: Setting, *, steps: int | None = None, batch: int | None = None) -> Plan:
     """J = n/8 steps ``D/sqrt(J(L^2 + d s^2))`` on subsets of n/32 records, s the accounted noise.
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (L) on a Euclidean ball, number of records, dimension, target privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        On a Euclidean ball.
     steps, batch : optional
         Replace J and the size of the subsets.
     """
+    c, n = given.constants, given.n
     J = checked_steps(steps, n // 8, "n/8", SOURCE)
     m = max(1, n // 32) if batch is None else checked_count("batch", batch)
     query = GaussianQuery("gradient", 2 * c.lipschitz / m, J, WithoutReplacement(n, m))

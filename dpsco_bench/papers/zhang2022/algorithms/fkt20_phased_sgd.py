@@ -5,11 +5,10 @@ from __future__ import annotations
 from math import sqrt
 
 from dpsco_bench.algorithms.phased_sgd import phased_plan, run_phases
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 SOURCE = "Feldman, Koren, Talwar 2020, Algorithm 2 (constants from memory, unverified)"
 
@@ -20,7 +19,7 @@ SOURCE = "Feldman, Koren, Talwar 2020, Algorithm 2 (constants from memory, unver
     needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.SMOOTH_OR_LINEAR, Trait.UNREGULARISED, Trait.L2_BALL),
     order_invariant=False,
 )
-def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, step: float | None = None) -> Plan:
+def plan(given: Setting, *, step: float | None = None) -> Plan:
     """``su2023.phased_dp_sgd`` on a ball: eta is D times that of the unit scale, steps and releases are projected.
 
     ``eta = D min{4/sqrt n, eps/(2 sqrt(d l))}/L``, ``paper``: ``s_i = 4 L eta_i sqrt(l)/eps``. Steps of at most 2/H do
@@ -29,21 +28,20 @@ def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, st
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (L, H) on a Euclidean ball, number of records (at least 2), dimension, target privacy.
-    variant : str
-        ``standard``.
+    given : Setting
+        L and H, on a Euclidean ball; n at least 2.
     step : optional
         Replaces eta; at most 2/H.
     """
+    c, n, d = given.constants, given.n, given.d
     if n < 2:
         raise InputError("n", n, "an integer >= 2", SOURCE)
-    eta = c.diameter * min(4 / sqrt(n), privacy.epsilon / (2 * sqrt(d * privacy.log_inverse_delta))) / c.lipschitz
+    eta = c.diameter * min(4 / sqrt(n), given.epsilon / (2 * sqrt(d * given.l))) / c.lipschitz
     eta = eta if step is None else step
     if not eta > 0 or eta * c.smoothness > 2 * (1 + 1e-12):
         allowed = f"in (0, 2/H] with 2/H = {2 / c.smoothness:.6g}" if c.smoothness > 0 else "a finite number > 0"
         raise InputError("step", eta, allowed, SOURCE)
-    return phased_plan(c.lipschitz, eta, n, privacy)
+    return phased_plan(given, eta)
 
 
 @plan.run

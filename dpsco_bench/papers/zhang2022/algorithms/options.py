@@ -7,12 +7,11 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, get_type_hints
 
-from dpsco_bench.algorithms.registry import Algorithm, algorithm
+from dpsco_bench.algorithms.registry import Algorithm, Setting, algorithm
 from dpsco_bench.papers.zhang2022.algorithms.reduction import dp_online_to_batch
 from dpsco_bench.papers.zhang2022.learners.base import learner_parts
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.base import Trait
 
 NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.SMOOTH_OR_LINEAR)
 VARIANTS = {"printed": ("paper",), "accounted": ("accounted",), "noise_off": ("none",)}
@@ -31,13 +30,13 @@ class Reduction:
     clip_differences: bool = False
 
 
-ReductionPlan = Callable[[Constants, int, int, PrivacySpec, str, Reduction], Plan]
+ReductionPlan = Callable[[Setting, Reduction], Plan]
 
 
 def reduction(
     id: str, source: str, ball: Trait, *, learner: str, least_norm: float = 2.0, without: tuple[str, ...] = ()
 ) -> Callable[[ReductionPlan], Algorithm]:
-    """Register the decorated plan function, of (c, n, d, privacy, variant, options), as a reduction.
+    """Register the decorated plan function, of a setting and its options, as a reduction.
 
     Parameters
     ----------
@@ -52,8 +51,8 @@ def reduction(
     """
 
     def register(function: ReductionPlan) -> Algorithm:
-        def plan(c: Constants, n: int, d: int, privacy: PrivacySpec, *, variant: str, **given: Any) -> Plan:
-            return function(c, n, d, privacy, variant, Reduction(**{"learner": learner, **given}))
+        def plan(given: Setting, **options: Any) -> Plan:
+            return function(given, Reduction(**{"learner": learner, **options}))
 
         plan.__doc__, plan.__module__ = function.__doc__, function.__module__
         plan.__signature__ = _signature(learner, without)  # type: ignore[attr-defined]
@@ -76,7 +75,7 @@ def reduction(
 def _signature(learner: str, without: tuple[str, ...]) -> inspect.Signature:
     """That of a plan function with the fields of `Reduction` as its options."""
     kinds, Parameter = get_type_hints(Reduction), inspect.Parameter
-    found = [Parameter("variant", Parameter.KEYWORD_ONLY, annotation=str)]
+    found = [Parameter("given", Parameter.POSITIONAL_OR_KEYWORD, annotation=Setting)]
     for field in fields(Reduction):
         default = learner if field.default is MISSING else field.default
         if field.name not in without:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import inf, log, sqrt
 from typing import Any
 
-from dpsco_bench.algorithms.registry import algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import row_norm
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.norms import nonzero
@@ -16,7 +16,6 @@ from dpsco_bench.papers.zhang2022.algorithms.schedule import printed_rho, tree_p
 from dpsco_bench.papers.zhang2022.learners.parameter_free import ParameterFree
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Trait
 
 SOURCE = "Zhang, Tran, Cutkosky 2022, Theorems 10 and 11"
@@ -35,7 +34,7 @@ class Confidence:
     kappa_pf : float
         ``1 + D H/G``.
     Phi : float
-        ``sqrt(ln(20 d n ln(2 kappa n)/delta_f))``.
+        ``sqrt(ln(20 d n ln(2 kappa_pf n)/delta_f))``.
     A, A_noise : float
         ``8 sqrt2 C2d`` and ``8 sqrt(d) C2p``: the factors of the gradients' deviations and of the noise.
     private : float
@@ -87,8 +86,8 @@ def confidence(
         C2d and C2p; None for the certified ones, from concentration in Hilbert space and of Gaussian norms.
     """
     G, H, D = c.lipschitz, c.smoothness, c.diameter
-    kappa = 1.0 + D * H / G
-    phi = sqrt(log(20.0 * d * n * log(2.0 * kappa * n) / delta_f))
+    kappa_pf = 1.0 + D * H / G
+    phi = sqrt(log(20.0 * d * n * log(2.0 * kappa_pf * n) / delta_f))
     if factors is None:
         deviation = 0.33541 * sqrt(log(4.0 * n / delta_f)) / phi
         noise = (sqrt(d) + sqrt(2.0 * log(2.0 * n / delta_f))) / (sqrt(d) * phi)
@@ -96,7 +95,7 @@ def confidence(
         deviation, noise = factors
     A, A_noise = 8.0 * sqrt(2.0) * deviation, 8.0 * sqrt(d) * noise
     private = A_noise * (G + D * H) * phi * log(2 * n, 2) / rho
-    return Confidence(kappa, phi, A, A_noise, private, G, H, D, n)
+    return Confidence(kappa_pf, phi, A, A_noise, private, G, H, D, n)
 
 
 @algorithm(
@@ -108,12 +107,8 @@ def confidence(
     rounds="zhang2022",
 )
 def plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
+    given: Setting,
     *,
-    variant: str,
     confidence_constants: str = "paper",
     deviation_factor: float | None = None,
     noise_factor: float | None = None,
@@ -130,9 +125,8 @@ def plan(
 
     Parameters
     ----------
-    c, n, d, privacy
-        Problem constants (G, H) on a Euclidean ball, number of records (at least 2), dimension, target privacy. The
-        anchor x_0 is the problem's starting point.
+    given : Setting
+        G and H, on a Euclidean ball; n at least 2. The anchor x_0 is the problem's starting point.
     variant, sensitivity, radius, rho, run_last_round, clip_differences
         As for ``zhang2022.dp_otb``. The regulariser has m for rho under ``accounted`` and no private part under
         ``noise_off``.
@@ -154,16 +148,17 @@ def plan(
         raise InputError("failure", failure, "in (0, 1)", SOURCE)
     if not initial_wealth > 0:
         raise InputError("initial_wealth", initial_wealth, "a finite number > 0", SOURCE)
+    c = given.constants
     factors = _factors(c, confidence_constants, deviation_factor, noise_factor, radius)
-    chosen = printed_rho(privacy, rho, SOURCE)
-    level = {"printed": chosen, "accounted": gdp_mu(privacy.epsilon, privacy.delta), "noise_off": inf}[variant]
-    made = confidence(c, n, d, level, failure, factors)
+    chosen = printed_rho(given, rho, SOURCE)
+    level = {"printed": chosen, "accounted": gdp_mu(given.epsilon, given.delta), "noise_off": inf}[given.variant]
+    made = confidence(c, given.n, given.d, level, failure, factors)
     options = Reduction(LEARNER, K, sensitivity, radius, rho, run_last_round, clip_differences)
     return tree_plan(
-        c, n, d, privacy, variant, options, SOURCE,
+        given, options, SOURCE,
         regulariser=regulariser, initial_wealth=initial_wealth,
         kappa_pf=made.kappa_pf, Phi=made.Phi, A=made.A, A_noise=made.A_noise, private=made.private,
-        loss_bound=made.loss_bound(n),
+        loss_bound=made.loss_bound(given.n),
     )  # fmt: skip
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import log2, sqrt
 from typing import Any
 
-from dpsco_bench.errors import InputError, Refusal, checked_count
+from dpsco_bench.algorithms.registry import Setting
+from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.zhang2022.algorithms.options import Reduction
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE
 from dpsco_bench.papers.zhang2022.algorithms.sensitivity import NodeUnits
 from dpsco_bench.papers.zhang2022.learners.base import get_learner
 from dpsco_bench.privacy.plan import Nodes, Plan, Query, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery, levels
 from dpsco_bench.problems.base import Constants
 
@@ -21,16 +21,7 @@ MOST_ROUNDS = 1 << 22
 CONVERSION = "eps > 2 ln(1/delta): the printed conversion does not hold there, the exact formula decides (erratum E1)"
 
 
-def tree_plan(
-    c: Constants,
-    n: int,
-    d: int,
-    privacy: PrivacySpec,
-    variant: str,
-    options: Reduction,
-    source: str,
-    **further: Any,
-) -> Plan:
+def tree_plan(given: Setting, options: Reduction, source: str, **further: Any) -> Plan:
     """Plan of a reduction with normal noise; ``further`` named quantities go into its schedule.
 
     Raises
@@ -39,32 +30,33 @@ def tree_plan(
         For n < 2, k < 1, rho <= 0, an unknown learner or one that is not for this setting, or printed noise in other
         units than those of equation (6).
     """
-    rho = printed_rho(privacy, options.rho, source)
-    warnings = (CONVERSION,) * (variant == "printed" and rho**2 > privacy.log_inverse_delta * (1 + 1e-12))
-    units = node_units(c, n, variant, options, source)
-    query = normal_nodes(units, c.norm, d, options, sqrt(log2(2 * n)) / rho)
+    c, rho = given.constants, printed_rho(given, options.rho, source)
+    warnings = (CONVERSION,) * (given.variant == "printed" and rho**2 > given.l * (1 + 1e-12))
+    units = node_units(given, options, source)
+    query = normal_nodes(units, c.norm, given.d, options, sqrt(log2(2 * given.n)) / rho)
     return nodes_plan(units, query, c, options, warnings=warnings, rho=rho, **further)
 
 
-def printed_rho(privacy: PrivacySpec, rho: float | None, source: str) -> float:
+def printed_rho(given: Setting, rho: float | None, source: str) -> float:
     """``eps/(2 sqrt l)``, unless given."""
     if rho is None:
-        return privacy.epsilon / (2.0 * sqrt(privacy.log_inverse_delta))
+        return given.epsilon / (2.0 * sqrt(given.l))
     if not rho > 0:
         raise InputError("rho", rho, "a finite number > 0", source)
     return rho
 
 
-def node_units(c: Constants, n: int, variant: str, options: Reduction, source: str) -> NodeUnits:
+def node_units(given: Setting, options: Reduction, source: str) -> NodeUnits:
     """The units of a plan's nodes, its sizes checked."""
+    c, n, k = given.constants, given.n, options.k
     check_ball(c, source)
-    k, chosen = options.k, options.sensitivity or ("eq6" if variant == "printed" else "tight")
+    chosen = options.sensitivity or ("eq6" if given.variant == "printed" else "tight")
     if not 2 <= n <= MOST_ROUNDS:
         raise InputError("n", n, f"an integer from 2 to {MOST_ROUNDS}, one round each", source)
     if not k >= 1:
         raise InputError("k", k, "a number >= 1", source)
-    units = NodeUnits(k, checked_count("n", n), c.lipschitz, c.smoothness, c.diameter, chosen, options.radius)
-    if variant == "printed" and chosen != "eq6":
+    units = NodeUnits(k, n, c.lipschitz, c.smoothness, c.diameter, chosen, options.radius)
+    if given.variant == "printed" and chosen != "eq6":
         raise Refusal(f"sensitivity {chosen} with variant printed", "the theorem's noise is that of eq. (6)", source)
     return units
 

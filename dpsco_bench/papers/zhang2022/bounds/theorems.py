@@ -67,44 +67,53 @@ def a_priori_regret(c: BoundContext) -> float:
 
 @bound(
     "zhang2022.thm4",
-    "(k+1) Reg/n^(k+1) + 2 (k+1)^2 D/sqrt(lambda) [sigma_G/sqrt n + sqrt(2V) (G+DH) L2/(rho n)], Reg measured",
+    "(k+1) Reg/n^(k+1) + 2 (k+1)^2 D/sqrt(lambda) [sigma_G/sqrt n + sqrt(2V) (G + D H) L2/(rho n)], Reg measured",
     extras=("regret",),
 )
 def _thm4(c: BoundContext) -> float:
     return terms_of(c).thm4(c.extra("regret"))
 
 
-@bound("zhang2022.thm4_a_priori", "the same with Reg from the moments and the learner's bound")
+@bound(
+    "zhang2022.thm4_a_priori",
+    "(k+1) Reg_A/n^(k+1) + 2 (k+1)^2 D/sqrt(lambda) [sigma_G/sqrt n + sqrt(2V) (G + D H) L2/(rho n)]",
+)
 def _thm4_a_priori(c: BoundContext) -> float:
     return terms_of(c).thm4(a_priori_regret(c))
 
 
-@bound("zhang2022.thm6", "c sqrt 3 (k+1)^2 D (G+DH) (1 + 4 sqrt(V/lambda) L2/rho) n^(-3/2), c of the learner")
+@bound("zhang2022.thm6", "c sqrt 3 (k+1)^2 D (G + D H) (1 + 4 sqrt(V/lambda) L2/rho) n^(-3/2)")
 def _thm6(c: BoundContext) -> float:
     return OPTIMISTIC[str(c.schedule["learner"])] * terms_of(c).thm6
 
 
 @bound(
     "zhang2022.thm8",
-    "(k+1) Reg/n^(k+1) + 16 (k+1)^3/(lambda mu) [sigma_G^2/n + F 2V (G+DH)^2 L2^2/(rho n)^2], Reg measured",
+    "(k+1) Reg_mu/n^(k+1) + 16 (k+1)^3/(lambda mu) [sigma_G^2/n + F 2V (G + D H)^2 L2^2/(rho n)^2], Reg_mu measured",
     extras=("regularised_regret",),
 )
 def _thm8(c: BoundContext) -> float:
     return terms_of(c).thm8(c.extra("regularised_regret"))
 
 
-@bound("zhang2022.thm8_a_priori", "the same with Reg from the moments and the learner's bound")
+@bound(
+    "zhang2022.thm8_a_priori",
+    "(k+1) Reg_A/n^(k+1) + 16 (k+1)^3/(lambda mu) [sigma_G^2/n + F 2V (G + D H)^2 L2^2/(rho n)^2]",
+)
 def _thm8_a_priori(c: BoundContext) -> float:
     return terms_of(c).thm8(a_priori_regret(c))
 
 
-@bound("zhang2022.thm8_one_log", "the same with L2 in place of L2^2 F")
+@bound(
+    "zhang2022.thm8_one_log",
+    "16 (k+1)^3/(lambda mu) 2V (G + D H)^2 L2/(rho n)^2, thm8_private with L2 in place of L2^2 F",
+)
 def _thm8_one_log(c: BoundContext) -> float:
     terms = terms_of(c)
     return terms.thm8_private / (terms.levels * terms.log_factor)
 
 
-@bound("zhang2022.pure", "2 (k+1)^2 D sqrt(2 d (d+1)/lambda) (G+DH) L2^1.5/(eps n)")
+@bound("zhang2022.pure", "2 (k+1)^2 D sqrt(2 d (d+1)/lambda) (G + D H) L2^1.5/(eps n)")
 def _pure(c: BoundContext) -> float:
     terms = terms_of(c)
     spread = sqrt(2.0 * c.d * (c.d + 1.0) / terms.lam)
@@ -114,14 +123,14 @@ def _pure(c: BoundContext) -> float:
 
 @bound(
     "zhang2022.thm10",
-    "4/n^4 [Reg(x*) + sum xi_t (||w_t|| + ||x*||) + nu_t (||w_t||^2 + ||x*||^2)]",
+    "4 Reg_10/n^4, Reg_10: Reg + sum_t xi_t (||w_t|| + ||x*||) + nu_t (||w_t||^2 + ||x*||^2), measured",
     extras=("theorem10",),
 )
 def _thm10(c: BoundContext) -> float:
     return 4.0 * c.extra("theorem10") / float(c.n) ** 4
 
 
-@bound("zhang2022.thm11_explicit", "8 A ||x*|| (G + 28 ||x*|| H) Phi/sqrt n + 8 A' ||x*|| (G+DH) Phi L2/(rho n)")
+@bound("zhang2022.thm11_explicit", "8 A ||x*|| (G + 28 ||x*|| H) Phi/sqrt n + 8 A' ||x*|| (G + D H) Phi L2/(rho n)")
 def _thm11_explicit(c: BoundContext) -> float:
     """Norms are distances from the anchor; the schedule's ``private`` is ``A' (G + DH) Phi L2/rho``."""
     k, s, distance = c.constants, c.schedule, c.constants.initial_distance
@@ -131,7 +140,7 @@ def _thm11_explicit(c: BoundContext) -> float:
 
 @bound(
     "zhang2022.thm11",
-    "4 Reg/n^4 + 8 A ||x*|| (G + 28 ||x*|| H) Phi/sqrt n + 8 A' ||x*|| (G+DH) Phi L2/(rho n), Reg measured",
+    "4 Reg_mu/n^4 + 8 A ||x*|| (G + 28 ||x*|| H) Phi/sqrt n + 8 A' ||x*|| (G + D H) Phi L2/(rho n), Reg_mu measured",
     extras=("regularised_regret",),
 )
 def _thm11(c: BoundContext) -> float:
@@ -148,13 +157,13 @@ def _gradients(c: BoundContext) -> float:
     return 2.0 * c.n - 3.0
 
 
-@bound("zhang2022.bftt19_gradients", "n sqrt(eps J)/2, J = min{n/8, (eps n)^2/(32 d l)}")
+@bound("zhang2022.bftt19_gradients", "n sqrt(eps J)/2, J = min{n/8, (eps n)^2/(32 d ln(1/delta))}")
 def _bftt19_gradients(c: BoundContext) -> float:
     steps = min(c.n / 8.0, (c.epsilon * c.n) ** 2 / (32.0 * c.d * log(1.0 / c.delta)))
     return 0.5 * c.n * sqrt(c.epsilon * steps)
 
 
-@bound("zhang2022.regret_law", "1/bsum_n")
+@bound("zhang2022.regret_law", "1/sum_{t=1}^{n} t^k")
 def _regret_law(c: BoundContext) -> float:
     """``s/bsum_n`` of the largest strength 1: the exact excess, where the first step reaches the optimum."""
     return 1.0 / sum(t ** float(c.schedule["k"]) for t in range(1, c.n + 1))
@@ -166,46 +175,83 @@ def _at_round(
     return lambda c: float(value(terms_of(c), float(round_of(c.n))))
 
 
-def _term(name: str) -> Callable[[BoundContext], float]:
-    return lambda c: float(getattr(terms_of(c), name))
-
-
-def _extra(name: str) -> Callable[[BoundContext], float]:
-    return lambda c: c.extra(name)
-
-
-PLACES = {"quarter": "n/4", "half": "n/2", "last": "n - 1"}
+PLACES = {"quarter": "floor(n/4)", "half": "floor(n/2)", "last": "n - 1"}
 MOMENTS: tuple[tuple[str, str, Callable[[Terms, float], float]], ...] = (
-    ("moment", "3 t^(2k) [G^2 + 4 (k+1)^2/lambda (sigma^2/t + 2V (G+DH)^2 L2^2/(rho t)^2)]", Terms.moment),
-    ("statistical", "(4): 4 (k+1)^2 sigma^2 t^(2k-1)/lambda", Terms.statistical_error),
-    ("noise", "(7): 8 (k+1)^2 V (G+DH)^2 L2^2 t^(2k-2)/(lambda rho^2)", Terms.noise),
+    ("moment", "3 t^(2k) [G^2 + 4 (k+1)^2/lambda (sigma_G^2/t + 2V (G + D H)^2 L2^2/(rho t)^2)]", Terms.moment),
+    ("statistical", "4 (k+1)^2 sigma_G^2 t^(2k-1)/lambda", Terms.statistical_error),
+    ("noise", "8 (k+1)^2 V (G + D H)^2 L2^2 t^(2k-2)/(lambda rho^2)", Terms.noise),
     (
         "regularised",
-        "t^(2k) [4G^2 + mu^2 D^2 + 16 (k+1)^2/lambda (sigma^2/t + 2V (G+DH)^2 L2^2/(rho t)^2)]",
+        "t^(2k) [4G^2 + mu^2 D^2 + 16 (k+1)^2/lambda (sigma_G^2/t + 2V (G + D H)^2 L2^2/(rho t)^2)]",
         Terms.regularised_moment,
     ),
 )
+SOURCES = {"statistical": ", (4)", "noise": ", (7)"}
 for _name, _round_of in ROUNDS.items():
     for _kind, _text, _value in MOMENTS:
-        bound(f"zhang2022.{_kind}_{_name}", f"{_text}, t = {PLACES[_name]}")(_at_round(_value, _round_of))
+        _whole = f"{_text}, t = {PLACES[_name]}{SOURCES.get(_kind, '')}"
+        bound(f"zhang2022.{_kind}_{_name}", _whole)(_at_round(_value, _round_of))
 
-bound("zhang2022.thm4_statistical", "2 (k+1)^2 D sigma_G/sqrt(lambda n)")(_term("thm4_statistical"))
-bound("zhang2022.thm4_private", "2 (k+1)^2 D sqrt(2V/lambda) (G+DH) L2/(rho n)")(_term("thm4_private"))
-bound("zhang2022.thm6_rate", "sqrt 3 (k+1)^2 D (G+DH) (1 + 4 sqrt(V/lambda) L2/rho) n^(-3/2)")(_term("thm6"))
-bound("zhang2022.thm8_statistical", "16 (k+1)^3/(lambda mu) sigma_G^2/n")(_term("thm8_statistical"))
-bound("zhang2022.thm8_private", "16 (k+1)^3/(lambda mu) F 2V (G+DH)^2 L2^2/(rho n)^2, F = 1 + ln n for k = 1")(
-    _term("thm8_private")
-)
-bound("zhang2022.one_pass", "n")(lambda c: float(c.n))
-bound("zhang2022.dp_sgd_gradients", "n^2/256")(lambda c: c.n**2 / 256.0)
-bound("zhang2022.one", "1")(lambda c: 1.0)
-bound("zhang2022.zero", "0", may_vanish=True)(lambda c: 0.0)
-bound("zhang2022.learner", "the learner's own pathwise bound", extras=("learner_bound",))(_extra("learner_bound"))
-bound("zhang2022.theorem1", "Reg + sum <beta_t grad L(x_t) - g_t - gamma_t, w_t - x*>", extras=("theorem1",))(
-    _extra("theorem1")
-)
-bound(
+
+@bound("zhang2022.thm4_statistical", "2 (k+1)^2 D sigma_G/sqrt(lambda n)")
+def _thm4_statistical(c: BoundContext) -> float:
+    return terms_of(c).thm4_statistical
+
+
+@bound("zhang2022.thm4_private", "2 (k+1)^2 D sqrt(2V/lambda) (G + D H) L2/(rho n)")
+def _thm4_private(c: BoundContext) -> float:
+    return terms_of(c).thm4_private
+
+
+@bound("zhang2022.thm6_rate", "sqrt 3 (k+1)^2 D (G + D H) (1 + 4 sqrt(V/lambda) L2/rho) n^(-3/2)")
+def _thm6_rate(c: BoundContext) -> float:
+    return terms_of(c).thm6
+
+
+@bound("zhang2022.thm8_statistical", "16 (k+1)^3/(lambda mu) sigma_G^2/n")
+def _thm8_statistical(c: BoundContext) -> float:
+    return terms_of(c).thm8_statistical
+
+
+@bound("zhang2022.thm8_private", "16 (k+1)^3/(lambda mu) F 2V (G + D H)^2 L2^2/(rho n)^2")
+def _thm8_private(c: BoundContext) -> float:
+    return terms_of(c).thm8_private
+
+
+@bound("zhang2022.one_pass", "n")
+def _one_pass(c: BoundContext) -> float:
+    return float(c.n)
+
+
+@bound("zhang2022.dp_sgd_gradients", "n^2/256")
+def _dp_sgd_gradients(c: BoundContext) -> float:
+    return c.n**2 / 256.0
+
+
+@bound("zhang2022.one", "1")
+def _one(c: BoundContext) -> float:
+    return 1.0
+
+
+@bound("zhang2022.zero", "0", may_vanish=True)
+def _zero(c: BoundContext) -> float:
+    return 0.0
+
+
+@bound("zhang2022.learner", "the learner's own pathwise bound, measured", extras=("learner_bound",))
+def _learner(c: BoundContext) -> float:
+    return c.extra("learner_bound")
+
+
+@bound("zhang2022.theorem1", "Reg + sum_t <beta_t grad L(x_t) - g_t - gamma_t, w_t - x*>", extras=("theorem1",))
+def _theorem1(c: BoundContext) -> float:
+    return c.extra("theorem1")
+
+
+@bound(
     "zhang2022.lemma7",
-    "Reg + sum <beta_t grad L(x_t) - g_t - gamma_t, w_t - x*> - (beta_t mu/8) ||w_t - x*||^2",
+    "Reg_mu + sum_t <beta_t grad L(x_t) - g_t - gamma_t, w_t - x*> - (beta_t mu/8) ||w_t - x*||^2",
     extras=("lemma7",),
-)(_extra("lemma7"))
+)
+def _lemma7(c: BoundContext) -> float:
+    return c.extra("lemma7")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.problems.base import Constants, checked_real
+from dpsco_bench.problems.base import Constants, option
 from dpsco_bench.problems.direction_losses import DirectionLosses
 from dpsco_bench.problems.registry import problem
 
@@ -18,42 +18,22 @@ class AnchoredBall(DirectionLosses):
 
     For s >= h the optimum is -u, and the anchor ``x_0 = -(1 - b) u`` is at distance b from it. G = 1 (hence
     s <= 1 - a - h), H = h, sigma_G = a, sigma_H = 0; the excess is ``<s u, x> + s + (h/2) (||x||^2 - 1)``.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, default 8.
-    distance : float
-        b, in (0, 1]; norms of the optimum in the theorems of the paper are distances from the anchor.
-    curvature : float
-        h > 0.
-    spread, signal, constants
-        As in `DirectionLosses`.
     """
 
     name = "anchored_ball"
     summary = "slightly curved losses on the unit l2 ball, started near the optimum; population risk"
     source = "instance `anchored_ball` for Zhang, Tran, Cutkosky 2022, Theorem 11"
     default_dimension: ClassVar[int] = 8
-    signal_option: ClassVar[str] = "signal"
     unkeyed_options: ClassVar[tuple[str, ...]] = ("spread", "distance", "curvature")
+    distance: float = option(0.25, "b: distance of the optimum from the anchor", within="(0, 1]")
+    spread = option(0.25)
+    curvature: float = option(1.0 / 64.0, "h", within="(0, inf)")
 
-    def __init__(
-        self,
-        d: int | None = None,
-        distance: float = 0.25,
-        spread: float = 0.25,
-        curvature: float = 1.0 / 64.0,
-        signal: float = 0.5,
-        constants: dict[str, float] | None = None,
-    ) -> None:
-        self.curvature = checked_real("curvature", curvature, positive=True)
-        self.distance = checked_real("distance", distance, positive=True)
-        if self.distance > 1.0:
-            raise InputError("distance", distance, "in (0, 1]")
-        if signal < self.curvature or spread + 2.0 * self.curvature >= 1.0:
-            raise InputError("signal", signal, f"at least the curvature {self.curvature:g}, which is below (1 - a)/2")
-        super().__init__(d, spread, signal, constants)
+    def prepare(self) -> None:
+        """Check that the optimum is on the sphere, and that G = 1."""
+        if self.signal < self.curvature or self.spread + 2.0 * self.curvature >= 1.0:
+            allowed = f"at least the curvature {self.curvature:g}, which is below (1 - a)/2"
+            raise InputError("signal", self.signal, allowed)
 
     @property
     def own_constants(self) -> Constants:

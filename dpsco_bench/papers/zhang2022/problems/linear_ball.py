@@ -14,18 +14,12 @@ class LinearBall(DirectionLosses):
     """``f(x, z) = <z, x>`` over the unit l2 ball, ``z = s u + a Rad/sqrt(d)``; the excess is ``<s u, x> + s``.
 
     G = 1 (hence s <= 1 - a), H = 0, sigma_G = a.
-
-    Parameters
-    ----------
-    d, spread, signal, constants
-        As in `DirectionLosses`; 8 dimensions by default.
     """
 
     name = "linear_ball"
     summary = "linear losses in a uniform direction on the unit l2 ball; population risk"
     source = "instance `linear_ball` for Zhang, Tran, Cutkosky 2022"
     default_dimension: ClassVar[int] = 8
-    signal_option: ClassVar[str] = "signal"
 
     @property
     def own_constants(self) -> Constants:

@@ -1,0 +1,154 @@
+"""What the symbols in texts of bounds mean: for readers, and for tests of a text against the function that judges."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.claims.bounds.notation import read
+from dpsco_bench.claims.bounds.registry import BOUNDS
+from dpsco_bench.claims.catalogue import Erratum
+from dpsco_bench.errors import InputError
+from dpsco_bench.registry import Registry
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """What a symbol stands for.
+
+    Attributes
+    ----------
+    words : str
+        For readers; without a source, a text in the notation, which defines it.
+    source : str or callable
+        Where its value is: attributes or entries of a `BoundContext` such as ``schedule.steps``, of which the first is
+        taken that is there; or a function of one.
+    printed : str
+        Its letter in the paper, and in quotations of it, where that is another one.
+    """
+
+    words: str
+    source: str | Callable[[BoundContext], Any] = ""
+    printed: str = ""
+
+    @property
+    def place(self) -> str:
+        """The source where it names entries."""
+        return self.source if isinstance(self.source, str) else ""
+
+
+Glossary = Mapping[str, Symbol]
+GLOSSARIES: Registry[Glossary] = Registry("glossary", "bounds", core="claims.bounds")
+COMMON: Glossary = {
+    "n": Symbol("number of records", "n"),
+    "d": Symbol("dimension, the problem's effective one", "d"),
+    "eps": Symbol("claimed epsilon", "epsilon"),
+    "delta": Symbol("claimed delta", "delta"),
+    "l": Symbol("ln(1/delta); accounted: (eps/gdp_mu(eps, delta))^2, so that eps/sqrt(l) is the Gaussian-DP parameter"),
+    "p": Symbol("that of the problem's norm", "constants.norm"),
+    "e": Symbol("Euler's number", lambda c: math.e),
+}
+
+
+def glossary(paper: str, module: str, symbols: Glossary) -> None:
+    """Register the symbols in texts of a paper's bounds, those of ``<paper>.formula`` and of ``<paper>_more.formula``.
+
+    Parameters
+    ----------
+    paper : str
+        Its name.
+    module : str
+        ``__name__`` of the module that calls.
+    symbols : mapping of str to Symbol
+        They hide common ones.
+    """
+    GLOSSARIES.add(paper, symbols, module)
+
+
+def glossary_of(bound: str) -> Glossary:
+    """All symbols that a bound's text may use: common ones, its paper's, and other formulas under their short names."""
+    prefix = bound.partition(".")[0]
+    found = (GLOSSARIES.find(name) for name in (prefix, prefix.rpartition("_")[0]))
+    formulas = {name.partition(".")[2]: Symbol(entry.text) for name, entry in BOUNDS.of(prefix).items()}
+    return {**formulas, **COMMON, **next((symbols for symbols in found if symbols is not None), {})}
+
+
+def errata_letters(paper: str, errata: Iterable[Erratum]) -> str:
+    """What letters in errata, which quote the paper, are in its bounds where those use another: a sentence, or none."""
+    texts = [text for e in errata for text in (e.title, e.printed, e.calculation, e.consequence)]
+    found = [
+        f"{symbol.printed} is {name} of the bounds, {symbol.words}"
+        for name, symbol in (GLOSSARIES.find(paper) or {}).items()
+        if symbol.printed and any(re.search(rf"\b{re.escape(symbol.printed)}\b", text) for text in texts)
+    ]
+    return f"In the letters of {paper}, {'; '.join(found)}." if found else ""
+
+
+def symbols_in(bound: str, text: str) -> dict[str, Symbol]:
+    """Symbols of a bound's text and of their definitions, in alphabetical order; none for a text in words."""
+    known, waiting = glossary_of(bound), [text]
+    found: dict[str, Symbol] = {}
+    while waiting:
+        try:
+            names = read(waiting.pop()).names & known.keys()
+        except InputError:
+            continue
+        for name in names - found.keys():
+            found[name] = known[name]
+            waiting += [] if known[name].source else [known[name].words]
+    return dict(sorted(found.items(), key=lambda item: item[0].lower()))
+
+
+def evaluate(bound: str, text: str, context: BoundContext, label: str = "") -> float:
+    """The number that a text says, from the glossary alone: what the bound's function is to return.
+
+    Parameters
+    ----------
+    bound : str
+        Its name, which decides the glossary.
+    text : str
+        In the notation.
+    context : BoundContext
+        Where the sources are.
+    label : str
+        An alternative of the text. Under the calibration ``accounted`` the formula of that label is taken if there is
+        one, in definitions too.
+
+    Raises
+    ------
+    InputError
+        For a text that is not in the notation, an unknown symbol, or a source that is not there.
+    """
+    known = glossary_of(bound)
+
+    def lookup(name: str) -> Any:
+        if name not in known:
+            raise InputError(f"symbol in the text of {bound}", name, "one of its glossary")
+        symbol = known[name]
+        if callable(symbol.source):
+            return symbol.source(context)
+        return _entry(context, symbol.source) if symbol.source else of(symbol.words, "")
+
+    def of(text: str, label: str) -> float:
+        found = read(text)
+        accounted = not label and context.calibration == "accounted" and found.has("accounted")
+        return found.value(lookup, "accounted" if accounted else label)
+
+    return of(text, label)
+
+
+def _entry(context: BoundContext, source: str) -> Any:
+    """The first entry that is there, of those that a source names."""
+    for place in source.split(" or "):
+        head, _, key = place.partition(".")
+        found = getattr(context, head)
+        if not key:
+            return found
+        value = found.get(key) if isinstance(found, Mapping) else getattr(found, key)
+        if value is not None:
+            return value
+    raise InputError("source", source, "an entry of the cell")

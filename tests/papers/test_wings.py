@@ -1,0 +1,71 @@
+"""A paper is a folder: without it and its configuration, the rest imports, lists, accounts and runs as before."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAPERS = sorted(path.parent.name for path in (ROOT / "dpsco_bench" / "papers").glob("*/__init__.py"))
+TREE = ("dpsco_bench", "conf", "workflows", "profiles", "Snakefile", "pyproject.toml")
+ACCOUNT = {
+    "bassily2021": ("bassily2021.poly_sfw", "problem=needle_l1", "n=512"),
+    "gopi2022": ("gopi2022.reg_exp_mech", "problem=cube_iid", "p=2", "n=512"),
+    "su2023": ("su2023.objp", "problem=logistic_glm", "n=512"),
+    "wang2017": ("wang2017.dp_gd_pl", "problem=ridge_logistic", "n=512"),
+    "zhang2022": ("zhang2022.fkt20_phased_sgd", "problem=quad", "n=512"),
+}
+IMPORT_ALL = """
+import importlib, pkgutil, dpsco_bench
+for module in pkgutil.walk_packages(dpsco_bench.__path__, "dpsco_bench."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+"""
+
+
+@pytest.fixture(params=PAPERS)
+def without(request, tmp_path):
+    """(paper, a copy of the tree that lacks it)."""
+    paper = request.param
+    for name in TREE:
+        source, target = ROOT / name, tmp_path / name
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__")) if source.is_dir() else (
+            shutil.copy(source, target)
+        )
+    for gone in (f"dpsco_bench/papers/{paper}", f"conf/claim/{paper}", f"conf/table/{paper}"):
+        shutil.rmtree(tmp_path / gone)
+    (tmp_path / "conf" / "errata" / f"{paper}.yaml").unlink()
+    return paper, tmp_path
+
+
+def run(tree, *arguments):
+    """What Python prints in a tree of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(tree), "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, *arguments], cwd=tree, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_rest_imports_lists_and_accounts(without):
+    paper, tree = without
+    run(tree, "-c", IMPORT_ALL)
+    for what in ("algorithms", "claims", "problems", "tables"):
+        listed = run(tree, "-m", "dpsco_bench", "list", what, "--json")
+        assert f'"{paper}.' not in listed and len(listed) > 1000
+    for other, words in ACCOUNT.items():
+        if other != paper:
+            assert '"epsilon_real"' in run(tree, "-m", "dpsco_bench", "account", *words, "--json")
+
+
+@pytest.mark.slow
+def test_smoke_of_the_rest_gives_the_recorded_verdicts(without):
+    paper, tree = without
+    snakemake = str(Path(sys.executable).with_name("snakemake"))
+    said = run(tree, snakemake, "--cores", "1", "--config", "profile=smoke")
+    assert "0 of " in said and f"{paper}." not in said
+    assert (tree / "results" / "smoke" / "gate.txt").is_file()
