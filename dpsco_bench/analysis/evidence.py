@@ -37,30 +37,14 @@ class CellEvidence:
 
     Attributes
     ----------
-    entry : mapping
-        The cell of the plan.
-    calibrated : CalibratedCell
-        Its calibration.
-    calibration : str
-        Calibration of the job.
-    risks : ndarray ([signals,] data_sets, replicates)
-        Final excess risks; empty where nothing was run.
-    curve_evaluations, curve_risks : ndarray (checkpoints, data_sets, replicates)
-        Along the run, the final output last.
-    start_risk : float
-        Excess risk of the starting point (mean over data sets).
-    exact : bool
-        Whether the risk is computed and not simulated.
-    certificates : tuple of str
-        How exact the minimisers are, where the algorithm releases them.
-    signal : float or None
-        The maximising signal.
-    at_edge : bool
-        Whether it lies at an end of the grid beyond which the risk may be larger.
-    extras : mapping of str to ndarray (data_sets, replicates)
-        What the runs noted.
-    grid : tuple of CellEvidence
-        The cells of the signal grid, each by itself; empty without one.
+    entry : mapping, the cell of the plan
+    risks : ndarray ([signals,] data_sets, replicates), final excess risks; empty where nothing was run
+    curve_evaluations, curve_risks : ndarray (checkpoints, data_sets, replicates), along the run, the final output last
+    start_risk : float, excess risk of the starting point (mean over data sets)
+    certificates : tuple of str, how exact the minimisers are, where the algorithm releases them
+    signal : float or None, the maximising signal
+    extras : mapping of str to ndarray (data_sets, replicates), what the runs noted
+    grid : tuple of CellEvidence, the cells of the signal grid, each by itself; empty without one
     """
 
     entry: Mapping[str, Any]
@@ -84,7 +68,6 @@ class CellEvidence:
 
     @property
     def value(self) -> float:
-        """Value of the swept parameter."""
         return float(self.entry["value"])
 
     @property

@@ -32,15 +32,8 @@ def judge_claim(entry: Entry, load: Load) -> list[Verdict]:
 
     Parameters
     ----------
-    entry : Entry
-        Of the plan.
-    load : callable
-        Job -> (result table, or None where nothing is run; calibrations).
-
-    Returns
-    -------
-    list of Verdict
-        In the order of the claim's file.
+    entry : Entry of the plan
+    load : callable, job -> (result table, or None where nothing is run; calibrations)
     """
     return ClaimJudge(entry, load).verdicts()
 
@@ -53,13 +46,7 @@ def judge_modules(entry: Entry) -> list[str]:
 
 
 class ClaimJudge:
-    """Judges one claim; evidence of a job is loaded once.
-
-    Parameters
-    ----------
-    entry, load
-        As in `judge_claim`.
-    """
+    """Judges one claim; evidence of a job is loaded once."""
 
     def __init__(self, entry: Entry, load: Load) -> None:
         self.claim: Claim = parse_claim({k: v for k, v in entry.claim.items() if k != "digest"})
@@ -68,7 +55,6 @@ class ClaimJudge:
         self._evidence: dict[tuple[str, str, str], list[CellEvidence]] = {}
 
     def verdicts(self) -> list[Verdict]:
-        """One verdict per (part, calibration)."""
         return [self._judge(part, calibration) for part in self.claim.parts for calibration in part.calibrations]
 
     def evidence(self, part: str, calibration: str, quantity: str = RISK) -> list[CellEvidence]:
@@ -134,15 +120,7 @@ class ClaimJudge:
 
 @dataclass(frozen=True)
 class Case:
-    """One part under one calibration, as its kind judges it.
-
-    Attributes
-    ----------
-    court : ClaimJudge
-        That knows the claim and its results.
-    part : Part
-    calibration : str
-    """
+    """One part under one calibration, as its kind judges it."""
 
     court: ClaimJudge
     part: Part
@@ -177,7 +155,6 @@ class Case:
 
     @cached_property
     def silent_cells(self) -> list[CellEvidence]:
-        """Cells of the companion without noise."""
         return [cell for key in self.silent_sources for cell in self.court.evidence(*key, self.part.quantity)]
 
     def risk_cells(self, part: str) -> list[CellEvidence]:
@@ -190,7 +167,6 @@ class Case:
 
     @property
     def values(self) -> list[float]:
-        """Values of the swept parameter, cell by cell."""
         return [cell.value for cell in self.cells]
 
     @property
@@ -200,7 +176,6 @@ class Case:
 
     @property
     def bound(self) -> Bound:
-        """The formula that the part names."""
         return get_bound(self.part.bound)
 
     @property
@@ -210,7 +185,6 @@ class Case:
 
     @property
     def columns(self) -> tuple[list[float], FloatArray, FloatArray]:
-        """Values, means and standard errors of the cells."""
         return (self.values, *means(self.cells))
 
     def fit(self, cells: Sequence[CellEvidence] | None = None, calibration: str = "") -> RateFit:
@@ -244,13 +218,7 @@ def means(cells: Sequence[CellEvidence]) -> tuple[FloatArray, FloatArray]:
 
 
 def signal_notes(cells: Sequence[CellEvidence]) -> tuple[str, ...]:
-    """Which signals attain the largest means, and where a wider grid could raise them.
-
-    Parameters
-    ----------
-    cells : sequence of CellEvidence
-        Of one part, whose problem has a free signal.
-    """
+    """Which signals attain the largest means, and where a wider grid could raise them."""
     found = sorted({cell.signal for cell in cells if cell.signal is not None})
     ends = f"{found[0]:g}" if len(found) == 1 else f"{found[0]:g} to {found[-1]:g}"
     notes = [f"largest mean over {len(cells[0].risks)} signals, attained at signal {ends}"]

@@ -45,14 +45,8 @@ class Run:
 
     Attributes
     ----------
-    instance, method : str
-        Names on the board; a searched method's setting is its number.
-    setting : int or None
-        Number of a public search's setting.
-    point : int
-        Number of the point within the instance.
-    cell : CellEvidence
-        What was measured, at the largest mean over the signals.
+    instance, method : str, names on the board; a searched method's setting is its number
+    setting : int or None, number of a public search's setting
     """
 
     instance: str
@@ -74,13 +68,6 @@ class Run:
 
 def standings(entry: Entry, load: Load) -> list[dict[str, Any]]:
     """One row per (instance, point) of a board's plan entry.
-
-    Parameters
-    ----------
-    entry : Entry
-        Of the plan.
-    load : callable
-        Job -> (result table, calibrations).
 
     Returns
     -------
@@ -210,10 +197,7 @@ def compare(risks: Mapping[str, FloatArray], trivial: float, names: Sequence[str
     risks : mapping of str to ndarray
         Risks ``([signals,] data_sets, replicates)`` of the methods that can win; replicates share their data, hence
         the comparison is paired.
-    trivial : float
-        Risk of the starting point, which takes part under the name `TRIVIAL`.
-    names : sequence of str
-        Seeds the bootstrap.
+    trivial : float, risk of the starting point, which takes part under the name `TRIVIAL`
 
     Returns
     -------

@@ -140,7 +140,7 @@ def _problem(id: str) -> dict[str, Any] | None:
         "data_dependent_constants": cls.data_dependent_constants,
         "traits": sorted(trait.value for trait in problem.properties),
         "options": [
-            {**_option(p), "meaning": o.meaning, "allowed": o.allowed if o.choices or o.interval else ""}
+            {**_option(p), "meaning": o.meaning, "allowed": o.allowed if o.choices or o.interval or o.words else ""}
             if (o := cls.options.get(key))
             else {**_option(p), **_meaning(key, doc, lambda _: "")}
             for key, p in problem_options(cls).items()

@@ -69,10 +69,10 @@ class Option:
     kind: Any = None
 
     def __init__(
-        self, default: Any, meaning: str, within: str, choices: tuple[str, ...], key: str, source: str
+        self, default: Any, meaning: str, within: str, choices: tuple[str, ...], key: str, source: str, words: str
     ) -> None:
         self.default, self.meaning, self.within = default, meaning, within
-        self.choices, self.key, self.source = choices, key, source
+        self.choices, self.key, self.source, self.words = choices, key, source, words
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self.default
@@ -86,7 +86,7 @@ class Option:
             For another type than int, float, str, bool or one of these | None, or a default that is not allowed.
         """
         above = next((vars(cls)[name] for cls in owner.__mro__[1:] if name in vars(cls)), None)
-        for part in ("meaning", "within", "choices", "key", "source") if isinstance(above, Option) else ():
+        for part in ("meaning", "within", "choices", "key", "source", "words") if isinstance(above, Option) else ():
             setattr(self, part, getattr(self, part) or getattr(above, part))
         self.name, self.key = name, self.key or name
         kind = inspect.get_annotations(owner).get(name, getattr(above, "kind", None) or type(self.default))
@@ -106,6 +106,8 @@ class Option:
     @property
     def allowed(self) -> str:
         """What is allowed besides null, in words."""
+        if self.words:
+            return self.words
         if self.choices:
             return "one of " + ", ".join(self.choices)
         if self.interval:
@@ -147,6 +149,7 @@ def option(
     choices: tuple[str, ...] = (),
     key: str = "",
     source: str = "",
+    words: str = "",
 ) -> Any:
     """Declare an option of a problem's constructor: ``ridge: float = option(0.1, "lambda", within="(0, inf)")``.
 
@@ -168,8 +171,10 @@ def option(
         The keyword, where the attribute has another name.
     source : str
         Where the range comes from.
+    words : str
+        What is allowed, where type, interval and choices say too little.
     """
-    return Option(default, meaning, within, choices, key, source)
+    return Option(default, meaning, within, choices, key, source, words)
 
 
 def declared_options(cls: type) -> dict[str, Option]:

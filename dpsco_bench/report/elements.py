@@ -67,19 +67,7 @@ def calibrations_panel(
     lines: Sequence[Line] = (),
     y_label: str = "excess risk",
 ) -> Panel:
-    """Sweeps of one instance under several calibrations, with formulas drawn through the first of them.
-
-    Parameters
-    ----------
-    title, label, y_label : str
-        Heading and axes.
-    sweeps : sequence of (str, Sizes)
-        By calibration.
-    formulas : sequence of (str, callable)
-        Name and value at a cell.
-    lines : sequence of Line
-        Further lines of the heading.
-    """
+    """Sweeps of one instance under several calibrations, with formulas drawn through the first of them."""
 
     def draw(axes: Axes) -> None:
         ends: list[float] = []

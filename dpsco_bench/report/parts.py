@@ -16,7 +16,6 @@ from dpsco_bench.report.wording import options_text, parameter_symbol, setting, 
 
 
 def parts_table(claim: ClaimResults) -> Table:
-    """How each part of a claim is measured."""
     columns = (
         Column("Part", lambda part: part["id"], kind="code"),
         Column("Kind", lambda part: get_kind(part["kind"]).title),

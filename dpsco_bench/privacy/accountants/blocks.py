@@ -15,26 +15,10 @@ from dpsco_bench.privacy.accountants.checks import require_nonnegative
 
 
 def composed_level(releases: Iterable[tuple[Iterable[int], float]]) -> float:
-    """Gaussian-DP parameter of all releases together.
+    """Gaussian-DP parameter of releases on blocks ``S_t`` with parameters ``rho_t >= 0``; 0 without releases.
 
-    Parameters
-    ----------
-    releases : iterable of (iterable of int, float)
-        Block ``S_t`` and parameter ``rho_t >= 0`` of each release.
-
-    Returns
-    -------
-    float
-        ``sqrt(max_q sum_{t in IN(q)} rho_t^2)``; 0 without releases.
-
-    Raises
-    ------
-    InputError
-        For a negative or NaN parameter.
-
-    References
-    ----------
-    Zhang, Tran, Cutkosky 2022, Algorithm 2 and Theorem 17.
+    ``sqrt(max_q sum_{t in IN(q)} rho_t^2)``. Raises InputError for a negative or NaN parameter. Source: Zhang, Tran,
+    Cutkosky 2022, Algorithm 2 and Theorem 17.
     """
     paid: defaultdict[int, float] = defaultdict(float)
     for block, rho in releases:

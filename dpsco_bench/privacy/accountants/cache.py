@@ -23,15 +23,11 @@ def cached(function: Callable[..., Any], cache_dir: str | Path | None, **argumen
     ----------
     function : callable
         A pure function of this package; its result must survive JSON (numbers, strings, lists, dicts; not NaN).
-    cache_dir : path-like or None
-        Directory of the cache, made where missing; None computes without one.
-    **arguments
-        Arguments by keyword; ``1`` and ``1.0`` are different calls.
+    cache_dir : path-like or None, directory of the cache, made where missing; None computes without one
 
     Returns
     -------
-    object
-        The function's result, as it comes back from JSON.
+    object, the function's result, as it comes back from JSON
 
     Notes
     -----
