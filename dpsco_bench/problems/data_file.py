@@ -112,10 +112,7 @@ class DataFile(Logistic):
     def table(self) -> tables.Records:
         """The file's content.
 
-        Raises
-        ------
-        InputError
-            Without a file, for a file that cannot be used, or one with another content than it must have.
+        Raises InputError without a file, for a file that cannot be used, or one with another content than it must have.
         """
         if self._file is None:
             raise InputError("path", "missing", "given: a CSV, Parquet or LIBSVM file")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import os
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -239,10 +238,4 @@ def save(figure: Figure, path: Path) -> None:
     stream = io.BytesIO()
     with _plain_fonts():
         figure.savefig(stream, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
-    target = path.with_name(path.name + ".pdf")
-    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        draft.write_bytes(stream.getvalue())
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_atomic(path.with_name(path.name + ".pdf"), stream.getvalue())

@@ -156,10 +156,8 @@ def test_snakemake_plans_an_own_claim(dpsco, tmp_path):
     config = ["--config", "profile=smoke", f"plugins={METHOD}", f"claims={CLAIM}", "--", "claims/mine.noisy_gd"]
     made = subprocess.run([*command, *config], capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert made.returncode == 0, made.stderr
-    assert (
-        re.search(r"run mine 1: \d jobs of 1 claims", made.stdout + made.stderr)
-        and "judge mine: 1 claims" in made.stderr
-    )
+    said = made.stdout + made.stderr
+    assert re.search(r"run mine 1: \d jobs of 1 claims", said) and "judge mine: 1 claims" in said
 
 
 # --- the library -----------------------------------------------------------------------------------------------------

@@ -219,7 +219,7 @@ def copy_project(target: Path) -> Project:
     for name in PARTS:
         source = ROOT / name
         if source.is_dir():
-            left_out = shutil.ignore_patterns("__pycache__", "claim", "leaderboard", "recorded", "site")
+            left_out = shutil.ignore_patterns("__pycache__", "claim", "leaderboard", "recorded", "seconds", "site")
             shutil.copytree(source, target / name, ignore=left_out, dirs_exist_ok=True)
         elif source.is_file():
             shutil.copyfile(source, target / name)

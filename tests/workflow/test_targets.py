@@ -151,8 +151,8 @@ def test_changed_verdict_yields_the_report_and_then_a_failing_gate(project, edit
     for _ in range(2):
         failed = project.snakemake()
         assert failed.returncode == 1
-        print(failed.stderr)
-        assert f"FAIL changed: wang2017.alpha closed-n [paper, smoke]: violated -> {truth}" in failed.stderr
+        assert "FAIL changed: wang2017.alpha closed-n [paper, smoke]: violated" in failed.stderr
+        assert truth in failed.stderr
         assert "1 of 6 verdicts changed from the recorded ones" in failed.stdout
         assert failed.stdout.strip().splitlines()[-1] == "report: results/smoke/report.html"
         assert (project.results / "report.html").stat().st_mtime_ns > 1

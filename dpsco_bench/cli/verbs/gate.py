@@ -104,7 +104,7 @@ def recorded_path(profile: str) -> Path:
 
 def recorded_seconds_path(profile: str) -> Path:
     """Where the CPU seconds of a profile's jobs are recorded."""
-    return recorded_path(profile).with_suffix(".seconds.json")
+    return shared_dir("workflows") / "seconds" / f"{profile}.json"
 
 
 def summary(files: Layout, rows: Sequence[Verdict], reported: bool = True) -> tuple[str, bool]:
