@@ -29,16 +29,12 @@ class CellSummary:
 
     Attributes
     ----------
-    mean : float
-        Largest replicate mean over the signals.
-    stderr : float
-        Standard error of `mean`; the numerical error for an exact cell; NaN for a single random replicate.
+    mean : float, largest replicate mean over the signals
+    stderr : float, standard error of `mean`; the numerical error for an exact cell; NaN for a single random replicate
     expansion : float
         Factor that turns the bootstrap's spread of the mean into `stderr` (sqrt(R/(R-1)) for one data set).
-    dof : float
-        Degrees of freedom behind `stderr`; infinite for an exact cell.
-    signal, signals : int
-        Index of the signal that attains the maximum, and the size of the grid.
+    dof : float, degrees of freedom behind `stderr`; infinite for an exact cell
+    signal, signals : int, index of the signal that attains the maximum, and the size of the grid
     """
 
     mean: float
@@ -55,39 +51,18 @@ class CellSummary:
 
 
 def bootstrap_rng(*names: str) -> np.random.Generator:
-    """Random generator that belongs to a name, such as (claim, part, calibration).
+    """Random generator that belongs to a name, such as (claim, part, calibration); the order of its parts matters.
 
-    Parameters
-    ----------
-    *names : str
-        Parts of the name; their order matters.
-
-    Returns
-    -------
-    numpy.random.Generator
-        Seeded by `SeedSequence` over the SHA-256 of the names, hence the same on every machine.
+    Seeded by `SeedSequence` over the SHA-256 of the names, hence the same on every machine.
     """
     digest = hashlib.sha256("\0".join(names).encode()).digest()
     return np.random.default_rng(np.random.SeedSequence(np.frombuffer(digest, dtype="<u4").tolist()))
 
 
 def as_cell(risks: ArrayLike) -> FloatArray:
-    """Risks as an array ``(signals, data_sets, replicates)``.
+    """Risks ``([[signals,] data_sets,] replicates)`` as a float64 array ``(signals, data_sets, replicates)``.
 
-    Parameters
-    ----------
-    risks : array_like
-        Shape ``(replicates,)``, ``(data_sets, replicates)`` or ``(signals, data_sets, replicates)``.
-
-    Returns
-    -------
-    ndarray
-        Three-dimensional float64.
-
-    Raises
-    ------
-    InputError
-        If the array is empty, has other dimensions, or holds a non-finite risk.
+    Raises InputError if the array is empty, has other dimensions, or holds a non-finite risk.
     """
     array = np.asarray(risks, dtype=np.float64)
     if array.size == 0 or not 1 <= array.ndim <= 3:
@@ -105,16 +80,9 @@ def summarise(risks: ArrayLike, numerical_error: float | None = None) -> CellSum
 
     Parameters
     ----------
-    risks : array_like
-        See `as_cell`.
     numerical_error : float, optional
         Absolute numerical error of an exactly computed cell (closed form, quadrature); it then is the
         standard error, and the cell has no sampling error.
-
-    Returns
-    -------
-    CellSummary
-        The summary at the signal of largest mean.
     """
     cell = as_cell(risks)
     means = cell.mean(axis=(1, 2))
@@ -156,19 +124,12 @@ def resampled_means(
 
     Parameters
     ----------
-    risks : array_like
-        See `as_cell`.
-    rng : numpy.random.Generator
-        Source of the resampling.
-    resamples : int
-        Number of bootstrap resamples, at least 1.
     data_sets : ndarray of int, optional
         Data sets to use, shape ``(resamples, data_sets)``, where several cells share their data.
 
     Returns
     -------
-    ndarray
-        Largest mean over the signals, shape ``(resamples,)``.
+    ndarray, largest mean over the signals, shape ``(resamples,)``
     """
     cell = as_cell(risks)
     _, count, replicates = cell.shape
@@ -186,17 +147,9 @@ def resampled_indices(
 ) -> Iterator[NDArray[np.int64]]:
     """Two-level bootstrap samples as flat indices ``data_set * replicates + replicate``.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of the resampling.
-    resamples, data_sets, replicates : int
-        Sizes, each at least 1.
-
     Yields
     ------
-    ndarray of int
-        Blocks of shape ``(rows, data_sets * replicates)``, `resamples` rows in all; blocks bound the memory.
+    ndarray of int, blocks of shape ``(rows, data_sets * replicates)``, `resamples` rows in all; blocks bound the memory
     """
     return _blocks(rng, resamples, data_sets, replicates, None)
 
@@ -213,19 +166,10 @@ def _blocks(
 
 
 def student_factor(dof: float, confidence: float = CONFIDENCE) -> float:
-    """Ratio of the Student to the normal quantile, by which small-sample percentile intervals are expanded.
+    """Ratio, at least 1, of the Student to the normal quantile; it expands small-sample percentile intervals.
 
-    Parameters
-    ----------
-    dof : float
-        Degrees of freedom, > 0; may be infinite.
-    confidence : float
-        Level of the two-sided interval.
-
-    Returns
-    -------
-    float
-        At least 1 (Hesterberg, The American Statistician 69, 2015, "expanded percentile interval").
+    For degrees of freedom > 0, which may be infinite. Source: Hesterberg, The American Statistician 69, 2015, "expanded
+    percentile interval".
     """
     if np.isinf(dof):
         return 1.0
@@ -236,44 +180,14 @@ def student_factor(dof: float, confidence: float = CONFIDENCE) -> float:
 def percentile_interval(
     estimate: float, resampled: FloatArray, factor: float, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """Bootstrap percentile interval, its distances to the estimate multiplied by a factor.
-
-    Parameters
-    ----------
-    estimate : float
-        The estimate on the data as they are.
-    resampled : ndarray
-        The estimate on each resample.
-    factor : float
-        Small-sample expansion, see `student_factor`.
-    confidence : float
-        Level of the two-sided interval.
-
-    Returns
-    -------
-    tuple of float
-        Lower and upper end.
-    """
+    """Bootstrap percentile interval, its distances to the estimate multiplied by a factor (see `student_factor`)."""
     tail = (1 - confidence) / 2
     low, high = np.quantile(resampled, [tail, 1 - tail])
     return float(estimate + factor * (low - estimate)), float(estimate + factor * (high - estimate))
 
 
 def expected_chance_deviations(intervals: int, confidence: float = CONFIDENCE) -> float:
-    """Number of intervals expected to miss the truth by chance alone.
-
-    Parameters
-    ----------
-    intervals : int
-        Number of intervals, >= 0.
-    confidence : float
-        Their level.
-
-    Returns
-    -------
-    float
-        ``intervals * (1 - confidence)``; it needs no independence.
-    """
+    """``intervals * (1 - confidence)``: intervals that miss the truth by chance alone, independent or not."""
     if intervals < 0:
         raise InputError("intervals", intervals, "a number >= 0")
     return intervals * (1 - confidence)

@@ -29,14 +29,8 @@ def band_verdict(
 
     Parameters
     ----------
-    values, mean, stderr, reference : array_like
-        Shape ``(cells,)``; the reference > 0.
-    low, high : float
-        Ends of the band, 0 <= low < high.
-    parameter : str
-        Name of the swept parameter.
-    reference_stderr : array_like
-        Standard errors of a measured reference, shape ``(cells,)`` or a number.
+    values, mean, stderr, reference : array_like, shape ``(cells,)``; the reference > 0
+    reference_stderr : array_like, standard errors of a measured reference, shape ``(cells,)`` or a number
 
     Returns
     -------
@@ -59,27 +53,7 @@ def band_verdict(
 
 
 def same_length(name: str, values: ArrayLike, length: int) -> FloatArray:
-    """A float64 vector of a given length.
-
-    Parameters
-    ----------
-    name : str
-        Named in the error.
-    values : array_like
-        A number or a vector.
-    length : int
-        Required length.
-
-    Returns
-    -------
-    ndarray
-        Shape ``(length,)``.
-
-    Raises
-    ------
-    InputError
-        For another length.
-    """
+    """A float64 vector of a given length. Raises InputError for another length."""
     array = np.atleast_1d(np.asarray(values, dtype=np.float64))
     if array.shape != (length,) or not length:
         raise InputError(f"shape of {name}", array.shape, f"({length},), not empty")
@@ -89,10 +63,7 @@ def same_length(name: str, values: ArrayLike, length: int) -> FloatArray:
 def columns_of(*columns: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Values, means, standard errors and what they are compared with, as vectors of one length.
 
-    Raises
-    ------
-    InputError
-        For other lengths, and for a NaN among means or what they are compared with.
+    Raises InputError for other lengths, and for a NaN among means or what they are compared with.
     """
     length = np.atleast_1d(np.asarray(columns[0])).size
     names = ("values", "mean", "stderr", "bound")

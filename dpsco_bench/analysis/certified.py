@@ -32,10 +32,8 @@ def unchecked(part: str, verdict: Verdict | None) -> str:
 
     Parameters
     ----------
-    part : str
-        The part with cells of the same code path whose law quadrature knows; empty where there is none.
-    verdict : Verdict or None
-        Its verdict; None where the profile does not measure it.
+    part : str, the part with cells of the same code path whose law quadrature knows; empty where there is none
+    verdict : Verdict or None, its verdict; None where the profile does not measure it
     """
     if not part:
         return f"{NOT_CERTIFIED}: no cell of their code path has a known law"

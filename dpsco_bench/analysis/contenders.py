@@ -16,13 +16,6 @@ def contenders(row: Row, rows: Sequence[Row]) -> list[dict[str, Any]]:
     A limit of time that removes the best method makes the next one look like the winner; the point is undecided then.
     Rates differ by a power of n or so: what is behind by less than the factor by which n grows can catch up.
 
-    Parameters
-    ----------
-    row : mapping
-        A point's row of the standings.
-    rows : sequence of mapping
-        All rows of the same instance.
-
     Returns
     -------
     list of dict
@@ -47,13 +40,7 @@ def _contenders(row: Row, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
 
 
 def uncompared(row: Row, rows: Sequence[Row]) -> list[str]:
-    """Methods left out at a point as too long that ran at no point of its instance: nothing is known of them there.
-
-    Parameters
-    ----------
-    row, rows
-        As for `contenders`.
-    """
+    """Methods left out at a point as too long that ran at no point of its instance: nothing is known of them there."""
     ran = {method["method"] for other in rows for method in other["methods"]}
     return sorted(x["method"] for x in row["left_out"] if x["status"] == "too_long" and x["method"] not in ran)
 

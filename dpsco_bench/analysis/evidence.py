@@ -15,6 +15,7 @@ from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, read_extras
 from dpsco_bench.problems.registry import problem_class
 
@@ -36,30 +37,14 @@ class CellEvidence:
 
     Attributes
     ----------
-    entry : mapping
-        The cell of the plan.
-    calibrated : CalibratedCell
-        Its calibration.
-    calibration : str
-        Calibration of the job.
-    risks : ndarray ([signals,] data_sets, replicates)
-        Final excess risks; empty where nothing was run.
-    curve_evaluations, curve_risks : ndarray (checkpoints, data_sets, replicates)
-        Along the run, the final output last.
-    start_risk : float
-        Excess risk of the starting point (mean over data sets).
-    exact : bool
-        Whether the risk is computed and not simulated.
-    certificates : tuple of str
-        How exact the minimisers are, where the algorithm releases them.
-    signal : float or None
-        The maximising signal.
-    at_edge : bool
-        Whether it lies at an end of the grid beyond which the risk may be larger.
-    extras : mapping of str to ndarray (data_sets, replicates)
-        What the runs noted.
-    grid : tuple of CellEvidence
-        The cells of the signal grid, each by itself; empty without one.
+    entry : mapping, the cell of the plan
+    risks : ndarray ([signals,] data_sets, replicates), final excess risks; empty where nothing was run
+    curve_evaluations, curve_risks : ndarray (checkpoints, data_sets, replicates), along the run, the final output last
+    start_risk : float, excess risk of the starting point (mean over data sets)
+    certificates : tuple of str, how exact the minimisers are, where the algorithm releases them
+    signal : float or None, the maximising signal
+    extras : mapping of str to ndarray (data_sets, replicates), what the runs noted
+    grid : tuple of CellEvidence, the cells of the signal grid, each by itself; empty without one
     """
 
     entry: Mapping[str, Any]
@@ -83,7 +68,6 @@ class CellEvidence:
 
     @property
     def value(self) -> float:
-        """Value of the swept parameter."""
         return float(self.entry["value"])
 
     @property
@@ -124,7 +108,7 @@ class CellEvidence:
 
 
 def job_evidence(
-    job: Mapping[str, Any], table: pa.Table | None, calibrations: Calibrations, quantity: str = RISK
+    job: Job, table: pa.Table | None, calibrations: Calibrations, quantity: str = RISK
 ) -> list[CellEvidence]:
     """Evidence of every cell of a job, in the order of the plan; the cells of a signal grid are one.
 
@@ -133,7 +117,7 @@ def job_evidence(
     noted = {} if table is None else _noted(table)
     table = None if table is None else table.select(_COLUMNS)
     grids: dict[tuple[str, float], list[CellEvidence]] = {}
-    for entry, calibrated in zip(job["cells"], calibrations, strict=True):
+    for entry, calibrated in zip(job.cells, calibrations, strict=True):
         if isinstance(calibrated, RefusedCell):
             continue
         rows = None if table is None else table.filter(pc.equal(table["cell"], entry["cell"]))
@@ -197,12 +181,12 @@ def _with_extras(cell: CellEvidence, extras: Mapping[str, np.ndarray], quantity:
 
 
 def _cell_evidence(
-    job: Mapping[str, Any], entry: Mapping[str, Any], calibrated: CalibratedCell, rows: pa.Table | None
+    job: Job, entry: Mapping[str, Any], calibrated: CalibratedCell, rows: pa.Table | None
 ) -> CellEvidence:
-    exact = job["evaluation"] == "closed_form"
+    exact = job.evaluation == "closed_form"
     if rows is None:
         nothing = np.empty((0, 0))
-        return CellEvidence(entry, calibrated, job["calibration"], nothing, nothing, nothing, math.nan, exact)
+        return CellEvidence(entry, calibrated, job.calibration, nothing, nothing, nothing, math.nan, exact)
     column = {name: rows[name].to_numpy() for name in ("data_set", "replicate", "checkpoint", "risk")}
     checkpoint = np.where(column["checkpoint"] == FINAL, np.iinfo(np.int32).max, column["checkpoint"])
     order = np.lexsort((column["replicate"], column["data_set"], checkpoint))
@@ -216,7 +200,7 @@ def _cell_evidence(
         calibrated = replace(calibrated, privacy_status=worst, epsilon_real=math.nan)
     certified = sorted({text for text in _remarks(rows) if text.startswith(CERTIFIED)})
     return CellEvidence(
-        entry, calibrated, job["calibration"], curve[-1], evaluations, curve, start, exact, tuple(certified)
+        entry, calibrated, job.calibration, curve[-1], evaluations, curve, start, exact, tuple(certified)
     )
 
 

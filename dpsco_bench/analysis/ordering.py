@@ -28,10 +28,8 @@ class MedianRatio:
 
     Attributes
     ----------
-    log_ratio : float
-        Log of median risk of the first over that of the second; NaN where a median is not positive.
-    ci_low, ci_high : float
-        95 % interval of the log ratio; NaN with a single replicate.
+    log_ratio : float, log of median risk of the first over that of the second; NaN where a median is not positive
+    ci_low, ci_high : float, 95 % interval of the log ratio; NaN with a single replicate
     """
 
     log_ratio: float
@@ -56,10 +54,7 @@ def compare_medians(
     first, second : array_like
         Risks of the two methods on the same data sets and replicates, shape ``(replicates,)`` or ``(data_sets,
         replicates)``.
-    names : sequence of str
-        Seeds the bootstrap: (claim, part, calibration, comparison).
-    resamples : int
-        Number of bootstrap resamples.
+    names : sequence of str, seeds the bootstrap: (claim, part, calibration, comparison)
 
     Returns
     -------
@@ -101,15 +96,8 @@ def risk_at(evaluations: ArrayLike, risks: ArrayLike, budget: float) -> FloatArr
     evaluations : array_like
         Gradient evaluations at the checkpoints, increasing along the first axis, shape ``(checkpoints,)`` or that
         of `risks`.
-    risks : array_like
-        Shape ``(checkpoints, ...)``.
-    budget : float
-        Gradient evaluations to spend; at least the cost of every run's first checkpoint.
-
-    Returns
-    -------
-    ndarray
-        Shape ``risks.shape[1:]``.
+    risks : array_like, shape ``(checkpoints, ...)``
+    budget : float, gradient evaluations to spend; at least the cost of every run's first checkpoint
     """
     values = np.asarray(risks, dtype=np.float64)
     cost = np.asarray(evaluations, dtype=np.float64)
@@ -121,16 +109,8 @@ def risk_at(evaluations: ArrayLike, risks: ArrayLike, budget: float) -> FloatArr
 
 
 def common_budget(*evaluations: ArrayLike) -> float:
-    """Largest number of gradient evaluations that every run of every method reaches.
+    """Largest number of gradient evaluations that every run of every method reaches: the least final cost.
 
-    Parameters
-    ----------
-    *evaluations : array_like
-        Per method, evaluations at the checkpoints, increasing along the first axis.
-
-    Returns
-    -------
-    float
-        The least final cost.
+    Per method, evaluations at the checkpoints, increasing along the first axis.
     """
     return float(min(np.asarray(method, dtype=np.float64)[-1].min() for method in evaluations))

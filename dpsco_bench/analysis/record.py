@@ -11,7 +11,7 @@ from typing import Any
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
-from dpsco_bench.jsonio import dumps_canonical, loads, write_text_atomic
+from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 
 DIGITS = 4
 _NAMES = ("profile", "id", "part", "calibration")
@@ -39,12 +39,7 @@ class Difference:
     ----------
     what : str
         ``changed``, ``reserved`` (the word stays, its reservation does not), ``new``, ``missing`` or ``skipped``.
-    profile, claim, part, calibration : str
-        Which verdict.
-    recorded, fresh : str
-        The verdicts as they are said (`Verdict.said`); empty where there is none.
-    fails : bool
-        Whether the regression check fails for it.
+    recorded, fresh : str, the verdicts as they are said (`Verdict.said`); empty where there is none
     """
 
     what: str
@@ -74,15 +69,9 @@ def compare(
 
     Parameters
     ----------
-    recorded, fresh : iterable of Verdict
     claims_run : iterable of str, optional
         Ids of the claims that were run in the fresh rows' profiles; by default those with a fresh row that is not
         ``skipped``.
-
-    Returns
-    -------
-    list of Difference
-        Sorted by profile, claim, part and calibration; empty if nothing differs.
     """
     old, new = _by_name(recorded), _by_name(fresh)
     if claims_run is None:
@@ -143,16 +132,11 @@ def merge(recorded: Iterable[Verdict], fresh: Iterable[Verdict]) -> list[Verdict
 def record(path: str | os.PathLike[str], verdicts: Sequence[Verdict]) -> None:
     """Write verdicts in a form that changes only where a result does: sorted, a row a line, 4 significant digits.
 
-    Parameters
-    ----------
-    path : path-like
-        Target, such as ``workflows/recorded/ci.json``.
-    verdicts : sequence of Verdict
-        What is not recorded of them (means, times, digests) is left out.
+    Means, times and digests are left out.
     """
     _by_name(verdicts)  # refuses duplicates
     lines = [_recorded_line(row) for row in sorted(verdicts, key=_name)]
-    write_text_atomic(path, "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n")
+    write_atomic(path, "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n")
 
 
 def _recorded_line(verdict: Verdict) -> str:
@@ -171,18 +155,7 @@ def _rounded(value: Any) -> Any:
 
 
 def read_record(path: str | os.PathLike[str]) -> list[Verdict]:
-    """Recorded rows of a profile.
-
-    Parameters
-    ----------
-    path : path-like
-        A file written by `record`.
-
-    Returns
-    -------
-    list of Verdict
-        With what is recorded of them; empty if there is no such file.
-    """
+    """What is recorded of a profile's verdicts; empty if there is no such file."""
     target = Path(path)
     rows = loads(target.read_text(encoding="utf-8")) if target.is_file() else []
     return [Verdict.from_json(row) for row in rows]

@@ -36,20 +36,13 @@ class RateFit:
 
     Attributes
     ----------
-    slope, intercept : float
-        ``log(mean) = intercept + slope * log(value)``; NaN where a mean is not positive.
-    ci_low, ci_high : float
-        95 % bootstrap interval of the slope; NaN where a cell has a single random replicate.
-    values, mean, stderr : tuple of float
-        Parameter values, mean risks and standard errors of the means, per cell.
-    weights : tuple of float
-        Weights of the fit, summing to 1.
-    nonpositive : tuple of int
-        Cells whose mean risk is not positive: they have no logarithm, and no slope is given.
-    no_error : tuple of int
-        Cells whose standard error is unknown (one random replicate).
-    edge : tuple of int
-        Cells whose maximum over the signal grid lies at an end of the grid.
+    slope, intercept : float, ``log(mean) = intercept + slope * log(value)``; NaN where a mean is not positive
+    ci_low, ci_high : float, 95 % bootstrap interval of the slope; NaN where a cell has a single random replicate
+    values, mean, stderr : tuple of float, parameter values, mean risks and standard errors of the means, per cell
+    weights : tuple of float, weights of the fit, summing to 1
+    nonpositive : tuple of int, cells whose mean risk is not positive: they have no logarithm, and no slope is given
+    no_error : tuple of int, cells whose standard error is unknown (one random replicate)
+    edge : tuple of int, cells whose maximum over the signal grid lies at an end of the grid
     floored : float
         Largest share, over the cells, of resamples whose mean fell below a thousandth of the cell's mean and
         was raised to it; the interval is then wide rather than undefined.
@@ -70,7 +63,6 @@ class RateFit:
 
     @property
     def half_width(self) -> float:
-        """Half the width of the interval."""
         return (self.ci_high - self.ci_low) / 2
 
     def places(self, cells: Sequence[int], parameter: str) -> str:
@@ -98,15 +90,9 @@ def log_weights(log_errors: ArrayLike, dof: ArrayLike | None = None) -> FloatArr
 
     Parameters
     ----------
-    log_errors : array_like
-        Standard errors of log mean, >= 0 or NaN (unknown), shape ``(cells,)``.
+    log_errors : array_like, standard errors of log mean, >= 0 or NaN (unknown), shape ``(cells,)``
     dof : array_like, optional
         Degrees of freedom behind each error, >= 0 or infinite; infinite (no moderation) if left out.
-
-    Returns
-    -------
-    ndarray
-        Weights that sum to 1, shape ``(cells,)``.
     """
     errors = np.asarray(log_errors, dtype=np.float64)
     known = np.isfinite(errors)
@@ -120,21 +106,9 @@ def log_weights(log_errors: ArrayLike, dof: ArrayLike | None = None) -> FloatArr
 
 
 def bound_slope(values: ArrayLike, bounds: ArrayLike, weights: ArrayLike | None = None) -> float:
-    """Slope of a bound on log-log axes, fitted with the weights of the data.
+    """Slope of a bound on log-log axes, fitted with the weights of the data (equal if left out).
 
-    Parameters
-    ----------
-    values : array_like
-        Parameter values, > 0, at least two different ones, shape ``(cells,)``.
-    bounds : array_like
-        Bound at each value, > 0, shape ``(cells,)``.
-    weights : array_like, optional
-        Weights, such as `RateFit.weights`; equal if left out.
-
-    Returns
-    -------
-    float
-        Weighted least-squares slope.
+    For at least two different values > 0 and bounds > 0, shape ``(cells,)``.
     """
     x = _log_positive("parameter values", values)
     y = _log_positive("bounds", bounds)
@@ -155,33 +129,19 @@ def fit_rate(
 
     The bootstrap keeps the weights, resamples data sets and replicates within them, and is expanded for small
     samples: deviations of log means by `CellSummary.expansion`, the percentile interval by the Student factor
-    at Welch-Satterthwaite degrees of freedom. Exact cells are perturbed by their numerical error.
+    at Welch-Satterthwaite degrees of freedom. Exact cells are perturbed by their numerical error. Raises InputError if
+    values are not positive or all equal, lengths differ, or shared data sets differ in number.
 
     Parameters
     ----------
-    values : array_like
-        Parameter values, > 0, at least two different ones, shape ``(cells,)``.
+    values : array_like, parameter values, > 0, at least two different ones, shape ``(cells,)``
     risks_by_cell : sequence of array_like
         Per cell, risks of shape ``(replicates,)``, ``(data_sets, replicates)`` or ``(signals, data_sets,
         replicates)``; with signals, the largest mean over them is fitted.
-    names : sequence of str
-        (claim, part, calibration): seeds the bootstrap.
     numerical_errors : sequence of float or None, optional
         Absolute numerical error of each exactly computed cell, None for random ones.
     shared_data_sets : bool
         Whether data set j is the same in all cells (sweeps at fixed n and d): they are resampled together.
-    resamples : int
-        Number of bootstrap resamples.
-
-    Returns
-    -------
-    RateFit
-        The fit. Where a mean is not positive, slope and interval are NaN and `nonpositive` lists the cells.
-
-    Raises
-    ------
-    InputError
-        If values are not positive or all equal, lengths differ, or shared data sets differ in number.
     """
     errors = [None] * len(risks_by_cell) if numerical_errors is None else list(numerical_errors)
     sizes = (np.size(values), len(risks_by_cell), len(errors))

@@ -26,37 +26,20 @@ class Verdict:
 
     Attributes
     ----------
-    verdict : str
-        The word, possibly with a number or reason after it: ``match``, ``fails (real eps 12.3)``.
-    kind : str
-        Kind of the part.
-    reason : str
-        Why this word, in one clause.
-    parameter : str
-        Swept parameter.
-    parameters : tuple of str or None
-        Swept parameter of each cell, where the cells come from sweeps in several.
+    verdict : str, the word, possibly with a number or reason after it: ``match``, ``fails (real eps 12.3)``
+    parameters : tuple of str or None, swept parameter of each cell, where the cells come from sweeps in several
     values, mean, stderr, bound : tuple of float
         Per cell: value of the parameter, mean, its standard error, and what it is compared with.
     slope, ci, bound_slope : float, pair of float, float
         Fitted slope, its 95 % interval, and the slope of the formula under the same weights.
-    claimed_exponent : float or None
-        The paper's bare exponent; of a control the stated one.
-    noise_off_slope : float
-        Slope of the same sweep with noise off.
-    tolerance : float
-        Tolerance fixed by the claim.
-    notes : tuple of str
-        What a reader must know beside the word.
+    claimed_exponent : float or None, the paper's bare exponent; of a control the stated one
     reservations : tuple of str
         Why a ``match`` is not one for the claimed reason: privacy that is not shown, a slope that is the schedule's
         alone, or what the claim's author says.
     worst_ratio, worst_cell, worst_value : float, int, float or None
         Extreme ratio to the bound, band or law, the index of its cell, and the parameter's value there.
-    epsilon_real, epsilon_real_kind, epsilon_claimed
-        The deciding cell of a privacy part.
-    ratio, ratio_ci : dict or None
-        By comparison of an ordering: the ratio of median risks, and its 95 % interval.
+    epsilon_real, epsilon_real_kind, epsilon_claimed : the deciding cell of a privacy part
+    ratio, ratio_ci : dict or None, by comparison of an ordering: the ratio of median risks, and its 95 % interval
     id, part, calibration, profile, replicates, runtime_s, key, expected
         Identity and provenance, filled in by the caller with `dataclasses.replace`; `expected` is the verdict that
         the claim's file names.
@@ -125,13 +108,7 @@ class Verdict:
 
     @property
     def meaning(self) -> Word:
-        """What the word says of the claim.
-
-        Raises
-        ------
-        InputError
-            For a word that the kind does not have.
-        """
+        """What the word says of the claim. Raises InputError for a word that the kind does not have."""
         words = {**COMMON_WORDS, **get_kind(self.kind).words}
         found = words.get(self.verdict) or words.get(self.word)
         if found is None:
@@ -143,8 +120,7 @@ class Verdict:
 
         Returns
         -------
-        dict
-            Keys in the order `IDENTITY`, `NUMBERS`, `COMPARISON`, `OUTCOME`, then extras.
+        dict, keys in the order `IDENTITY`, `NUMBERS`, `COMPARISON`, `OUTCOME`, then extras
         """
         wanted = known.fields if (known := KINDS.find(self.kind)) else ()  # a plugin's may not be loaded
         extras = [name for name in EXTRAS if name in wanted or getattr(self, name) is not None]
@@ -155,10 +131,7 @@ class Verdict:
     def from_json(cls, row: Mapping[str, Any]) -> Verdict:
         """Inverse of `to_json` after `jsonio.loads`: lists become tuples, and null NaN where a number always stands.
 
-        Raises
-        ------
-        InputError
-            For a row without a word or a kind, or with a key that no verdict has.
+        Raises InputError for a row without a word or a kind, or with a key that no verdict has.
         """
         defaults = {field.name: field.default for field in fields(cls)}
         if not {"verdict", "kind"} <= set(row) <= set(defaults):

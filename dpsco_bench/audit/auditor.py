@@ -43,26 +43,12 @@ class AuditResult:
 
     Attributes
     ----------
-    algorithm, calibration : str
-        What was audited.
-    epsilon_claimed : float
-        The claim.
-    epsilon_lower : float
-        With the given confidence, no larger than the true epsilon at `delta`.
-    confidence : float
-        Joint over both directions and all probabilities involved.
-    runs : int
-        Runs per data set, without the pilot.
-    neighbours, statistic : str
-        The pair and the statistic, both chosen by a pilot where several were possible.
-    verdict : str
-        ``refuted`` if `epsilon_lower` exceeds the claim, else ``not refuted``.
-    delta : float
-        The delta of claim and bound.
-    epsilon_real, epsilon_real_kind : float, str
-        The accountant's value, for comparison.
-    bound : LowerBound
-        The event behind the bound.
+    epsilon_lower : float, with the given confidence, no larger than the true epsilon at `delta`
+    confidence : float, joint over both directions and all probabilities involved
+    runs : int, runs per data set, without the pilot
+    neighbours, statistic : str, the pair and the statistic, both chosen by a pilot where several were possible
+    delta : float, the delta of claim and bound
+    epsilon_real, epsilon_real_kind : float, str, the accountant's value, for comparison
     """
 
     algorithm: str
@@ -80,7 +66,6 @@ class AuditResult:
     bound: LowerBound
 
     def to_json(self) -> dict[str, Any]:
-        """The documented JSON fields."""
         keys = "algorithm calibration epsilon_claimed epsilon_lower confidence runs neighbours statistic verdict"
         return {key: getattr(self, key) for key in keys.split()}
 
@@ -99,26 +84,14 @@ class _Choice:
 def audit(algorithm: str, calibration: str = "accounted", *, problem: str = "canary_huber", **keys: Any) -> AuditResult:
     """Bound an algorithm's epsilon from below, from plain keys.
 
+    Raises InputError, Refusal for a value outside its range, or a combination that cannot run.
+
     Parameters
     ----------
-    algorithm : str
-        Id.
-    calibration : str
-        ``paper`` or ``accounted``.
-    problem : str
-        ``canary_huber``, the worst case, or another problem with records.
+    problem : str, ``canary_huber``, the worst case, or another problem with records
     **keys
         Keyword arguments of `audit_cell`, and ``epsilon`` (1), ``delta`` (1e-5), ``n`` (200), ``d``, ``variant``,
         schedule options, problem options and problem constants by plain name.
-
-    Returns
-    -------
-    AuditResult
-
-    Raises
-    ------
-    InputError, Refusal
-        For a value outside its range, or a combination that cannot run.
     """
     own = {key: keys.pop(key) for key in AUDIT_KEYS if key in keys}
     return audit_cell(make_audit_cell(algorithm, problem, keys), calibration, **own)
@@ -142,35 +115,19 @@ def audit_cell(
 ) -> AuditResult:
     """Bound the epsilon of a cell's algorithm from below.
 
+    Raises InputError, Refusal for a value outside its range, or a combination that cannot run.
+
     Parameters
     ----------
-    cell : Cell
-        Algorithm, claim, problem and sizes.
-    calibration : str
-        ``paper`` or ``accounted``.
     runs : int or None
         Runs on each of the two data sets, >= 100; a pilot of up to a tenth more chooses pair and statistic. None: from
         10,000 to 100,000, as the plan's length allows within a minute or so.
-    confidence : float
-        In (0, 1).
+    confidence : float, in (0, 1)
     statistic : str or None
         ``transcript`` (an adversary who sees everything released), ``output`` (the final output only), or None:
         the transcript where its likelihood is known, else the output.
-    seed : int
-        Root of all randomness: the same call gives the same result.
-    mechanism : callable
-        Source of noise under audit, called like `privacy.mechanism.Mechanism`.
-    progress : callable
-        Called with runs done and runs in all.
-
-    Returns
-    -------
-    AuditResult
-
-    Raises
-    ------
-    InputError, Refusal
-        For a value outside its range, or a combination that cannot run.
+    seed : int, root of all randomness: the same call gives the same result
+    mechanism : callable, source of noise under audit, called like `privacy.mechanism.Mechanism`
     """
     _check(calibration, runs, confidence, seed)
     calibrated = calibrate_cell(cell, calibration, seed)

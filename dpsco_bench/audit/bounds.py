@@ -32,14 +32,9 @@ class LowerBound:
 
     Attributes
     ----------
-    epsilon : float
-        At least 0; with the asked confidence no larger than the mechanism's epsilon at the given delta.
-    direction : str
-        ``P over Q`` or ``Q over P``: whose probability of the event is the larger one.
-    event : str
-        The event, ``score >= t`` or ``score <= t``.
-    power_low, false_alarm_high : float
-        Lower bound on the larger probability, upper bound on the smaller one.
+    epsilon : float, at least 0; with the asked confidence no larger than the mechanism's epsilon at the given delta
+    direction : str, ``P over Q`` or ``Q over P``: whose probability of the event is the larger one
+    power_low, false_alarm_high : float, lower bound on the larger probability, upper bound on the smaller one
     """
 
     epsilon: float
@@ -86,26 +81,16 @@ def lower_bound(
 ) -> LowerBound:
     """Lower confidence bound on epsilon, with the event behind it.
 
+    Raises InputError for NaN scores, fewer than 8 of them, or a number outside its range.
+
     Parameters
     ----------
     scores_p, scores_q : array (N,), (M,)
         One real score per independent run on each of the two data sets; ties and infinities are allowed. The scores may
         depend on anything but on these runs' data set: any function of what the mechanism releases gives a valid bound.
-    delta : float
-        In [0, 1).
-    confidence : float
-        In (0, 1): probability, at least, that the bound does not exceed the true epsilon.
-    training : float
-        Part of the scores, in (0, 1), on which the events are chosen.
-
-    Returns
-    -------
-    LowerBound
-
-    Raises
-    ------
-    InputError
-        For NaN scores, fewer than 8 of them, or a number outside its range.
+    delta : float, in [0, 1)
+    confidence : float, in (0, 1): probability, at least, that the bound does not exceed the true epsilon
+    training : float, part of the scores, in (0, 1), on which the events are chosen
     """
     for key, value, low in (("delta", delta, 0.0), ("confidence", confidence, 1e-300), ("training", training, 1e-300)):
         if not low <= value < 1:

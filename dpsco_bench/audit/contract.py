@@ -39,17 +39,7 @@ TOLERANCE, ORDER_TOLERANCE = 1e-9, 1e-7
 
 @dataclass(frozen=True)
 class Finding:
-    """Outcome of one check.
-
-    Attributes
-    ----------
-    check : str
-        What must hold.
-    passed : bool or None
-        None where it could not be tried.
-    detail : str
-        What was found.
-    """
+    """Outcome of one check."""
 
     check: str
     passed: bool | None
@@ -73,36 +63,21 @@ def check_algorithm(
 ) -> list[Finding]:
     """Check an algorithm on one problem.
 
+    Raises InputError, Refusal for a value outside its range, or a combination that cannot run.
+
     Parameters
     ----------
-    algorithm : str or Algorithm
-        Id, or what ``@algorithm`` returned.
-    problem : str
-        Name of a problem that the algorithm takes.
-    calibration : str
-        ``accounted`` or ``paper``: the noise with which it runs.
-    seed : int
-        Root of all randomness.
+    algorithm : str or Algorithm, id, or what ``@algorithm`` returned
+    calibration : str, ``accounted`` or ``paper``: the noise with which it runs
     **keys
         ``n`` (24), ``d``, ``epsilon``, ``delta``, ``variant``, schedule options, problem options and constants. Short
         schedules are enough: ``steps=5``.
-
-    Returns
-    -------
-    list of Finding
-        One per check, in a fixed order.
-
-    Raises
-    ------
-    InputError, Refusal
-        For a value outside its range, or a combination that cannot run.
     """
     id = algorithm.id if isinstance(algorithm, Algorithm) else algorithm
     return check_cell_contract(make_cell(id, problem, {"n": RECORDS, **keys}), calibration, seed)
 
 
 def check_cell_contract(cell: Cell, calibration: str, seed: int) -> list[Finding]:
-    """Check the algorithm of a cell; as `check_algorithm`."""
     check_run(calibration, 1, seed)
     if calibration == "none":
         raise InputError("calibration", calibration, "paper or accounted: without noise there is nothing to check")
@@ -173,7 +148,6 @@ class _Case:
         return _finding(bool(np.isfinite(output).all()), f"shape {output.shape}")
 
     def check_counts(self) -> Finding:
-        """Declared = drawn."""
         source, wrong = self.run().mechanism, []
         for query in self.plan.queries:
             sampled = query.releases if query.records.sampled else 0

@@ -21,14 +21,8 @@ class Neighbours:
 
     Attributes
     ----------
-    name : str
-        What they are, in words.
-    cell : Cell
-        The cell with the problem options of this pair.
-    data, other : Data
-        The two data sets.
-    record : int
-        Index of the differing record.
+    cell : Cell, the cell with the problem options of this pair
+    record : int, index of the differing record
     """
 
     name: str
@@ -41,10 +35,7 @@ class Neighbours:
 def candidate_pairs(cell: Cell, seed: int) -> Iterator[Neighbours]:
     """Pairs to choose from for a cell: both canaries on ``canary_huber`` (unless one is asked for), else one pair.
 
-    Raises
-    ------
-    Refusal
-        On a problem that has no neighbouring data sets.
+    Raises Refusal on a problem that has no neighbouring data sets.
     """
     problem = cell.problem_entry
     if problem.shares_records:

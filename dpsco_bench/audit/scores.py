@@ -30,29 +30,16 @@ def run_features(
 ) -> Iterator[Array]:
     """Features of independent runs on one data set of the pair, block by block.
 
+    Raises NumericalFailure on non-finite outputs.
+
     Parameters
     ----------
-    setting : Setting
-        What is run.
-    statistic : str
-        ``transcript``: parts of the log-likelihood ratio. ``output``: the final output itself.
-    side : int
-        0 or 1: which data set.
-    stream : int
-        Runs of different streams, and of the two sides, are independent.
-    runs, seed : int
-        How many, and the root of their randomness.
-    mechanism : callable
-        Makes the mechanism of a block; called like `Mechanism`.
+    statistic : str, ``transcript``: parts of the log-likelihood ratio. ``output``: the final output itself.
+    stream : int, runs of different streams, and of the two sides, are independent
 
     Yields
     ------
     array (R, K)
-
-    Raises
-    ------
-    NumericalFailure
-        On non-finite outputs.
     """
     what = setting.cell.run_key(2 * stream + side)
     for first, count in _blocks(setting, statistic, runs):

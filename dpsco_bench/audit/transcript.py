@@ -31,13 +31,7 @@ SAME_OUTPUT = 1e-9
 
 
 class Recorder:
-    """Passes everything on to a mechanism and keeps what it released.
-
-    Attributes
-    ----------
-    transcript : dict
-        Released value ``(R, d)`` per (query, step), in order of release.
-    """
+    """Passes everything on to a mechanism and keeps what it released."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self._mechanism = mechanism
@@ -47,7 +41,6 @@ class Recorder:
         return getattr(self._mechanism, name)
 
     def release(self, name: str, value: Array, step: int = 0) -> Array:
-        """Release through the mechanism, and keep the result."""
         released = self._mechanism.release(name, value, step)
         self.transcript[name, step] = released
         return released
@@ -58,18 +51,15 @@ class ForcedReplay(Mechanism):
 
     Parameters
     ----------
-    transcript : dict
-        As recorded, of so many replicates.
-    record : int
-        The differing record.
+    transcript : dict, as recorded, of so many replicates
+    record : int, the differing record
     drawn : bool
         Whether sampled queries look at that record and no other, or at none (a single-index query then looks at another
         record). The batches really drawn are hidden and play no part.
 
     Attributes
     ----------
-    squares : dict
-        Squared distance ``(R,)`` of the released from the exact value, per (query, step).
+    squares : dict, squared distance ``(R,)`` of the released from the exact value, per (query, step)
     """
 
     def __init__(
@@ -143,19 +133,9 @@ def log_ratio(setting: Setting, transcript: dict[Where, Array], output: Array) -
     records' contributions taken to be zero: exact where they are, a valid score elsewhere. An output that only one of
     the data sets explains is infinitely likelier under it.
 
-    Parameters
-    ----------
-    setting : Setting
-        What was run.
-    transcript : dict
-        Released values ``(R, d)``.
-    output : array (R, d)
-        Final outputs.
-
     Returns
     -------
-    array (R, BINS)
-        Log ratios summed over consecutive parts of the transcript.
+    array (R, BINS), log ratios summed over consecutive parts of the transcript
     """
     first, second = (_replay(setting, data, transcript, len(output)) for data in setting.pair)
     bins = np.zeros((len(output), BINS))

@@ -26,10 +26,7 @@ def array_namespace(x: Array) -> Any:
 def get_namespace(name: str) -> Any:
     """Return the namespace of a backend by name.
 
-    Raises
-    ------
-    InputError
-        For an unknown name, or ``cupy`` where no GPU can be used.
+    Raises InputError for an unknown name, or ``cupy`` where no GPU can be used.
     """
     if name == "numpy":
         return np
@@ -45,7 +42,6 @@ def get_namespace(name: str) -> Any:
 
 
 def to_numpy(x: Array) -> np.ndarray:
-    """Copy ``x`` to host memory as a NumPy array."""
     if hasattr(x, "get") and not isinstance(x, np.ndarray):
         return x.get()
     return np.asarray(x)

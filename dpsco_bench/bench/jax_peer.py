@@ -18,10 +18,7 @@ Array = Any
 def import_jax() -> Any:
     """Import JAX on one thread of the CPU, which is what it is compared with.
 
-    Raises
-    ------
-    NotMeasurable
-        Where it is not installed.
+    Raises NotMeasurable where it is not installed.
     """
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")

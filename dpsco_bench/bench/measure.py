@@ -25,10 +25,8 @@ class Pair:
 
     Attributes
     ----------
-    ours, peer : callable
-        Warm: whatever they compile or allocate once has happened.
-    ours_units, peer_units : float
-        Units of work per call.
+    ours, peer : callable, warm: whatever they compile or allocate once has happened
+    ours_units, peer_units : float, units of work per call
     """
 
     ours: Task
@@ -43,20 +41,9 @@ class Case:
 
     Attributes
     ----------
-    id : str
-        The goal's name, ``G1`` ...
-    case : str
-        What is measured, in words.
-    peer : str
-        What it is measured against.
-    unit : str
-        Of the work that times are divided by.
-    sense : str
-        ``at most``: the ratio is our time over the peer's. ``at least``: the peer's over ours.
-    goal : float or None
-        Bound of the ratio; None where the case is shown only.
-    build : callable
-        Makes the pair; raises `NotMeasurable` where it cannot.
+    sense : str, ``at most``: the ratio is our time over the peer's. ``at least``: the peer's over ours.
+    goal : float or None, bound of the ratio; None where the case is shown only
+    build : callable, makes the pair; raises `NotMeasurable` where it cannot
     """
 
     id: str
@@ -138,7 +125,6 @@ def _calls(task: Task, seconds: float) -> int:
 
 
 def _seconds(task: Task, calls: int) -> float:
-    """Processor seconds per call."""
     start = time.process_time()
     for _ in range(calls):
         task()

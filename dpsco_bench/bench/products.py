@@ -53,6 +53,5 @@ class Products:
         self.margins, self.gradient = np.empty_like(slopes), np.empty_like(x)
 
     def __call__(self) -> None:
-        """Multiply."""
         np.matmul(self.x, self.features.T, out=self.margins)
         np.matmul(self.slopes, self.features, out=self.gradient)

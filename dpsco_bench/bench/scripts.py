@@ -20,21 +20,7 @@ def draw_only(task: Task, generator: np.random.Generator) -> None:
 
 
 def single_run(task: Task, curvature: np.ndarray, start: np.ndarray, draw: Draw) -> np.ndarray:
-    """One replicate as a careful script runs it: no batching, no bookkeeping, the cheapest NumPy calls.
-
-    Parameters
-    ----------
-    task : Task
-        Its replicates are not looked at.
-    curvature, start : array (d,)
-        Of its problem.
-    draw : callable
-        Step -> standard normals ``(d,)``.
-
-    Returns
-    -------
-    array (d,)
-    """
+    """One replicate as a careful script runs it: no batching, no bookkeeping, the cheapest NumPy calls."""
     x = start
     for t in range(task.steps):
         x = x - task.step * (curvature * x + task.scale * draw(t))

@@ -14,13 +14,7 @@ from dpsco_bench.rng.streams import cpu_implementation
 
 
 def selected(only: Sequence[str]) -> list[str]:
-    """Ids to measure, in the suite's order; all of them for none.
-
-    Raises
-    ------
-    InputError
-        For an unknown id.
-    """
+    """Ids to measure, in the suite's order; all of them for none. Raises InputError for an unknown id."""
     for name in only:
         if name not in GOALS.names():
             raise InputError("only", name, "one of " + ", ".join(GOALS.names()))
@@ -32,15 +26,12 @@ def run_suite(only: Sequence[str] = (), quick: bool = False) -> Iterator[dict[st
 
     Parameters
     ----------
-    only : sequence of str
-        Ids; all of them if empty.
-    quick : bool
-        Shorter samples: a look, not a measurement to quote.
+    only : sequence of str, ids; all of them if empty
+    quick : bool, shorter samples: a look, not a measurement to quote
 
     Yields
     ------
-    dict
-        A row of `measure.measure` with ``machine``, what the figures hold for.
+    dict, a row of `measure.measure` with ``machine``, what the figures hold for
     """
     ids = selected(only)
     about = environment()

@@ -33,16 +33,10 @@ _ROW_KEY = "covertype/rows"
 
 @dataclass(frozen=True)
 class Content:
-    """What a source must contain after parsing, whatever its format.
+    """What a source must contain after parsing: records, and digests of its values whatever its format.
 
-    Attributes
-    ----------
-    rows : int
-        Number of records.
-    features_sha256 : str
-        Digest of the dense (rows, 54) int16 little-endian C-order bytes.
-    labels_sha256 : str
-        Digest of the labels as uint8, 1 = class 2 (lodgepole pine).
+    Those of the dense (rows, 54) int16 little-endian C-order bytes, and of the labels as uint8, 1 = class 2 (lodgepole
+    pine).
     """
 
     rows: int
@@ -99,17 +93,6 @@ def find(root: Path = store.DEFAULT_ROOT) -> Path:
 def read(path: Path, content: Content = CONTENT) -> Raw:
     """Parse one source file and hold it to its content.
 
-    Parameters
-    ----------
-    path : Path
-        A file in any accepted format.
-    content : Content, optional
-        What must be found.
-
-    Returns
-    -------
-    Raw
-
     Raises
     ------
     DataCorrupt
@@ -132,16 +115,7 @@ def load(root: Path = store.DEFAULT_ROOT, *, content: Content = CONTENT, cache: 
 
     Parameters
     ----------
-    root : Path
-        Data root.
-    content : Content, optional
-        What must be found.
-    cache : bool
-        Whether a cached parse may be used and written.
-
-    Returns
-    -------
-    Raw
+    cache : bool, whether a cached parse may be used and written
 
     Raises
     ------
@@ -169,19 +143,12 @@ def covertype(
 
     Parameters
     ----------
-    rows : int
-        Sample size, 1 to 581,012; a smaller sample is contained in a larger one of the same seed.
-    seed : int
-        Seed of the permutation, >= 0 (the paper does not state its selection).
-    root : Path
-        Data root.
-    content : Content, optional
-        What must be found.
+    rows : int, sample size, 1 to 581,012; a smaller sample is contained in a larger one of the same seed
+    seed : int, seed of the permutation, >= 0 (the paper does not state its selection)
 
     Returns
     -------
-    Sample
-        Features of Euclidean norm at most 1, labels +1 (class 2) and -1.
+    Sample, features of Euclidean norm at most 1, labels +1 (class 2) and -1
 
     Raises
     ------
@@ -201,15 +168,11 @@ def covertype(
 def verify(root: Path = store.DEFAULT_ROOT, content: Content = CONTENT) -> dict[str, Any]:
     """Parse the source file under `root`, without the cache, and say what it holds.
 
+    Raises DataAbsent, DataCorrupt, InputError as in `load`.
+
     Returns
     -------
-    dict
-        ``status`` ("verified"), ``file``, ``rows``, ``columns``, ``class_2`` and the two content digests.
-
-    Raises
-    ------
-    DataAbsent, DataCorrupt, InputError
-        As in `load`.
+    dict, ``status`` ("verified"), ``file``, ``rows``, ``columns``, ``class_2`` and the two content digests
     """
     raw = load(root, content=content, cache=False)
     return {
@@ -234,19 +197,12 @@ def fetch(
 
     Parameters
     ----------
-    root : Path
-        Data root.
-    content : Content, optional
-        What the download must contain before it gets its final name.
-    remote_files : tuple of RemoteFile, optional
-        Where to look.
-    **options
-        Passed on to `store.download`.
+    content : Content, optional, what the download must contain before it gets its final name
+    **options : passed on to `store.download`
 
     Returns
     -------
-    dict
-        As `verify`, with ``fetched``: whether anything was downloaded.
+    dict, as `verify`, with ``fetched``: whether anything was downloaded
 
     Raises
     ------

@@ -38,8 +38,7 @@ class Parsed:
 
     Attributes
     ----------
-    features : ndarray of int16, shape (n, 54)
-        10 measurements, 4 wilderness areas one-hot, 40 soil types one-hot.
+    features : ndarray of int16, shape (n, 54), 10 measurements, 4 wilderness areas one-hot, 40 soil types one-hot
     labels : tuple of ndarray of uint8, each of shape (n,)
         Readings of the label column as 1 = class 2, likeliest first; several where the format does not say.
     """
@@ -49,23 +48,16 @@ class Parsed:
 
 
 def one_hot_columns(numeric: np.ndarray, wilderness: np.ndarray, soil: np.ndarray) -> np.ndarray:
-    """Expand the compact form to the 54 columns of the original file.
+    """Expand the compact form to the 54 columns of the original file. Raises ValueError if shapes or types do not fit.
 
     Parameters
     ----------
-    numeric : ndarray, shape (10, n)
-        Measurements, one per row.
-    wilderness, soil : ndarray of int, shape (n,)
-        Types, 1..4 and 1..40.
+    numeric : ndarray, shape (10, n), measurements, one per row
+    wilderness, soil : ndarray of int, shape (n,), types, 1..4 and 1..40
 
     Returns
     -------
     ndarray of int16, shape (n, 54), C order
-
-    Raises
-    ------
-    ValueError
-        If shapes or types do not fit.
     """
     n = numeric.shape[-1]
     if numeric.shape != (CONTINUOUS, n) or wilderness.shape != (n,) or soil.shape != (n,):
@@ -85,14 +77,7 @@ def parse(path: Path, rows: int) -> Parsed:
 
     Parameters
     ----------
-    path : Path
-        ``*.npz``, ``*.data``, ``*.data.gz``, or LIBSVM's file, plain or ``*.bz2``.
-    rows : int
-        The number of records that must be there.
-
-    Returns
-    -------
-    Parsed
+    path : Path, ``*.npz``, ``*.data``, ``*.data.gz``, or LIBSVM's file, plain or ``*.bz2``
 
     Raises
     ------

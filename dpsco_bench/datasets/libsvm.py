@@ -16,12 +16,9 @@ class Lines:
 
     Attributes
     ----------
-    labels : ndarray of float64, shape (r,)
-        One per line.
-    rows, indices : ndarray of int64, shape (k,)
-        Line, from 0, and index, as written, of each value.
-    values : ndarray of float64, shape (k,)
-        In the order of the text.
+    labels : ndarray of float64, shape (r,), one per line
+    rows, indices : ndarray of int64, shape (k,), line, from 0, and index, as written, of each value
+    values : ndarray of float64, shape (k,), in the order of the text
     """
 
     labels: np.ndarray
@@ -31,18 +28,7 @@ class Lines:
 
 
 def parse(text: bytes) -> Lines:
-    """Read whole lines.
-
-    Parameters
-    ----------
-    text : bytes
-        Without empty lines.
-
-    Raises
-    ------
-    ValueError
-        For text of another form.
-    """
+    """Read whole lines, none of them empty. Raises ValueError for text of another form."""
     characters = np.frombuffer(text, dtype=np.uint8)
     line_ends = np.append(np.flatnonzero(characters == ord("\n")), len(text))
     pairs = np.diff(np.searchsorted(np.flatnonzero(characters == ord(":")), line_ends), prepend=0)

@@ -31,16 +31,11 @@ class Sample:
 
     Attributes
     ----------
-    features : ndarray of float64, shape (n, 54)
-        Rows of Euclidean norm at most 1, the largest being 1.
-    labels : ndarray of float64, shape (n,)
-        +1 for class 2, else -1.
-    indices : ndarray of int64, shape (n,)
-        Row numbers in the full data set.
-    scale : float
-        The largest row norm, by which all rows were divided.
-    metadata : dict
-        ``data_set``, ``synthetic``, ``rows``, ``seed``.
+    features : ndarray of float64, shape (n, 54), rows of Euclidean norm at most 1, the largest being 1
+    labels : ndarray of float64, shape (n,), +1 for class 2, else -1
+    indices : ndarray of int64, shape (n,), row numbers in the full data set
+    scale : float, the largest row norm, by which all rows were divided
+    metadata : dict, ``data_set``, ``synthetic``, ``rows``, ``seed``
     """
 
     features: np.ndarray
@@ -71,8 +66,7 @@ class OneClassColumns:
 
     Attributes
     ----------
-    columns : ndarray of int64, shape (k,)
-        Column numbers, in the order in which they were found.
+    columns : ndarray of int64, shape (k,), column numbers, in the order in which they were found
     labels : ndarray of float64, shape (k,)
         The only label (+1 or -1) in the rows of each column; for a column of negative values, its negative.
     rows : ndarray of bool, shape (n,)
@@ -91,16 +85,6 @@ def one_class_columns(features: np.ndarray, labels: np.ndarray) -> OneClassColum
     coordinate j without end; the rows concerned contribute nothing to the infimum. Without them further
     columns can turn one-class (their coefficients run to infinity more slowly), so the search repeats until
     it finds none.
-
-    Parameters
-    ----------
-    features : ndarray, shape (n, d)
-    labels : ndarray, shape (n,)
-        +1 or -1.
-
-    Returns
-    -------
-    OneClassColumns
     """
     signed = features * labels[:, None]
     found, sides = [], []
@@ -133,15 +117,12 @@ def scale_rows(integers: np.ndarray) -> tuple[np.ndarray, float]:
 
     Parameters
     ----------
-    integers : ndarray, shape (n, 54)
-        Measurements, then the one-hot columns.
+    integers : ndarray, shape (n, 54), measurements, then the one-hot columns
 
     Returns
     -------
-    features : ndarray of float64, shape (n, 54)
-        A constant measurement becomes 0.
-    scale : float
-        The largest row norm before the division.
+    features : ndarray of float64, shape (n, 54), a constant measurement becomes 0
+    scale : float, the largest row norm before the division
     """
     features = integers.astype(np.float64)
     measured = features[:, :CONTINUOUS]

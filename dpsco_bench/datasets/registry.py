@@ -17,22 +17,14 @@ class DataSet:
 
     Attributes
     ----------
-    name, description, source, licence : str
-        For people.
-    used_by : str
-        Where the bench needs it.
-    command : str
-        The command that fetches it.
+    name, description, source, licence : str, for people
+    used_by : str, where the bench needs it
     folders, files : tuple of str
         Folders under the data root, and file names in them, in the order in which they are searched.
-    hashes : dict
-        Digests of the parsed content.
-    remote_files : tuple of RemoteFile
-        Addresses, tried in turn.
-    loader : callable
-        ``loader(root)`` gives the verified content.
-    fetcher, verifier : callable
-        ``fetcher(root)`` and ``verifier(root)`` give a JSON-ready dict.
+    hashes : dict, digests of the parsed content
+    remote_files : tuple of RemoteFile, addresses, tried in turn
+    loader : callable, ``loader(root)`` gives the verified content
+    fetcher, verifier : callable, ``fetcher(root)`` and ``verifier(root)`` give a JSON-ready dict
     """
 
     name: str
@@ -76,13 +68,7 @@ DATASETS: dict[str, DataSet] = {
 
 
 def get_data_set(name: str) -> DataSet:
-    """Look a data set up by name.
-
-    Raises
-    ------
-    InputError
-        For an unknown name.
-    """
+    """Look a data set up by name. Raises InputError for an unknown name."""
     if name not in DATASETS:
         raise InputError("data set", name, "one of " + ", ".join(sorted(DATASETS)))
     return DATASETS[name]
@@ -93,20 +79,13 @@ def fetch(name: str, root: Path = store.DEFAULT_ROOT) -> dict[str, Any]:
 
     Returns
     -------
-    dict
-        ``data_set``, ``status``, ``fetched``, ``file``, sizes and digests.
+    dict, ``data_set``, ``status``, ``fetched``, ``file``, sizes and digests
     """
     return {"data_set": name, **get_data_set(name).fetcher(Path(root))}
 
 
 def verify(name: str, root: Path = store.DEFAULT_ROOT) -> dict[str, Any]:
-    """Verify the copy of a data set under `root`; errors as in the data set's own ``verify``.
-
-    Returns
-    -------
-    dict
-        ``data_set``, ``status``, ``file``, sizes and digests.
-    """
+    """Verify the copy of a data set under `root`; errors as in the data set's own ``verify``."""
     return {"data_set": name, **get_data_set(name).verifier(Path(root))}
 
 

@@ -15,25 +15,9 @@ from dpsco_bench.errors import InputError
 
 
 def raw_words(seed: int, what: str, count: int) -> np.ndarray:
-    """Random 64-bit words; the first k of them do not depend on `count`.
+    """Random uint64 words for a purpose such as ``covertype/rows``; the first k of them do not depend on `count`.
 
-    Parameters
-    ----------
-    seed : int
-        Root seed, >= 0.
-    what : str
-        What the words are for, e.g. ``"covertype/rows"``.
-    count : int
-        How many.
-
-    Returns
-    -------
-    ndarray of uint64, shape (count,)
-
-    Raises
-    ------
-    InputError
-        For a seed that is not an integer >= 0.
+    Raises InputError for a seed that is not an integer >= 0.
     """
     if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
         raise InputError("seed", seed, "an integer >= 0")

@@ -24,15 +24,7 @@ Opener = Callable[..., Any]
 
 
 class DataCorrupt(DpscoError):
-    """A file whose content is not the data set it is named after.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    finding : str
-        What was found and what was expected, in one clause.
-    """
+    """A file whose content is not the data set it is named after."""
 
     def __init__(self, path: Path, finding: str) -> None:
         super().__init__(f"{path}: {' '.join(finding.split())}")
@@ -40,15 +32,7 @@ class DataCorrupt(DpscoError):
 
 
 class FetchError(DpscoError):
-    """A download that failed; nothing of it is left behind.
-
-    Parameters
-    ----------
-    url : str
-        The address.
-    reason : object
-        Why it failed.
-    """
+    """A download that failed; nothing of it is left behind."""
 
     def __init__(self, url: str, reason: object) -> None:
         super().__init__(f"could not fetch {url}: {' '.join(str(reason).split())}")
@@ -61,10 +45,6 @@ class RemoteFile:
 
     Attributes
     ----------
-    name : str
-        File name under the data set's folder.
-    url : str
-        Address of the original distribution.
     sha256 : str or None
         Digest of the file as distributed; None where it is not known, so that only the parsed content can be
         held to a digest.
@@ -94,13 +74,7 @@ def sha256_of_array(array: np.ndarray) -> str:
 
 
 def check_sha256(path: Path, expected: str) -> None:
-    """Compare a file's SHA-256 with the expected one.
-
-    Raises
-    ------
-    DataCorrupt
-        If they differ.
-    """
+    """Compare a file's SHA-256 with the expected one. Raises DataCorrupt if they differ."""
     found = sha256_of_file(path)
     if found != expected:
         raise DataCorrupt(path, f"sha256 is {found}, expected {expected}")
@@ -116,28 +90,15 @@ def download(
 ) -> Path:
     """Download a file under a temporary name, verify it, and only then give it its final name.
 
+    Raises FetchError without a network, for a short or wrong file, or if the folder cannot be written.
+
     Parameters
     ----------
-    remote : RemoteFile
-        What to fetch; its digest, if known, is verified.
-    folder : Path
-        Where the file goes; created if need be, and removed again if it was created and the download failed.
+    remote : RemoteFile, what to fetch; its digest, if known, is verified
+    folder : Path, where the file goes; created if need be, and removed again if it was created and the download failed
     check : callable, optional
         Verification of the content; gets the temporary path and raises `DpscoError` where it fails.
-    opener : callable, optional
-        Opens an address: ``opener(url, timeout=seconds)`` gives a readable context manager.
-    timeout : float
-        Seconds without an answer after which to give up.
-
-    Returns
-    -------
-    Path
-        The final path.
-
-    Raises
-    ------
-    FetchError
-        Without a network, for a short or wrong file, or if the folder cannot be written.
+    opener : callable, optional, opens an address: ``opener(url, timeout=seconds)`` gives a readable context manager
     """
     target = Path(folder) / remote.name
     partial = target.with_name(f".{os.getpid()}.part.{remote.name}")

@@ -33,23 +33,16 @@ ALWAYS_CLASS_2, NEVER_CLASS_2 = (7,), (1, 5, 14, 15, 37)
 def covertype_records(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Invent integer records in the layout of the original file.
 
+    Raises InputError for a number of rows or a seed out of range.
+
     Parameters
     ----------
-    rows : int
-        Number of records, >= 1; fewer records of the same seed are a prefix.
-    seed : int
-        Seed, >= 0.
+    rows : int, number of records, >= 1; fewer records of the same seed are a prefix
 
     Returns
     -------
     features : ndarray of int16, shape (rows, 54)
-    labels : ndarray of uint8, shape (rows,)
-        1 = class 2.
-
-    Raises
-    ------
-    InputError
-        For a number of rows or a seed out of range.
+    labels : ndarray of uint8, shape (rows,), 1 = class 2
     """
     if not isinstance(rows, int | np.integer) or isinstance(rows, bool) or rows < 1:
         raise InputError("rows", rows, "an integer >= 1")
@@ -61,24 +54,9 @@ def covertype_records(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
 
 
 def covertype_synthetic(rows: int, seed: int = 0) -> Sample:
-    """Give the scaled stand-in sample, by the same preprocessing as the real data set.
+    """The scaled stand-in sample, by the same preprocessing as the real data set, ``synthetic: True`` in its metadata.
 
-    Parameters
-    ----------
-    rows : int
-        Sample size, >= 1.
-    seed : int
-        Seed, >= 0.
-
-    Returns
-    -------
-    Sample
-        With ``synthetic: True`` in its metadata.
-
-    Raises
-    ------
-    InputError
-        For a number of rows or a seed out of range.
+    Raises InputError for a number of rows or a seed out of range.
     """
     features, labels = covertype_records(rows, seed)
     facts = {"data_set": NAME, "synthetic": True, "rows": int(rows), "seed": int(seed)}

@@ -33,14 +33,10 @@ class Records:
 
     Attributes
     ----------
-    features : ndarray of float64, shape (n, k)
-        Finite numbers.
-    labels : ndarray, shape (n,)
-        Finite float64, or text where the label column is no number.
-    names : tuple of str
-        Of the k columns.
-    label : str
-        Of the label column.
+    features : ndarray of float64, shape (n, k), finite numbers
+    labels : ndarray, shape (n,), finite float64, or text where the label column is no number
+    names : tuple of str, of the k columns
+    label : str, of the label column
     """
 
     features: np.ndarray
@@ -52,10 +48,7 @@ class Records:
 def find(path: Any, root: Path) -> Path:
     """The file of that name: relative paths start at the working directory, or else at the data root.
 
-    Raises
-    ------
-    InputError
-        If there is none.
+    Raises InputError if there is none.
     """
     if isinstance(path, str) and path:
         for found in (Path(path), root / path):
@@ -78,6 +71,8 @@ def _digest(path: Path, mtime: int, size: int) -> str:
 def read(path: Path, label: str | int | None = None, header: bool | None = None, form: str | None = None) -> Records:
     """Read a file; what was read last is kept while the file stays as it is.
 
+    Raises InputError for an unknown label or ending, text or gaps among the features, or a damaged file.
+
     Parameters
     ----------
     path : Path
@@ -88,17 +83,7 @@ def read(path: Path, label: str | int | None = None, header: bool | None = None,
         line begins with its label.
     header : bool, optional
         Whether the first line of a CSV names the columns; by default it does if none of its fields is a number.
-    form : str, optional
-        ``csv``, ``parquet`` or ``libsvm`` where the name does not end as above.
-
-    Returns
-    -------
-    Records
-
-    Raises
-    ------
-    InputError
-        For an unknown label or ending, text or gaps among the features, or a damaged file.
+    form : str, optional, ``csv``, ``parquet`` or ``libsvm`` where the name does not end as above
     """
     status = os.stat(path)
     return _read(path, status.st_mtime_ns, status.st_size, label, header, form)
@@ -120,13 +105,7 @@ def _read(path: Path, mtime: int, size: int, label: str | int | None, header: bo
 
 
 def format_of(path: Path, form: str | None = None) -> str:
-    """The format that is given, or that the name's ending says.
-
-    Raises
-    ------
-    InputError
-        For another one.
-    """
+    """The format that is given, or that the name's ending says. Raises InputError for another one."""
     if form is not None:
         if form not in FORMATS.values():
             raise InputError("format", form, "one of " + ", ".join(dict.fromkeys(FORMATS.values())))

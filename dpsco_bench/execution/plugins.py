@@ -6,9 +6,8 @@ import hashlib
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.own_code import PLUGIN, check_registered, own_line, registered
@@ -38,11 +37,6 @@ def load_plugins(paths: Iterable[str | Path]) -> None:
         else:
             allowed = "a list of existing Python files (.py) or folders of packages (with an __init__.py)"
             raise InputError("plugins", path, allowed)
-
-
-def job_plugins(jobs: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The files that any of these jobs of a plan needs, each once."""
-    return list(dict.fromkeys(path for job in jobs for path in job["plugins"]))
 
 
 def _load_file(path: Path) -> None:

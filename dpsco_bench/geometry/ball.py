@@ -81,7 +81,6 @@ class _LpSet(CentredSet):
         return lp_norm(x, self.p)
 
     def project(self, x: Array) -> Array:
-        """Euclidean projection of ``x (..., d)`` along the last axis."""
         return project_lp(x, self.p, self.radius)
 
     def support(self, z: Array) -> Array:
@@ -113,15 +112,7 @@ class _LpSet(CentredSet):
 
 @dataclass(frozen=True)
 class Ball(_LpSet):
-    """The ball of the l1 or l2 norm around the origin.
-
-    Attributes
-    ----------
-    name : str
-        ``l1_ball`` or ``l2_ball``.
-    radius : float
-        R > 0, in the ball's own norm.
-    """
+    """The ball of the l1 or l2 norm around the origin: ``l1_ball`` or ``l2_ball``, radius R > 0 in its own norm."""
 
     name: str
     radius: float
@@ -133,21 +124,12 @@ class Ball(_LpSet):
 
     @property
     def p(self) -> float:  # type: ignore[override]
-        """1 or 2."""
         return 1.0 if self.name == "l1_ball" else 2.0
 
 
 @dataclass(frozen=True)
 class LpBall(_LpSet):
-    """The ball of an l_p norm around the origin.
-
-    Attributes
-    ----------
-    p : float
-        In [1, inf].
-    radius : float
-        R > 0, in the l_p norm.
-    """
+    """The ball of an l_p norm around the origin, p in [1, inf], radius R > 0 in that norm."""
 
     p: float
     radius: float
@@ -158,31 +140,25 @@ class LpBall(_LpSet):
 
     @property
     def name(self) -> str:
-        """``linf_ball`` or ``lp_ball:p``."""
         return "linf_ball" if math.isinf(self.p) else "lp_ball:" + repr(self.p).removesuffix(".0")
 
 
 @lru_cache(maxsize=256)
 def _simulated(p: float, d: int) -> float:
-    """Simulated width of the unit ball."""
     return simulated_width(LpBall(p, 1.0).support, d)
 
 
 def feasible_set(name: str, radius: float) -> FeasibleSet:
     """The set of a name with its radius, in the set's own norm.
 
+    Raises InputError for an unknown name, a parameter outside its range, or a radius outside its range.
+
     Parameters
     ----------
     name : str
         One of `SETS`, e.g. ``l1_ball``, ``lp_ball:1.5``, ``k_support_ball:16``. The l_p balls with p = 1 and p = 2
         are those named ``l1_ball`` and ``l2_ball``.
-    radius : float
-        > 0, finite.
-
-    Raises
-    ------
-    InputError
-        For an unknown name, a parameter outside its range, or a radius outside its range.
+    radius : float, > 0, finite
     """
     kind, colon, parameter = name.partition(":")
     if name in BALLS:

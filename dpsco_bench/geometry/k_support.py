@@ -19,20 +19,10 @@ ITERATIONS = 60
 
 
 def k_support_norm(x: Array, k: int) -> Array:
-    """The k-support norm along the last axis: the l1 norm for k = 1, the l2 norm for k = d.
+    """The k-support norm of finite ``x (..., d)``: the l1 norm for k = 1, the l2 norm for k = d; shape ``(..., 1)``.
 
-    Parameters
-    ----------
-    x : array (..., d)
-        Finite.
-    k : int
-        In 1..d.
-
-    Returns
-    -------
-    array (..., 1)
-        ``sqrt(sum_{j <= i} a_j^2 + (sum_{j > i} a_j)^2/(k - i))`` of the sorted absolute values a, least over the
-        i < k for which ``(k - i) a_(i+1) <= sum_{j > i} a_j``.
+    ``sqrt(sum_{j <= i} a_j^2 + (sum_{j > i} a_j)^2/(k - i))`` of the sorted absolute values a, least over the i < k for
+    which ``(k - i) a_(i+1) <= sum_{j > i} a_j``.
     """
     xp = array_namespace(x)
     top = largest(x)
@@ -55,27 +45,12 @@ def k_largest(x: Array, k: int) -> Array:
 
 
 def project_k_support(x: Array, k: int, radius: float) -> Array:
-    """Nearest point of the k-support ball in the Euclidean norm; points of the ball are returned unchanged.
+    """Nearest point of the k-support ball to finite ``x (..., d)``, k in 1..d; points of the ball are unchanged.
 
-    Parameters
-    ----------
-    x : array (..., d)
-        Finite.
-    k : int
-        In 1..d.
-    radius : float
-        > 0.
-
-    Returns
-    -------
-    array (..., d)
-
-    Notes
-    -----
     The projection is ``w = x theta/(theta + mu)`` with ``theta = clip(nu |x| - mu, 0, 1)`` of sum k. Here a is ``|x|``
-    over its largest entry, ``rho`` the radius over it, ``c = rho gamma = rho/nu`` in these units and
-    ``theta = clip((a - a_(k))/c + sigma, 0, 1)`` with sigma in [0, 1], so that no digits are lost to large entries.
-    The squared norm of w grows with gamma, which lies between ``a_(k)/sqrt k`` and ``1/sqrt k``.
+    over its largest entry, ``rho`` the radius over it, ``c = rho gamma = rho/nu`` in these units and ``theta = clip((a
+    - a_(k))/c + sigma, 0, 1)`` with sigma in [0, 1], so that no digits are lost to large entries. The squared norm of w
+    grows with gamma, which lies between ``a_(k)/sqrt k`` and ``1/sqrt k``.
     """
     xp = array_namespace(x)
     eps = float(xp.finfo(x.dtype).eps)
@@ -97,15 +72,8 @@ def project_k_support(x: Array, k: int, radius: float) -> Array:
 class _Shape:
     """The projection, up to signs and the radius, as a function of gamma.
 
-    Parameters
-    ----------
-    a : array (..., d)
-        Absolute values over the largest.
-    kth : array (..., 1)
-        The k-th largest of them.
-    rho : array (..., 1)
-        Radius over the largest.
-    k : int
+    Of ``a (..., d)``, the absolute values over the largest, ``kth (..., 1)``, the k-th largest of them, and ``rho (...,
+    1)``, the radius over the largest.
     """
 
     def __init__(self, a: Array, kth: Array, rho: Array, k: int) -> None:

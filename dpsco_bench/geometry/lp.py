@@ -23,27 +23,10 @@ def first_largest(x: Array) -> Array:
 
 
 def minimise_linear_lp(g: Array, p: float, radius: float) -> Array:
-    """``argmin <g, v>`` over ``||v||_p <= radius``.
+    """``argmin <g, v>`` over ``||v||_p <= radius``, for finite ``g (..., d)`` and radius > 0.
 
-    Parameters
-    ----------
-    g : array (..., d)
-        Finite.
-    p : float
-        In [1, inf].
-    radius : float
-        > 0.
-
-    Returns
-    -------
-    array (..., d)
-        ``-radius sign(g) |g|^(q - 1)/||g||_q^(q - 1)``. For p = 1 a vertex, at the first largest ``|g_j|``. Zero for
-        ``g = 0``, except the vertex ``-radius e_1`` for p = 1.
-
-    Raises
-    ------
-    InputError
-        For p outside [1, inf].
+    ``-radius sign(g) |g|^(q - 1)/||g||_q^(q - 1)``; for p = 1 a vertex, at the first largest ``|g_j|``. Zero for ``g =
+    0``, except the vertex ``-radius e_1`` for p = 1. Raises InputError for p outside [1, inf].
     """
     xp, p = array_namespace(g), checked_exponent(p)
     if p == 1:
@@ -59,25 +42,9 @@ def minimise_linear_lp(g: Array, p: float, radius: float) -> Array:
 
 
 def project_lp(x: Array, p: float, radius: float) -> Array:
-    """Nearest point of ``||y||_p <= radius`` in the Euclidean norm; points of the ball are returned unchanged.
+    """Nearest point of ``||y||_p <= radius`` to finite ``x (..., d)``, radius > 0; points of the ball are unchanged.
 
-    Parameters
-    ----------
-    x : array (..., d)
-        Finite.
-    p : float
-        In [1, inf].
-    radius : float
-        > 0.
-
-    Returns
-    -------
-    array (..., d)
-
-    Raises
-    ------
-    InputError
-        For p outside [1, inf].
+    Raises InputError for p outside [1, inf].
     """
     p = checked_exponent(p)
     if p == 1:
@@ -96,19 +63,7 @@ def project_linf(x: Array, radius: float) -> Array:
 
 
 def project_l2(x: Array, radius: float) -> Array:
-    """Nearest point of ``||y||_2 <= radius``: shrink what lies outside.
-
-    Parameters
-    ----------
-    x : array (..., d)
-        Finite.
-    radius : float
-        > 0.
-
-    Returns
-    -------
-    array (..., d)
-    """
+    """Nearest point of ``||y||_2 <= radius`` to finite ``x (..., d)``, radius > 0: shrink what lies outside."""
     xp = array_namespace(x)
     top = largest(x)
     scaled = x / xp.where(top > 0, top, xp.ones_like(top))
@@ -118,23 +73,9 @@ def project_l2(x: Array, radius: float) -> Array:
 
 
 def project_l1(x: Array, radius: float) -> Array:
-    """Nearest point of ``||y||_1 <= radius``: subtract one threshold from all absolute values.
+    """Nearest point of ``||y||_1 <= radius`` to finite ``x (..., d)``: subtract one threshold from all absolute values.
 
-    Works with the distances of the absolute values from their largest one, so that huge entries cost no digits.
-
-    Parameters
-    ----------
-    x : array (..., d)
-        Finite.
-    radius : float
-        > 0.
-
-    Returns
-    -------
-    array (..., d)
-
-    References
-    ----------
+    Works with the distances of the absolute values from their largest one, so that huge entries cost no digits. Source:
     Duchi, Shalev-Shwartz, Singer, Chandra 2008, Figure 1.
     """
     xp = array_namespace(x)

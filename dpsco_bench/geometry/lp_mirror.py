@@ -34,14 +34,7 @@ class MirrorNorm(Protocol):
 class SmoothMirror:
     """The mirror map ``Phi = (kappa/2) ||.||_s^2``, ``s = r/(r - 1)``, which is 1-strongly convex in the l_p norm.
 
-    Attributes
-    ----------
-    norm : SmoothNorm or NormRegulariser
-        Gives r, kappa and s.
-
-    References
-    ----------
-    Bassily, Guzman, Nandi 2021, Algorithm 2; Su, Zhao, Wang 2023, Algorithms 3, 4 and 7.
+    Source: Bassily, Guzman, Nandi 2021, Algorithm 2; Su, Zhao, Wang 2023, Algorithms 3, 4 and 7.
     """
 
     norm: MirrorNorm
@@ -55,27 +48,10 @@ class SmoothMirror:
         return square_gradient(y, self.norm.r, 1.0 / self.norm.kappa)
 
     def step(self, y: Array, p: float, radius: float) -> Array:
-        """``argmax <y, x> - Phi(x)`` over ``||x||_p <= radius``, exactly.
+        """``argmax <y, x> - Phi(x)`` over ``||x||_p <= radius``, exactly, for finite ``y (..., d)`` and radius > 0.
 
-        With ``y = grad Phi(x_t) - step g`` this is the mirror descent step from x_t along g.
-
-        Parameters
-        ----------
-        y : array (..., d)
-            Finite.
-        p : float
-            In [1, s].
-        radius : float
-            > 0.
-
-        Returns
-        -------
-        array (..., d)
-
-        Raises
-        ------
-        InputError
-            For p outside [1, s].
+        With ``y = grad Phi(x_t) - step g`` this is the mirror descent step from x_t along g. Raises InputError for p
+        outside [1, s].
         """
         s, kappa = self.norm.dual, self.norm.kappa
         if not 1.0 <= checked_exponent(p) <= s:

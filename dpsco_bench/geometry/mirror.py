@@ -40,13 +40,7 @@ class Named(Protocol):
 
 
 def ball_geometry(ball: Named) -> L1Geometry | L2Geometry:
-    """The geometry of an l1 or l2 ball.
-
-    Raises
-    ------
-    InputError
-        For another set.
-    """
+    """The geometry of an l1 or l2 ball. Raises InputError for another set."""
     if ball.name not in ("l1_ball", "l2_ball"):
         raise InputError("domain", ball.name, "l1_ball or l2_ball here")
     return L1Geometry(ball.radius) if ball.name == "l1_ball" else L2Geometry(ball.radius)
@@ -90,7 +84,6 @@ class L1Geometry:
         return 2.0 * math.log(d) if d >= 3 else 2.0
 
     def curvature(self, d: int) -> float:
-        """S."""
         p = self.dual_exponent(d)
         return (math.e * (p - 1.0) if d >= 3 else float(d)) / self.radius**2
 
@@ -159,19 +152,14 @@ def shrunk_height(deficit: Array, top: Array, p: float, s: float, radius: float)
 
     Parameters
     ----------
-    deficit : array (..., d)
-        ``max|theta| - |theta|``.
-    top : array (..., 1)
-        ``max|theta|``.
-    p : float
-        >= 2.
-    s, radius : float
-        > 0.
+    deficit : array (..., d), ``max|theta| - |theta|``
+    top : array (..., 1), ``max|theta|``
+    p : float, >= 2
+    s, radius : float, > 0
 
     Returns
     -------
-    array (..., 1)
-        tau: all of ``top`` where that is feasible, else the root.
+    array (..., 1), tau: all of ``top`` where that is feasible, else the root
     """
     xp = array_namespace(deficit)
     d = deficit.shape[-1]

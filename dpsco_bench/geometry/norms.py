@@ -15,13 +15,7 @@ Array = Any
 
 
 def checked_exponent(p: float, *, key: str = "p") -> float:
-    """Return p as a float if it lies in [1, inf].
-
-    Raises
-    ------
-    InputError
-        Otherwise.
-    """
+    """Return p as a float if it lies in [1, inf]. Raises InputError otherwise."""
     if isinstance(p, bool) or not isinstance(p, int | float) or not p >= 1:
         raise InputError(key, p, "a number in [1, inf]")
     return float(p)
@@ -61,24 +55,7 @@ def l2_norm(x: Array) -> Array:
 
 
 def lp_norm(x: Array, p: float) -> Array:
-    """``||x||_p`` along the last axis.
-
-    Parameters
-    ----------
-    x : array (..., d)
-        Finite.
-    p : float
-        In [1, inf].
-
-    Returns
-    -------
-    array (..., 1)
-
-    Raises
-    ------
-    InputError
-        For p outside [1, inf].
-    """
+    """``||x||_p`` of finite ``x (..., d)``, shape ``(..., 1)``. Raises InputError for p outside [1, inf]."""
     p = checked_exponent(p)
     if p in (1.0, 2.0):
         return l1_norm(x) if p == 1 else l2_norm(x)
@@ -91,21 +68,9 @@ def lp_norm(x: Array, p: float) -> Array:
 
 
 def square_gradient(x: Array, exponent: float, scale: float) -> Array:
-    """Gradient of ``(scale/2) ||x||_exponent^2``, which is 0 at 0.
+    """Gradient of ``(scale/2) ||x||_exponent^2`` at finite ``x (..., d)``: 0 at 0; exponent in (1, inf), scale > 0.
 
-    Parameters
-    ----------
-    x : array (..., d)
-        Finite.
-    exponent : float
-        In (1, inf).
-    scale : float
-        > 0.
-
-    Returns
-    -------
-    array (..., d)
-        ``scale ||x||^(2 - exponent) |x|^(exponent - 1) sign(x)``.
+    It is ``scale ||x||^(2 - exponent) |x|^(exponent - 1) sign(x)``.
     """
     xp = array_namespace(x)
     top = largest(x)

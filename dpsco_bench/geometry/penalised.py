@@ -23,27 +23,9 @@ LEAST = 1e-30
 
 
 def penalised_step(y: Array, free: Array, p: float, s: float, kappa: float, radius: float) -> Array:
-    """``argmax <y, x> - (kappa/2) ||x||_s^2`` over ``||x||_p <= radius``.
+    """``argmax <y, x> - (kappa/2) ||x||_s^2`` over ``||x||_p <= radius``, for finite ``y (..., d)``.
 
-    Parameters
-    ----------
-    y : array (..., d)
-        Finite.
-    free : array (..., d)
-        The maximiser over the whole space; returned where it is feasible.
-    p : float
-        In (1, inf), not s.
-    s : float
-        In (1, 2].
-    kappa, radius : float
-        > 0.
-
-    Returns
-    -------
-    array (..., d)
-
-    Notes
-    -----
+    The maximiser over the whole space, ``free``, is returned where it is feasible; p in (1, inf), not s; s in (1, 2].
     The inner equations are solved in ``v = u^(min(p, s) - 1)``, in which they are convex, by Newton's method from
     above; the outer one by Newton's method from below, kept in a bracket. Each replicate stops on its own.
     """
@@ -62,14 +44,7 @@ def penalised_step(y: Array, free: Array, p: float, s: float, kappa: float, radi
 class _Equations:
     """``rho u^(s - 1) + mu u^(p - 1) = level`` entry by entry, and the norm that the right mu gives u.
 
-    Parameters
-    ----------
-    level : array (..., d)
-        In [0, 1].
-    rho : array (..., 1)
-        > 0.
-    p, s : float
-        The exponents.
+    The level ``(..., d)`` is in [0, 1], ``rho (..., 1)`` > 0.
     """
 
     def __init__(self, level: Array, rho: Array, p: float, s: float) -> None:

@@ -16,18 +16,7 @@ Array = Any
 
 @dataclass(frozen=True, eq=False)
 class Polytope:
-    """Convex hull of given points.
-
-    Attributes
-    ----------
-    vertices : array (K, d)
-        Finite, at least two.
-
-    Raises
-    ------
-    InputError
-        For anything else.
-    """
+    """Convex hull of at least two finite points, ``vertices (K, d)``. Raises InputError for anything else."""
 
     vertices: np.ndarray
 
@@ -39,12 +28,10 @@ class Polytope:
 
     @property
     def count(self) -> int:
-        """K."""
         return self.vertices.shape[0]
 
     @property
     def dimension(self) -> int:
-        """Number of coordinates."""
         return self.vertices.shape[1]
 
     def scores(self, e: Array) -> Array:
@@ -65,15 +52,7 @@ class Polytope:
 
 @dataclass(frozen=True)
 class CrossPolytope:
-    """The l1 ball by its 2d vertices ``+-radius e_j`` in the order ``+e_1, -e_1, +e_2, ...``, held implicitly.
-
-    Attributes
-    ----------
-    dimension : int
-        d >= 1.
-    radius : float
-        > 0, finite.
-    """
+    """The l1 ball by its 2d vertices ``+-radius e_j`` in the order ``+e_1, -e_1, +e_2, ...``, held implicitly."""
 
     dimension: int
     radius: float = 1.0
@@ -95,7 +74,6 @@ class CrossPolytope:
         return xp.reshape(xp.stack([scaled, -scaled], axis=-1), (*e.shape[:-1], self.count))
 
     def vertex(self, index: Array, dtype: Any = None) -> Array:
-        """Vertices by index: ``(R,)`` of integers -> ``(R, d)``, float64 unless a dtype is given."""
         xp = array_namespace(index)
         here = xp.arange(self.dimension) == xp.expand_dims(index // 2, axis=-1)
         entry = self.radius * cast(1 - 2 * (index % 2), dtype or xp.float64)

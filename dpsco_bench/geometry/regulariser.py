@@ -18,23 +18,14 @@ Array = Any
 class NormRegulariser:
     """``r(x) = coefficient ||x||_q^2``, about the origin.
 
+    Raises InputError for p = 1 and a size below 3, where no q exists (erratum E5). Source: Gopi, Lee, Liu, Shen, Tian
+    2022, Corollaries 2 to 5; chapter gopi2022, section 2.1.
+
     Parameters
     ----------
-    p : float
-        Norm in which r is 1-strongly convex, in [1, inf].
-    size : int
-        Dimension; of matrices their number of columns.
-    matrices : bool
-        Whether the norms are Schatten norms of matrices with ``size`` columns, flattened row by row.
-
-    Raises
-    ------
-    InputError
-        For p = 1 and a size below 3, where no q exists (erratum E5).
-
-    References
-    ----------
-    Gopi, Lee, Liu, Shen, Tian 2022, Corollaries 2 to 5; chapter gopi2022, section 2.1.
+    p : float, norm in which r is 1-strongly convex, in [1, inf]
+    size : int, dimension; of matrices their number of columns
+    matrices : bool, whether the norms are Schatten norms of matrices with ``size`` columns, flattened row by row
     """
 
     p: float
@@ -71,7 +62,6 @@ class NormRegulariser:
 
     @property
     def kappa(self) -> float:
-        """Twice the coefficient."""
         return 2.0 * self.coefficient
 
     def theta(self, radius: float) -> float:

@@ -19,10 +19,7 @@ Array = Any
 def as_matrices(x: Array, columns: int) -> Array:
     """``x (..., d)`` as matrices ``(..., d/columns, columns)``.
 
-    Raises
-    ------
-    InputError
-        If there are not at least as many rows as columns, or d is no multiple of the number of columns.
+    Raises InputError if there are not at least as many rows as columns, or d is no multiple of the number of columns.
     """
     d = x.shape[-1]
     rows = matrix_rows(d, columns)
@@ -47,17 +44,7 @@ def singular_values(x: Array, columns: int) -> Array:
 
 @dataclass(frozen=True)
 class SchattenBall(CentredSet):
-    """Matrices of Schatten-p norm at most R.
-
-    Attributes
-    ----------
-    p : float
-        In [1, inf].
-    columns : int
-        d2 >= 1; points have ``d = d1 d2`` entries with d1 >= d2.
-    radius : float
-        R > 0, in the Schatten norm.
-    """
+    """Matrices of Schatten-p norm at most R, p in [1, inf], with d2 columns and ``d1 = d/d2 >= d2`` rows."""
 
     p: float
     columns: int
@@ -70,7 +57,6 @@ class SchattenBall(CentredSet):
 
     @property
     def name(self) -> str:
-        """``schatten_ball:p:columns``."""
         return f"schatten_ball:{self.p!r}:{self.columns}"
 
     def norm(self, x: Array) -> Array:
@@ -102,7 +88,6 @@ class SchattenBall(CentredSet):
         return self.radius * min(1.0, self.columns ** (0.5 - 1.0 / self.p))
 
     def width(self, d: int) -> float:
-        """Simulated (`width.simulated_width`)."""
         return self.radius * _simulated(self.p, self.columns, d)
 
     def _map(self, x: Array, change: Any) -> Array:
@@ -124,5 +109,4 @@ def read_parameters(text: str) -> tuple[float, int]:
 
 
 def schatten_ball(parameters: tuple[float, int], radius: float) -> SchattenBall:
-    """The ball of ``(p, columns)``."""
     return SchattenBall(*parameters, radius)

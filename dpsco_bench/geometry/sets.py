@@ -37,15 +37,7 @@ class CentredSet:
 
 @dataclass(frozen=True)
 class KSupportBall(CentredSet):
-    """R times the convex hull of the k-sparse vectors of Euclidean length one.
-
-    Attributes
-    ----------
-    k : int
-        >= 1, at most the dimension; the l1 ball for k = 1, the l2 ball for k = d.
-    radius : float
-        R > 0, in the k-support norm.
-    """
+    """R times the convex hull of the k-sparse unit vectors: the l1 ball for k = 1, the l2 ball for k = d."""
 
     k: int
     radius: float
@@ -56,15 +48,12 @@ class KSupportBall(CentredSet):
 
     @property
     def name(self) -> str:
-        """``k_support_ball:k``."""
         return f"k_support_ball:{self.k}"
 
     def norm(self, x: Array) -> Array:
-        """The k-support norm along the last axis, shape ``(..., 1)``."""
         return k_support_norm(x, self._k(x.shape[-1]))
 
     def project(self, x: Array) -> Array:
-        """Euclidean projection of ``x (..., d)`` along the last axis."""
         return project_k_support(x, self._k(x.shape[-1]), self.radius)
 
     def support(self, z: Array) -> Array:
@@ -79,7 +68,6 @@ class KSupportBall(CentredSet):
         return -self.radius * kept / nonzero(l2_norm(kept))
 
     def euclidean_diameter(self, d: int) -> float:
-        """``2 R``."""
         self._k(d)
         return 2.0 * self.radius
 
@@ -103,21 +91,12 @@ class KSupportBall(CentredSet):
 
 @lru_cache(maxsize=256)
 def _simulated(k: int, d: int) -> float:
-    """Simulated width of the unit k-support ball."""
     return simulated_width(KSupportBall(k, 1.0).support, d)
 
 
 @dataclass(frozen=True)
 class GroupBall(CentredSet):
-    """``sum_g ||w_g||_2 <= R`` over the blocks of b consecutive coordinates.
-
-    Attributes
-    ----------
-    block : int
-        b >= 1, a divisor of the dimension.
-    radius : float
-        R > 0, in the sum of block norms.
-    """
+    """``sum_g ||w_g||_2 <= R`` over the blocks of b consecutive coordinates; b >= 1 divides the dimension."""
 
     block: int
     radius: float
@@ -128,7 +107,6 @@ class GroupBall(CentredSet):
 
     @property
     def name(self) -> str:
-        """``group_ball:b``."""
         return f"group_ball:{self.block}"
 
     def norm(self, x: Array) -> Array:
@@ -153,7 +131,6 @@ class GroupBall(CentredSet):
         return self._scaled(g, weights)
 
     def euclidean_diameter(self, d: int) -> float:
-        """``2 R``."""
         self._count(d)
         return 2.0 * self.radius
 
@@ -166,7 +143,6 @@ class GroupBall(CentredSet):
         return self.radius * mean_longest_block(self._count(d), self.block)
 
     def _count(self, d: int) -> int:
-        """Number of blocks."""
         if d % self.block:
             raise InputError("block size of the group_ball", self.block, f"a divisor of the dimension {d}")
         return d // self.block
@@ -185,15 +161,7 @@ class GroupBall(CentredSet):
 
 @dataclass(frozen=True)
 class SubspaceBall(CentredSet):
-    """``||w||_2 <= R`` with ``w_j = 0`` from coordinate k on.
-
-    Attributes
-    ----------
-    k : int
-        >= 1, at most the dimension.
-    radius : float
-        R > 0.
-    """
+    """``||w||_2 <= R`` with ``w_j = 0`` from coordinate k >= 1 on."""
 
     k: int
     radius: float
@@ -204,7 +172,6 @@ class SubspaceBall(CentredSet):
 
     @property
     def name(self) -> str:
-        """``subspace_ball:k``."""
         return f"subspace_ball:{self.k}"
 
     def norm(self, x: Array) -> Array:
@@ -228,7 +195,6 @@ class SubspaceBall(CentredSet):
         return -self.radius * head / nonzero(l2_norm(head))
 
     def euclidean_diameter(self, d: int) -> float:
-        """``2 R``."""
         self._k(d)
         return 2.0 * self.radius
 

@@ -16,27 +16,17 @@ class SmoothNorm:
     """The l_r norm, ``2 <= r <= q = p/(p - 1)``, as a smooth stand-in for the l_q norm.
 
     ``||x + y||_r^2 <= ||x||_r^2 + <grad ||.||_r^2(x), y> + kappa_plus ||y||_r^2`` and
-    ``||x||_q^2 <= ||x||_r^2 <= (kappa/kappa_plus) ||x||_q^2``.
+    ``||x||_q^2 <= ||x||_r^2 <= (kappa/kappa_plus) ||x||_q^2``. Raises InputError for a value outside these ranges, or
+    an unknown rule. Source: Bassily, Guzman, Nandi 2021, Section 2; Su, Zhao, Wang 2023, Section 2.
 
     Attributes
     ----------
-    p : float
-        In [1, 2].
-    d : int
-        Dimension, >= 1.
+    p : float, in [1, 2]
+    d : int, dimension, >= 1
     rule : str
         How r is chosen. ``best`` minimises kappa over 2, q and the stationary point
         ``ln d + sqrt(ln^2 d - 2 ln d)``; ``q`` takes q (refused for p = 1); ``sec2`` is ``max(2, min(q, ln d))`` and
         ``su2023`` is ``max(2, min(q, 2 ln d + 1))``.
-
-    Raises
-    ------
-    InputError
-        For a value outside these ranges, or an unknown rule.
-
-    References
-    ----------
-    Bassily, Guzman, Nandi 2021, Section 2; Su, Zhao, Wang 2023, Section 2.
     """
 
     p: float

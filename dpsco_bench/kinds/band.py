@@ -30,7 +30,6 @@ class Band(Kind):
     labels: ClassVar = {"ratio": "ratio of excess risks"}
 
     def check(self, part: Part, where: str) -> None:
-        """The ends of the band."""
         check_band(part.band, where)
 
     def sources(self, case: Case, used: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:

@@ -74,25 +74,9 @@ def complexity_verdict(
     tolerance: float = TOLERANCE,
     exact: bool = False,
 ) -> Verdict:
-    """Compare the slope of planned evaluations with the formula's, or the counts themselves.
+    """``match`` if planned and stated counts differ in slope by at most the tolerance, or (``exact``) not at all.
 
-    Parameters
-    ----------
-    values, evaluations, formula : array_like
-        Swept values, planned evaluations and the formula's, > 0, shape ``(cells,)``.
-    parameter : str
-        Name of the swept parameter.
-    claimed_exponent : float, optional
-        The paper's bare exponent, shown.
-    tolerance : float
-        Largest difference of slopes.
-    exact : bool
-        Whether the counts must be equal instead.
-
-    Returns
-    -------
-    Verdict
-        ``match`` or ``fails``.
+    Swept values, planned counts and the formula's are > 0, shape ``(cells,)``; the paper's exponent is only shown.
     """
     x = np.atleast_1d(np.asarray(values, dtype=np.float64))
     counted, claimed = same_length("evaluations", evaluations, len(x)), same_length("formula", formula, len(x))
@@ -124,20 +108,7 @@ def complexity_verdict(
 def counted_verdict(
     values: ArrayLike, mean: ArrayLike, stderr: ArrayLike, formula: ArrayLike, *, parameter: str = ""
 ) -> Verdict:
-    """Whether mean measured counts are at most the formula's, within 3 standard errors.
-
-    Parameters
-    ----------
-    values, mean, stderr, formula : array_like
-        Swept values, means of the counts with their standard errors, and the formula's, shape ``(cells,)``.
-    parameter : str
-        Name of the swept parameter.
-
-    Returns
-    -------
-    Verdict
-        ``match`` or ``fails``.
-    """
+    """``match`` if mean measured counts ``(cells,)`` are at most the formula's, within 3 standard errors."""
     x, m = np.atleast_1d(np.asarray(values, dtype=np.float64)), np.asarray(mean, dtype=np.float64)
     s, b = np.asarray(stderr, dtype=np.float64), np.asarray(formula, dtype=np.float64)
     worst = int(np.argmax((m - COUNT_ERRORS * s) / b))

@@ -37,11 +37,9 @@ class Control(Kind):
             check_band(part.band, where)
 
     def compared_slope(self, row: Verdict) -> float | None:
-        """The stated one."""
         return row.claimed_exponent
 
     def judge(self, case: Case) -> Verdict:
-        """Slope, and band where there is one."""
         part = case.part
         assert part.exponent is not None
         band = band_verdict(*case.columns, case.printed, *part.band) if part.band else None
@@ -55,14 +53,6 @@ def control_verdict(
 
     Parameters
     ----------
-    fit : RateFit
-        Fit of the measured means.
-    exponent : float
-        Stated slope.
-    tolerance : float
-        Largest difference from it, > 0.
-    parameter : str
-        Name of the swept parameter.
     band : Verdict, optional
         Verdict of kind ``band`` on the same cells, where the control is stated to stay near a value too.
 

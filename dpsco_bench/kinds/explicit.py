@@ -67,14 +67,8 @@ def explicit_verdict(
 
     Parameters
     ----------
-    values, mean, stderr, bound : array_like
-        Shape ``(cells,)``.
-    parameter : str
-        Name of the swept parameter.
-    trivial : array_like, optional
-        Risk of the trivial solution; cells whose bound exceeds it are noted as vacuous.
-    slack : float
-        Relative margin for numerical error (quadrature).
+    values, mean, stderr, bound : array_like, shape ``(cells,)``
+    trivial : array_like, optional, risk of the trivial solution; cells whose bound exceeds it are noted as vacuous
 
     Returns
     -------
@@ -113,16 +107,9 @@ def pathwise_verdict(part: Part, cells: Sequence[CellEvidence], bound: Bound) ->
     part : Part
         Its ``statistic`` says what must be within the bound: the ``mean`` with two standard errors, every replicate
         (``max``), or a share ``probability`` of the replicates (``fraction``). The last two have no sampling error.
-    cells : sequence of CellEvidence
-        Of the judged quantity.
     bound : Bound
         Its formula; where it asks for extras, it is evaluated with those of each replicate (``mean``: with their
         means).
-
-    Returns
-    -------
-    Verdict
-        With the quantity and bound of the judged replicates, or of the means.
     """
     judged = [_worst_signal(part, cell, bound) for cell in cells]
     columns = np.array([row[:3] for row in judged]).T

@@ -32,7 +32,6 @@ class Law(Kind):
     against = "= 1"
 
     def judge(self, case: Case) -> Verdict:
-        """Cell by cell."""
         tolerance = case.part.tolerance
         return replace(law_verdict(*case.columns, case.printed, tolerance), tolerance=tolerance)
 
@@ -48,17 +47,6 @@ def law_verdict(
     standard_errors: float = 0.0,
 ) -> Verdict:
     """Whether a measured curve equals a computed one within a stated error.
-
-    Parameters
-    ----------
-    values, mean, stderr, law : array_like
-        Shape ``(cells,)``.
-    tolerance : float
-        Stated relative error, >= 0.
-    parameter : str
-        Name of the swept parameter.
-    standard_errors : float
-        Stated number of standard errors allowed besides.
 
     Returns
     -------

@@ -51,12 +51,7 @@ def lower_bound_verdict(
 
     Parameters
     ----------
-    values, mean, stderr, bound : array_like
-        Shape ``(cells,)``; the cells of all methods, one after the other.
-    parameter : str
-        Name of the swept parameter.
-    has_constants : bool
-        Whether the bound has its constants; one without is shown, not judged.
+    values, mean, stderr, bound : array_like, shape ``(cells,)``; the cells of all methods, one after the other
 
     Returns
     -------

@@ -37,13 +37,11 @@ class Ordering(Kind):
     against = "< 1"
 
     def check(self, part: Part, where: str) -> None:
-        """The pair."""
         labels = [method.label for method in part.methods]
         if len(part.pair) != 2 or (labels and not set(part.pair) <= set(labels)):
             raise InputError(f"{where}: pair", part.pair, "two labels of methods")
 
     def judge(self, case: Case) -> Verdict:
-        """In every cell."""
         cells = case.cells
         better, other = ({c.value: c for c in cells if c.entry["method"] == label} for label in case.part.pair)
         comparisons = {}
@@ -70,8 +68,6 @@ def ordering_verdict(comparisons: Mapping[str, MedianRatio], *, parameter: str =
     comparisons : mapping of str to MedianRatio
         By name of the comparison (`AT_END`, `AT_EQUAL_EVALUATIONS`, with the cell's value where there are several);
         the first method is the one claimed to be better.
-    parameter : str
-        Name of the swept parameter.
 
     Returns
     -------

@@ -70,18 +70,15 @@ def privacy_verdict(
     ----------
     epsilon_real : array_like
         Accountant's values, shape ``(cells,)``; NaN where no accountant covers a cell, infinite for none at all.
-    kinds : sequence of str
-        ``upper``, ``exact``, ``lower``, or empty with NaN.
-    epsilon_claimed : array_like
-        Claimed values, > 0, shape ``(cells,)``.
+    kinds : sequence of str, ``upper``, ``exact``, ``lower``, or empty with NaN
+    epsilon_claimed : array_like, claimed values, > 0, shape ``(cells,)``
     unproven : str
         A reason that withholds any proof whatever the accountant says (nominal constants, an unchecked formula,
         ``target_law_only``).
 
     Returns
     -------
-    Verdict
-        ``holds``, ``fails (real eps X)`` or ``unproven (...)``.
+    Verdict, ``holds``, ``fails (real eps X)`` or ``unproven (...)``
     """
     claimed = np.atleast_1d(np.asarray(epsilon_claimed, dtype=np.float64))
     real = same_length("epsilon_real", epsilon_real, len(claimed))

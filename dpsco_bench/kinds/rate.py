@@ -54,7 +54,6 @@ class Rate(Kind):
     shape = "slopes"
 
     def needs_slope(self, part: Part) -> bool:
-        """Always."""
         return True
 
     def judge(self, case: Case) -> Verdict:
@@ -105,31 +104,15 @@ def rate_verdict(
 
     Parameters
     ----------
-    fit : RateFit
-        Fit of the measured means.
-    formula : array_like
-        The formula that the part names, > 0, shape ``(cells,)``.
-    tolerance : float
-        Tolerance tau, > 0.
-    parameter : str
-        Name of the swept parameter.
-    claimed_exponent : float, optional
-        The paper's bare exponent, shown beside the formula's slope.
-    full_bound : array_like, optional
-        The full bound where `formula` is one of its terms, shape ``(cells,)``.
-    start_risks : array_like, optional
-        Risk of the starting point, shape ``(cells,)``; NaN where unknown.
-    noise_off_slope : float
-        Slope with noise off, shown.
-    better : {"smaller", "larger"}
-        Which slopes mean a faster decay than claimed.
-    blocked : str
-        A reason that makes the part not observable whatever the numbers are, such as ``frozen``.
+    claimed_exponent : float, optional, the paper's bare exponent, shown beside the formula's slope
+    full_bound : array_like, optional, the full bound where `formula` is one of its terms, shape ``(cells,)``
+    start_risks : array_like, optional, risk of the starting point, shape ``(cells,)``; NaN where unknown
+    better : {"smaller", "larger"}, which slopes mean a faster decay than claimed
+    blocked : str, a reason that makes the part not observable whatever the numbers are, such as ``frozen``
 
     Returns
     -------
-    Verdict
-        ``not_observable`` (tested first), ``match``, ``faster``, ``fails`` or ``inconclusive``.
+    Verdict, ``not_observable`` (tested first), ``match``, ``faster``, ``fails`` or ``inconclusive``
     """
     if better not in ("smaller", "larger"):
         raise InputError("better", better, "smaller or larger")
@@ -205,18 +188,9 @@ def wrong_reasons(
 
     Parameters
     ----------
-    verdict : Verdict
-        A rate verdict with `noise_off_slope` filled in.
     privacy_status : str
         The ledger's status of the calibration: ``proven``, ``exceeds_claim``, ``unproven``, ``target_law_only`` or
         ``none``; the worst of the cells.
-    epsilon_real, epsilon_real_kind : float, str
-        The accountant's value and its kind, shown where the claim is exceeded.
-
-    Returns
-    -------
-    tuple of str
-        Empty for any other word than ``match``, and for a match for the right reason.
     """
     if verdict.word != "match":
         return ()

@@ -22,29 +22,13 @@ class Shown(Kind):
     shape = "slopes"
 
     def judge(self, case: Case) -> Verdict:
-        """Nothing is judged."""
         return case.with_slope(shown_verdict(*case.columns, case.printed if case.part.bound else None))
 
 
 def shown_verdict(
     values: ArrayLike, mean: ArrayLike, stderr: ArrayLike, bound: ArrayLike | None = None, *, parameter: str = ""
 ) -> Verdict:
-    """Measured values without a verdict: nothing definite is claimed.
-
-    Parameters
-    ----------
-    values, mean, stderr : array_like
-        Shape ``(cells,)``.
-    bound : array_like, optional
-        A formula that stands beside them, shape ``(cells,)``.
-    parameter : str
-        Name of the swept parameter.
-
-    Returns
-    -------
-    Verdict
-        ``shown``.
-    """
+    """Measured values without a verdict, beside a formula if there is one, shape ``(cells,)``."""
     x, m, s, b = columns_of(values, mean, stderr, mean if bound is None else bound)
     return Verdict(
         "shown",

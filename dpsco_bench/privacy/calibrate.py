@@ -35,14 +35,10 @@ class Calibration:
 
     Attributes
     ----------
-    calibration : str
-        ``paper``, ``accounted`` or ``none``.
-    scales : dict
-        Noise scale per query; of a normal its standard deviation.
-    charge : Charge
-        The accountant's value for these scales.
-    privacy_status : str
-        See `ledger.privacy_status`.
+    calibration : str, ``paper``, ``accounted`` or ``none``
+    scales : dict, noise scale per query; of a normal its standard deviation
+    charge : Charge, the accountant's value for these scales
+    privacy_status : str, see `ledger.privacy_status`
     """
 
     calibration: str
@@ -56,14 +52,9 @@ def calibrate(plan: Plan, privacy: PrivacySpec, calibration: str, constants: str
 
     Parameters
     ----------
-    plan : Plan
-        Declares the queries.
-    privacy : PrivacySpec
-        The claim.
     calibration : str
         ``paper`` (scales of the theorem), ``accounted`` (least noise that the accountant accepts) or ``none``.
-    constants : str
-        ``global`` or ``nominal``, from the problem; see also `tree.enforces_sensitivity`.
+    constants : str, ``global`` or ``nominal``, from the problem; see also `tree.enforces_sensitivity`
 
     Raises
     ------

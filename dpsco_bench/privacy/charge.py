@@ -16,18 +16,11 @@ class Charge:
 
     Attributes
     ----------
-    epsilon : float
-        Epsilon at the target delta under replace-one neighbours; infinite without noise.
-    kind : str
-        ``exact``, ``upper`` or ``lower``.
-    accountant : str
-        Name and version.
-    epsilon_law : float
-        Of a draw: epsilon of its target law; NaN for all other plans.
-    tau : float
-        Of a draw: proven total variation distance of its sampler from that law; NaN where none is known.
-    sampler_status : str
-        Of a draw: see `queries.SAMPLER_STATUSES`; empty for all other plans.
+    epsilon : float, epsilon at the target delta under replace-one neighbours; infinite without noise
+    kind : str, ``exact``, ``upper`` or ``lower``
+    epsilon_law : float, of a draw: epsilon of its target law; NaN for all other plans
+    tau : float, of a draw: proven total variation distance of its sampler from that law; NaN where none is known
+    sampler_status : str, of a draw: see `queries.SAMPLER_STATUSES`; empty for all other plans
     """
 
     epsilon: float
@@ -44,12 +37,9 @@ class Composition:
 
     Attributes
     ----------
-    covers : callable
-        Plan -> whether it is for this plan; the first that says so is taken, and may still refuse it.
-    charge : callable
-        (plan, scales, delta) -> `Charge`; all scales are positive.
-    scales : callable
-        (plan, privacy) -> noise scale per query, the least one for which `charge` is the claim.
+    covers : callable, plan -> whether it is for this plan; the first that says so is taken, and may still refuse it
+    charge : callable, (plan, scales, delta) -> `Charge`; all scales are positive
+    scales : callable, (plan, privacy) -> noise scale per query, the least one for which `charge` is the claim
     """
 
     covers: Callable[[Plan], bool]

@@ -21,16 +21,13 @@ _ABSENT = "absent"
 def plan_record(plan: Plan) -> dict[str, Any]:
     """Everything that a plan declares.
 
+    Raises InputError for a quantity of the schedule, or an attribute of a query, of another type.
+
     Returns
     -------
     dict
         The plan's fields, of each query its kind, its norm and its law besides: nested dicts, lists, strings, bools,
         ints, exact floats and None.
-
-    Raises
-    ------
-    InputError
-        For a quantity of the schedule, or an attribute of a query, of another type.
     """
     queries = [_query_record(query) for query in plan.queries]
     return {**{key: _plain(value, key) for key, value in vars(plan).items() if key != "queries"}, "queries": queries}
@@ -41,10 +38,8 @@ def difference(one: Any, other: Any, key: str = "") -> tuple[str, Any, Any] | No
 
     Parameters
     ----------
-    one, other
-        `plan_record`, or what came back from its JSON: null is NaN. Floats may differ by `ROUNDING`.
-    key : str
-        Of what the two are.
+    one, other : `plan_record`, or what came back from its JSON: null is NaN. Floats may differ by `ROUNDING`.
+    key : str, of what the two are
     """
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         names: Sequence[Any] = list(dict.fromkeys([*one, *other]))

@@ -20,16 +20,11 @@ def privacy_status(
 
     Parameters
     ----------
-    kind : str
-        ``upper``, ``exact`` or ``lower``: what `epsilon_real` is to the true epsilon.
-    epsilon_real, epsilon_claimed : float
-        Accountant's value (NaN where none covers the run) and the claim.
-    constants : str
-        ``global`` or ``nominal``; a sensitivity that rests on a nominal Lipschitz constant proves nothing.
-    calibration : str
-        ``none`` has no noise and status ``none``.
-    exact_minimiser : bool
-        Whether the proof speaks of an exact minimiser where an iterative one is computed.
+    kind : str, ``upper``, ``exact`` or ``lower``: what `epsilon_real` is to the true epsilon
+    epsilon_real, epsilon_claimed : float, accountant's value (NaN where none covers the run) and the claim
+    constants : str, ``global`` or ``nominal``; a sensitivity that rests on a nominal Lipschitz constant proves nothing
+    calibration : str, ``none`` has no noise and status ``none``
+    exact_minimiser : bool, whether the proof speaks of an exact minimiser where an iterative one is computed
     sampler_status : str
         Of a drawn output (`queries.SAMPLER_STATUSES`); a sampler without a proof has nothing but its target law.
 
@@ -65,20 +60,14 @@ def draw_statement(
 ) -> str:
     """What may be said of a drawn output, in words; a draw without a proof is never given a bare (epsilon, delta).
 
+    Source: chapter gopi2022, section 2.0.
+
     Parameters
     ----------
-    sampler_status : str
-        One of `queries.SAMPLER_STATUSES`.
-    epsilon_real, epsilon_law, tau : float or None
-        As the accountant gave them; None stands for NaN.
-    delta : float
-        Of the claim.
-    nominal : bool
-        Whether the constants are only declared, so that nothing on them is proven.
-
-    References
-    ----------
-    Chapter gopi2022, section 2.0.
+    sampler_status : str, one of `queries.SAMPLER_STATUSES`
+    epsilon_real, epsilon_law, tau : float or None, as the accountant gave them; None stands for NaN
+    delta : float, of the claim
+    nominal : bool, whether the constants are only declared, so that nothing on them is proven
     """
     if nominal:
         said = draw_statement(sampler_status, epsilon_real, epsilon_law, tau, delta)

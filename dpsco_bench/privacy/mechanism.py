@@ -37,19 +37,12 @@ class Mechanism:
 
     Parameters
     ----------
-    plan : Plan
-        Declares the queries.
     scales : mapping
         Noise scale per query name (of a normal its standard deviation); 0 switches the noise off without consuming
         random numbers.
-    what : str
-        What is computed; with the root seed and the query's name it determines every stream.
-    root_seed : int
-        Root of all randomness.
+    what : str, what is computed; with the root seed and the query's name it determines every stream
     first_replicate, replicates : int
         The replicates of this run: the same numbers come out however replicates are split between runs.
-    xp, dtype : module, str
-        Namespace and dtype of the noise.
 
     Attributes
     ----------
@@ -84,25 +77,13 @@ class Mechanism:
     def release(self, name: str, value: Array, step: int = 0) -> Array:
         """Release query ``name`` with its calibrated noise.
 
+        Raises InputError for an undeclared query, more releases than declared, or a step released before, which would
+        put the same noise on another value.
+
         Parameters
         ----------
-        name : str
-            A declared query.
         value : array (R, k) or object of that ``shape``
             What the query's kind answers about: a vector, the scores of the candidates, a perturbed objective, a law.
-        step : int
-            Which of the declared releases.
-
-        Returns
-        -------
-        array
-            The query's answer: see `Query.answer`.
-
-        Raises
-        ------
-        InputError
-            For an undeclared query, more releases than declared, or a step released before, which would put the same
-            noise on another value.
         """
         query = self._spend(name, step)
         if isinstance(query, DrawQuery):
@@ -137,7 +118,6 @@ class Mechanism:
         return self.xp.asarray(np.argsort(keys, axis=-1, kind="stable"))
 
     def _spend(self, name: str, step: int) -> Query:
-        """Use up one declared release."""
         query = self._declared(name, step)
         if step in self._spent[name]:
             raise InputError(f"release of {name}", step, "a step that was not released before")

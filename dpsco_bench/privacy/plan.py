@@ -117,17 +117,10 @@ class Query:
 
     Attributes
     ----------
-    name : str
-        Names the query in the ledger and its noise stream.
     sensitivity : float
         Largest change of the exposed value between replace-one neighbours in the kind's norm, given that the record was
         looked at. One record's own contribution to a sampled sum is half of it.
-    releases : int
-        How often it is released.
-    records : Full, Poisson, SingleIndex, Disjoint, WithReplacement, WithoutReplacement or Nodes
-        Which records a release looks at.
-    paper_scale : float or None
-        Noise scale as the theorem states it; None where the theorem has no such query.
+    paper_scale : float or None, noise scale as the theorem states it; None where the theorem has no such query
     share : float or None
         Fraction of the squared Gaussian-DP budget given to this query in the accounted calibration; the one query with
         None takes what is left.
@@ -204,7 +197,6 @@ class GaussianQuery(Query):
 
     @property
     def is_normal(self) -> bool:
-        """Yes."""
         return True
 
 
@@ -225,7 +217,6 @@ class NoisyMinimumQuery(Query):
 
     @property
     def law(self) -> str:
-        """Laplace variates."""
         return "laplace"
 
     @property
@@ -249,8 +240,7 @@ class ObjectiveQuery(Query):
 
     Attributes
     ----------
-    log_jacobian : float
-        Bound on the logarithm of the ratio of the two Jacobian determinants of replace-one neighbours.
+    log_jacobian : float, bound on the logarithm of the ratio of the two Jacobian determinants of replace-one neighbours
     """
 
     log_jacobian: float = 0.0
@@ -261,7 +251,6 @@ class ObjectiveQuery(Query):
         return True
 
     def answer(self, value: Any, noise: Any) -> Any:
-        """The minimiser, ``(R, d)``."""
         return value.solve(noise)
 
     def exposed(self, value: Any, answer: Any) -> Any:
@@ -277,19 +266,12 @@ class GammaObjectiveQuery(ObjectiveQuery):
 
     @property
     def law(self) -> str:
-        """Gamma-distributed norm, uniform direction."""
         return "gamma_norm"
 
 
 @dataclass(frozen=True)
 class PaperLimit:
-    """Why the paper states no noise for a run: a key outside the range of its privacy theorem.
-
-    Attributes
-    ----------
-    key, value, allowed, source
-        As in `errors.InputError`.
-    """
+    """Why the paper states no noise for a run: a key outside the range of its privacy theorem."""
 
     key: str
     value: float
@@ -314,18 +296,13 @@ class Plan:
 
     Attributes
     ----------
-    queries : tuple of Query
-        Everything that the run releases.
-    gradient_evaluations : float
-        Expected number of single-record gradients (exact where no batch size is random).
-    schedule : mapping
-        The theorem's named quantities (step, epochs, ...); readable as attributes of the plan.
-    leaks : tuple of str
-        Uses of the data that no query covers, in words; empty for a private algorithm.
+    queries : tuple of Query, everything that the run releases
+    gradient_evaluations : float, expected number of single-record gradients (exact where no batch size is random)
+    schedule : mapping, the theorem's named quantities (step, epochs, ...); readable as attributes of the plan
+    leaks : tuple of str, uses of the data that no query covers, in words; empty for a private algorithm
     unprotected : str
         Why the output is an exact function of the data, so that no finite epsilon holds; empty for all others.
-    warnings : tuple of str
-        Conditions of the theorem that this run violates; recorded in every row.
+    warnings : tuple of str, conditions of the theorem that this run violates; recorded in every row
     paper_limit : PaperLimit or None
         Why the paper states no noise here, where the run lies outside the range of its privacy theorem.
     """
@@ -362,7 +339,6 @@ class Plan:
             ) from None
 
     def query(self, name: str) -> Query:
-        """The declared query of that name."""
         for query in self.queries:
             if query.name == name:
                 return query
@@ -380,10 +356,7 @@ def make_plan(
 ) -> Plan:
     """Build a plan; every further keyword becomes a named quantity of the schedule.
 
-    Raises
-    ------
-    InputError
-        For something that is no query, two queries of one name, or no number of gradient evaluations.
+    Raises InputError for something that is no query, two queries of one name, or no number of gradient evaluations.
     """
     return Plan(tuple(queries), gradient_evaluations, schedule, leaks, unprotected, warnings, paper_limit)
 

@@ -23,19 +23,15 @@ class GeneralisedGaussianQuery(Query):
     """A vector ``(R, d)`` plus generalised Gaussian noise of density ``~ exp(-||z||_r^2/(2 scale^2))``.
 
     The sensitivity is measured in the l_q norm that is dual to ``smooth.p``. One release is
-    ``(kappa s^2/(2 scale^2))``-zCDP. For r = 2 the noise is normal and charged as such.
+    ``(kappa s^2/(2 scale^2))``-zCDP. For r = 2 the noise is normal and charged as such. Source: Bassily, Guzman, Nandi
+    2021, Definition 7 and Proposition 8; chapter bassily2021, G2 and G3.
 
     Attributes
     ----------
-    smooth : SmoothNorm
-        The norm ``||.||_r``, with its kappa.
+    smooth : SmoothNorm, the norm ``||.||_r``, with its kappa
     draws : int
         The noise is the mean of so many independent draws, each of the query's scale. A shift s of the mean is a shift
         of s in each draw, and the mean is post-processing of the draws: the cost is ``draws`` times that of one.
-
-    References
-    ----------
-    Bassily, Guzman, Nandi 2021, Definition 7 and Proposition 8; chapter bassily2021, G2 and G3.
     """
 
     smooth: SmoothNorm
@@ -47,12 +43,10 @@ class GeneralisedGaussianQuery(Query):
 
     @property
     def is_normal(self) -> bool:
-        """Whether r = 2."""
         return self.smooth.r == 2.0
 
     @property
     def law(self) -> str:
-        """Normals for r = 2."""
         if self.draws > 1:
             return "generalised_gaussian_mean"
         return "normal" if self.is_normal else "generalised_gaussian"
@@ -71,7 +65,6 @@ class GeneralisedGaussianQuery(Query):
 
     @property
     def norm_kappa(self) -> float:
-        """``draws kappa``."""
         return self.draws * self.smooth.kappa
 
 
@@ -82,21 +75,14 @@ class DecayingNoisyMinimumQuery(NoisyMinimumQuery):
     Release t has Laplace noise of scale ``scale * max(start decay^t, floor)``, release 0 of ``scale * start``. A record
     of the first batch changes any score of release t by up to ``decay^t first``; record ``i >= 1`` of those that enter
     one by one changes it by up to ``decay^(t - i) later`` from release i on. The sensitivity is the larger of both.
+    Source: chapter bassily2021, poly_sfw.
 
     Attributes
     ----------
-    decay : float
-        In (0, 1).
-    first, later : float
-        Largest changes of a score, as above, > 0.
-    start, floor : float
-        The printed sensitivities, which the noise follows, > 0.
-    lazy : bool
-        As in `NoisyMinimumQuery`.
-
-    References
-    ----------
-    Chapter bassily2021, poly_sfw.
+    decay : float, in (0, 1)
+    first, later : float, largest changes of a score, as above, > 0
+    start, floor : float, the printed sensitivities, which the noise follows, > 0
+    lazy : bool, as in `NoisyMinimumQuery`
     """
 
     decay: float
@@ -124,20 +110,14 @@ class DecayingNoisyMinimumQuery(NoisyMinimumQuery):
 class PerturbedObjectiveQuery(ObjectiveQuery):
     """Objective perturbation by normal ``b`` over a convex set, charged by the class of the loss.
 
+    Source: chapter su2023, app_objp and E1.
+
     Attributes
     ----------
     loss_class : str
         What is known of the difference of two records' gradients as a function of the minimiser. ``linear``: it is
         constant (so is the Hessian's data-dependent part), hence the release is one of a mean with Gaussian noise.
         ``glm``: it stays in a fixed plane. ``any``: nothing.
-    dimension : int
-        d, for ``any``.
-    closed_form : bool
-        Whether the minimiser is computed exactly.
-
-    References
-    ----------
-    Chapter su2023, app_objp and E1.
     """
 
     loss_class: str
@@ -170,24 +150,14 @@ class DrawQuery(Query):
 
     Between replace-one neighbours ``n F_D`` changes by a function of Lipschitz constant S; the sensitivity is ``S/G``.
     The scale sets the temperature: ``k, mu = temperature.at(scale)``, and one draw of the target law is
-    ``(sensitivity/scale)``-GDP, which two Gaussians attain.
+    ``(sensitivity/scale)``-GDP, which two Gaussians attain. Source: Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2; chapter
+    gopi2022, section 2.0.
 
     Attributes
     ----------
-    temperature : Temperature
-        The schedule.
-    sampler_status : str
-        One of `SAMPLER_STATUSES`.
-    tau : float
-        Total variation distance of a ``proven_tv`` sampler from the target law; 0 for the others.
-    target_delta : float
-        The delta at which the accounted calibration sets the target law.
-    dual : float
-        Order of the norm in which gradients are measured.
-
-    References
-    ----------
-    Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2; chapter gopi2022, section 2.0.
+    tau : float, total variation distance of a ``proven_tv`` sampler from the target law; 0 for the others
+    target_delta : float, the delta at which the accounted calibration sets the target law
+    dual : float, order of the norm in which gradients are measured
     """
 
     temperature: Temperature
@@ -205,7 +175,6 @@ class DrawQuery(Query):
 
     @property
     def law(self) -> str:
-        """No additive noise."""
         return "draw"
 
     @property

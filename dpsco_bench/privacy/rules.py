@@ -20,12 +20,9 @@ class Rule:
 
     Attributes
     ----------
-    accountant : callable
-        Name for the privacy ledger.
-    epsilon : callable
-        (query, scale, delta) -> epsilon of all its releases.
-    scale : callable
-        (query, privacy) -> the scale at which `epsilon` is the claim.
+    accountant : callable, name for the privacy ledger
+    epsilon : callable, (query, scale, delta) -> epsilon of all its releases
+    scale : callable, (query, privacy) -> the scale at which `epsilon` is the claim
     """
 
     accountant: Callable[[], str]

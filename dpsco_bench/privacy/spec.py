@@ -12,17 +12,7 @@ from dpsco_bench.errors import InputError
 class PrivacySpec:
     """(epsilon, delta)-differential privacy under replace-one neighbours.
 
-    Parameters
-    ----------
-    epsilon : float
-        > 0, finite.
-    delta : float
-        In (0, 1).
-
-    Raises
-    ------
-    InputError
-        Outside these ranges.
+    Raises InputError unless epsilon is > 0 and finite, delta in (0, 1).
     """
 
     epsilon: float

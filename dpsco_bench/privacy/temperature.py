@@ -17,24 +17,16 @@ class Temperature:
     """The schedules of Theorems 3 to 6: k and mu from the scale ``sigma = S/(G t)``, never from the data.
 
     Here S is the Lipschitz constant of a difference of losses that the schedule believes in and t the Gaussian-DP
-    parameter. With the true S, the law's parameter is ``(S_true/G)/sigma``.
+    parameter. With the true S, the law's parameter is ``(S_true/G)/sigma``. Source: Gopi, Lee, Liu, Shen, Tian 2022,
+    Theorems 3 to 6; chapter gopi2022, sections 2.1 and 2.2.
 
     Attributes
     ----------
-    rule : str
-        ``erm`` (Theorem 3), ``sco`` (Theorem 4) or ``strongly_convex`` (Theorems 5 and 6).
-    n, d : int
-        Records, ambient dimension.
-    lipschitz, loss_range : float
-        G and S.
-    theta : float
-        Range of the regulariser; used by ``erm`` and ``sco``.
-    convexity : float
-        mu of the losses; used by ``strongly_convex``.
-
-    References
-    ----------
-    Gopi, Lee, Liu, Shen, Tian 2022, Theorems 3 to 6; chapter gopi2022, sections 2.1 and 2.2.
+    rule : str, ``erm`` (Theorem 3), ``sco`` (Theorem 4) or ``strongly_convex`` (Theorems 5 and 6)
+    n, d : int, records, ambient dimension
+    lipschitz, loss_range : float, G and S
+    theta : float, range of the regulariser; used by ``erm`` and ``sco``
+    convexity : float, mu of the losses; used by ``strongly_convex``
     """
 
     rule: str

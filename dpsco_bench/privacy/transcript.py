@@ -31,12 +31,9 @@ class Transcript:
     ----------
     values : dict
         Arrays ``(R, k)`` that the noise hides (`Query.exposed`), before any noise: float64 copies on the host.
-    released : dict
-        Answers that the run got back: copies in its own namespace and dtype.
-    noises : dict
-        The noise drawn for each release, where there was any: float64 copies on the host.
-    batches : dict
-        Batches that `Mechanism.sample` gave.
+    released : dict, answers that the run got back: copies in its own namespace and dtype
+    noises : dict, the noise drawn for each release, where there was any: float64 copies on the host
+    batches : dict, batches that `Mechanism.sample` gave
     """
 
     values: dict[str, Steps] = field(default_factory=lambda: defaultdict(dict))
@@ -51,10 +48,7 @@ class Transcript:
     def largest_change(self, other: Transcript, name: str, norm: float = 2.0) -> np.ndarray:
         """Largest distance over the steps between the values of a query in two transcripts, shape ``(R,)``.
 
-        Raises
-        ------
-        InputError
-            For a query that was never released, or not at the same steps.
+        Raises InputError for a query that was never released, or not at the same steps.
         """
         for transcript in (self, other):
             if not transcript.values.get(name):
@@ -71,12 +65,7 @@ class Transcript:
 
 
 class Recorder(Mechanism):
-    """A mechanism that keeps its transcript.
-
-    Attributes
-    ----------
-    transcript : Transcript
-    """
+    """A mechanism that keeps its transcript."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -96,7 +85,6 @@ class Recorder(Mechanism):
         return noise
 
     def sample(self, name: str, step: int = 0) -> Batch:
-        """Draw as `Mechanism.sample` does, and keep the batch."""
         batch = super().sample(name, step)
         self.transcript.batches[name][step] = batch
         return batch
@@ -109,13 +97,11 @@ class Replay(Mechanism):
     ----------
     recorded : Transcript
         The run to repeat. Bind it with `functools.partial` to get what `execution.run.run_block` takes as a mechanism.
-    *args, **kwargs
-        Those of `Mechanism`.
+    *args, **kwargs : those of `Mechanism`
 
     Attributes
     ----------
-    transcript : Transcript
-        The values that this run passed in, beside the recorded releases and batches.
+    transcript : Transcript, the values that this run passed in, beside the recorded releases and batches
     """
 
     def __init__(self, recorded: Transcript, *args: Any, **kwargs: Any) -> None:
@@ -126,10 +112,7 @@ class Replay(Mechanism):
     def release(self, name: str, value: Array, step: int = 0) -> Array:
         """Return what the recorded run got, and keep what would have been exposed here.
 
-        Raises
-        ------
-        InputError
-            As `Mechanism.release`, and for a release that the recorded run did not make.
+        Raises InputError as `Mechanism.release`, and for a release that the recorded run did not make.
         """
         query = self._spend(name, step)
         answer = self._recorded(self.recorded.released, name, step) + 0
@@ -137,7 +120,6 @@ class Replay(Mechanism):
         return answer
 
     def sample(self, name: str, step: int = 0) -> Batch:
-        """Return the batch of the recorded run."""
         self._declared(name, step)
         self.sampled[name] += 1
         return self._recorded(self.recorded.batches, name, step)

@@ -51,18 +51,7 @@ def levels(nodes: int) -> int:
 
 
 def block_maxima(values: np.ndarray) -> np.ndarray:
-    """Largest value of every node's block.
-
-    Parameters
-    ----------
-    values : array (N,)
-        Of records 1..N.
-
-    Returns
-    -------
-    array (N,)
-        Of nodes 1..N.
-    """
+    """Largest value of every node's block, ``(N,)``, of the values of records 1..N."""
     maxima = np.concatenate([[0.0], values])
     low = 1
     while low < maxima.size:  # a node covers itself and its children t - 1, t - 2, t - 4, ..
@@ -75,12 +64,7 @@ def block_maxima(values: np.ndarray) -> np.ndarray:
 def largest_path_sum(cost: Ratio, nodes: int) -> float:
     """Largest sum over ``IN(q)`` of ``cost(q, t)``, over the records q of nodes 1..``nodes``.
 
-    Parameters
-    ----------
-    cost : callable
-        Arrays of records q and of nodes t that cover them, shape ``(m,)`` -> costs >= 0, shape ``(m,)``.
-    nodes : int
-        N >= 1.
+    The cost maps arrays of records q and of nodes t that cover them, shape ``(m,)``, to numbers >= 0.
     """
     record = np.arange(1, checked_count("nodes", nodes) + 1)
     node, total = record.copy(), np.zeros(nodes)
@@ -98,28 +82,19 @@ class TreeQuery(GaussianQuery):
     Values are in units of the node's own sensitivity, which may depend on what was released before, so their
     sensitivity s is mostly 1, in the l_q norm of the order `order`. A record that meets the nodes ``IN(q)`` with
     conditional sensitivities of at most ``c(q, t) s`` costs ``sum_t (spread c(q, t) s/scale)^2``: the square of a
-    Gaussian-DP parameter, by adaptive composition.
+    Gaussian-DP parameter, by adaptive composition. Source: Zhang, Tran, Cutkosky 2022, Theorems 3 and 17; chapter
+    zhang2022, 2.1.
 
     Attributes
     ----------
-    path_cost : float
-        The largest ``sum_t c(q, t)^2`` over the records: what is charged.
-    paid_cost : float
-        What the accounted noise pays for, at least `path_cost`.
-    attained : bool
-        Whether neighbours attain `path_cost`, so that the charge is exact.
-    order : float
-        Order q of the norm of the sensitivity.
-    spread : float
-        Largest l2 norm of a vector of l_q norm 1.
-    idle : int
-        Releases beyond the declared nodes, whose answers cannot influence what is published: not charged.
+    path_cost : float, the largest ``sum_t c(q, t)^2`` over the records: what is charged
+    paid_cost : float, what the accounted noise pays for, at least `path_cost`
+    attained : bool, whether neighbours attain `path_cost`, so that the charge is exact
+    order : float, order q of the norm of the sensitivity
+    spread : float, largest l2 norm of a vector of l_q norm 1
+    idle : int, releases beyond the declared nodes, whose answers cannot influence what is published: not charged
     enforced : bool
         Whether the run clips what a record adds, so that the sensitivities hold for all data, whatever the constants.
-
-    References
-    ----------
-    Zhang, Tran, Cutkosky 2022, Theorems 3 and 17; chapter zhang2022, 2.1.
     """
 
     path_cost: float
@@ -136,7 +111,6 @@ class TreeQuery(GaussianQuery):
 
     @property
     def norm(self) -> float:
-        """As declared by `order`."""
         return self.order
 
 
@@ -144,20 +118,14 @@ class TreeQuery(GaussianQuery):
 class PureTreeQuery(Query):
     """The nodes of a tree, each with noise of density ``~ exp(-||x||_q/scale)``: pure differential privacy.
 
-    As `TreeQuery`, but a record costs ``sum_t c(q, t) s/scale``, which is its epsilon, by linear composition.
+    As `TreeQuery`, but a record costs ``sum_t c(q, t) s/scale``, which is its epsilon, by linear composition. Source:
+    Zhang, Tran, Cutkosky 2022, Appendix C.2; chapter zhang2022, 2.1.
 
     Attributes
     ----------
-    path_cost : float
-        The largest ``sum_t c(q, t)`` over the records: what is charged.
-    paid_cost : float
-        What the accounted noise pays for, at least `path_cost`.
-    order, idle, enforced
-        As in `TreeQuery`.
-
-    References
-    ----------
-    Zhang, Tran, Cutkosky 2022, Appendix C.2; chapter zhang2022, 2.1.
+    path_cost : float, the largest ``sum_t c(q, t)`` over the records: what is charged
+    paid_cost : float, what the accounted noise pays for, at least `path_cost`
+    order, idle, enforced : as in `TreeQuery`
     """
 
     path_cost: float
@@ -177,12 +145,10 @@ class PureTreeQuery(Query):
 
     @property
     def law_parameters(self) -> tuple[float, ...]:
-        """The order q."""
         return (self.order,)
 
     @property
     def norm(self) -> float:
-        """As declared by `order`."""
         return self.order
 
 
@@ -192,13 +158,7 @@ def enforces_sensitivity(plan: Plan) -> bool:
 
 
 def check_tree_query(query: Query, charged: float, paid: float, idle: int) -> None:
-    """Check what the kinds of tree queries have in common.
-
-    Raises
-    ------
-    InputError
-        Naming the key.
-    """
+    """Check what the kinds of tree queries have in common. Raises InputError, naming the key."""
     if not isinstance(query.records, Nodes):
         raise InputError(f"records of {query.name}", query.records, "Nodes")
     if query.releases != query.records.count + idle:

@@ -45,26 +45,19 @@ class Problem:
 
     Attributes
     ----------
-    name, summary, source : str
-        Identity in the registry.
-    traits : frozenset of Trait
-        What the objective satisfies, apart from what its constants say (see `properties`).
+    traits : frozenset of Trait, what the objective satisfies, apart from what its constants say (see `properties`)
     shares_records : bool
-        True where all records are equal (an oracle), hence no sampling variance and no neighbouring data sets.
-    cell_dependent : bool
-        True for a family with one member per cell (see `at`): its starting gap changes along a sweep.
-    data_dependent_constants : bool
-        True where `constants_of` looks at the data; such constants are never private.
-    needs_data_root : bool
-        True where the constructor takes ``root``, the folder that holds a real data set.
+        True where all records are equal (an oracle), hence no sampling variance and no neighbouring data sets;
+        `mean_gradient` is all that has to be known of the gradients.
+    cell_dependent : bool, true for a family with one member per cell (see `at`): its starting gap changes along a sweep
+    data_dependent_constants : bool, true where `constants_of` looks at the data; such constants are never private
+    needs_data_root : bool, true where the constructor takes ``root``, the folder that holds a real data set
     file_options : tuple of str
         Constructor options that are places of a user's files; `pins` holds what such a file contains.
     draws_per_replicate : bool
         True where every replicate has a sample of its own (see `sample`) instead of one data set for all.
-    population : bool
-        True where risks are those of the population and not of the sample.
-    has_loss_values : bool
-        True where `batch_losses` and the empirical `risk` can be evaluated.
+    population : bool, true where risks are those of the population and not of the sample
+    has_loss_values : bool, true where `batch_losses` and the empirical `risk` can be evaluated
     closed_form_error, closed_form_remark : float, str
         Relative numerical error of `expected_gap`, and what its rows must say.
     signal_option : str
@@ -72,10 +65,6 @@ class Problem:
         by it (common random numbers), and claims take the largest mean risk over a grid of it.
     unkeyed_options : tuple of str
         Further constructor options by which streams are not keyed: cells that differ in them share random numbers.
-    default_dimension, least_dimension : int
-        The dimension where none is given, and the smallest one allowed.
-    options : mapping of str to Option
-        The declared options, by keyword.
     """
 
     name: ClassVar[str] = ""
@@ -118,13 +107,7 @@ class Problem:
         self.constants.override(**self._overrides)
 
     def checked_dimension(self, d: int | None) -> int:
-        """The dimension for the constructor's ``d``: `default_dimension` for None, else at least `least_dimension`.
-
-        Raises
-        ------
-        InputError
-            For one that is not allowed.
-        """
+        """`default_dimension` for None, else ``d``. Raises InputError unless it is at least `least_dimension`."""
         count = checked_count("d", self.default_dimension if d is None else d)
         if count < self.least_dimension:
             raise InputError("d", d, f"an integer >= {self.least_dimension}", self.name)
@@ -200,11 +183,6 @@ class Problem:
 
         Rows are then signal-major: of ``x (S R, d)``, row i has signal ``i // R`` and replicate ``i % R``, and all that
         is computed for ``x`` is computed row by row.
-
-        Parameters
-        ----------
-        values : array (S,)
-            In place of the option `signal_option`.
         """
         return None
 
@@ -238,13 +216,7 @@ class Problem:
         return ("constants computed from the data: not private",) if self.data_dependent_constants else ()
 
     def check_records(self, n: int) -> None:
-        """Check that a data set of ``n`` records can be had.
-
-        Raises
-        ------
-        InputError
-            If there are not so many.
-        """
+        """Check that a data set of ``n`` records can be had. Raises InputError if there are not so many."""
         if self.records is not None and n > self.records:
             raise InputError("n", n, f"an integer from 1 to {self.records}, the number of records of {self.name}")
 
@@ -308,10 +280,7 @@ class Problem:
         return xp.reshape(gradients, (x.shape[0], count, x.shape[1]))
 
     def clipped_mean_gradient(self, x: Array, data: Any, level: float) -> Array:
-        """Mean of the records' loss gradients at ``x (R, d)``, each coordinate clipped to ``[-level, level]`` before.
-
-        By blocks of records; problems with sufficient statistics know better.
-        """
+        """Mean of the records' loss gradients at ``x (R, d)``, coordinates clipped to ``[-level, level]`` before."""
         xp, total = array_namespace(x), 0.0
         size = max(1, CLIPPED_VALUES // (x.shape[0] * x.shape[1]))
         for first in range(0, data.n, size):
@@ -327,6 +296,8 @@ class Problem:
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
         """Weighted sum over a batch ``features (R, W, d)``, ``weights (R, W)`` of loss gradients; shape ``(R, d)``."""
+        if self.shares_records:
+            return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
         raise InputError("problem", self.name, "a problem with batch_gradient")
 
     def batch_losses(self, x: Array, data: Any, indices: Array) -> Array:
@@ -359,13 +330,7 @@ class Problem:
         return None
 
     def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
-        """Exact expected excess risk of an algorithm with its schedule and noise, where a closed form is known.
-
-        Raises
-        ------
-        InputError
-            Where none is.
-        """
+        """Exact expected excess risk of a schedule and its noise. Raises InputError where no closed form is known."""
         raise InputError("problem", self.name, f"a problem with a closed form for {algorithm}")
 
     def expected_extras(

@@ -22,5 +22,4 @@ class BoundaryMean(MeanOracle):
 
     @cached_property
     def record(self) -> np.ndarray:
-        """U."""
         return sparse_vertex(self.domain, self.size, self.dimension)

@@ -65,7 +65,6 @@ class CanaryHuber(GeneralisedLinear):
 
     @property
     def start(self) -> np.ndarray:
-        """``start * e_1``."""
         return self.distance * np.eye(self.dimension)[0]
 
     @property

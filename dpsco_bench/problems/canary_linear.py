@@ -52,19 +52,15 @@ class CanaryLinear(GeneralisedLinear):
         return Data(n, rows, np.zeros(n))
 
     def loss(self, margins: Array, labels: Array) -> Array:
-        """Minus the margin."""
         return -margins - 0.0 * labels
 
     def slope(self, margins: Array, labels: Array) -> Array:
-        """Minus one."""
         return 0.0 * (margins + labels) - 1.0
 
     def curvature(self, margins: Array, labels: Array) -> Array:
-        """Zero."""
         return array_namespace(margins).zeros_like(margins)
 
     def optimal_risk(self, data: Data) -> float:
-        """``-||mean||_q``."""
         mean = np.mean(np.asarray(data.features), axis=0)
         return -float(lp_norm(mean[None], dual_exponent(self.p))[0, 0])
 

@@ -12,25 +12,17 @@ from dpsco_bench.problems.base import Problem
 
 
 class CellFamily(Problem):
-    """A problem with one member per (n, epsilon, delta); before `at` is called, the member of ``reference``.
-
-    Attributes
-    ----------
-    reference : tuple
-        n, epsilon and delta of the member that stands for the family.
-    """
+    """A problem with one member per (n, epsilon, delta); before `at` is called, the member of ``reference``."""
 
     cell_dependent: ClassVar[bool] = True
     reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-5)
 
     def prepare(self) -> None:
-        """Start as the member of the reference."""
         super().prepare()
         self.count, self.epsilon, self.delta = self.reference
 
     @property
     def member(self) -> tuple[float, ...]:
-        """n, epsilon and delta."""
         return self.count, self.epsilon, self.delta
 
     def at(self, n: int, epsilon: float, delta: float) -> Any:

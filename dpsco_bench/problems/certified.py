@@ -27,12 +27,7 @@ class Certified:
 
     Attributes
     ----------
-    points, gap : array
-        As above.
-    mapping : array (R,)
-        Norms of the gradient mapping that the bounds are computed from.
-    steps : int
-        Gradients evaluated.
+    mapping : array (R,), norms of the gradient mapping that the bounds are computed from
     rounded : array (R,) of bool
         Where rounding ends above the accuracy that was asked for, so that the certificate is not to be trusted so far.
     """
@@ -68,25 +63,17 @@ def minimise(
     """Accelerated projected gradient (Nesterov, constant momentum), the best point of every row, with a certificate.
 
     A step ``w+ = P(y - grad J(y)/S)`` with ``g = S (y - w+)`` proves
-    ``J(w+) - min J <= ||g||^2 (1/(2m) - 1/(2S))``. Differences of J, which rounding drowns, are not looked at.
+    ``J(w+) - min J <= ||g||^2 (1/(2m) - 1/(2S))``. Differences of J, which rounding drowns, are not looked at. Raises
+    NumericalFailure when the certificate is not reached in `MOST_EXTENSIONS` times as many steps.
 
     Parameters
     ----------
     gradient, project, start
         ``grad J``, the Euclidean projection on the set, and the first points ``(R, d)``, all in float64.
-    smoothness, convexity : float
-        S and m > 0 of J.
-    accuracy : float
-        alpha: what the certificate must reach, unless rounding stops it before (see `Certified.rounded`).
-    steps : int
-        Steps made in any case; more only as long as the certificate is not reached.
-    size : array (R,) or float
-        Norm of the terms that balance in grad J, for what counts as rounding.
-
-    Raises
-    ------
-    NumericalFailure
-        When the certificate is not reached in `MOST_EXTENSIONS` times as many steps.
+    smoothness, convexity : float, S and m > 0 of J
+    accuracy : float, alpha: what the certificate must reach, unless rounding stops it before (see `Certified.rounded`)
+    steps : int, steps made in any case; more only as long as the certificate is not reached
+    size : array (R,) or float, norm of the terms that balance in grad J, for what counts as rounding
     """
     xp, ratio = array_namespace(start), math.sqrt(convexity / smoothness)
     momentum, factor = (1.0 - ratio) / (1.0 + ratio), max(0.0, 0.5 / convexity - 0.5 / smoothness)
@@ -119,16 +106,10 @@ class CertifiedMinimiser:
 
     Parameters
     ----------
-    objective : Objective
-        The problem, its data and its domain.
-    ridge : float
-        lambda >= 0, the weight of the squared norm.
-    convexity : float
-        m > 0 of the whole.
-    accuracy : float
-        alpha; 0 asks for a closed form.
-    steps : int
-        As for `minimise`; 1 for the closed form.
+    ridge : float, lambda >= 0, the weight of the squared norm
+    convexity : float, m > 0 of the whole
+    accuracy : float, alpha; 0 asks for a closed form
+    steps : int, as for `minimise`; 1 for the closed form
     """
 
     def __init__(self, objective: Objective, ridge: float, convexity: float, accuracy: float, steps: int) -> None:
@@ -137,7 +118,6 @@ class CertifiedMinimiser:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Shape of the linear terms and of the minimisers, ``(R, d)``."""
         return self.objective.replicates, self.objective.problem.dimension
 
     def data_part(self, x: Array) -> np.ndarray:
@@ -184,14 +164,8 @@ def isotropic_minimiser(objective: Objective, curvature: float, terms: Array, we
 
     Parameters
     ----------
-    objective : Objective
-        Of a problem with `Problem.isotropic_curvature`.
-    curvature : float
-        That number, a.
-    terms : array (R, d)
-        In float64.
-    weight : float
-        Additional ridge; the sum with a and the problem's own is > 0.
+    terms : array (R, d), in float64
+    weight : float, additional ridge; the sum with a and the problem's own is > 0
     """
     objective.count(objective.n)
     at_origin = objective.exact_gradient(objective.xp.zeros_like(terms))
@@ -202,12 +176,8 @@ def isotropic_minimiser(objective: Objective, curvature: float, terms: Array, we
 def minimise_over_set(problem: Any, data: Any, domain: Any, tolerance: float = 1e-13, most: int = 20000) -> np.ndarray:
     """Minimiser ``(d,)`` of the problem's risk over a set, without strong convexity: accelerated steps with restarts.
 
-    Stopped by the Frank-Wolfe gap ``<grad F(x), x> + h(-grad F(x)) >= F(x) - min F``, h the support function.
-
-    Raises
-    ------
-    NumericalFailure
-        When the gap does not reach the tolerance.
+    Stopped by the Frank-Wolfe gap ``<grad F(x), x> + h(-grad F(x)) >= F(x) - min F``, h the support function. Raises
+    NumericalFailure when the gap does not reach the tolerance.
     """
     c = problem.constants
     x = y = domain.project(np.zeros((1, problem.dimension)))

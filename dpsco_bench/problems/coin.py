@@ -21,17 +21,7 @@ class CoinSample:
 
     Parameters
     ----------
-    n : int
-        Number of coins.
-    draws : Draws
-        The keyed random numbers, and which replicates are wanted.
-    chances : array (S,)
-        Probabilities of heads.
-
-    Attributes
-    ----------
-    heads : array (S R,)
-        How many heads.
+    chances : array (S,), probabilities of heads
     """
 
     def __init__(self, n: int, draws: Draws, chances: np.ndarray) -> None:

@@ -48,7 +48,6 @@ class CoinLinear(SignalFamily):
 
     @property
     def unit(self) -> float:
-        """``1/sqrt n``."""
         return 1.0 / math.sqrt(self.count)
 
     def sample(self, n: int, draws: Draws) -> CoinSample:
@@ -56,15 +55,12 @@ class CoinLinear(SignalFamily):
         return CoinSample(n, draws, 0.5 + 0.5 * self.strengths)
 
     def row_size(self, n: int) -> int:
-        """A point."""
         return self.dimension
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
-        """Minus the mean coin times v."""
         return 0.0 * x - data.mean(x, first, count) * self._axis(x)
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        """Minus the coins times v."""
         indices = np.broadcast_to(np.arange(first, first + count), (x.shape[0], count))
         coins = array_namespace(x).asarray(data.chosen(indices), dtype=x.dtype)
         return -coins[:, :, None] * self._axis(x)
@@ -80,15 +76,12 @@ class CoinLinear(SignalFamily):
         return 0.0 * x - total * self._axis(x)
 
     def risk(self, x: Array, data: Any) -> Array:
-        """``-rho <x, v>``."""
         return -self.by_row(self.strengths, x)[:, 0] * x[:, 0]
 
     def optimal_risk(self, data: Any) -> np.ndarray:
-        """``-rho``."""
         return -np.repeat(self.strengths, len(data.heads) // len(self.strengths))
 
     def excess_risk(self, x: Array, data: Any) -> Array:
-        """``rho (1 - <x, v>)``."""
         return self.by_row(self.strengths, x)[:, 0] * (1.0 - x[:, 0])
 
     def _axis(self, x: Array) -> Array:

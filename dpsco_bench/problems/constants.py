@@ -27,23 +27,16 @@ class Constants:
 
     Attributes
     ----------
-    lipschitz : float
-        G, Lipschitz constant of every record's loss ``f_i`` (the regulariser excluded).
+    lipschitz : float, G, Lipschitz constant of every record's loss ``f_i`` (the regulariser excluded)
     smoothness : float
         L, Lipschitz constant of every ``grad f_i`` (the regulariser excluded); 0 for linear losses, and where
         there is none.
-    strong_convexity : float
-        mu of the whole objective (or its Polyak-Lojasiewicz constant); 0 if there is none.
-    regularisation : float
-        lambda >= 0 of the ridge term.
-    initial_gap : float
-        D0, an a-priori (not data-dependent) bound on ``F(start) - min F``.
-    initial_distance : float
-        A-priori bound on ``||start - x*||``; 0 where none is declared (see `distance`).
-    diameter : float
-        Diameter of the feasible set in its own norm (of a ball twice the radius); 0 for the whole space.
-    norm : float
-        p in [1, inf].
+    strong_convexity : float, mu of the whole objective (or its Polyak-Lojasiewicz constant); 0 if there is none
+    regularisation : float, lambda >= 0 of the ridge term
+    initial_gap : float, D0, an a-priori (not data-dependent) bound on ``F(start) - min F``
+    initial_distance : float, a-priori bound on ``||start - x*||``; 0 where none is declared (see `distance`)
+    diameter : float, diameter of the feasible set in its own norm (of a ball twice the radius); 0 for the whole space
+    norm : float, p in [1, inf]
     gauge_convexity : float
         Delta: strong convexity of every record's loss with respect to the gauge of the feasible set; 0 without it.
     gradient_deviation : float
@@ -59,10 +52,8 @@ class Constants:
     loss_range : float
         S: Lipschitz constant, in the norm of G, of the difference of any two records' losses; 0 stands for 2 G (see
         `loss_difference`).
-    domain : str
-        ``space``, or the name of the feasible set (see `traits.domain_traits`).
-    losses : str
-        One of `LOSSES`: what every record of every data set is known to be.
+    domain : str, ``space``, or the name of the feasible set (see `traits.domain_traits`)
+    losses : str, one of `LOSSES`: what every record of every data set is known to be
     status : str
         ``global`` where `lipschitz` and `smoothness` hold on the whole domain, ``nominal`` where only declared.
     isotropic : bool
@@ -118,10 +109,7 @@ class Constants:
     def distance(self) -> float:
         """A-priori bound on ``||start - x*||``: as declared, else ``sqrt(2 D0/mu)``.
 
-        Raises
-        ------
-        InputError
-            Without declared distance and strong convexity.
+        Raises InputError without declared distance and strong convexity.
         """
         if self.initial_distance > 0:
             return self.initial_distance
@@ -154,12 +142,7 @@ class Constants:
         """Replace constants by declared ones; a value that claims more than the problem proves makes them nominal.
 
         A larger Lipschitz or smoothness constant or diameter and a smaller strong convexity remain true; the a-priori
-        gap and distance enter schedules only.
-
-        Raises
-        ------
-        InputError
-            For an unknown constant or a value outside its range.
+        gap and distance enter schedules only. Raises InputError for an unknown constant or a value outside its range.
         """
         if not values:
             return self
@@ -194,13 +177,7 @@ def constant_names() -> tuple[str, ...]:
 
 
 def checked_real(key: str, value: Any, *, positive: bool) -> float:
-    """Return ``value`` as a float if it is a finite number >= 0 (> 0 if ``positive``).
-
-    Raises
-    ------
-    InputError
-        Otherwise, under the name ``key``.
-    """
+    """``value`` as a float. Raises InputError for ``key`` unless it is finite and >= 0 (> 0 if ``positive``)."""
     if type(value) is float and 0.0 < value < math.inf:  # nearly all calls
         return value
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

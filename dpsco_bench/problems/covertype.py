@@ -30,7 +30,6 @@ class CovertypeLogistic(Logistic):
     regularisation: float = option(0.01, "lambda of the ridge term", within="[0, inf)")
 
     def checked_dimension(self, d: int | None) -> int:
-        """As many as there are columns."""
         if d not in (None, COLUMNS):
             raise InputError("d", d, f"{COLUMNS}, the number of columns")
         return COLUMNS
@@ -91,11 +90,5 @@ class Covertype(CovertypeLogistic):
             raise InputError("n", n, f"an integer from 1 to {data_set.ROWS}, the number of records of {self.name}")
 
     def rows(self, n: int) -> Sample:
-        """The first ``n`` rows of the fixed permutation.
-
-        Raises
-        ------
-        DataAbsent
-            With the command that fetches the set.
-        """
+        """The first ``n`` rows of the fixed permutation. Raises DataAbsent with the command that fetches the set."""
         return data_set.covertype(n, root=Path(self.root))

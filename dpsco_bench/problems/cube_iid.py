@@ -23,10 +23,8 @@ class CubeIid(Cube):
 
     @property
     def means(self) -> np.ndarray:
-        """``tau d^(-1/q)`` everywhere."""
         return self.scale * np.repeat(self.strengths[:, None], self.dimension, axis=1)
 
     def sample(self, n: int, draws: Draws) -> Any:
-        """Independent signs."""
         chances = np.repeat((0.5 + 0.5 * self.strengths)[:, None], self.dimension, axis=1)
         return SignSample(n, draws, chances, self.scale)

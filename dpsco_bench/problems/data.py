@@ -38,12 +38,9 @@ class Batch:
 
     Attributes
     ----------
-    indices : array (R, W) of int64
-        Record indices; 0 where padded.
-    mask : array (R, W)
-        1 for selected records, 0 where padded, in the state's dtype.
-    sizes : array (R,) of float64
-        Number of selected records.
+    indices : array (R, W) of int64, record indices; 0 where padded
+    mask : array (R, W), 1 for selected records, 0 where padded, in the state's dtype
+    sizes : array (R,) of float64, number of selected records
     expected_size : float
         b, the divisor of batch means. Dividing by the drawn size would not be what the accountant charges.
     """
@@ -96,10 +93,8 @@ class Draws:
 
     Attributes
     ----------
-    streams : callable
-        Stream by name.
-    first_replicate, replicates : int
-        The replicates whose samples are wanted.
+    streams : callable, stream by name
+    first_replicate, replicates : int, the replicates whose samples are wanted
     """
 
     streams: StreamFactory

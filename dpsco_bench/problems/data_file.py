@@ -39,7 +39,9 @@ class DataFile(Logistic):
         None,
         "CSV, Parquet or LIBSVM file; relative to the working directory, or else to root; null: constants, but no data",
     )
-    label: str | int | None = option(None, "name or position of the label column; left out for LIBSVM")
+    label: str | int | None = option(
+        None, "of the labels; left out for LIBSVM", words="the name or the position of a column"
+    )
     positive: str | float | int | None = option(
         None, "label value that becomes +1, all others -1 (logistic loss); null: the larger of two numbers"
     )
@@ -64,7 +66,9 @@ class DataFile(Logistic):
     )
     intercept: bool = option(False, "append a feature that is 1 everywhere (after clipping)")
     header: bool | None = option(
-        None, "whether the first line of a CSV names the columns; null: if none of its fields is a number"
+        None,
+        "whether the first line names the columns; null: if none of its fields is a number",
+        words="true, false or null, and for a CSV only",
     )
     format: str | None = option(None, "of the file; null: as its name ends", choices=("csv", "parquet", "libsvm"))
     sha256: str | None = option(None, "what the file must contain, filled in by plans; null: whatever it does")
@@ -108,10 +112,7 @@ class DataFile(Logistic):
     def table(self) -> tables.Records:
         """The file's content.
 
-        Raises
-        ------
-        InputError
-            Without a file, for a file that cannot be used, or one with another content than it must have.
+        Raises InputError without a file, for a file that cannot be used, or one with another content than it must have.
         """
         if self._file is None:
             raise InputError("path", "missing", "given: a CSV, Parquet or LIBSVM file")

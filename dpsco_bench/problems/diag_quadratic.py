@@ -23,7 +23,6 @@ class DiagQuadratic(DiagonalOracle):
 
     @cached_property
     def spectrum(self) -> np.ndarray:
-        """Curvatures from 1/kappa to 1."""
         return np.linspace(1.0 / self.kappa, 1.0, self.dimension)
 
     @property

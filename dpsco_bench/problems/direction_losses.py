@@ -20,13 +20,6 @@ class DirectionLosses(Signalled):
 
     u is a uniform direction of each replicate, shared by all strengths s. Constants are those of the class, the same
     for all strengths. The population's optimum lies in the direction -u.
-
-    Attributes
-    ----------
-    curvature : float
-        h >= 0.
-    exponent : float
-        Norm in which u is a unit vector.
     """
 
     draws_per_replicate: ClassVar[bool] = True
@@ -44,7 +37,6 @@ class DirectionLosses(Signalled):
 
     @property
     def isotropic_curvature(self) -> float:
-        """H."""
         return self.curvature
 
     @property
@@ -59,7 +51,6 @@ class DirectionLosses(Signalled):
 
     @property
     def signal_capped(self) -> bool:
-        """Whether the cap is reached."""
         return bool((self.signals >= self.cap).all())
 
     def sample(self, n: int, draws: Draws) -> DirectionSample:
@@ -67,7 +58,6 @@ class DirectionLosses(Signalled):
         return DirectionSample(n, self.dimension, draws, self.strengths, self.spread, self.exponent)
 
     def row_size(self, n: int) -> int:
-        """A few points."""
         return 16 * self.dimension
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
@@ -75,7 +65,6 @@ class DirectionLosses(Signalled):
         return self._with_curvature(self._slope(x, data, first, count), x)
 
     def range_gradient_pair(self, x: Array, other: Array, data: Any, first: int, count: int) -> tuple[Array, Array]:
-        """The same slope at both points."""
         slope = self._slope(x, data, first, count)
         return self._with_curvature(slope, x), self._with_curvature(slope, other)
 
@@ -84,7 +73,6 @@ class DirectionLosses(Signalled):
         return self.curvature * (x - other)
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        """The slopes, plus ``h x``."""
         return self._with_curvature(_like(data.records(first, count), x), x[:, None, :])
 
     def gather(self, data: Any, indices: Array) -> Data:
@@ -108,12 +96,10 @@ class DirectionLosses(Signalled):
         return -reach * np.tile(data.directions, (len(self.strengths), 1))
 
     def risk(self, x: Array, data: Any) -> Array:
-        """``<m, x> + (h/2) ||x||^2``."""
         xp = array_namespace(x)
         return xp.sum((_like(data.means, x) + 0.5 * self.curvature * x) * x, axis=-1)
 
     def optimal_risk(self, data: Any) -> np.ndarray:
-        """The same at `optimum`."""
         return to_numpy(self.risk(self.optimum(data), data))
 
     def excess_risk(self, x: Array, data: Any) -> Array:

@@ -19,23 +19,14 @@ class DirectionSample:
 
     Parameters
     ----------
-    n, d : int
-        Number of records, dimension.
-    draws : Draws
-        The keyed random numbers, and which replicates are wanted.
-    strengths : array (S,)
-        Length of the mean at each signal.
-    spread : float
-        a >= 0.
-    exponent : float
-        Norm in which directions are unit vectors, in [1, inf]: normals are divided by it.
+    strengths : array (S,), length of the mean at each signal
+    spread : float, a >= 0
+    exponent : float, norm in which directions are unit vectors, in [1, inf]: normals are divided by it
 
     Attributes
     ----------
-    directions : array (R, d)
-        u of each replicate.
-    means : array (S R, d)
-        Strength times u.
+    directions : array (R, d), u of each replicate
+    means : array (S R, d), strength times u
     """
 
     def __init__(

@@ -73,10 +73,7 @@ class GeneralisedLinear(Problem):
     def optimal_risk(self, data: Data) -> float:
         """Minimum over the domain by damped Newton steps on the host, to a Newton decrement below 1e-15.
 
-        Raises
-        ------
-        InputError
-            Without convexity, or on a domain other than an l2 ball, where no exact minimum is known.
+        Raises InputError without convexity, or on a domain other than an l2 ball, where no exact minimum is known.
         """
         ball = self.constants.ball
         if Trait.CONVEX not in self.traits:

@@ -18,15 +18,7 @@ FREEDOM = 2.1
 
 
 class StudentSample:
-    """Records of R replicates, drawn when they are looked at: Student noise of variance 1/d a coordinate.
-
-    Parameters
-    ----------
-    n, d : int
-        Number of records, dimension.
-    draws : Draws
-        The keyed random numbers, and which replicates are wanted.
-    """
+    """Records of R replicates, drawn when they are looked at: Student noise of variance 1/d a coordinate."""
 
     def __init__(self, n: int, d: int, draws: Draws) -> None:
         self.n, self.d, self.draws = n, d, draws
@@ -97,11 +89,9 @@ class HeavyLinearT(SignalFamily):
         return self.dimension * min(n, 1 << 14)
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
-        """Mean slope of the records."""
         return array_namespace(x).mean(self.record_gradients(x, data, first, count), axis=1)
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        """The slopes."""
         return self._slopes(x, data.noise(first, count))
 
     def gather(self, data: Any, indices: Array) -> Data:
@@ -110,21 +100,17 @@ class HeavyLinearT(SignalFamily):
         return Data(data.n, noise[np.arange(i.shape[0])[:, None] % noise.shape[0], i])
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Weighted sum of the slopes."""
         xp = array_namespace(x)
         slopes = xp.asarray(batch.features, dtype=x.dtype) + self._mean(x)[:, None, :]
         return xp.sum(slopes * weights[:, :, None], axis=1)
 
     def risk(self, x: Array, data: Any) -> Array:
-        """``<x, mu>``."""
         return array_namespace(x).sum(self._mean(x) * x, axis=-1)
 
     def optimal_risk(self, data: Any) -> np.ndarray:
-        """``-rho``."""
         return -np.repeat(self.strengths, data.draws.replicates)
 
     def excess_risk(self, x: Array, data: Any) -> Array:
-        """``<x, mu> + rho``."""
         return self.risk(x, data) + self.by_row(self.strengths, x)[:, 0]
 
     def _mean(self, x: Array) -> Array:

@@ -85,11 +85,9 @@ class LinearLosses(Signalled, CellFamily):
         return self.dimension
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
-        """Minus the mean record."""
         return -_like(as_sample(data).latest_mean(first, count), x)
 
     def range_gradient_pair(self, x: Array, other: Array, data: Any, first: int, count: int) -> tuple[Array, Array]:
-        """The same at both points."""
         gradient = self.range_gradient(x, data, first, count)
         return gradient, gradient
 
@@ -98,7 +96,6 @@ class LinearLosses(Signalled, CellFamily):
         return array_namespace(x).zeros_like(x)
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        """Minus the records."""
         return -_like(as_sample(data).records(first, count), x)
 
     def gather(self, data: Any, indices: Array) -> Data:
@@ -115,13 +112,11 @@ class LinearLosses(Signalled, CellFamily):
         return self.risk(x, data) - _like(self.optimal_risk(data), x)
 
     def risk(self, x: Array, data: Any) -> Array:
-        """``-<x, mean>``."""
         xp, means = array_namespace(x), self.means
         rows = np.repeat(means, x.shape[0] // len(means), axis=0)
         return -xp.sum(_like(rows, x) * x, axis=-1)
 
     def optimal_risk(self, data: Any) -> np.ndarray:
-        """``-||mean||_*`` of every row."""
         return -np.repeat(self.dual_norm(self.means), as_sample(data).replicates)
 
     def dual_norm(self, vectors: np.ndarray) -> np.ndarray:

@@ -23,17 +23,7 @@ MOST_STORED = 1 << 24
 
 
 class LinearSample:
-    """Records of ``R`` replicates at ``S`` signals.
-
-    Parameters
-    ----------
-    n, d : int
-        Number of records, dimension.
-    draws : Draws
-        The keyed random numbers, and which replicates are wanted.
-    signals : int
-        S.
-    """
+    """Records of ``R`` replicates at ``S`` signals."""
 
     def __init__(self, n: int, d: int, draws: Draws, signals: int) -> None:
         self.n, self.d, self.signals = n, d, signals
@@ -42,7 +32,6 @@ class LinearSample:
 
     @property
     def rows(self) -> int:
-        """S R."""
         return self.signals * self.replicates
 
     def latest_mean(self, first: int, count: int) -> np.ndarray:
@@ -83,12 +72,8 @@ class SignSample(LinearSample):
 
     Parameters
     ----------
-    n, draws
-        As in `LinearSample`.
-    chances : array (S, d)
-        Probabilities of a plus; where they differ between signals, all in the same order.
-    scale : float
-        Absolute value of every entry.
+    chances : array (S, d), probabilities of a plus; where they differ between signals, all in the same order
+    scale : float, absolute value of every entry
     """
 
     def __init__(self, n: int, draws: Draws, chances: np.ndarray, scale: float) -> None:
@@ -166,15 +151,7 @@ def _span(first: int, count: int) -> str:
 
 
 class OneHotSample(LinearSample):
-    """``z = e_J`` with the signal's chance, else ``-e_J``; J uniform.
-
-    Parameters
-    ----------
-    n, d, draws
-        As in `LinearSample`.
-    chances : array (S,)
-        Probabilities of a plus.
-    """
+    """``z = e_J`` with the signal's chance ``(S,)``, else ``-e_J``; J uniform."""
 
     def __init__(self, n: int, d: int, draws: Draws, chances: np.ndarray) -> None:
         super().__init__(n, d, draws, len(chances))
@@ -197,12 +174,7 @@ class ShiftedRows(LinearSample):
 
     Parameters
     ----------
-    n, d, draws
-        As in `LinearSample`.
-    pluses : array (S,)
-        k, of every column.
-    scale : float
-        Absolute value of every entry.
+    pluses : array (S,), k, of every column
     """
 
     def __init__(self, n: int, d: int, draws: Draws, pluses: np.ndarray, scale: float) -> None:
@@ -226,22 +198,7 @@ class ShiftedRows(LinearSample):
 
 
 def binomial_quantile(u: np.ndarray, count: int, chance: np.ndarray) -> np.ndarray:
-    """Binomial counts by inversion of their distribution function.
-
-    Parameters
-    ----------
-    u : array
-        In (0, 1).
-    count : int
-        Number of trials.
-    chance : array
-        Probability of success, of few different values; broadcasts with ``u``.
-
-    Returns
-    -------
-    array of float64
-        The least k with ``P(Bin(count, chance) <= k) >= u``.
-    """
+    """The least k with ``P(Bin(count, chance) <= k) >= u``, float64; chances of few values, broadcast with u."""
     u, chance = np.broadcast_arrays(u, chance)
     values, which = np.unique(chance, return_inverse=True)
     counts = np.empty(u.shape)

@@ -10,7 +10,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import FeasibleSet
-from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.unit_set import OnUnitSet, on_unit_set
 
 Array = Any
@@ -56,36 +56,25 @@ class MeanOracle(OnUnitSet):
 
     @cached_property
     def record(self) -> np.ndarray:
-        """The point z, shape ``(d,)``."""
         raise InputError("problem", self.name, "a mean oracle that defines its record")
 
     @property
     def own_constants(self) -> Constants:
-        """See `mean_constants`."""
         return mean_constants(self.set, self.dimension)
 
     @property
     def isotropic_curvature(self) -> float:
-        """One."""
         return 1.0
 
     def row_size(self, n: int) -> int:
-        """A point."""
         return self.dimension
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
-        """``x - z``."""
         return x - array_namespace(x).asarray(self.record, dtype=x.dtype)
 
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Each selected record contributes the same gradient."""
-        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
-
     def risk(self, x: Array, data: Any) -> Array:
-        """``||x - z||^2/2``."""
         error = self.mean_gradient(x, data)
         return 0.5 * array_namespace(x).sum(error * error, axis=-1)
 
     def optimal_risk(self, data: Any) -> float:
-        """Zero, at z."""
         return 0.0

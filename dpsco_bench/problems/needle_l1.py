@@ -41,20 +41,11 @@ class NeedleL1(SignsL1):
 
     @property
     def means(self) -> np.ndarray:
-        """``g e_1``."""
         return self.strengths[:, None] * np.eye(1, self.dimension)
 
 
 def last_laplace_scale(problem: LinearLosses, vertices: int) -> float:
-    """b_N of Algorithm 1 with the printed noise at a problem's cell: ``2 s_N sqrt(n l)/eps``.
-
-    Parameters
-    ----------
-    problem : LinearLosses
-        Gives the constants, n, epsilon and delta.
-    vertices : int
-        K.
-    """
+    """b_N of Algorithm 1 with the printed noise at a problem's cell: ``2 s_N sqrt(n l)/eps``."""
     n, c = problem.count, problem.constants
     step = math.log(n / math.log(vertices)) / n
     decayed = (1.0 - step) ** (n // 2) * 2.0 * c.lipschitz * c.diameter / n

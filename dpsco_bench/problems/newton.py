@@ -62,27 +62,15 @@ def minimise_glm(
     """Minimise ``F + (weight/2) ||.||^2 + <linear, .>`` by damped Newton, solves truncated to the numerical range.
 
     The truncation (relative eigenvalue 1e-12) handles rank-deficient data without a ridge, where the minimiser is a
-    subspace and only its risk matters.
+    subspace and only its risk matters. Raises NumericalFailure when the tolerance is not reached.
 
     Parameters
     ----------
-    problem : GeneralisedLinear
-        Gives slope, curvature and the ridge constant.
-    data : Data
-        ``features (n, d)``, ``labels (n,)`` on the host.
     steps, tolerance : int, float
         Stop when half the squared Newton decrement is at most ``tolerance * max(1, |value|)``.
-    linear : array (d,), optional
-        Linear term.
-    weight : float
-        Additional ridge, >= 0.
-    start : array (d,), optional
-        First iterate; the origin by default.
-
-    Raises
-    ------
-    NumericalFailure
-        When the tolerance is not reached.
+    linear : array (d,), optional, linear term
+    weight : float, additional ridge, >= 0
+    start : array (d,), optional, first iterate; the origin by default
     """
     local = _Local(problem, data, linear, weight)
     x = np.zeros(data.features.shape[1]) if start is None else start
@@ -114,17 +102,8 @@ def minimise_glm_in_ball(
     """Minimise ``F + (weight/2) ||.||^2 + <linear, .>`` over ``||x||_2 <= radius``, an l2 ball; infinity for none.
 
     Outside the ball the multiplier of ``||x||^2/2`` is the root of a secular equation, found by Newton's method on
-    ``1/||x||``; the gradient norm of the result is that of the Lagrangian.
-
-    Parameters
-    ----------
-    radius : float
-        > 0; the other arguments are those of `minimise_glm`.
-
-    Raises
-    ------
-    NumericalFailure
-        When the tolerance is not reached.
+    ``1/||x||``; the gradient norm of the result is that of the Lagrangian. Raises NumericalFailure when the tolerance
+    is not reached.
     """
     multiplier, point = 0.0, start
     for _ in range(SECULAR_STEPS):

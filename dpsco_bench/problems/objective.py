@@ -21,39 +21,23 @@ class Objective:
 
     Parameters
     ----------
-    problem : Problem
-        The mathematics.
-    data : Data or what `Problem.sample` returned
-        One data set that the replicates share, or their own samples.
+    data : Data or what `Problem.sample` returned, one data set that the replicates share, or their own samples
     replicates : int
         R, the leading axis of every iterate (where several signals are run at once, of all of them together).
-    xp : module
-        Array namespace of the iterates.
-    dtype : str
-        ``float64`` or ``float32``; risks are always evaluated in float64.
+    dtype : str, ``float64`` or ``float32``; risks are always evaluated in float64
     observer : callable, optional
         Called with each iterate that the algorithm shows through `observe`; never part of the algorithm.
-    n : int, optional
-        Number of records; by default the data's own.
-    rounds : callable, optional
-        Called with the state of each round that the algorithm shows through `observe_round`.
+    rounds : callable, optional, called with the state of each round that the algorithm shows through `observe_round`
 
     Attributes
     ----------
-    n : int
-        Number of records.
-    evaluations : array (R,)
-        Gradients of single records evaluated so far, per replicate.
-    domain : FeasibleSet or None
-        The feasible set; None for the whole space.
+    evaluations : array (R,), gradients of single records evaluated so far, per replicate
+    domain : FeasibleSet or None, the feasible set; None for the whole space
     certificate : float or None
         The largest norm of the gradient at an exact minimiser that was asked for, relative to what it balances.
-    minimum : float, array or None
-        min F, once it was needed; whoever knows it may set it before.
-    notes : dict of str to array (R,)
-        What the run noted about itself (see `note`): the extras of its result rows.
-    demoted : array (R,) of bool
-        Replicates whose draw is not the one that the plan's proof is about (see `demote`).
+    minimum : float, array or None, min F, once it was needed; whoever knows it may set it before
+    notes : dict of str to array (R,), what the run noted about itself (see `note`): the extras of its result rows
+    demoted : array (R,) of bool, replicates whose draw is not the one that the plan's proof is about (see `demote`)
     rounded : array (R,) of bool
         Replicates whose minimiser rounding kept from the accuracy of the plan; their rows say so.
     """
@@ -156,7 +140,6 @@ class Objective:
         return self.problem.gather(self.data, batch.indices)
 
     def regulariser_gradient(self, x: Array) -> Array:
-        """``lambda x``."""
         return self._regularisation * x
 
     def prox(self, x: Array, step: Array) -> Array:
@@ -167,7 +150,6 @@ class Objective:
         return self.project(x / (1.0 + step * self._regularisation))
 
     def project(self, x: Array) -> Array:
-        """Euclidean projection on the domain."""
         return x if self.domain is None else self.domain.project(x)
 
     def count(self, gradients: int) -> None:

@@ -42,9 +42,7 @@ class Onehot(LinearLosses):
 
     @property
     def means(self) -> np.ndarray:
-        """``b/d`` everywhere."""
         return np.repeat(self.strengths[:, None] / self.dimension, self.dimension, axis=1)
 
     def sample(self, n: int, draws: Draws) -> Any:
-        """Places and signs."""
         return OneHotSample(n, self.dimension, draws, 0.5 + 0.5 * self.strengths)

@@ -28,13 +28,7 @@ class Interval:
 
     @classmethod
     def parse(cls, text: str) -> Interval:
-        """Read ``"(1, 2]"``.
-
-        Raises
-        ------
-        ValueError
-            For other text.
-        """
+        """Read ``"(1, 2]"``. Raises ValueError for other text."""
         low, high = map(float, text[1:-1].split(","))
         if text[0] not in "([" or text[-1] not in ")]":
             raise ValueError(text)
@@ -55,24 +49,16 @@ class Interval:
 
 
 class Option:
-    """An attribute of a problem class that its constructor takes by keyword; see `option`.
-
-    Attributes
-    ----------
-    name, key : str
-        Of the attribute, and of the keyword.
-    kind : type
-        Its annotation.
-    """
+    """An attribute of a problem class that its constructor takes by keyword; see `option`."""
 
     name = key = ""
     kind: Any = None
 
     def __init__(
-        self, default: Any, meaning: str, within: str, choices: tuple[str, ...], key: str, source: str
+        self, default: Any, meaning: str, within: str, choices: tuple[str, ...], key: str, source: str, words: str
     ) -> None:
         self.default, self.meaning, self.within = default, meaning, within
-        self.choices, self.key, self.source = choices, key, source
+        self.choices, self.key, self.source, self.words = choices, key, source, words
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self.default
@@ -80,13 +66,11 @@ class Option:
     def declare(self, owner: type, name: str) -> None:
         """Take name and type from the class; all that is not said anew is that of the inherited option of this name.
 
-        Raises
-        ------
-        InputError
-            For another type than int, float, str, bool or one of these | None, or a default that is not allowed.
+        Raises InputError for another type than int, float, str, bool or one of these | None, or a default that is not
+        allowed.
         """
         above = next((vars(cls)[name] for cls in owner.__mro__[1:] if name in vars(cls)), None)
-        for part in ("meaning", "within", "choices", "key", "source") if isinstance(above, Option) else ():
+        for part in ("meaning", "within", "choices", "key", "source", "words") if isinstance(above, Option) else ():
             setattr(self, part, getattr(self, part) or getattr(above, part))
         self.name, self.key = name, self.key or name
         kind = inspect.get_annotations(owner).get(name, getattr(above, "kind", None) or type(self.default))
@@ -106,6 +90,8 @@ class Option:
     @property
     def allowed(self) -> str:
         """What is allowed besides null, in words."""
+        if self.words:
+            return self.words
         if self.choices:
             return "one of " + ", ".join(self.choices)
         if self.interval:
@@ -113,13 +99,7 @@ class Option:
         return " or ".join(WORDS[kind] for kind in self.kinds if kind in WORDS)
 
     def checked(self, value: Any) -> Any:
-        """Return the value, numbers as int or float, paths as they are.
-
-        Raises
-        ------
-        InputError
-            If it is not allowed.
-        """
+        """Return the value, numbers as int or float, paths as they are. Raises InputError if it is not allowed."""
         if value is None and type(None) in self.kinds:
             return None
         if self.choices:
@@ -147,6 +127,7 @@ def option(
     choices: tuple[str, ...] = (),
     key: str = "",
     source: str = "",
+    words: str = "",
 ) -> Any:
     """Declare an option of a problem's constructor: ``ridge: float = option(0.1, "lambda", within="(0, inf)")``.
 
@@ -155,21 +136,17 @@ def option(
 
     Parameters
     ----------
-    default : object
-        By its type an attribute without annotation has one.
-    meaning : str
-        For ``dpsco show``.
+    default : object, by its type an attribute without annotation has one
+    meaning : str, for ``dpsco show``
     within : str
         Interval of a number, e.g. ``"[1, inf]"``: brackets include an end, and infinity with it, which may then be
         written as the text ``inf``.
-    choices : tuple of str
-        The words that are allowed.
-    key : str
-        The keyword, where the attribute has another name.
-    source : str
-        Where the range comes from.
+    choices : tuple of str, the words that are allowed
+    key : str, the keyword, where the attribute has another name
+    source : str, where the range comes from
+    words : str, what is allowed, where type, interval and choices say too little
     """
-    return Option(default, meaning, within, choices, key, source)
+    return Option(default, meaning, within, choices, key, source, words)
 
 
 def declared_options(cls: type) -> dict[str, Option]:

@@ -27,8 +27,6 @@ class PerturbedMinimiser:
     ----------
     objective : Objective
         Of a generalised linear problem whose domain is R^d or an l2 ball, or with `Problem.isotropic_curvature`.
-    weight : float
-        Additional ridge, >= 0.
     """
 
     def __init__(self, objective: Objective, weight: float) -> None:
@@ -37,7 +35,6 @@ class PerturbedMinimiser:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Shape of the linear terms and of the minimisers, ``(R, d)``."""
         return self.objective.replicates, self.objective.problem.dimension
 
     def data_part(self, x: Array) -> np.ndarray:

@@ -65,15 +65,12 @@ class PublicQuadratic(GeneralisedLinear):
         return Data(n, rows, np.clip(rows.sum(axis=1) * 0.5 * self.dimension**-0.5 + 0.1 * noise, -1.0, 1.0))
 
     def loss(self, margins: Array, labels: Array) -> Array:
-        """Half the squared residual."""
         return 0.5 * (margins - labels) ** 2
 
     def slope(self, margins: Array, labels: Array) -> Array:
-        """The residual."""
         return margins - labels
 
     def curvature(self, margins: Array, labels: Array) -> Array:
-        """One."""
         return 0.0 * margins + 1.0
 
     def domain_records(self, count: int, seed: int) -> Data:

@@ -39,17 +39,14 @@ class Quad(DirectionLosses):
 
     @property
     def strengths(self) -> np.ndarray:
-        """0.3 mu."""
         return self.curvature * self.signals
 
     def sample(self, n: int, draws: Any) -> Any:
-        """Slopes ``-mu z``."""
         sample = super().sample(n, draws)
         sample.spread = self.curvature * self.spread
         return sample
 
     def with_signals(self, values: np.ndarray) -> None:
-        """There is none."""
         return
 
     @property

@@ -43,7 +43,6 @@ class DiagonalOracle(Problem):
 
     @cached_property
     def optimum(self) -> np.ndarray:
-        """The minimiser, shape ``(d,)``."""
         return np.zeros(self.dimension)
 
     def declared(self, ball: Ball | None = None, strong_convexity: float = 0.0) -> Constants:
@@ -59,14 +58,8 @@ class DiagonalOracle(Problem):
         return Constants(1.0, 1.0, **common, diameter=ball.diameter, domain=ball.name, status=status)
 
     def mean_gradient(self, x: Array, data: Data) -> Array:
-        """``h * (x - x*)``."""
         spectrum, error = self._error(x)
         return spectrum * error
-
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Each selected record contributes the same gradient."""
-        xp = array_namespace(x)
-        return xp.sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
 
     def risk(self, x: Array, data: Data) -> Array:
         """The quadratic, in float64 up to the caller's dtype."""
@@ -84,7 +77,6 @@ class DiagonalOracle(Problem):
         return spectrum, x if optimum is None else x - optimum
 
     def optimal_risk(self, data: Data) -> float:
-        """Zero."""
         return 0.0
 
     def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
@@ -119,24 +111,16 @@ class LinearOracle(Problem):
 
     @property
     def slope(self) -> np.ndarray:
-        """``c``, shape ``(d,)``."""
         raise InputError("problem", self.name, "a linear oracle that defines its slope")
 
     @property
     def feasible(self) -> Ball:
-        """The ball."""
         raise InputError("problem", self.name, "a linear oracle that defines its ball")
 
     def mean_gradient(self, x: Array, data: Data) -> Array:
-        """``-c``."""
         return 0.0 * x - array_namespace(x).asarray(self.slope, dtype=x.dtype)
 
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Each selected record contributes the same gradient."""
-        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
-
     def risk(self, x: Array, data: Data) -> Array:
-        """``-<c, x>``."""
         xp = array_namespace(x)
         return -xp.sum(xp.asarray(self.slope, dtype=x.dtype) * x, axis=-1)
 

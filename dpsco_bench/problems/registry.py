@@ -16,10 +16,7 @@ PROBLEMS: Registry[type[Problem]] = Registry("problem", "problems", core="proble
 def problem(cls: P) -> P:
     """Register a problem class under its ``name`` (class decorator).
 
-    Raises
-    ------
-    InputError
-        For a class without a name, or one that another problem has.
+    Raises InputError for a class without a name, or one that another problem has.
     """
     if not isinstance(cls.name, str) or not cls.name.isidentifier():
         raise InputError(f"name of problem {cls.__name__}", cls.name, "letters, digits and _, a class attribute `name`")
@@ -28,23 +25,14 @@ def problem(cls: P) -> P:
 
 
 def problem_class(name: str) -> type[Problem]:
-    """Return the class of a problem by name.
-
-    Raises
-    ------
-    InputError
-        For an unknown name.
-    """
+    """Return the class of a problem by name. Raises InputError for an unknown name."""
     return PROBLEMS.get(name)
 
 
 def get_problem(name: str, d: int | None = None, **options: Any) -> Problem:
     """Build a problem; options are those of its constructor (``constants`` among them).
 
-    Raises
-    ------
-    InputError
-        For an unknown name or option, or a value outside its range.
+    Raises InputError for an unknown name or option, or a value outside its range.
     """
     cls = problem_class(name)
     allowed = [key for key in inspect.signature(cls).parameters if key != "d"]

@@ -34,13 +34,7 @@ class Signalled(Problem):
 
 
 class SignalFamily(Signalled, CellFamily):
-    """A family with a signal of strength ``min(cap, signal * unit)``.
-
-    Attributes
-    ----------
-    cap : float
-        The largest strength that makes sense.
-    """
+    """A family with a signal of strength ``min(cap, signal * unit)``."""
 
     cap: ClassVar[float] = 1.0
 
@@ -56,12 +50,10 @@ class SignalFamily(Signalled, CellFamily):
 
     @property
     def signal_capped(self) -> bool:
-        """Whether the cap is reached."""
         return bool((self.unit * self.signals >= self.cap).all())
 
     @property
     def member(self) -> tuple[float, ...]:
-        """The cell and the signals."""
         return (*super().member, *self.signals.tolist())
 
     def by_row(self, values: np.ndarray, x: Array) -> Array:

@@ -50,18 +50,13 @@ DOMAIN_TRAITS = {
 
 
 def domain_traits(domain: str) -> frozenset[Trait]:
-    """What the name of a domain says.
+    """What the name of a domain says. Raises InputError for an unknown name.
 
     Parameters
     ----------
     domain : str
         ``space``, or the name of a feasible set (`geometry.ball.SETS`) as `Constants.domain` has it, or ``polytope:K``
         with the number of vertices that only the problem knows.
-
-    Raises
-    ------
-    InputError
-        For an unknown name.
     """
     kind = domain.partition(":")[0]
     if kind not in DOMAIN_TRAITS:

@@ -25,7 +25,6 @@ class OnUnitSet(Problem):
 
     @cached_property
     def set(self) -> FeasibleSet:
-        """The unit set."""
         return unit_set(self.domain, self.size, self.dimension)
 
 
@@ -43,19 +42,11 @@ class InBall(Problem):
 def unit_set(domain: str, size: int | None, d: int) -> FeasibleSet:
     """The unit set of a name, all of whose points have Euclidean norm at most 1.
 
+    Raises InputError for another name, or a size that is missing, superfluous or does not fit the dimension.
+
     Parameters
     ----------
-    domain : str
-        One of `UNIT_SETS`.
-    size : int or None
-        k of a k-support or subspace ball, block size of a group ball; None for the others.
-    d : int
-        Dimension.
-
-    Raises
-    ------
-    InputError
-        For another name, or a size that is missing, superfluous or does not fit the dimension.
+    size : int or None, k of a k-support or subspace ball, block size of a group ball; None for the others
     """
     if domain not in UNIT_SETS:
         raise InputError("domain", domain, "one of " + ", ".join(UNIT_SETS))

@@ -22,14 +22,7 @@ CHARACTER, TICK_GAP = 0.026, 0.02
 
 @dataclass(frozen=True)
 class EndLabel:
-    """A label beside the last point of a curve.
-
-    Attributes
-    ----------
-    y : float
-        Value of the point.
-    text, colour : str
-    """
+    """A label beside the last point of a curve."""
 
     y: float
     text: str
@@ -79,12 +72,7 @@ def log_y(axes: Axes, values: Iterable[float], label: str, room: float = 0.08) -
 
     Parameters
     ----------
-    axes : Axes
-    values : iterable of float
-        What must be visible; only finite numbers > 0 count.
-    label : str
-    room : float
-        Margin as a fraction of the range of logarithms.
+    values : iterable of float, what must be visible; only finite numbers > 0 count
     """
     logs = np.log10([v for v in values if v > 0 and math.isfinite(v)] or [1.0])
     low, high = float(logs.min()), float(logs.max())

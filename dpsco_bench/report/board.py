@@ -40,7 +40,6 @@ POINTS_NOTE = (
 
 
 def interval(pair: Sequence[object], digits: int = 2) -> str:
-    """``[low, high]``."""
     low, high = pair
     return f"[{number(low, digits)}, {number(high, digits)}]" if is_number(low) and is_number(high) else ""
 
@@ -141,7 +140,6 @@ def data_note(board: BoardResults) -> str:
 
 
 def points_table(board: BoardResults) -> Table:
-    """Who wins at every point, beside the references."""
     columns = (
         Column("Instance", lambda row: row["instance"], _key("instance"), kind="code"),
         *PLACE,
@@ -197,7 +195,6 @@ def _of(key: str) -> Any:
 
 
 def methods_table(board: BoardResults) -> Table:
-    """Every method at every point."""
     pairs = [(row, method) for row in measured(board) for method in row["methods"]]
     columns = (
         Column(
@@ -333,7 +330,6 @@ def wins(board: BoardResults) -> list[tuple[str, int, int]]:
 
 
 def wins_table(board: BoardResults) -> Table:
-    """Points won and shared by method."""
     total = sum(map(decided, measured(board)))
     undecided = sum(bool(row["contenders"]) for row in measured(board))
     columns = (
@@ -350,6 +346,5 @@ def wins_table(board: BoardResults) -> Table:
 
 
 def board_tables(board: BoardResults) -> list[Table]:
-    """All tables of a board."""
     tables = [wins_table, points_table, references_table, methods_table, left_out_table]
     return [table(board) for table in tables]

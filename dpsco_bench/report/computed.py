@@ -19,11 +19,5 @@ def computed(name: str) -> Callable[[Compute], Compute]:
 
 
 def computed_table(text: Mapping[str, Any], inputs: Inputs) -> Table:
-    """The table of a file that names what computes it.
-
-    Raises
-    ------
-    InputError
-        For an unknown name.
-    """
+    """The table of a file that names what computes it. Raises InputError for an unknown name."""
     return COMPUTED.get(str(text["computed"]))(text, inputs)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import os
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpsco_bench.jsonio import write_text_atomic
+from dpsco_bench.jsonio import write_atomic
 
 PANEL_WIDTH, AXES_HEIGHT = 3.4, 1.95
 """Inches: the column width of the papers, and the height of the area that holds the data."""
@@ -50,9 +49,7 @@ class Line:
 
     Attributes
     ----------
-    text, colour : str
-    marker : str
-        Marker in front of the text, that of the series it speaks of; empty for none.
+    marker : str, marker in front of the text, that of the series it speaks of; empty for none
     """
 
     text: str
@@ -66,15 +63,9 @@ class Panel:
 
     Attributes
     ----------
-    title : str
-    draw : callable
-        Draws into the axes.
-    lines : sequence of Line
-        Verdicts and settings, above the axes, where they hide no data.
-    blank : bool
-        Whether there is nothing to draw, only words.
-    symbols : tuple of str
-        Which symbols the figure's key must explain, see `KEY`.
+    lines : sequence of Line, verdicts and settings, above the axes, where they hide no data
+    blank : bool, whether there is nothing to draw, only words
+    symbols : tuple of str, which symbols the figure's key must explain, see `KEY`
     """
 
     title: str
@@ -84,7 +75,6 @@ class Panel:
     symbols: tuple[str, ...] = ()
 
     def heading(self) -> list[Line]:
-        """Lines of the heading, wrapped to the panel's width."""
         return [
             Line(text, line.colour, line.marker if first else " " * bool(line.marker))
             for line in self.lines
@@ -114,13 +104,7 @@ def compose(
 
     Parameters
     ----------
-    panels : sequence of Panel
-    header, source : str
-        Title and origin of the claim.
-    key : bool
-        Whether the symbols are explained at the figure's lower edge.
-    more : sequence of artists
-        Further entries of that key, with labels.
+    more : sequence of artists, further entries of that key, with labels
     """
     used = {name for panel in panels for name in panel.symbols} if key else set()
     handles = [*(_handle(name) for name in KEY if name in used), *more]
@@ -203,7 +187,6 @@ def _marker(x: float, y: float, marker: str, colour: str) -> Any:
 
 
 def words_panel(title: str, lines: Sequence[Line]) -> Panel:
-    """A panel for what has nothing to draw: the verdict in words."""
     return Panel(title, lambda axes: None, lines, blank=True)
 
 
@@ -251,15 +234,8 @@ def _plain_fonts() -> Iterator[None]:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write ``<path>.svg`` and ``<path>.pdf``."""
-    write_text_atomic(path.with_name(path.name + ".svg"), svg_text(figure))
+    write_atomic(path.with_name(path.name + ".svg"), svg_text(figure))
     stream = io.BytesIO()
     with _plain_fonts():
         figure.savefig(stream, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
-    target = path.with_name(path.name + ".pdf")
-    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        draft.write_bytes(stream.getvalue())
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_atomic(path.with_name(path.name + ".pdf"), stream.getvalue())

@@ -67,19 +67,7 @@ def calibrations_panel(
     lines: Sequence[Line] = (),
     y_label: str = "excess risk",
 ) -> Panel:
-    """Sweeps of one instance under several calibrations, with formulas drawn through the first of them.
-
-    Parameters
-    ----------
-    title, label, y_label : str
-        Heading and axes.
-    sweeps : sequence of (str, Sizes)
-        By calibration.
-    formulas : sequence of (str, callable)
-        Name and value at a cell.
-    lines : sequence of Line
-        Further lines of the heading.
-    """
+    """Sweeps of one instance under several calibrations, with formulas drawn through the first of them."""
 
     def draw(axes: Axes) -> None:
         ends: list[float] = []
@@ -128,13 +116,13 @@ def claimed_and_real(inputs: Inputs, paper: str) -> list[Panel]:
     found: dict[str, dict[str, list[Charged]]] = {}
     for claim in inputs.of_paper(paper):
         for job in claim.jobs:
-            for cell in charged_cells(claim, job["part"], job["calibration"]).cells if _charged(job) else ():
+            for cell in charged_cells(claim, job.part, job.calibration).cells if _charged(job) else ():
                 found.setdefault(cell.cell["algorithm"], {}).setdefault(_noise(cell), []).append(cell)
     return [_mechanism_panel(algorithm, kinds) for algorithm, kinds in sorted(found.items()) if _drawable(kinds)]
 
 
 def _charged(job: Job) -> bool:
-    return job["calibration"] == "paper" and not job["skipped"]
+    return job.calibration == "paper" and not job.skipped
 
 
 def _noise(cell: Charged) -> str:

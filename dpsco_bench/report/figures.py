@@ -95,16 +95,7 @@ def write_figures(inputs: Inputs, claim: str, folder: Path) -> list[Path]:
 
     Parameters
     ----------
-    inputs : Inputs
-    claim : str
-        Its id.
-    folder : Path
-        Where ``<claim>.svg`` and ``<claim>.pdf`` go, and ``<claim>.time.*`` where timings exist.
-
-    Returns
-    -------
-    list of Path
-        The files, without suffix.
+    folder : Path, where ``<claim>.svg`` and ``<claim>.pdf`` go, and ``<claim>.time.*`` where timings exist
     """
     board = next((board for board in inputs.boards if board.id == claim), None)
     if board is None:

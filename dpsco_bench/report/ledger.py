@@ -20,17 +20,7 @@ _RELATIONS = {"upper": "≤", "lower": "≥", "exact": "="}
 
 @dataclass(frozen=True)
 class Charged:
-    """One calibrated cell: what was claimed and what an accountant says.
-
-    Attributes
-    ----------
-    cell : mapping
-        The plan's cell.
-    calibrated : CalibratedCell
-        Its calibration.
-    calibration : str
-        Name of the calibration.
-    """
+    """One calibrated cell: what was claimed and what an accountant says."""
 
     cell: Mapping[str, Any]
     calibrated: CalibratedCell
@@ -48,17 +38,14 @@ class Charged:
 
     @property
     def kind(self) -> str:
-        """``upper``, ``exact`` or ``lower``."""
         return self.calibrated.epsilon_real_kind
 
     @property
     def status(self) -> str:
-        """Status of the ledger."""
         return self.calibrated.privacy_status
 
     @property
     def claimed(self) -> float:
-        """Epsilon of the claim."""
         return float(self.cell["epsilon"])
 
     @property
@@ -137,7 +124,6 @@ class Privacy:
 
 
 def charged_evidence(cells: Iterable[CellEvidence], calibration: str) -> Privacy:
-    """Privacy of measured cells."""
     charged = (Charged(cell.entry, cell.calibrated, calibration) for cell in cells)
     return Privacy(tuple(cell for cell in charged if cell.calibrated.accountant != NOT_CHARGED))
 
@@ -146,7 +132,7 @@ def charged_cells(claim: ClaimResults, part: str, calibration: str) -> Privacy:
     """Privacy of what a (part, calibration) judges."""
     cells = []
     for job in claim.sources(part, calibration):
-        pairs = zip(job["cells"], claim.calibrations(job), strict=False)
+        pairs = zip(job.cells, claim.calibrations(job), strict=False)
         cells += [Charged(cell, found, calibration) for cell, found in pairs if isinstance(found, CalibratedCell)]
     return Privacy(tuple(cell for cell in _distinct(cells) if cell.calibrated.accountant != NOT_CHARGED))
 
@@ -189,9 +175,9 @@ def ledger_rows(inputs: Inputs) -> list[LedgerRow]:
 
 def _all_charged(inputs: Inputs) -> Iterator[Charged]:
     for claim, job in inputs.all_jobs():
-        if job["calibration"] == "none":
+        if job.calibration == "none":
             continue
-        yield from (c for c in charged_cells(claim, job["part"], job["calibration"]).cells)
+        yield from (c for c in charged_cells(claim, job.part, job.calibration).cells)
 
 
 def _identity(cell: Charged) -> tuple[Any, ...]:
@@ -252,7 +238,6 @@ def _values_text(values: Iterable[Any]) -> str:
 
 
 def privacy_table(inputs: Inputs) -> Table:
-    """The privacy ledger."""
 
     def of(key: str) -> Any:
         return lambda row: row.first.cell[key]
@@ -330,7 +315,6 @@ LEDGER_NOTE = (
 
 
 def _drawn(row: LedgerRow) -> bool:
-    """Whether the mechanism is a draw from a target law."""
     return any(not math.isnan(cell.law) for cell in row.cells)
 
 

@@ -17,12 +17,10 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 
 def superscript(number: int) -> str:
-    """An integer as a superscript."""
     return str(number).translate(_SUPERSCRIPTS)
 
 
 def slope(value: object, digits: int = 2) -> str:
-    """A slope or exponent with fixed decimals."""
     if not is_number(value):
         return NOTHING
     if _special(value):
@@ -98,7 +96,6 @@ def with_error(mean: object, error: object) -> str:
 
 
 def seconds(value: object) -> str:
-    """A duration in the unit that a reader wants."""
     if not is_number(value):
         return NOTHING
     if value < 120:

@@ -40,15 +40,9 @@ class PaperLine:
 
     Attributes
     ----------
-    paper, name : str
-    claims : int
-        Claims measured.
-    groups : mapping of str to int
-        Verdicts by group of `TONE_GROUPS`.
+    groups : mapping of str to int, verdicts by group of `TONE_GROUPS`
     privacy : mapping of str to int
         Verdicts on the paper's own noise (kind privacy) by outcome: ``holds``, ``fails``, ``unproven``.
-    errata : int
-        Entries of the errata ledger.
     """
 
     paper: str
@@ -60,7 +54,6 @@ class PaperLine:
 
 
 def paper_lines(inputs: Inputs, rows: Sequence[Score], names: Mapping[str, str]) -> list[PaperLine]:
-    """Every paper of the profile."""
     lines = []
     for paper in inputs.papers:
         own = [score for score in rows if score.results.paper == paper]
@@ -172,6 +165,5 @@ def headline(lines: Sequence[PaperLine]) -> str:
 
 
 def page_papers(lines: Sequence[PaperLine]) -> Any:
-    """The figure as an SVG element of the page."""
     with style(**{"svg.fonttype": "none"}):
         return inline_svg(papers_figure(lines), "papers", escape(headline(lines), quote=True), 1.6)

@@ -155,7 +155,6 @@ def _off(score: Score) -> bool:
 
 
 def _stem(part: str) -> str:
-    """A sweep without its variant."""
     stem = part.rpartition("-")[0] or part
     return "grid" if stem.startswith("grid") else stem
 

@@ -25,14 +25,9 @@ class PaperFigure:
 
     Attributes
     ----------
-    name : str
-        ``<paper>.<id>``, also the name of its files.
-    title : str
-        What it shows, in words.
-    caption : str
-        Where its numbers come from and how to read it.
-    draw : callable
-        Inputs -> panels; none where the profile has measured nothing of it.
+    name : str, ``<paper>.<id>``, also the name of its files
+    caption : str, where its numbers come from and how to read it
+    draw : callable, inputs -> panels; none where the profile has measured nothing of it
     """
 
     name: str
@@ -78,24 +73,11 @@ def extra_panels(results: ClaimResults) -> list[Panel]:
 
 
 def figure_names(claims: Iterable[str]) -> list[str]:
-    """Names of the figures that belong to the papers of claims, in their order."""
     return [name for paper in dict.fromkeys(claim.split(".", 1)[0] for claim in claims) for name in FIGURES.of(paper)]
 
 
 def write_figures(inputs: Inputs, folder: Path) -> list[Path]:
-    """Write every figure of the profile's papers as SVG and PDF; one without measurements says so in words.
-
-    Parameters
-    ----------
-    inputs : Inputs
-    folder : Path
-        Where ``<paper>.<id>.svg`` and ``.pdf`` go.
-
-    Returns
-    -------
-    list of Path
-        The files, without suffix.
-    """
+    """Write every figure of the profile's papers as SVG and PDF; one without measurements says so in words."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     with style():

@@ -36,10 +36,7 @@ class Series:
 
     Attributes
     ----------
-    x, mean, low, high : ndarray
-        Values of the parameter, means, and ends of their 95 % intervals.
-    log_error, dof : ndarray
-        Standard errors of log mean and their degrees of freedom, for the weights of the fit.
+    log_error, dof : ndarray, standard errors of log mean and their degrees of freedom, for the weights of the fit
     """
 
     x: np.ndarray
@@ -156,7 +153,6 @@ def _keys(shown: Sequence[tuple[Score, Series]]) -> tuple[str, ...]:
 
 
 def _draws_fit(score: Score, points: Series) -> bool:
-    """Whether there is a fitted line, which takes two points."""
     return is_number(score.row.slope) and len(points.x) > 1 and bool((points.mean > 0).all())
 
 

@@ -40,12 +40,10 @@ class Sweep:
         return self.scores[0]
 
     def under(self, calibration: str) -> Score | None:
-        """The verdict under a calibration."""
         return next((s for s in self.scores if s.row.calibration == calibration), None)
 
 
 def sweeps(claims: Iterable[ClaimResults]) -> list[Sweep]:
-    """Every part that ends in a slope."""
     found: dict[tuple[str, str], list[Score]] = {}
     for claim in claims:
         for score in claim_scores(claim):
@@ -72,12 +70,10 @@ def rates_table(inputs: Inputs, paper: str, title: str) -> Table:
 
 
 def judged_calibrations(found: Iterable[Sweep]) -> list[str]:
-    """Calibrations that a table of sweeps has columns for: noise off only where it is judged for itself."""
     return ["paper", "accounted", *(["none"] if any(sweep.under("none") for sweep in found) else [])]
 
 
 def calibration_title(calibration: str) -> str:
-    """A calibration in the title of a column."""
     return "noise off" if calibration == "none" else calibration
 
 
@@ -117,7 +113,6 @@ def _calibration_columns(calibration: str) -> list[Column]:
 
 
 def cells_table(claim: ClaimResults) -> Table:
-    """Every judged cell of a claim: the mean with its error beside the bound."""
     rows = []
     for score in claim_scores(claim):
         row = score.row
@@ -189,7 +184,6 @@ _ORDERINGS = (
 
 
 def errata_table(errata: Sequence[Erratum]) -> Table:
-    """The errata ledger in one line per entry."""
     columns = (
         Column("Entry", lambda e: f"{e.paper}.{e.id}", {"id": lambda e: f"{e.paper}.{e.id}"}),
         Column("What", lambda e: symbols(e.title), {"title": lambda e: e.title}),

@@ -14,15 +14,7 @@ _TASKS: list[Task] = []
 
 
 def in_parallel(tasks: Sequence[Task], cores: int = 1) -> list[Any]:
-    """Results of the tasks in their order; on ``cores`` processes where forking is safe, else one after the other.
-
-    Parameters
-    ----------
-    tasks : sequence of callables
-        Without arguments, independent of each other; what they return is pickled.
-    cores : int
-        >= 1.
-    """
+    """Results of the tasks in their order; on ``cores`` processes where forking is safe, else one after the other."""
     if min(cores, len(tasks)) <= 1 or sys.platform != "linux":
         return [task() for task in tasks]
     _TASKS[:] = tasks

@@ -140,7 +140,6 @@ def tile_colour(row: Row) -> tuple[float, float, float]:
 
 
 def _paper(row: Row) -> str:
-    """Paper of the winner, or the trivial solution."""
     if row["winner"] == TRIVIAL:
         return TRIVIAL
     return str(next(m["algorithm"] for m in row["methods"] if m["method"] == row["winner"]).split(".", 1)[0])

@@ -41,16 +41,8 @@ class RebuiltRow:
         The row as the paper prints it: ``row``, ``utility``, ``gradients``, ``claims``; ``schedule`` maps names to what
         of the method's schedule is shown, and ``flags`` are first words of its warnings that are; ``every_cell`` lists
         parts of which each cell is a row, not the nearest one alone.
-    sweep : Sweep
-        Its verdicts under all calibrations.
-    common_n : float
-        Number of records at which the table's rows are compared.
-    method : str
-        Label of the method where the sweep has several; else empty.
-    worst : mapping
-        (Calibration, "" or `UNSPLIT`) -> largest risk over bound of all cells of the row's explicit bounds.
-    spent : Verdict or None
-        The verdict on the part that counts value queries, which is a column and no row.
+    worst : mapping, (Calibration, "" or `UNSPLIT`) -> largest risk over bound of all cells of the row's explicit bounds
+    spent : Verdict or None, the verdict on the part that counts value queries, which is a column and no row
     value : float or None
         The one value of the swept parameter that the row shows; None for the cell nearest to the common size.
     """
@@ -80,7 +72,7 @@ class RebuiltRow:
     def instance(self) -> str:
         """Where it was measured."""
         cells = self.sweep.first.results.job(self.sweep.first.row.part, self.sweep.first.row.calibration)
-        return str(cells["cells"][0]["problem"]) if cells else str(self.sweep.first.row.part)
+        return str(cells.cells[0]["problem"]) if cells else str(self.sweep.first.row.part)
 
     @property
     def heading(self) -> tuple[str, str]:
@@ -102,7 +94,6 @@ class RebuiltRow:
 
     @property
     def part_and_method(self) -> str:
-        """Claim and part, with the method where there are several."""
         return f"{self.part} ({self.method})" if self.method else self.part
 
     @property
@@ -169,7 +160,6 @@ class RebuiltRow:
 
     @property
     def where(self) -> str:
-        """The cell that is shown: the swept parameter, and n, d and epsilon."""
         cell, _ = self._shown
         if not cell:
             return NOTHING
@@ -281,7 +271,7 @@ def _methods(sweep: Sweep) -> list[str]:
     """Labels of the methods where there are several, else one empty label."""
     row, results = sweep.first.row, sweep.first.results
     job = results.job(row.part, row.calibration)
-    labels = list(dict.fromkeys(cell["method"] for cell in job["cells"])) if job else []
+    labels = list(dict.fromkeys(cell["method"] for cell in job.cells)) if job else []
     return labels if len(labels) > 1 else [""]
 
 

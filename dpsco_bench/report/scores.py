@@ -21,21 +21,13 @@ from dpsco_bench.report.wording import QUALIFIED, TONES, epsilon_text, meanings,
 
 @dataclass(frozen=True)
 class Score:
-    """One verdict with its claim and the privacy of the runs behind it.
-
-    Attributes
-    ----------
-    results : ClaimResults
-        The claim.
-    row : Verdict
-    """
+    """One verdict with its claim and the privacy of the runs behind it."""
 
     results: ClaimResults
     row: Verdict
 
     @property
     def kind(self) -> Kind:
-        """Kind of the part."""
         return get_kind(self.row.kind)
 
     @property
@@ -45,7 +37,6 @@ class Score:
 
     @cached_property
     def privacy(self) -> Privacy:
-        """Privacy of the judged runs."""
         return charged_cells(self.results, self.row.part, self.row.calibration)
 
     @property
@@ -55,7 +46,6 @@ class Score:
 
     @property
     def tone(self) -> str:
-        """Tone of the verdict, see `wording.TONES`."""
         return QUALIFIED if self.row.reservations else TONES[self.row.meaning.outcome]
 
     @property
@@ -72,7 +62,6 @@ class Score:
 
     @property
     def slope(self) -> str:
-        """The slope with its interval, which that of a count has not."""
         return with_interval(self.row.slope, None if self.kind.counts else self.row.ci)
 
     @property
@@ -158,7 +147,6 @@ def scores(inputs: Inputs) -> list[Score]:
 
 
 def claim_scores(claim: ClaimResults) -> list[Score]:
-    """Every verdict of a claim."""
     return [Score(claim, row) for row in claim.rows]
 
 
@@ -188,7 +176,6 @@ def counts(rows: Iterable[Score]) -> list[tuple[str, str, int]]:
 
 
 def counts_table(rows: Iterable[Score]) -> Table:
-    """Verdicts by kind of part."""
     rows = list(rows)
     found = Counter((row.row.kind, row.row.counted_as) for row in rows)
     kinds = sorted({kind for kind, _ in found})
@@ -262,7 +249,6 @@ REMARKS = Column(
 
 
 def scoreboard(inputs: Inputs) -> Table:
-    """All verdicts of a profile."""
     rows = scores(inputs)
     columns = (
         *(CLAIM, PART, CALIBRATION, KIND, VERDICT, MEASURED, COMPARED, CLAIMED, NOISE_OFF, PRIVACY),
@@ -273,6 +259,5 @@ def scoreboard(inputs: Inputs) -> Table:
 
 
 def claim_table(claim: ClaimResults) -> Table:
-    """Verdicts of one claim with their reasons."""
     columns = (PART, CALIBRATION, VERDICT, MEASURED, COMPARED, CLAIMED, NOISE_OFF, REASON, EXPECTED, REMARKS)
     return Table(claim.id, f"Verdicts of {claim.id}", columns, claim_scores(claim))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.jsonio import write_text_atomic
+from dpsco_bench.jsonio import write_atomic
 
 Row = Any
 _GREEK = ("delta", "mu", "sigma", "kappa", "lambda", "eta", "gamma", "rho")
@@ -53,18 +53,11 @@ class Column:
 
     Attributes
     ----------
-    title : str
-        Heading.
-    show : callable
-        Row -> display text.
-    raw : mapping of str to callable
-        CSV columns: name -> (row -> value); empty leaves the column out of the CSV.
-    numeric : bool
-        Right-aligned.
-    kind : str
-        ``text``, ``verdict`` (a badge in HTML) or ``code``.
-    style : callable or None
-        Row -> class of the HTML cell's content (the tone of a verdict).
+    show : callable, row -> display text
+    raw : mapping of str to callable, CSV columns: name -> (row -> value); empty leaves the column out of the CSV
+    numeric : bool, right-aligned
+    kind : str, ``text``, ``verdict`` (a badge in HTML) or ``code``
+    style : callable or None, row -> class of the HTML cell's content (the tone of a verdict)
     """
 
     title: str
@@ -81,13 +74,7 @@ class Table:
 
     Attributes
     ----------
-    id, title : str
-        File name and caption.
-    columns : sequence of Column
-    rows : sequence
-        Anything that the columns understand.
-    note : str
-        A sentence under the table.
+    id, title : str, file name and caption
     group : callable or None
         Row -> (heading, anchor) under which consecutive rows stand in HTML; other formats have it as a column.
     """
@@ -173,6 +160,5 @@ def _joined_superscripts(found: re.Match[str]) -> str:
 
 
 def write_table(table: Table, folder: Path) -> None:
-    """Write ``<id>.md``, ``<id>.csv`` and ``<id>.tex``."""
     for suffix, render in (("md", to_markdown), ("csv", to_csv), ("tex", to_latex)):
-        write_text_atomic(folder / f"{table.id}.{suffix}", render(table))
+        write_atomic(folder / f"{table.id}.{suffix}", render(table))

@@ -109,12 +109,10 @@ def noise_name(calibration: str) -> str:
 
 
 def parameter_label(parameter: str) -> str:
-    """Axis label of a swept parameter."""
     return _PARAMETERS.get(parameter) or _OPTIONS.get(parameter) or parameter.replace("_", " ")
 
 
 def quantity_label(quantity: str) -> str:
-    """Axis label of a measured quantity other than the risk."""
     return _QUANTITIES.get(quantity) or quantity.replace("_", " ")
 
 

@@ -31,7 +31,6 @@ class Box(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Shape of the drawn array."""
         return self.steps, self.replicates, self.dim
 
     def blocks(self, per_block: int) -> int:
@@ -46,10 +45,7 @@ class Box(NamedTuple):
 def checked_box(values: tuple[int, ...], per_block: int) -> Box:
     """Return the box after checking that each part of its counters fits in 32 bits.
 
-    Raises
-    ------
-    InputError
-        If a size or a first index is negative, or if an index of a step, replicate or block reaches 2^32.
+    Raises InputError if a size or a first index is negative, or if an index of a step, replicate or block reaches 2^32.
     """
     box = Box(*map(operator.index, values))
     if min(box) < 0:
@@ -65,13 +61,7 @@ def checked_box(values: tuple[int, ...], per_block: int) -> Box:
 
 
 def checked_kind(kind: int) -> int:
-    """Return the kind of draw after checking that it is one of the frozen kinds.
-
-    Raises
-    ------
-    InputError
-        If it is not.
-    """
+    """Return the kind of draw after checking that it is one of the frozen kinds. Raises InputError if it is not."""
     if kind not in range(len(KINDS)):
         raise InputError("kind", kind, "one of " + ", ".join(f"{i} ({name})" for i, name in enumerate(KINDS)))
     return operator.index(kind)

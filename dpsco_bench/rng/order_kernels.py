@@ -51,5 +51,4 @@ def noisy_minima(
     first_replicate: int,
     key: Key,
 ) -> None:
-    """Write the answers of the given rows; see `order_reference.noisy_minima`."""
     _noisy_minima(out, scores, rows, lowest, float(scale), (step, first_replicate), (ORDER, *key))

@@ -37,18 +37,12 @@ def noisy_minima(
 
     Parameters
     ----------
-    out : array (R,)
-        Receives the indices.
-    scores : array (R, K)
-        Row r belongs to replicate ``first_replicate + r``.
-    rows : array (M,)
-        Rows to answer, in rising order.
-    lowest : array (R,)
-        Least score of each row.
-    scale : float
-        Of the noise, > 0.
-    step, first_replicate, key : int, int, tuple
-        Address of the words.
+    out : array (R,), receives the indices
+    scores : array (R, K), row r belongs to replicate ``first_replicate + r``
+    rows : array (M,), rows to answer, in rising order
+    lowest : array (R,), least score of each row
+    scale : float, of the noise, > 0
+    step, first_replicate, key : int, int, tuple, address of the words
     """
     count, active = scores.shape[1], np.arange(len(rows))
     used = np.zeros((len(rows), count), dtype=bool)

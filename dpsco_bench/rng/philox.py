@@ -31,10 +31,8 @@ def philox4x32(counter: Words, key: tuple[int, int]) -> Words:
 
     Parameters
     ----------
-    counter : tuple of four integer arrays or integers
-        Broadcast against each other; values in [0, 2^32).
-    key : tuple of two int
-        In [0, 2^32).
+    counter : tuple of four integer arrays or integers, broadcast against each other; values in [0, 2^32)
+    key : tuple of two int, in [0, 2^32)
 
     Returns
     -------

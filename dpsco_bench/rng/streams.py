@@ -54,19 +54,14 @@ class Stream:
     Every method takes ``(first_step, steps, first_replicate, replicates, dim)`` and returns an array of shape
     ``(steps, replicates, dim)``: the values of steps ``first_step ...``, replicates ``first_replicate ...`` and
     coordinates ``0 ... dim - 1``. Indices of steps, replicates and blocks (see `dpsco_bench.rng.counters`) are below
-    2^32; `InputError` is raised otherwise. Draws of different kinds from one stream are independent.
+    2^32; `InputError` is raised otherwise. Draws of different kinds from one stream are independent. Raises InputError
+    if the key is not two integers in [0, 2^32).
 
     Parameters
     ----------
-    key : tuple of int
-        From `dpsco_bench.rng.keys.stream_key`.
+    key : tuple of int, from `dpsco_bench.rng.keys.stream_key`
     xp : namespace
         Of the arrays returned. CuPy draws on the current GPU; for any other namespace the draw is made on the CPU.
-
-    Raises
-    ------
-    InputError
-        If the key is not two integers in [0, 2^32).
     """
 
     key: tuple[int, int]

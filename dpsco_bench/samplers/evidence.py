@@ -19,13 +19,7 @@ NOT_CERTIFIED = "chains not certified"
 
 
 class ChainTrace:
-    """Values of one quantity along R chains; the second half of the steps counts.
-
-    Parameters
-    ----------
-    steps : int
-        How many there will be; of more than `MOST_KEPT` every m-th is kept.
-    """
+    """Values of one quantity along R chains, every m-th beyond `MOST_KEPT` steps; the second half counts."""
 
     def __init__(self, steps: int) -> None:
         self._every, self._seen = max(1, -(-steps // MOST_KEPT)), 0
@@ -37,7 +31,6 @@ class ChainTrace:
         return self._seen % self._every == 0
 
     def skip(self) -> None:
-        """Pass over a state that is not due."""
         self._seen += 1
 
     def add(self, values: Array) -> None:
@@ -89,19 +82,15 @@ def unsettled(rhat: float, ess: float) -> str:
 def split_rhat_and_ess(values: Array) -> tuple[float, float]:
     """R-hat over half chains, and effective sample size by Geyer's initial monotone sequence.
 
+    Source: Gelman et al., Bayesian Data Analysis, third edition, section 11.4 and 11.5.
+
     Parameters
     ----------
-    values : array (K, R)
-        K >= 4 states of each chain.
+    values : array (K, R), K >= 4 states of each chain
 
     Returns
     -------
-    rhat, ess : float
-        NaN where nothing varies.
-
-    References
-    ----------
-    Gelman et al., Bayesian Data Analysis, third edition, section 11.4 and 11.5.
+    rhat, ess : float, NaN where nothing varies
     """
     half = len(values) // 2
     chains = np.concatenate([values[:half], values[len(values) - half :]], axis=1)

@@ -21,8 +21,7 @@ def generalised_gaussian_mean(
 
     Returns
     -------
-    array (steps, replicates, dim) of float64
-        On the host, for every namespace.
+    array (steps, replicates, dim) of float64, on the host, for every namespace
     """
     host, rest = replace(stream, xp=np), (first_replicate, replicates, dim)
     if r == 2.0:

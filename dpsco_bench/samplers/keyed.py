@@ -16,12 +16,7 @@ class KeyedDraws:
 
     Attributes
     ----------
-    stream : callable
-        Stream by name, on the host.
-    first_replicate, replicates : int
-        Which replicates.
-    copies : int
-        How often the replicates' numbers are repeated, for rows that share them (signal-major).
+    copies : int, how often the replicates' numbers are repeated, for rows that share them (signal-major)
     """
 
     stream: Callable[[str], Stream]
@@ -31,7 +26,6 @@ class KeyedDraws:
 
     @property
     def rows(self) -> int:
-        """Rows of what is drawn."""
         return self.copies * self.replicates
 
     def uniform(self, name: str, step: int, dim: int) -> np.ndarray:

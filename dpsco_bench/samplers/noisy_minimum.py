@@ -42,21 +42,14 @@ def lazy_minima(
 
     Parameters
     ----------
-    stream : Stream
-        Source of the words.
     step, first_replicate : int
         Their address; row r belongs to replicate ``first_replicate + r``, however rows are split.
-    scores : array (R, K) of float64
-        On the host.
-    scale : float
-        Of the noise, > 0.
-    rows, lowest : arrays, optional
-        From `lazy_rows`; all rows where they are not given.
+    scores : array (R, K) of float64, on the host
+    rows, lowest : arrays, optional, from `lazy_rows`; all rows where they are not given
 
     Returns
     -------
-    array (R,) of int64
-        Zero in rows that are not asked for.
+    array (R,) of int64, zero in rows that are not asked for
     """
     out = np.zeros(len(scores), dtype=np.int64)
     rows = np.arange(len(scores)) if rows is None else rows

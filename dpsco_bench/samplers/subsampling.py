@@ -24,17 +24,13 @@ def poisson_indices(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Select each of n records independently with probability ``rate``.
 
-    The gaps between selected records are geometric, so that a batch costs its own size and not n uniforms.
+    The gaps between selected records are geometric, so that a batch costs its own size and not n uniforms. Raises
+    InputError if ``rate`` is outside (0, 1].
 
     Returns
     -------
     indices : array (steps, replicates, W) of int64
     mask : array (steps, replicates, W) of bool
-
-    Raises
-    ------
-    InputError
-        If ``rate`` is outside (0, 1].
     """
     if not 0.0 < rate <= 1.0:
         raise InputError("rate", rate, "in (0, 1]")

@@ -53,19 +53,7 @@ def _cell(n: int, d: int) -> Cell:
 
 
 def naive_run(cell: Cell, generator: np.random.Generator) -> np.ndarray:
-    """One run as the listing reads, step by step with the plainest NumPy calls.
-
-    Parameters
-    ----------
-    cell : Cell
-        Names n, d and the instance.
-    generator : Generator
-        Of records and noise.
-
-    Returns
-    -------
-    array (d,)
-    """
+    """One run as the listing reads, step by step with the plainest NumPy calls."""
     problem, plan = cell.problem_entry, cell.plan("paper", 0)[1]
     (query,) = plan.queries
     d, N, eta = problem.dimension, plan.steps, plan.step

@@ -44,16 +44,11 @@ class QueryRow:
 
     Attributes
     ----------
-    formula, counted_is : str
-        Which of the paper's counts; what is counted.
-    setting : mapping
-        n, d, epsilon, delta and calibration; empty where nothing is computed.
-    parameter, claimed : str
-        In what the exponent is, and the printed one.
-    score : Score or None
-        The verdict, where there is one.
-    limit, counted, error, projected : float or None
-        Bound on the count, the count and its standard error, 4 e T.
+    formula, counted_is : str, which of the paper's counts; what is counted
+    setting : mapping, n, d, epsilon, delta and calibration; empty where nothing is computed
+    parameter, claimed : str, in what the exponent is, and the printed one
+    score : Score or None, the verdict, where there is one
+    limit, counted, error, projected : float or None, bound on the count, the count and its standard error, 4 e T
     """
 
     formula: str
@@ -80,7 +75,6 @@ class QueryRow:
         return with_interval(row.slope, row.ci) if row and is_number(row.slope) else ""
 
     def of(self, key: str) -> Any:
-        """An entry of the verdict row."""
         return getattr(self.score.row, key) if self.score else None
 
 

@@ -31,15 +31,12 @@ class LinearRecords(Problem):
 
     @property
     def own_constants(self) -> Constants:
-        """G = 1."""
         return Constants(1.0, 0.0, diameter=2.0, domain="l2_ball")
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
-        """The record."""
         return np.broadcast_to(data.records[first], x.shape)
 
     def range_gradient_pair(self, x: Array, other: Array, data: Any, first: int, count: int) -> tuple[Array, Array]:
-        """The record, twice."""
         gradient = self.range_gradient(x, data, first, count)
         return gradient, gradient
 

@@ -27,14 +27,9 @@ class Conversion:
 
     Attributes
     ----------
-    epsilon, delta : float
-        The target.
-    rho : float
-        ``eps/(2 sqrt l)``.
-    exact : float
-        m: the Gaussian-DP parameter of the target.
-    real : float
-        Epsilon of a rho-GDP mechanism.
+    rho : float, ``eps/(2 sqrt l)``
+    exact : float, m: the Gaussian-DP parameter of the target
+    real : float, epsilon of a rho-GDP mechanism
     """
 
     epsilon: float
@@ -56,19 +51,7 @@ def conversion(epsilon: float, delta: float) -> Conversion:
 
 
 def relative_level(k: float, condition: float, calibration: str, n: int = ROUNDS) -> float:
-    """Effective Gaussian-DP level of the tree's noise over its target, only x_n being released.
-
-    Parameters
-    ----------
-    k : float
-        Power of the weights.
-    condition : float
-        HD/G; all radii are D.
-    calibration : str
-        ``paper`` (eq. (6), L2 levels) or ``accounted`` (each record's own sensitivity, U levels).
-    n : int
-        Rounds.
-    """
+    """Effective Gaussian-DP level of the tree's noise over its target, only x_n being released."""
     units = NodeUnits(k, n, 1.0, condition, 1.0, "eq6" if calibration == "paper" else "tight", "D")
     paid = log2(2 * n) if calibration == "paper" else levels(n - 1)
     return sqrt(units.path_cost(n - 1, 2.0) / paid)

@@ -23,15 +23,11 @@ def cached(function: Callable[..., Any], cache_dir: str | Path | None, **argumen
     ----------
     function : callable
         A pure function of this package; its result must survive JSON (numbers, strings, lists, dicts; not NaN).
-    cache_dir : path-like or None
-        Directory of the cache, made where missing; None computes without one.
-    **arguments
-        Arguments by keyword; ``1`` and ``1.0`` are different calls.
+    cache_dir : path-like or None, directory of the cache, made where missing; None computes without one
 
     Returns
     -------
-    object
-        The function's result, as it comes back from JSON.
+    object, the function's result, as it comes back from JSON
 
     Notes
     -----
@@ -50,7 +46,7 @@ def cached(function: Callable[..., Any], cache_dir: str | Path | None, **argumen
     path = Path(cache_dir) / f"{hashlib.sha256(text.encode()).hexdigest()}.json"
     known = _read(path)
     if known is None or jsonio.dumps_canonical(known["request"]) != text:
-        jsonio.write_text_atomic(path, jsonio.dumps_pretty({"request": request, "value": function(**arguments)}))
+        jsonio.write_atomic(path, jsonio.dumps_pretty({"request": request, "value": function(**arguments)}))
         known = _read(path)
     return known["value"] if known is not None else function(**arguments)
 

@@ -15,7 +15,6 @@ def require_target(epsilon: float, delta: float) -> None:
 
 
 def require_delta(delta: float) -> None:
-    """Refuse a ``delta`` outside (0, 1)."""
     if not 0.0 < delta < 1.0:
         raise InputError("delta", delta, "in (0, 1)")
 

@@ -30,7 +30,6 @@ _BELOW, _SPREAD, _MORE = 6.0, 40.0, 200
 
 
 def accountant_name() -> str:
-    """Name of this accountant for the privacy ledger."""
     return "threshold count of one coordinate, lower bound"
 
 
@@ -39,30 +38,21 @@ def counting_epsilon(
 ) -> float:
     """Lower bound on epsilon of adaptive releases with generalised Gaussian noise of scale one.
 
+    Raises InputError for arguments out of range.
+
     Parameters
     ----------
-    shift : float
-        Change of the released value along one axis, over the noise scale, >= 0.
-    steps : int
-        Number of releases, >= 1.
-    r : float
-        Exponent of the noise, >= 1; for 2 it is normal.
-    dimension : int
-        d >= 1.
-    delta : float
-        In (0, 1).
+    shift : float, change of the released value along one axis, over the noise scale, >= 0
+    steps : int, number of releases, >= 1
+    r : float, exponent of the noise, >= 1; for 2 it is normal
+    dimension : int, d >= 1
+    delta : float, in (0, 1)
     weights : sequence of float
         Probability ``w_j`` of a change by ``j shift`` in one release; they may sum to less than one.
 
     Returns
     -------
-    float
-        An epsilon below which the releases are not (epsilon, delta)-differentially private, >= 0.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
+    float, an epsilon below which the releases are not (epsilon, delta)-differentially private, >= 0
     """
     require_nonnegative("shift", shift)
     require_count("steps", steps)
@@ -88,13 +78,7 @@ def counting_epsilon(
 
 
 class CoordinateSurvival:
-    """Survival function of one coordinate of a vector of density ``~ exp(-||z||_r^2/2)`` in d dimensions.
-
-    Attributes
-    ----------
-    deviation : float
-        Standard deviation of the coordinate.
-    """
+    """Survival function of one coordinate of a vector of density ``~ exp(-||z||_r^2/2)`` in d dimensions."""
 
     def __init__(self, r: float, d: int) -> None:
         self._d = d
@@ -110,7 +94,6 @@ class CoordinateSurvival:
         self.deviation = math.sqrt(d * float(self._weights @ self._nodes**2))
 
     def __call__(self, threshold: float) -> float:
-        """Probability of exceeding a threshold."""
         exceeding = 0.5 * float(self._weights @ chdtrc(self._d, (threshold / self._nodes) ** 2))
         return exceeding if threshold >= 0.0 else 1.0 - exceeding
 

@@ -20,29 +20,19 @@ TOLERANCE = 1e-4
 
 
 def accountant_name() -> str:
-    """Name and version of this accountant for the privacy ledger."""
     return f"RDP without replacement, dp-accounting {library_version()}"
 
 
 @lru_cache(maxsize=4096)
 def subset_gaussian_epsilon(multiplier: float, population: int, size: int, steps: int, delta: float) -> float:
-    """Replace-one upper bound on epsilon of Gaussians on uniform subsets.
+    """Replace-one upper bound on epsilon of Gaussians on uniform subsets. Raises InputError for arguments out of range.
 
     Parameters
     ----------
-    multiplier : float
-        Noise standard deviation over sensitivity, >= 0; 0 gives infinity.
-    population, size : int
-        Number of records, and of those in a subset.
-    steps : int
-        Number of releases, each on a subset of its own, >= 1.
-    delta : float
-        In (0, 1).
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
+    multiplier : float, noise standard deviation over sensitivity, >= 0; 0 gives infinity
+    population, size : int, number of records, and of those in a subset
+    steps : int, number of releases, each on a subset of its own, >= 1
+    delta : float, in (0, 1)
     """
     require_nonnegative("multiplier", multiplier)
     require_count("population", population)

@@ -31,33 +31,14 @@ _SMALL_MU = 1e-2
 
 
 def accountant_name() -> str:
-    """Name of this accountant for the privacy ledger."""
     return "Gaussian-DP, analytic (Balle-Wang)"
 
 
 def gdp_delta(mu: float, epsilon: float) -> float:
-    """Least delta of a mu-GDP Gaussian at ``epsilon``.
+    """Least delta of a mu-GDP Gaussian at ``epsilon``; infinite mu stands for no noise.
 
-    Parameters
-    ----------
-    mu : float
-        Shift over noise standard deviation, >= 0; infinity stands for no noise.
-    epsilon : float
-        >= 0.
-
-    Returns
-    -------
-    float
-        ``Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu)``, in [0, 1].
-
-    Raises
-    ------
-    InputError
-        For a negative or NaN argument.
-
-    References
-    ----------
-    Balle and Wang 2018, Theorem 8.
+    ``Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu)``. Raises InputError for a negative or NaN argument.
+    Source: Balle and Wang 2018, Theorem 8.
     """
     require_nonnegative("mu", mu)
     require_nonnegative("epsilon", epsilon)
@@ -71,23 +52,8 @@ def gdp_delta(mu: float, epsilon: float) -> float:
 def gdp_mu(epsilon: float, delta: float) -> float:
     """Largest mu for which a mu-GDP Gaussian is (epsilon, delta)-differentially private.
 
-    Parameters
-    ----------
-    epsilon : float
-        Finite, > 0.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        The root of ``delta_mu(epsilon) = delta``, on its safe side to rounding. The wang2017 chapter calls it gmu,
-        gopi2022 ``t*``, zhang2022 ``m``.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
+    The root of ``delta_mu(epsilon) = delta``, on its safe side to rounding; the wang2017 chapter calls it gmu, gopi2022
+    ``t*``, zhang2022 ``m``. Raises InputError unless epsilon is finite and > 0, delta in (0, 1).
     """
     require_target(epsilon, delta)
     # delta_mu(epsilon) is below Phi(a) and below delta_mu(0); each gives a lower bound on the root.
@@ -102,22 +68,8 @@ def gdp_mu(epsilon: float, delta: float) -> float:
 def gdp_epsilon(mu: float, delta: float) -> float:
     """Least epsilon for which a mu-GDP Gaussian is (epsilon, delta)-differentially private.
 
-    Parameters
-    ----------
-    mu : float
-        Shift over noise standard deviation, >= 0; infinity stands for no noise.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        0 where already ``delta_mu(0) <= delta``; infinity for infinite ``mu``.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
+    0 where already ``delta_mu(0) <= delta``; infinity for infinite mu. Raises InputError unless mu >= 0, delta in (0,
+    1).
     """
     require_nonnegative("mu", mu)
     require_delta(delta)

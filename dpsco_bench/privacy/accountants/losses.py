@@ -31,12 +31,9 @@ class GaussianPair:
 
     Attributes
     ----------
-    shift : float
-        Norm of one record's contribution over the noise standard deviation, > 0.
-    rate : float
-        Probability that the record is sampled, in (0, 1].
-    replace : bool
-        Replace-one pair (the record's contribution is reversed) or remove-one pair (it vanishes).
+    shift : float, norm of one record's contribution over the noise standard deviation, > 0
+    rate : float, probability that the record is sampled, in (0, 1]
+    replace : bool, replace-one pair (the record's contribution is reversed) or remove-one pair (it vanishes)
     """
 
     shift: float
@@ -44,7 +41,6 @@ class GaussianPair:
     replace: bool
 
     def loss(self, output: Floats | float) -> Floats:
-        """Privacy loss at outputs."""
         outputs = np.asarray(output, dtype=np.float64)
         loss = self._remove_loss(outputs)
         return loss - self._remove_loss(-outputs) if self.replace else loss
@@ -131,22 +127,13 @@ def pessimistic_losses(pair: GaussianPair, spacing: float, tail: float, swapped:
     """Connect-the-dots discretisation, whose divergence is nowhere below that of the pair.
 
     Each cell's masses under both distributions are put on its two edges; what lies above the grid counts as infinite
-    loss, what lies below it is raised to its lower edge.
+    loss, what lies below it is raised to its lower edge. Source: Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022,
+    Algorithm 1.
 
     Parameters
     ----------
-    pair : GaussianPair
-        The distributions.
-    spacing : float
-        Of the grid.
-    tail : float
-        Mass that may be treated as infinite loss.
-    swapped : bool
-        Discretise the loss of the lower distribution against the upper one.
-
-    References
-    ----------
-    Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022, Algorithm 1.
+    tail : float, mass that may be treated as infinite loss
+    swapped : bool, discretise the loss of the lower distribution against the upper one
     """
     low, high = pair.loss_range(tail)
     first, last = math.floor(low / spacing), math.ceil(high / spacing)
@@ -180,8 +167,7 @@ def rounded_losses(pair: GaussianPair, spacing: float, tail: float) -> tuple[int
 
     Returns
     -------
-    first : int
-        Index of the lowest grid point.
+    first : int, index of the lowest grid point
     upper, tilted : arrays of shape (points,)
         Probabilities under the upper distribution, and ``e^loss`` times those under the lower one.
     """

@@ -31,22 +31,12 @@ from dpsco_bench.privacy.accountants.checks import require_count, require_delta,
 
 
 def accountant_name() -> str:
-    """Name of this accountant for the privacy ledger."""
     return "objective perturbation, density ratio"
 
 
 def rank_one_log_jacobian(hessian: float, weight: float) -> float:
     """``ln(1 + hessian/weight)``: determinants with one rank-one term replaced by another.
 
-    Parameters
-    ----------
-    hessian : float
-        Largest norm of one record's rank-one Hessian, >= 0.
-    weight : float
-        Least eigenvalue of the Hessian's data-free part, > 0.
-
-    Notes
-    -----
     ``det(A + h a a') / det(A + h' a' a'')`` is at most ``1 + h ||a||^2 / weight`` where ``A >= weight I``.
     """
     return math.log1p(hessian / weight)
@@ -58,22 +48,7 @@ def two_rank_log_jacobian(hessian: float, weight: float) -> float:
 
 
 def gaussian_epsilon(ratio: float, log_jacobian: float, delta: float) -> float:
-    """Upper bound on epsilon for normal ``b`` and generalised linear records.
-
-    Parameters
-    ----------
-    ratio : float
-        ``r = s/sigma``, >= 0.
-    log_jacobian : float
-        >= 0.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        ``t r + r^2/2 + log_jacobian``.
-    """
+    """Upper bound ``t r + r^2/2 + log_jacobian`` for normal ``b``, ``r = s/sigma``, and generalised linear records."""
     require_delta(delta)
     return tail_epsilon(ratio, log_jacobian, _tail(delta))
 
@@ -81,10 +56,7 @@ def gaussian_epsilon(ratio: float, log_jacobian: float, delta: float) -> float:
 def gaussian_ratio(epsilon: float, log_jacobian: float, delta: float) -> float:
     """The ratio ``s/sigma`` at which `gaussian_epsilon` is ``epsilon``.
 
-    Raises
-    ------
-    Refusal
-        Where the Jacobian alone uses up ``epsilon``.
+    Raises Refusal where the Jacobian alone uses up ``epsilon``.
     """
     require_target(epsilon, delta)
     return tail_ratio(epsilon, log_jacobian, _tail(delta))
@@ -100,10 +72,7 @@ def tail_epsilon(ratio: float, log_jacobian: float, tail: float) -> float:
 def tail_ratio(epsilon: float, log_jacobian: float, tail: float) -> float:
     """The ratio ``s/sigma`` at which `tail_epsilon` is ``epsilon``.
 
-    Raises
-    ------
-    Refusal
-        Where the Jacobian alone uses up ``epsilon``.
+    Raises Refusal where the Jacobian alone uses up ``epsilon``.
     """
     rest = _rest(epsilon, log_jacobian)
     return 2.0 * rest / (tail + math.sqrt(tail * tail + 2.0 * rest))
@@ -126,10 +95,7 @@ def gamma_epsilon(ratio: float, log_jacobian: float) -> float:
 def gamma_ratio(epsilon: float, log_jacobian: float) -> float:
     """The ratio ``s/scale`` at which `gamma_epsilon` is ``epsilon``.
 
-    Raises
-    ------
-    Refusal
-        Where the Jacobian alone uses up ``epsilon``.
+    Raises Refusal where the Jacobian alone uses up ``epsilon``.
     """
     return _rest(epsilon, log_jacobian)
 

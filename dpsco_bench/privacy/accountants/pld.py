@@ -64,41 +64,31 @@ _LEAST_MULTIPLIER = 1e-2
 
 
 def accountant_name() -> str:
-    """Name and version of this accountant for the privacy ledger."""
     return f"PLD, dp-accounting {library_version()}"
 
 
 def library_version() -> str:
-    """Installed version of dp-accounting."""
     return version("dp-accounting")
 
 
 def poisson_gaussian_epsilon(multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float = 0.0) -> float:
     """Replace-one upper bound on epsilon of Poisson-subsampled Gaussians composed with a Gaussian.
 
+    Raises InputError for arguments out of range.
+
     Parameters
     ----------
-    multiplier : float
-        Noise standard deviation over the norm of one record's contribution, >= 0; 0 gives infinity.
-    rate : float
-        Probability with which each record enters a step's batch, in (0, 1]; 1 is exact.
-    steps : int
-        Number of subsampled releases, >= 1.
-    delta : float
-        In (0, 1).
-    gdp_mu : float
-        Gaussian-DP parameter of everything else that is released, under replace-one.
+    multiplier : float, noise standard deviation over the norm of one record's contribution, >= 0; 0 gives infinity
+    rate : float, probability with which each record enters a step's batch, in (0, 1]; 1 is exact
+    steps : int, number of subsampled releases, >= 1
+    delta : float, in (0, 1)
+    gdp_mu : float, Gaussian-DP parameter of everything else that is released, under replace-one
 
     Returns
     -------
     float
         Epsilon at ``delta`` of the pair ``(1-q) N(0, z^2) + q N(+1, z^2)`` against ``(1-q) N(0, z^2) + q N(-1, z^2)``,
         which dominates every pair of replace-one neighbours.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
     """
     _require(multiplier, rate, steps, delta, gdp_mu)
     if rate == 1.0 or multiplier in (0.0, math.inf):
@@ -122,27 +112,15 @@ def single_index_upper_epsilon(shift_over_sigma: float, steps: int, population: 
     """Replace-one upper bound for steps that each look at one uniform record, drawn with replacement.
 
     It holds whatever the other records contribute; `single_index.single_index_epsilon` is the lower bound for others
-    that contribute nothing.
+    that contribute nothing. Raises InputError for arguments out of range.
 
     Parameters
     ----------
     shift_over_sigma : float
         Largest change of one step's value, when the record is drawn, over the noise standard deviation: the full
         replace-one sensitivity, *twice* the norm of a contribution; >= 0.
-    steps, population : int
-        Number of steps and of records, >= 1.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        Epsilon at ``delta``.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
+    steps, population : int, number of steps and of records, >= 1
+    delta : float, in (0, 1)
     """
     require_nonnegative("shift_over_sigma", shift_over_sigma)
     require_count("population", population)
@@ -161,23 +139,13 @@ def single_index_upper_epsilon(shift_over_sigma: float, steps: int, population: 
 def single_index_upper_scale(epsilon: float, delta: float, steps: int, population: int) -> float:
     """Least noise for which `single_index_upper_epsilon` is at most ``epsilon``.
 
-    Parameters
-    ----------
-    epsilon, delta : float
-        Target.
-    steps, population : int
-        As in `single_index_upper_epsilon`.
+    Raises InputError for arguments out of range.
 
     Returns
     -------
     float
         Noise standard deviation for a replace-one change of one, at most 0.1 % above the least one and never below
         it; at least 0.01.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
     """
     require_target(epsilon, delta)
     require_count("steps", steps)
@@ -197,24 +165,10 @@ def single_index_upper_scale(epsilon: float, delta: float, steps: int, populatio
 
 
 def solve_poisson_multiplier(epsilon: float, delta: float, rate: float, steps: int, gdp_mu: float = 0.0) -> float:
-    """Least noise multiplier for which `poisson_gaussian_epsilon` is at most ``epsilon``.
+    """Least noise multiplier for which `poisson_gaussian_epsilon` is at most ``epsilon``; at least 0.01.
 
-    Parameters
-    ----------
-    epsilon, delta : float
-        Target.
-    rate, steps, gdp_mu
-        As in `poisson_gaussian_epsilon`.
-
-    Returns
-    -------
-    float
-        The multiplier, at most 0.1 % above the least one and never below it; at least 0.01.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range, and if ``gdp_mu`` alone uses up the target.
+    At most 0.1 % above the least one and never below it. Raises InputError for arguments out of range, and if
+    ``gdp_mu`` alone uses up the target.
     """
     require_target(epsilon, delta)
     _require(1.0, rate, steps, delta, gdp_mu)

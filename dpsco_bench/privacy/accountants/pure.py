@@ -23,31 +23,14 @@ TOLERANCE = 1e-9
 
 
 def accountant_name() -> str:
-    """Name of this accountant for the privacy ledger."""
     return "optimal composition of pure differential privacy"
 
 
 def composed_epsilon(epsilon_each: float, steps: int, delta: float) -> float:
     """Epsilon at ``delta`` of ``steps`` mechanisms that are each (epsilon_each, 0)-differentially private.
 
-    Parameters
-    ----------
-    epsilon_each : float
-        >= 0; infinity gives infinity.
-    steps : int
-        >= 1.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        At most ``steps * epsilon_each``, the limit of small ``delta``.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
+    At most ``steps * epsilon_each``, the limit of small ``delta``; infinity gives infinity. Raises InputError for
+    arguments out of range.
     """
     require_nonnegative("epsilon_each", epsilon_each)
     require_count("steps", steps)
@@ -68,22 +51,7 @@ def composed_epsilon(epsilon_each: float, steps: int, delta: float) -> float:
 def epsilon_each_for(epsilon: float, delta: float, steps: int) -> float:
     """Largest epsilon_0 for which ``steps`` mechanisms compose to at most ``epsilon`` at ``delta``.
 
-    Parameters
-    ----------
-    epsilon, delta : float
-        Target.
-    steps : int
-        >= 1.
-
-    Returns
-    -------
-    float
-        At least ``epsilon/steps``; too small by at most a fraction 1e-9.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
+    At least ``epsilon/steps``; too small by at most a fraction 1e-9. Raises InputError for arguments out of range.
     """
     require_target(epsilon, delta)
     require_count("steps", steps)

@@ -20,7 +20,6 @@ from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
 
 
 def accountant_name() -> str:
-    """Name of this accountant for the privacy ledger."""
     return "shuffling of local zCDP, formula from memory"
 
 
@@ -32,17 +31,7 @@ def largest_local_epsilon(n: int, delta: float) -> float:
 
 
 def shuffled_epsilon(local: float, n: int, delta: float) -> float:
-    """The theorem's ``F(local, n, delta)``.
-
-    Parameters
-    ----------
-    local : float
-        epsilon_0 >= 0. The formula is evaluated outside its range too: see `largest_local_epsilon`.
-    n : int
-        Records, >= 1.
-    delta : float
-        In (0, 1).
-    """
+    """The theorem's ``F(local, n, delta)``, also outside its range (`largest_local_epsilon`); delta in (0, 1)."""
     require_nonnegative("local epsilon", local)
     require_count("n", n)
     require_delta(delta)
@@ -53,16 +42,13 @@ def shuffled_epsilon(local: float, n: int, delta: float) -> float:
 def local_budget(epsilon: float, delta: float, n: int) -> tuple[float, float, float]:
     """What each record may spend for (epsilon, delta) after shuffling.
 
+    Raises Refusal where the theorem's range is empty.
+
     Returns
     -------
     tuple of float
         The largest epsilon_0 in the theorem's range with ``F(epsilon_0, n, delta/2) <= epsilon``, its delta_0, and the
         rho for which rho-zCDP implies both.
-
-    Raises
-    ------
-    Refusal
-        Where the theorem's range is empty.
     """
     require_target(epsilon, delta)
     most = largest_local_epsilon(n, 0.5 * delta)

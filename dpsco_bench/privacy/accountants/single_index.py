@@ -73,35 +73,28 @@ _LEAST_SCALE = 1e-3
 
 
 def accountant_name() -> str:
-    """Name of this accountant for the privacy ledger."""
     return "single-index likelihood-ratio test, lower bound"
 
 
 def single_index_epsilon(shift_over_sigma: float, steps: int, population: int, delta: float) -> float:
     """Lower bound on epsilon of Gaussian steps that each look at one uniform record.
 
+    Raises InputError for arguments out of range.
+
     Parameters
     ----------
     shift_over_sigma : float
         Norm of one record's contribution (half the replace-one change) over the noise standard deviation, >= 0;
         infinity gives infinity.
-    steps : int
-        Number of releases, >= 1.
-    population : int
-        Number of records that the index is drawn from, >= 1; with one record the value is exact.
-    delta : float
-        In (0, 1).
+    steps : int, number of releases, >= 1
+    population : int, number of records that the index is drawn from, >= 1; with one record the value is exact
+    delta : float, in (0, 1)
 
     Returns
     -------
     float
         An epsilon below which the transcript is not (epsilon, delta)-differentially private under replace-one
         neighbours.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
     """
     require_nonnegative("shift_over_sigma", shift_over_sigma)
     require_count("steps", steps)
@@ -118,27 +111,21 @@ def single_index_epsilon(shift_over_sigma: float, steps: int, population: int, d
 def opposed_epsilon(shift_over_sigma: float, steps: int, rate: float, delta: float) -> float:
     """Lower bound on epsilon of Gaussian steps, all records but one contributing the same and that one the opposite.
 
+    Raises InputError for arguments out of range.
+
     Parameters
     ----------
     shift_over_sigma : float
         The replace-one change of a step that draws the record once, over the noise standard deviation, >= 0.
-    steps : int
-        Number of releases, >= 1.
-    rate : float
-        Probability that a step draws the record at least once, in (0, 1].
-    delta : float
-        In (0, 1).
+    steps : int, number of releases, >= 1
+    rate : float, probability that a step draws the record at least once, in (0, 1]
+    delta : float, in (0, 1)
 
     Returns
     -------
     float
         An epsilon below which the transcript is not (epsilon, delta)-differentially private under replace-one
         neighbours, >= 0; at rate 1 it is exact for a record that is drawn once.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
     """
     require_nonnegative("shift_over_sigma", shift_over_sigma)
     require_count("steps", steps)

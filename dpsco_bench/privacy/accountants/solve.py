@@ -23,21 +23,15 @@ def least_noise(
 
     Parameters
     ----------
-    epsilon_of : callable
-        Non-increasing function of the noise; may return 0 or infinity.
-    target : float
-        Epsilon to be met, > 0.
-    start : float
-        First guess of the noise, > 0; a good one saves evaluations.
-    tolerance : float
-        Relative excess of the returned noise over the least one, to first order.
-    floor : float
-        Noise that is returned if it already meets the target; nothing below it is tried.
+    epsilon_of : callable, non-increasing function of the noise; may return 0 or infinity
+    target : float, epsilon to be met, > 0
+    start : float, first guess of the noise, > 0; a good one saves evaluations
+    tolerance : float, relative excess of the returned noise over the least one, to first order
+    floor : float, noise that is returned if it already meets the target; nothing below it is tried
 
     Returns
     -------
-    float
-        A noise at which ``epsilon_of`` was evaluated and found to be at most ``target``.
+    float, a noise at which ``epsilon_of`` was evaluated and found to be at most ``target``
     """
     x, slope = math.log(start), -1.5
     low, high = -math.inf, math.inf  # logarithms of too little and of enough noise

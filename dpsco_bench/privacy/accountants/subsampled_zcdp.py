@@ -23,33 +23,13 @@ ORDERS = (*range(2, 65), 80, 96, 128, 192, 256)
 
 
 def accountant_name() -> str:
-    """Name of this accountant for the privacy ledger."""
     return "subsampling without replacement, generic Renyi bound"
 
 
 def without_replacement_epsilon(rho: float, rate: float, steps: int, delta: float) -> float:
-    """Upper bound on epsilon of releases that are each rho-zCDP for a record in the batch.
+    """Upper bound on epsilon of releases that are each rho-zCDP for a record in the batch, of a share ``m/n`` of all.
 
-    Parameters
-    ----------
-    rho : float
-        >= 0.
-    rate : float
-        ``m/n`` in (0, 1].
-    steps : int
-        Number of releases, >= 1.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        At ``delta``, from the orders 2..64, 80, 96, 128, 192, 256.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
+    From the orders 2..64, 80, 96, 128, 192, 256. Raises InputError for arguments out of range.
     """
     require_nonnegative("rho", rho)
     require_rate(rate)

@@ -12,7 +12,6 @@ from dpsco_bench.privacy.accountants.solve import root
 
 
 def accountant_name() -> str:
-    """Name of this accountant for the privacy ledger."""
     return f"{gaussian.accountant_name()}, with total variation"
 
 
@@ -29,13 +28,6 @@ def total_epsilon(t: float, tau: float, delta: float) -> float:
     """Least epsilon at which `total_delta` is at most delta; NaN where its minimum is above delta.
 
     As a function of ``e^epsilon`` it is convex, with its minimum where ``Phi(-epsilon/t - t/2) = tau``.
-
-    Parameters
-    ----------
-    t, tau : float
-        > 0.
-    delta : float
-        In (0, 1).
     """
     require_delta(delta)
     if total_delta(t, 0.0, tau) <= delta:

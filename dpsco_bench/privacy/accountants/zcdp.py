@@ -26,29 +26,13 @@ _LEAST = -300.0
 
 
 def accountant_name() -> str:
-    """Name of this accountant for the privacy ledger."""
     return "zCDP"
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:
-    """Epsilon at ``delta`` that rho-zCDP implies.
+    """Upper bound on epsilon at ``delta`` that rho-zCDP implies, infinite for infinite rho.
 
-    Parameters
-    ----------
-    rho : float
-        >= 0; infinity gives infinity.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        An upper bound, >= 0.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
+    Raises InputError for arguments out of range.
     """
     require_nonnegative("rho", rho)
     require_delta(delta)
@@ -62,21 +46,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 def zcdp_rho(epsilon: float, delta: float) -> float:
     """Largest rho for which rho-zCDP implies (epsilon, delta)-differential privacy by `zcdp_epsilon`.
 
-    Parameters
-    ----------
-    epsilon : float
-        Finite, > 0.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
+    Raises InputError for arguments out of range.
     """
     require_target(epsilon, delta)
     return _rho_at(_order(lambda x: _epsilon_at(x, delta) - epsilon, delta), delta)

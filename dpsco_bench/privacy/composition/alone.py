@@ -11,7 +11,6 @@ from dpsco_bench.privacy.spec import PrivacySpec
 
 
 def covers(plan: Plan) -> bool:
-    """Whether there is one query, over all records, and a rule for its kind."""
     return len(plan.queries) == 1 and type(plan.queries[0]) in RULES and isinstance(plan.queries[0].records, Full)
 
 
@@ -23,7 +22,6 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 
 
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
-    """By the same rule."""
     query = plan.queries[0]
     return {query.name: RULES[type(query)].scale(query, privacy)}
 

@@ -18,7 +18,6 @@ from dpsco_bench.privacy.spec import PrivacySpec
 
 
 def covers(plan: Plan) -> bool:
-    """Whether some query is a draw."""
     return any(isinstance(q, DrawQuery) for q in plan.queries)
 
 

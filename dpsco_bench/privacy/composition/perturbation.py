@@ -25,7 +25,6 @@ COVER = 0.1
 
 
 def covers(plan: Plan) -> bool:
-    """Whether some query is a perturbed objective of this kind."""
     return any(isinstance(q, PerturbedObjectiveQuery) for q in plan.queries)
 
 
@@ -45,10 +44,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """Least noise of the linear term beside covering noise that takes `COVER` of the budget.
 
-    Raises
-    ------
-    Refusal
-        Where Jacobian and covering noise use up epsilon.
+    Raises Refusal where Jacobian and covering noise use up epsilon.
     """
     linear, cover = _split(plan)
     k, epsilon, delta = linear.releases, privacy.epsilon, privacy.delta

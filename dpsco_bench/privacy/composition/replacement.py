@@ -25,18 +25,11 @@ _MOST_COUNTS = 12
 
 
 def covers(plan: Plan) -> bool:
-    """Whether some query draws batches with replacement."""
     return any(isinstance(q.records, WithReplacement) for q in plan.queries)
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
-    """A lower bound.
-
-    Raises
-    ------
-    Refusal
-        For several queries, or noise of another kind.
-    """
+    """A lower bound. Raises Refusal for several queries, or noise of another kind."""
     query = _alone(plan)
     shift = query.sensitivity / scales[query.name]
     epsilon, name = _normal(query, shift, delta) if query.is_normal else _generalised(query, shift, delta)
@@ -44,13 +37,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 
 
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
-    """Refused.
-
-    Raises
-    ------
-    Refusal
-        Always.
-    """
+    """Refused: raises Refusal always."""
     reason = "no accountant here covers batches of several records drawn with replacement; single records and all are"
     raise Refusal("calibration accounted", reason)
 

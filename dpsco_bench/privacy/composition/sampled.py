@@ -46,10 +46,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """Queries with a share get it of the squared Gaussian-DP budget; the sampled one takes what is left.
 
-    Raises
-    ------
-    InputError
-        Where it is not the sampled query alone that has no share.
+    Raises InputError where it is not the sampled query alone that has no share.
     """
     query, others = _split(plan)
     check_shares(plan)
@@ -74,7 +71,6 @@ def _last_scale(query: Query, privacy: PrivacySpec, mu: float, spent: float) -> 
 
 
 def _split(plan: Plan) -> tuple[Query, list[Query]]:
-    """The sampled query and the others."""
     sampled = [q for q in plan.queries if q.records.sampled]
     if len(sampled) > 1:
         raise Refusal("plan", "no accountant here composes several sampled queries")

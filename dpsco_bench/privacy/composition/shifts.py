@@ -38,10 +38,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """Queries with a share get it of the squared budget; of the others, disjoint blocks all get what is left.
 
-    Raises
-    ------
-    InputError
-        See `check_shares`.
+    Raises InputError: see `check_shares`.
     """
     if not plan.queries:
         return {}
@@ -57,10 +54,7 @@ def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
 def check_shares(plan: Plan) -> None:
     """Several queries say how they divide the budget: all but one, or all but disjoint blocks, which divide nothing.
 
-    Raises
-    ------
-    InputError
-        Naming the queries that say too much or too little.
+    Raises InputError, naming the queries that say too much or too little.
     """
     without = [query for query in plan.queries if query.share is None]
     given = [query for query in plan.queries if query.share is not None]

@@ -12,18 +12,11 @@ from dpsco_bench.privacy.spec import PrivacySpec
 
 
 def covers(plan: Plan) -> bool:
-    """Whether some query draws subsets."""
     return any(isinstance(q.records, WithoutReplacement) for q in plan.queries)
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
-    """An upper bound.
-
-    Raises
-    ------
-    Refusal
-        For several queries, noise that is not normal, or noise that changes.
-    """
+    """An upper bound. Raises Refusal for several queries, noise that is not normal, or noise that changes."""
     query, records = _alone(plan)
     multiplier = scales[query.name] / query.sensitivity
     epsilon = fixed_size.subset_gaussian_epsilon(multiplier, records.population, records.size, query.releases, delta)
@@ -31,7 +24,6 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 
 
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
-    """Least noise that the bound accepts."""
     query, records = _alone(plan)
     multiplier = fixed_size.solve_subset_multiplier(
         privacy.epsilon, privacy.delta, records.population, records.size, query.releases

@@ -16,7 +16,6 @@ PURE = "pure differential privacy, linear composition"
 
 
 def covers(plan: Plan) -> bool:
-    """Whether there is one query, on a tree."""
     return len(plan.queries) == 1 and isinstance(plan.queries[0], TreeQuery | PureTreeQuery)
 
 

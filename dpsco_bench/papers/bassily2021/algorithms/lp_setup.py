@@ -14,19 +14,12 @@ Array = Any
 def ball_order(c: Constants, low: float, high: float, source: str) -> float:
     """The p of an l_p ball as domain, with losses that are Lipschitz in the same norm.
 
+    Raises InputError for another set or another p.
+
     Parameters
     ----------
-    c : Constants
-        Their `domain` names the ball, their `norm` the norm of the Lipschitz constant.
-    low, high : float
-        Range of p that the theorem covers, ends included.
-    source : str
-        Named in errors.
-
-    Raises
-    ------
-    InputError
-        For another set or another p.
+    c : Constants, their `domain` names the ball, their `norm` the norm of the Lipschitz constant
+    low, high : float, range of p that the theorem covers, ends included
     """
     p = getattr(c.ball, "p", None)
     if p is None:

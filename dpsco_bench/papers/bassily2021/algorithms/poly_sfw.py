@@ -78,10 +78,7 @@ def poly_sfw(objective, plan, mechanism):
 def vertex_count(c: Constants, d: int) -> int:
     """K: 2d for the l1 ball, else the number that the name of the polytope gives.
 
-    Raises
-    ------
-    InputError
-        For another domain, or fewer than two vertices.
+    Raises InputError for another domain, or fewer than two vertices.
     """
     kind, _, count = c.domain.partition(":")
     if kind not in ("l1_ball", "polytope"):

@@ -22,15 +22,12 @@ def winning_probabilities(u: float, vertices: int) -> tuple[float, float]:
 
     Parameters
     ----------
-    u : float
-        Shift >= 0: the score of ``+e_1`` is lowered by u, that of ``-e_1`` raised by u, the others stay.
-    vertices : int
-        K >= 2.
+    u : float, shift >= 0: the score of ``+e_1`` is lowered by u, that of ``-e_1`` raised by u, the others stay
+    vertices : int, K >= 2
 
     Returns
     -------
-    plus, minus : float
-        Of ``+e_1`` and of ``-e_1``.
+    plus, minus : float, of ``+e_1`` and of ``-e_1``
     """
     others = vertices - 2
 
@@ -57,15 +54,7 @@ def _pairs(ends: list[float]) -> list[tuple[float, float]]:
 def largest_excess(vertices: int) -> float:
     """h(K) = sup_u u (1 - P_+ + P_-): the largest excess risk over signals, in units of the noise scale.
 
-    Parameters
-    ----------
-    vertices : int
-        K >= 4.
-
-    Raises
-    ------
-    InputError
-        For fewer vertices.
+    Raises InputError for K below 4.
     """
     if vertices < 4:
         raise InputError("vertices", vertices, "an integer >= 4")

@@ -35,7 +35,6 @@ class CubeVertices(LinearLosses):
     declared_smoothness = option(0.0)
 
     def checked_dimension(self, d: int | None) -> int:
-        """At most 12."""
         found = super().checked_dimension(d)
         if not 2 <= found <= 12:
             raise InputError("d", found, "an integer from 2 to 12, for 2^d vertices")
@@ -62,14 +61,11 @@ class CubeVertices(LinearLosses):
 
     @property
     def unit(self) -> float:
-        """``b_N ln K`` at the cell."""
         return last_laplace_scale(self, 2**self.dimension) * self.dimension * math.log(2.0)
 
     @property
     def means(self) -> np.ndarray:
-        """``b/d`` everywhere."""
         return np.repeat(self.strengths[:, None] / self.dimension, self.dimension, axis=1)
 
     def sample(self, n: int, draws: Draws) -> Any:
-        """Places and signs."""
         return OneHotSample(n, self.dimension, draws, 0.5 + 0.5 * self.strengths)

@@ -23,5 +23,4 @@ class GapsL1(SignsL1):
 
     @property
     def means(self) -> np.ndarray:
-        """``j/(d - 1)``."""
         return np.linspace(0.0, 1.0, self.dimension)[None, :]

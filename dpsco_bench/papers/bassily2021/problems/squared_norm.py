@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.norms import lp_norm, square_gradient
 from dpsco_bench.geometry.smooth_norm import RULES, SmoothNorm
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait, option
@@ -41,14 +40,8 @@ class SquaredNorm(Problem):
         """``2 ||x||_r^(2 - r) |x|^(r - 1) sign x``."""
         return square_gradient(x, self.smooth.r, 2.0)
 
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Each selected record contributes the same gradient."""
-        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
-
     def risk(self, x: Array, data: Data) -> Array:
-        """``||x||_r^2``."""
         return lp_norm(x, self.smooth.r)[..., 0] ** 2
 
     def optimal_risk(self, data: Data) -> float:
-        """Zero."""
         return 0.0

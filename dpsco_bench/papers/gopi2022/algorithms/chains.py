@@ -9,21 +9,12 @@ from dpsco_bench.samplers.evidence import ChainTrace
 
 
 class ChainWatch:
-    """Called with the states ``(R, d)`` after each sweep; keeps their excess risks, for a measurement only.
-
-    Parameters
-    ----------
-    target : Target
-        What is sampled.
-    sweeps : int
-        Length of the chains.
-    """
+    """Called with the states ``(R, d)`` after each sweep; keeps their excess risks, for a measurement only."""
 
     def __init__(self, target: Target, sweeps: int) -> None:
         self.target, self.trace = target, ChainTrace(sweeps)
 
     def __call__(self, x: np.ndarray) -> None:
-        """One sweep's states."""
         if self.trace.due:
             self.trace.add(self.target.excess(x))
         else:

@@ -42,12 +42,9 @@ def mechanism(sampler: Sampler, source: str, variants: Mapping[str, tuple[str, .
 
     Parameters
     ----------
-    sampler : callable
-        Its docstring becomes the algorithm's; one in `setting.SWEEPS` has the option ``sweeps``.
-    source : str
-        Where the law is defined.
-    variants : mapping
-        As of `registry.algorithm`.
+    sampler : callable, its docstring becomes the algorithm's; one in `setting.SWEEPS` has the option ``sweeps``
+    source : str, where the law is defined
+    variants : mapping, as of `registry.algorithm`
     """
     name = sampler.__name__
 

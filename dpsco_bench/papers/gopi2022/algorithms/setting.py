@@ -42,19 +42,12 @@ LINEAR = ("linear", "axis_linear")
 
 @dataclass(frozen=True)
 class BallSetting(Setting):
-    """What the theorems cover: G and S in the norm of the domain, d the ambient dimension.
-
-    Attributes
-    ----------
-    source : str
-        Where the mechanism is defined.
-    """
+    """What the theorems cover: G and S in the norm of the domain, d the ambient dimension."""
 
     source: str
 
     @property
     def radius(self) -> float:
-        """Radius of the domain."""
         return 0.5 * self.constants.diameter
 
     @property
@@ -64,7 +57,6 @@ class BallSetting(Setting):
 
     @property
     def regulariser(self) -> NormRegulariser:
-        """The geometry's own."""
         ball = self.constants.ball
         if isinstance(ball, SchattenBall):
             return NormRegulariser(self.constants.norm, ball.columns, True)
@@ -98,10 +90,7 @@ class BallSetting(Setting):
 def checked_setting(given: Setting, source: str) -> BallSetting:
     """Refuse what the theorems do not cover.
 
-    Raises
-    ------
-    InputError
-        For delta >= 1/2, S > 2G, or a domain that is not the ball of the norm in which G is measured.
+    Raises InputError for delta >= 1/2, S > 2G, or a domain that is not the ball of the norm in which G is measured.
     """
     c = given.constants
     if given.delta >= 0.5:
@@ -127,10 +116,7 @@ def regularised(s: BallSetting, schedule: str, theta_convention: str) -> Tempera
 def sampler_status(sampler: str, s: BallSetting, regularised: bool = True) -> str:
     """What a sampler proves on every data set of the problem's domain.
 
-    Raises
-    ------
-    Refusal
-        Where it does not sample the law at all.
+    Raises Refusal where it does not sample the law at all.
     """
     losses, domain, p = s.constants.losses, s.constants.domain, s.constants.norm
     lp_ball = not isinstance(s.constants.ball, SchattenBall)
@@ -152,13 +138,7 @@ def sampler_status(sampler: str, s: BallSetting, regularised: bool = True) -> st
 
 
 def exact_sampler(s: BallSetting, regularised: bool = True) -> str:
-    """The sampler that is exact on every data set.
-
-    Raises
-    ------
-    Refusal
-        Where there is none.
-    """
+    """The sampler that is exact on every data set. Raises Refusal where there is none."""
     for sampler in EXACT:
         try:
             if sampler_status(sampler, s, regularised) == "exact":
@@ -172,10 +152,7 @@ def exact_sampler(s: BallSetting, regularised: bool = True) -> str:
 def draw_plan(s: BallSetting, temperature: Temperature, sampler: str, sweeps: int | None = None) -> Plan:
     """The plan of one draw by one of `SAMPLERS`.
 
-    Raises
-    ------
-    InputError, Refusal
-        For an unknown sampler, one that does not fit, or a length for one that has none.
+    Raises InputError, Refusal for an unknown sampler, one that does not fit, or a length for one that has none.
     """
     regularised = temperature.rule != "strongly_convex"
     if sampler == "auto":

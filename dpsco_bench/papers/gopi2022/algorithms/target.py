@@ -23,19 +23,13 @@ class Target:
 
     Parameters
     ----------
-    objective : Objective
-        The losses, a bounded symmetric set as domain.
-    regulariser : NormRegulariser or None
-        r; None where the losses are strongly convex themselves.
-    sampler : callable
-        (target, k, mu, draws) -> points ``(R, d)``: one of `setting.SAMPLERS`.
-    losses : str
-        What the records are known to be (`Constants.losses`, as the plan saw it).
+    regulariser : NormRegulariser or None, r; None where the losses are strongly convex themselves
+    sampler : callable, (target, k, mu, draws) -> points ``(R, d)``: one of `setting.SAMPLERS`
+    losses : str, what the records are known to be (`Constants.losses`, as the plan saw it)
 
     Attributes
     ----------
-    queries : array (R,)
-        Values of single losses asked for.
+    queries : array (R,), values of single losses asked for
     """
 
     def __init__(self, objective: Objective, regulariser: NormRegulariser | None, sampler: Any, losses: str) -> None:
@@ -85,10 +79,7 @@ class Target:
     def minimiser(self, mu: float) -> Array:
         """The limit of an infinite temperature parameter: ``argmin F_D + mu r`` over the domain, in closed form.
 
-        Raises
-        ------
-        Refusal
-            Where none is known.
+        Raises Refusal where none is known.
         """
         c, losses = self.own, self.losses
         weight = 0.0 if self.regulariser is None else 2.0 * mu * self.regulariser.coefficient

@@ -21,25 +21,14 @@ class AxisLaw:
 
     The coordinates other than the first enter through ``tau = ||x_2..d||_p`` alone, whose volume element is
     ``tau^(d-2) dtau``. Distances from the ends of the axis are integrated themselves, so that ``E[1 - x_1]`` keeps its
-    digits however close to 1 the law is.
+    digits however close to 1 the law is. Raises InputError for arguments out of range. Source: Gopi, Lee, Liu, Shen,
+    Tian 2022, Corollary 2; chapter gopi2022, sections 2.3 and 9.
 
     Parameters
     ----------
-    p : float
-        In [1, 2] (the density has to be log-concave).
-    d : int
-        Dimension, >= 1.
-    kap, c : float
-        Tilt, of either sign, and curvature >= 0.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
-
-    References
-    ----------
-    Gopi, Lee, Liu, Shen, Tian 2022, Corollary 2; chapter gopi2022, sections 2.3 and 9.
+    p : float, in [1, 2] (the density has to be log-concave)
+    d : int, dimension, >= 1
+    kap, c : float, tilt, of either sign, and curvature >= 0
     """
 
     p: float
@@ -63,11 +52,9 @@ class AxisLaw:
         return near if self.kap >= 0 else 2.0 - near
 
     def mean(self) -> float:
-        """``E x_1``."""
         return 1.0 - self.mean_gap()
 
     def variance(self) -> float:
-        """Variance of ``x_1``."""
         gap, mass, _ = self._nodes
         return float(np.sum((gap - np.sum(gap * mass)) ** 2 * mass))
 

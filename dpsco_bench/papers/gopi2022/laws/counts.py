@@ -11,19 +11,9 @@ REACH = 12.0
 
 
 def signed_count_law(n: int, plus: float, minus: float) -> tuple[np.ndarray, np.ndarray]:
-    """Values and probabilities of a sum of n steps +1, -1 or 0.
+    """Consecutive integers and their probabilities as a sum of n steps +1, -1 or 0.
 
-    Parameters
-    ----------
-    n : int
-        Number of steps.
-    plus, minus : float
-        Probabilities of +1 and of -1 in each.
-
-    Returns
-    -------
-    values, probabilities : array
-        Consecutive integers, and probabilities that are good to about ``1e-16 n`` of the largest one.
+    Steps are +1 and -1 with the chances given; probabilities are good to about ``1e-16 n`` of the largest one.
     """
     mean, variance = n * (plus - minus), n * (plus + minus - (plus - minus) ** 2)
     reach = REACH * (math.sqrt(max(0.0, variance)) + 1.0)

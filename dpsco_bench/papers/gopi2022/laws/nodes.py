@@ -26,19 +26,8 @@ def gauss_legendre(count: int) -> tuple[np.ndarray, np.ndarray]:
 def double_exponential(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Tanh-sinh rule on (0, 1), which algebraic singularities at the ends do not disturb.
 
-    Parameters
-    ----------
-    count : int
-        Number of nodes.
-
-    Returns
-    -------
-    lower, upper, weights : array (count,)
-        Distances of the nodes from 0 and from 1, each without cancellation, and their weights.
-
-    References
-    ----------
-    Takahasi and Mori 1974.
+    Distances of the ``count`` nodes from 0 and from 1, each without cancellation, and their weights. Source: Takahasi
+    and Mori 1974.
     """
     t = np.linspace(-_DE_RANGE, _DE_RANGE, count)
     u = 0.5 * np.pi * np.sinh(t)
@@ -52,14 +41,8 @@ def bracket(log_density: Callable[[np.ndarray], np.ndarray], low: float, high: f
 
     Parameters
     ----------
-    log_density : callable
-        Logarithm of the density at points ``(N,)``, up to a constant; concave, -inf allowed.
-    low, high : float
-        Ends of the support. They are kept exactly where the density is not small there.
-
-    Returns
-    -------
-    low, high : float
+    log_density : callable, logarithm of the density at points ``(N,)``, up to a constant; concave, -inf allowed
+    low, high : float, ends of the support. They are kept exactly where the density is not small there.
     """
     for _ in range(60):
         x = low + (high - low) * np.linspace(0.0, 1.0, _POINTS)

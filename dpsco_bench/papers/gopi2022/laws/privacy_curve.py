@@ -10,16 +10,9 @@ LARGEST = 200.0
 
 
 def pair_delta(first: AxisLaw, second: AxisLaw, epsilon: float) -> float:
-    """``max_A P(A) - e^epsilon Q(A)``, where the laws differ in their tilt alone.
+    """``max_A P(A) - e^epsilon Q(A)``, where the laws differ in their tilt alone: same p, d and c.
 
     The log ratio of the densities is linear in x_1, so that the best event is a tail.
-
-    Parameters
-    ----------
-    first, second : AxisLaw
-        P and Q, with the same p, d and c and different tilts.
-    epsilon : float
-        >= 0.
     """
     shift = first.kap - second.kap
     threshold = (epsilon + first.log_normaliser() - second.log_normaliser()) / shift

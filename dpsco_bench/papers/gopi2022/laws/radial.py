@@ -20,27 +20,15 @@ class RadialLaw:
 
     It is that of ``||x||`` under ``exp(-A ||x|| - B ||x||^2)`` on a ball of any norm in R^d. Where the square is of
     another norm, ``exp(-A ||x|| - b ||x||_q^2)``, it is averaged over directions u of the cone measure of the ball:
-    give ``B`` as the array of ``b ||u||_q^2``.
+    give ``B`` as the array of ``b ||u||_q^2``. Raises InputError for arguments out of range. Source: Chapter gopi2022,
+    section 2.3 (radial_exact).
 
     Parameters
     ----------
-    d : int
-        Dimension, >= 1.
-    A : float
-        Slope, of either sign.
-    B : float or array (N,)
-        Curvature(s), >= 0.
-    R : float
-        Radius of the ball, > 0.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
-
-    References
-    ----------
-    Chapter gopi2022, section 2.3 (radial_exact).
+    d : int, dimension, >= 1
+    A : float, slope, of either sign
+    B : float or array (N,), Curvature(s), >= 0
+    R : float, radius of the ball, > 0
     """
 
     d: int
@@ -58,12 +46,10 @@ class RadialLaw:
             raise InputError("R", self.R, "a finite number > 0")
 
     def mean(self) -> float:
-        """``E rho``."""
         rho, mass = self._nodes
         return float(np.sum(rho * mass))
 
     def second_moment(self) -> float:
-        """``E rho^2``."""
         rho, mass = self._nodes
         return float(np.sum(rho * rho * mass))
 

@@ -19,13 +19,6 @@ class GapTable:
 
     Its derivative in kap is minus the variance, which the same integral gives. Intervals of ``asinh(kap)`` are halved
     until the value in the middle is within `ACCURACY`.
-
-    Parameters
-    ----------
-    p, d, c
-        As in `AxisLaw`.
-    reach : float
-        > 0.
     """
 
     def __init__(self, p: float, d: int, c: float, reach: float) -> None:

@@ -25,11 +25,9 @@ class AxisLinear(SharedLinear):
 
     @property
     def slope(self) -> np.ndarray:
-        """``e_1``."""
         return np.eye(1, self.dimension)[0]
 
     def mean_excess(self, k: float, mu: float) -> float:
-        """``E[1 - x_1]``."""
         coefficient = self.regulariser.coefficient
         if math.isinf(k):
             return max(0.0, 1.0 - 0.5 / (mu * coefficient)) if mu > 0 else 0.0

@@ -51,7 +51,6 @@ class BiasAxis(RegularisedLaw, CoinLinear):
 
     @property
     def regulariser(self) -> NormRegulariser:
-        """R of the mechanism."""
         return NormRegulariser(self.p, self.dimension)
 
     @property

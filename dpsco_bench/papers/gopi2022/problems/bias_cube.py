@@ -46,7 +46,6 @@ class BiasCube(RegularisedLaw, Onehot):
 
     @property
     def regulariser(self) -> NormRegulariser:
-        """R of the mechanism."""
         return NormRegulariser(self.p, self.dimension)
 
     def mean_excess(self, k: float, mu: float) -> float:

@@ -48,11 +48,9 @@ class CubeOnehot(SharedLinear, CellFamily):
         return ((n - 1 - np.arange(self.dimension)) // self.dimension + 1) / n
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
-        """Minus the mean record."""
         return 0.0 * x - array_namespace(x).asarray(self._mean(data), dtype=x.dtype)
 
     def gather(self, data: Any, indices: Array) -> Data:
-        """Records ``indices (R, W)``."""
         if data.features is not None:
             return gathered(data, indices)
         rows = np.eye(self.dimension)[to_numpy(indices) % self.dimension]
@@ -69,7 +67,6 @@ class CubeOnehot(SharedLinear, CellFamily):
         return -array_namespace(x).matmul(rows, x[:, :, None])[:, :, 0]
 
     def risk(self, x: Array, data: Any) -> Array:
-        """``-<x, mean record>``."""
         xp = array_namespace(x)
         return -xp.sum(xp.asarray(self._mean(data), dtype=x.dtype) * x, axis=-1)
 

@@ -38,7 +38,6 @@ class DiagLinearP4(SharedLinear, CellFamily):
 
     @property
     def slope(self) -> np.ndarray:
-        """``g d^(-3/4) (1, ..., 1)``."""
         return np.full(self.dimension, self.strength * self.dimension**-0.75)
 
     @property

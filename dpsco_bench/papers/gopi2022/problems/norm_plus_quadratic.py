@@ -11,7 +11,7 @@ from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.norms import l2_norm
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
-from dpsco_bench.problems.base import Constants, Data, Trait, option
+from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -53,29 +53,20 @@ class NormPlusQuadratic(RegularisedLaw):
         return np.eye(1, self.dimension)[0]
 
     def row_size(self, n: int) -> int:
-        """A point."""
         return self.dimension
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
-        """``x/||x|| + mu x``; 0 at 0."""
         xp, size = array_namespace(x), l2_norm(x)
         return x / xp.where(size > 0, size, xp.ones_like(size)) + self.convexity * x
 
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Each selected record contributes the same gradient."""
-        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
-
     def risk(self, x: Array, data: Any) -> Array:
-        """``||x|| + (mu/2) ||x||^2``."""
         size = l2_norm(x)[:, 0]
         return size + 0.5 * self.convexity * size * size
 
     def optimal_risk(self, data: Any) -> float:
-        """Zero, at the centre."""
         return 0.0
 
     def mean_excess(self, k: float, mu: float) -> float:
-        """``E rho + (mu/2) E rho^2``."""
         if math.isinf(k):
             return 0.0
         law = RadialLaw(self.dimension, k, 0.5 * k * self.convexity)

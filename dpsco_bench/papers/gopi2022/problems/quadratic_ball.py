@@ -92,7 +92,6 @@ class QuadraticBall(RegularisedLaw, CellFamily):
 
     @property
     def isotropic_curvature(self) -> float:
-        """The strong convexity mu."""
         return self.convexity
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
@@ -124,7 +123,6 @@ class QuadraticBall(RegularisedLaw, CellFamily):
         return 0.5 * self.convexity * array_namespace(x).sum(x * x, axis=-1)
 
     def optimal_risk(self, data: Any) -> float:
-        """Zero, at the centre."""
         return 0.0
 
     def domain_records(self, count: int, seed: int) -> Data:

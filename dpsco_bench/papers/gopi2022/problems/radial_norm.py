@@ -13,7 +13,7 @@ from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.papers.gopi2022.laws.cone import cone_norms
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
-from dpsco_bench.problems.base import Constants, Data, Trait, option
+from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.linear_losses import ball_name
 from dpsco_bench.problems.registry import problem
 
@@ -39,12 +39,10 @@ class RadialNorm(RegularisedLaw):
 
     @property
     def domain(self) -> str:
-        """Name of the ball."""
         return ball_name(self.p)
 
     @property
     def regulariser(self) -> NormRegulariser:
-        """R of the mechanism."""
         return NormRegulariser(self.p, self.dimension)
 
     @property
@@ -53,7 +51,6 @@ class RadialNorm(RegularisedLaw):
         return np.eye(1, self.dimension)[0]
 
     def row_size(self, n: int) -> int:
-        """A point."""
         return self.dimension
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
@@ -65,16 +62,10 @@ class RadialNorm(RegularisedLaw):
             return xp.where(first == 1.0, xp.sign(unit), xp.zeros_like(unit)) * (xp.abs(unit) == 1.0)
         return xp.sign(unit) * xp.abs(unit) ** (self.p - 1.0)
 
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Each selected record contributes the same gradient."""
-        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
-
     def risk(self, x: Array, data: Any) -> Array:
-        """``||x||_p``."""
         return lp_norm(x, self.p)[:, 0]
 
     def optimal_risk(self, data: Any) -> float:
-        """Zero, at the centre."""
         return 0.0
 
     def mean_excess(self, k: float, mu: float) -> float:

@@ -12,20 +12,14 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.privacy.temperature import Temperature
-from dpsco_bench.problems.base import Constants, Data, Problem, Trait
+from dpsco_bench.problems.base import Constants, Problem, Trait
 from dpsco_bench.problems.linear_losses import ball_name
 
 Array = Any
 
 
 class RegularisedLaw(Problem):
-    """A problem that knows the mean excess risk of one draw from ``exp(-k (F + mu r))``.
-
-    Attributes
-    ----------
-    algorithms : tuple of str
-        Those that are such a draw.
-    """
+    """A problem that knows the mean excess risk of one draw from ``exp(-k (F + mu r))``."""
 
     algorithms: ClassVar[tuple[str, ...]] = (
         "gopi2022.reg_exp_mech",
@@ -50,15 +44,7 @@ class RegularisedLaw(Problem):
 
 
 class SharedLinear(RegularisedLaw):
-    """``F(x) = -<c, x>`` over the unit l_p ball for every record; G = 1 in l_p, other records could be any of that.
-
-    Attributes
-    ----------
-    p : float
-        Norm of the ball.
-    losses : str
-        As `Constants.losses`.
-    """
+    """``F(x) = -<c, x>`` over the unit l_p ball for every record; G = 1 in l_p, other records could be any of that."""
 
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
     shares_records: ClassVar[bool] = True
@@ -67,7 +53,6 @@ class SharedLinear(RegularisedLaw):
 
     @property
     def slope(self) -> np.ndarray:
-        """``c``, shape ``(d,)``."""
         raise InputError("problem", self.name, "a linear problem that defines its slope")
 
     @property
@@ -86,26 +71,17 @@ class SharedLinear(RegularisedLaw):
 
     @property
     def regulariser(self) -> NormRegulariser:
-        """R of the mechanism."""
         return NormRegulariser(self.p, self.dimension)
 
     def row_size(self, n: int) -> int:
-        """A point."""
         return self.dimension
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
-        """``-c``."""
         return 0.0 * x - array_namespace(x).asarray(self.slope, dtype=x.dtype)
 
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Each selected record contributes the same gradient."""
-        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
-
     def risk(self, x: Array, data: Any) -> Array:
-        """``-<c, x>``."""
         xp = array_namespace(x)
         return -xp.sum(xp.asarray(self.slope, dtype=x.dtype) * x, axis=-1)
 
     def optimal_risk(self, data: Any) -> float:
-        """``-||c||_*``."""
         return -float(np.linalg.norm(self.slope, ord=dual_exponent(self.p)))

@@ -33,7 +33,6 @@ class SchattenLinear(SharedLinear):
 
     @property
     def slope(self) -> np.ndarray:
-        """``e_1 e_1^T``, flattened."""
         return np.eye(1, self.dimension)[0]
 
     @property
@@ -54,9 +53,7 @@ class SchattenLinear(SharedLinear):
 
     @property
     def regulariser(self) -> NormRegulariser:
-        """R of the mechanism."""
         return NormRegulariser(self.p, self.columns, matrices=True)
 
     def optimal_risk(self, data: object) -> float:
-        """Minus one."""
         return -1.0

@@ -35,12 +35,10 @@ class SchattenRadial(RadialNorm):
 
     @property
     def domain(self) -> str:
-        """Name of the ball."""
         return SchattenBall(self.p, self.columns, 1.0).name
 
     @property
     def regulariser(self) -> NormRegulariser:
-        """R of the mechanism."""
         return NormRegulariser(self.p, self.columns, matrices=True)
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
@@ -51,11 +49,9 @@ class SchattenRadial(RadialNorm):
         return xp.reshape(xp.matmul(left * slopes[..., None, :], right), x.shape)
 
     def risk(self, x: Array, data: Any) -> Array:
-        """The Schatten norm."""
         return lp_norm(singular_values(x, self.columns), self.p)[:, 0]
 
     def mean_excess(self, k: float, mu: float) -> float:
-        """``E rho``, for 1 < p <= 2."""
         if math.isinf(k):
             return 0.0
         r = self.regulariser

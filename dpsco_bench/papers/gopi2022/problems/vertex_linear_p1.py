@@ -23,5 +23,4 @@ class VertexLinearP1(SharedLinear):
 
     @property
     def slope(self) -> np.ndarray:
-        """``e_1``."""
         return np.eye(1, self.dimension)[0]

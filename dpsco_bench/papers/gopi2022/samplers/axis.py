@@ -38,12 +38,9 @@ class Cells:
     ----------
     whole : array (x cells, tau cells)
         Upper bounds of the log density in the cells of the grid; -inf outside the ball and where they are split.
-    parts : array (5, m)
-        Least and largest x, least and largest tau, bound.
-    cumulative : array (all cells,)
-        Running sums of the cells' masses under the envelope; the grid first, by rows.
-    acceptance : float
-        Probability that a proposal is accepted, as exact as the quadrature of the law.
+    parts : array (5, m), least and largest x, least and largest tau, bound
+    cumulative : array (all cells,), running sums of the cells' masses under the envelope; the grid first, by rows
+    acceptance : float, probability that a proposal is accepted, as exact as the quadrature of the law
     """
 
     whole: Array
@@ -65,25 +62,14 @@ class AxisEnvelope:
     """Cells in the plane of ``x = x_1`` and ``tau = ||x_2..d||_p``, each with a constant that bounds the density.
 
     The envelope is valid for any cells; where they lie only decides how much is accepted, so that nothing depends on
-    the accuracy of the quantiles and of the quadrature.
+    the accuracy of the quantiles and of the quadrature. Raises InputError for arguments out of range, on first use.
+    Source: Chapter gopi2022, section 2.3 (axis_exact).
 
     Parameters
     ----------
-    p : float
-        In [1, 2].
-    d : int
-        At least 2.
-    kap, c : float
-        >= 0.
-
-    Raises
-    ------
-    InputError
-        For arguments out of range, on first use.
-
-    References
-    ----------
-    Chapter gopi2022, section 2.3 (axis_exact).
+    p : float, in [1, 2]
+    d : int, at least 2
+    kap, c : float, >= 0
     """
 
     p: float
@@ -221,16 +207,9 @@ def sample_axis(draws: KeyedDraws, p: float, d: int, kap: Array, c: float) -> Ar
 
     Parameters
     ----------
-    draws : KeyedDraws
-        Source.
-    p : float
-        In [1, 2].
-    d : int
-        Dimension.
-    kap : array (rows,)
-        Tilts, of either sign.
-    c : float
-        > 0.
+    p : float, in [1, 2]
+    kap : array (rows,), tilts, of either sign
+    c : float, > 0
 
     Raises
     ------

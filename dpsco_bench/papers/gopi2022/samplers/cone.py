@@ -15,15 +15,6 @@ def cone_lp(draws: KeyedDraws, name: str, step: int, p: float, d: int) -> np.nda
 
     Entries ``+-Gamma(1/p)^(1/p)`` over their l_p norm; for infinite p a uniform point of the cube over its largest
     entry.
-
-    Parameters
-    ----------
-    draws, name, step
-        Source, with a uniform number per coordinate.
-    p : float
-        In [1, inf].
-    d : int
-        Dimension.
     """
     u = 2.0 * draws.uniform(name, step, d) - 1.0
     if math.isinf(p):

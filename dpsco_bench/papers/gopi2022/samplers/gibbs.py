@@ -27,30 +27,17 @@ def sample_gibbs(
     scale_move: bool = True,
     start: Array | None = None,
 ) -> Array:
-    """Last states ``(rows, d)`` of chains, one per row.
+    """Last states ``(rows, d)`` of chains, one per row. Source: Chapter gopi2022, section 2.4.
 
     Parameters
     ----------
-    draws : KeyedDraws
-        Source; sweep s reads step s.
-    v : array (rows, d)
-        Tilts.
-    c, q : float
-        Curvature > 0 and its norm, in (1, 2].
-    p, radius : float
-        The ball, p in [1, inf].
-    sweeps : int
-        Their number.
-    observe : callable
-        Shown the state after each sweep.
-    scale_move : bool
-        Whether to move along the ray; without it chains in many dimensions are biased.
-    start : array (rows, d), optional
-        In the ball; by default the origin.
-
-    References
-    ----------
-    Chapter gopi2022, section 2.4.
+    draws : KeyedDraws, source; sweep s reads step s
+    v : array (rows, d), tilts
+    c, q : float, curvature > 0 and its norm, in (1, 2]
+    p, radius : float, the ball, p in [1, inf]
+    observe : callable, shown the state after each sweep
+    scale_move : bool, whether to move along the ray; without it chains in many dimensions are biased
+    start : array (rows, d), optional, in the ball; by default the origin
     """
     d = v.shape[1]
     x = np.zeros_like(v) if start is None else np.array(start)

@@ -26,26 +26,15 @@ def sample_hit_and_run(
 
     A direction is uniform on the sphere and a level lies an exponential variate below the present log density. The part
     of the line above the level is an interval, so that uniform candidates, which cut the line off where they fail, end
-    with an exactly uniform point of it.
+    with an exactly uniform point of it. Source: Chapter gopi2022, section 2.5.
 
     Parameters
     ----------
-    draws : KeyedDraws
-        Source; step t reads step t.
-    log_density : callable
-        (points (m, d), their rows (m,)) -> log densities (m,); -inf outside the set.
-    start : array (rows, d)
-        Inside the set.
-    outer_radius : float
-        Of a Euclidean ball about the origin that contains the set.
-    steps : int
-        Their number.
-    observe : callable
-        Shown the state after each step.
-
-    References
-    ----------
-    Chapter gopi2022, section 2.5.
+    draws : KeyedDraws, source; step t reads step t
+    log_density : callable, (points (m, d), their rows (m,)) -> log densities (m,); -inf outside the set
+    start : array (rows, d), inside the set
+    outer_radius : float, of a Euclidean ball about the origin that contains the set
+    observe : callable, shown the state after each step
     """
     x, everyone = np.array(start), np.arange(len(start))
     value = log_density(x, everyone)

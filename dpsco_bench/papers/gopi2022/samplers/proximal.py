@@ -29,15 +29,7 @@ THRESHOLDS = 1.0 / np.array([math.factorial(a) for a in range(1, MOST_TERMS + 1)
 
 @dataclass(frozen=True)
 class ProximalSchedule:
-    """Number of steps and clip probability for a total variation distance.
-
-    Attributes
-    ----------
-    steps : int
-        T.
-    delta_in : float
-        Probability that one k-scaled difference of losses exceeds 1/2.
-    """
+    """T, and the probability that one k-scaled difference of losses exceeds 1/2, for a total variation distance."""
 
     steps: int
     delta_in: float
@@ -53,16 +45,14 @@ class ProximalRate:
     """How fast the chains approach their target in total variation.
 
     Two errors add up over T steps: the clip's, ``T sqrt(e delta_in)``, and the mixing's, ``sqrt(KL_T/2)``, where the
-    Kullback-Leibler divergence contracts by ``(1 + eta k mu2)^(-2)`` a step.
+    Kullback-Leibler divergence contracts by ``(1 + eta k mu2)^(-2)`` a step. Source: Chapter gopi2022, section 2.6; the
+    rate is that of Chen, Chewi, Salim, Wibisono 2022, "Improved analysis for a proximal algorithm for sampling".
 
     Attributes
     ----------
-    k, weight : float
-        Inverse temperature, and mu2: strong convexity of ``F + mu r`` in l_2.
-    lipschitz : float
-        G2.
-    divergence : float
-        KL_0, > 0.
+    k, weight : float, inverse temperature, and mu2: strong convexity of ``F + mu r`` in l_2
+    lipschitz : float, G2
+    divergence : float, KL_0, > 0
 
     Notes
     -----
@@ -86,11 +76,6 @@ class ProximalRate:
     Pinsker's inequality, the step from KL_T to total variation; not a Gaussian on the set that is itself inexact.
     What tau costs of delta, ``(1 + e^eps) tau``, is shown in `privacy.accountants.total_variation`.
     tests/samplers/test_proximal_rate.py checks contraction, clip and `distance` by quadrature.
-
-    References
-    ----------
-    Chapter gopi2022, section 2.6; the rate is that of Chen, Chewi, Salim, Wibisono 2022, "Improved analysis for a
-    proximal algorithm for sampling".
     """
 
     k: float
@@ -115,10 +100,7 @@ class ProximalRate:
     def schedule(self, tau: float) -> ProximalSchedule:
         """Least T and the delta_in that goes with it, for half of tau each.
 
-        Raises
-        ------
-        InputError
-            For tau outside (0, 1), or so small that 2^32 steps do not reach it.
+        Raises InputError for tau outside (0, 1), or so small that 2^32 steps do not reach it.
         """
         if not 0.0 < tau < 1.0:
             raise InputError("tau", tau, "in (0, 1)")
@@ -146,10 +128,8 @@ def estimate(count: Array, differences: Array) -> Array:
 
     Parameters
     ----------
-    count : array (rows,)
-        Numbers of terms.
-    differences : array (rows, W)
-        At least ``a (a + 1)/2`` entries for the largest count a.
+    count : array (rows,), numbers of terms
+    differences : array (rows, W), at least ``a (a + 1)/2`` entries for the largest count a
     """
     total, first = np.ones(len(count)), 0
     for a in range(1, int(count.max(initial=0)) + 1):
@@ -163,17 +143,11 @@ class ProximalSampler:
 
     Parameters
     ----------
-    draws : KeyedDraws
-        Source.
     gaussian : callable
         (name, step, mean (m, d), sd, rows (m,)) -> points of ``exp(-psi - ||. - y||^2/(2 eta))`` and a mask of capped
         ones, in the mean and standard deviation that completing the square gives.
-    differences : callable
-        (z (m, d), x (m, d), indices (m, W), rows (m,)) -> ``f_j(z) - f_j(x)``, (m, W).
-    n : int
-        Number of losses.
-    k, curvature, eta : float
-        Inverse temperature; psi is ``(curvature/2) ||x||^2`` on a set; step size.
+    differences : callable, (z (m, d), x (m, d), indices (m, W), rows (m,)) -> ``f_j(z) - f_j(x)``, (m, W)
+    k, curvature, eta : float, inverse temperature; psi is ``(curvature/2) ||x||^2`` on a set; step size
 
     Attributes
     ----------

@@ -22,19 +22,7 @@ class TangentEnvelope:
     """A piecewise exponential envelope of the radial density on ``(0, R]``.
 
     Tangents of a concave function lie above it wherever they touch; where they touch only decides how much is accepted.
-
-    Parameters
-    ----------
-    d : int
-        Dimension.
-    A, B : float
-        Slope (of either sign) and curvature (>= 0).
-    R : float
-        Radius, > 0.
-
-    References
-    ----------
-    Chapter gopi2022, section 2.3 (radial_exact).
+    Source: Chapter gopi2022, section 2.3 (radial_exact).
     """
 
     d: int
@@ -48,7 +36,6 @@ class TangentEnvelope:
         return volume - self.A * rho - self.B * rho * rho
 
     def slope(self, rho: Array) -> Array:
-        """Derivative of `log_density`."""
         return (self.d - 1) / rho - self.A - 2.0 * self.B * rho
 
     @cached_property

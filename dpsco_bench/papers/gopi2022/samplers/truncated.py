@@ -17,16 +17,7 @@ FAR = 1000.0
 def truncated_normal(u: Array, mean: Any, sd: Any, high: Any) -> Array:
     """Normal variates conditioned on ``[-high, high]``, by inversion in the left tail.
 
-    Parameters
-    ----------
-    u : array
-        Uniform numbers in (0, 1).
-    mean, sd, high : float or array
-        Broadcast against u; ``sd`` > 0, ``high`` >= 0.
-
-    References
-    ----------
-    Chapter gopi2022, section 2.3 (cube_exact).
+    Source: Chapter gopi2022, section 2.3 (cube_exact).
     """
     sign = np.where(np.asarray(mean) < 0, -1.0, 1.0)  # reflected so that the interval lies to the left of the mean
     centre = np.abs(mean)
@@ -66,22 +57,16 @@ def gaussian_on_ball(
 
     Parameters
     ----------
-    draws : KeyedDraws
-        Source; attempt a of a step reads stream ``name/a``.
-    name, step
-        Their address.
+    draws : KeyedDraws, source; attempt a of a step reads stream ``name/a``
+    name, step : their address
     mean : array (m, d)
-    sd, p, radius : float
-        > 0; p in [1, inf].
-    cap : int
-        Most attempts.
-    rows : array (m,)
-        The rows of ``draws`` that ask.
+    sd, p, radius : float, > 0; p in [1, inf]
+    cap : int, most attempts
+    rows : array (m,), the rows of ``draws`` that ask
 
     Returns
     -------
-    points : array (m, d)
-        In the ball.
+    points : array (m, d), in the ball
     capped : array (m,) of bool
         Rows for which every attempt failed: their point is the last attempt, shrunk on the sphere.
     """

@@ -19,10 +19,7 @@ NORM_RULE = "su2023"
 def smooth_norm(c: Constants, d: int, source: str, limit: bool = False) -> SmoothNorm:
     """The smooth norm beside the dual of l_p, 1 < p < 2, or p = 2 where that limit is allowed.
 
-    Raises
-    ------
-    InputError
-        For another p, or d < 2, where the rule has no exponent.
+    Raises InputError for another p, or d < 2, where the rule has no exponent.
     """
     if not (1.0 < c.norm < 2.0 or (limit and c.norm == 2.0)):
         raise InputError("norm", c.norm, f"p in (1, 2{']' if limit else ')'}", source)
@@ -45,10 +42,7 @@ def truncated(gradients: Array, q: float, level: float) -> Array:
 def lp_ball_radius(c: Constants, source: str) -> float:
     """Radius of the l_p ball about the origin that the norm of the constants belongs to.
 
-    Raises
-    ------
-    InputError
-        For another domain.
+    Raises InputError for another domain.
     """
     if getattr(c.ball, "p", None) != c.norm:
         raise InputError("domain", c.domain, f"lp_ball:{c.norm:g}, the ball of the norm of L and beta", source)

@@ -67,11 +67,8 @@ def _as_lemma5_argues(result: Plan, given: Setting, ridge_rule: str) -> Plan:
     With half of lambda, ``rank ln(1 + beta/(2 n lambda))`` is below ``rank eps/r = eps``. The tail of chi_2 holds where
     gradient differences stay in a plane, which a Hessian of full rank rules out: this is an upper bound by the paper's
     argument alone. It is above eps whatever the noise, so that it proves nothing and nothing is calibrated by it.
-
-    Raises
-    ------
-    InputError
-        For another ridge, whose bound could look like a proof, or a loss of lower rank, which has a proof.
+    Raises InputError for another ridge, whose bound could look like a proof, or a loss of lower rank, which has a
+    proof.
     """
     c, d, eps = given.constants, given.d, given.epsilon
     if ridge_rule != "printed":

@@ -60,13 +60,7 @@ def pda_dpmd(objective, plan, mechanism):
 
 
 class PublicMetric:
-    """``||w||_Q^2 = w' Q w`` with Q the public Hessian, and projections on the domain in it.
-
-    Parameters
-    ----------
-    objective : Objective
-        Of a problem with `public_hessian`.
-    """
+    """``||w||_Q^2 = w' Q w`` with Q the public Hessian, and projections on the domain in it."""
 
     def __init__(self, objective: Any) -> None:
         Q = objective.problem.public_hessian

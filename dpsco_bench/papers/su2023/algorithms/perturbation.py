@@ -25,10 +25,7 @@ ANY_LOSS = (
 def euclidean_set(c: Constants, source: str) -> Any:
     """The bounded feasible set of an objective whose constants are Euclidean.
 
-    Raises
-    ------
-    InputError
-        For another norm, or the whole space.
+    Raises InputError for another norm, or the whole space.
     """
     if c.norm != 2.0:
         raise InputError("norm", c.norm, "2: L and beta are Euclidean here", source)
@@ -72,14 +69,10 @@ def perturbation_plan(
 
     Parameters
     ----------
-    ridge, convexity : float
-        lambda, and m with ``J`` m-strongly convex.
-    accuracy : float
-        alpha; a closed form without H attains 0, and so the plan says.
+    ridge, convexity : float, lambda, and m with ``J`` m-strongly convex
+    accuracy : float, alpha; a closed form without H attains 0, and so the plan says
     linear_scale, output_scale : float
         s1 and s2 as printed; s2 None for an algorithm, or a loss, without H. The paper's noise is for eps <= 1.
-    warnings : tuple of str
-        Of the schedule.
 
     Notes
     -----

@@ -26,15 +26,7 @@ def random_projection(m: int, d: int) -> np.ndarray:
 
 
 class Projected:
-    """The losses ``f(<v, Phi a>, y)`` of ``v in Phi C``, C the objective's domain.
-
-    Parameters
-    ----------
-    objective : Objective
-        Of a generalised linear problem on an l1 or l2 ball.
-    m : int
-        Dimension of the projection.
-    """
+    """The losses ``f(<v, Phi a>, y)`` of ``v in Phi C``, C the objective's domain."""
 
     def __init__(self, objective: Objective, m: int) -> None:
         xp, d = objective.xp, objective.problem.dimension
@@ -75,10 +67,7 @@ class Projected:
 def shortest_in_l1(matrix: np.ndarray, target: np.ndarray) -> np.ndarray:
     """``argmin ||x||_1`` with ``matrix x = target``, shape ``(d,)``, by linear programming.
 
-    Raises
-    ------
-    NumericalFailure
-        If the programme is not solved.
+    Raises NumericalFailure if the programme is not solved.
     """
     from scipy.optimize import linprog
 

@@ -19,10 +19,7 @@ NEEDS = (Trait.CONVEX, Trait.SMOOTH, Trait.LP_BALL)
 def heavy_tailed(c: Constants, d: int, source: str) -> tuple[SmoothNorm, float]:
     """The smooth norm, and M, the diameter of the l_p ball; p = 2, where all is Euclidean, is allowed as a limit.
 
-    Raises
-    ------
-    InputError
-        For another set, another p, or gradients without a bound on their second moment.
+    Raises InputError for another set, another p, or gradients without a bound on their second moment.
     """
     smooth = smooth_norm(c, d, source, limit=True)
     lp_ball_radius(c, source)
@@ -34,10 +31,7 @@ def heavy_tailed(c: Constants, d: int, source: str) -> tuple[SmoothNorm, float]:
 def truncated_schedule(given: Setting, M: float, level: float, steps: int, source: str) -> dict[str, Any]:
     """T, m = n // T, gamma = sqrt T and the threshold beta M + lambda, for a truncation level lambda.
 
-    Raises
-    ------
-    InputError
-        For T > n, gamma < 2 beta or lambda < max(beta, 1) M.
+    Raises InputError for T > n, gamma < 2 beta or lambda < max(beta, 1) M.
     """
     c, n, gamma = given.constants, given.n, sqrt(steps)
     if not 1 <= steps <= n:

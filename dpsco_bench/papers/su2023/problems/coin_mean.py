@@ -30,7 +30,6 @@ class CoinMean(Problem):
 
     @property
     def own_constants(self) -> Constants:
-        """See `mean_constants`."""
         return mean_constants(feasible_set("l2_ball", 1.0), self.dimension)
 
     @property
@@ -40,7 +39,6 @@ class CoinMean(Problem):
 
     @property
     def isotropic_curvature(self) -> float:
-        """One."""
         return 1.0
 
     def sample(self, n: int, draws: Draws) -> CoinSample:
@@ -48,7 +46,6 @@ class CoinMean(Problem):
         return CoinSample(n, draws, np.array([0.5]))
 
     def row_size(self, n: int) -> int:
-        """A point."""
         return self.dimension
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
@@ -56,7 +53,6 @@ class CoinMean(Problem):
         return x - data.mean(x, first, count) * self._axis(x)
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        """``x`` minus the coins times v."""
         indices = np.broadcast_to(np.arange(first, first + count), (x.shape[0], count))
         coins = array_namespace(x).asarray(data.chosen(indices), dtype=x.dtype)
         return x[:, None, :] - coins[:, :, None] * self._axis(x)
@@ -66,21 +62,17 @@ class CoinMean(Problem):
         return Data(data.n, data.chosen(indices))
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Weighted sum of ``x - z v``."""
         xp = array_namespace(x)
         total = xp.sum(xp.asarray(batch.features, dtype=x.dtype) * weights, axis=-1, keepdims=True)
         return xp.sum(weights, axis=-1, keepdims=True) * x - total * self._axis(x)
 
     def risk(self, x: Array, data: Any) -> Array:
-        """``||x||^2/2 + 1/2``."""
         return self.excess_risk(x, data) + 0.5
 
     def optimal_risk(self, data: Any) -> float:
-        """One half, at the origin."""
         return 0.5
 
     def excess_risk(self, x: Array, data: Any) -> Array:
-        """``||x||^2/2``."""
         return 0.5 * array_namespace(x).sum(x * x, axis=-1)
 
     def _axis(self, x: Array) -> Array:

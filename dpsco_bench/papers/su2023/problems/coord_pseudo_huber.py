@@ -70,7 +70,6 @@ class CoordPseudoHuber(SignalFamily):
 
     @property
     def unit(self) -> float:
-        """Of rho."""
         return 1.0 / math.sqrt(self.count) if self.regime == "sampling" else 1.0 / self.count
 
     @property
@@ -97,7 +96,6 @@ class CoordPseudoHuber(SignalFamily):
         return total / count
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        """One entry each."""
         found = [self._single(x, *self._record(data, index)) for index in range(first, first + count)]
         return array_namespace(x).stack(found, axis=1)
 
@@ -110,7 +108,6 @@ class CoordPseudoHuber(SignalFamily):
         return CoordinateBatch(data.n, data.places[i, replicate], signs)
 
     def batch_gradient(self, x: Array, batch: Any, weights: Array) -> Array:
-        """Weighted sum over the batch."""
         columns = zip(batch.places.T, batch.targets.T, strict=True)
         found = [self._single(x, places, targets) for places, targets in columns]
         xp = array_namespace(x)
@@ -121,7 +118,6 @@ class CoordPseudoHuber(SignalFamily):
         return array_namespace(x).mean(self._expected(x, self.by_row(self.strengths, x)), axis=-1)
 
     def optimal_risk(self, data: Any) -> np.ndarray:
-        """The same in every coordinate."""
         values = [float(self._expected(self.minimiser(rho), rho)) for rho in self.strengths]
         return np.repeat(values, data.places.shape[1])
 

@@ -23,7 +23,6 @@ class InteriorMean(MeanOracle):
 
     @cached_property
     def record(self) -> np.ndarray:
-        """The centre."""
         return np.zeros(self.dimension)
 
     def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:

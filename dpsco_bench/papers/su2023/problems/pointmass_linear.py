@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.problems.base import Constants, Data, Trait, option
+from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signal_family import SignalFamily
 from dpsco_bench.problems.unit_set import OnUnitSet, on_unit_set, sparse_vertex
@@ -43,7 +43,6 @@ class PointmassLinear(OnUnitSet, SignalFamily):
 
     @cached_property
     def vertex(self) -> np.ndarray:
-        """The point u."""
         return sparse_vertex(self.domain, self.size, self.dimension)
 
     @property
@@ -56,19 +55,12 @@ class PointmassLinear(OnUnitSet, SignalFamily):
         return on_unit_set(self.set, 1.0, 1.0, hessian_rank=0.0, initial_distance=1.0)
 
     def row_size(self, n: int) -> int:
-        """A point."""
         return self.dimension
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
-        """``-rho u``."""
         return 0.0 * x - self.by_row(self.strengths, x) * array_namespace(x).asarray(self.vertex, dtype=x.dtype)
 
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Each selected record contributes the same gradient."""
-        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
-
     def risk(self, x: Array, data: Any) -> Array:
-        """``-rho <x, u>``."""
         return self.excess_risk(x, data) - self.by_row(self.strengths, x)[:, 0]
 
     def optimal_risk(self, data: Any) -> float:
@@ -76,7 +68,6 @@ class PointmassLinear(OnUnitSet, SignalFamily):
         return -float(self.strengths[0])
 
     def excess_risk(self, x: Array, data: Any) -> Array:
-        """``rho (1 - <x, u>)``."""
         xp = array_namespace(x)
         product = xp.sum(xp.asarray(self.vertex, dtype=x.dtype) * x, axis=-1)
         return self.by_row(self.strengths, x)[:, 0] * (1.0 - product)

@@ -6,7 +6,7 @@ import math
 from typing import Any, ClassVar
 
 from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.problems.base import Constants, Data, Trait, option
+from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.signal_family import SignalFamily
 
@@ -43,7 +43,6 @@ class SmoothHinge(SignalFamily):
 
     @property
     def own_constants(self) -> Constants:
-        """L = beta = 1 in l_p."""
         return Constants(1.0, 1.0, initial_gap=1.0, initial_distance=1.0, norm=self.p)
 
     @property
@@ -55,7 +54,6 @@ class SmoothHinge(SignalFamily):
         return 0.5 / (1.0 / (k * alpha) + 0.5) if alpha > 0 else 1.0
 
     def row_size(self, n: int) -> int:
-        """A point."""
         return self.dimension
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
@@ -64,10 +62,6 @@ class SmoothHinge(SignalFamily):
         slope = -xp.minimum(self._gap(x), self.by_row(self.strengths, x))
         return xp.concat([slope, xp.zeros_like(x[:, 1:])], axis=1)
 
-    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Each selected record contributes the same gradient."""
-        return array_namespace(x).sum(weights, axis=-1, keepdims=True) * self.mean_gradient(x, batch)
-
     def risk(self, x: Array, data: Any) -> Array:
         """The hinge, which has minimum 0."""
         xp = array_namespace(x)
@@ -75,7 +69,6 @@ class SmoothHinge(SignalFamily):
         return xp.where(v <= rho, 0.5 * v * v, rho * v - 0.5 * rho * rho)
 
     def optimal_risk(self, data: Any) -> float:
-        """Zero."""
         return 0.0
 
     def _gap(self, x: Array) -> Array:

@@ -60,7 +60,6 @@ class TwoPointTail(SignalFamily):
 
     @property
     def unit(self) -> float:
-        """``sqrt(d)/(3 tau)``."""
         return ABOVE * math.sqrt(self.dimension) / (3.0 * self.height)
 
     @property
@@ -79,7 +78,6 @@ class TwoPointTail(SignalFamily):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What every row says."""
         return ("the gradient does not vanish at the optimum, as the cited method assumes",)
 
     def sample(self, n: int, draws: Draws) -> RareCounts:
@@ -90,11 +88,9 @@ class TwoPointTail(SignalFamily):
         return RareCounts(n, np.asarray(binom.ppf(u, n, min(1.0, self.height**-2.0)), dtype=np.float64))
 
     def row_size(self, n: int) -> int:
-        """A point."""
         return self.dimension
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
-        """Mean slope of the records."""
         if (first, count) != (0, data.n):
             return array_namespace(x).mean(self.record_gradients(x, data, first, count), axis=1)
         low, high = self._levels(x)
@@ -106,7 +102,6 @@ class TwoPointTail(SignalFamily):
         return low + self._shares(x, data) * (high - low)
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        """The slopes."""
         indices = np.broadcast_to(np.arange(first, first + count), (x.shape[0], count))
         return self._slopes(x, self.gather(data, indices).features)
 
@@ -117,19 +112,15 @@ class TwoPointTail(SignalFamily):
         return Data(data.n, np.concatenate(found))
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Weighted sum of the slopes."""
         return array_namespace(x).sum(self._slopes(x, batch.features) * weights[:, :, None], axis=1)
 
     def risk(self, x: Array, data: Any) -> Array:
-        """``-rho <x, 1>/sqrt d``."""
         return self.excess_risk(x, data) - self.by_row(self.strengths, x)[:, 0]
 
     def optimal_risk(self, data: Any) -> np.ndarray:
-        """``-rho``."""
         return -np.repeat(self.strengths, data.counts.shape[0])
 
     def excess_risk(self, x: Array, data: Any) -> Array:
-        """``rho (1 - <x, 1>/sqrt d)``."""
         product = array_namespace(x).sum(x, axis=-1) / math.sqrt(self.dimension)
         return self.by_row(self.strengths, x)[:, 0] * (1.0 - product)
 

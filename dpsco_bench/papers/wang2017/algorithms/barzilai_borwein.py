@@ -15,10 +15,8 @@ def barzilai_borwein_step(move: Array, change: Array, step: Array, plan: Plan) -
 
     Parameters
     ----------
-    move, change : array (R, d)
-        Differences of the last two snapshots and of their full gradients, regulariser included.
-    step : float or array (R, 1)
-        Previous step, kept where ``<ds, dg> = 0``.
+    move, change : array (R, d), differences of the last two snapshots and of their full gradients, regulariser included
+    step : float or array (R, 1), previous step, kept where ``<ds, dg> = 0``
     plan : Plan
         With exact anchors the step is as published; with released ones noise can flip the sign of ``<ds, dg>`` or make
         it tiny, hence the absolute value and the clipping to ``[1/(m(L+lambda)), 5/(m lambda)]``.

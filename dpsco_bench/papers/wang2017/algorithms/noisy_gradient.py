@@ -22,10 +22,7 @@ def gradient_query(given: Setting, T: int, noise_constant: float | str, source: 
 def noise_constant_value(given: Setting, value: float | str, source: str) -> float:
     """The constant c: a number > 0, or ``renyi`` for ``8 + 4 eps/l``, from the proof's constants (erratum E8).
 
-    Raises
-    ------
-    InputError
-        For anything else.
+    Raises InputError for anything else.
     """
     if value == "renyi":
         return 8.0 + 4.0 * given.epsilon / given.l
@@ -35,13 +32,7 @@ def noise_constant_value(given: Setting, value: float | str, source: str) -> flo
 
 
 def checked_step(step: float | None, smoothness: float, source: str) -> float:
-    """Return eta: 1/L, or a smaller one as given.
-
-    Raises
-    ------
-    InputError
-        Outside (0, 1/L].
-    """
+    """Eta: 1/L, or a smaller one as given. Raises InputError outside (0, 1/L]."""
     eta = 1.0 / smoothness if step is None else step
     if not 0 < eta <= (1 + 1e-12) / smoothness:
         raise InputError("step", eta, f"in (0, 1/L] with 1/L = {1 / smoothness:.6g}", source)

@@ -67,19 +67,13 @@ def inner_loop(
 
     Parameters
     ----------
-    objective, plan, mechanism
-        Of the run.
-    x, snapshot, v : array (R, d)
-        Iterate, snapshot and its anchor gradient.
-    step : float or array (R, 1)
-        eta.
-    steps : range
-        Numbers of the inner queries of this epoch.
+    x, snapshot, v : array (R, d), iterate, snapshot and its anchor gradient
+    step : float or array (R, 1), eta
+    steps : range, numbers of the inner queries of this epoch
 
     Returns
     -------
-    last, mean : array (R, d)
-        The last of the new iterates, and their mean.
+    last, mean : array (R, d), the last of the new iterates, and their mean
     """
     total = float64_zeros(x)
     for t in steps:
@@ -103,13 +97,7 @@ def check_choices(
     step: float | None,
     noise_constant: float,
 ) -> None:
-    """Refuse schedule options out of range.
-
-    Raises
-    ------
-    InputError, Refusal
-        Naming the option.
-    """
+    """Refuse schedule options out of range. Raises InputError or Refusal, naming the option."""
     count_option("epochs", epochs, source)
     count_option("inner_steps", inner_steps, source)
     count_option("batch", batch, source, given.n)

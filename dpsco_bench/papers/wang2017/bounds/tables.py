@@ -85,7 +85,6 @@ def _ball(c: BoundContext) -> FeasibleSet:
 
 
 def width(c: BoundContext) -> float:
-    """``E sup_{w in C} <b, w>`` of a standard normal b."""
     return gaussian_width(_ball(c), c.d)
 
 

@@ -24,7 +24,6 @@ class FaceQuadratic(DiagonalOracle):
 
     @property
     def spectrum(self) -> np.ndarray:
-        """Ones."""
         return np.ones(self.dimension)
 
     @property

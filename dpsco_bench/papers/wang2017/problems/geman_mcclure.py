@@ -49,17 +49,14 @@ class GemanMcClure(GeneralisedLinear):
         return Data(n, rows, rows.sum(axis=1) + 0.1 * noise + np.where(outlier, 3.0 * shift, 0.0))
 
     def loss(self, margins: Array, labels: Array) -> Array:
-        """``u^2/(1+u^2)``."""
         square = (margins - labels) ** 2
         return square / (1.0 + square)
 
     def slope(self, margins: Array, labels: Array) -> Array:
-        """``2u/(1+u^2)^2``."""
         u = margins - labels
         return 2.0 * u / (1.0 + u * u) ** 2
 
     def curvature(self, margins: Array, labels: Array) -> Array:
-        """``(2 - 6u^2)/(1+u^2)^3``."""
         square = (margins - labels) ** 2
         return (2.0 - 6.0 * square) / (1.0 + square) ** 3
 

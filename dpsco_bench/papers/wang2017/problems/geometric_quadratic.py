@@ -27,7 +27,6 @@ class GeometricQuadratic(InBall, DiagonalOracle):
 
     @property
     def optimum(self) -> np.ndarray:
-        """``ones/sqrt(d)``."""
         return np.full(self.dimension, self.dimension**-0.5)
 
     @property

@@ -20,12 +20,10 @@ class IsotropicQuadratic(DiagonalOracle):
 
     @property
     def spectrum(self) -> np.ndarray:
-        """Ones."""
         return np.ones(self.dimension)
 
     @property
     def optimum(self) -> np.ndarray:
-        """``ones/sqrt(d)``."""
         return np.full(self.dimension, self.dimension**-0.5)
 
     @property

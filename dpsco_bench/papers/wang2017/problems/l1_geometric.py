@@ -29,7 +29,6 @@ class L1Geometric(DiagonalOracle):
 
     @cached_property
     def ball(self) -> Ball:
-        """The feasible set."""
         return Ball(self.ball_name, self.radius)
 
     @property

@@ -29,12 +29,10 @@ class L1Linear(CellFamily, LinearOracle):
 
     @cached_property
     def feasible(self) -> Ball:
-        """The unit ball."""
         return Ball(self.ball_name, 1.0)
 
     @property
     def slope(self) -> np.ndarray:
-        """``c``."""
         T, B = (
             self.mirror_descent_steps(self.feasible, 1.0),
             ball_geometry(self.feasible).bregman_radius(self.dimension),

@@ -25,12 +25,10 @@ class MdLinear(CellFamily, LinearOracle):
 
     @property
     def feasible(self) -> Ball:
-        """The unit ball."""
         return Ball("l1_ball", 1.0)
 
     @property
     def slope(self) -> np.ndarray:
-        """``c``."""
         geometry, d = ball_geometry(self.feasible), self.dimension
         size = 2 * sqrt(geometry.bregman_radius(d) * geometry.squared_width(d)) * log(self.count / self.delta)
         return size / (self.count * self.epsilon) * np.eye(1, d)[0]

@@ -65,13 +65,10 @@ class Rank8LeastSquares(GeneralisedLinear):
         return Data(n, rows, np.clip(rows @ (0.5 * basis.sum(axis=1)) + 0.1 * noise, -1.0, 1.0))
 
     def loss(self, margins: Array, labels: Array) -> Array:
-        """Half the squared residual."""
         return 0.5 * (margins - labels) ** 2
 
     def slope(self, margins: Array, labels: Array) -> Array:
-        """The residual."""
         return margins - labels
 
     def curvature(self, margins: Array, labels: Array) -> Array:
-        """One."""
         return 0.0 * margins + 1.0

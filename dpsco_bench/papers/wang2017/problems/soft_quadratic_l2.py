@@ -31,13 +31,11 @@ class SoftQuadraticL2(CellFamily, DiagonalOracle):
 
     @property
     def spectrum(self) -> np.ndarray:
-        """One curvature."""
         T = self.mirror_descent_steps(UNIT_BALL, math.sqrt(48.0))
         return np.full(self.dimension, min(1.0, 4 * UNIT_BALL.diameter**2 / T**2))
 
     @property
     def optimum(self) -> np.ndarray:
-        """``signal ones/sqrt(d)``."""
         return np.full(self.dimension, self.signal * self.dimension**-0.5)
 
     @property

@@ -35,12 +35,10 @@ class SoftQuadraticPP(CellFamily, DiagonalOracle):
 
     @property
     def spectrum(self) -> np.ndarray:
-        """One curvature, at most L = 1."""
         return np.full(self.dimension, min(1.0, 13.0 / (2**self.epochs * INNER_STEPS)))
 
     @property
     def optimum(self) -> np.ndarray:
-        """``ones/sqrt(d)``."""
         return np.full(self.dimension, self.dimension**-0.5)
 
     @property

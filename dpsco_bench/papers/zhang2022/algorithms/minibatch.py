@@ -12,13 +12,7 @@ NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.UNREGULARISED, Trait.L2_BALL)
 
 
 def checked_steps(steps: int | None, planned: int, rule: str, source: str) -> int:
-    """The number of steps: as given, else as planned.
-
-    Raises
-    ------
-    InputError
-        Below one.
-    """
+    """The number of steps: as given, else as planned. Raises InputError below one."""
     if steps is not None:
         return checked_count("steps", steps)
     if planned < 1:

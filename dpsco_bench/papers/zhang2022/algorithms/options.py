@@ -40,14 +40,8 @@ def reduction(
 
     Parameters
     ----------
-    id, source, least_norm
-        As for `registry.algorithm`.
-    ball : Trait
-        The sets that it is for.
-    learner : str
-        The default learner.
-    without : tuple of str
-        Options of `Reduction` that it lacks.
+    learner : str, the default learner
+    without : tuple of str, options of `Reduction` that it lacks
     """
 
     def register(function: ReductionPlan) -> Algorithm:

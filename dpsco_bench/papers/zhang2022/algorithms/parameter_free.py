@@ -31,18 +31,10 @@ class Confidence:
 
     Attributes
     ----------
-    kappa_pf : float
-        ``1 + D H/G``.
-    Phi : float
-        ``sqrt(ln(20 d n ln(2 kappa_pf n)/delta_f))``.
-    A, A_noise : float
-        ``8 sqrt2 C2d`` and ``8 sqrt(d) C2p``: the factors of the gradients' deviations and of the noise.
-    private : float
-        ``A_noise (G + D H) Phi log2(2n)/rho``, the coefficient of t^2 in xi_t.
-    lipschitz, smoothness, diameter : float
-        G, H and D.
-    rounds : int
-        n.
+    kappa_pf : float, ``1 + D H/G``
+    Phi : float, ``sqrt(ln(20 d n ln(2 kappa_pf n)/delta_f))``
+    A, A_noise : float, ``8 sqrt2 C2d`` and ``8 sqrt(d) C2p``: the factors of the gradients' deviations and of the noise
+    private : float, ``A_noise (G + D H) Phi log2(2n)/rho``, the coefficient of t^2 in xi_t
     """
 
     kappa_pf: float
@@ -76,12 +68,8 @@ def confidence(
 
     Parameters
     ----------
-    c, n, d
-        Constants, rounds, dimension.
-    rho : float
-        The private part's parameter; infinite without noise.
-    delta_f : float
-        In (0, 1).
+    rho : float, the private part's parameter; infinite without noise
+    delta_f : float, in (0, 1)
     factors : (float, float) or None
         C2d and C2p; None for the certified ones, from concentration in Hilbert space and of Gaussian norms.
     """
@@ -189,17 +177,14 @@ class DistanceRegulariser:
 
     Attributes
     ----------
-    terms : Confidence
-        xi, nu and Lip.
-    anchor : array (R, d)
-        x_0.
+    terms : Confidence, xi, nu and Lip
+    anchor : array (R, d), x_0
     """
 
     terms: Confidence
     anchor: Any
 
     def __call__(self, t: int, w: Any, x: Any) -> Any:
-        """``(R, d)``."""
         away = w - self.anchor
         return (self.terms.xi(t) / nonzero(row_norm(away)) + 2.0 * self.terms.nu(t)) * away
 

@@ -33,12 +33,8 @@ class TreeSum:
 
         Parameters
         ----------
-        t : int
-            Round, one after the other from 1.
-        value : array (R, d)
-            What record t adds.
-        unit : float or array (R, 1)
-            Delta_t.
+        value : array (R, d), what record t adds
+        unit : float or array (R, 1), Delta_t
         """
         low, child = lowest_bit(t), 1
         while child < low:

@@ -24,11 +24,8 @@ CONVERSION = "eps > 2 ln(1/delta): the printed conversion does not hold there, t
 def tree_plan(given: Setting, options: Reduction, source: str, **further: Any) -> Plan:
     """Plan of a reduction with normal noise; ``further`` named quantities go into its schedule.
 
-    Raises
-    ------
-    InputError, Refusal
-        For n < 2, k < 1, rho <= 0, an unknown learner or one that is not for this setting, or printed noise in other
-        units than those of equation (6).
+    Raises InputError, Refusal for n < 2, k < 1, rho <= 0, an unknown learner or one that is not for this setting, or
+    printed noise in other units than those of equation (6).
     """
     c, rho = given.constants, printed_rho(given, options.rho, source)
     warnings = (CONVERSION,) * (given.variant == "printed" and rho**2 > given.l * (1 + 1e-12))

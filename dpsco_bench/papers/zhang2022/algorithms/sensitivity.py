@@ -32,17 +32,11 @@ class NodeUnits:
 
     Attributes
     ----------
-    k : float
-        Exponent of the weights, >= 1.
-    n : int
-        Rounds.
-    lipschitz, smoothness, diameter : float
-        G, H and D.
+    k : float, exponent of the weights, >= 1
     sensitivity : str
         ``eq6``: ``2(k+1) t^(k-1) (G + H max_{i<=t} r_i)``. ``tight`` and ``path``: the largest ``s_q`` of the node's
         records, ``s_1 = 2G``, ``s_q = 2[(q^k - (q-1)^k) G + (q^(2k)/beta_{1:q}) H r_q]``.
-    radius : str
-        ``adaptive``: the r_i of the run. ``D``: D in place of every r_i.
+    radius : str, ``adaptive``: the r_i of the run. ``D``: D in place of every r_i.
     """
 
     k: float
@@ -113,17 +107,9 @@ class NodeUnits:
         return _path_cost(self, nodes, power)
 
     def stream(self, order: float) -> Callable[[int, Array], Any]:
-        """The units of a run, one round after the other.
+        """The units of a run: (t, ``w_t - x_{t-1} (R, d)``), round after round, -> Delta_t, a number or ``(R, 1)``.
 
-        Parameters
-        ----------
-        order : float
-            p of the norm N.
-
-        Returns
-        -------
-        callable
-            (t, ``w_t - x_{t-1}`` of shape ``(R, d)``) -> Delta_t, a number or ``(R, 1)``.
+        Radii are in the norm of the order p.
         """
         if self.fixed:
             units = self.fixed_units.tolist()

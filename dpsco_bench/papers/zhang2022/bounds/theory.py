@@ -16,28 +16,16 @@ from dpsco_bench.errors import InputError
 class Terms:
     """Constants of one cell and the terms that the theorems make of them.
 
+    Source: Zhang, Tran, Cutkosky 2022, (4), (7), Theorems 4, 6, 8; erratum E6 for `log_factor`.
+
     Attributes
     ----------
-    n : int
-        T, number of rounds.
-    k : float
-        Power of the weights, >= 1.
-    G, H, D : float
-        Lipschitz and smoothness constants, diameter of the set in its norm.
-    lam : float
-        Modulus of the squared norm: 2 for l2, ``2 (p - 1)`` for l_p.
-    V : float
-        Bound on ``E ||zeta||_*^2``.
-    rho : float
-        Parameter of the noise; infinite with noise off.
-    sigma_g, sigma_h : float
-        Deviations of gradients and of their differences.
-    mu : float
-        Strong convexity.
-
-    References
-    ----------
-    Zhang, Tran, Cutkosky 2022, (4), (7), Theorems 4, 6, 8; erratum E6 for `log_factor`.
+    k : float, power of the weights, >= 1
+    G, H, D : float, Lipschitz and smoothness constants, diameter of the set in its norm
+    lam : float, modulus of the squared norm: 2 for l2, ``2 (p - 1)`` for l_p
+    V : float, bound on ``E ||zeta||_*^2``
+    rho : float, parameter of the noise; infinite with noise off
+    sigma_g, sigma_h : float, deviations of gradients and of their differences
     """
 
     n: int
@@ -101,7 +89,6 @@ class Terms:
 
     @cached_property
     def rounds(self) -> np.ndarray:
-        """1..n."""
         return np.arange(1.0, self.n + 1.0)
 
     def per_weight(self, regret: float) -> float:
@@ -110,7 +97,6 @@ class Terms:
 
     @property
     def thm4_statistical(self) -> float:
-        """The term of the gradient noise in Theorem 4."""
         return 2.0 * (self.k + 1) ** 2 * self.D * self.deviation / sqrt(self.lam * self.n)
 
     @property
@@ -119,7 +105,6 @@ class Terms:
         return 2.0 * (self.k + 1) ** 2 * self.D * sqrt(self.private / self.lam) / self.n
 
     def thm4(self, regret: float) -> float:
-        """Theorem 4 with an expected regret."""
         return self.per_weight(regret) + self.thm4_statistical + self.thm4_private
 
     @property
@@ -144,7 +129,6 @@ class Terms:
 
     @property
     def thm8_statistical(self) -> float:
-        """The term of the gradient noise in Theorem 8."""
         return 16.0 * (self.k + 1) ** 3 / (self.lam * self.mu) * self.deviation**2 / self.n
 
     @property

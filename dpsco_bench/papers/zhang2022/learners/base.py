@@ -21,24 +21,14 @@ class LearnerSetting:
 
     Attributes
     ----------
-    start : array (R, d)
-        ``w_1``, the centre c of the learners that have one, in float64.
-    project : callable
-        Euclidean projection on the set of ``(R, d)``.
-    radius : float
-        r of the ball around the origin in the norm N; its diameter is ``D = 2r``.
-    norm : float
-        p of N; losses are measured in l_q, ``1/p + 1/q = 1``.
-    k : float
-        Exponent of the weights ``beta_t = t^k``.
-    rounds : int
-        n.
-    lipschitz, strong_convexity : float
-        G and mu of the problem.
-    loss_bound : float
-        Lip, a bound on the norm of the losses; infinite where none is known.
-    initial_wealth : float
-        eps0 of learners that bet.
+    start : array (R, d), ``w_1``, the centre c of the learners that have one, in float64
+    project : callable, Euclidean projection on the set of ``(R, d)``
+    radius : float, r of the ball around the origin in the norm N; its diameter is ``D = 2r``
+    norm : float, p of N; losses are measured in l_q, ``1/p + 1/q = 1``
+    k : float, exponent of the weights ``beta_t = t^k``
+    lipschitz, strong_convexity : float, G and mu of the problem
+    loss_bound : float, lip, a bound on the norm of the losses; infinite where none is known
+    initial_wealth : float, eps0 of learners that bet
     """
 
     start: Array
@@ -75,13 +65,10 @@ class Learner:
 
     Attributes
     ----------
-    summary : str
-        One line.
     regulariser : str
         What the reduction adds to each loss for this learner: empty, or ``strongly_convex``, the gradient
         ``(beta_t mu/2)(w_t - x_t)`` of Lemma 7.
-    needs_loss_bound : bool
-        Whether it divides by `LearnerSetting.loss_bound`, which ``zhang2022.parameter_free`` knows.
+    needs_loss_bound : bool, whether it divides by `LearnerSetting.loss_bound`, which ``zhang2022.parameter_free`` knows
     """
 
     summary: ClassVar[str] = ""
@@ -96,10 +83,7 @@ class Learner:
     def check(cls, norm: float, k: float, strong_convexity: float) -> None:
         """Refuse a setting that the learner is not for.
 
-        Raises
-        ------
-        InputError, Refusal
-            With the reason. By default for norms other than l2.
+        Raises InputError, Refusal with the reason. By default for norms other than l2.
         """
         if norm != 2.0:
             raise Refusal(f"learner in l_{norm:g}", "its regret bound is for the Euclidean norm")
@@ -136,13 +120,7 @@ def learner(name: str) -> Callable[[type[Learner]], type[Learner]]:
 
 
 def get_learner(name: str) -> type[Learner]:
-    """The class of a learner; ``zhang2022.name`` is accepted too.
-
-    Raises
-    ------
-    InputError
-        For an unknown name.
-    """
+    """The class of a learner; ``zhang2022.name`` is accepted too. Raises InputError for an unknown name."""
     return LEARNERS.get(_short(name))
 
 

@@ -26,7 +26,6 @@ class FtrlAdagrad(Learner):
         self.total: Array = 0.0
 
     def update(self, g: Array) -> None:
-        """Move to the new leader."""
         self.squares = self.squares + squared_norm(g)
         self.total = self.total + g
         eta = self.setting.radius * inverse_root(self.squares)

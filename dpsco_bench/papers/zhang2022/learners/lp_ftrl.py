@@ -35,7 +35,6 @@ class LpFtrl(Learner):
             raise InputError("norm", norm, "p in (1, 2] for the learner lp_ftrl", "erratum E13")
 
     def update(self, g: Array) -> None:
-        """Move to the new leader."""
         p, r = self.setting.norm, self.setting.radius
         self.squares = self.squares + lp_norm(g, self.q) ** 2
         self.total = self.total + g

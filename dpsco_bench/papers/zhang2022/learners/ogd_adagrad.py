@@ -26,7 +26,6 @@ class OgdAdagrad(Learner):
         self.size = setting.diameter / sqrt(2.0)
 
     def update(self, g: Array) -> None:
-        """One step."""
         self.squares = self.squares + squared_norm(g)
         self.w = self.setting.project(self.w - self.size * inverse_root(self.squares) * g)
 

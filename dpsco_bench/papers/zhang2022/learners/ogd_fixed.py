@@ -16,7 +16,6 @@ class OgdFixed(Learner):
         self.t = 0
 
     def update(self, g: Array) -> None:
-        """One step."""
         self.t += 1
         eta = self.setting.diameter / (self.setting.lipschitz * self.t ** (self.setting.k + 0.5))
         self.w = self.setting.project(self.w - eta * g)

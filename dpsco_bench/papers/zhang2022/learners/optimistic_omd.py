@@ -36,7 +36,6 @@ class OptimisticOmd(Learner):
         return self.setting.project(self.y - self._eta() * self.expected)
 
     def update(self, g: Array) -> None:
-        """Step from y."""
         eta = self._eta()
         self.errors = self.errors + squared_norm(g if self.expected is None else g - self.expected)
         self.y = self.setting.project(self.y - eta * g)

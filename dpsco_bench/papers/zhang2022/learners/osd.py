@@ -29,7 +29,6 @@ class Osd(Learner):
             raise InputError("strong_convexity", strong_convexity, "a finite number > 0 for the learner osd", "Lemma 7")
 
     def update(self, g: Array) -> None:
-        """One step."""
         self.t += 1
         self.convexity += 0.5 * self.setting.strong_convexity * self.t**self.setting.k
         self.bound = self.bound + squared_norm(g) / (2.0 * self.convexity)

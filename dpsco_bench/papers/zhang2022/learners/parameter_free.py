@@ -28,8 +28,7 @@ class ParameterFree(Learner):
 
     Attributes
     ----------
-    clips : array (R, 1)
-        How often a loss was clipped.
+    clips : array (R, 1), how often a loss was clipped
 
     References
     ----------

@@ -33,7 +33,6 @@ class LpBallLinear(DirectionLosses):
 
     @property
     def own_constants(self) -> Constants:
-        """See the class."""
         domain = "l2_ball" if self.p == 2.0 else f"lp_ball:{self.p!r}"
         distance = max(1.0, self.dimension ** (0.5 - 1.0 / self.p))
         return Constants(
