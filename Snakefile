@@ -15,7 +15,8 @@ min_version("9.0")
 sys.path.insert(0, workflow.basedir)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(workflow.basedir), os.environ.get("PYTHONPATH")]))
 
-from dpsco_bench.cli.workflow import JOB, Workflow, farewell, lift_rate_limit, one_line
+from dpsco_bench.cli.closing import conclude, farewell
+from dpsco_bench.cli.workflow import Workflow, one_line
 
 # Processes are the workflow's; a BLAS that starts threads of its own only slows the jobs beside it.
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
@@ -24,15 +25,12 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "
 DPSCO = f"{shlex.quote(sys.executable)} -m dpsco_bench"
 
 with one_line():
-    flow = Workflow(config, replan=workflow.is_main_process)
-    targets = flow.targets(sys.argv[1:])
+    flow = Workflow(config, sys.argv[1:], main=workflow.is_main_process)
 FILES = flow.files
 
 
 wildcard_constraints:
-    claim=r"[^/]+",
-    part=r"[^/]+",
-    calibration="paper|accounted|none",
+    pack=r"[^/]+",
     board=r"leaderboard\.[^/]+",
 
 
@@ -54,7 +52,10 @@ include: "workflows/claims.smk"
 onstart:
     with one_line():
         flow.start(workflow)
-    lift_rate_limit(workflow)
+
+
+onsuccess:
+    conclude(workflow, flow)
 
 
 atexit.register(farewell, workflow, flow)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import math
 import os
+import re
 import uuid
 from collections.abc import Mapping, Set
 from pathlib import Path, PurePath
@@ -16,6 +18,7 @@ import numpy as np
 from dpsco_bench.errors import InputError
 
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
+_SEAL = re.compile(rb'\{(?:\n  )?"sha256": "([0-9a-f]{64})",')
 
 
 def to_jsonable(value: Any) -> Any:
@@ -149,25 +152,57 @@ def restore(value: Any) -> Any:
     return value
 
 
-def write_text_atomic(path: str | os.PathLike[str], text: str) -> None:
-    """Write a UTF-8 text file that readers see either in its old or in its new state.
+def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file that readers see either in its old or in its new state.
 
     Parameters
     ----------
     path : path-like
         Target; missing parent directories are made.
-    text : str
-        Content; line ends are written as given.
+    content : str or bytes
+        Text is written as UTF-8, line ends as given.
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     # Beside the target, because a rename is atomic only within one file system.
     draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
     try:
-        with open(draft, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
+        with open(draft, "wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(draft, target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def sealed(text: str) -> str:
+    """A JSON object as text with the digest of this text as its first entry; see `unsealed`.
+
+    Parameters
+    ----------
+    text : str
+        Of `dumps_canonical` or `dumps_pretty`, at least one key.
+    """
+    head = '{"sha256": ' if text.startswith('{"') else '{\n  "sha256": '
+    return f'{head}"{hashlib.sha256(text.encode()).hexdigest()}",{text[1:]}'
+
+
+def unsealed(content: bytes) -> dict[str, Any]:
+    """The object of a sealed text, infinities still strings (see `restore`).
+
+    Parameters
+    ----------
+    content : bytes
+        As read from a file.
+
+    Raises
+    ------
+    ValueError
+        If a single byte is not as it was written.
+    """
+    head = _SEAL.match(content)
+    if head is None or hashlib.sha256(b"{" + content[head.end() :]).hexdigest() != head[1].decode():
+        raise ValueError("its digest is not that of its content")
+    found: dict[str, Any] = json.loads(b"{" + content[head.end() :])
+    return found

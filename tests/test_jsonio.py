@@ -70,16 +70,16 @@ def test_invalid_text_is_refused_in_one_line(text):
 
 def test_atomic_write_makes_parents_replaces_and_leaves_nothing_behind(tmp_path):
     target = tmp_path / "a" / "b.json"
-    jsonio.write_text_atomic(target, "one")
-    jsonio.write_text_atomic(target, "two é\n")
+    jsonio.write_atomic(target, "one")
+    jsonio.write_atomic(target, "two é\n")
     assert target.read_bytes() == "two é\n".encode()
     assert [path.name for path in target.parent.iterdir()] == ["b.json"]
 
 
 def test_failed_write_keeps_the_old_text(tmp_path):
     target = tmp_path / "b.json"
-    jsonio.write_text_atomic(target, "old")
+    jsonio.write_atomic(target, "old")
     with pytest.raises(UnicodeEncodeError):
-        jsonio.write_text_atomic(target, "\ud800")
+        jsonio.write_atomic(target, "\ud800")
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["b.json"]

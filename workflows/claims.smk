@@ -1,10 +1,10 @@
 # Targets `claims/<id>` and `claims/<paper>`: verdicts and figures of single claims.
 
-for target, claims in targets.items():
+for target, claims in flow.targets.items():
 
     rule:
         name: target
-        input: flow.verdicts(claims), flow.figures(claims)
+        input: flow.judged(claims)
         localrule: True
 
     workflow.get_rule(target).docstring = flow.summary(claims)

@@ -1,31 +1,42 @@
-# From result tables to verdicts. A claim that does not hold is a verdict, not a failure.
+# From results to verdicts and figures, a job a paper. A claim that does not hold is a verdict, not a failure. Stamps carry
+# the digests of what verdicts and figures depend on, and change only where those do; what is up to date stays as it is.
 
+for paper, claims in flow.scope.items():
 
-rule judge:
-    """Verdicts of a claim from the result tables of its jobs."""
-    input:
-        calibrations=lambda wildcards: flow.calibrations(wildcards.claim),
-        runs=lambda wildcards: flow.runs(wildcards.claim),
-    output: FILES.verdicts("{claim}")
-    params: digest=flow.judge_digest, ready=flow.judged
-    log: FILES.log("judge", "{claim}")
-    message: "judge {wildcards.claim}"
-    shell:
-        "mv {params.ready}.log {log} 2> /dev/null || true; mv {params.ready}.json {output} 2> /dev/null || "
-        "{DPSCO} worker judge --plan {FILES.plan} --claim {wildcards.claim} --digest {params.digest} "
-        "--calibrations {FILES.results}/calibrations/{wildcards.claim} --runs {FILES.results}/runs/{wildcards.claim} "
-        "--ready {FILES.judged} --wanted {FILES.wanted} {flow.draw} --out {output} --log {log}"
+    rule:
+        name: f"judge_{paper}"
+        input: flow.makers(claims), flow.stamps(claims)
+        output:
+            judged=FILES.judged(paper),
+            verdicts=update(flow.verdicts(claims)),
+            figures=[
+                report(update(FILES.figure(id)), caption="captions/claim.rst", category=paper, labels=flow.labels(id))
+                for id in claims if flow.draw
+            ],
+        params: draw="--draw" if flow.draw else "", paper=paper
+        log: FILES.log("judge", paper)
+        benchmark: FILES.benchmark("judge", paper)
+        priority: 2
+        message: f"judge {paper}: {len(claims)} claims"
+        shell: "{DPSCO} worker judge --profile {flow.profile} --paper {params.paper} {params.draw} --log {log}"
+
+    workflow.get_rule(f"judge_{paper}").docstring = f"Verdicts and figures of the claims of {paper}."
 
 
 rule verdicts:
     """Verdicts of all claims, without figures and report."""
-    input: flow.verdicts()
+    input: flow.judged()
+
+
+rule figures:
+    """Figures of all claims."""
+    input: flow.judged()
 
 
 rule gate:
     """Fails if a verdict is not the recorded one; the report stands either way."""
-    input: flow.verdicts(), FILES.report, flow.recorded
+    input: flow.judged(), FILES.report, flow.recorded
     output: FILES.gate
-    params: digest=flow.verdicts_digest
+    params: digest=flow.depends.all_verdicts
     message: "compare with the recorded verdicts"
     shell: "{DPSCO} gate --profile {flow.profile} --digest {params.digest} --out {output}"

@@ -1,19 +1,17 @@
-# Leaderboards: their jobs are those of workflows/measure.smk; standings and phase diagrams come from the result tables.
+# Leaderboards: their packs are those of workflows/measure.smk; standings and phase diagrams come from the results.
 
 
 rule rank:
-    """Standings of a leaderboard from the result tables of its jobs."""
-    input:
-        calibrations=lambda wildcards: flow.calibrations(wildcards.board),
-        runs=lambda wildcards: flow.runs(wildcards.board),
+    """Standings of a leaderboard from the results of its jobs."""
+    input: lambda wildcards: flow.makers([wildcards.board])
     output: FILES.standings("{board}")
-    params: digest=flow.rank_digest
+    params: digest=flow.depends.rank
     log: FILES.log("rank", "{board}")
+    benchmark: FILES.benchmark("rank", "{board}")
+    priority: 2
     message: "rank {wildcards.board}"
     shell:
-        "{DPSCO} worker rank --plan {FILES.plan} --claim {wildcards.board} --digest {params.digest} "
-        "--calibrations {FILES.results}/calibrations/{wildcards.board} --runs {FILES.results}/runs/{wildcards.board} "
-        "--out {output} --log {log}"
+        "{DPSCO} worker rank --profile {flow.profile} --board {wildcards.board} --digest {params.digest} --log {log}"
 
 
 rule board_figure:
@@ -22,10 +20,11 @@ rule board_figure:
     output:
         svg=report(FILES.figure("{board}"), caption="captions/leaderboard.rst", category="Leaderboard"),
         pdf=FILES.figure("{board}", "pdf"),
-    params: digest=flow.board_figure_digest
+    params: digest=flow.depends.board_figure
     log: FILES.log("figure", "{board}")
+    benchmark: FILES.benchmark("figure", "{board}")
     message: "figure {wildcards.board}"
-    shell: "{DPSCO} figure --plan {FILES.plan} --claim {wildcards.board} --out {FILES.figures} > {log} 2>&1"
+    shell: "{DPSCO} figure {wildcards.board} --profile {flow.profile} > {log} 2>&1"
 
 
 rule leaderboard:

@@ -1,47 +1,38 @@
-# Noise scales, runs and timings. Parameters carry the digests of configuration and code, since code behind
-# `python -m` is invisible to Snakemake.
+# Packs of noise scales, runs and timings that the store lacks. They leave what they make in the store, which Snakemake does
+# not see, and a mark for the run that asked for them.
 
 
 rule calibrate:
-    """Schedules, noise scales and real epsilons of one job; out of the cache where its key is there."""
-    output: FILES.calibrations(JOB)
-    params: key=flow.calibration_key
-    log: FILES.log("calibrate", "{claim}", "{part}.{calibration}")
-    benchmark: FILES.benchmark("calibrate", "{claim}", "{part}.{calibration}")
-    priority: flow.measuring
-    message: "calibrate {wildcards.claim} {wildcards.part} [{wildcards.calibration}]"
-    shell:
-        "ln {FILES.cache}/{params.key}.json {output} 2> /dev/null || "
-        "{DPSCO} worker calibrate --plan {FILES.plan} --claim {wildcards.claim} --job {wildcards.part}.{wildcards.calibration} "
-        "--key {params.key} --cache {FILES.cache} --wanted {FILES.wanted} --out {output} --log {log}"
+    """Schedules, noise scales and real epsilons of several jobs."""
+    output: FILES.pack("calibrate.{pack}")
+    log: FILES.log("calibrate", "{pack}")
+    benchmark: FILES.benchmark("calibrate", "{pack}")
+    priority: 1
+    params: what=lambda wildcards: flow.message(f"calibrate.{wildcards.pack}")
+    message: "{params.what}"
+    shell: "{DPSCO} worker calibrate --profile {flow.profile} --pack {wildcards.pack} --log {log} && touch {output}"
 
 
 rule run:
-    """All cells and replicates of one part under one calibration, unless a process of the claim left them ready."""
-    input: calibrations=FILES.calibrations(JOB)
-    output: FILES.run(JOB)
-    params: key=flow.key, ready=flow.ready
-    log: FILES.log("run", "{claim}", "{part}.{calibration}")
-    benchmark: FILES.benchmark("run", "{claim}", "{part}.{calibration}")
-    resources: gpu=flow.gpus
-    priority: flow.measuring
-    message: "run {wildcards.claim} {wildcards.part} [{wildcards.calibration}]"
-    shell:
-        "mv {params.ready}.log {log} 2> /dev/null || true; mv {params.ready} {output} 2> /dev/null || "
-        "{DPSCO} worker run --plan {FILES.plan} --claim {wildcards.claim} --job {wildcards.part}.{wildcards.calibration} "
-        "--key {params.key} --calibrations {input.calibrations} --cache {FILES.cache} --ready {params.ready} "
-        "--out {output} --log {log}"
+    """All cells and replicates of several jobs, or a share of a long one."""
+    input: lambda wildcards: flow.after(f"run.{wildcards.pack}")
+    output: FILES.pack("run.{pack}")
+    log: FILES.log("run", "{pack}")
+    benchmark: FILES.benchmark("run", "{pack}")
+    resources: gpu=lambda wildcards: flow.gpus(f"run.{wildcards.pack}")
+    params: what=lambda wildcards: flow.message(f"run.{wildcards.pack}")
+    message: "{params.what}"
+    shell: "{DPSCO} worker run --profile {flow.profile} --pack {wildcards.pack} --log {log} && touch {output}"
 
 
 rule time:
     """Seconds per gradient evaluation, one replicate alone on the machine; no result depends on it."""
-    input: calibrations=FILES.calibrations(JOB)
-    output: FILES.timing(JOB)
-    params: key=flow.timing_key, code=flow.timing_code
-    log: FILES.log("time", "{claim}", "{part}.{calibration}")
+    input: lambda wildcards: flow.after(f"time.{wildcards.pack}")
+    output: FILES.pack("time.{pack}")
+    log: FILES.log("time", "{pack}")
+    benchmark: FILES.benchmark("time", "{pack}")
     threads: 1024  # all there are
-    resources: gpu=flow.gpus
-    message: "time {wildcards.claim} {wildcards.part} [{wildcards.calibration}]"
-    shell:
-        "{DPSCO} worker time --plan {FILES.plan} --claim {wildcards.claim} --job {wildcards.part}.{wildcards.calibration} "
-        "--key {params.key} --calibrations {input.calibrations} --out {output} --log {log}"
+    resources: gpu=lambda wildcards: flow.gpus(f"time.{wildcards.pack}")
+    params: what=lambda wildcards: flow.message(f"time.{wildcards.pack}")
+    message: "{params.what}"
+    shell: "{DPSCO} worker time --profile {flow.profile} --pack {wildcards.pack} --log {log} && touch {output}"

@@ -15,6 +15,7 @@ from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, read_extras
 from dpsco_bench.problems.registry import problem_class
 
@@ -107,7 +108,7 @@ class CellEvidence:
 
 
 def job_evidence(
-    job: Mapping[str, Any], table: pa.Table | None, calibrations: Calibrations, quantity: str = RISK
+    job: Job, table: pa.Table | None, calibrations: Calibrations, quantity: str = RISK
 ) -> list[CellEvidence]:
     """Evidence of every cell of a job, in the order of the plan; the cells of a signal grid are one.
 
@@ -116,7 +117,7 @@ def job_evidence(
     noted = {} if table is None else _noted(table)
     table = None if table is None else table.select(_COLUMNS)
     grids: dict[tuple[str, float], list[CellEvidence]] = {}
-    for entry, calibrated in zip(job["cells"], calibrations, strict=True):
+    for entry, calibrated in zip(job.cells, calibrations, strict=True):
         if isinstance(calibrated, RefusedCell):
             continue
         rows = None if table is None else table.filter(pc.equal(table["cell"], entry["cell"]))
@@ -180,12 +181,12 @@ def _with_extras(cell: CellEvidence, extras: Mapping[str, np.ndarray], quantity:
 
 
 def _cell_evidence(
-    job: Mapping[str, Any], entry: Mapping[str, Any], calibrated: CalibratedCell, rows: pa.Table | None
+    job: Job, entry: Mapping[str, Any], calibrated: CalibratedCell, rows: pa.Table | None
 ) -> CellEvidence:
-    exact = job["evaluation"] == "closed_form"
+    exact = job.evaluation == "closed_form"
     if rows is None:
         nothing = np.empty((0, 0))
-        return CellEvidence(entry, calibrated, job["calibration"], nothing, nothing, nothing, math.nan, exact)
+        return CellEvidence(entry, calibrated, job.calibration, nothing, nothing, nothing, math.nan, exact)
     column = {name: rows[name].to_numpy() for name in ("data_set", "replicate", "checkpoint", "risk")}
     checkpoint = np.where(column["checkpoint"] == FINAL, np.iinfo(np.int32).max, column["checkpoint"])
     order = np.lexsort((column["replicate"], column["data_set"], checkpoint))
@@ -199,7 +200,7 @@ def _cell_evidence(
         calibrated = replace(calibrated, privacy_status=worst, epsilon_real=math.nan)
     certified = sorted({text for text in _remarks(rows) if text.startswith(CERTIFIED)})
     return CellEvidence(
-        entry, calibrated, job["calibration"], curve[-1], evaluations, curve, start, exact, tuple(certified)
+        entry, calibrated, job.calibration, curve[-1], evaluations, curve, start, exact, tuple(certified)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,24 +21,26 @@ from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import kind_modules
 from dpsco_bench.claims.model import RISK, Claim, Part, parse_claim
 from dpsco_bench.execution.calibrated import Calibrations
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.plan import Entry
 
-Load = Callable[[Mapping[str, Any]], tuple[pa.Table | None, Calibrations]]
+Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
 
 
-def judge_claim(entry: Mapping[str, Any], load: Load) -> list[Verdict]:
+def judge_claim(entry: Entry, load: Load) -> list[Verdict]:
     """Judge every (part, calibration) of a claim's plan entry.
 
     Parameters
     ----------
-    entry : mapping, ``{"claim": ..., "jobs": [...]}`` of the plan
+    entry : Entry of the plan
     load : callable, job -> (result table, or None where nothing is run; calibrations)
     """
     return ClaimJudge(entry, load).verdicts()
 
 
-def judge_modules(entry: Mapping[str, Any]) -> list[str]:
+def judge_modules(entry: Entry) -> list[str]:
     """Modules that a claim's verdicts depend on: the judge, and the kinds and bounds of its parts, but no others."""
-    parts = entry["claim"]["parts"]
+    parts = entry.claim["parts"]
     bounds = {BOUNDS.module(part["bound"]) for part in parts if part["bound"]}
     return [__name__, *kind_modules(parts), *sorted(bounds)]
 
@@ -46,9 +48,9 @@ def judge_modules(entry: Mapping[str, Any]) -> list[str]:
 class ClaimJudge:
     """Judges one claim; evidence of a job is loaded once."""
 
-    def __init__(self, entry: Mapping[str, Any], load: Load) -> None:
-        self.claim: Claim = parse_claim({k: v for k, v in entry["claim"].items() if k != "digest"})
-        self.jobs = {(job["part"], job["calibration"]): job for job in entry["jobs"]}
+    def __init__(self, entry: Entry, load: Load) -> None:
+        self.claim: Claim = parse_claim({k: v for k, v in entry.claim.items() if k != "digest"})
+        self.jobs = {(job.part, job.calibration): job for job in entry.jobs}
         self._load = load
         self._evidence: dict[tuple[str, str, str], list[CellEvidence]] = {}
 
@@ -66,7 +68,7 @@ class ClaimJudge:
         case = Case(self, part, calibration)
         jobs = [self.jobs[key] for key in case.sources]
         needed = jobs + [self.jobs[key] for key in case.silent_sources]
-        skipped = next((job["skipped"] for job in needed if job["skipped"]), "")
+        skipped = next((job.skipped for job in needed if job.skipped), "")
         if skipped:
             verdict, notes = Verdict(f"skipped: {skipped}", part.kind, skipped), [part.note]
         else:
@@ -79,27 +81,27 @@ class ClaimJudge:
             id=self.claim.id,
             part=part.id,
             calibration=calibration,
-            profile=jobs[0]["profile"],
-            replicates=0 if skipped or not part.runs else jobs[0]["replicates"] * jobs[0]["data_sets"],
-            key=jobs[0]["key"],
+            profile=jobs[0].profile,
+            replicates=0 if skipped or not part.runs else jobs[0].replicates * jobs[0].data_sets,
+            key=jobs[0].key,
             expected=part.expected,
             notes=tuple(filter(None, notes)),
             reservations=tuple(filter(None, (*verdict.reservations, reserved))),
             **self._swept(case, verdict, jobs[0]),
         )
 
-    def _circumstances(self, case: Case, jobs: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    def _circumstances(self, case: Case, jobs: Sequence[Job]) -> tuple[str, ...]:
         """What a reader must know of the runs, whatever is judged of them."""
         signals = signal_notes(case.cells) if case.part.signals and case.part.runs else ()
-        return (*signals, *sorted({f"judged from results present; {j['present']}" for j in jobs if j.get("present")}))
+        return (*signals, *sorted({f"judged from results present; {j.present}" for j in jobs if j.present}))
 
-    def _swept(self, case: Case, verdict: Verdict, job: Mapping[str, Any]) -> dict[str, Any]:
+    def _swept(self, case: Case, verdict: Verdict, job: Job) -> dict[str, Any]:
         """The swept parameter; where the judged cells come from sweeps in several, each cell has its own."""
         if case.part.rules.mixes_sweeps and verdict.values:
             names = [cell.entry["parameter"] for cell in case.cells]
             if len(set(names)) > 1 and len(names) == len(verdict.values):
                 return {"parameter": ", ".join(dict.fromkeys(names)), "parameters": tuple(names)}
-        return {"parameter": job["cells"][0]["parameter"]}
+        return {"parameter": job.cells[0]["parameter"]}
 
     def _distrust(self, case: Case) -> str:
         """Why the chains that a part rests on are not certified; empty where they are, and where there are none."""

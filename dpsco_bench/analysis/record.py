@@ -11,7 +11,7 @@ from typing import Any
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
-from dpsco_bench.jsonio import dumps_canonical, loads, write_text_atomic
+from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 
 DIGITS = 4
 _NAMES = ("profile", "id", "part", "calibration")
@@ -136,7 +136,7 @@ def record(path: str | os.PathLike[str], verdicts: Sequence[Verdict]) -> None:
     """
     _by_name(verdicts)  # refuses duplicates
     lines = [_recorded_line(row) for row in sorted(verdicts, key=_name)]
-    write_text_atomic(path, "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n")
+    write_atomic(path, "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n")
 
 
 def _recorded_line(verdict: Verdict) -> str:

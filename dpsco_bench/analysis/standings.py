@@ -25,9 +25,11 @@ from dpsco_bench.claims.board_jobs import REFERENCE, SEARCH_MARK
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.execution.calibrated import Calibrations, RefusedCell
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.plan import Entry
 from dpsco_bench.jsonio import to_jsonable
 
-Load = Callable[[Mapping[str, Any]], tuple[pa.Table | None, Calibrations]]
+Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
 RANKED = ("proven",)
 """Privacy statuses of methods that can win."""
 TRIVIAL = "trivial solution"
@@ -64,7 +66,7 @@ class Run:
         return self.cell.calibrated.privacy_status in RANKED
 
 
-def standings(entry: Mapping[str, Any], load: Load) -> list[dict[str, Any]]:
+def standings(entry: Entry, load: Load) -> list[dict[str, Any]]:
     """One row per (instance, point) of a board's plan entry.
 
     Returns
@@ -78,34 +80,35 @@ def standings(entry: Mapping[str, Any], load: Load) -> list[dict[str, Any]]:
         its margin are those of the methods that ran, and the point is undecided; ``uncompared``: names of methods that
         were too long at every point of the instance.
     """
+    assert entry.board is not None
     runs: dict[tuple[str, int], list[Run]] = {}
-    left_out = [dict(item) for item in entry["left_out"]]
+    left_out = [dict(item) for item in entry.left_out]
     skipped: dict[str, str] = {}
-    for job in entry["jobs"]:
-        if job["skipped"]:
-            skipped |= {cell["method"].partition("/")[0]: job["skipped"] for cell in job["cells"]}
+    for job in entry.jobs:
+        if job.skipped:
+            skipped |= {cell["method"].partition("/")[0]: job.skipped for cell in job.cells}
             continue
         table, calibrations = load(job)
         left_out += list(_refused(job, calibrations))
         for run in _runs(job_evidence(job, table, calibrations)):
             runs.setdefault((run.instance, run.point), []).append(run)
     rows = []
-    for instance in entry["board"]["instances"]:
+    for instance in entry.board["instances"]:
         if instance["id"] in skipped:
             rows.append({"instance": instance["id"], "title": instance["title"], "skipped": skipped[instance["id"]]})
         own = []
         for (name, point), found in sorted(runs.items(), key=lambda item: item[0][1]):
             if name == instance["id"]:
                 out = [item for item in left_out if (item["instance"], int(item["point"])) == (name, point)]
-                own.append(_row(entry["claim"]["id"], instance, found, out))
+                own.append(_row(entry.claim["id"], instance, found, out))
         for row in own:
             rows.append(to_jsonable({**row, "contenders": contenders(row, own), "uncompared": uncompared(row, own)}))
     return rows
 
 
-def _refused(job: Mapping[str, Any], calibrations: Calibrations) -> Iterator[dict[str, Any]]:
+def _refused(job: Job, calibrations: Calibrations) -> Iterator[dict[str, Any]]:
     """What was refused when the noise was to be fixed."""
-    for cell, calibrated in zip(job["cells"], calibrations, strict=True):
+    for cell, calibrated in zip(job.cells, calibrations, strict=True):
         if isinstance(calibrated, RefusedCell):
             instance, _, method = cell["method"].partition("/")
             place = {"instance": instance, "method": method, "algorithm": cell["algorithm"], "point": cell["value"]}

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.board import Board, Entrant, Instance, Search
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.jobs import finished
+from dpsco_bench.claims.jobs import finished, job_settings
 from dpsco_bench.errors import DpscoError, InputError, Refusal
-from dpsco_bench.execution.cell import Cell, located, pinned
+from dpsco_bench.execution.cell import located, pinned
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.plan import Entry, digest
+from dpsco_bench.execution.predict import predicted_seconds, rounds_of
 from dpsco_bench.execution.rounds import NO_ROUNDS
-from dpsco_bench.jsonio import dumps_canonical, to_jsonable
-from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.jsonio import to_jsonable
 from dpsco_bench.problems.registry import get_problem, problem_class
 
 CALIBRATION, SILENT = "accounted", "none"
@@ -26,12 +28,10 @@ SEARCH_MARK = "#"
 """Between the name of a searched method and the number of its setting."""
 WHOLE = "full"
 """The profile in which every instance has a job of its own."""
-ROUND_SECONDS, NUMBER_SECONDS = 1e-4, 3e-9
-"""What a round, and a number of a replicate's gradient, cost on one core: for `predicted_seconds` only."""
 RISK_MEASURE = "excess_risk"
 
 
-def board_plan(board: Board, profile: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+def board_plan(board: Board, profile: str, settings: Mapping[str, Any]) -> Entry:
     """A board's entry of the plan.
 
     Parameters
@@ -44,12 +44,12 @@ def board_plan(board: Board, profile: str, settings: Mapping[str, Any]) -> dict[
 
     Returns
     -------
-    dict
-        ``claim`` (id, title, digest), ``board`` (as data), ``jobs``, and ``left_out``: an entry for each (instance,
-        method, point) that is not run, with ``status`` (``refused``, ``incomparable``, ``too_long``, or ``not_run``
-        where the board itself says so) and ``reason``.
+    Entry
+        ``left_out`` has an entry for each (instance, method, point) that is not run, with ``status`` (``refused``,
+        ``incomparable``, ``too_long``, or ``not_run`` where the board itself says so) and ``reason``.
     """
-    jobs: dict[tuple[str, str], dict[str, Any]] = {}
+    jobs: dict[tuple[str, str], Job] = {}
+    cells: dict[tuple[str, str], list[tuple[Mapping[str, Any], float]]] = {}
     left_out: list[dict[str, Any]] = []
     for method in board.methods:
         _check_entrant(method, f"{board.id}, method {method.name}")
@@ -62,19 +62,22 @@ def board_plan(board: Board, profile: str, settings: Mapping[str, Any]) -> dict[
         for calibration, cell in board_cells(board, instance, profile):
             name = (_part(instance, profile, calibration), calibration)
             job = jobs.setdefault(name, _job(board, *name, profile, settings))
-            cell = {**cell, "cell": len(job["cells"])}
+            ours = cells.setdefault(name, [])
+            cell = {**cell, "cell": len(ours)}
             found = _left_out(board, instance, cell, job)
-            if found:
+            if isinstance(found, tuple):
                 left_out.append({**_place(cell), "status": found[0], "reason": found[1]})
             else:
-                job["cells"] += [{**one, "cell": cell["cell"] + i} for i, one in enumerate(_signals(instance, cell))]
-    for job in jobs.values():
-        job["cells"] = [pinned(cell, job["data_root"]) for cell in job["cells"]]
+                ours += [({**one, "cell": cell["cell"] + i}, found) for i, one in enumerate(_signals(instance, cell))]
+    kept = []
+    for name, found_cells in cells.items():
+        where = jobs[name].data_root
+        pins = tuple(pinned(cell, where) for cell, _ in found_cells)
+        if pins:
+            kept.append(finished(replace(jobs[name], cells=pins, seconds=tuple(s for _, s in found_cells))))
     described = to_jsonable(board)
-    digest = hashlib.sha256(dumps_canonical([described, profile, left_out]).encode()).hexdigest()[:32]
-    claim = {"id": board.id, "title": board.title, "digest": digest, "parts": []}
-    kept = [finished(job) for job in jobs.values() if job["cells"]]
-    return {"claim": claim, "board": described, "jobs": kept, "left_out": left_out}
+    claim = {"id": board.id, "title": board.title, "digest": digest([described, profile, left_out]), "parts": []}
+    return Entry(claim, tuple(kept), described, tuple(left_out))
 
 
 def board_cells(board: Board, instance: Instance, profile: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -141,18 +144,16 @@ def _part(instance: Instance, profile: str, calibration: str) -> str:
     return f"{REFERENCE}-{name}" if calibration == SILENT and alone else REFERENCE if calibration == SILENT else name
 
 
-def _left_out(
-    board: Board, instance: Instance, cell: Mapping[str, Any], job: Mapping[str, Any]
-) -> tuple[str, str] | None:
-    """`obstacle`, or what the board says; nothing is known of an instance whose data are absent."""
-    name, profile = cell["method"].partition("/")[2], job["profile"]
+def _left_out(board: Board, instance: Instance, cell: Mapping[str, Any], job: Job) -> tuple[str, str] | float:
+    """`obstacle`, or what the board says, or predicted seconds; 0 where the instance's data are absent."""
+    name, profile = cell["method"].partition("/")[2], job.profile
     if name in instance.excluded:
         return "refused", instance.excluded[name]
-    if problem_class(instance.problem).unavailable(Path(job["data_root"])):
-        return None
+    if problem_class(instance.problem).unavailable(Path(job.data_root)):
+        return 0.0
     found = obstacle(cell, job, board.seconds(instance, profile, cell["n"]))
     unwanted = next((m.why for m in board.methods if m.name == name and profile not in m.profiles), "")
-    return found or (("not_run", unwanted) if unwanted else None)
+    return ("not_run", unwanted) if unwanted and isinstance(found, float) else found
 
 
 def _signals(instance: Instance, cell: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -167,37 +168,29 @@ def _signals(instance: Instance, cell: Mapping[str, Any]) -> Iterator[dict[str, 
         yield {**cell, "problem_options": options, "signal": float(signal)}
 
 
-def _job(board: Board, part: str, calibration: str, profile: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "claim": board.id,
-        "part": part,
-        "kind": "leaderboard",
-        "calibration": calibration,
-        "profile": profile,
-        "seed": settings["seed"],
-        "backend": settings["backend"],
-        "dtype": settings["dtype"],
-        "replicates": board.replicates[profile],
-        "data_sets": board.data_sets[profile],
-        "evaluation": "run",
-        "record": None,
-        "rounds": NO_ROUNDS,
-        "timing": False,
-        "plugins": list(settings["plugins"]),
-        "data_root": settings["data_root"],
-        "cells": [],
-    }
+def _job(board: Board, part: str, calibration: str, profile: str, settings: Mapping[str, Any]) -> Job:
+    return Job(
+        claim=board.id,
+        part=part,
+        kind="leaderboard",
+        calibration=calibration,
+        profile=profile,
+        **job_settings(settings),
+        replicates=board.replicates[profile],
+        data_sets=board.data_sets[profile],
+        rounds=NO_ROUNDS,
+    )
 
 
-def obstacle(entry: Mapping[str, Any], job: Mapping[str, Any], most_seconds: float) -> tuple[str, str] | None:
-    """Why a cell is not run, as (status, reason); None where it is.
+def obstacle(entry: Mapping[str, Any], job: Job, most_seconds: float) -> tuple[str, str] | float:
+    """Why a cell is not run, as (status, reason); where it is, `predicted_seconds`.
 
     Parameters
     ----------
     entry : mapping
         The cell.
-    job : mapping
-        Its job: calibration, seed, replicates and data sets.
+    job : Job
+        Its job.
     most_seconds : float
         Limit of `predicted_seconds`.
     """
@@ -205,34 +198,18 @@ def obstacle(entry: Mapping[str, Any], job: Mapping[str, Any], most_seconds: flo
     if measure != RISK_MEASURE:
         return "incomparable", f"its theorem bounds another quantity than the risk: {measure.replace('_', ' ')}"
     try:
-        cell = located(entry, job["data_root"])
+        cell = located(entry, job.data_root)
         cell.problem_entry.check_records(cell.n)
-        _, plan = cell.plan(job["calibration"], job["seed"])
+        _, plan = cell.plan(job.calibration, job.seed)
     except DpscoError as error:
         return "refused", " ".join(str(error).split())
     leaks = [text for text in (plan.unprotected, *plan.leaks) if text]
-    if leaks and job["calibration"] != SILENT:
+    if leaks and job.calibration != SILENT:
         return "refused", f"no noise makes it private: {leaks[0]}"
-    seconds = predicted_seconds(cell, plan, job["replicates"] * job["data_sets"])
+    seconds = predicted_seconds(cell, plan, job.replicates * job.data_sets)
     if seconds > most_seconds:
         return "too_long", f"{rounds_of(plan):.3g} rounds and {plan.gradient_evaluations:.3g} gradients"
-    return None
-
-
-def rounds_of(plan: Plan) -> int:
-    """Sequential rounds of a run: the most releases of a query."""
-    return max((query.releases for query in plan.queries), default=1)
-
-
-def predicted_seconds(cell: Cell, plan: Plan, replicates: int) -> float:
-    """Roughly how long a cell takes on one core: a cost a round, and one a number of a gradient.
-
-    A pure function of the plan, so that the same cells are left out everywhere.
-    """
-    problem = cell.problem_entry
-    looked_at = min(1.0, problem.row_size(cell.n) / cell.n) if problem.draws_per_replicate else 1.0
-    numbers = plan.gradient_evaluations * looked_at * problem.dimension
-    return ROUND_SECONDS * rounds_of(plan) + NUMBER_SECONDS * numbers * replicates
+    return seconds
 
 
 def _place(cell: Mapping[str, Any]) -> dict[str, Any]:

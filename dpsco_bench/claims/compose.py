@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,18 @@ from dpsco_bench.claims.catalogue import (
     read_claim,
 )
 from dpsco_bench.claims.files import read_shipped, read_yaml
-from dpsco_bench.claims.jobs import check_job, part_jobs
-from dpsco_bench.claims.model import PROFILES, Claim, Part, parse_claim
+from dpsco_bench.claims.jobs import checked_job, part_jobs
+from dpsco_bench.claims.model import Claim, Part, check_profile, parse_claim
 from dpsco_bench.errors import DpscoError, InputError, integral, nearest
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
-from dpsco_bench.execution.layout import read_plan_text
-from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable, write_text_atomic
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.plan import Entry, WorkPlan, digest, read_plan
+from dpsco_bench.execution.plugins import load_plugins, plugin_files
+from dpsco_bench.execution.store import read_sealed
+from dpsco_bench.jsonio import dumps_canonical, to_jsonable
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
+from dpsco_bench.registry import paper_folders
 
 CLAIM_SUFFIXES = (".yaml", ".yml")
 
@@ -166,16 +170,9 @@ def _compose(overrides: Sequence[str]) -> dict[str, Any]:
     return resolved  # type: ignore[return-value]
 
 
-def check_profile(profile: str) -> str:
-    """Return the profile if it exists."""
-    if profile not in PROFILES:
-        raise InputError("profile", profile, "one of " + ", ".join(PROFILES))
-    return profile
-
-
 def claim_plan(
     id: str, profile: str, overrides: Sequence[str] = (), settings: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+) -> Entry:
     """One claim's entry of the plan: the claim as data, and the jobs of the parts that the profile measures."""
     claim, settings = load_claim(id, profile, overrides, settings)
     with errors_of(id, settings["claims"]):
@@ -183,10 +180,8 @@ def claim_plan(
         for part in parts:
             _check_names(claim, part)
         jobs = [job for part in parts if part.plans for job in _part_jobs(claim, part, profile, settings)]
-    entry = to_jsonable(claim)
-    entry["parts"] = [to_jsonable(part) for part in parts]
-    entry["digest"] = hashlib.sha256(dumps_canonical(entry).encode()).hexdigest()[:32]
-    return {"claim": entry, "jobs": jobs}
+    entry = {**to_jsonable(claim), "parts": [to_jsonable(part) for part in parts]}
+    return Entry({**entry, "digest": digest(entry)}, tuple(jobs))
 
 
 def _check_names(claim: Claim, part: Part) -> None:
@@ -198,13 +193,10 @@ def _check_names(claim: Claim, part: Part) -> None:
             raise InputError("checked_by", part.checked_by, "a part whose kind knows the law, such as law")
 
 
-def _part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any]) -> list[Job]:
     """Jobs of a part that can be run."""
     with _errors_of_part(claim, part):
-        jobs = part_jobs(claim, part, profile, settings)
-        for job in jobs:
-            check_job(job)
-    return jobs
+        return [checked_job(job) for job in part_jobs(claim, part, profile, settings)]
 
 
 @contextmanager
@@ -221,28 +213,26 @@ def plan_settings(profile: str, overrides: Sequence[str] = ()) -> dict[str, Any]
     return _settings(_compose([f"profile={check_profile(profile)}", *overrides]))
 
 
-def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str] | None = None) -> dict[str, Any]:
+def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str] | None = None) -> WorkPlan:
     """The whole plan of a profile: claims with at least one part in it, and their jobs."""
     settings = plan_settings(profile, overrides)
     ids = claims or [*profile_claims(profile), *own_claims(settings["claims"])]
     entries = [claim_plan(id, profile, overrides, settings) for id in ids]
     boards = [board_plan(load_board(id), profile, settings) for id in (board_ids() if claims is None else ())]
-    return {
-        "profile": profile,
-        "claims": [entry for entry in entries if entry["claim"]["parts"]],
-        "boards": [entry for entry in boards if entry["jobs"]],
-    }
+    return WorkPlan(
+        profile,
+        tuple(entry for entry in entries if entry.claim["parts"]),
+        tuple(entry for entry in boards if entry.jobs),
+    )
 
 
-def write_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """Write the plan of a profile if its stamp is stale; return it either way."""
-    stamp = plan_stamp(profile, overrides)
-    with suppress(InputError):  # what is no plan, or none yet, is written anew
-        if read_plan_text(path).get("stamp") == stamp:
-            return loads(path.read_text(encoding="utf-8"))
-    plan = {"stamp": stamp, **make_plan(profile, overrides)}
-    write_text_atomic(path, dumps_canonical(plan))
-    return loads(path.read_text())
+def write_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> WorkPlan:
+    """Write the plan of a profile if its stamp is stale; return it either way. A damaged one is named and set aside."""
+    stamp, known = plan_stamp(profile, overrides), read_sealed(path)
+    if known is not None and known.get("stamp") == stamp:
+        return WorkPlan.from_json(known)
+    replace(make_plan(profile, overrides), stamp=stamp).write(path)
+    return read_plan(path)
 
 
 def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
@@ -251,14 +241,15 @@ def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
     load_plugins(settings["plugins"])
     absent = [name for name in list_problems() if problem_class(name).unavailable(Path(settings["data_root"]))]
     contents = list(_own_contents(settings))
-    digest = hashlib.sha256(dumps_canonical([settings, profile, absent, contents]).encode())
+    made_from = hashlib.sha256(dumps_canonical([settings, profile, absent, contents]).encode())
     for path in (
         *conf_files("**/*.yaml"),
-        *sorted(PACKAGE_ROOT.rglob("*.py")),
-        *map(Path, (*settings["plugins"], *settings["claims"])),
+        *(file for folder in (PACKAGE_ROOT, *paper_folders().values()) for file in sorted(folder.rglob("*.py"))),
+        *plugin_files(settings["plugins"]),
+        *map(Path, settings["claims"]),
     ):
-        digest.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
+        made_from.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
+    return made_from.hexdigest()
 
 
 def _own_contents(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

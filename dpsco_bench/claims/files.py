@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.jsonio import write_text_atomic
+from dpsco_bench.jsonio import write_atomic
 
 
 def read_yaml(path: Path, key: str = "file") -> Any:
@@ -57,7 +57,7 @@ def read_shipped(path: Path) -> Any:
         return value
     with suppress(OSError):  # a read-only installation parses each time
         kept.parent.mkdir(exist_ok=True)
-        write_text_atomic(kept, f"{_digest(content, body)}\n{body}")
+        write_atomic(kept, f"{_digest(content, body)}\n{body}")
     return value
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,11 @@ from dpsco_bench.claims.model import Claim, Method, Part
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import code_digest
+from dpsco_bench.execution.jobs import PLAN_ONLY, Job
 from dpsco_bench.execution.library import check_sampled
+from dpsco_bench.execution.plan import digest
+from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.rounds import NO_ROUNDS, OBSERVERS
-from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.registry import problem_class
 
 NOISE_OFF_REPLICATES = 4
@@ -26,7 +28,7 @@ CELL_FIELDS = ("n", "d", "epsilon", "delta")
 SWEPT = (*CELL_FIELDS, "problem", "algorithm")
 
 
-def part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+def part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any]) -> list[Job]:
     """Jobs of one part: one per judged calibration, and for rates the noise-off companion, where it is not judged.
 
     Parameters
@@ -40,8 +42,8 @@ def part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any
 
     Returns
     -------
-    list of dict
-        Resolved jobs with their ``key`` and ``calibration_key``.
+    list of Job
+        With their keys.
     """
     jobs = [_job(claim, part, profile, calibration, settings) for calibration in part.calibrations]
     if part.has_companion and "none" not in part.calibrations:
@@ -49,47 +51,46 @@ def part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any
     return jobs
 
 
-def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Mapping[str, Any]) -> Job:
     replicates = int(part.replicates.get(profile, 1))
     if calibration == "none" and "none" not in part.calibrations:
         replicates = min(replicates, NOISE_OFF_REPLICATES)
-    job: dict[str, Any] = {
-        "claim": claim.id,
-        "part": part.id,
-        "kind": part.kind,
-        "calibration": calibration,
-        "profile": profile,
-        "seed": settings["seed"],
-        "backend": settings["backend"],
-        "dtype": settings["dtype"],
-        "replicates": replicates,
-        "data_sets": int(part.data_sets.get(profile, 1)),
-        "charged": part.runs or part.rules.charged,
-        "evaluation": part.evaluation if part.runs else "plan_only",
-        "record": part.record,
-        "rounds": part.rounds,
-        "timing": part.timing and calibration != "none" and profile not in UNTIMED,
-        "plugins": list(settings["plugins"]),
-        "data_root": settings["data_root"],
-        "cells": [],
-    }
+    cells: list[Mapping[str, Any]] = []
     for method in part.methods:
         for number in range(len(part.sweep.values[profile])):  # type: ignore[union-attr]
             cell = _cell(part, method, profile, calibration, number)
             for signal in part.signals.get(profile, [None]):
-                found = pinned(cell if signal is None else _at_signal(part, cell, signal), job["data_root"])
-                job["cells"].append({"cell": len(job["cells"]), **found})
+                found = pinned(cell if signal is None else _at_signal(part, cell, signal), settings["data_root"])
+                cells.append({"cell": len(cells), **found})
+    job = Job(
+        claim=claim.id,
+        part=part.id,
+        kind=part.kind,
+        calibration=calibration,
+        profile=profile,
+        **job_settings(settings),
+        replicates=replicates,
+        data_sets=int(part.data_sets.get(profile, 1)),
+        evaluation=part.evaluation if part.runs else PLAN_ONLY,
+        record=part.record,
+        rounds=part.rounds,
+        charged=part.runs or part.rules.charged,
+        timing=part.timing and calibration != "none" and profile not in UNTIMED,
+        cells=tuple(cells),
+    )
     return finished(job)
 
 
-def finished(job: dict[str, Any]) -> dict[str, Any]:
+def job_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What all jobs of a plan share, as arguments of `Job`."""
+    kept = {key: settings[key] for key in ("seed", "backend", "dtype", "data_root")}
+    return {**kept, "plugins": tuple(settings["plugins"])}
+
+
+def finished(job: Job) -> Job:
     """A job with its reason to be skipped, if any, and the keys of its calibrations and of its numbers."""
-    job["skipped"] = _skip_reason(job)
-    job["calibration_key"] = _digest(
-        _numbers(job, calibrating=True), _modules(job, CALIBRATION_MODULES), job["plugins"]
-    )
-    job["key"] = _digest(_numbers(job, calibrating=False), _modules(job, WORKER_MODULES), job["plugins"])
-    return job
+    job = replace(job, calibration_key=_key(job, CALIBRATION_MODULES, calibrating=True))
+    return replace(job, key=_key(job, WORKER_MODULES), skipped=_skip_reason(job))
 
 
 def _at_signal(part: Part, cell: Mapping[str, Any], signal: float) -> dict[str, Any]:
@@ -146,64 +147,55 @@ def _judged_variant(part: Part, method: Method, calibration: str) -> str:
     return variant if calibration in entry.variants[variant] else entry.variant_for(calibration)
 
 
-def _skip_reason(job: Mapping[str, Any]) -> str:
+def _skip_reason(job: Job) -> str:
     """Why a job cannot run here (absent data), or an empty string."""
-    for name in sorted({cell["problem"] for cell in job["cells"]}):
-        reason = problem_class(name).unavailable(Path(job["data_root"]))
+    for name in sorted({cell["problem"] for cell in job.cells}):
+        reason = problem_class(name).unavailable(Path(job.data_root))
         if reason:
             return reason
     return ""
 
 
-_NOT_NUMBERS = ("profile", "claim", "part", "plugins", "data_root", "timing", "kind", "skipped")
-
-
-def _numbers(job: Mapping[str, Any], calibrating: bool) -> dict[str, Any]:
-    """What affects the numbers: neither names, places nor profile; for a calibration neither replicates nor backend.
-
-    Nor whether the data are here: a result that was made with them is the job's result wherever it is judged.
-    """
-    kept = {k: v for k, v in job.items() if k not in _NOT_NUMBERS}
-    kept["cells"] = [without_places(cell) for cell in job["cells"]]
-    if calibrating:
-        for key in ("replicates", "data_sets", "backend", "dtype", "record", "rounds"):
-            kept.pop(key)
-    else:
-        kept["calibration_key"] = kept.pop("calibration_key")
-    return kept
-
-
-def _modules(job: Mapping[str, Any], base: Iterable[str]) -> Iterator[str]:
+def _modules(job: Job, base: Iterable[str]) -> Iterator[str]:
     """Modules that a job uses: those of the worker, of its algorithms and of its problems."""
     yield from base
-    for cell in job["cells"]:
+    for cell in job.cells:
         yield from get_algorithm(cell["algorithm"]).modules(cell["options"])
         yield problem_class(cell["problem"]).__module__
-        observer = job["rounds"] or get_algorithm(cell["algorithm"]).rounds
+        observer = job.rounds or get_algorithm(cell["algorithm"]).rounds
         if observer not in ("", NO_ROUNDS):
             yield OBSERVERS.module(observer)
 
 
-def _digest(numbers: Mapping[str, Any], modules: Iterable[str], plugins: Iterable[str]) -> str:
-    code = code_digest(set(modules), [Path(p) for p in plugins])
-    return hashlib.sha256(dumps_canonical({"numbers": numbers, "code": code}).encode()).hexdigest()[:32]
+def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
+    """Digest of what affects a job's numbers (its calibrations), code included.
+
+    Neither names, places nor profile count, nor whether the data are here: a result that was made with them is the
+    job's result wherever it is judged.
+    """
+    numbers = job.numbers([without_places(cell) for cell in job.cells], calibrating)
+    code = code_digest(set(_modules(job, base)))
+    return digest({"numbers": numbers, "code": code})
 
 
-def check_job(job: Mapping[str, Any]) -> None:
-    """Refuse an impossible job before anything runs: every cell's plan is made once.
+def checked_job(job: Job) -> Job:
+    """Refuse an impossible job before anything runs: every cell's plan is made once, and says how long it will take.
 
     Raises
     ------
     InputError, Refusal
         As the cell's plan raises them.
     """
-    if job["skipped"]:
-        return
-    for entry in job["cells"]:
-        check_data_sets(entry["problem"], job["data_sets"])
-        cell = located(entry, job["data_root"])
+    if job.skipped:
+        return job
+    seconds = []
+    for entry in job.cells:
+        check_data_sets(entry["problem"], job.data_sets)
+        cell = located(entry, job.data_root)
         cell.problem_entry.check_records(cell.n)
-        if job["evaluation"] == "run":
+        if job.evaluation == "run":
             check_sampled(cell)
         if not cell.problem_entry.data_dependent_constants:
-            cell.plan(job["calibration"], job["seed"])
+            _, plan = cell.plan(job.calibration, job.seed)
+            seconds.append(predicted_seconds(cell, plan, job.replicates * job.data_sets))
+    return replace(job, seconds=tuple(seconds)) if len(seconds) == len(job.cells) else job

@@ -21,6 +21,13 @@ BELONGS = {"exact": (False, True), "constant": ("stated", "none"), "statistic": 
 """Keys that only some kinds take -> their values, the one of all other kinds first."""
 
 
+def check_profile(profile: str) -> str:
+    """Return the profile if it exists."""
+    if profile not in PROFILES:
+        raise InputError("profile", profile, "one of " + ", ".join(PROFILES))
+    return profile
+
+
 @dataclass(frozen=True)
 class Sweep:
     """The swept parameter and its values per profile.

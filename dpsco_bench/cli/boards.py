@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dpsco_bench.analysis.standings import standings
 from dpsco_bench.claims.board import PREFIX, board_ids, load_board
 from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.compose import plan_settings
-from dpsco_bench.cli.claiming import JobCache, check_settings, extended
+from dpsco_bench.cli.claiming import check_settings, extended, measure
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.present import present_results
+from dpsco_bench.execution.measured import Measured
+from dpsco_bench.execution.plan import Entry
 
 
 def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
@@ -33,26 +34,25 @@ def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     return list(dict.fromkeys(ids)) or known, settings
 
 
-def board_entries(ids: Sequence[str], profile: str, overrides: Sequence[str]) -> list[dict[str, Any]]:
+def board_entries(ids: Sequence[str], profile: str, overrides: Sequence[str]) -> list[Entry]:
     """Plan entries of boards."""
     settings = plan_settings(profile, overrides)
     return [board_plan(load_board(id), profile, settings) for id in ids]
 
 
-def run_board(entry: Mapping[str, Any], cache: JobCache) -> list[dict[str, Any]]:
+def run_board(entry: Entry, measured: Measured) -> list[dict[str, Any]]:
     """Calibrate, run and rank one board.
 
     Parameters
     ----------
-    entry : mapping
+    entry : Entry
         Its entry of a plan.
-    cache : JobCache
-        Where finished jobs are kept.
+    measured : Measured
+        Over the store where finished jobs are kept.
 
     Returns
     -------
     list of dict
         See `analysis.standings.standings`.
     """
-    entry = present_results(entry, cache.calibrations_path, cache.table_path)
-    return standings(entry, cache.load)
+    return standings(measure(entry, measured), measured.load)

@@ -12,6 +12,7 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.cli.options import Parsed
 from dpsco_bench.cli.overrides import GROUPS, SETTINGS, complete
 from dpsco_bench.errors import DpscoError, InputError, integral
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.request import as_declared, problem_options
 from dpsco_bench.execution.results import check_replaceable
 from dpsco_bench.execution.single import single_job
@@ -30,8 +31,7 @@ class Request:
 
     Attributes
     ----------
-    job : dict
-        What `execution.job.execute` takes.
+    job : Job
     config : dict
         The resolved configuration.
     out : Path
@@ -40,7 +40,7 @@ class Request:
         What distinguishes it within its sweep.
     """
 
-    job: dict[str, Any]
+    job: Job
     config: dict[str, Any]
     out: Path
     label: str
@@ -117,8 +117,8 @@ def request(config: Any, label: str = "") -> Request:
     config = _as_declared(config)
     job, out = single_job(config), config["out"]
     if out is not None:
-        _check_out(out, [*config["plugins"], *job["cells"][0]["problem_options"].values()])
-    return Request(job, config, Path(out) if out else RUNS / f"{job['key']}.parquet", label)
+        _check_out(out, [*config["plugins"], *job.cells[0]["problem_options"].values()])
+    return Request(job, config, Path(out) if out else RUNS / f"{job.key}.parquet", label)
 
 
 def _as_declared(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, get_args
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, CALIBRATIONS, Algorithm, get_algorithm, list_algorithms
@@ -159,12 +158,13 @@ def _table(id: str) -> dict[str, Any] | None:
 
 def _computed(text: Mapping[str, Any]) -> dict[str, Any]:
     """Note and rows (name -> value) of a computed table, as it is before any measurement."""
+    from dpsco_bench.execution.layout import Layout
     from dpsco_bench.report.computed import computed_table
     from dpsco_bench.report.inputs import Inputs
 
     if "computed" not in text:
         return {}
-    table = computed_table(text, Inputs("", Path(), []))
+    table = computed_table(text, Inputs(Layout(""), []))
     raw = {name: value for column in table.columns for name, value in column.raw.items()}
     rows = [{name: value(row) for name, value in raw.items()} for row in table.rows]
     return {"note": table.note, "computed_rows": rows}

@@ -1,49 +1,40 @@
-"""What the Snakefile knows: configuration, plan, the files of each job, and the digests that decide what is run again.
+"""What the Snakefile knows: configuration, plan, the packs of a run, and the digests that decide what is run again.
 
 Nothing here runs an algorithm. The rules in ``workflows/`` turn these answers into a graph.
 """
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.backend.namespace import BACKENDS
 from dpsco_bench.claims.grids import PROFILES
+from dpsco_bench.cli.closing import Progress
+from dpsco_bench.cli.depends import Dependencies
+from dpsco_bench.cli.judging import Stamp, read_verdict_file
 from dpsco_bench.cli.main import failed_file
 from dpsco_bench.cli.overrides import file_list
-from dpsco_bench.cli.verbs.gate import read_verdicts, stored_digests, summary, verdicts_digest
+from dpsco_bench.cli.verbs.gate import recorded_path, recorded_seconds_path
 from dpsco_bench.cli.verbs.plan import current_plan
 from dpsco_bench.errors import DpscoError, InputError, nearest
-from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
-from dpsco_bench.execution.digest import code_digest
-from dpsco_bench.execution.layout import (
-    Layout,
-    effective_key,
-    find_job,
-    has_run,
-    job_name,
-    judged_name,
-    read_plan_text,
-    stored_json,
-)
-from dpsco_bench.execution.lock import ResultsLock
-from dpsco_bench.execution.present import present_results
-from dpsco_bench.jsonio import dumps_canonical, write_text_atomic
-from dpsco_bench.paths import conf_dir, shared_dir
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.lock import ResultsInUse, ResultsLock
+from dpsco_bench.execution.packs import Packing, pack_entries
+from dpsco_bench.execution.plan import Entry, read_plan
+from dpsco_bench.execution.predict import Predictor, read_seconds
+from dpsco_bench.execution.store import read_sealed
 from dpsco_bench.report.own_figures import figure_names
 
-Entry = Mapping[str, Any]
-JOB = {"claim": "{claim}", "part": "{part}", "calibration": "{calibration}"}
-"""A job whose names are wildcards: `Layout` makes the rules' patterns of it."""
+TARGETS = ("all", "verdicts", "figures", "leaderboard", "report", "gate", "gc")
+"""Targets that are not of single claims."""
 
 
 @contextmanager
@@ -122,59 +113,121 @@ def config_overrides(settings: Mapping[str, Any]) -> list[str]:
 
 
 class Workflow:
-    """The plan of one profile as the rules need it.
+    """The plan of one profile, and what a run of it has to do, as the rules need it.
 
     Parameters
     ----------
     config : mapping
         Snakemake's ``config``.
-    replan : bool
-        Whether a stale plan is written anew; jobs on a cluster parse the Snakefile too, and must not.
+    arguments : sequence of str
+        Of the command line; targets among them narrow what is packed and judged.
+    main : bool
+        Whether this is the process that the user started. Jobs on a cluster parse the Snakefile too; they take plan and
+        packs as they are.
 
     Raises
     ------
     InputError
-        For a bad configuration.
+        For a bad configuration, or an unknown claim among the targets.
     ResultsInUse
         If the plan is stale while another run works on the same results.
     """
 
-    def __init__(self, config: Mapping[str, Any], replan: bool = True) -> None:
+    def __init__(self, config: Mapping[str, Any], arguments: Sequence[str], main: bool = True) -> None:
         settings = check_config(config)
         self.profile: str = settings["profile"]
         self.files = Layout(self.profile)
         self.lock = ResultsLock(self.files.lock)
-        overrides = config_overrides(settings)
-        plan = current_plan(self.profile, overrides, self.files) if replan else read_plan_text(self.files.plan)
-        entries = [present_results(entry, self.files.calibrations, self.files.run) for entry in plan["claims"]]
-        self.entries: dict[str, Entry] = {entry["claim"]["id"]: entry for entry in entries}
-        boards = [present_results(e, self.files.calibrations, self.files.run) for e in plan.get("boards", ())]
-        self.boards: dict[str, Entry] = {entry["claim"]["id"]: entry for entry in boards}
+        overrides, measured = config_overrides(settings), self.files.measured
+        plan = current_plan(self.profile, overrides, self.files) if main else read_plan(self.files.plan)
+        self.entries = {entry.id: measured.present(entry) for entry in plan.claims}
+        self.boards = {entry.id: measured.present(entry) for entry in plan.boards}
+        self.depends = Dependencies(self.entries, self.boards, measured)
+        self.targets = self._targets(arguments)
+        self.draw = "verdicts" not in arguments
+        self.packing = self._packing(arguments) if main else Packing.read(self.files.packing)
+
+    def _packing(self, arguments: Sequence[str]) -> Packing:
+        """What is to be done; while a live run works, what that does."""
+        scope = self._scope(arguments)
+        try:
+            with self.lock:
+                self._tidy(scope)
+        except ResultsInUse:
+            return Packing.read(self.files.packing)
+        predict = Predictor(read_seconds(recorded_seconds_path(self.profile)))
+        entries = [*self.entries.values(), *self.boards.values()]
+        return pack_entries(entries, self.files.measured, predict, scope)
+
+    def _tidy(self, scope: Mapping[str, tuple[str, ...]]) -> None:
+        """Stamp what is to be concluded, drop what an interrupted run left, and set what is damaged aside."""
+        shutil.rmtree(self.files.packs, ignore_errors=True)
+        for id in self.entries:
+            Stamp(self.depends.verdicts[id], self.depends.figure(id)).write(self.files, id)
+        for paper, claims in scope.items():
+            if read_sealed(self.files.judged(paper)) and not all(map(self._concluded, claims)):
+                self.files.judged(paper).unlink()
+        for id in self.boards:
+            read_sealed(self.files.standings(id))
+
+    def _concluded(self, id: str) -> bool:
+        """Whether a claim has verdicts, undamaged, and its figure if that is wanted."""
+        found = read_verdict_file(self.files, id)
+        return bool(found and found["digest"]) and (not self.draw or self.files.figure(id).is_file())
 
     @property
     def claims(self) -> list[str]:
         """Ids of the claims of this profile."""
         return list(self.entries)
 
-    def job(self, wildcards: Any) -> dict[str, Any]:
-        """The job that a rule's wildcards name."""
-        return find_job(self.entry(wildcards.claim), f"{wildcards.part}.{wildcards.calibration}")
+    @property
+    def scope(self) -> Mapping[str, tuple[str, ...]]:
+        """Paper -> claims that this run judges, if they are asked for."""
+        return self.packing.scope
+
+    def _scope(self, arguments: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Everything, unless nothing but single claims are asked for."""
+        asked: set[str] = set()
+        for word in arguments:
+            found = [id for id in self.claims if word in (str(self.files.verdicts(id)), str(self.files.figure(id)))]
+            if word in self.targets or found:
+                asked.update(found or self.targets[word])
+            elif word in TARGETS or word.startswith(("results/", "figures/")):
+                asked.update(self.claims)
+        kept = [id for id in self.claims if id in asked or not asked]
+        papers = dict.fromkeys(self.entries[id].paper for id in kept)
+        return {paper: tuple(id for id in kept if self.entries[id].paper == paper) for paper in papers}
+
+    def makers(self, ids: Iterable[str]) -> list[Path]:
+        """Marks of the packs that work for claims or leaderboards."""
+        names = dict.fromkeys(name for id in ids for name in self.packing.makers[id])
+        return [self.files.pack(name) for name in names]
+
+    def after(self, name: str) -> list[Path]:
+        """Marks of the packs that a pack needs."""
+        return [self.files.pack(other) for other in self.packing.pack(name).after]
+
+    def message(self, name: str) -> str:
+        """What a pack does, in a line."""
+        return self.packing.pack(name).summary
+
+    def gpus(self, name: str) -> int:
+        """GPUs that a pack needs."""
+        entry = self.entry(self.packing.pack(name).pieces[0].claim)
+        return int(any(job.backend == "cupy" for job in entry.jobs))
 
     def entry(self, id: str) -> Entry:
         """The plan's entry of a claim or leaderboard."""
         return self.boards[id] if id in self.boards else self.entries[id]
 
-    def calibrations(self, claim: str) -> list[Path]:
-        """Calibrations of the jobs of a claim or leaderboard."""
-        return [self.files.calibrations(job) for job in self.entry(claim)["jobs"]]
+    def stamps(self, claims: Iterable[str]) -> list[Path]:
+        """Stamps of claims."""
+        return [self.files.stamp(claim) for claim in claims]
 
-    def runs(self, claim: str) -> list[Path]:
-        """Result tables of the jobs of a claim or leaderboard."""
-        return [self.files.run(job) for job in self.entry(claim)["jobs"] if has_run(job)]
-
-    def timings(self, claim: str) -> list[Path]:
-        """Timing files of a claim's parts that ask for them."""
-        return [self.files.timing(job) for job in self.entries[claim]["jobs"] if has_run(job) and job["timing"]]
+    def judged(self, claims: Iterable[str] | None = None) -> list[Path]:
+        """What the judges of claims write last (of all claims by default); a file a paper, for a graph of few edges."""
+        ids = self.claims if claims is None else claims
+        return [self.files.judged(paper) for paper in dict.fromkeys(self.entries[id].paper for id in ids)]
 
     def verdicts(self, claims: Iterable[str] | None = None) -> list[Path]:
         """Verdict files, of all claims by default."""
@@ -196,135 +249,28 @@ class Workflow:
         """The papers' own figures, which the report step draws."""
         return [self.files.figure(name, suffix) for name in figure_names(self.claims)]
 
-    def gpus(self, wildcards: Any) -> int:
-        """GPUs that a job needs."""
-        return int(self.job(wildcards)["backend"] == "cupy")
-
-    def key(self, wildcards: Any) -> str:
-        """Key of a job: the digest of all that affects its numbers, its code included."""
-        return effective_key(self.job(wildcards))
-
-    def ready(self, wildcards: Any) -> Path:
-        """Where a job's table lies if another process made it."""
-        return self.files.ready(self.job(wildcards))
-
-    def calibration_key(self, wildcards: Any) -> str:
-        """Key of a job's calibrations: what they depend on, code included."""
-        return effective_key(self.job(wildcards), "calibration_key")
-
-    def timing_key(self, wildcards: Any) -> str:
-        """Key of a job's timings; where it cannot run here, of those that are there."""
-        job = self.job(wildcards)
-        stored = stored_json(self.files.timing(job)) if job.get("present") else {}
-        there = stored.get("key") == job["key"] and not stored.get("skipped")
-        return effective_key(job if there else {**job, "skipped": job.get("present") or job["skipped"]})
-
     @cached_property
-    def timing_code(self) -> str:
-        """Digest of the code that times."""
-        return code_digest(["dpsco_bench.execution.timing"])
-
-    def judge_digest(self, wildcards: Any) -> str:
-        """Digest of what a claim's verdicts depend on."""
-        return self.digests[wildcards.claim]
-
-    @property
-    def draw(self) -> str:
-        """Option that lets `judge` draw what it has in memory; drawing in a process of its own starts from nothing."""
-        return "" if "verdicts" in sys.argv[1:] else "--draw"
-
-    @property
-    def measuring(self) -> int:
-        """Priority of measuring over judging: short profiles judge at the end, many claims in one process."""
-        return 0 if self.profile == "full" else 1
-
-    def judged(self, wildcards: Any) -> Path:
-        """Where a claim's figures lie if they were drawn when it was judged, and with suffix ``.json`` its verdicts."""
-        return self.files.judged / judged_name(wildcards.claim, self.judge_digest(wildcards))
-
-    def start(self, snakemake: Any) -> None:
-        """Take the results for this run, and note what it calibrates and judges.
-
-        Figures and verdicts that an earlier run left undelivered may be of other code; they go.
-        """
-        self.lock.acquire()
-        shutil.rmtree(self.files.judged, ignore_errors=True)
-        claims: dict[str, set[str]] = {"calibrate": set(), "judge": set()}
-        for job in snakemake.dag.needrun_jobs():
-            if job.rule.name in claims:
-                claims[job.rule.name].add(job.wildcards.claim)
-        judged = {claim: self.digests[claim] for claim in claims["judge"]}
-        text = dumps_canonical({"calibrated": sorted(claims["calibrate"]), "judged": judged})
-        write_text_atomic(self.files.wanted, text)
-
-    def rank_digest(self, wildcards: Any) -> str:
-        """Digest of what a leaderboard's standings depend on."""
-        return board_digest(self.boards[wildcards.board])
-
-    def board_figure_digest(self, wildcards: Any) -> str:
-        """Digest of a leaderboard's standings and of the code and style that draw them."""
-        return _digest([self.rank_digest(wildcards), _verb_digest("figure")])
-
-    @cached_property
-    def digests(self) -> dict[str, str]:
-        """Claim -> digest of what its verdicts depend on, as it was when the workflow was read."""
-        return {id: claim_digest(entry) for id, entry in self.entries.items()}
-
-    @cached_property
-    def verdicts_digest(self) -> str:
-        """Digest of what all verdicts depend on."""
-        return verdicts_digest(self.digests)
-
-    def figure_digest(self, wildcards: Any) -> str:
-        """Digest of a claim's verdicts and of the code and style that draw them."""
-        return _digest([self.judge_digest(wildcards), _verb_digest("figure")])
-
-    @cached_property
-    def report_digest(self) -> str:
-        """Digest of all verdicts, of the configuration tree and of the code and templates that write the report."""
-        conf = [path for path in sorted(conf_dir().rglob("*.yaml")) if path.parent.name != "site"]
-        return _digest(
-            [
-                *(self.verdicts_digest, _verb_digest("report"), [(path.name, _file_digest(path)) for path in conf]),
-                [board_digest(entry) for entry in self.boards.values()],
-            ]
-        )
-
-    @property
     def recorded(self) -> list[Path]:
         """The recorded verdicts of this profile, if there are any."""
-        path = shared_dir("workflows") / "recorded" / f"{self.profile}.json"
+        path = recorded_path(self.profile)
         return [path] if path.is_file() else []
 
-    def title(self, wildcards: Any) -> str:
-        """Title of a claim."""
-        return self.entries[wildcards.claim]["claim"]["title"]
-
-    def paper(self, wildcards: Any) -> str:
-        """Paper of a claim: its category in Snakemake's report."""
-        return wildcards.claim.split(".", 1)[0]
-
-    def labels(self, wildcards: Any) -> dict[str, str]:
+    def labels(self, claim: str) -> dict[str, str]:
         """Columns of a figure in Snakemake's report."""
-        return {"claim": wildcards.claim, "title": self.title(wildcards)}
+        return {"claim": claim, "title": str(self.entries[claim].claim["title"])}
 
     def summary(self, claims: Sequence[str]) -> str:
         """One line on the claims of a target."""
         if len(claims) == 1:
-            return self.entries[claims[0]]["claim"]["title"]
+            return str(self.entries[claims[0]].claim["title"])
         return f"all {len(claims)} claims of this paper"
 
-    def targets(self, arguments: Sequence[str]) -> dict[str, list[str]]:
+    def _targets(self, arguments: Sequence[str]) -> dict[str, list[str]]:
         """Target ``claims/...`` -> ids of the claims it stands for.
 
         There is one for each claim and each paper; in one that the command line asks for, ``_`` may stand for ``.``.
-
-        Raises
-        ------
-        InputError
-            If the command line asks for an unknown claim.
         """
-        papers = dict.fromkeys(id.split(".", 1)[0] for id in self.claims)
+        papers = dict.fromkeys(entry.paper for entry in self.entries.values())
         targets = {f"claims/{paper}": [id for id in self.claims if id.startswith(f"{paper}.")] for paper in papers}
         targets.update({f"claims/{id}": [id] for id in self.claims})
         for argument in arguments:
@@ -339,85 +285,9 @@ class Workflow:
                 return id
         raise InputError("claim", text, f"one of profile {self.profile}: " + ", ".join(self.claims))
 
-
-def lift_rate_limit(snakemake: Any) -> None:
-    """Let jobs of this machine start as fast as they can.
-
-    Snakemake's limit per second, which is meant for clusters, makes every look at the ready jobs start a timer for
-    another look. After some hundred short jobs it would do nothing else.
-
-    Parameters
-    ----------
-    snakemake : snakemake.workflow.Workflow
-        About to start its jobs.
-    """
-    if snakemake.local_exec and hasattr(snakemake.scheduler, "job_rate_limiter"):
-        snakemake.scheduler.job_rate_limiter = None
-
-
-def farewell(snakemake: Any, flow: Workflow) -> None:
-    """Print the verdicts of the claims that a run was asked for, and where the report is, as the last thing it says.
-
-    Called at exit, because Snakemake's own hooks are silent when there was nothing to do.
-
-    Parameters
-    ----------
-    snakemake : snakemake.workflow.Workflow
-    flow : Workflow
-    """
-    if flow.lock.held:
-        shutil.rmtree(flow.files.judged, ignore_errors=True)
-    ran = snakemake.is_main_process and snakemake.scheduler is not None and not snakemake.dryrun
-    if not ran or not (flow.lock.held or len(snakemake.dag) == 0):
-        return
-    jobs = list(snakemake.dag.jobs)
-    claims = {job.wildcards.claim for job in jobs if job.rule.name == "judge"}
-    reported = any(job.rule.name == "write_report" for job in jobs)
-    stored = stored_digests(flow.files)
-    judged = {claim for claim in claims if stored.get(claim) == flow.digests[claim]}
-    if judged:
-        print("\n" + summary(flow.files, read_verdicts(flow.files, judged), reported)[0], flush=True)
-    earlier = judged & {job.wildcards.claim for job in snakemake.dag.needrun_jobs() if job.rule.name == "judge"}
-    if earlier:
-        print("of an earlier run, this one ended before them: " + ", ".join(sorted(earlier)), flush=True)
-    if claims - judged:
-        print("no verdict, see the errors above: " + ", ".join(sorted(claims - judged)), flush=True)
-
-
-def claim_digest(entry: Entry) -> str:
-    """Digest of what a claim's verdicts depend on: its entry in the plan, its jobs, and the code that judges."""
-    from dpsco_bench.analysis.judge import judge_modules
-    from dpsco_bench.execution.plugins import job_plugins, load_plugins
-
-    load_plugins(job_plugins(entry["jobs"]))
-    code = code_digest(judge_modules(entry))
-    jobs = [
-        (job_name(job), job["key"], job["calibration_key"], job["skipped"], job.get("present", ""))
-        for job in entry["jobs"]
-    ]
-    return _digest([entry["claim"]["digest"], jobs, code])
-
-
-def board_digest(entry: Entry) -> str:
-    """Digest of what a leaderboard's standings depend on: its entry in the plan, its jobs, and the code that ranks."""
-    from dpsco_bench.claims.bounds.registry import BOUNDS
-
-    names = {instance["lower_bound"] for instance in entry["board"]["instances"]} - {""}
-    modules = sorted({BOUNDS.module(name) for name in names})
-    jobs = [(job_name(job), job["key"], job["calibration_key"], job["skipped"]) for job in entry["jobs"]]
-    return _digest([entry["claim"]["digest"], jobs, code_digest(["dpsco_bench.analysis.standings", *modules])])
-
-
-@cache
-def _verb_digest(verb: str) -> str:
-    """Digest of a verb's code and of the templates and styles of the report."""
-    templates = [path for path in sorted((PACKAGE_ROOT / "report").rglob("*")) if path.suffix not in (".py", ".pyc")]
-    return code_digest([f"dpsco_bench.cli.verbs.{verb}"], [path for path in templates if path.is_file()])
-
-
-def _file_digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _digest(value: Any) -> str:
-    return hashlib.sha256(dumps_canonical(value).encode()).hexdigest()[:32]
+    def start(self, snakemake: Any) -> None:
+        """Take the results for this run, write its packs for jobs elsewhere, and turn to the terminal."""
+        self.lock.acquire()
+        shutil.rmtree(self.files.failures, ignore_errors=True)
+        self.packing.write(self.files.packing)
+        Progress.attach(snakemake, {pack.name: pack.seconds for pack in self.packing.packs})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from dpsco_bench.errors import DpscoError, Refusal
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
 from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.privacy.calibrate import Calibration, Charge, calibrate
 from dpsco_bench.privacy.fingerprint import plan_record
 from dpsco_bench.privacy.plan import Plan
@@ -18,28 +18,20 @@ from dpsco_bench.privacy.tree import enforces_sensitivity
 REFUSALS_ARE_RESULTS = ("leaderboard",)
 
 
-def calibrate_job(job: Mapping[str, Any]) -> Calibrations:
+def calibrate_job(job: Job) -> Calibrations:
     """Calibrate every cell of a job; a part that only counts gradients is planned but not charged."""
-    if job["skipped"]:
-        return ()
-    charged = is_charged(job)
-    cells = [located(entry, job["data_root"]) for entry in job["cells"]]
-    return tuple(_calibrate_or_refuse(cell, job, charged) for cell in cells)
+    cells = [located(entry, job.data_root) for entry in job.cells]
+    return tuple(_calibrate_or_refuse(cell, job) for cell in cells)
 
 
-def _calibrate_or_refuse(cell: Cell, job: Mapping[str, Any], charged: bool) -> CalibratedCell | RefusedCell:
+def _calibrate_or_refuse(cell: Cell, job: Job) -> CalibratedCell | RefusedCell:
     """A cell's calibration; on a leaderboard a refusal is a result and not an error."""
     try:
-        return calibrate_cell(cell, job["calibration"], job["seed"], charged)
+        return calibrate_cell(cell, job.calibration, job.seed, job.charged)
     except Refusal as refusal:
-        if job["kind"] not in REFUSALS_ARE_RESULTS:
+        if job.kind not in REFUSALS_ARE_RESULTS:
             raise
         return RefusedCell(str(refusal))
-
-
-def is_charged(job: Mapping[str, Any]) -> bool:
-    """Whether a job needs noise: all but those that say that they only count planned gradients."""
-    return bool(job.get("charged", True))
 
 
 def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool = True) -> CalibratedCell:

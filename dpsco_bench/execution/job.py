@@ -1,10 +1,12 @@
-"""A job: all cells and replicates of one claim part under one calibration. Pure function of its JSON."""
+"""What a job computes: a pure function of the job and its calibrations, in units that may be shared out."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import pyarrow as pa
 
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations
 from dpsco_bench.execution.cell import Cell, located, without_places
+from dpsco_bench.execution.jobs import CLOSED_FORM, Job
 from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, ROUNDED, build_block, join_blocks
 from dpsco_bench.execution.reuse import Reuse
@@ -22,47 +25,140 @@ Progress = Callable[[int, int], None]
 Block = dict[str, Any]
 """Columns of some rows of a cell: arrays, or one value for all."""
 FINEST_CERTIFICATE = 1e-12
-PLACES = ("data_root", "plugins")
-"""Keys of a job that say where things are; results do not store them."""
+Meter = Callable[[Sequence[int]], AbstractContextManager[Any]]
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A contiguous share of a job's work.
+
+    Attributes
+    ----------
+    number, of : int
+        ``0 <= number < of``; the whole job is share 0 of 1.
+    """
+
+    number: int = 0
+    of: int = 1
+
+
+WHOLE = Shard()
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The least piece of a job: cells that are run at once, on one data set, for one block of replicates.
+
+    Attributes
+    ----------
+    chunk : tuple of (number, cell, calibration)
+        The cells.
+    data_set, first, count : int
+        The data set, the first replicate and how many there are.
+    seconds : float
+        Predicted work.
+    """
+
+    chunk: tuple[tuple[int, Cell, CalibratedCell], ...]
+    data_set: int = 0
+    first: int = 0
+    count: int = 1
+    seconds: float = 1.0
 
 
 def execute(
-    job: Mapping[str, Any], calibrations: Calibrations, progress: Progress = lambda done, all: None
+    job: Job,
+    calibrations: Calibrations,
+    progress: Progress = lambda done, all: None,
+    *,
+    shard: Shard = WHOLE,
+    meter: Meter = lambda cells: nullcontext(),
 ) -> pa.Table:
-    """Run a job.
+    """Run a job, or a share of it.
 
     Parameters
     ----------
-    job : mapping
-        A resolved job of the plan: ``cells``, ``calibration``, ``replicates``, ``data_sets``, ``seed``, ``backend``,
-        ``dtype``, ``record``, ``evaluation`` and its identity.
+    job : Job
+        Not skipped.
     calibrations : tuple
         As the calibration step wrote it, one entry per cell.
     progress : callable
         Called with cells done and cells in all.
+    shard : Shard
+        Which share of the job's units.
+    meter : callable
+        Gives a context in which the work of some cells is done.
 
     Returns
     -------
     pyarrow.Table
-        Rows of `results.RESULT_SCHEMA`, with the job and its calibrations as metadata.
+        Rows of `results.RESULT_SCHEMA`, with the job and its calibrations as metadata. The tables of all shards,
+        joined (`join_shards`), are the table of the whole job.
     """
-    if job.get("skipped"):
-        return join_blocks([], {"job": {"skipped": job["skipped"]}, "calibrations": []})
     tables: list[pa.Table] = []
-    done, reuse = 0, Reuse(job["seed"])
-    entries = zip(job["cells"], calibrations, strict=True)
-    known = [(entry, found) for entry, found in entries if isinstance(found, CalibratedCell)]
-    for group in signal_groups(known):
-        cells = [located(entry, job["data_root"]) for entry, _ in group]
-        make = _closed_form if job.get("evaluation") == "closed_form" else partial(_run, reuse=reuse)
-        for cell, (_, calibrated), found in zip(cells, group, make(job, cells, group[0][1]), strict=True):
-            columns = _cell_columns(job, cell, calibrated)
-            tables.extend(build_block(_merged(columns, block)) for block in found)
-        done += len(group)
-        progress(done, len(job["cells"]))
-    stored = {key: value for key, value in job.items() if key not in PLACES}
-    stored["cells"] = [without_places(entry) for entry in job["cells"]]
-    return join_blocks(tables, {"job": stored, "calibrations": calibrations})
+    reuse, last = Reuse(job.seed), 0
+    for chunk, units in groupby(_share(list(job_units(job, calibrations)), shard), lambda unit: unit.chunk):
+        with meter([number for number, _, _ in chunk]):
+            cells = [cell for _, cell, _ in chunk]
+            blocks = _closed_form(job, cells[0], chunk[0][2]) if _is_closed(job) else _run(job, chunk, units, reuse)
+            for (_, cell, calibrated), found in zip(chunk, blocks, strict=True):
+                columns = _cell_columns(job, cell, calibrated)
+                tables.extend(build_block(_merged(columns, block)) for block in found)
+        last = chunk[-1][0] + 1
+        progress(last, len(job.cells))
+    return join_blocks(tables, job_metadata(job, calibrations))
+
+
+def job_metadata(job: Job, calibrations: Calibrations) -> dict[str, Any]:
+    """What a result table says about itself: all that its numbers come from, without names and places."""
+    stored = job.numbers([without_places(entry) for entry in job.cells])
+    return {"job": {**stored, "key": job.key}, "calibrations": calibrations}
+
+
+def job_units(job: Job, calibrations: Calibrations) -> Iterator[Unit]:
+    """Units of a job in the order of its rows' cells; cells that were refused have none."""
+    numbered = [{**cell, "cell": number} for number, cell in enumerate(job.cells)]
+    pairs = zip(numbered, calibrations, strict=True)
+    entries = [(cell, found) for cell, found in pairs if isinstance(found, CalibratedCell)]
+    for group in signal_groups(entries):
+        cells = [(cell["cell"], located(job.cells[cell["cell"]], job.data_root), found) for cell, found in group]
+        yield from (
+            [Unit((cell,), seconds=_seconds(job, [cell])) for cell in cells] if _is_closed(job) else _units(job, cells)
+        )
+
+
+def _units(job: Job, cells: Sequence[tuple[int, Cell, CalibratedCell]]) -> Iterator[Unit]:
+    """Units of cells that may be run at once: as many signals as memory allows (one, where the problem says so)."""
+    first = cells[0][1]
+    row_size = first.problem_entry.row_size(first.n)
+    size = max(1, BLOCK_SCORES // row_size) if _several(first) else 1
+    for chunk in (tuple(cells[start : start + size]) for start in range(0, len(cells), size)):
+        seconds = _seconds(job, chunk) / (job.data_sets * job.replicates)
+        for data_set in range(job.data_sets):
+            for start, count in replicate_blocks(row_size * len(chunk), job.replicates):
+                yield Unit(chunk, data_set, start, count, seconds * count)
+
+
+def _is_closed(job: Job) -> bool:
+    return job.evaluation == CLOSED_FORM
+
+
+def _several(cell: Cell) -> bool:
+    """Whether cells that differ from this one in their signal can be run at once."""
+    return cell.signal is not None and cell.problem_entry.with_signals(np.array([cell.signal])) is not None
+
+
+def _seconds(job: Job, chunk: Sequence[tuple[int, Cell, CalibratedCell]]) -> float:
+    """Predicted work of some cells; equal for all where nothing is predicted."""
+    return sum(job.seconds[number] for number, _, _ in chunk) if any(job.seconds) else float(len(chunk))
+
+
+def _share(units: Sequence[Unit], shard: Shard) -> list[Unit]:
+    """The units whose middle lies in a shard's share of the predicted work."""
+    ends = np.cumsum([unit.seconds for unit in units])
+    middles = (ends - np.array([unit.seconds for unit in units]) / 2) / ends[-1] if len(units) else ends
+    owners = np.minimum(np.floor(middles * shard.of).astype(int), shard.of - 1)
+    return [unit for unit, owner in zip(units, owners, strict=True) if owner == shard.number]
 
 
 def _merged(columns: Mapping[str, Any], block: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,13 +173,13 @@ def _joined(*warnings: str) -> str:
     return "; ".join(text for text in warnings if text)
 
 
-def _cell_columns(job: Mapping[str, Any], cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
+def _cell_columns(job: Job, cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
     delta_large = cell.delta >= 1.0 / cell.n
     warnings = ["delta >= 1/n"] * delta_large + list(calibrated.warnings)
     return {
-        "claim": job["claim"],
-        "part": job["part"],
-        "calibration": job["calibration"],
+        "claim": job.claim,
+        "part": job.part,
+        "calibration": job.calibration,
         "cell": cell.cell,
         "method": cell.method or cell.algorithm,
         "algorithm": cell.algorithm_entry.id,
@@ -106,50 +202,34 @@ def _cell_columns(job: Mapping[str, Any], cell: Cell, calibrated: CalibratedCell
     }
 
 
-def _run(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: CalibratedCell, reuse: Reuse) -> list[list[Block]]:
-    """Rows of each cell of a group, at as many signals at once as memory allows (one, where the problem says so)."""
-    problem = cells[0].problem_entry
-    row_size = problem.row_size(cells[0].n)
-    several = cells[0].signal is not None and problem.with_signals(np.array([cells[0].signal])) is not None
-    size = max(1, BLOCK_SCORES // row_size) if several else 1
-    chunks = [cells[first : first + size] for first in range(0, len(cells), size)]
-    return [blocks for chunk in chunks for blocks in _run_chunk(job, chunk, calibrated, row_size, several, reuse)]
-
-
-def _run_chunk(
-    job: Mapping[str, Any],
-    cells: Sequence[Cell],
-    calibrated: CalibratedCell,
-    row_size: int,
-    several: bool,
-    reuse: Reuse,
+def _run(
+    job: Job, chunk: Sequence[tuple[int, Cell, CalibratedCell]], units: Iterable[Unit], reuse: Reuse
 ) -> list[list[Block]]:
-    found: list[list[Block]] = [[] for _ in cells]
-    cell = cells[0]
+    """Blocks of each cell of a chunk, in the order of the units."""
+    found: list[list[Block]] = [[] for _ in chunk]
+    _, cell, calibrated = chunk[0]
     plan = calibrated.plan_for(cell)
-    signals = [float(other.signal) for other in cells if other.signal is not None] if several else []
-    for data_set in range(job["data_sets"]):
-        data = reuse.data(cell, data_set)
-        for first, count in replicate_blocks(row_size * len(cells), job["replicates"]):
-            trace = run_block(
-                cell,
-                plan,
-                calibrated.scales,
-                data,
-                root_seed=job["seed"],
-                data_set=data_set,
-                first_replicate=first,
-                replicates=count,
-                backend=job["backend"],
-                dtype=job["dtype"],
-                record=job.get("record"),
-                signals=signals,
-                rounds=job.get("rounds", ""),
-                reuse=reuse,
-            )
-            for number, blocks in enumerate(found):
-                part = slice(number * count, (number + 1) * count)
-                blocks.append({**_block(trace, data_set, first, part), **_demoted(trace, part, calibrated)})
+    signals = [float(other.signal) for _, other, _ in chunk if other.signal is not None] if _several(cell) else []
+    for unit in units:
+        trace = run_block(
+            cell,
+            plan,
+            calibrated.scales,
+            reuse.data(cell, unit.data_set),
+            root_seed=job.seed,
+            data_set=unit.data_set,
+            first_replicate=unit.first,
+            replicates=unit.count,
+            backend=job.backend,
+            dtype=job.dtype,
+            record=job.record,
+            signals=signals,
+            rounds=job.rounds,
+            reuse=reuse,
+        )
+        for number, blocks in enumerate(found):
+            part = slice(number * unit.count, (number + 1) * unit.count)
+            blocks.append({**_block(trace, unit.data_set, unit.first, part), **_demoted(trace, part, calibrated)})
     return found
 
 
@@ -198,26 +278,22 @@ def _certificate(gradient_norm: float | None) -> str:
     return f"{CERTIFIED}: gradient below 1e{power:d} of the linear term and G"
 
 
-def _closed_form(job: Mapping[str, Any], cells: Sequence[Cell], calibrated: CalibratedCell) -> list[list[Block]]:
-    """One row a cell: the exact expectation that the problem knows for the algorithm."""
-    measure = get_measure(cells[0].algorithm_entry.measure)
-    found: list[list[Block]] = []
-    for cell in cells:
-        entry = cell.problem_entry
-        known = (cell.algorithm_entry.id, calibrated.schedule, calibrated.scales)
-        risk = measure.closed_form(entry, *known)
-        extras = {name: np.array([value]) for name, value in entry.expected_extras(*known).items()}
-        objective = make_objective(cell, cell.draw_data(job["seed"], 0), (job["seed"], 0, 0, 1))
-        block = {
-            "data_set": 0,
-            "replicate": 0,
-            "checkpoint": FINAL,
-            "gradient_evaluations": float(calibrated.gradient_evaluations),
-            "risk": np.array([risk]),
-            "start_risk": measure.at_start(objective)[:1],
-            "warnings": entry.closed_form_remark,
-            "sampler_status": "",  # nothing is drawn
-            EXTRAS: extras,
-        }
-        found.append([block])
-    return found
+def _closed_form(job: Job, cell: Cell, calibrated: CalibratedCell) -> list[list[Block]]:
+    """One row: the exact expectation that the problem knows for the algorithm."""
+    entry, measure = cell.problem_entry, get_measure(cell.algorithm_entry.measure)
+    known = (cell.algorithm_entry.id, calibrated.schedule, calibrated.scales)
+    risk = measure.closed_form(entry, *known)
+    extras = {name: np.array([value]) for name, value in entry.expected_extras(*known).items()}
+    objective = make_objective(cell, cell.draw_data(job.seed, 0), (job.seed, 0, 0, 1))
+    block = {
+        "data_set": 0,
+        "replicate": 0,
+        "checkpoint": FINAL,
+        "gradient_evaluations": float(calibrated.gradient_evaluations),
+        "risk": np.array([risk]),
+        "start_risk": measure.at_start(objective)[:1],
+        "warnings": entry.closed_form_remark,
+        "sampler_status": "",  # nothing is drawn
+        EXTRAS: extras,
+    }
+    return [[block]]

@@ -85,26 +85,31 @@ class ResultsLock:
 
 
 @contextmanager
-def key_lock(path: Path, wait: bool) -> Iterator[bool]:
-    """Hold an exclusive lock on a file while computing what it stands for.
+def key_lock(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock while making what a file's name stands for; waits for another holder.
+
+    The file goes with the lock. Who waited for a file that went meanwhile tries again with the new one.
 
     Parameters
     ----------
     path : Path
         Lock file; made if absent.
-    wait : bool
-        Whether to wait for another holder.
-
-    Yields
-    ------
-    bool
-        Whether the lock is held; always true with ``wait``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            yield False
+    while True:
+        with path.open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if not _same(path, file.fileno()):
+                continue
+            try:
+                yield
+            finally:
+                path.unlink(missing_ok=True)
             return
-        yield True
+
+
+def _same(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False

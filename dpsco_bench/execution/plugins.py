@@ -6,13 +6,12 @@ import hashlib
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.own_code import PLUGIN, check_registered, own_line, registered
-from dpsco_bench.registry import REGISTRIES, add_paper, modules_in
+from dpsco_bench.execution.own_code import check_registered, own_line, registered
+from dpsco_bench.registry import PLUGIN, REGISTRIES, add_paper, modules_in
 
 
 def load_plugins(paths: Iterable[str | Path]) -> None:
@@ -40,9 +39,10 @@ def load_plugins(paths: Iterable[str | Path]) -> None:
             raise InputError("plugins", path, allowed)
 
 
-def job_plugins(jobs: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The files that any of these jobs of a plan needs, each once."""
-    return list(dict.fromkeys(path for job in jobs for path in job["plugins"]))
+def plugin_files(paths: Iterable[str]) -> list[Path]:
+    """What plugins are made of: files, and all files of folders."""
+    places = [Path(path) for path in paths]
+    return [file for place in places for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])]
 
 
 def _load_file(path: Path) -> None:

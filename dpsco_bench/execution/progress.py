@@ -22,7 +22,7 @@ class JobLog:
     Parameters
     ----------
     path : Path or None
-        Log file, written afresh; None logs nowhere.
+        Log file, written afresh; None shows the progress of long jobs on the terminal instead.
     title : str
         What the job is, first line of the log and prefix of what the terminal shows.
     weights : sequence of float
@@ -73,6 +73,12 @@ class JobLog:
         if self._file is not None:
             self._file.write(line + "\n")
 
+    def begin(self, title: str, weights: Sequence[float] = ()) -> None:
+        """Turn to the next of several jobs: what follows is its progress."""
+        self._title, self._weights = title, list(weights)
+        self._start = self._shown = self._clock()
+        self.write(title)
+
     def progress(self, done: int, all: int) -> None:
         """Report how many are done; the time left assumes that work proceeds at the pace so far."""
         now = self._clock()
@@ -81,7 +87,7 @@ class JobLog:
         if done < all:
             line += f", about {duration(left)} left"
         self.write(line)
-        if done < all and now - self._shown >= TERMINAL_SECONDS:
+        if self._path is None and done < all and now - self._shown >= TERMINAL_SECONDS:
             self._shown = now
             print(f"{self._title}: {line}", file=sys.stderr, flush=True)
 

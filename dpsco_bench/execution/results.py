@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.jsonio import dumps_canonical, loads
+from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 
 SCHEMA_VERSION = "2"
 
@@ -50,6 +51,8 @@ RESULT_FIELDS: tuple[tuple[str, pa.DataType], ...] = (
     ("tau", pa.float64()),
     ("sampler_status", _TEXT),
 )
+NAMES = ("claim", "part")
+"""Columns that say whose numbers these are."""
 EXTRAS = "extras"
 """Column of what a run noted beside its risk: numbers by name, for final outputs only; empty for most algorithms."""
 RESULT_SCHEMA = pa.schema([*RESULT_FIELDS, (EXTRAS, pa.map_(_TEXT, pa.float64()))])
@@ -170,15 +173,36 @@ def check_replaceable(key: str, path: Path) -> None:
         )
 
 
+def table_bytes(table: pa.Table) -> bytes:
+    """A table as Parquet; the same rows and metadata give the same bytes."""
+    stream = io.BytesIO()
+    pq.write_table(table, stream, compression="zstd")
+    return stream.getvalue()
+
+
 def write_table(table: pa.Table, path: Path) -> None:
-    """Write Parquet under a temporary name, then rename: a killed job leaves no partial result."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        pq.write_table(table, temporary, compression="zstd")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    """Write a table whole or not at all."""
+    write_atomic(path, table_bytes(table))
+
+
+def without_names(table: pa.Table) -> pa.Table:
+    """A table as it is stored: jobs of several claims may share its numbers."""
+    return table.drop_columns(list(NAMES))
+
+
+def with_names(table: pa.Table, claim: str, part: str) -> pa.Table:
+    """Inverse of `without_names`."""
+    for name, value in reversed(tuple(zip(NAMES, (claim, part), strict=True))):
+        table = table.add_column(0, pa.field(name, _TEXT), pa.repeat(pa.scalar(value, type=_TEXT), len(table)))
+    return table
+
+
+def join_shards(tables: Sequence[pa.Table]) -> pa.Table:
+    """Tables of all shards of a job as its one table: rows by cell, data set and replicate, checkpoints as they are."""
+    stored = pa.schema([field for field in RESULT_SCHEMA if field.name not in NAMES], tables[0].schema.metadata)
+    joined = pa.concat_tables(tables).cast(stored)  # Parquet has names of its own for the parts of a map
+    order = np.lexsort([joined[name].to_numpy() for name in ("replicate", "data_set", "cell")])
+    return joined.take(pa.array(order)).combine_chunks()
 
 
 def read_table(path: Path) -> tuple[pa.Table, dict[str, Any]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 from dpsco_bench.backend.namespace import get_namespace
 from dpsco_bench.errors import DpscoError, InputError, checked_count
 from dpsco_bench.execution.cell import Cell, check_data_sets, located, pinned, without_places
-from dpsco_bench.execution.job import PLACES
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.library import check_run, check_sampled, check_size, standard_error
+from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.request import check_cell
 from dpsco_bench.execution.results import FINAL, read_extras
-from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.registry import get_problem, problem_class
 from dpsco_bench.samplers.evidence import NOT_CERTIFIED, unsettled
 
@@ -33,7 +33,7 @@ _KEPT = (
 )
 
 
-def single_job(config: Mapping[str, Any]) -> dict[str, Any]:
+def single_job(config: Mapping[str, Any]) -> Job:
     """Check a resolved configuration of ``conf/run.yaml`` and turn it into a job.
 
     Parameters
@@ -44,8 +44,8 @@ def single_job(config: Mapping[str, Any]) -> dict[str, Any]:
 
     Returns
     -------
-    dict
-        A job for `execution.job.execute`, with a ``key`` over everything that affects its numbers except the code.
+    Job
+        With a ``key`` over everything that affects its numbers except the code.
 
     Raises
     ------
@@ -67,26 +67,22 @@ def single_job(config: Mapping[str, Any]) -> dict[str, Any]:
     check_sampled(cell)
     _check_data(cell, config["data"]["root"])
     _check(cell, config).plan(calibration, config["seed"])
-    job = {
-        "claim": "run",
-        "part": cell.algorithm_entry.id,
-        "kind": "run",
-        "calibration": calibration,
-        "seed": config["seed"],
-        "backend": backend["name"],
-        "dtype": backend["dtype"],
-        "replicates": config["replicates"],
-        "data_sets": config["data_sets"],
-        "evaluation": "run",
-        "record": config["record"],
-        "plugins": list(config["plugins"]),
-        "data_root": config["data"]["root"],
-        "skipped": "",
-        "cells": [pinned(_cell_json(cell), config["data"]["root"])],
-    }
-    numbers = {key: value for key, value in job.items() if key not in PLACES}
-    numbers["cells"] = [without_places(entry) for entry in job["cells"]]
-    return {**job, "key": hashlib.sha256(dumps_canonical(numbers).encode()).hexdigest()[:16]}
+    job = Job(
+        claim="run",
+        part=cell.algorithm_entry.id,
+        kind="run",
+        calibration=calibration,
+        seed=config["seed"],
+        backend=backend["name"],
+        dtype=backend["dtype"],
+        replicates=config["replicates"],
+        data_sets=config["data_sets"],
+        record=config["record"],
+        plugins=tuple(config["plugins"]),
+        data_root=config["data"]["root"],
+        cells=(pinned(_cell_json(cell), config["data"]["root"]),),
+    )
+    return replace(job, key=digest(job.numbers([without_places(entry) for entry in job.cells]))[:16])
 
 
 def _cell(config: Mapping[str, Any]) -> Cell:
@@ -145,7 +141,7 @@ def _check_record(record: Any) -> None:
         raise InputError("record", record, "null or a finite number > 0 (checkpoint spacing in units of n)")
 
 
-def summarise(job: Mapping[str, Any], table: pa.Table) -> dict[str, Any]:
+def summarise(job: Job, table: pa.Table) -> dict[str, Any]:
     """Mean risk with its standard error, privacy and cost of a job's final outputs.
 
     The standard error is over replicates, or over the data sets' means where there are several.
@@ -163,10 +159,10 @@ def summarise(job: Mapping[str, Any], table: pa.Table) -> dict[str, Any]:
         "stderr": standard_error(means if means.size > 1 else risk),
         "start_risk": row["start_risk"],
         "gradient_evaluations": float(final["gradient_evaluations"].to_numpy().mean()),
-        "replicates": job["replicates"],
-        "data_sets": job["data_sets"],
-        "seed": job["seed"],
-        "key": job["key"],
+        "replicates": job.replicates,
+        "data_sets": job.data_sets,
+        "seed": job.seed,
+        "key": job.key,
     }
 
 

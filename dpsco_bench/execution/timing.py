@@ -20,6 +20,7 @@ from dpsco_bench.backend.tuning import tuned
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.guarded import call_run
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.run import make_objective
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -62,7 +63,7 @@ class Stopwatch:
 
 
 def time_cells(
-    job: Mapping[str, Any],
+    job: Job,
     calibrations: Calibrations,
     progress: Callable[[int, int], None] = lambda done, all: None,
 ) -> dict[str, Any]:
@@ -76,30 +77,28 @@ def time_cells(
     Returns
     -------
     dict
-        ``machine`` (what the times hold for), ``skipped``, and ``cells``: one entry per cell with ``cell``, ``method``,
+        ``machine`` (what the times hold for) and ``cells``: one entry per cell with ``cell``, ``method``,
         ``parameter``, ``value``, ``evaluations`` and ``seconds`` (equally long, never decreasing), ``repeats``, and
         ``timed_cell``: cells that do the same work on the same data, at another noise, share the times of the first.
-        A skipped job has no cells.
     """
     curves: list[dict[str, Any]] = []
-    if not job["skipped"]:
-        known: dict[str, dict[str, Any]] = {}
-        for done, (entry, calibrated) in enumerate(zip(job["cells"], calibrations, strict=True), 1):
-            if isinstance(calibrated, RefusedCell):
-                continue
-            cell = located(entry, job["data_root"])
-            names = {"cell": cell.cell, "method": cell.method, "parameter": cell.parameter, "value": float(cell.value)}
-            work = dumps_canonical([cell.algorithm, calibrated.variant, calibrated.schedule, cell.data_key()])
-            if work not in known:
-                known[work] = {**time_cell(job, cell, calibrated), "timed_cell": cell.cell}
-            curves.append({**names, **known[work]})
-            progress(done, len(job["cells"]))
-    return {"machine": machine(job["backend"]), "skipped": job["skipped"], "cells": curves}
+    known: dict[str, dict[str, Any]] = {}
+    for done, (entry, calibrated) in enumerate(zip(job.cells, calibrations, strict=True), 1):
+        if isinstance(calibrated, RefusedCell):
+            continue
+        cell = located(entry, job.data_root)
+        names = {"cell": cell.cell, "method": cell.method, "parameter": cell.parameter, "value": float(cell.value)}
+        work = dumps_canonical([cell.algorithm, calibrated.variant, calibrated.schedule, cell.data_key()])
+        if work not in known:
+            known[work] = {**time_cell(job, cell, calibrated), "timed_cell": cell.cell}
+        curves.append({**names, **known[work]})
+        progress(done, len(job.cells))
+    return {"machine": machine(job.backend), "cells": curves}
 
 
-def time_cell(job: Mapping[str, Any], cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
+def time_cell(job: Job, cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
     """Fastest of up to `REPEATS` runs, after one that warms up caches and compiled code and counts the iterates."""
-    timed = partial(_timed_run, job, cell, calibrated.plan_for(cell), calibrated.scales, cell.draw_data(job["seed"], 0))
+    timed = partial(_timed_run, job, cell, calibrated.plan_for(cell), calibrated.scales, cell.draw_data(job.seed, 0))
     warm = timed(every=0)
     every = max(1, -(-warm.calls // POINTS))
     runs: list[Stopwatch] = []
@@ -109,13 +108,11 @@ def time_cell(job: Mapping[str, Any], cell: Cell, calibrated: CalibratedCell) ->
     return {"evaluations": best.evaluations, "seconds": best.seconds, "repeats": len(runs)}
 
 
-def _timed_run(
-    job: Mapping[str, Any], cell: Cell, plan: Plan, scales: Mapping[str, float], data: Any, every: int
-) -> Stopwatch:
-    xp, dtype = get_namespace(job["backend"]), job["dtype"]
+def _timed_run(job: Job, cell: Cell, plan: Plan, scales: Mapping[str, float], data: Any, every: int) -> Stopwatch:
+    xp, dtype = get_namespace(job.backend), job.dtype
     watch = Stopwatch(every)
-    objective = make_objective(cell, data, (job["seed"], 0, 0, 1), xp, dtype, watch)
-    mechanism = Mechanism(plan, scales, cell.run_key(0), job["seed"], 0, 1, xp, dtype)
+    objective = make_objective(cell, data, (job.seed, 0, 0, 1), xp, dtype, watch)
+    mechanism = Mechanism(plan, scales, cell.run_key(0), job.seed, 0, 1, xp, dtype)
     with tuned():
         watch.start = time.perf_counter()
         call_run(cell, objective, plan, mechanism)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import os
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpsco_bench.jsonio import write_text_atomic
+from dpsco_bench.jsonio import write_atomic
 
 PANEL_WIDTH, AXES_HEIGHT = 3.4, 1.95
 """Inches: the column width of the papers, and the height of the area that holds the data."""
@@ -235,14 +234,8 @@ def _plain_fonts() -> Iterator[None]:
 
 
 def save(figure: Figure, path: Path) -> None:
-    write_text_atomic(path.with_name(path.name + ".svg"), svg_text(figure))
+    write_atomic(path.with_name(path.name + ".svg"), svg_text(figure))
     stream = io.BytesIO()
     with _plain_fonts():
         figure.savefig(stream, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
-    target = path.with_name(path.name + ".pdf")
-    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        draft.write_bytes(stream.getvalue())
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_atomic(path.with_name(path.name + ".pdf"), stream.getvalue())

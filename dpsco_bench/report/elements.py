@@ -117,7 +117,7 @@ def claimed_and_real(inputs: Inputs, paper: str) -> list[Panel]:
     found: dict[str, dict[str, list[Charged]]] = {}
     for claim in inputs.of_paper(paper):
         for job in claim.jobs:
-            for cell in charged_cells(claim, job["part"], job["calibration"]).cells if _charged(job) else ():
+            for cell in charged_cells(claim, job.part, job.calibration).cells if _charged(job) else ():
                 found.setdefault(cell.cell["algorithm"], {}).setdefault(_noise(cell), []).append(cell)
     return [
         _mechanism_panel(algorithm, kinds)
@@ -127,7 +127,7 @@ def claimed_and_real(inputs: Inputs, paper: str) -> list[Panel]:
 
 
 def _charged(job: Job) -> bool:
-    return job["calibration"] == "paper" and not job["skipped"]
+    return job.calibration == "paper" and not job.skipped
 
 
 def _noise(cell: Charged) -> str:

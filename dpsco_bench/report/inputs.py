@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -15,23 +14,15 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calibrated import Calibrations, read_cells
-from dpsco_bench.execution.layout import job_name, read_plan
-from dpsco_bench.execution.plugins import job_plugins, load_plugins
-from dpsco_bench.execution.present import present_results
-from dpsco_bench.execution.results import read_table
-from dpsco_bench.jsonio import loads
+from dpsco_bench.execution.calibrated import Calibrations
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.plan import Entry, read_plan
+from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.execution.store import read_sealed
+from dpsco_bench.jsonio import restore
 
 NOT_MEASURED = "not measured"
-Job = Mapping[str, Any]
-
-
-FOLDERS = ("calibrations", "runs")
-
-
-def job_path(root: Path, folder: str, job: Job) -> Path:
-    """Where a job's calibrations, runs or timings lie."""
-    return root / folder / job["claim"] / f"{job_name(job)}.{'parquet' if folder == 'runs' else 'json'}"
 
 
 @dataclass(frozen=True)
@@ -40,22 +31,29 @@ class ClaimResults:
 
     Attributes
     ----------
-    claim : mapping
-        The claim as data.
-    jobs : list of mapping
-        Its jobs.
-    root : Path
-        Folder of the profile's results.
-    verdicts : Path or None
-        Verdict file; None for that of the folder.
+    entry : Entry
+        The claim and its jobs; those whose results are there do not count as skipped.
+    files : Layout
+        Where verdicts and results lie.
+    verdicts : sequence of Verdict, optional
+        Its verdicts, where they are at hand; by default those of its verdict file.
     """
 
-    claim: Mapping[str, Any]
-    jobs: list[Job]
-    root: Path
-    verdicts: Path | None = None
+    entry: Entry
+    files: Layout
+    verdicts: Sequence[Verdict] | None = None
     _evidence: dict[tuple[str, str], list[CellEvidence]] = field(default_factory=dict, repr=False, compare=False)
     _calibrations: dict[str, Calibrations] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def claim(self) -> Mapping[str, Any]:
+        """The claim as data."""
+        return self.entry.claim
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """Its jobs."""
+        return self.entry.jobs
 
     @property
     def id(self) -> str:
@@ -78,9 +76,10 @@ class ClaimResults:
 
         A part without a verdict gets a row that says so.
         """
-        path = self.verdicts or self.root / "verdicts" / f"{self.id}.json"
-        found = loads(path.read_text())["verdicts"] if path.is_file() else []
-        rows = {(row["part"], row["calibration"]): Verdict.from_json(row) for row in found}
+        stored = read_sealed(self.files.verdicts(self.id)) if self.verdicts is None else None
+        rows = {(row.part, row.calibration): row for row in self.verdicts or ()}
+        for row in restore(stored["verdicts"]) if stored else ():
+            rows[row["part"], row["calibration"]] = Verdict.from_json(row)
         for part in self.claim["parts"]:
             for calibration in part["calibrations"]:
                 rows.setdefault((part["id"], calibration), self._not_measured(part, calibration))
@@ -88,36 +87,33 @@ class ClaimResults:
         return sorted(rows.values(), key=lambda row: order.get(row.part, len(order)))
 
     def _not_measured(self, part: Mapping[str, Any], calibration: str) -> Verdict:
-        profile = self.jobs[0]["profile"] if self.jobs else ""
+        profile = self.jobs[0].profile if self.jobs else ""
         who = {"id": self.id, "part": part["id"], "calibration": calibration, "profile": profile}
         return Verdict(NOT_MEASURED, part["kind"], "no verdict file", **who)
 
     def sources(self, part: str, calibration: str) -> list[Job]:
         """Jobs whose rows a part judges under a calibration."""
         wanted = {part, *(self.parts[part]["uses"] if part in self.parts else ())}
-        return [job for job in self.jobs if job["part"] in wanted and job["calibration"] == calibration]
+        return [job for job in self.jobs if job.part in wanted and job.calibration == calibration]
 
     def job(self, part: str, calibration: str) -> Job | None:
         """The job of a (part, calibration), if the plan has one."""
-        return next((j for j in self.jobs if j["part"] == part and j["calibration"] == calibration), None)
+        return next((j for j in self.jobs if j.part == part and j.calibration == calibration), None)
 
     def calibrations(self, job: Job) -> Calibrations:
-        """What the calibration step wrote for a job; none if it has not run or was skipped."""
-        name = job_name(job)
-        if name not in self._calibrations:
-            path = job_path(self.root, "calibrations", job)
-            self._calibrations[name] = read_cells(loads(path.read_text())) if path.is_file() else ()
-        return self._calibrations[name]
+        """What the calibration step gave for a job; none if it has not run or was skipped."""
+        if job.name not in self._calibrations:
+            found = None if job.skipped else self.files.measured.calibrations(job)
+            self._calibrations[job.name] = found or ()
+        return self._calibrations[job.name]
 
-    def table(self, job: Job) -> tuple[pa.Table | None, Mapping[str, Any]]:
-        """Result table of a job with its metadata; none where nothing is run."""
-        path = job_path(self.root, "runs", job)
-        return read_table(path) if path.is_file() else (None, {})
+    def table(self, job: Job) -> pa.Table | None:
+        """Result table of a job; none where nothing is run."""
+        return None if job.skipped or not job.has_run else self.files.measured.table(job)
 
     def timing(self, job: Job) -> Mapping[str, Any]:
-        """Timing file of a job, empty if it has none."""
-        path = job_path(self.root, "timings", job)
-        return loads(path.read_text()) if path.is_file() else {}
+        """Timings of a job, empty if it has none."""
+        return (self.files.measured.timing(job) if job.timing else None) or {}
 
     def evidence(self, part: str, calibration: str) -> list[CellEvidence]:
         """Measured cells of a (part, calibration); empty where skipped or not yet run."""
@@ -127,13 +123,13 @@ class ClaimResults:
         return self._evidence[key]
 
     def _read_evidence(self, job: Job | None) -> list[CellEvidence]:
-        if job is None or job["skipped"]:
+        if job is None or job.skipped:
             return []
-        calibrations, table = self.calibrations(job), self.table(job)[0]
-        if len(calibrations) != len(job["cells"]) or (table is None and job["evaluation"] != "plan_only"):
+        calibrations, table = self.calibrations(job), self.table(job)
+        if len(calibrations) != len(job.cells) or (table is None and job.has_run):
             return []
-        quantity = self.parts.get(job["part"], {}).get("quantity", RISK)
-        other = table is not None and job["calibration"] != "none" and not get_kind(job["kind"]).quantities
+        quantity = self.parts.get(job.part, {}).get("quantity", RISK)
+        other = table is not None and job.calibration != "none" and not get_kind(job.kind).quantities
         return job_evidence(job, table, calibrations, quantity if other else RISK)
 
 
@@ -146,27 +142,29 @@ class BoardResults:
     id, title : str
     board : mapping
         The board as data.
-    jobs, left_out : list of mapping
+    jobs, left_out : sequence
         What is run, and what is not.
-    root : Path
-        Folder of the profile's results.
-    profile : str
-        Whose grids were run.
+    files : Layout
+        Where the standings lie.
     """
 
     id: str
     title: str
     board: Mapping[str, Any]
-    jobs: list[Job]
-    left_out: list[Mapping[str, Any]]
-    root: Path
-    profile: str
+    jobs: Sequence[Job]
+    left_out: Sequence[Mapping[str, Any]]
+    files: Layout
+
+    @property
+    def profile(self) -> str:
+        """Whose grids were run."""
+        return self.files.profile
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
         """Standings, a row per (instance, point); empty where nothing has been ranked."""
-        path = self.root / "standings" / f"{self.id}.json"
-        return loads(path.read_text(encoding="utf-8"))["standings"] if path.is_file() else []
+        found = read_sealed(self.files.standings(self.id))
+        return restore(found["standings"]) if found else []
 
 
 @dataclass(frozen=True)
@@ -175,10 +173,8 @@ class Inputs:
 
     Attributes
     ----------
-    profile : str
-        Name of the profile.
-    root : Path
-        Folder of its results.
+    files : Layout
+        Where its results lie.
     claims : list of ClaimResults
         Every claim of the plan, in its order.
     stamp : str
@@ -187,11 +183,15 @@ class Inputs:
         Every leaderboard of the plan.
     """
 
-    profile: str
-    root: Path
+    files: Layout
     claims: list[ClaimResults]
     stamp: str = ""
     boards: list[BoardResults] = field(default_factory=list)
+
+    @property
+    def profile(self) -> str:
+        """Name of the profile."""
+        return self.files.profile
 
     def claim(self, id: str) -> ClaimResults:
         """The claim of that id.
@@ -222,37 +222,26 @@ class Inputs:
                 yield claim, job
 
 
-def read_inputs(plan_path: Path, profile: str = "", only: str = "") -> Inputs:
-    """Read a plan and load its plugins; results are looked for beside it.
+def read_inputs(files: Layout, only: str = "") -> Inputs:
+    """Read a plan and load its plugins.
 
     Parameters
     ----------
-    plan_path : Path
-        ``results/<profile>/plan.json``.
-    profile : str
-        Checked against the plan if given.
+    files : Layout
+        Of the profile.
     only : str
         Id of the one claim or leaderboard to read; empty for all.
 
     Raises
     ------
     InputError
-        If it is not a plan, that of another profile, or one without ``only``.
+        If there is no plan, or one without ``only``.
     """
-    plan = read_plan(plan_path, only)
-    if profile and plan["profile"] != profile:
-        raise InputError("profile", profile, f"{plan['profile']}, the profile of {plan_path}")
-    load_plugins(job_plugins(job for entry in plan["claims"] for job in entry["jobs"]))
-    root = plan_path.parent
-    found = [
-        present_results(entry, *(partial(job_path, root, folder) for folder in FOLDERS)) for entry in plan["claims"]
+    plan = read_plan(files.plan, [only] if only else None)
+    load_plugins(dict.fromkeys(path for job in plan.jobs() for path in job.plugins))
+    claims = [ClaimResults(files.measured.present(entry), files) for entry in plan.claims]
+    boards = [
+        BoardResults(entry.id, entry.claim["title"], entry.board or {}, entry.jobs, entry.left_out, files)
+        for entry in plan.boards
     ]
-    claims = [ClaimResults(entry["claim"], entry["jobs"], root) for entry in found]
-    return Inputs(plan["profile"], root, claims, str(plan.get("stamp", "")), list(_boards(plan, root)))
-
-
-def _boards(plan: Mapping[str, Any], root: Path) -> Iterator[BoardResults]:
-    for entry in plan.get("boards", ()):
-        claim = entry["claim"]
-        parts = (entry["board"], entry["jobs"], entry["left_out"])
-        yield BoardResults(claim["id"], claim["title"], *parts, root, plan["profile"])
+    return Inputs(files, claims, plan.stamp, boards)

@@ -132,7 +132,7 @@ def charged_cells(claim: ClaimResults, part: str, calibration: str) -> Privacy:
     """Privacy of what a (part, calibration) judges."""
     cells = []
     for job in claim.sources(part, calibration):
-        pairs = zip(job["cells"], claim.calibrations(job), strict=False)
+        pairs = zip(job.cells, claim.calibrations(job), strict=False)
         cells += [Charged(cell, found, calibration) for cell, found in pairs if isinstance(found, CalibratedCell)]
     return Privacy(tuple(cell for cell in _distinct(cells) if cell.calibrated.accountant != NOT_CHARGED))
 
@@ -175,9 +175,9 @@ def ledger_rows(inputs: Inputs) -> list[LedgerRow]:
 
 def _all_charged(inputs: Inputs) -> Iterator[Charged]:
     for claim, job in inputs.all_jobs():
-        if job["calibration"] == "none":
+        if job.calibration == "none":
             continue
-        yield from (c for c in charged_cells(claim, job["part"], job["calibration"]).cells)
+        yield from (c for c in charged_cells(claim, job.part, job.calibration).cells)
 
 
 def _identity(cell: Charged) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.claims.catalogue import load_errata
-from dpsco_bench.jsonio import write_text_atomic
+from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.report.board import (
     board_tables,
     left_out_table,
@@ -276,5 +276,5 @@ def write_report(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) ->
     ]
     chapters, *drawn = in_parallel(drawings, cores)
     pages = dict(zip((claim.id for claim in inputs.claims), drawn, strict=True))
-    write_text_atomic(folder / "report.html", render(inputs, pages))
+    write_atomic(folder / "report.html", render(inputs, pages))
     return {"page": folder / "report.html", "tables": len(tables), "figures": len(chapters)}

@@ -7,6 +7,7 @@ from typing import Any
 
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.kinds import get_kind
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import NOTHING, count, plain, span
@@ -34,29 +35,29 @@ def _methods(claim: ClaimResults, part: Mapping[str, Any]) -> str:
     job = _job(claim, part)
     swept = part["sweep"]["parameter"].partition(".")[2] if part.get("sweep") else ""
     shown: dict[str, str] = {}
-    for cell in job["cells"] if job else ():
+    for cell in job.cells if job else ():
         options = {key: value for key, value in cell["options"].items() if key != swept}
         details = ", ".join(filter(None, (cell["variant"] or "", options_text(options))))
         shown.setdefault(cell["method"], f"{cell['method']} ({details})")
     return "; ".join(shown.values()) or NOTHING
 
 
-def _job(claim: ClaimResults, part: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _job(claim: ClaimResults, part: Mapping[str, Any]) -> Job | None:
     """The part's first job: all its jobs have the same cells but for variants."""
-    return next((job for job in claim.jobs if job["part"] == part["id"]), None)
+    return next((job for job in claim.jobs if job.part == part["id"]), None)
 
 
 def _instance(claim: ClaimResults, part: Mapping[str, Any]) -> str:
     job = _job(claim, part)
     if job is None:
         return NOTHING
-    first = job["cells"][0]
+    first = job.cells[0]
     varied = {first["parameter"], problem_class(part["problem"]).signal_option}
     varied |= {key.split(".")[-1] for key in part.get("along") or ()}
     shown = {key: first[key] for key in ("n", "d", "epsilon", "delta") if key in first}
     shown |= flat(first["problem_options"])
     fixed = setting({key: value for key, value in shown.items() if key not in varied})
-    signals = {cell["signal"] for cell in job["cells"] if cell.get("signal") is not None}
+    signals = {cell["signal"] for cell in job.cells if cell.get("signal") is not None}
     grid = f"{len(signals)} signals {span(signals, plain)}" if signals else ""
     return ", ".join(filter(None, (part["problem"], fixed, grid)))
 
@@ -73,17 +74,17 @@ def _swept(claim: ClaimResults, part: Mapping[str, Any]) -> str:
     job = _job(claim, part)
     if job is None:
         return NOTHING
-    values = sorted({cell["value"] for cell in job["cells"]})
-    return f"{parameter_symbol(job['cells'][0]['parameter'])}: {', '.join(plain(value) for value in values)}"
+    values = sorted({cell["value"] for cell in job.cells})
+    return f"{parameter_symbol(job.cells[0]['parameter'])}: {', '.join(plain(value) for value in values)}"
 
 
 def _replicates(claim: ClaimResults, part: Mapping[str, Any]) -> str:
     job = _job(claim, part)
-    if job is None or job["evaluation"] == "plan_only":
+    if job is None or job.evaluation == "plan_only":
         return NOTHING
-    if job["evaluation"] == "closed_form":
+    if job.evaluation == "closed_form":
         return "exact"
-    return count(job["replicates"] * job["data_sets"])
+    return count(job.replicates * job.data_sets)
 
 
 def _bound(part: Mapping[str, Any]) -> str:

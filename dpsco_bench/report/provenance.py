@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
-from dpsco_bench.execution.layout import Layout, job_name
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.timing import machine
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import NOTHING, count, number, seconds
@@ -29,11 +27,18 @@ class Fact:
 
 @dataclass(frozen=True)
 class JobRow:
-    """One job with its side files."""
+    """One job with what it cost.
 
-    job: Mapping[str, Any]
-    calibrate: Mapping[str, float]
-    run: Mapping[str, float]
+    Attributes
+    ----------
+    job : Job
+    calibrate, run : tuple of float or None
+        CPU seconds and peak memory in MB of all its cells; None where nothing was measured.
+    """
+
+    job: Job
+    calibrate: tuple[float, float] | None
+    run: tuple[float, float] | None
 
 
 def facts(inputs: Inputs) -> list[Fact]:
@@ -42,12 +47,12 @@ def facts(inputs: Inputs) -> list[Fact]:
     return [
         Fact("Profile", inputs.profile),
         Fact("Versions", ", ".join(_versions())),
-        Fact("Root seed", _distinct(job["seed"] for job in jobs)),
-        Fact("Arithmetic", _distinct(f"{job['backend']}, {job['dtype']}" for job in jobs)),
+        Fact("Root seed", _distinct(job.seed for job in jobs)),
+        Fact("Arithmetic", _distinct(f"{job.backend}, {job.dtype}" for job in jobs)),
         Fact("Digest of the plan", inputs.stamp or NOTHING),
         Fact("Page and figures made on", _machine(machine("numpy"))),
         *(Fact("Running times of figures taken on", text) for text in _timing_machines(inputs)),
-        Fact("Wall time of all jobs", _total(inputs)),
+        Fact("CPU time of all jobs", _total(inputs)),
     ]
 
 
@@ -77,36 +82,22 @@ def _timing_machines(inputs: Inputs) -> list[str]:
 
 def _total(inputs: Inputs) -> str:
     rows = job_rows(inputs)
-    found = [side["s"] for row in rows for side in (row.calibrate, row.run) if "s" in side]
-    steps = sum(1 + (row.job["evaluation"] != "plan_only") for row in rows)
+    found = {(step, key): cost for row in rows for step, key, cost in _costs(row) if cost}
     if not found:
-        return "no benchmark files"
-    return f"{seconds(sum(found))} one after the other ({len(found)} of {steps} steps have a benchmark file)"
+        return "not measured"
+    return f"{seconds(sum(cost[0] for cost in found.values()))} in {len(found)} calibrations and runs"
+
+
+def _costs(row: JobRow) -> list[tuple[str, str, tuple[float, float] | None]]:
+    """(step, key, cost): jobs of several claims that share a key were computed once."""
+    return [("calibrate", row.job.calibration_key, row.calibrate), ("run", row.job.key, row.run)]
 
 
 def job_rows(inputs: Inputs) -> list[JobRow]:
-    """Every job with the benchmarks of its calibration and its run."""
-    files = Layout(inputs.profile)
-    rows = []
+    """Every job with the costs of its calibration and its run, as the manifests of the store have them."""
     jobs = [*(job for _, job in inputs.all_jobs()), *(job for board in inputs.boards for job in board.jobs)]
-    for job in jobs:
-        paths = (files.benchmark(step, job["claim"], job_name(job)) for step in ("calibrate", "run"))
-        rows.append(JobRow(job, *(read_benchmark(inputs.root / path.relative_to(files.results)) for path in paths)))
-    return rows
-
-
-def read_benchmark(path: Path) -> dict[str, float]:
-    """Seconds (``s``) and peak memory in MB (``max_rss``) of a Snakemake benchmark file; empty if there is none."""
-    if not path.is_file():
-        return {}
-    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
-    found = {}
-    for key in ("s", "max_rss"):
-        try:
-            found[key] = float(rows[-1][key])
-        except (IndexError, KeyError, ValueError):
-            continue
-    return found
+    cost = inputs.files.measured.cost
+    return [JobRow(job, cost("calibrate", job), cost("run", job) if job.has_run else None) for job in jobs]
 
 
 def jobs_table(inputs: Inputs) -> Table:
@@ -115,22 +106,20 @@ def jobs_table(inputs: Inputs) -> Table:
         Column("Claim", _of("claim"), {"claim": _of("claim")}, kind="code"),
         Column("Part", _of("part"), {"part": _of("part")}, kind="code"),
         Column("Noise", _of("calibration"), {"calibration": _of("calibration")}),
-        Column("Cells", lambda row: str(len(row.job["cells"])), {"cells": lambda row: len(row.job["cells"])}, True),
+        Column("Cells", lambda row: str(len(row.job.cells)), {"cells": lambda row: len(row.job.cells)}, True),
         Column("Replicates", _replicates, {"replicates": _of("replicates"), "data_sets": _of("data_sets")}, True),
-        Column("Evaluation", lambda row: row.job["evaluation"].replace("_", " "), {"evaluation": _of("evaluation")}),
+        Column("Evaluation", lambda row: row.job.evaluation.replace("_", " "), {"evaluation": _of("evaluation")}),
         Column(
-            "Calibration", lambda row: seconds(row.calibrate.get("s")), {"calibrate_s": _side("calibrate", "s")}, True
-        ),
-        Column("Run", lambda row: seconds(row.run.get("s")), {"run_s": _side("run", "s")}, True),
-        Column(
-            "Memory (MB)",
-            lambda row: number(row.run.get("max_rss")),
-            {"max_rss_mb": lambda row: row.run.get("max_rss")},
+            "Calibration (CPU)",
+            lambda row: seconds(_cost(row.calibrate, 0)),
+            {"calibrate_cpu_s": lambda row: _cost(row.calibrate, 0)},
             True,
         ),
+        Column("Run (CPU)", lambda row: seconds(_cost(row.run, 0)), {"run_cpu_s": lambda row: _cost(row.run, 0)}, True),
+        Column("Memory (MB)", lambda row: number(_cost(row.run, 1)), {"peak_mb": lambda row: _cost(row.run, 1)}, True),
         Column(
             "Key",
-            lambda row: row.job["key"],
+            lambda row: row.job.key,
             {"key": _of("key"), "calibration_key": _of("calibration_key")},
             kind="code",
         ),
@@ -139,16 +128,16 @@ def jobs_table(inputs: Inputs) -> Table:
     return Table("jobs", "Jobs", columns, job_rows(inputs), note)
 
 
-def _side(step: str, key: str) -> Any:
-    return lambda row: getattr(row, step).get(key)
+def _cost(cost: tuple[float, float] | None, place: int) -> float | None:
+    return cost[place] if cost else None
 
 
 def _of(key: str) -> Any:
-    return lambda row: row.job[key]
+    return lambda row: getattr(row.job, key)
 
 
 def _replicates(row: JobRow) -> str:
-    if row.job["evaluation"] != "run":
+    if row.job.evaluation != "run":
         return NOTHING
-    sets = row.job["data_sets"]
-    return count(row.job["replicates"]) + (f" × {sets} data sets" if sets > 1 else "")
+    sets = row.job.data_sets
+    return count(row.job.replicates) + (f" × {sets} data sets" if sets > 1 else "")

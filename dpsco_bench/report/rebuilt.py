@@ -72,7 +72,7 @@ class RebuiltRow:
     def instance(self) -> str:
         """Where it was measured."""
         cells = self.sweep.first.results.job(self.sweep.first.row.part, self.sweep.first.row.calibration)
-        return str(cells["cells"][0]["problem"]) if cells else str(self.sweep.first.row.part)
+        return str(cells.cells[0]["problem"]) if cells else str(self.sweep.first.row.part)
 
     @property
     def heading(self) -> tuple[str, str]:
@@ -271,7 +271,7 @@ def _methods(sweep: Sweep) -> list[str]:
     """Labels of the methods where there are several, else one empty label."""
     row, results = sweep.first.row, sweep.first.results
     job = results.job(row.part, row.calibration)
-    labels = list(dict.fromkeys(cell["method"] for cell in job["cells"])) if job else []
+    labels = list(dict.fromkeys(cell["method"] for cell in job.cells)) if job else []
     return labels if len(labels) > 1 else [""]
 
 

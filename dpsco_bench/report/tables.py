@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.jsonio import write_text_atomic
+from dpsco_bench.jsonio import write_atomic
 
 Row = Any
 _GREEK = ("delta", "mu", "sigma", "kappa", "lambda", "eta", "gamma", "rho")
@@ -161,4 +161,4 @@ def _joined_superscripts(found: re.Match[str]) -> str:
 
 def write_table(table: Table, folder: Path) -> None:
     for suffix, render in (("md", to_markdown), ("csv", to_csv), ("tex", to_latex)):
-        write_text_atomic(folder / f"{table.id}.{suffix}", render(table))
+        write_atomic(folder / f"{table.id}.{suffix}", render(table))

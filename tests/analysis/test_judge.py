@@ -14,6 +14,8 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.execution.calibrated import CalibratedCell
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
 from dpsco_bench.problems.base import Constants
 
@@ -42,13 +44,13 @@ def job(part_id, kind, calibration="paper", labels=("gd",), evaluation="run", sk
         for i, (label, n) in enumerate((label, n) for label in labels for n in GRID)
     ]
     names = {"claim": "wang2017.made_up", "part": part_id, "calibration": calibration, "profile": "ci", "key": "k"}
-    run = {"replicates": 8, "data_sets": 1, "evaluation": evaluation, "skipped": skipped}
-    return names | run | {"kind": kind, "cells": cells}
+    run = {"seed": 1, "replicates": 8, "data_sets": 1, "evaluation": evaluation, "skipped": skipped}
+    return Job(**names, **run, kind=kind, cells=tuple(cells))
 
 
 def calibrations(made, **changes):
     one = {
-        "calibration": made["calibration"],
+        "calibration": made.calibration,
         "variant": "standard",
         "schedule": {"steps": 5},
         "scales": {"gradient": 0.1},
@@ -62,7 +64,7 @@ def calibrations(made, **changes):
         "signal_capped": False,
         "warnings": (),
     } | changes
-    cells = [{k: v(c) if callable(v) else v for k, v in one.items()} for c in made["cells"]]
+    cells = [{k: v(c) if callable(v) else v for k, v in one.items()} for c in made.cells]
     charged = [{key: cell.pop(key) for key in ("schedule", "gradient_evaluations")} for cell in cells]
     return tuple(CalibratedCell(charged=plan, **cell) for plan, cell in zip(charged, cells, strict=True))
 
@@ -70,7 +72,7 @@ def calibrations(made, **changes):
 def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicates=8, extras=None):
     """Rows in arbitrary order; `risk` and `cost` map a cell to its final values, `checkpoints` to earlier ones."""
     rows = []
-    for cell in made["cells"]:
+    for cell in made.cells:
         noise = 1 + 0.02 * np.random.default_rng(cell["cell"]).standard_normal(replicates)
         for replicate in range(replicates):
             final = {"checkpoint": FINAL, "gradient_evaluations": cost(cell), "risk": risk(cell) * noise[replicate]}
@@ -89,9 +91,9 @@ def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicate
 def judge(parts, jobs):
     """`jobs` holds (job, table, calibrations)."""
     claim = {"id": "wang2017.made_up", "title": "t", "source": "s", "statement": "x", "parts": parts}
-    loaded = {(made["part"], made["calibration"]): (rows, fixed) for made, rows, fixed in jobs}
-    entry = {"claim": claim, "jobs": [made for made, _, _ in jobs]}
-    rows = [v.to_json() for v in judge_claim(entry, lambda made: loaded[made["part"], made["calibration"]])]
+    loaded = {(made.part, made.calibration): (rows, fixed) for made, rows, fixed in jobs}
+    entry = Entry(claim, tuple(made for made, _, _ in jobs))
+    rows = [v.to_json() for v in judge_claim(entry, lambda made: loaded[made.part, made.calibration])]
     for row in rows:
         SCHEMA.validate(loads(dumps(row)))
         rules, verdict = get_kind(row["kind"]), Verdict.from_json(row)
@@ -176,7 +178,7 @@ def test_explicit_bounds_judge_the_rows_of_other_parts(scale, word):
 def test_bands_compare_two_parts_at_common_values(band, word):
     jobs = rate_jobs(-2)
     for made, rows, fixed in rate_jobs(-2):
-        other = {**made, "part": "other"}
+        other = replace(made, part="other")
         jobs.append((other, table(other, lambda c: c["n"] ** -2.0 / 3) if rows else None, fixed))
     parts = [RATE, RATE | {"id": "other"}, part("price", "band", uses=["n", "other"], band=band)]
     row = judge(parts, jobs)[2]
@@ -359,8 +361,8 @@ SIGNALS = [0.5, 1.0, 2.0]
 
 def at_signals(made):
     """The job with each of its cells at every signal."""
-    cells = [{**cell, "signal": s} for cell in made["cells"] for s in SIGNALS]
-    return {**made, "cells": [{**cell, "cell": i} for i, cell in enumerate(cells)]}
+    cells = [{**cell, "signal": s} for cell in made.cells for s in SIGNALS]
+    return replace(made, cells=tuple({**cell, "cell": i} for i, cell in enumerate(cells)))
 
 
 def signal_jobs(risk, capped=lambda c: False):

@@ -12,6 +12,7 @@ from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
+from dpsco_bench.execution.plan import Entry
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
 from dpsco_bench.problems.base import Constants
 
@@ -134,7 +135,7 @@ def rows():
         fixed = calibrate_job(job)
         return execute(job, fixed), fixed
 
-    return loads(dumps_pretty(standings(loads(dumps_canonical(entry)), load)))
+    return loads(dumps_pretty(standings(Entry.from_json(loads(dumps_canonical(entry))), load)))
 
 
 def test_one_row_per_point_and_one_for_what_is_skipped(rows):

@@ -1,14 +1,17 @@
 """Configuration files say what the code does: claims parse, bounds exist, cells plan."""
 
+from dataclasses import replace
+
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import read_claim
 from dpsco_bench.claims.compose import claim_ids, claim_plan, find_claim_id, load_claim, make_plan
-from dpsco_bench.claims.jobs import check_job, part_jobs
+from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.plan import Entry
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.problems.registry import list_problems
 
@@ -28,7 +31,7 @@ def jobs(claims):
             parts = [part for part in claim.parts_of(profile) if part.plans]
             made[id, profile] = [job for part in parts for job in part_jobs(claim, part, profile, settings)]
             for job in made[id, profile]:
-                check_job(job)
+                checked_job(job)
     return made
 
 
@@ -52,12 +55,12 @@ def test_a_claim_file_names_itself_and_what_exists(claims, id):
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("id", claim_ids())
 def test_every_part_that_a_profile_measures_has_its_jobs(claims, jobs, id, profile):
-    names = [(job["part"], job["calibration"]) for job in jobs[id, profile]]
+    names = [(job.part, job.calibration) for job in jobs[id, profile]]
     assert len(set(names)) == len(names)
     for part in claims[id][0].parts_of(profile):
         assert bool(part.uses) != (part.id in {name for name, _ in names})
     for job in jobs[id, profile]:
-        assert job["cells"] and job["replicates"] >= 1
+        assert job.cells and job.replicates >= 1
 
 
 @pytest.mark.parametrize("id", claim_ids())
@@ -69,16 +72,16 @@ def test_equal_keys_mean_equal_work(jobs):
     """A key never stands for two things: jobs that share one have the same cells and settings."""
     seen = {}
     for job in (job for made in jobs.values() for job in made):
-        work = {k: v for k, v in job.items() if k not in ("claim", "part", "profile", "kind", "timing")}
-        assert seen.setdefault(job["key"], work) == work
+        work = replace(job, claim="", part="", profile="", kind="", timing=False)
+        assert seen.setdefault(job.key, work) == work
 
 
 def test_the_plan_step_gives_the_same_jobs(jobs):
     """And its entry names the parts that the profile measures, as plain JSON."""
     entry = claim_plan("wang2017.thm6.1", "smoke")
-    assert entry["jobs"] == jobs["wang2017.thm6.1", "smoke"]
-    assert loads(dumps_canonical(entry)) == entry
-    assert [part["id"] for part in entry["claim"]["parts"]] == list(dict.fromkeys(job["part"] for job in entry["jobs"]))
+    assert [replace(job, seconds=()) for job in entry.jobs] == jobs["wang2017.thm6.1", "smoke"]
+    assert Entry.from_json(loads(dumps_canonical(entry))) == entry
+    assert [part["id"] for part in entry.claim["parts"]] == list(dict.fromkeys(job.part for job in entry.jobs))
 
 
 @pytest.mark.parametrize("text", ["wang2017.thm4.2", "wang2017.thm4_2", "wang2017/thm4.2", "wang2017/thm4_2"])

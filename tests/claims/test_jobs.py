@@ -6,7 +6,7 @@ import pytest
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.model import parse_claim
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calibration import is_charged
+from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.problems.signal_family import SignalFamily
@@ -39,30 +39,30 @@ def base():
 
 def test_a_rate_has_a_job_per_calibration_and_a_noise_off_companion():
     made = jobs()
-    assert [job["calibration"] for job in made] == ["paper", "accounted", "none"]
-    assert [job["replicates"] for job in made] == [16, 16, 4]
-    assert [job["cells"][0]["variant"] for job in made] == ["literal", "poisson", "literal"]
-    assert [job["calibration"] for job in jobs(kind="privacy")] == ["paper", "accounted"]
+    assert [job.calibration for job in made] == ["paper", "accounted", "none"]
+    assert [job.replicates for job in made] == [16, 16, 4]
+    assert [job.cells[0]["variant"] for job in made] == ["literal", "poisson", "literal"]
+    assert [job.calibration for job in jobs(kind="privacy")] == ["paper", "accounted"]
 
 
 def test_runs_without_noise_that_are_judged_have_all_their_replicates():
     silent = jobs(calibrations=["none"], algorithm="wang2017.dp_gd_pl")
-    assert [(job["calibration"], job["replicates"]) for job in silent] == [("none", 16)]
+    assert [(job.calibration, job.replicates) for job in silent] == [("none", 16)]
     both = jobs(calibrations=["accounted", "none"])
-    assert [(job["calibration"], job["replicates"]) for job in both] == [("accounted", 16), ("none", 16)]
-    assert [job["cells"][0]["variant"] for job in both] == ["poisson", "poisson"]
+    assert [(job.calibration, job.replicates) for job in both] == [("accounted", 16), ("none", 16)]
+    assert [job.cells[0]["variant"] for job in both] == ["poisson", "poisson"]
 
 
 def test_counted_extras_are_run_and_charged_and_planned_counts_are_not():
     planned, counted = (jobs(kind="complexity", quantity=quantity)[0] for quantity in ("risk", "value_queries"))
-    assert (planned["evaluation"], counted["evaluation"]) == ("plan_only", "run")
-    assert (is_charged(planned), is_charged(counted)) == (False, True)
-    assert planned["calibration_key"] != counted["calibration_key"]
+    assert (planned.evaluation, counted.evaluation) == ("plan_only", "run")
+    assert (planned.charged, counted.charged) == (False, True)
+    assert planned.calibration_key != counted.calibration_key
 
 
 def test_observers_of_rounds_are_part_of_a_job():
-    assert base()["rounds"] == "" and jobs(rounds="none")[0]["key"] != base()["key"]
-    assert jobs(rounds="none")[0]["calibration_key"] == base()["calibration_key"]
+    assert base().rounds == "" and jobs(rounds="none")[0].key != base().key
+    assert jobs(rounds="none")[0].calibration_key == base().calibration_key
     with pytest.raises(InputError, match="rounds = 'guess': must be one of zhang2022"):
         jobs(rounds="guess")
 
@@ -71,14 +71,14 @@ def test_what_else_changes_along_a_sweep():
     along = {"problem.kappa": {"smoke": [4.0, 8.0]}, "epsilon": {"smoke": [1, 2]}}
     sweep = {"parameter": "width", "values": {"smoke": [2.5, 3.5]}}
     fixed = {"n": 64, "d": 3, "delta": 1e-5}
-    cells = jobs(problem="diag_quadratic", fixed=fixed, sweep=sweep, along=along)[0]["cells"]
+    cells = jobs(problem="diag_quadratic", fixed=fixed, sweep=sweep, along=along)[0].cells
     assert [(cell["parameter"], cell["value"], cell["epsilon"]) for cell in cells] == [
         ("width", 2.5, 1.0),
         ("width", 3.5, 2.0),
     ]
     assert [cell["problem_options"] for cell in cells] == [{"kappa": 4.0}, {"kappa": 8.0}]
     cells = jobs(sweep={"parameter": "n", "values": {"smoke": [64, 128]}}, along={"epsilon": {"smoke": [1, 2]}})
-    assert [(cell["n"], cell["epsilon"]) for cell in cells[0]["cells"]] == [(64, 1.0), (128, 2.0)]
+    assert [(cell["n"], cell["epsilon"]) for cell in cells[0].cells] == [(64, 1.0), (128, 2.0)]
     with pytest.raises(InputError, match="^sweep parameter of p = 'speed': must be n, d"):
         jobs(sweep=sweep, along={"speed": {"smoke": [1, 2]}})
 
@@ -86,14 +86,14 @@ def test_what_else_changes_along_a_sweep():
 def test_a_cell_for_each_signal():
     PROBLEMS.add("signalled", Signalled, __name__)
     grid = {"smoke": [0.5, 2], "ci": [1]}
-    cells = jobs(problem="signalled", signals=grid)[0]["cells"]
+    cells = jobs(problem="signalled", signals=grid)[0].cells
     assert [(c["cell"], c["n"], c["signal"], c["problem_options"]) for c in cells] == [
         (0, 64, 0.5, {"signal": 0.5}),
         (1, 64, 2.0, {"signal": 2.0}),
         (2, 128, 0.5, {"signal": 0.5}),
         (3, 128, 2.0, {"signal": 2.0}),
     ]
-    assert "signal" not in base()["cells"][0]
+    assert "signal" not in base().cells[0]
     with pytest.raises(InputError, match="^signals of p = .*: must be none: ridge_logistic has no free signal"):
         jobs(signals=grid)
     with pytest.raises(InputError, match="^signals of p = .*: must be without, and signal not given otherwise"):
@@ -108,25 +108,25 @@ class Signalled(SignalFamily):
 
 
 def test_cells_take_the_swept_and_the_fixed_values():
-    first, second = base()["cells"]
+    first, second = base().cells
     assert (first["n"], second["n"], first["d"], first["cell"], second["cell"]) == (64, 128, 3, 0, 1)
     assert (first["parameter"], first["value"], first["method"]) == ("n", 64.0, "dp_svrg")
-    assert jobs("ci")[0]["cells"][0]["d"] == 4
+    assert jobs("ci")[0].cells[0]["d"] == 4
     fixed = {"n": 64, "d": 3, "delta": 1e-5, "epsilon": 1.0}
     by_option = {"parameter": "algorithm.theta", "values": {"smoke": [0.01, 0.02]}}
-    cell = jobs(sweep=by_option, fixed=fixed)[0]["cells"][0]
+    cell = jobs(sweep=by_option, fixed=fixed)[0].cells[0]
     assert cell["options"] == {"theta": 0.01} and cell["parameter"] == "theta"
     by_problem = {"parameter": "problem.kappa", "values": {"smoke": [8.0, 9.0]}}
-    cell = jobs(sweep=by_problem, fixed=fixed, problem="diag_quadratic")[0]["cells"][0]
+    cell = jobs(sweep=by_problem, fixed=fixed, problem="diag_quadratic")[0].cells[0]
     assert cell["problem_options"] == {"kappa": 8.0}
     with pytest.raises(InputError, match="^sweep parameter of p = 'kappa': must be n, d, epsilon, delta, problem"):
         jobs(sweep={"parameter": "kappa", "values": {"smoke": [8.0, 9.0]}}, fixed=fixed)
 
 
 def test_kinds_that_judge_the_plan_do_not_run():
-    assert {job["evaluation"] for job in jobs(kind="privacy")} == {"plan_only"}
-    assert {job["evaluation"] for job in jobs(kind="complexity")} == {"plan_only"}
-    assert {job["evaluation"] for job in jobs()} == {"run"}
+    assert {job.evaluation for job in jobs(kind="privacy")} == {"plan_only"}
+    assert {job.evaluation for job in jobs(kind="complexity")} == {"plan_only"}
+    assert {job.evaluation for job in jobs()} == {"run"}
 
 
 SAME = [
@@ -153,17 +153,17 @@ OTHER_RUN = [
 @pytest.mark.parametrize("changes", SAME)
 def test_names_places_and_judgement_do_not_change_the_key(changes):
     made = jobs(**changes)[0]
-    assert made["key"] == base()["key"] and made["calibration_key"] == base()["calibration_key"]
+    assert made.key == base().key and made.calibration_key == base().calibration_key
 
 
 @pytest.mark.parametrize("changes", OTHER_RUN)
 def test_whatever_affects_the_numbers_changes_the_key(changes):
-    assert jobs(**changes)[0]["key"] != base()["key"]
+    assert jobs(**changes)[0].key != base().key
 
 
 @pytest.mark.parametrize("changes", OTHER_RUN[1:6])
 def test_calibrations_do_not_depend_on_how_often_or_where_a_job_runs(changes):
-    assert jobs(**changes)[0]["calibration_key"] == base()["calibration_key"]
+    assert jobs(**changes)[0].calibration_key == base().calibration_key
 
 
 def test_a_job_depends_on_what_its_options_name_and_on_nothing_beside_it(monkeypatch):
@@ -171,7 +171,7 @@ def test_a_job_depends_on_what_its_options_name_and_on_nothing_beside_it(monkeyp
     from dpsco_bench.claims import jobs as module
 
     seen = []
-    monkeypatch.setattr(module, "code_digest", lambda modules, files: seen.append(set(modules)) or "0" * 16)
+    monkeypatch.setattr(module, "code_digest", lambda modules: seen.append(set(modules)) or "0" * 16)
     for options, chosen in (({}, "ogd_adagrad"), ({"learner": "zhang2022.osd"}, "osd")):
         seen.clear()
         jobs(algorithm="zhang2022.dp_otb", problem="linear_ball", options=options)
@@ -181,19 +181,19 @@ def test_a_job_depends_on_what_its_options_name_and_on_nothing_beside_it(monkeyp
 
 def test_calibrations_have_different_keys():
     made = jobs()
-    assert len({job["key"] for job in made}) == len({job["calibration_key"] for job in made}) == 3
+    assert len({job.key for job in made}) == len({job.calibration_key for job in made}) == 3
 
 
 def test_profiles_share_equal_work():
     """The same cells in another profile are the same job."""
     fixed = {"d": 3, "epsilon": 1.0, "delta": 1e-5}
-    assert jobs("smoke", fixed=fixed)[0]["key"] == jobs("ci", fixed=fixed)[0]["key"]
+    assert jobs("smoke", fixed=fixed)[0].key == jobs("ci", fixed=fixed)[0].key
 
 
 def test_charged_and_uncharged_calibrations_of_equal_cells_are_not_mixed_up():
     privacy, complexity = jobs(kind="privacy")[0], jobs(kind="complexity")[0]
-    assert privacy["cells"] == complexity["cells"]
-    assert privacy["calibration_key"] != complexity["calibration_key"]
+    assert privacy.cells == complexity.cells
+    assert privacy.calibration_key != complexity.calibration_key
 
 
 def test_code_in_use_changes_the_key(monkeypatch):
@@ -201,21 +201,29 @@ def test_code_in_use_changes_the_key(monkeypatch):
 
     seen = []
 
-    def spy(modules, files):
-        seen.append((set(modules), list(files)))
+    def spy(modules):
+        seen.append(set(modules))
         return "0" * 16
 
     monkeypatch.setattr(module, "code_digest", spy)
-    made = jobs(settings={"plugins": ["mine.py"]})[0]
-    calibrating, running = seen[0][0], seen[1][0]
+    made = jobs()[0]
+    calibrating, running = seen[:2]
     parts = {"dpsco_bench.papers.wang2017.algorithms.dp_svrg", "dpsco_bench.problems.ridge_logistic"}
     assert calibrating == parts | {"dpsco_bench.execution.calibration"}
     assert running == parts | {"dpsco_bench.execution.job"}
-    assert [str(path) for path in seen[0][1]] == ["mine.py"] and made["key"] != base()["key"]
+    assert made.key != base().key
+
+
+def test_a_plugin_that_a_job_does_not_use_changes_no_key(tmp_path):
+    """One's own files are loaded for every job, and count for those that use something of them."""
+    path = tmp_path / "mine.py"
+    path.write_text("x = 1\n")
+    load_plugins([path])
+    assert jobs(settings={"plugins": [str(path)]})[0].key == base().key
 
 
 def test_absent_data_skip_the_job(tmp_path):
     made = jobs(
         problem="covertype", fixed={"d": 54, "epsilon": 1.0, "delta": 1e-3}, settings={"data_root": str(tmp_path)}
     )
-    assert all(job["skipped"].startswith("data absent: `") for job in made)
+    assert all(job.skipped.startswith("data absent: `") for job in made)

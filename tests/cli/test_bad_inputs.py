@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,8 @@ import pytest
 from dpsco_bench.cli.main import verb_names
 from dpsco_bench.cli.workflow import Workflow, config_overrides, one_line
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.plan import Entry, WorkPlan
+from dpsco_bench.jsonio import dumps_canonical, sealed
 
 HEAVY = "account su2023.truncated_batched_md problem=heavy_linear_t n=65536"
 SVRG = "account wang2017.dp_svrg problem=ridge_logistic"
@@ -173,33 +174,23 @@ BAD = [
     ("leaderboard seed=many", "seed", "many"),
     ("worker", "worker: ", "calibrate|run|time|judge"),
     ("worker jump", "jump", "calibrate"),
-    ("worker run", "run: ", "required"),
-    (
-        "worker run --plan p.json --claim c --out o --job j --key k --calibrations c --cache k --ready r",
-        "p.json",
-        "dpsco_bench plan",
-    ),
-    ("worker judge --plan p.json --claim c --out o --digest d --calibrations c --runs r", "p.json", "dpsco_bench plan"),
-    (
-        "worker run --plan plan.json --claim c --out o --job j --key k --calibrations c --cache k --ready r",
-        "= 'c'",
-        "one of mine.only",
-    ),
+    ("worker run --profile huge", "profile = 'huge'", "smoke"),
+    ("worker run --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
+    ("worker run --profile full", "results/full/plan.json", "undamaged"),
+    ("worker run --profile ci --pack mine.1", "results/ci/packs.json", "a run of the workflow"),
+    ("worker judge", "judge: ", "--paper"),
+    ("worker judge --profile ci --paper yours", "paper = 'yours'", "mine"),
+    ("worker rank --profile ci --board b --digest d", "plan.json = 'b'", "mine.only"),
     ("gate --profile huge", "profile = 'huge'", "smoke"),
     ("gate --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
     ("gc --profile huge", "profile = 'huge'", "smoke"),
     ("gc --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
-    ("report --profile huge", "results/huge/plan.json", "plan"),
-    ("report --plan plan.json --profile full", "profile = 'full'", "smoke"),
-    ("figure --plan plan.json --claim nothing --out f", "claim of plan.json = 'nothing'", "mine.only"),
-    ("figure --plan plan.json --out f", "--claim", "required"),
-    ("report --plan table.csv", "plan = table.csv", "dpsco_bench plan"),
-    ("figure --plan part.json --claim c --out f", "plan = part.json", "dpsco_bench plan"),
-    (
-        "worker run --plan table.csv --claim c --out o --job j --key k --calibrations c --cache k --ready r",
-        "table.csv",
-        "dpsco_bench plan",
-    ),
+    ("report --profile huge", "profile = 'huge'", "smoke"),
+    ("report --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
+    ("report --profile full", "results/full/plan.json", "undamaged"),
+    ("figure nothing --profile ci", "plan.json = 'nothing'", "mine.only"),
+    ("figure --profile ci", "id", "required"),
+    ("figure mine.only --profile full", "results/full/plan.json", "undamaged"),
     # one's own files
     ("list problems --plugin broken.py", "broken.py", "ZeroDivisionError: division by zero, line 2"),
     ("list problems --plugin unread.py", "unread.py", "SyntaxError"),
@@ -276,7 +267,6 @@ parts:
     "loose.yaml": OWN.format("mine.l", "[]", "p", ""),
     "errata.yaml": OWN.format("wang2017.mine", "[E99]", "p", ", tolerance: 0.1"),
     "errors.yaml": OWN.format("mine.e", "[E1]", "p", ", tolerance: 0.1"),
-    "part.json": "{}",
     "table.csv": "a,b,y\n1,2,0\n3,4,1\n5,6,0\n7,8,1\n",
     "gaps.csv": "a,b,y\n1,2,0\n3,,1\n",
     "semicolons.csv": "a;b;y\n1;2;0\n3;4;1\n",
@@ -289,8 +279,9 @@ parts:
     "far.yaml": OWN.format("mine.f", "[]", "p", ", tolerance: 0.1").replace("[32, 64]", "[32, 9999999999]"),
     "far.svm": "1 1:1 999999999999:1\n0 2:1\n",
     "own.py": "x = 1\n",
-    "plan.json": json.dumps({"profile": "smoke", "claims": [{"claim": {"id": "mine.only"}, "jobs": []}]}),
-    "results/smoke/verdicts/mine.only.json": json.dumps({"claim": "mine.only", "digest": "d", "verdicts": []}),
+    "results/full/plan.json": "{}",
+    "results/ci/plan.json": sealed(dumps_canonical(WorkPlan("ci", (Entry({"id": "mine.only"}, ()),)))),
+    "results/smoke/verdicts/mine.only.json": sealed(dumps_canonical({"claim": "mine.only", "verdicts": []})),
 }
 
 
@@ -348,7 +339,7 @@ def test_snakemakes_config_in_one_line(files, tmp_path, monkeypatch, capsys, con
     """As the Snakefile does it; tests/workflow runs Snakemake itself."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as leaving, one_line():
-        Workflow({"profile": "smoke", **config})
+        Workflow({"profile": "smoke", **config}, [])
     err = capsys.readouterr().err
     assert leaving.value.code == 2 and err.startswith("dpsco: ") and err.count("\n") == 1
     assert named in err and allowed in err

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from dpsco_bench.claims.compose import claim_plan
-from dpsco_bench.cli import claiming
-from dpsco_bench.cli.claiming import JobCache, run_claim
+from dpsco_bench.cli.claiming import run_claim
+from dpsco_bench.execution import worker
+from dpsco_bench.execution.layout import Layout
 
 KEYS = {"id", "part", "kind", "calibration", "profile", "parameter", "values", "mean", "stderr", "bound", "slope", "ci"}
 KEYS |= {"bound_slope", "claimed_exponent", "noise_off_slope", "verdict", "replicates", "runtime_s", "key"}
@@ -35,33 +36,33 @@ def test_the_table_fits_and_shows_real_epsilons(dpsco):
 def test_finished_jobs_are_not_run_again(dpsco, monkeypatch):
     first = dpsco("claim", "wang2017.thm6.2", "--profile", "smoke", "--json")
 
-    def never(*arguments):
+    def never(*arguments, **more):
         raise AssertionError("a finished job was run again")
 
-    monkeypatch.setattr(claiming, "execute", never)
-    monkeypatch.setattr(claiming, "calibrate_job", never)
+    monkeypatch.setattr(worker, "execute", never)
+    monkeypatch.setattr(worker, "calibrate", never)
     again = dpsco("claim", "wang2017.thm6.2", "--profile", "smoke", "--json")
     assert again.out == first.out and again.err == ""
 
 
 def test_an_interrupted_claim_resumes_where_it_was(tmp_path, monkeypatch):
     entry = claim_plan("wang2017.thm6.2", "smoke")
-    execute, done = claiming.execute, []
+    execute, done = worker.execute, []
 
-    def interrupted(job, *rest):
+    def interrupted(job, *rest, **more):
         if len(done) == 1:
             raise KeyboardInterrupt
-        done.append(job["key"])
-        return execute(job, *rest)
+        done.append(job.key)
+        return execute(job, *rest, **more)
 
-    monkeypatch.setattr(claiming, "execute", interrupted)
+    monkeypatch.setattr(worker, "execute", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        run_claim(entry, JobCache(tmp_path, lambda line: None))
+        run_claim(entry, Layout("smoke", tmp_path).measured)
     finished = list(done)
-    monkeypatch.setattr(claiming, "execute", lambda job, *rest: done.append(job["key"]) or execute(job, *rest))
-    resumed = run_claim(entry, JobCache(tmp_path, lambda line: None))
+    monkeypatch.setattr(worker, "execute", lambda job, *rest, **m: done.append(job.key) or execute(job, *rest, **m))
+    resumed = run_claim(entry, Layout("smoke", tmp_path).measured)
     assert len(done) == len(set(done)) and done[: len(finished)] == finished
-    fresh = run_claim(entry, JobCache(tmp_path / "other", lambda line: None))
+    fresh = run_claim(entry, Layout("smoke", tmp_path / "other").measured)
     assert [{**r.to_json(), "runtime_s": 0} for r in resumed] == [{**r.to_json(), "runtime_s": 0} for r in fresh]
 
 

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from dpsco_bench.cli.verbs import gate
+from dpsco_bench.execution.plan import WorkPlan
+from dpsco_bench.jsonio import dumps_canonical, sealed
 
 
 def row(part, verdict, profile="smoke"):
@@ -23,7 +25,7 @@ def results(tmp_path, monkeypatch):
     def write(fresh, known=None):
         path = tmp_path / "results" / "smoke" / "verdicts" / "wang2017.thm6.1.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"claim": "wang2017.thm6.1", "verdicts": fresh}))
+        path.write_text(sealed(dumps_canonical({"claim": "wang2017.thm6.1", "verdicts": fresh})))
         if known is not None:
             recorded.parent.mkdir(parents=True, exist_ok=True)
             recorded.write_text(json.dumps(known))
@@ -61,5 +63,5 @@ def test_recording_makes_the_comparison_pass(dpsco, results):
 
 def test_verdicts_that_no_plan_names_are_ignored(dpsco, results, tmp_path):
     results([row("a", "holds")], [row("a", "holds")])
-    (tmp_path / "results" / "smoke" / "plan.json").write_text('{"claims": []}')
+    (tmp_path / "results" / "smoke" / "plan.json").write_text(sealed(dumps_canonical(WorkPlan("smoke", ()))))
     assert dpsco("compare", "--profile", "smoke").code == 2

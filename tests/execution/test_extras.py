@@ -11,6 +11,7 @@ from dpsco_bench.execution import run as run_module
 from dpsco_bench.execution.calibrated import read_cells
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, build_block, join_blocks, read_extras, read_table, write_table
 from dpsco_bench.execution.rounds import RoundObserver, get_round_observer
 from dpsco_bench.execution.single import single_job, summarise
@@ -72,13 +73,12 @@ CELL = {"cell": 0, "method": "gd", "algorithm": "noting.gd", "variant": "standar
 CELL |= {"problem": "ridge_logistic", "problem_options": {}, "epsilon": 1.0, "delta": 1e-5}
 CELL |= {"parameter": "n", "value": 32.0}
 JOB = {"claim": "noting.test", "part": "p", "kind": "rate", "calibration": "accounted", "profile": "smoke", "seed": 5}
-JOB |= {"replicates": 8, "data_sets": 2, "backend": "numpy", "dtype": "float64", "record": None, "evaluation": "run"}
-JOB |= {"skipped": "", "data_root": "data", "plugins": [], "rounds": "", "cells": [CELL]}
+JOB |= {"replicates": 8, "data_sets": 2, "cells": (CELL,)}
 
 
 def made(monkeypatch, **changes):
     monkeypatch.setattr(run_module, "get_round_observer", lambda name: {"sums": Sums(), "none": None}[name])
-    given = {**JOB, **changes}
+    given = Job(**{**JOB, **changes})
     return execute(given, read_cells(loads(dumps_canonical({"cells": calibrate_job(given)}))))
 
 

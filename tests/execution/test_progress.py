@@ -17,7 +17,7 @@ class Clock:
         return self.now
 
 
-def test_time_left_follows_the_work_and_the_terminal_is_told_rarely(tmp_path, capsys):
+def test_time_left_follows_the_work(tmp_path, capsys):
     clock, path = Clock(), tmp_path / "logs" / "job.log"
     with JobLog(path, "run x", weights=[1.0, 1.0, 8.0], clock=clock) as log:
         for done, now in ((1, 2.0), (2, 20.0), (3, 100.0)):
@@ -30,6 +30,15 @@ def test_time_left_follows_the_work_and_the_terminal_is_told_rarely(tmp_path, ca
         "3 of 3 cells done, 1 min 40 s",
         "done in 1 min 40 s",
     ]
+    assert capsys.readouterr().err == ""  # it is in the log
+
+
+def test_without_a_log_the_terminal_is_told_rarely(capsys):
+    clock = Clock()
+    with JobLog(None, "run x", weights=[1.0, 1.0, 8.0], clock=clock) as log:
+        for done, now in ((1, 2.0), (2, 20.0), (3, 100.0)):
+            clock.now = now
+            log.progress(done, 3)
     assert capsys.readouterr().err == "run x: 2 of 3 cells done, 20 s, about 1 min 20 s left\n"
 
 

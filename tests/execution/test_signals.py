@@ -1,6 +1,7 @@
 """Samples per replicate and free signals: one run of all rows gives what runs one by one give, bit for bit."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from dpsco_bench.execution.calibrated import read_cells
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import execute
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.library import run
 from dpsco_bench.execution.run import run_block
 from dpsco_bench.execution.signals import SharedNoise, signal_groups
@@ -98,14 +100,12 @@ def entry(number, signal, algorithm, n, **more):
 def job(algorithm="wang2017.dp_gd", signals=SIGNALS, **more):
     cells = [entry(i, s, algorithm, n) for i, (n, s) in enumerate((n, s) for n in (32, 64) for s in signals)]
     made = {"claim": "c.c", "part": "p", "kind": "rate", "calibration": "accounted", "seed": 5, "replicates": 5}
-    made |= {"data_sets": 2, "backend": "numpy", "dtype": "float64", "record": None, "evaluation": "run"}
-    made |= {"skipped": "", "data_root": "data", "plugins": [], "cells": cells}
-    return {**made, **more}
+    return Job(**{**made, "data_sets": 2, "cells": tuple(cells), **more})
 
 
 def rows(given, **changes):
     calibrated = read_cells(loads(dumps_canonical({"cells": calibrate_job(given)})))
-    return execute({**given, **changes}, calibrated).to_pylist()
+    return execute(replace(given, **changes), calibrated).to_pylist()
 
 
 ALGORITHMS = [
@@ -128,9 +128,10 @@ def test_signals_run_at_once_give_what_they_give_one_by_one(algorithm):
     given = job(algorithm)
     if algorithm == "wang2017.dp_svrg":
         short = {"epochs": 2, "inner_steps": 5}
-        given["cells"] = [{**cell, "options": short, "variant": "poisson"} for cell in given["cells"]]
+        cells = tuple({**cell, "options": short, "variant": "poisson"} for cell in given.cells)
+        given = replace(given, cells=cells)
     together = rows(given)
-    apart = [row for cell in given["cells"] for row in rows({**given, "cells": [cell]})]
+    apart = [row for cell in given.cells for row in rows(replace(given, cells=(cell,)))]
     assert together == apart and len(together) == 8 * 2 * 5
     assert len({row["risk"] for row in together}) > 75
 
@@ -186,18 +187,18 @@ def test_random_numbers_are_common_to_signals_and_to_nothing_else():
 
 def test_cells_whose_schedules_differ_are_run_one_by_one():
     given = job("wang2017.dp_gd_nonconvex")
-    given["cells"] = [{**cell, "problem": "spread_cube"} for cell in given["cells"]]
+    given = replace(given, cells=tuple({**cell, "problem": "spread_cube"} for cell in given.cells))
     calibrated = calibrate_job(given)
     assert len({c.schedule["steps"] for c in calibrated[:4]}) > 1
-    groups = [[cell["cell"] for cell, _ in g] for g in signal_groups(zip(given["cells"], calibrated, strict=True))]
+    groups = [[cell["cell"] for cell, _ in g] for g in signal_groups(zip(given.cells, calibrated, strict=True))]
     assert sum(groups, []) == list(range(8)) and all(len(g) < 4 for g in groups)
     together = rows(given)
-    assert together == [row for cell in given["cells"] for row in rows({**given, "cells": [cell]})]
+    assert together == [row for cell in given.cells for row in rows(replace(given, cells=(cell,)))]
 
 
 def test_cells_without_a_signal_are_never_grouped():
     given = job()
-    plain = [{k: v for k, v in cell.items() if k != "signal"} for cell in given["cells"]]
+    plain = [{k: v for k, v in cell.items() if k != "signal"} for cell in given.cells]
     calibrated = calibrate_job(given)
     assert [len(g) for g in signal_groups(zip(plain, calibrated, strict=True))] == [1] * 8
 

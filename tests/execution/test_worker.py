@@ -1,188 +1,207 @@
-"""Jobs of the workflow on a tiny plan: what they write, what they refuse, what they import."""
+"""Steps of jobs on a tiny plan: what they put into the store, what they refuse, what they import."""
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.claims.jobs import part_jobs
+from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import calibration, worker
-from dpsco_bench.execution.layout import Layout, job_name, read_calibrations, read_entry
+from dpsco_bench.execution.job import Shard
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.measured import Measured, item, shard_key
+from dpsco_bench.execution.packs import Packing, Piece, lacking_pieces, pack_entries
+from dpsco_bench.execution.plan import Entry, WorkPlan, read_plan
 from dpsco_bench.execution.planning import AlgorithmError
+from dpsco_bench.execution.predict import Predictor, read_seconds, record_seconds
+from dpsco_bench.execution.progress import JobLog
+from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.timing import time_cells
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
 from dpsco_bench.problems.objective import Objective
 
 CLAIM = "wang2017.tiny"
 SETTINGS = {"seed": 3, "backend": "numpy", "dtype": "float64", "data_root": "data", "plugins": []}
+PART = {
+    "kind": "rate",
+    "tolerance": 0.15,
+    "calibrations": ["paper", "accounted"],
+    "algorithm": "wang2017.dp_gd_pl",
+    "problem": "ridge_logistic",
+    "fixed": {"d": 3, "epsilon": 1.0, "delta": 1e-5},
+    "sweep": {"parameter": "n", "values": {"smoke": [64, 128]}},
+    "replicates": {"smoke": 3},
+    "bound": "wang2017.thm6_2",
+    "record": 4.0,
+}
+PRIVACY = {**{k: v for k, v in PART.items() if k not in ("bound", "record")}, "id": "privacy", "kind": "privacy"}
+
+
+def entry_of(*parts, id=CLAIM) -> Entry:
+    claim = parse_claim({"id": id, "title": "t", "source": "s", "statement": "s", "parts": list(parts)})
+    jobs = tuple(checked_job(job) for p in claim.parts for job in part_jobs(claim, p, "smoke", SETTINGS))
+    return Entry({**to_jsonable(claim), "digest": "0"}, jobs)
 
 
 @pytest.fixture
 def files(tmp_path):
-    """A plan with one claim: a part under two calibrations, a planned one, one whose accountant has nothing to say."""
-    part = {
-        "kind": "rate",
-        "tolerance": 0.15,
-        "calibrations": ["paper", "accounted"],
-        "algorithm": "wang2017.dp_gd_pl",
-        "problem": "ridge_logistic",
-        "fixed": {"d": 3, "epsilon": 1.0, "delta": 1e-5},
-        "sweep": {"parameter": "n", "values": {"smoke": [64, 128]}},
-        "replicates": {"smoke": 3},
-        "bound": "wang2017.thm6_2",
-        "record": 4.0,
-    }
-    privacy = {**{k: v for k, v in part.items() if k not in ("bound", "record")}, "id": "privacy", "kind": "privacy"}
-    entry = {"id": CLAIM, "title": "t", "source": "s", "statement": "s", "parts": [{**part, "id": "gd"}, privacy]}
-    claim = parse_claim(entry)
-    jobs = [job for p in claim.parts for job in part_jobs(claim, p, "smoke", SETTINGS)]
+    """A plan with one claim: a part under two calibrations, and one that is planned only."""
     files = Layout("smoke", tmp_path)
-    files.plan.parent.mkdir(parents=True)
-    plan = {"profile": "smoke", "claims": [{"claim": {**to_jsonable(claim), "digest": "0"}, "jobs": jobs}]}
-    files.plan.write_text(dumps_canonical(plan))
+    WorkPlan("smoke", (entry_of({**PART, "id": "gd"}, PRIVACY),)).write(files.plan)
     return files
 
 
 def jobs_of(files) -> dict:
-    return {job_name(job): job for job in read_entry(files.plan, CLAIM)["jobs"]}
+    return {job.name: job for job in read_plan(files.plan).entry(CLAIM).jobs}
 
 
-def calibrate(files, job) -> None:
-    out = files.calibrations(job)
-    worker.calibrate(files.plan, CLAIM, job_name(job), job["calibration_key"], files.cache, out)
+def test_a_plan_survives_its_file(files):
+    plan = read_plan(files.plan)
+    WorkPlan.from_json(json.loads(dumps_canonical(plan))).write(files.plan.with_name("again.json"))
+    assert read_plan(files.plan.with_name("again.json")) == plan
+    assert files.plan.with_name("again.json").read_bytes() == files.plan.read_bytes()
+    assert read_plan(files.plan, []).entries == ()
+    with pytest.raises(InputError, match=rf"^claim of .* = 'another': must be one of {CLAIM}"):
+        read_plan(files.plan, ["another"])
+    files.plan.write_bytes(files.plan.read_bytes().replace(b'"seed":3', b'"seed":4', 1))
+    with pytest.raises(InputError, match="^plan = .* undamaged"):
+        read_plan(files.plan)
 
 
-def run(files, job, **changes) -> None:
-    where = {
-        "calibrations": files.calibrations(job),
-        "cache": files.cache,
-        "ready": files.ready(job),
-        "out": files.run(job),
-    }
-    given = {"key": job["key"], **where, **changes}
-    worker.run_job(files.plan, CLAIM, job_name(job), **given)
-
-
-def test_run_writes_a_table_that_carries_its_job_and_calibrations(files):
-    job = jobs_of(files)["gd.paper"]
-    calibrate(files, job)
-    run(files, job, log=files.log("run", CLAIM, "gd.paper"))
-    table = pq.read_table(files.run(job))
+def test_a_run_puts_a_table_with_its_costs_into_the_store(files):
+    measured, job = files.measured, jobs_of(files)["gd.paper"]
+    assert worker.make("calibrate", job, measured) and worker.make("run", job, measured)
+    assert not worker.make("calibrate", job, measured) and not worker.make("run", job, measured)
+    table = measured.table(job)
     final = table.filter(table["checkpoint"].to_numpy() == -1)
     assert final.num_rows == 2 * 3 and set(final["n"].to_pylist()) == {64, 128}
-    stored = json.loads(table.schema.metadata[b"dpsco.job"])
-    assert stored["key"] == job["key"] and "data_root" not in stored
-    assert [cell["variant"] for cell in json.loads(table.schema.metadata[b"dpsco.calibrations"])] == ["standard"] * 2
-    log = files.log("run", CLAIM, "gd.paper").read_text().splitlines()
-    assert log[0] == f"run {CLAIM} gd.paper" and log[1].startswith("1 of 2 cells done, ")
-    assert not [path for path in files.results.rglob("*") if path.suffix in (".tmp", ".part")]
+    assert set(table["claim"].to_pylist()) == {CLAIM} and table.column_names[:3] == ["claim", "part", "calibration"]
+    stored = json.loads(pq.read_schema(measured.store.path(*item("run", job))).metadata[b"dpsco.job"])
+    assert stored["key"] == job.key and not {"claim", "part", "data_root", "seconds"} & set(stored)
+    for step in ("calibrate", "run"):
+        costs = measured.store.costs(*item(step, job))
+        assert [cost.cell for cost in costs] == [0, 1] and all(cost.peak_mb > 10 for cost in costs)
+    assert not [path for path in measured.store.root.rglob("*") if path.suffix in (".tmp", ".part")]
 
 
-def test_one_calibration_process_serves_the_claim(files, monkeypatch):
-    asked = []
-    original = calibration.calibrate_job
-    monkeypatch.setattr(calibration, "calibrate_job", lambda job: asked.append(job_name(job)) or original(job))
-    jobs = jobs_of(files)
-    for job in jobs.values():
-        calibrate(files, job)
-        assert read_calibrations(files.calibrations(job), job)
-    assert sorted(asked) == sorted({job["calibration_key"]: name for name, job in reversed(jobs.items())}.values())
+@pytest.mark.parametrize("kind", ["calibrations", "runs"])
+def test_what_is_damaged_is_made_anew_with_the_same_bytes(files, kind, capsys):
+    measured, job = files.measured, jobs_of(files)["gd.paper"]
+    worker.make_all([job], measured, lambda line: None)
+    path = measured.store.path(kind, job.key if kind == "runs" else job.calibration_key)
+    content = path.read_bytes()
+    path.write_bytes(content[:100])
+    worker.make_all([job], measured, lambda line: None)
+    assert path.read_bytes() == content
+    assert [line.startswith(f"dpsco: {path} is damaged") for line in capsys.readouterr().err.splitlines()] == [True]
+    path.write_bytes(content[:-1])
+    with pytest.raises(InputError, match=rf"(calibrations|result table) = '{CLAIM} gd \[paper\]'"):
+        measured.load(job)
 
 
-@pytest.mark.parametrize("wanted", [True, False])
-def test_a_calibration_process_serves_other_wanted_claims(files, wanted):
-    plan = json.loads(files.plan.read_text())
-    text = json.dumps(plan["claims"][0]).replace(CLAIM, "wang2017.other").replace('"epsilon": 1.0', '"epsilon": 0.5')
-    other = json.loads(text)
-    for job in other["jobs"]:
-        job["calibration_key"] = f"other{job['calibration_key']}"
-    files.plan.write_text(dumps_canonical({**plan, "claims": [other, *plan["claims"]]}))
-    files.wanted.write_text(dumps_canonical({"calibrated": [CLAIM, *(["wang2017.other"] if wanted else [])]}))
-    job = jobs_of(files)["gd.paper"]
-    which = (files.plan, CLAIM, job_name(job), job["calibration_key"])
-    worker.calibrate(*which, files.cache, files.calibrations(job), wanted=files.wanted)
-    left = {path.stem.startswith("other") for path in files.cache.glob("*.json")}
-    assert left == ({True, False} if wanted else {False})
+SPLIT = {
+    "several blocks": {"replicates": {"smoke": 6}, "data_sets": {"smoke": 2}},
+    "a minimiser that cells share": {"algorithm": "wang2017.objective_perturbation_kst12", "record": None},
+    "closed form": {"problem": "diag_quadratic", "evaluation": "closed_form", "record": None},
+    "signals": {
+        "problem": "pointmass_linear",
+        "problem_options": {"domain": "l2_ball"},
+        "algorithm": "su2023.app_objp",
+        "bound": "su2023.width_noise",
+        "signals": {"smoke": [0.1, 0.2, 0.4]},
+        "replicates": {"smoke": 9},
+        "fixed": {"d": 16, "epsilon": 1.0, "delta": 1e-6},
+        "record": None,
+    },
+}
 
 
-def test_an_error_of_another_job_is_left_to_it(files, monkeypatch):
+@pytest.mark.parametrize("changes", SPLIT.values(), ids=SPLIT)
+@pytest.mark.parametrize("of", [2, 3, 7])
+def test_the_number_of_shards_changes_no_byte(tmp_path, monkeypatch, changes, of):
+    from dpsco_bench.execution import job as job_module
+    from dpsco_bench.execution import run as run_module
+
+    for module in (job_module, run_module):
+        monkeypatch.setattr(module, "BLOCK_SCORES", 256)  # so that there are blocks
+    job = entry_of({**PART, "id": "gd", **changes}).jobs[0]
+    whole, shared = Measured(Store(tmp_path / "whole")), Measured(Store(tmp_path / "shared"))
+    worker.make_all([job], whole, lambda line: None)
+    worker.make("calibrate", job, shared)
+    order = [*range(of)][::-1]
+    for number in order:
+        assert not shared.store.has("runs", job.key)
+        worker.make("run", job, shared, number=number, of=of)
+    assert shared.store.path("runs", job.key).read_bytes() == whole.store.path("runs", job.key).read_bytes()
+    assert not any(shared.store.has("shards", shard_key(job, Shard(number, of))) for number in range(of))
+    assert {cost.cell for cost in shared.store.costs("runs", job.key)} == set(range(len(job.cells)))
+    worker.make("run", job, shared, number=0, of=of)  # the job is there: no shard is made again
+    assert not list((shared.store.root / "shards").iterdir())
+
+
+def test_a_failing_job_is_named_and_leaves_the_others(files, monkeypatch):
     original = calibration.calibrate_job
 
     def broken(job):
-        if job["calibration"] == "accounted":
+        if job.calibration == "accounted":
             raise InputError("epsilon", 0, "> 0")
+        if job.calibration == "none":
+            raise RuntimeError("broken\non purpose")
         return original(job)
 
     monkeypatch.setattr(calibration, "calibrate_job", broken)
-    jobs = jobs_of(files)
-    calibrate(files, jobs["gd.paper"])
-    with pytest.raises(InputError, match=rf"{CLAIM} gd.accounted: epsilon = 0"):
-        calibrate(files, jobs["gd.accounted"])
-    assert not files.calibrations(jobs["gd.accounted"]).exists()
+    plan, measured = read_plan(files.plan), files.measured
+    log = files.log("calibrate", "p")
+    for step in ("calibrate", "run"):
+        pieces = [*lacking_pieces(step, plan.jobs(), measured)]
+        with JobLog(log, step) as progress:
+            failures = worker.work(step, plan, pieces, measured, progress)
+        if step == "calibrate":
+            assert (
+                list(map(str, failures))
+                == [
+                    f"calibrate {CLAIM} gd [accounted]: epsilon = 0: must be > 0",
+                    f"calibrate {CLAIM} gd [none]: RuntimeError: broken on purpose",
+                    f"calibrate {CLAIM} privacy [accounted]: epsilon = 0: must be > 0",
+                ][: len(failures)]
+            )
+            assert len(failures) >= 2 and "Traceback" in log.read_text()
+        else:
+            assert failures == [] and "not calibrated" in log.read_text()
+    assert measured.store.has(*item("run", jobs_of(files)["gd.paper"]))
 
 
-def test_one_run_process_serves_the_short_jobs_of_the_claim(files, monkeypatch):
-    asked = []
-    original = worker.execute
-    monkeypatch.setattr(worker, "execute", lambda job, *rest: asked.append(job_name(job)) or original(job, *rest))
-    jobs = {name: job for name, job in jobs_of(files).items() if name.startswith("gd.")}
-    for job in jobs.values():
-        calibrate(files, job)
-    run(files, jobs["gd.paper"], log=files.log("run", CLAIM, "gd.paper"))
-    assert sorted(asked) == sorted(jobs) and not files.ready(jobs["gd.paper"]).exists()
-    logged = files.ready(jobs["gd.accounted"]).with_name(files.ready(jobs["gd.accounted"]).name + ".log")
-    assert logged.read_text().startswith(f"run {CLAIM} gd.accounted")
-    left = files.ready(jobs["gd.accounted"]).read_bytes()
-    run(files, jobs["gd.accounted"])
-    assert sorted(asked) == sorted(jobs) and not files.ready(jobs["gd.accounted"]).exists()
-    assert files.run(jobs["gd.accounted"]).read_bytes() == left
-    files.ready(jobs["gd.none"]).unlink()
-    monkeypatch.setattr(worker, "SHARED_SECONDS", 0.0)
-    run(files, jobs["gd.none"])
-    assert asked.count("gd.none") == 2 and asked.count("gd.accounted") == 1
+def test_a_full_disk_stops_the_process(files, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Store, "write", full)
+    plan = read_plan(files.plan)
+    with JobLog(None, "x") as log, pytest.raises(OSError, match="No space left"):
+        worker.work("calibrate", plan, [Piece(CLAIM, "gd.paper")], files.measured, log)
 
 
-def test_a_table_left_ready_for_another_version_of_the_job_is_not_taken(files):
-    job = jobs_of(files)["gd.paper"]
-    calibrate(files, job)
-    stale = files.ready({**job, "key": "0"})
-    stale.parent.mkdir(parents=True)
-    stale.write_bytes(b"of another version")
-    run(files, job)
-    assert pq.read_table(files.run(job)).num_rows > 0 and stale.read_bytes() == b"of another version"
-
-
-def test_another_key_is_refused(files):
-    job = jobs_of(files)["gd.paper"]
-    calibrate(files, job)
-    with pytest.raises(InputError, match="snakemake started again"):
-        run(files, job, key="0")
-    other = jobs_of(files)["gd.none"]
-    with pytest.raises(InputError, match="snakemake --forcerun calibrate"):
-        run(files, other, calibrations=files.calibrations(job))
-    with pytest.raises(InputError, match="a job that runs something"):
-        run(files, jobs_of(files)["privacy.paper"])
-    with pytest.raises(InputError, match="one of gd.paper, "):
-        worker.run_job(
-            files.plan, CLAIM, "gd", job["key"], files.calibrations(job), files.cache, files.ready(job), files.run(job)
-        )
-    assert not files.run(job).exists()
+def test_a_run_without_calibrations_is_refused(files):
+    with pytest.raises(InputError, match="calibrate it first"):
+        worker.make("run", jobs_of(files)["gd.paper"], files.measured)
 
 
 @pytest.mark.parametrize("step", ["run", "time"])
 def test_a_plan_other_than_the_charged_one_does_not_run(files, monkeypatch, step):
     """The calibration was made by another process, whose plan function asked for fewer releases."""
     job = jobs_of(files)["gd.paper"]
-    calibrate(files, job)
+    worker.make("calibrate", job, files.measured)
     entry = get_algorithm("wang2017.dp_gd_pl")
     planned = entry.plan_function
 
@@ -192,36 +211,84 @@ def test_a_plan_other_than_the_charged_one_does_not_run(files, monkeypatch, step
 
     monkeypatch.setattr(entry, "plan_function", impure)
     with pytest.raises(AlgorithmError, match="gd_pl: releases of gradient of queries = 200: must be .*not pure$"):
-        if step == "run":
-            run(files, job)
-        else:
-            time_cells(job, read_calibrations(files.calibrations(job), job))
-    assert not files.run(job).is_file()
+        worker.make(step, job, files.measured)
+    assert not files.measured.store.has(*item(step, job))
+
+
+def test_packs_hold_what_is_lacking_once_and_know_what_they_need(files):
+    measured = files.measured
+    twin = replace(entry_of({**PART, "id": "gd"}, id="wang2017.twin"))
+    plan = WorkPlan("smoke", (*read_plan(files.plan).claims, twin))
+    packing = pack_entries(plan.claims, measured, lambda step, job: 5.0, {})
+    made = [(pack.step, piece.claim, piece.job) for pack in packing.packs for piece in pack.pieces]
+    assert {claim for _, claim, _ in made} == {CLAIM}  # the other claim has the same keys
+    assert len(made) == len(set(made)) and {step for step, _, _ in made} == {"calibrate", "run"}
+    assert set(packing.makers["wang2017.twin"]) <= set(packing.makers[CLAIM])
+    for pack in packing.packs:
+        assert 5 <= pack.seconds <= 60 and len({claim.split(".")[0] for claim in pack.claims}) == 1
+        assert bool(pack.after) == (pack.step == "run") and all(packing.pack(name) for name in pack.after)
+    packing.write(files.packing)
+    assert Packing.read(files.packing) == packing
+    files.packing.write_text(files.packing.read_text().replace("5.0", "6.0", 1))
+    with pytest.raises(InputError, match="^packs = "):
+        Packing.read(files.packing)
+    worker.make_all(plan.claims[0].jobs, measured, lambda line: None)
+    assert pack_entries(plan.claims, measured, lambda step, job: 5.0, {}).packs == ()
+
+
+def test_a_long_run_is_cut_into_shards(files):
+    entry = entry_of({**PART, "id": "gd"})
+    packs = pack_entries([entry], files.measured, lambda step, job: 200.0 if step == "run" else 1.0, {}).packs
+    runs = [piece for pack in packs if pack.step == "run" for piece in pack.pieces]
+    assert {(piece.job, piece.number) for piece in runs} == {
+        (job.name, number) for job in entry.jobs for number in range(runs[0].of)
+    }
+    assert all(10 <= pack.seconds <= 60 for pack in packs if pack.step == "run")
+
+
+def test_recorded_seconds_are_what_is_predicted(files):
+    measured, jobs, path = files.measured, list(jobs_of(files).values()), files.results / "ci.seconds.json"
+    worker.make_all(jobs[:1], measured, lambda line: None)
+    record_seconds(path, jobs, measured)
+    predict, job = Predictor(read_seconds(path)), jobs[0]
+    for step in ("calibrate", "run"):
+        assert predict(step, job) == pytest.approx(measured.cost(step, job)[0], rel=0.06)
+    assert predict("run", jobs[1]) == sum(jobs[1].seconds) > 0
+    before = path.read_bytes()
+    record_seconds(path, jobs, measured)
+    assert path.read_bytes() == before
 
 
 def test_timing_counts_the_gradients_and_never_evaluates_a_loss(files, monkeypatch):
     job = jobs_of(files)["gd.paper"]
-    calibrate(files, job)
+    worker.make("calibrate", job, files.measured)
+    calibrations = files.measured.calibrations(job)
     monkeypatch.setattr(Objective, "excess_risk", lambda self, x: pytest.fail("a loss inside the clock"))
-    timed = time_cells(job, read_calibrations(files.calibrations(job), job))
-    assert timed["machine"]["cores"] >= 1 and timed["skipped"] == ""
-    for cell, planned in zip(timed["cells"], read_calibrations(files.calibrations(job), job), strict=True):
+    timed = time_cells(job, calibrations)
+    assert timed["machine"]["cores"] >= 1
+    for cell, planned in zip(timed["cells"], calibrations, strict=True):
         assert cell["evaluations"][-1] == planned.gradient_evaluations
         assert len(cell["evaluations"]) == len(cell["seconds"]) <= 102
         assert np.all(np.diff(cell["evaluations"]) >= 0) and np.all(np.diff(cell["seconds"]) >= 0)
 
 
 def test_run_and_time_import_neither_hydra_nor_snakemake_nor_accountant(files):
-    job = jobs_of(files)["gd.accounted"]
-    calibrate(files, job)
-    common = ["--plan", files.plan, "--claim", CLAIM, "--job", "gd.accounted", "--key", job["key"]]
-    common += ["--calibrations", files.calibrations(job)]
-    for work, out in (("run", files.run(job)), ("time", files.timing(job))):
-        ready = ["--ready", str(files.ready(job)), "--cache", str(files.cache)] if work == "run" else []
-        arguments = ["worker", work, *map(str, common), *ready, "--out", str(out)]
-        code = f"import sys\nfrom dpsco_bench.cli.main import main\nassert main({arguments}) == 0\n"
-        code += "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    jobs = jobs_of(files)
+    for job in jobs.values():
+        worker.make("calibrate", job, files.measured)
+    timed = [replace(job, timing=True) for job in jobs.values()]
+    WorkPlan("smoke", (replace(read_plan(files.plan).claims[0], jobs=tuple(timed)),)).write(files.plan)
+    for work in ("run", "time"):
+        code = f"import os, sys\nos.chdir({str(files.base)!r})\nfrom dpsco_bench.cli.main import main\n"
+        code += f"assert main(['worker', {work!r}, '--profile', 'smoke']) == 0\n"
+        code += "print(*sorted({name.partition('.')[0] for name in sys.modules}))\n"
         printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-        assert out.is_file()
+        assert files.measured.store.has(*item(work, timed[0]))
         unwanted = {"hydra", "omegaconf", "snakemake", "dp_accounting", "matplotlib"}
         assert not unwanted & set(printed.split())
+
+
+def test_tables_are_the_same_however_they_are_read(files):
+    job = jobs_of(files)["gd.paper"]
+    worker.make_all([job], files.measured, lambda line: None)
+    assert isinstance(files.measured.load(job)[0], pa.Table)

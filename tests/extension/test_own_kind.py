@@ -11,11 +11,10 @@ from dpsco_bench.analysis.judge import judge_modules
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.compose import claim_plan
 from dpsco_bench.claims.kinds import KINDS, get_kind, kind
-from dpsco_bench.cli.claiming import JobCache, run_claim
+from dpsco_bench.cli.claiming import run_claim
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.layout import job_name
+from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.report.figures import claim_panels, write_claim_figures
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.parts import parts_table
@@ -94,17 +93,9 @@ def measured(files):
     load_plugins(["own_kind.py"])
     settings = ["plugins=[own_kind.py]", "claims=[own_claim.yaml]"]
     entry = claim_plan("mine.spread", "smoke", settings)
-    cache = JobCache(files / "cache", lambda line: None)
-    rows = run_claim(entry, cache)
-    for job in entry["jobs"]:
-        for folder, source in (("calibrations", cache.calibrations_path(job)), ("runs", cache.table_path(job))):
-            target = files / folder / "mine.spread" / f"{job_name(job)}{source.suffix}"
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(source.read_bytes())
-    (files / "verdicts").mkdir()
-    text = dumps_canonical({"verdicts": [row.to_json() for row in rows]})
-    (files / "verdicts" / "mine.spread.json").write_text(text)
-    return entry, ClaimResults(entry["claim"], entry["jobs"], files)
+    layout = Layout("smoke", files)
+    rows = run_claim(entry, layout.measured)
+    return entry, ClaimResults(entry, layout, rows)
 
 
 def test_it_is_judged_from_its_file_alone(files, dpsco):
@@ -132,7 +123,7 @@ def test_its_panel_words_and_tables_are_in_the_report(measured, tmp_path):
 def test_its_code_and_no_other_kinds_decides_whether_it_is_judged_again(measured):
     entry, _ = measured
     modules = judge_modules(entry)
-    assert KINDS.module("spread") in modules and entry["jobs"][0]["plugins"] == ["own_kind.py"]
+    assert KINDS.module("spread") in modules and entry.jobs[0].plugins == ("own_kind.py",)
     assert not [name for name in modules if name.startswith("dpsco_bench.kinds.")]
 
 

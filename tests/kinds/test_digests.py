@@ -7,13 +7,14 @@ import pytest
 from dpsco_bench.analysis.judge import judge_modules
 from dpsco_bench.claims.kinds import KINDS, all_kinds, kind_modules
 from dpsco_bench.execution.digest import closure
+from dpsco_bench.execution.plan import Entry
 
 FOLDER = Path(__file__).parents[2] / "dpsco_bench" / "kinds"
 
 
 @pytest.mark.parametrize("name", KINDS.names())
 def test_a_kind_reaches_no_other_kind_and_nothing_that_draws(name):
-    reached = closure(judge_modules({"claim": {"parts": [{"kind": name, "bound": ""}]}}))
+    reached = closure(judge_modules(Entry({"parts": [{"kind": name, "bound": ""}]}, ())))
     assert [module for module in reached if module.startswith("dpsco_bench.kinds.")] == [f"dpsco_bench.kinds.{name}"]
     assert not [module for module in reached if module.startswith("dpsco_bench.report")]
 

@@ -10,6 +10,7 @@ from dpsco_bench.claims.bounds.context import Bound
 from dpsco_bench.claims.model import Part
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
 from dpsco_bench.kinds.explicit import is_pathwise, pathwise_verdict, replicate_bounds
 from dpsco_bench.problems.base import Constants
@@ -34,7 +35,8 @@ def evidence(risks, extras, quantity="risk", status="proven"):
             noted = {name: np.asarray(values, dtype=float)[value, signal].ravel() for name, values in extras.items()}
             blocks.append(build_block({**rows, "extras": noted}))
     table = join_blocks(blocks, {}).take(np.random.default_rng(1).permutation(sum(len(b) for b in blocks)))
-    job = {"cells": entries, "calibration": "paper", "evaluation": "run"}
+    names = {"claim": "c.c", "part": "p", "kind": "explicit", "calibration": "paper"}
+    job = Job(**names, seed=1, replicates=1, cells=tuple(entries))
     return job_evidence(job, table, (FIXED,) * len(entries), quantity)
 
 

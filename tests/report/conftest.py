@@ -1,6 +1,5 @@
 """Results of a small made-up profile: every kind of part, every verdict word, NaN, infinity, skipped and missing."""
 
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -11,15 +10,19 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.compose import claim_plan
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.model import parse_claim
-from dpsco_bench.cli.claiming import JobCache, run_claim
+from dpsco_bench.cli.claiming import run_claim
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
-from dpsco_bench.execution.results import write_table
-from dpsco_bench.jsonio import dumps_canonical, to_jsonable, write_text_atomic
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.measured import timing_key
+from dpsco_bench.execution.plan import Entry, WorkPlan
+from dpsco_bench.execution.results import table_bytes, without_names
+from dpsco_bench.execution.store import Cost
+from dpsco_bench.jsonio import dumps_canonical, sealed, to_jsonable, write_atomic
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.problems.signal_family import SignalFamily
-from dpsco_bench.report.inputs import ClaimResults, job_path, read_inputs
+from dpsco_bench.report.inputs import ClaimResults, read_inputs
 
 NAN, INF = float("nan"), float("inf")
 GRID = {"parameter": "n", "values": {"smoke": [256, 512, 1024]}}
@@ -191,6 +194,7 @@ CLAIMS = [
                 "calibrations": ["paper"],
                 "bound": "wang2017.thm6_2",
                 **RIDGE,
+                "fixed": {**FIXED, "epsilon": 0.125},  # else it would share the results of another claim
             }
         ],
     },
@@ -279,35 +283,31 @@ def plan_entry(text):
     claim = parse_claim(text)
     jobs = [job for part in claim.parts if part.plans for job in part_jobs(claim, part, "smoke", SETTINGS)]
     if claim.id == "wang2017.absent":
-        jobs = [{**job, "skipped": "data absent"} for job in jobs]
-    return {"claim": {**to_jsonable(claim), "digest": "0"}, "jobs": jobs}
+        jobs = [replace(job, skipped="data absent") for job in jobs]
+    return Entry({**to_jsonable(claim), "digest": "0"}, tuple(jobs))
 
 
-def write_job(root, job):
-    name = f"{job['part']}.{job['calibration']}"
+def write_job(store, job):
     calibrations = calibrate_job(job)
-    if job["part"] == "privacy-epsilon" and job["calibration"] == "paper":
+    if job.part == "privacy-epsilon" and job.calibration == "paper":
         odd = {"epsilon_real": INF, "epsilon_real_kind": "exact", "privacy_status": "exceeds_claim"}
         first, second, *others = calibrations
         unproven = replace(second, epsilon_real=NAN, privacy_status="unproven")
         calibrations = (replace(first, **odd), unproven, *others)
-    path = root / "calibrations" / job["claim"] / f"{name}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(dumps_canonical({"cells": calibrations}))
-    if job["evaluation"] != "plan_only":
-        write_table(execute(job, calibrations), root / "runs" / job["claim"] / f"{name}.parquet")
+    store.write("calibrations", job.calibration_key, dumps_canonical({"cells": calibrations}))
+    if job.has_run:
+        table = execute(job, calibrations)
+        costs = (
+            [Cost(0, 100.0, 64.0), Cost(1, 23.4, 128.0)] if (job.part, job.calibration) == ("rate-n", "paper") else []
+        )
+        store.write("runs", job.key, table_bytes(without_names(table)), costs)
 
 
-def write_side_files(root):
+def write_timings(store, job):
     curve = {"evaluations": [10.0, 200.0, 6000.0], "seconds": [0.001, 0.02, 0.5]}
     cells = [{"cell": i, **curve} for i in range(6)]
-    timings = root / "timings" / "wang2017.race" / "race.paper.json"
-    timings.parent.mkdir(parents=True)
     machine = {"processor": NASTY, "cores": 2, "system": "Linux", "backend": "numpy"}
-    timings.write_text(json.dumps({"machine": machine, "cells": cells}))
-    benchmark = root / "benchmarks" / "run" / "wang2017.kinds" / "rate-n.paper.tsv"
-    benchmark.parent.mkdir(parents=True)
-    benchmark.write_text("s\th:m:s\tmax_rss\n123.4\t0:02:03\t-\n")
+    store.write("timings", timing_key(job), dumps_canonical({"machine": machine, "cells": cells}))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -330,32 +330,36 @@ def written(tmp_path_factory):
 
 
 def write_results(tmp_path_factory):
-    root = tmp_path_factory.mktemp("report") / "results" / "smoke"
-    root.mkdir(parents=True)
-    entries = [plan_entry(text) for text in CLAIMS]
-    (root / "plan.json").write_text(dumps_canonical({"stamp": "abc123", "profile": "smoke", "claims": entries}))
-    for entry in entries:
-        for job in entry["jobs"]:
-            if not job["skipped"] and job["claim"] != "wang2017.unmeasured":
-                write_job(root, job)
-    (root / "verdicts").mkdir()
+    files = Layout("smoke", tmp_path_factory.mktemp("report"))
+    entries = tuple(plan_entry(text) for text in CLAIMS)
+    WorkPlan("smoke", entries, stamp="abc123").write(files.plan)
+    store = files.measured.store
+    for job in (job for entry in entries for job in entry.jobs):
+        if not job.skipped and job.claim != "wang2017.unmeasured":
+            write_job(store, job)
+        if job.claim == "wang2017.race" and job.calibration == "paper":
+            write_timings(store, job)
     for claim, rows in VERDICTS.items():
         identity = {"id": claim, "profile": "smoke"}
         found = [{**v.to_json(), **identity, "part": part, "calibration": noise} for part, noise, v in rows]
-        (root / "verdicts" / f"{claim}.json").write_text(dumps_canonical({"claim": claim, "verdicts": found}))
-    write_side_files(root)
-    return root
+        write_verdicts(files, claim, found)
+    return files
+
+
+def write_verdicts(files, claim, rows):
+    text = dumps_canonical({"claim": claim, "digest": "d", "verdicts": rows})
+    write_atomic(files.verdicts(claim), sealed(text))
 
 
 @pytest.fixture(scope="session")
 def inputs(written):
-    return read_inputs(written / "plan.json", "smoke")
+    return read_inputs(written)
 
 
 @pytest.fixture
 def copy(written, tmp_path):
     """A copy of the results that a test may change."""
-    return Path(shutil.copytree(written, tmp_path / "copy"))
+    return Layout("smoke", Path(shutil.copytree(written.base, tmp_path / "copy")))
 
 
 @pytest.fixture(scope="session")
@@ -363,17 +367,8 @@ def measured():
     """(folder, claim) -> the claim's results, run on profile smoke and judged in a folder."""
 
     def measured(folder, claim, profile="smoke"):
-        entry, cache = claim_plan(claim, profile), JobCache(folder / "cache", lambda line: None)
-        rows = run_claim(entry, cache)
-        for job in entry["jobs"]:
-            for kind, path in (("calibrations", cache.calibrations_path(job)), ("runs", cache.table_path(job))):
-                target = job_path(folder, kind, job)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                if path.is_file():
-                    shutil.copy(path, target)
-        write_text_atomic(
-            folder / "verdicts" / f"{claim}.json", dumps_canonical({"verdicts": [row.to_json() for row in rows]})
-        )
-        return ClaimResults(entry["claim"], entry["jobs"], folder)
+        entry, files = claim_plan(claim, profile), Layout(profile, folder)
+        write_verdicts(files, claim, run_claim(entry, files.measured))
+        return ClaimResults(files.measured.present(entry), files)
 
     return measured

@@ -6,6 +6,7 @@ import pytest
 
 from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.claims.board import load_board
+from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report.board import board_tables, competing, data_note, nowhere_run, wins
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import BoardResults
@@ -77,7 +78,7 @@ INSTANCES = [
 def board():
     grids = {"ci": [{"n": [128, 512], "d": [4], "epsilon": [1, 4]}]}
     data = {"instances": [dict(instance) for instance in INSTANCES], "grids": grids, "delta": 1e-6}
-    results = BoardResults("leaderboard.x", "Which?", data, [], [], Path(), "ci")
+    results = BoardResults("leaderboard.x", "Which?", data, [], [], Layout("ci"))
     results.__dict__["rows"] = ROWS
     return results
 

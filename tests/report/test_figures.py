@@ -155,8 +155,9 @@ def test_unknown_methods_get_different_looks():
     assert len(set(map(str, looks))) == len(labels)
 
 
-def test_verb_figure(written, tmp_path, capsys):
-    arguments = ["figure", "--plan", str(written / "plan.json"), "--out", str(tmp_path), "--claim"]
+def test_verb_figure(written, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(written.base)
+    arguments = ["figure", "--profile", "smoke", "--out", str(tmp_path)]
     assert main([*arguments, "wang2017.absent", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == [str(tmp_path / f"wang2017.absent.{s}") for s in ("svg", "pdf")]
     assert (tmp_path / "wang2017.absent.svg").is_file() and (tmp_path / "wang2017.absent.pdf").is_file()

@@ -5,17 +5,18 @@ import pytest
 
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report.inputs import NOT_MEASURED, read_inputs
 from dpsco_bench.report.ledger import Privacy, charged_cells
-from dpsco_bench.report.provenance import read_benchmark
+from dpsco_bench.report.provenance import facts, job_rows
 from dpsco_bench.report.scores import Score
 
 
-def test_a_missing_plan_or_another_profile_is_one_line(written, tmp_path):
+def test_a_missing_plan_or_claim_is_one_line(written, tmp_path):
     with pytest.raises(InputError, match="plan = "):
-        read_inputs(tmp_path / "plan.json")
-    with pytest.raises(InputError, match="profile = 'full'"):
-        read_inputs(written / "plan.json", "full")
+        read_inputs(Layout("smoke", tmp_path))
+    with pytest.raises(InputError, match="plan.json = 'nothing'"):
+        read_inputs(written, "nothing")
 
 
 def test_a_part_without_a_verdict_gets_a_row_that_says_so(inputs):
@@ -44,20 +45,28 @@ def test_a_judged_part_has_the_privacy_of_the_parts_it_uses(inputs):
     assert charged_cells(claim, "rate-n", "accounted").text.startswith("proven: ε")
 
 
-def test_benchmarks_of_any_shape(tmp_path):
-    path = tmp_path / "b.tsv"
-    assert read_benchmark(path) == {}
-    path.write_text("s\th:m:s\tmax_rss\n1.5\t0:00:01\t-\n")
-    assert read_benchmark(path) == {"s": 1.5}
-    path.write_text("")
-    assert read_benchmark(path) == {}
+def test_jobs_have_the_costs_of_their_cells(inputs):
+    rows = {(row.job.claim, row.job.name): row for row in job_rows(inputs)}
+    assert rows["wang2017.kinds", "rate-n.paper"].run == (123.4, 128.0)
+    assert rows["wang2017.kinds", "rate-n.accounted"].run is None
+    (total,) = (fact.value for fact in facts(inputs) if fact.name == "CPU time of all jobs")
+    assert total.endswith(" in 1 calibrations and runs") and total.startswith("2")
 
 
-def test_verb_report(written, tmp_path, capsys):
-    assert main(["report", "--profile", "smoke", "--plan", str(written / "plan.json"), "--out", str(tmp_path)]) == 0
+def test_a_damaged_verdict_file_is_named_and_its_claim_not_measured(copy, capsys):
+    copy.verdicts("wang2017.race").write_bytes(copy.verdicts("wang2017.race").read_bytes()[:-9])
+    rows = read_inputs(copy).claim("wang2017.race").rows
+    assert {row.verdict for row in rows} == {NOT_MEASURED}
+    assert "wang2017.race.json is damaged" in capsys.readouterr().err
+
+
+def test_verb_report(written, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(written.base)
+    out = ["--out", str(tmp_path), "--figures", str(tmp_path)]
+    assert main(["report", "--profile", "smoke", *out]) == 0
     assert (tmp_path / "report.html").is_file() and (tmp_path / "tables" / "scoreboard.csv").is_file()
-    assert main(["report", "--profile", "ci", "--plan", str(written / "plan.json"), "--out", str(tmp_path)]) == 2
-    assert "profile = 'ci'" in capsys.readouterr().err
+    assert main(["report", "--profile", "ci", *out]) == 2
+    assert "results/ci/plan.json" in capsys.readouterr().err
 
 
 def test_conditions_that_runs_do_not_meet_are_told_once(inputs):

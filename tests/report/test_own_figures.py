@@ -20,13 +20,13 @@ PAPERS = {figure.name.split(".")[0] for figure in ALL}
 def nothing(inputs):
     """A profile of two papers that has measured nothing."""
     from dpsco_bench.claims.compose import claim_plan
+    from dpsco_bench.execution.layout import Layout
     from dpsco_bench.report.inputs import ClaimResults
 
     ids = [id for id in claim_ids() if id.split(".")[0] in PAPERS]
     entries = [claim_plan(id, "ci", []) for id in ids]
-    return Inputs(
-        "ci", inputs.root / "nowhere", [ClaimResults(e["claim"], e["jobs"], inputs.root / "nowhere") for e in entries]
-    )
+    files = Layout("ci", inputs.files.base / "nowhere")
+    return Inputs(files, [ClaimResults(entry, files) for entry in entries])
 
 
 def test_declared_names_are_those_that_are_drawn_and_no_claims():

@@ -224,7 +224,7 @@ def rebuilt(inputs, monkeypatch):
     text = {"id": "wang2017.table9", "common_n": 512, "rows": [entry]}
     monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [text])
     claim = inputs.claim("wang2017.kinds")
-    cells = claim.job("several", "accounted")["cells"]
+    cells = claim.job("several", "accounted").cells
     means = tuple(0.1 if cell["method"] == "one_way" else 0.2 for cell in cells)
     rows = [replace(row, mean=means) if row.part == "several" else row for row in claim.rows]
     monkeypatch.setitem(claim.__dict__, "rows", rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from dpsco_bench.execution.packs import Packing
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "pyproject.toml", "conf", "dpsco_bench", "profiles", "workflows")
@@ -99,6 +102,7 @@ parts:
 """,
 }
 _JOB = re.compile(r"^Job \d+: (?P<what>\S.*)$", re.MULTILINE)
+_MADE = re.compile(r"^(?P<step>calibrate|run|time) (?P<part>\S+ \S+) \[(?P<calibration>\w+)\]$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -159,6 +163,33 @@ class Project:
         assert done.returncode == 0, done.stderr
         return set(_JOB.findall(done.stdout + done.stderr))
 
+    def planned_jobs(self, *targets: str) -> set[str]:
+        """The steps of jobs that a run would do, and the papers that it would judge."""
+        steps = {what.split(":")[0] for what in self.planned(*targets)}
+        packing = self.packing()
+        jobs = {f"{pack.step} {piece.claim} {piece.job}" for pack in packing.packs for piece in pack.pieces}
+        return jobs | {step for step in steps if step.startswith("judge ")}
+
+    def packing(self):
+        """What a run would do now, as the Snakefile packs it."""
+        code = "from dpsco_bench.cli.workflow import Workflow\nfrom dpsco_bench.jsonio import dumps_canonical\n"
+        code += "print(dumps_canonical(Workflow({'profile': 'smoke'}, ['verdicts']).packing))"
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=self.root,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return Packing.from_json(json.loads(done.stdout))
+
+    def made(self) -> set[str]:
+        """What the packs of the last run did, by their logs."""
+        logs = [path for step in ("calibrate", "run", "time") for path in (self.results / "logs" / step).glob("*.log")]
+        found = (text for path in logs for text in _MADE.findall(path.read_text()))
+        return {f"{step} {part}.{calibration}" for step, part, calibration in found}
+
     def dpsco(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a verb."""
         return subprocess.run(
@@ -171,9 +202,11 @@ class Project:
         )
 
     def tables(self) -> dict[str, bytes]:
-        """Bytes of every result table and verdict."""
-        paths = [*self.results.rglob("*.parquet"), *(self.results / "verdicts").glob("*.json")]
-        return {str(path.relative_to(self.results)): path.read_bytes() for path in paths}
+        """Bytes of every result and verdict; timings and costs are no results."""
+        store = self.root / "results" / "store"
+        paths = [*store.glob("runs/*.parquet"), *store.glob("calibrations/*.json")]
+        paths += (self.results / "verdicts").glob("*.json")
+        return {str(path.relative_to(self.root / "results")): path.read_bytes() for path in paths}
 
     def forget(self) -> None:
         """Remove everything that a run wrote."""
@@ -186,7 +219,7 @@ def copy_project(target: Path) -> Project:
     for name in PARTS:
         source = ROOT / name
         if source.is_dir():
-            left_out = shutil.ignore_patterns("__pycache__", "claim", "leaderboard", "recorded", "site")
+            left_out = shutil.ignore_patterns("__pycache__", "claim", "leaderboard", "recorded", "seconds", "site")
             shutil.copytree(source, target / name, ignore=left_out, dirs_exist_ok=True)
         elif source.is_file():
             shutil.copyfile(source, target / name)

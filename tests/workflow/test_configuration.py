@@ -67,4 +67,4 @@ def test_every_rule_says_what_it_does():
 def test_profiles_agree_on_what_makes_reruns_right(name):
     profile = read_yaml(ROOT / "profiles" / name / "config.yaml")
     assert profile["nolock"] and profile["rerun-incomplete"]
-    assert profile["rerun-triggers"] == ["mtime", "input", "params"]
+    assert profile["rerun-triggers"] == ["mtime", "params"]

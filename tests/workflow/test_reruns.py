@@ -5,100 +5,131 @@ from __future__ import annotations
 import pytest
 
 pytestmark = pytest.mark.slow
-OUTPUT = {"wang2017.alpha output-n [paper]", "wang2017.alpha output-n [none]"}
-RUNS = OUTPUT | {
-    "wang2017.alpha closed-n [paper]",
-    "wang2017.alpha closed-n [none]",
-    "wang2017.beta.2 race [paper]",
-    "wang2017.gamma real [paper]",
-}
-JUDGED = {"judge wang2017.alpha", "judge wang2017.beta.2", "judge wang2017.gamma"}
+ALPHA, BETA, GAMMA = (f"wang2017.{name}" for name in ("alpha", "beta.2", "gamma"))
+OUTPUT = {f"{ALPHA} output-n.paper", f"{ALPHA} output-n.none"}
+RUNS = OUTPUT | {f"{ALPHA} closed-n.paper", f"{ALPHA} closed-n.none", f"{BETA} race.paper"}
+JUDGED = {"judge wang2017"}
 ALL = {
-    *(f"calibrate {job}" for job in RUNS | {"wang2017.beta.2 privacy-epsilon [paper]"}),
+    *(f"calibrate {job}" for job in RUNS | {f"{BETA} privacy-epsilon.paper"}),
     *(f"run {job}" for job in RUNS),
+    f"time {BETA} race.paper",
     *JUDGED,
 }
-REDONE = {*(f"calibrate {job}" for job in OUTPUT), *(f"run {job}" for job in OUTPUT), "judge wang2017.alpha"}
+REDONE = {*(f"calibrate {job}" for job in OUTPUT), *(f"run {job}" for job in OUTPUT), *JUDGED}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def done(project):
     """One complete run to the verdicts."""
-    assert project.planned("verdicts") == ALL
+    assert project.planned_jobs("verdicts") == ALL
     result = project.snakemake("--", "verdicts")
     assert result.returncode == 0, result.stderr
     return result
 
 
-def test_second_run_does_nothing_and_still_prints_the_verdicts(project, done):
+def test_second_run_does_nothing_and_still_says_how_the_claims_stand(project, done):
     again = project.snakemake("--", "verdicts")
     assert again.returncode == 0
     assert "Nothing to be done" in again.stderr
-    table = again.stdout.strip().splitlines()
-    assert table and table == done.stdout.strip().splitlines()[-len(table) :]
-    for words in ("wang2017.alpha", "closed-n", "skipped: data absent", "no verdicts are recorded"):
+    said = again.stdout.strip().splitlines()
+    assert said and said == done.stdout.strip().splitlines()[-len(said) :]
+    for words in ("6 verdicts of 3 claims, profile smoke", "skipped: data absent", "no verdicts are recorded"):
         assert words in again.stdout
+    assert len(said) < 25
+    table = project.dpsco("gate", "--profile", "smoke").stdout
+    assert "closed-n" in table and ALPHA in table
 
 
 def test_tolerance_edit_only_judges(project, edited):
     edited(project.claim_file("alpha"), lambda text: text.replace("tolerance: 0.15", "tolerance: 0.2", 1))
-    assert project.planned("verdicts") == {"judge wang2017.alpha"}
+    assert project.planned_jobs("verdicts") == JUDGED
 
 
 def test_sweep_edit_runs_exactly_that_parts_jobs(project, edited):
     edited(project.claim_file("alpha"), lambda text: text.replace("[128, 256, 512]", "[128, 256, 1024]"))
-    assert project.planned("verdicts") == REDONE
+    assert project.planned_jobs("verdicts") == REDONE
+
+
+def algorithm(project):
+    return project.root / "dpsco_bench" / "papers" / "wang2017" / "algorithms" / "output_perturbation_zhang17.py"
+
+
+CODE = "\n\n_EDITED = 1\n"
 
 
 def test_algorithm_edit_runs_exactly_its_jobs(project, edited):
-    source = project.root / "dpsco_bench" / "algorithms" / "baselines" / "output_perturbation_zhang17.py"
-    edited(source, lambda text: text + "\n# edited\n")
-    assert project.planned("verdicts") == REDONE
+    edited(algorithm(project), lambda text: text + CODE)
+    assert project.planned_jobs("verdicts") == REDONE
 
 
 def test_bound_edit_judges_exactly_the_claims_that_name_one_of_its_paper(project, edited):
-    edited(project.root / "dpsco_bench" / "claims" / "bounds" / "wang2017.py", lambda text: text + "\n# edited\n")
-    assert project.planned("verdicts") == {"judge wang2017.alpha"}
+    bounds = project.root / "dpsco_bench" / "papers" / "wang2017" / "bounds"
+    files = sorted(bounds.glob("*.py")) or [bounds.with_suffix(".py")]
+    for path in files:
+        edited(path, lambda text: text + CODE)
+    before = project.tables()
+    assert project.planned_jobs("verdicts") == JUDGED
+    assert project.tables() == before
 
 
 def test_kernel_edit_runs_everything(project, edited):
-    edited(project.root / "dpsco_bench" / "rng" / "reference.py", lambda text: text + "\n# edited\n")
-    assert {f"run {job}" for job in RUNS} <= project.planned("verdicts")
+    edited(project.root / "dpsco_bench" / "rng" / "reference.py", lambda text: text + CODE)
+    assert {f"run {job}" for job in RUNS} <= project.planned_jobs("verdicts")
 
 
-def test_unrelated_edits_run_nothing(project, edited):
-    for name in ("dpsco_bench/cli/verbs/list.py", "dpsco_bench/__init__.py", "conf/run.yaml"):
-        edited(project.root / name, lambda text: text + "\n# edited\n")
-    assert project.planned("verdicts") == set()
+def test_comments_docstrings_and_unrelated_edits_run_nothing(project, edited):
+    edited(algorithm(project), lambda text: text.replace('"""', '"""Edited. ', 1) + "\n# edited\n")
+    edited(project.root / "dpsco_bench" / "execution" / "job.py", lambda text: text + "\n# edited\n")
+    edited(project.root / "dpsco_bench" / "analysis" / "judge.py", lambda text: text.replace('"""', '"""Edited. ', 1))
+    for name in ("dpsco_bench/cli/verbs/list.py", "dpsco_bench/__init__.py"):
+        edited(project.root / name, lambda text: text + CODE)
+    edited(project.root / "conf" / "run.yaml", lambda text: text + "\n# edited\n")
+    assert project.planned_jobs("verdicts") == set()
 
 
 def test_edit_that_is_run_keeps_what_it_did_not_touch(project, edited):
-    before, stamps = project.tables(), _calibration_times(project)
+    before = project.tables()
     edited(project.claim_file("alpha"), lambda text: text.replace("[128, 256, 512]", "[128, 256, 384]"))
     assert project.snakemake("--", "verdicts").returncode == 0
-    changed = {name for name, content in project.tables().items() if before[name] != content}
-    assert changed == {
-        "runs/wang2017.alpha/output-n.paper.parquet",
-        "runs/wang2017.alpha/output-n.none.parquet",
-        "verdicts/wang2017.alpha.json",
-    }
-    moved = {name for name, stamp in _calibration_times(project).items() if stamps[name] != stamp}
-    assert moved == {"wang2017.alpha/output-n.paper.json", "wang2017.alpha/output-n.none.json"}
-
-
-def _calibration_times(project) -> dict[str, int]:
-    folder = project.results / "calibrations"
-    return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in folder.rglob("*.json")}
+    after = project.tables()
+    assert {name for name in before if after[name] != before[name]} == {"smoke/verdicts/wang2017.alpha.json"}
+    assert sorted(name.split("/")[1] for name in after.keys() - before.keys()) == ["calibrations"] * 2 + ["runs"] * 2
+    assert project.made() >= REDONE - JUDGED
 
 
 def test_failed_job_leaves_the_others_and_is_named(project, edited):
-    source = project.root / "dpsco_bench" / "algorithms" / "baselines" / "output_perturbation_zhang17.py"
     broken = "\n\n@plan.run\ndef broken(objective, plan, mechanism):\n    raise RuntimeError('broken on purpose')\n"
-    edited(source, lambda text: text + broken)
+    edited(algorithm(project), lambda text: text + broken)
     edited(project.claim_file("gamma"), lambda text: text.replace("title: absent data", "title: data absent"))
     failed = project.snakemake("--", "verdicts")
     assert failed.returncode == 1
     assert "RuntimeError: broken on purpose" in failed.stderr
-    assert failed.stdout.strip().splitlines()[-1] == "no verdict, see the errors above: wang2017.alpha"
-    assert "wang2017.beta.2" in failed.stdout and "wang2017.gamma" in failed.stdout
-    assert "closed-n" not in failed.stdout
+    last = failed.stdout.strip().splitlines()[-1]
+    assert last.startswith("no verdict of wang2017.alpha: run wang2017.alpha output-n [") and "on purpose" in last
+    assert "3 verdicts of 2 claims" in failed.stdout
+    again = project.snakemake("--", "verdicts")  # and tries again
+    assert again.returncode == 1 and "broken on purpose" in again.stderr
+
+
+@pytest.mark.parametrize("kind", ["runs", "calibrations", "verdicts", "plan", "stamps"])
+def test_whatever_is_damaged_is_named_and_made_anew(project, kind):
+    assert project.snakemake("--", "verdicts").returncode == 0
+    assert project.dpsco("gc", "--profile", "smoke").returncode == 0  # what no plan names is not looked at
+    before = project.tables()
+    folder = project.root / "results" / "store" / kind if kind in ("runs", "calibrations") else project.results / kind
+    paths = (
+        [project.results / "plan.json"]
+        if kind == "plan"
+        else [path for path in sorted(folder.iterdir()) if path.suffix in (".json", ".parquet")]
+    )
+    for number, path in enumerate(paths):
+        content = path.read_bytes()
+        place = len(content) // 2
+        flipped = content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :]
+        path.write_bytes(flipped if number % 2 else content[:-5])
+    done = project.snakemake("--", "verdicts")
+    assert done.returncode == 0, done.stderr
+    said = [line for line in done.stderr.splitlines() if line.startswith("dpsco: ")]
+    assert len(said) == len(paths) and all("is damaged (" in line and "set aside" in line for line in said)
+    assert project.tables() == before
+    assert "Nothing to be done" in project.snakemake("--", "verdicts").stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 
 from dpsco_bench.analysis.verdict import Verdict
@@ -14,8 +13,8 @@ from dpsco_bench.errors import InputError
 SUMMARY = "run claims end to end and print their verdicts"
 EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 data.root=data plugins=[FILE,...] claims=[FILE,...]
 A claim of one's own is given by its file: dpsco claim my_claim.yaml --plugin my_method.py
-Finished jobs are kept under results/cache, so an interrupted claim resumes. A claim that does not hold is a result:
-the exit code is 0 whatever the verdict."""
+Finished jobs are kept in results/store, where the workflow finds them too, so an interrupted claim resumes.
+A claim that does not hold is a result: the exit code is 0 whatever the verdict."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,25 +30,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Plan all claims first, then run and judge them one by one."""
     from dpsco_bench.claims.compose import check_profile, claim_plan
-    from dpsco_bench.cli.claiming import CACHE, JobCache, asked_claims, privacy_texts, run_claim
+    from dpsco_bench.cli.claiming import asked_claims, privacy_texts, run_claim, say
+    from dpsco_bench.execution.layout import Layout
 
     check_profile(args.profile)
     ids, settings = asked_claims(args.ids, args.plugin)
     entries = [claim_plan(id, args.profile, settings) for id in ids]
-    if not any(entry["claim"]["parts"] for entry in entries):
-        names = ", ".join(entry["claim"]["id"] for entry in entries)
+    if not any(entry.claim["parts"] for entry in entries):
+        names = ", ".join(entry.id for entry in entries)
         raise InputError("profile", args.profile, f"one in whose grid {names} has values")
-    cache = JobCache(CACHE, _say)
+    measured = Layout(args.profile).measured
     rows: list[Verdict] = []
     privacy: dict[tuple[str, str, str], str] = {}
     for entry in entries:
-        found = run_claim(entry, cache) if entry["claim"]["parts"] else []
+        found = run_claim(entry, measured) if entry.claim["parts"] else []
         if not found:
-            _say(f"{entry['claim']['id']}: nothing to measure in profile {args.profile}")
+            say(f"{entry.id}: nothing to measure in profile {args.profile}")
         rows += found
         if not args.json:
-            texts = privacy_texts(entry, cache)
-            privacy |= {(entry["claim"]["id"], *place): text for place, text in texts.items()}
+            texts = privacy_texts(entry, measured)
+            privacy |= {(entry.id, *place): text for place, text in texts.items()}
     if args.json:
         print_json([row.to_json() for row in rows])
     else:
@@ -71,7 +71,3 @@ def _print(rows: list[Verdict], privacy: Mapping[tuple[str, str, str], str]) -> 
         print()
     for place, note in remarks:
         print(labelled(f"{place}:", note, 2 + len(place)))
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

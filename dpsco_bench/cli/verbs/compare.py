@@ -28,7 +28,7 @@ _COLUMNS = (
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
-    parser.add_argument("--record", action="store_true", help="record the verdicts of the last run")
+    parser.add_argument("--record", action="store_true", help="record verdicts and times of the last run")
     add_json(parser)
 
 
@@ -36,13 +36,18 @@ def execute(args: argparse.Namespace) -> int:
     """Print every verdict beside the recorded one."""
     from dpsco_bench.analysis.record import merge, read_record, record
     from dpsco_bench.claims.compose import check_profile
-    from dpsco_bench.cli.verbs.gate import recorded_path
+    from dpsco_bench.cli.verbs.gate import recorded_path, recorded_seconds_path
+    from dpsco_bench.execution.plan import read_plan
+    from dpsco_bench.execution.predict import record_seconds
 
-    fresh = last_verdicts(Layout(check_profile(args.profile)))
+    files = Layout(check_profile(args.profile))
+    fresh = last_verdicts(files)
     path = recorded_path(args.profile)
     rows = compared(read_record(path), fresh)
     if args.record:
         record(path, merge(read_record(path), fresh))
+        if files.plan.is_file():
+            record_seconds(recorded_seconds_path(args.profile), [*read_plan(files.plan).jobs()], files.measured)
     if args.json:
         print_json(rows)
     else:
@@ -67,7 +72,7 @@ def last_verdicts(files: Layout) -> list[Verdict]:
         rows = read_verdicts(files)
     else:
         paths = sorted(folder.glob("*.json"))
-        rows = [row for path in paths for row in verdicts_in(path)]
+        rows = [row for path in paths for row in verdicts_in(files, path.stem)]
     if not rows:
         raise InputError("verdicts", folder, f"written by a run: make replicate PROFILE={files.profile}")
     return rows

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.jsonio import dumps_canonical, loads, write_text_atomic
+from dpsco_bench.execution.plan import digest
+from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.paths import shared_dir
 
 SUMMARY = "print the verdict table and compare it with the recorded verdicts"
 EPILOG = "A claim that does not hold is a result. Exit code 1 only where a verdict is not the recorded one."
-STALE = "FAIL stale: some verdicts were made from another plan or other code: snakemake --forcerun judge"
+STALE = "FAIL stale: some claims have no verdict, or one of another plan or other code: run the workflow again"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,12 +40,12 @@ def execute(args: argparse.Namespace) -> int:
         print_json([row.to_json() for row in rows])
         return int(any(difference.fails for difference in differences(args.profile, rows)))
     text, failed = summary(files, rows)
-    if args.digest and args.digest != verdicts_digest(stored_digests(files)):
+    if args.digest and args.digest != digest(stored_digests(files)):
         text, failed = text + f"\n{STALE}", True
     if args.out is None:
         print(text)
     elif not failed:
-        write_text_atomic(args.out, text + "\n")
+        write_atomic(args.out, text + "\n")
     else:
         print("\n".join(line for line in text.splitlines() if line.startswith("FAIL")), file=sys.stderr)
     return int(failed)
@@ -53,9 +53,9 @@ def execute(args: argparse.Namespace) -> int:
 
 def planned_claims(files: Layout) -> list[str]:
     """Ids of the claims of a profile's plan, in its order."""
-    from dpsco_bench.execution.layout import read_plan_text
+    from dpsco_bench.execution.plan import read_plan
 
-    return [entry["claim"]["id"] for entry in read_plan_text(files.plan)["claims"]]
+    return [entry.id for entry in read_plan(files.plan).claims]
 
 
 def read_verdicts(files: Layout, claims: Collection[str] | None = None) -> list[Verdict]:
@@ -69,24 +69,23 @@ def read_verdicts(files: Layout, claims: Collection[str] | None = None) -> list[
         Ids; all of the plan by default.
     """
     wanted = [id for id in planned_claims(files) if claims is None or id in claims]
-    paths = [files.verdicts(id) for id in wanted]
-    return [row for path in paths if path.is_file() for row in verdicts_in(path)]
+    return [row for id in wanted for row in verdicts_in(files, id)]
 
 
-def verdicts_in(path: Path) -> list[Verdict]:
-    """Rows of a verdict file."""
-    return [Verdict.from_json(row) for row in loads(path.read_text(encoding="utf-8"))["verdicts"]]
+def verdicts_in(files: Layout, claim: str) -> list[Verdict]:
+    """Rows of a claim's verdict file; none without one."""
+    from dpsco_bench.cli.judging import read_verdict_file
+
+    found = read_verdict_file(files, claim)
+    return [Verdict.from_json(row) for row in found["verdicts"]] if found else []
 
 
 def stored_digests(files: Layout) -> dict[str, str]:
     """Claim -> digest of what its verdicts were made from, for the claims of the plan that have verdicts."""
-    paths = {id: files.verdicts(id) for id in planned_claims(files)}
-    return {id: loads(path.read_text(encoding="utf-8"))["digest"] for id, path in paths.items() if path.is_file()}
+    from dpsco_bench.cli.judging import read_verdict_file
 
-
-def verdicts_digest(digests: Mapping[str, str]) -> str:
-    """One digest of those of several claims."""
-    return hashlib.sha256(dumps_canonical(digests).encode()).hexdigest()[:32]
+    found = {id: read_verdict_file(files, id) for id in planned_claims(files)}
+    return {id: entry["digest"] for id, entry in found.items() if entry}
 
 
 def differences(profile: str, rows: Sequence[Verdict]) -> list[Any]:
@@ -101,6 +100,11 @@ def differences(profile: str, rows: Sequence[Verdict]) -> list[Any]:
 def recorded_path(profile: str) -> Path:
     """Where the verdicts of a profile are recorded."""
     return shared_dir("workflows") / "recorded" / f"{profile}.json"
+
+
+def recorded_seconds_path(profile: str) -> Path:
+    """Where the CPU seconds of a profile's jobs are recorded."""
+    return shared_dir("workflows") / "seconds" / f"{profile}.json"
 
 
 def summary(files: Layout, rows: Sequence[Verdict], reported: bool = True) -> tuple[str, bool]:

@@ -7,18 +7,21 @@ import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
-from dpsco_bench.execution.layout import Layout, effective_key, has_run, job_name, planned_entries, read_plan_text
+from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import ResultsLock
+from dpsco_bench.execution.measured import item
+from dpsco_bench.execution.packs import STEPS, is_wanted
+from dpsco_bench.execution.plan import WorkPlan, read_plan
 from dpsco_bench.report.own_figures import figure_names
 
-SUMMARY = "remove results and figures that the plan no longer names"
-FOLDERS = ("calibrations", "runs", "ready", "judged", "timings", "verdicts", "standings", "logs", "benchmarks")
+SUMMARY = "remove results and figures that no plan names"
+EPILOG = "What `claim` and `leaderboard` measured at settings that no plan has goes too."
+FOLDERS = ("stamps", "judged", "verdicts", "standings", "logs", "benchmarks", "packs", "failures")
 FIGURE_SUFFIXES = ("", ".curves", ".time")
 """What a claim's figures are called besides their claim."""
 FRESH_SECONDS = 3600.0
-"""Hidden files younger than this may still be written by a job."""
+"""Files younger than this that are half written, or locks, may be in use."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,65 +36,53 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.claims.compose import check_profile
 
     files = Layout(check_profile(args.profile))
-    plan = read_plan_text(files.plan)
+    plan = read_plan(files.plan)
     with nullcontext() if args.held or args.dry_run else ResultsLock(files.lock):
-        doomed = list(unnamed(files, plan))
+        doomed = [*unnamed(files, plan), *unnamed_items(files)]
         for path in doomed:
             print(path)
             if not args.dry_run:
-                path.unlink()
+                path.unlink(missing_ok=True)
         if not args.dry_run:
             _remove_empty_folders(files)
     print(f"{len(doomed)} files {'would be removed' if args.dry_run else 'removed'}")
     return 0
 
 
-def unnamed(files: Layout, plan: dict[str, Any]) -> Iterator[Path]:
-    """Files of a profile that its plan does not name, and what interrupted jobs left half written.
-
-    Figures without a paper in their name are not touched; a cached calibration stays while the plan of any profile
-    names it.
-    """
-    entries = planned_entries(plan)
-    named = {path for entry in entries for path in named_files(files, entry)}
-    figures = {entry["claim"]["id"] + suffix for entry in entries for suffix in FIGURE_SUFFIXES}
-    figures |= set(figure_names([entry["claim"]["id"] for entry in plan["claims"]]))
+def unnamed(files: Layout, plan: WorkPlan) -> Iterator[Path]:
+    """Files of a profile that its plan does not name. Figures without a paper in their name are not touched."""
+    ids = {entry.id for entry in plan.entries}
+    papers = {entry.paper for entry in plan.entries}
     for folder in FOLDERS:
         for path in _files(files.results / folder):
-            if path.relative_to(files.results).with_suffix("").parts not in named:
+            name = path.name.removesuffix(path.suffix)
+            if name not in ids | papers | {"report"} and not (_of_pack(path) and name.split(".")[0] in papers):
                 yield path
+    figures = {id + suffix for id in ids for suffix in FIGURE_SUFFIXES} | set(figure_names([e.id for e in plan.claims]))
     for path in sorted(files.figures.glob("*.*")):
-        if path.suffix in (".svg", ".pdf") and "." in path.stem and path.stem not in figures:
+        name = path.stem.removeprefix(".")
+        if path.suffix in (".svg", ".pdf", ".digest") and "." in name and name not in figures:
             yield path
-    keys = set(_planned_calibration_keys(files))
-    yield from (path for path in _files(files.cache) if path.stem.lstrip(".") not in keys)
 
 
-def named_files(files: Layout, entry: dict[str, Any]) -> Iterator[tuple[str, ...]]:
-    """What a plan entry names: folder and names below the results, without the suffix."""
-    claim = entry["claim"]["id"]
-    conclusions = ("standings", "rank") if "board" in entry else ("verdicts", "judge")
-    yield (conclusions[0], claim)
-    yield from (("logs", step, claim) for step in (conclusions[1], "figure"))
-    yield ("logs", "report", "report")
-    for job in entry["jobs"]:
-        name = (claim, job_name(job))
-        steps = {"calibrate": "calibrations"}
-        if has_run(job):
-            steps["run"] = "runs"
-        if has_run(job) and job["timing"]:
-            steps["time"] = "timings"
-        for step, folder in steps.items():
-            yield (folder, *name)
-            yield ("logs", step, *name)
-            yield ("benchmarks", step, *name)
+def _of_pack(path: Path) -> bool:
+    return path.parent.name in STEPS
 
 
-def _planned_calibration_keys(files: Layout) -> Iterator[str]:
+def unnamed_items(files: Layout) -> Iterator[Path]:
+    """Files of the store that belong to no job of any profile's plan, and what was set aside."""
+    named = set()
     for path in files.results.parent.glob("*/plan.json"):
-        for entry in planned_entries(read_plan_text(path)):
-            for job in entry["jobs"]:
-                yield from (job["calibration_key"], effective_key(job, "calibration_key"))
+        for job in read_plan(path).jobs():
+            named |= {item(step, job) for step in STEPS if is_wanted(step, job) or job.skipped}
+    store = files.measured.store
+    for kind, key, path in store.files():
+        fresh = time.time() - path.stat().st_mtime < FRESH_SECONDS
+        if kind == "locks" or path.name.startswith(".") or kind == "shards":
+            if not fresh:
+                yield path
+        elif (kind, key) not in named or path not in (store.path(kind, key), store.manifest(kind, key)):
+            yield path
 
 
 def _files(folder: Path) -> list[Path]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from dpsco_bench.cli.output import Column, number, print_json, table
 SUMMARY = "which method to pick: all methods on common instances at equal accounted (epsilon, delta)"
 EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 data.root=data plugins=[FILE,...]
 One line per instance and point (n, d, epsilon): the winner, or those that cannot be told apart, and the margin.
---all shows every method. Finished jobs are kept under results/cache, so an interrupted run resumes."""
+--all shows every method. Finished jobs are kept in results/store, so an interrupted run resumes."""
 COLUMNS = (
     Column("instance", "instance"),
     Column("n", "n", numeric=True),
@@ -50,12 +49,12 @@ def execute(args: argparse.Namespace) -> int:
     """Plan the boards, run what is missing, and print the standings."""
     from dpsco_bench.claims.compose import check_profile
     from dpsco_bench.cli.boards import asked_boards, board_entries, run_board
-    from dpsco_bench.cli.claiming import CACHE, JobCache
+    from dpsco_bench.execution.layout import Layout
 
     check_profile(args.profile)
     ids, settings = asked_boards(args.arguments, args.plugin)
-    cache = JobCache(CACHE, _say)
-    rows = [row for entry in board_entries(ids, args.profile, settings) for row in run_board(entry, cache)]
+    measured = Layout(args.profile).measured
+    rows = [row for entry in board_entries(ids, args.profile, settings) for row in run_board(entry, measured)]
     if args.json:
         print_json(rows)
     else:
@@ -112,7 +111,3 @@ def _lines(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     for item in row["left_out"]:
         lines.append({**_place(row), "method": item["method"], "says": f"{item['status']}: {item['reason']}"})
     return lines
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -6,11 +6,12 @@ import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.layout import Layout, has_run, read_plan_text
+from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import ResultsInUse, ResultsLock
+from dpsco_bench.execution.plan import WorkPlan
+from dpsco_bench.execution.store import read_sealed
 
 SUMMARY = "compose every claim of a profile into results/<profile>/plan.json"
 
@@ -35,15 +36,15 @@ def execute(args: argparse.Namespace) -> int:
     else:
         plan = current_plan(args.profile, args.overrides, files)
     if args.json:
-        print_json(plan)
+        print_json(plan.to_json())
         return 0
-    jobs = [job for entry in plan["claims"] for job in entry["jobs"]]
-    runs, skipped = sum(map(has_run, jobs)), sum(bool(job["skipped"]) for job in jobs)
-    print(f"{path}: {len(plan['claims'])} claims, {len(jobs)} calibrations, {runs} runs, {skipped} skipped")
+    jobs = [job for entry in plan.claims for job in entry.jobs]
+    runs, skipped = sum(job.has_run for job in jobs), sum(bool(job.skipped) for job in jobs)
+    print(f"{path}: {len(plan.claims)} claims, {len(jobs)} calibrations, {runs} runs, {skipped} skipped")
     return 0
 
 
-def current_plan(profile: str, overrides: Sequence[str], files: Layout) -> dict[str, Any]:
+def current_plan(profile: str, overrides: Sequence[str], files: Layout) -> WorkPlan:
     """The plan of a profile, up to date; a live run keeps the plan it started with.
 
     Raises
@@ -60,13 +61,13 @@ def current_plan(profile: str, overrides: Sequence[str], files: Layout) -> dict[
             pass
     except ResultsInUse:
         with _one_line_composition(overrides):
-            fresh = files.plan.is_file() and read_plan_text(files.plan).get("stamp") == plan_stamp(profile, overrides)
+            fresh = (read_sealed(files.plan) or {}).get("stamp") == plan_stamp(profile, overrides)
         if not fresh:
             raise
     return checked_plan(files.plan, profile, overrides)
 
 
-def checked_plan(path: Path, profile: str, overrides: Sequence[str]) -> dict[str, Any]:
+def checked_plan(path: Path, profile: str, overrides: Sequence[str]) -> WorkPlan:
     """Write the plan of a profile if it is stale; return it either way.
 
     Raises

@@ -66,14 +66,14 @@ def _sweep(made: Sequence[Any], overrides: list[str], as_json: bool) -> None:
     from dpsco_bench.execution.plugins import load_plugins
     from dpsco_bench.paths import conf_dir
 
-    labels = {entry.job["key"]: entry.label for entry in made}
+    labels = {entry.job.key: entry.label for entry in made}
     failures: list[DpscoError] = []
 
     def task(config: Any) -> None:
         load_plugins(config.plugins)
         entry = request(OmegaConf.to_container(config, resolve=True))
         try:
-            _run(entry, as_json, labels.get(entry.job["key"], ""))
+            _run(entry, as_json, labels.get(entry.job.key, ""))
         except DpscoError as error:  # Hydra would print a page about it
             failures.append(error)
 
@@ -101,15 +101,15 @@ def _run(entry: Any, quiet: bool, label: str = "") -> None:
     from dpsco_bench.execution.single import summarise
 
     check_writable("out", entry.out)
-    cell = entry.job["cells"][0]
+    cell = entry.job.cells[0]
     try:
         table = execute_job(entry.job, calibrate_job(entry.job))
     except MemoryError as error:
-        size = f"n = {cell['n']}, d = {cell['d']}, replicates = {entry.job['replicates']}"
+        size = f"n = {cell['n']}, d = {cell['d']}, replicates = {entry.job.replicates}"
         raise DpscoError(f"{size}: too large for the memory here ({error})") from None
     write_table(_with_config(table, entry.config), entry.out)
     if not quiet:
-        print(line(summarise(entry.job, table), label or entry.job["cells"][0]["method"]), flush=True)
+        print(line(summarise(entry.job, table), label or entry.job.cells[0]["method"]), flush=True)
         print(f"rows: {entry.out}", file=sys.stderr)
 
 

@@ -3,97 +3,97 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from dpsco_bench.execution.layout import read_entry
-
-if TYPE_CHECKING:
-    from dpsco_bench.cli.judging import Judging
+from dpsco_bench.claims.model import check_profile
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.layout import Layout
 
 SUMMARY = "one job of the workflow: calibrate, run, time, judge or rank"
-EPILOG = "The rules in workflows/ call it; `run` and `time` need no accountant, so they work on a machine without one."
+EPILOG = """The rules in workflows/ call it. Without --pack it does that step of everything in the plan that the store
+lacks, so that a machine with results/PROFILE/plan.json and results/store/calibrations can run it all; `run` and
+`time` need no accountant."""
 
-WORK = {
-    "calibrate": "schedules, noise scales and real epsilons of one job",
-    "run": "result table of one job",
-    "time": "seconds per gradient evaluation of one job's methods",
-    "judge": "verdicts of a claim",
-    "rank": "standings of a leaderboard",
+PACKED = {
+    "calibrate": "schedules, noise scales and real epsilons",
+    "run": "result tables",
+    "time": "seconds per gradient evaluation",
 }
-
-FROM_TABLES = ("judge", "rank")
-"""Kinds of jobs that read the result tables of a claim or leaderboard."""
+CONCLUDED = {"judge": "verdicts and figures of the claims of a paper", "rank": "standings of a leaderboard"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add one subcommand per kind of job."""
     kinds = parser.add_subparsers(dest="work", required=True, metavar="calibrate|run|time|judge|rank")
-    for name, text in WORK.items():
+    for name, text in {**PACKED, **CONCLUDED}.items():
         kind = kinds.add_parser(name, help=text, description=text, allow_abbrev=False)
-        kind.add_argument("--plan", type=Path, required=True, help="plan of the profile")
-        kind.add_argument("--claim", required=True, help="id of the claim")
-        kind.add_argument("--out", type=Path, required=True, help="file to write")
+        kind.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
         kind.add_argument("--log", type=Path, help="log file")
-        if name in FROM_TABLES:
-            kind.add_argument("--calibrations", type=Path, required=True, help="folder of the claim's calibrations")
-            kind.add_argument("--runs", type=Path, required=True, help="folder of the claim's result tables")
-            kind.add_argument("--digest", required=True, help="digest of what the outcome depends on")
-            if name == "judge":
-                kind.add_argument("--ready", type=Path, help="folder of what another process judged and drew")
-                kind.add_argument("--wanted", type=Path, help="list of the claims that are to be judged too")
-                kind.add_argument("--draw", action="store_true", help="draw figures too, into the folder of --ready")
-            continue
-        kind.add_argument("--job", required=True, metavar="PART.CALIBRATION", help="name of the job within its claim")
-        kind.add_argument("--key", required=True, help="its key (for calibrate: its calibration_key) in the plan")
-        if name in ("calibrate", "run"):
-            kind.add_argument("--cache", type=Path, required=True, help="folder of calibrations by key")
-        if name == "calibrate":
-            kind.add_argument("--wanted", type=Path, help="list of the claims that are to be calibrated too")
-        if name == "run":
-            kind.add_argument(
-                "--ready", type=Path, required=True, help="where the table lies if another process made it"
-            )
-        if name != "calibrate":
-            kind.add_argument("--calibrations", type=Path, required=True, help="what `calibrate` wrote")
+        if name in PACKED:
+            kind.add_argument("--pack", metavar="PAPER.NUMBER", help="a pack of the run that wrote packs.json")
+        elif name == "judge":
+            kind.add_argument("--paper", required=True, help="whose claims, as far as the run asked for them")
+            kind.add_argument("--draw", action="store_true", help="draw figures too")
+        else:
+            kind.add_argument("--board", required=True, help="id of the leaderboard")
+            kind.add_argument("--digest", required=True, help="digest of what the standings depend on")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Do the job."""
-    from dpsco_bench.execution import worker
+    files = Layout(check_profile(args.profile))
+    if args.work in PACKED:
+        return _measure(files, args.work, args.pack, args.log)
+    from dpsco_bench.cli.judging import judge_claims, rank_board
+    from dpsco_bench.execution.progress import JobLog
 
-    if args.work == "calibrate":
-        worker.calibrate(args.plan, args.claim, args.job, args.key, args.cache, args.out, args.log, args.wanted)
-    elif args.work in FROM_TABLES:
-        conclude(args)
+    if args.work == "judge":
+        claims = claims_of(files, args.paper)
+        with JobLog(args.log, f"judge {args.paper}", unit="claims") as log:
+            judge_claims(files, claims, args.draw, log)
     else:
-        which = (args.plan, args.claim, args.job, args.key, args.calibrations)
-        if args.work == "run":
-            worker.run_job(*which, args.cache, args.ready, args.out, args.log)
-        else:
-            worker.time_job(*which, args.out, args.log)
+        with JobLog(args.log, f"rank {args.board}") as log:
+            rank_board(files, args.board, args.digest, log)
     return 0
 
 
-def conclude(args: argparse.Namespace) -> None:
-    """Write the verdict rows of a claim, or the standings of a leaderboard."""
-    from dpsco_bench.cli.judging import Judging, judge_claims
+def claims_of(files: Layout, paper: str) -> Sequence[str]:
+    """Claims of a paper that the last run of the workflow asked for; without one all, which get their stamps now."""
+    from dpsco_bench.cli.depends import Dependencies
+    from dpsco_bench.cli.judging import Stamp
+    from dpsco_bench.execution.packs import Packing
+    from dpsco_bench.execution.plan import read_plan
 
-    judging = Judging(args.plan, args.calibrations.parent, args.runs.parent, getattr(args, "draw", False))
-    if args.work == "judge":
-        judge_claims(judging, args.claim, args.digest, args.out, args.log, args.ready, args.wanted)
-    else:
-        _rank(args, judging)
+    if files.packing.is_file():
+        scope = Packing.read(files.packing).scope
+        if paper in scope:
+            return scope[paper]
+    entries = [files.measured.present(entry) for entry in read_plan(files.plan).claims]
+    found = {entry.id: entry for entry in entries if entry.paper == paper}
+    if not found:
+        raise InputError("paper", paper, "one of " + ", ".join(dict.fromkeys(entry.paper for entry in entries)))
+    depends = Dependencies(found, {}, files.measured)
+    for id in found:
+        Stamp(depends.verdicts[id], depends.figure(id)).write(files, id)
+    return list(found)
 
 
-def _rank(args: argparse.Namespace, judging: Judging) -> None:
-    from dpsco_bench.analysis.standings import standings
+def _measure(files: Layout, step: str, name: str | None, path: Path | None) -> int:
+    """Do a pack; what fails in it is named here and noted for the judge, and the rest is done."""
+    from dpsco_bench.execution.packs import Packing, lacking_pieces
+    from dpsco_bench.execution.plan import read_plan
     from dpsco_bench.execution.progress import JobLog
-    from dpsco_bench.jsonio import dumps_pretty, write_text_atomic
+    from dpsco_bench.execution.worker import work
+    from dpsco_bench.jsonio import write_atomic
 
-    entry = judging.entry(read_entry(args.plan, args.claim))
-    with JobLog(args.log, f"rank {args.claim}") as log:
-        rows = standings(entry, judging.loader())
-        for row in rows:
-            log.write(f"{row['instance']}: " + (row["skipped"] or f"n {row['n']}: {' = '.join(row['tied'])}"))
-        write_text_atomic(args.out, dumps_pretty({"claim": args.claim, "digest": args.digest, "standings": rows}))
+    pack = Packing.read(files.packing).pack(f"{step}.{name}") if name else None
+    plan = read_plan(files.plan, pack.claims if pack else None)
+    pieces = pack.pieces if pack else [*lacking_pieces(step, plan.jobs(), files.measured)]
+    with JobLog(path, pack.summary if pack else f"{step} {len(pieces)} jobs") as log:
+        failures = work(step, plan, pieces, files.measured, log)
+    for failure in failures:
+        write_atomic(files.failure(failure.job), f"{failure}\n")
+        print(f"dpsco: {failure}" + (f" (see {path})" if path else ""), file=sys.stderr, flush=True)
+    return 0 if pack else int(bool(failures))

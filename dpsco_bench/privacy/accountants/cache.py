@@ -46,7 +46,7 @@ def cached(function: Callable[..., Any], cache_dir: str | Path | None, **argumen
     path = Path(cache_dir) / f"{hashlib.sha256(text.encode()).hexdigest()}.json"
     known = _read(path)
     if known is None or jsonio.dumps_canonical(known["request"]) != text:
-        jsonio.write_text_atomic(path, jsonio.dumps_pretty({"request": request, "value": function(**arguments)}))
+        jsonio.write_atomic(path, jsonio.dumps_pretty({"request": request, "value": function(**arguments)}))
         known = _read(path)
     return known["value"] if known is not None else function(**arguments)
 

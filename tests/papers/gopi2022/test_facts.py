@@ -103,7 +103,7 @@ def test_rows_of_a_quadrature_say_so_and_release_nothing():
         "cells": [{"cell": 0, "algorithm": "gopi2022.reg_exp_mech", "problem": "axis_pair", "n": 1001, "d": 2,
                    "epsilon": 1.0, "delta": 1e-5, "problem_options": {}, "options": {}}],
     }  # fmt: skip
-    cell = Cell.from_json(job["cells"][0])
+    cell = Cell.from_json(job.cells[0])
     table = execute(job, (calibrate_cell(cell, "paper", 1),))
     row = table.to_pylist()[0]
     assert "quadrature" in row["warnings"] and row["sampler_status"] == ""

@@ -19,7 +19,7 @@ ZHANG = [id for id in claim_ids() if id.startswith("zhang2022.")]
 def test_a_stated_rho_claims_its_exact_epsilon(id, profile):
     claim, settings = load_claim(id, profile)
     parts = [part for part in claim.parts_of(profile) if part.plans]
-    for cells in (job["cells"] for part in parts for job in part_jobs(claim, part, profile, settings)):
+    for cells in (job.cells for part in parts for job in part_jobs(claim, part, profile, settings)):
         for cell in cells:
             if "rho" in cell["options"]:
                 assert gdp_mu(cell["epsilon"], cell["delta"]) == pytest.approx(cell["options"]["rho"], rel=1e-9)

@@ -1,0 +1,170 @@
+"""What a run of the workflow says: a line per finished job with the time left, and a summary at its end."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar
+
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.cli.judging import read_verdict_file
+from dpsco_bench.cli.verbs.gate import differences, read_verdicts, recorded_path
+from dpsco_bench.errors import DpscoError
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.progress import duration
+
+OTHER_SECONDS = {"judge": 10.0, "write_report": 30.0}
+"""Roughly what jobs without a prediction take, for the time left."""
+BAD = ("fails", "violated", "reversed")
+"""Words of verdicts that a reader will want to look at first."""
+MOST_NAMES = 4
+
+
+class Progress(logging.Filter):
+    """Stands in Snakemake's log between its messages about single jobs and the terminal: one line per finished job.
+
+    Errors, and all that Snakemake says besides, go through.
+
+    Parameters
+    ----------
+    jobs : mapping of str to float
+        What is to be done (messages of the jobs) with predicted seconds.
+    """
+
+    DROPPED: ClassVar[tuple[str, ...]] = ("job_info", "job_finished", "job_started", "progress", "shellcmd")
+
+    def __init__(self, jobs: Mapping[str, float]) -> None:
+        super().__init__()
+        self._left, self._all = dict(jobs), sum(jobs.values())
+        self._names: dict[Any, str] = {}
+        self._count, self._start = len(jobs), time.monotonic()
+
+    @classmethod
+    def attach(cls, snakemake: Any, seconds: Mapping[str, float]) -> None:
+        """Watch a workflow that is about to start its jobs; ``seconds`` are those of its packs by name."""
+        from snakemake.logging import logger
+
+        if snakemake.output_settings.verbose:
+            return
+        jobs = {}
+        for job in snakemake.dag.needrun_jobs():
+            if not job.rule.norun:
+                step = job.rule.name.partition("_")[0]
+                known = seconds.get(f"{job.rule.name}.{getattr(job.wildcards, 'pack', '')}")
+                jobs[str(job.message)] = known or OTHER_SECONDS.get(job.rule.name, OTHER_SECONDS.get(step, 1.0))
+        logger.addFilter(cls(jobs))
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether Snakemake shows a message itself."""
+        event = str(getattr(getattr(record, "event", None), "value", ""))
+        if event == "job_info":
+            self._names[record.__dict__["jobid"]] = str(record.__dict__["rule_msg"])
+        elif event == "job_finished":
+            self._finished(self._names.get(record.__dict__["job_id"], ""))
+        return event not in self.DROPPED and record.getMessage() != "Select jobs to execute..."
+
+    def _finished(self, name: str) -> None:
+        if self._left.pop(name, None) is None:
+            return
+        left, spent = sum(self._left.values()), time.monotonic() - self._start
+        done = self._all - left
+        share = f"[{self._count - len(self._left)} of {self._count}, {100 * done / self._all:.0f} %"
+        rest = f", about {duration(spent * left / done)} left" if left else f", {duration(spent)}"
+        print(f"{share}{rest}] {name.partition(', about')[0]}", file=sys.stderr, flush=True)
+
+
+def conclude(snakemake: Any, flow: Any) -> None:
+    """Fail a run in which a claim that it judged has no verdict.
+
+    Raises
+    ------
+    DpscoError
+        Naming the claims.
+    """
+    missing = [id for id in _judged(snakemake, flow) if not (read_verdict_file(flow.files, id) or {}).get("digest")]
+    if missing:
+        raise DpscoError(f"no verdict of {', '.join(missing)}")
+
+
+def _judged(snakemake: Any, flow: Any) -> list[str]:
+    """Claims whose verdicts are part of what a run was asked for."""
+    papers = {job.rule.name.removeprefix("judge_") for job in snakemake.dag.jobs}
+    return [id for paper, claims in flow.scope.items() if paper in papers for id in claims]
+
+
+def farewell(snakemake: Any, flow: Any) -> None:
+    """Say how the claims stand that a run was asked for, and where the report is, as the last thing.
+
+    Called at exit, because Snakemake's own hooks are silent when there was nothing to do.
+
+    Parameters
+    ----------
+    snakemake : snakemake.workflow.Workflow
+    flow : Workflow
+    """
+    ran = snakemake.is_main_process and snakemake.scheduler is not None and not snakemake.dryrun
+    if not ran or not (flow.lock.held or len(snakemake.dag) == 0):
+        return
+    claims, rules = _judged(snakemake, flow), {job.rule.name for job in snakemake.dag.jobs}
+    stored = {id: read_verdict_file(flow.files, id) or {} for id in claims}
+    judged = [id for id in claims if stored[id].get("digest") == flow.depends.verdicts[id]]
+    if judged:
+        print("\n" + closing(flow.files, judged, "write_report" in rules), flush=True)
+    unfinished = {job.rule.name.removeprefix("judge_") for job in snakemake.dag.needrun_jobs()}
+    earlier = [id for id in judged if id.partition(".")[0] in unfinished]
+    if earlier:
+        print("of an earlier run, this one ended before them: " + ", ".join(earlier), flush=True)
+    for id in (id for id in claims if id not in judged):
+        print(f"no verdict of {id}: {stored[id].get('failed', 'see the errors above')}", flush=True)
+
+
+def closing(files: Layout, claims: Collection[str], reported: bool) -> str:
+    """A summary that fits on a screen: per paper what holds and what fails, what changed, and where the report is.
+
+    Parameters
+    ----------
+    files : Layout
+        Of the profile.
+    claims : collection of str
+        Ids.
+    reported : bool
+        Whether to say where the report is.
+    """
+    rows = read_verdicts(files, claims)
+    found = differences(files.profile, rows)
+    papers = dict.fromkeys(row.id.partition(".")[0] for row in rows)
+    width = max(map(len, papers), default=0)
+    lines = [f"{len(rows)} verdicts of {len(claims)} claims, profile {files.profile}"]
+    for paper in papers:
+        lines += _paper(paper.ljust(width), [row for row in rows if row.id.startswith(f"{paper}.")])
+    lines += sorted({f"skipped: {row.reason}" for row in rows if row.word == "skipped"})
+    changed = [str(difference) for difference in found if difference.fails]
+    lines += [*changed[: 2 * MOST_NAMES], *_more(changed[2 * MOST_NAMES :], "changed verdicts")]
+    if not recorded_path(files.profile).is_file():
+        lines.append(f"no verdicts are recorded for profile {files.profile}: nothing to compare with")
+    else:
+        lines.append(f"{len(changed)} of {len(rows)} verdicts changed from the recorded ones")
+    lines.append(f"every verdict: make verdicts PROFILE={files.profile}, or dpsco gate --profile {files.profile}")
+    if reported and files.report.is_file():
+        lines.append(f"report: {files.report}")
+    return "\n".join(lines)
+
+
+def _paper(name: str, rows: Sequence[Verdict]) -> list[str]:
+    """A line of counts, and one that names what fails."""
+    words = Counter(row.counted_as for row in rows)
+    bad = [f"{row.id.partition('.')[2]} {row.part}" for row in rows if row.word in BAD]
+    names = [*dict.fromkeys(bad)]
+    lines = [f"  {name}  {', '.join(f'{count} {word}' for word, count in words.most_common())}"]
+    if names:
+        lines.append(
+            f"  {' ' * len(name)}  not as claimed: " + "; ".join([*names[:MOST_NAMES], *_more(names[MOST_NAMES:], "")])
+        )
+    return lines
+
+
+def _more(rest: Sequence[str], what: str) -> list[str]:
+    return [f"and {len(rest)} more {what}".rstrip()] if rest else []

@@ -1,0 +1,98 @@
+"""What conclusions depend on, as digests: verdicts, figures, standings and report are made anew where one changes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.claims.catalogue import conf_files
+from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
+from dpsco_bench.execution.digest import code_digest
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.measured import Measured, item
+from dpsco_bench.execution.packs import is_wanted
+from dpsco_bench.execution.plan import Entry, digest
+from dpsco_bench.execution.plugins import load_plugins
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    """Digests of a profile's conclusions.
+
+    Attributes
+    ----------
+    claims, boards : mapping of str to Entry
+        By id; jobs whose results are there do not count as skipped.
+    measured : Measured
+        Says which timings there are.
+    """
+
+    claims: Mapping[str, Entry]
+    boards: Mapping[str, Entry]
+    measured: Measured
+
+    @cached_property
+    def verdicts(self) -> dict[str, str]:
+        """Claim -> digest of its entry in the plan, its jobs, and the code that judges."""
+        return {id: claim_digest(entry) for id, entry in self.claims.items()}
+
+    @cached_property
+    def all_verdicts(self) -> str:
+        """Digest of what all verdicts depend on."""
+        return digest(self.verdicts)
+
+    def figure(self, claim: str) -> str:
+        """Digest of a claim's verdicts and timings, and of the code and style that draw them."""
+        timed = [job for job in self.claims[claim].jobs if job.timing]
+        timings = [is_wanted("time", job) or self.measured.store.has(*item("time", job)) for job in timed]
+        return digest([self.verdicts[claim], timings, verb_digest("figure")])
+
+    def rank(self, wildcards: Any) -> str:
+        """Digest of what a leaderboard's standings depend on."""
+        return board_digest(self.boards[wildcards.board])
+
+    def board_figure(self, wildcards: Any) -> str:
+        """Digest of a leaderboard's standings and of the code and style that draw them."""
+        return digest([self.rank(wildcards), verb_digest("figure")])
+
+    @cached_property
+    def report(self) -> str:
+        """Digest of all verdicts and standings, the configuration tree, and the code and templates of the report."""
+        conf = conf_files("**/*.yaml")
+        files = [(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in conf]
+        boards = [board_digest(entry) for entry in self.boards.values()]
+        return digest([self.all_verdicts, boards, verb_digest("report"), files])
+
+
+def claim_digest(entry: Entry) -> str:
+    """Digest of what a claim's verdicts depend on: its entry in the plan, its jobs, and the code that judges."""
+    from dpsco_bench.analysis.judge import judge_modules
+
+    load_plugins(dict.fromkeys(path for job in entry.jobs for path in job.plugins))
+    code = code_digest(judge_modules(entry))
+    return digest([entry.claim["digest"], [(*_keys(job), job.present) for job in entry.jobs], code])
+
+
+def board_digest(entry: Entry) -> str:
+    """Digest of what a leaderboard's standings depend on: its entry in the plan, its jobs, and the code that ranks."""
+    assert entry.board is not None
+    from dpsco_bench.claims.bounds.registry import BOUNDS
+
+    names = {instance["lower_bound"] for instance in entry.board["instances"]} - {""}
+    code = code_digest(["dpsco_bench.analysis.standings", *sorted({BOUNDS.module(name) for name in names})])
+    return digest([entry.claim["digest"], [_keys(job) for job in entry.jobs], code])
+
+
+def _keys(job: Job) -> tuple[str, ...]:
+    return job.name, job.key, job.calibration_key, job.skipped
+
+
+@cache
+def verb_digest(verb: str) -> str:
+    """Digest of a verb's code and of the templates and styles of the report."""
+    files = [path for path in sorted((PACKAGE_ROOT / "report").rglob("*")) if path.suffix not in (".py", ".pyc")]
+    return code_digest([f"dpsco_bench.cli.verbs.{verb}"], [Path(path) for path in files if path.is_file()])

@@ -1,0 +1,113 @@
+"""A job as data: all cells and replicates of one part under one calibration.
+
+A module of its own, since whatever runs or calibrates jobs depends on it, and their keys digest it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+PLAN_ONLY, CLOSED_FORM = "plan_only", "closed_form"
+_NAMES = ("profile", "claim", "part", "kind", "plugins", "data_root", "timing", "seconds", "skipped", "present")
+"""Fields of a job that do not affect its numbers: names, places, predictions, and whether its data are here."""
+_RUN_ONLY = ("replicates", "data_sets", "backend", "dtype", "record", "rounds")
+"""Fields that do not affect calibrations."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """All cells and replicates of one part under one calibration.
+
+    Attributes
+    ----------
+    claim, part, kind, calibration, profile : str
+        Whose numbers these are; ``kind`` is the part's, ``leaderboard`` or ``run``.
+    seed : int
+        Root seed.
+    replicates, data_sets : int
+        Of every cell.
+    evaluation : str
+        ``run``, ``closed_form``, or ``plan_only`` where nothing but the calibration is wanted.
+    record : float or None
+        Spacing of checkpoints in units of n.
+    rounds : str
+        Observer of the rounds in place of the algorithm's own.
+    timing : bool
+        Whether its methods are timed.
+    charged : bool
+        Whether it needs noise: all but those that only count planned gradients.
+    backend, dtype : str
+        Arithmetic.
+    plugins : tuple of str
+        Python files that it needs.
+    data_root : str
+        Folder of the data sets.
+    cells : tuple of mapping
+        Arguments of `Cell`, in the order of the sweep.
+    seconds : tuple of float
+        Predicted CPU seconds of each cell; empty where nothing is known.
+    skipped : str
+        Why it cannot run here; empty where it can.
+    present : str
+        Why it could not run here although its results are there.
+    calibration_key, key : str
+        Digests of all that affects its calibrations, and its numbers, code included.
+    """
+
+    claim: str
+    part: str
+    kind: str
+    calibration: str
+    profile: str = ""
+    seed: int
+    replicates: int
+    data_sets: int = 1
+    evaluation: str = "run"
+    record: float | None = None
+    rounds: str = ""
+    timing: bool = False
+    charged: bool = True
+    backend: str = "numpy"
+    dtype: str = "float64"
+    plugins: tuple[str, ...] = ()
+    data_root: str = "data"
+    cells: tuple[Mapping[str, Any], ...] = ()
+    seconds: tuple[float, ...] = ()
+    skipped: str = ""
+    present: str = ""
+    calibration_key: str = ""
+    key: str = ""
+
+    @property
+    def name(self) -> str:
+        """Name within the claim: ``<part>.<calibration>``."""
+        return f"{self.part}.{self.calibration}"
+
+    @property
+    def title(self) -> str:
+        """What people read: claim, part and calibration."""
+        return f"{self.claim} {self.part} [{self.calibration}]"
+
+    @property
+    def has_run(self) -> bool:
+        """Whether there is a result table; other jobs are only planned and calibrated."""
+        return self.evaluation != PLAN_ONLY
+
+    def numbers(self, cells: list[Mapping[str, Any]], calibrating: bool = False) -> dict[str, Any]:
+        """What affects the numbers (of the calibrations), without code; ``cells`` are its own, without places."""
+        left_out = (*_NAMES, *_RUN_ONLY, "calibration_key") if calibrating else _NAMES
+        kept = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in (*left_out, "key")}
+        return {**kept, "cells": cells}
+
+    def to_json(self) -> dict[str, Any]:
+        """Its fields; `from_json` of what JSON makes of them is this job."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> Job:
+        """The job of plain data, infinities restored."""
+        lists = {key: tuple(entry[key]) for key in ("plugins", "cells", "seconds")}
+        return cls(**{**entry, **lists})

@@ -1,0 +1,176 @@
+"""The content-addressed store: results by the digest of all that affects them, each checked whenever it is read.
+
+One store serves every profile, the workflow and the verbs. Beside each item lies a manifest with the digest of its
+bytes and what its cells cost. A damaged file is named in one line, set aside, and made anew by whoever needs it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.execution.lock import key_lock
+from dpsco_bench.jsonio import dumps_canonical, sealed, unsealed, write_atomic
+
+SUFFIXES = {"calibrations": ".json", "runs": ".parquet", "shards": ".parquet", "timings": ".json"}
+"""Kinds of items and what their files are called."""
+MANIFEST, DAMAGED = ".manifest", ".damaged"
+_PEAK, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a cell cost.
+
+    Attributes
+    ----------
+    cell : int
+        Its number within the job.
+    cpu_s : float
+        CPU seconds; cells that are run at once share them equally.
+    peak_mb : float
+        Most memory of the process while it was at the cell, in MB.
+    """
+
+    cell: int
+    cpu_s: float
+    peak_mb: float
+
+
+class Meter:
+    """Collects costs."""
+
+    def __init__(self) -> None:
+        self.costs: list[Cost] = []
+
+    @contextmanager
+    def measure(self, cells: Sequence[int]) -> Iterator[None]:
+        """Charge the work done inside to cells, which share it equally."""
+        with suppress(OSError):
+            _RESET.write_text("5")  # Linux: the peak starts anew
+        begun = time.process_time()
+        yield
+        seconds, peak = (time.process_time() - begun) / len(cells), _peak_mb()
+        self.costs += [Cost(cell, seconds, peak) for cell in cells]
+
+
+def _peak_mb() -> float:
+    """Most memory of this process so far, or since the last reset."""
+    try:
+        line = next(line for line in _PEAK.read_text().splitlines() if line.startswith("VmHWM"))
+        return float(line.split()[1]) / 1024.0
+    except (OSError, StopIteration):
+        import resource
+
+        unit = 2**20 if sys.platform == "darwin" else 2**10
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def merged(costs: Iterable[Cost]) -> list[Cost]:
+    """One cost a cell: seconds add up, peaks do not."""
+    found: dict[int, Cost] = {}
+    for cost in costs:
+        known = found.get(cost.cell, Cost(cost.cell, 0.0, 0.0))
+        found[cost.cell] = Cost(cost.cell, known.cpu_s + cost.cpu_s, max(known.peak_mb, cost.peak_mb))
+    return [found[cell] for cell in sorted(found)]
+
+
+def total(costs: Collection[Cost]) -> tuple[float, float] | None:
+    """CPU seconds in all and the largest peak in MB; None where nothing was measured."""
+    return (sum(c.cpu_s for c in costs), max(c.peak_mb for c in costs)) if costs else None
+
+
+def damaged(path: Path, why: object) -> None:
+    """Name a damaged file in one line on stderr and set it aside; what it held is made anew when it is needed."""
+    aside = path.with_name(path.name + DAMAGED)
+    path.replace(aside)
+    print(f"dpsco: {path} is damaged ({why}): set aside as {aside.name}, to be made anew", file=sys.stderr, flush=True)
+
+
+def read_sealed(path: Path) -> dict[str, Any] | None:
+    """A sealed file, infinities still strings; None where it is absent, or damaged and now set aside."""
+    try:
+        return unsealed(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        damaged(path, error)
+        return None
+
+
+@dataclass(frozen=True)
+class Store:
+    """Items of a folder by kind and key.
+
+    Parameters
+    ----------
+    root : Path
+        ``results/store``; safe to delete.
+    """
+
+    root: Path
+
+    def path(self, kind: str, key: str) -> Path:
+        """Where an item lies."""
+        return self.root / kind / f"{key}{SUFFIXES[kind]}"
+
+    def manifest(self, kind: str, key: str) -> Path:
+        """Where an item's manifest lies; an item without one does not count."""
+        return self.root / kind / f"{key}{MANIFEST}"
+
+    def read(self, kind: str, key: str) -> bytes | None:
+        """Content of an item; None where it is absent, or damaged and now set aside."""
+        manifest, path = read_sealed(self.manifest(kind, key)), self.path(kind, key)
+        try:
+            content = path.read_bytes() if manifest else None
+        except FileNotFoundError:
+            return None
+        if content is None or manifest is None:
+            return None
+        if hashlib.sha256(content).hexdigest() != manifest["content"]:
+            damaged(path, "its digest is not that of its manifest")
+            self.manifest(kind, key).unlink(missing_ok=True)
+            return None
+        return content
+
+    def has(self, kind: str, key: str) -> bool:
+        """Whether an item is there, undamaged."""
+        return self.read(kind, key) is not None
+
+    def costs(self, kind: str, key: str) -> list[Cost]:
+        """What the cells of an item cost; none where it is absent."""
+        manifest = read_sealed(self.manifest(kind, key)) or {"cells": []}
+        return [Cost(**cell) for cell in manifest["cells"]]
+
+    def write(self, kind: str, key: str, content: str | bytes, costs: Collection[Cost] = ()) -> None:
+        """Add or replace an item; it counts once its manifest is there, which comes last."""
+        data = content.encode() if isinstance(content, str) else content
+        manifest = self.manifest(kind, key)
+        manifest.unlink(missing_ok=True)
+        write_atomic(self.path(kind, key), data)
+        cells = [{"cell": c.cell, "cpu_s": round(c.cpu_s, 4), "peak_mb": round(c.peak_mb, 1)} for c in merged(costs)]
+        described = {"content": hashlib.sha256(data).hexdigest(), "cells": cells}
+        write_atomic(manifest, sealed(dumps_canonical(described)))
+
+    def remove(self, kind: str, key: str) -> None:
+        """Remove an item if it is there."""
+        self.manifest(kind, key).unlink(missing_ok=True)
+        self.path(kind, key).unlink(missing_ok=True)
+
+    def lock(self, kind: str, key: str) -> AbstractContextManager[None]:
+        """Held while an item is made, so that no two processes make the same one."""
+        return key_lock(self.root / "locks" / f"{kind}.{key}")
+
+    def files(self) -> Iterator[tuple[str, str, Path]]:
+        """(kind, key, path) of every file of the store."""
+        for path in sorted(self.root.glob("*/*")):
+            if path.is_file():
+                name = path.name.removesuffix(DAMAGED)
+                kind, key = path.parent.name, name.rsplit(".", 1)[0]
+                yield (kind, key, path)

@@ -1,0 +1,60 @@
+"""What a run of the workflow says while it works and at its end."""
+
+from __future__ import annotations
+
+import logging
+from types import SimpleNamespace
+
+import pytest
+
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.cli import closing
+from dpsco_bench.cli.closing import Progress
+from dpsco_bench.execution.layout import Layout
+
+
+def record(event, message="", **fields):
+    made = logging.LogRecord("snakemake", logging.INFO, "", 0, message, None, None)
+    made.__dict__.update(event=SimpleNamespace(value=event), **fields)
+    return made
+
+
+def test_a_line_per_finished_job_and_whatever_is_no_job_goes_through(capsys):
+    watch = Progress({"run a 1: 3 jobs, about 30 s": 30.0, "judge a: 2 claims": 10.0})
+    assert not watch.filter(record("job_info", jobid=4, rule_msg="run a 1: 3 jobs, about 30 s"))
+    assert not watch.filter(record("job_finished", job_id=4))
+    assert not watch.filter(record("job_info", jobid=5, rule_msg="judge a: 2 claims"))
+    assert not watch.filter(record("job_finished", job_id=5)) and not watch.filter(record("job_finished", job_id=6))
+    assert watch.filter(record("job_error", "Error in rule run")) and watch.filter(record("", "anything else"))
+    assert not watch.filter(record("", "Select jobs to execute..."))
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("[1 of 2, 75 %, about ") and first.endswith(" left] run a 1: 3 jobs")
+    assert second.startswith("[2 of 2, 100 %, ") and second.endswith("] judge a: 2 claims")
+
+
+def verdict(claim, part, word, **more):
+    kind = more.pop("kind", "explicit")
+    return Verdict(word, kind, "r", id=claim, part=part, calibration="paper", profile="smoke", **more)
+
+
+def test_the_summary_fits_a_screen_and_names_what_fails_and_what_changed(monkeypatch, tmp_path):
+    rows = [verdict(f"{paper}.thm{n}", "p", "holds") for paper in "abcde" for n in range(60)]
+    rows += [verdict("a.lemma", f"p{n}", "violated") for n in range(30)]
+    changed = [SimpleNamespace(fails=True) for _ in range(40)]
+    monkeypatch.setattr(closing, "read_verdicts", lambda files, claims: rows)
+    monkeypatch.setattr(closing, "differences", lambda profile, rows: changed)
+    files = Layout("smoke", tmp_path)
+    lines = closing.closing(files, ["x"] * 301, reported=False).splitlines()
+    assert len(lines) <= 24 and lines[0] == "330 verdicts of 301 claims, profile smoke"
+    assert "  a  60 holds, 30 violated" in lines
+    assert "     not as claimed: lemma p0; lemma p1; lemma p2; lemma p3; and 26 more" in lines
+    assert "and 32 more changed verdicts" in lines
+
+
+def test_a_claim_without_a_verdict_fails_the_run(monkeypatch):
+    files = {"a.one": {"digest": "1"}, "a.two": {"digest": "", "failed": "why"}}
+    monkeypatch.setattr(closing, "read_verdict_file", lambda files_, id: files[id])
+    flow = SimpleNamespace(files=None, scope={"a": ("a.one", "a.two"), "b": ("b.one",)})
+    jobs = [SimpleNamespace(rule=SimpleNamespace(name="judge_a"))]
+    with pytest.raises(Exception, match=r"^no verdict of a\.two$"):
+        closing.conclude(SimpleNamespace(dag=SimpleNamespace(jobs=jobs)), flow)

@@ -1,0 +1,107 @@
+"""Results that were made with data stay the job's results where the data are absent."""
+
+from dataclasses import replace
+
+import pytest
+
+from dpsco_bench.claims.jobs import part_jobs
+from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.cli.claiming import run_claim
+from dpsco_bench.execution import worker
+from dpsco_bench.execution.measured import Measured
+from dpsco_bench.execution.packs import is_wanted
+from dpsco_bench.execution.plan import Entry
+from dpsco_bench.execution.store import Store
+from dpsco_bench.jsonio import dumps_canonical, to_jsonable
+from dpsco_bench.problems.options import option
+from dpsco_bench.problems.registry import PROBLEMS
+from dpsco_bench.problems.ridge_logistic import RidgeLogistic
+
+REASON = "data absent: `touch marker`"
+PART = {
+    "id": "p",
+    "kind": "rate",
+    "tolerance": 0.15,
+    "calibrations": ["paper"],
+    "algorithm": "wang2017.dp_gd_pl",
+    "options": {"steps": 3},
+    "problem": "marked",
+    "fixed": {"d": 3, "epsilon": 1.0, "delta": 1e-5},
+    "sweep": {"parameter": "n", "values": {"smoke": [32, 64]}},
+    "replicates": {"smoke": 3},
+    "bound": "wang2017.thm6_2",
+}
+
+
+class Marked(RidgeLogistic):
+    """A problem whose data set is a marker in the data root."""
+
+    name = "marked"
+    needs_data_root = True
+    root = option("data", "folder of data sets")
+
+    @classmethod
+    def unavailable(cls, root):
+        return "" if (root / "marker").is_file() else REASON
+
+
+@pytest.fixture(autouse=True)
+def marked():
+    PROBLEMS.add(Marked.name, Marked, __name__)
+
+
+@pytest.fixture
+def entries(tmp_path):
+    """The plan's entry with the data and without them."""
+    claim = parse_claim({"id": "own.kept", "title": "t", "source": "s", "statement": "x", "parts": [PART]})
+    made = []
+    for name in ("with", "without"):
+        root = tmp_path / name
+        root.mkdir()
+        if name == "with":
+            (root / "marker").touch()
+        settings = {"seed": 1, "backend": "numpy", "dtype": "float64", "data_root": str(root), "plugins": []}
+        jobs = part_jobs(claim, claim.parts[0], "smoke", settings)
+        made.append(Entry({**to_jsonable(claim), "digest": "0"}, tuple(jobs)))
+    return made
+
+
+@pytest.fixture
+def measured(tmp_path):
+    return Measured(Store(tmp_path / "store"))
+
+
+def test_the_key_is_the_same_with_and_without_data(entries):
+    for job, absent in zip(entries[0].jobs, entries[1].jobs, strict=True):
+        assert (job.skipped, absent.skipped) == ("", REASON)
+        assert (job.key, job.calibration_key) == (absent.key, absent.calibration_key)
+
+
+def test_a_job_counts_as_skipped_only_where_no_result_of_it_is_there(entries, measured):
+    job, absent = entries[0].jobs[0], entries[1].jobs[0]
+
+    def found():
+        return measured.present(entries[1]).jobs[0]
+
+    assert found() == absent and not is_wanted("calibrate", absent)
+    worker.make("calibrate", job, measured)
+    assert found() == absent
+    worker.make("run", job, measured)
+    assert (found().skipped, found().present) == ("", REASON)
+    assert measured.load(found())[0].num_rows == 6
+    assert measured.present(entries[0]).jobs[0] == job
+    measured.store.path("runs", job.key).write_text("no table")
+    assert found() == absent
+
+
+def test_a_claim_is_judged_from_results_present_and_says_so(entries, measured, monkeypatch):
+    (skipped,) = run_claim(entries[1], measured)
+    assert skipped.verdict == f"skipped: {REASON}"
+    (row,) = run_claim(entries[0], measured)
+    assert row.replicates == 3 and row.notes == () and row.runtime_s > 0
+    before = {path: path.read_bytes() for path in measured.store.root.rglob("*.*")}
+    monkeypatch.setattr(worker, "execute", lambda *_, **__: pytest.fail("ran"))
+    (kept,) = run_claim(entries[1], measured)
+    assert kept.notes == (f"judged from results present; {REASON}",)
+    assert dumps_canonical(replace(kept, notes=())) == dumps_canonical(row)
+    assert {path: path.read_bytes() for path in measured.store.root.rglob("*.*")} == before

@@ -1,0 +1,131 @@
+"""The store heals: every kind of file that is damaged is named in one line, set aside, and made anew."""
+
+import multiprocessing
+import os
+import signal
+import time
+
+import pytest
+
+from dpsco_bench.execution.store import Cost, Meter, Store, merged, read_sealed, total
+from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, sealed, unsealed
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+COSTS = [Cost(1, 0.5, 10.0), Cost(0, 1.0, 20.0), Cost(1, 0.25, 15.0)]
+
+
+def damages(content):
+    """Every way in which a file is damaged here."""
+    yield "truncated", content[: len(content) // 2]
+    yield "empty", b""
+    for place in (0, len(content) // 3, len(content) - 1):
+        yield f"flipped byte {place}", content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+    yield "longer", content + b" "
+
+
+@pytest.mark.parametrize("kind", ["calibrations", "runs", "shards", "timings"])
+def test_a_damaged_item_is_named_in_one_line_and_set_aside(store, kind, capsys):
+    content = b'{"cells":[1,2,3]}' * 10
+    for what, spoilt in damages(content):
+        store.write(kind, "k", content, COSTS)
+        assert store.read(kind, "k") == content and capsys.readouterr().err == ""
+        store.path(kind, "k").write_bytes(spoilt)
+        assert store.read(kind, "k") is None, what
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"dpsco: {store.path(kind, 'k')} is damaged (") and "set aside as" in line
+        assert not store.path(kind, "k").exists() and store.costs(kind, "k") == []
+        aside = store.path(kind, "k")
+        assert aside.with_name(aside.name + ".damaged").read_bytes() == spoilt
+        assert store.read(kind, "k") is None and capsys.readouterr().err == ""  # said once
+
+
+def test_a_damaged_manifest_is_named_and_its_item_does_not_count(store, capsys):
+    store.write("runs", "k", b"rows", COSTS)
+    content = store.manifest("runs", "k").read_bytes()
+    for what, spoilt in damages(content):
+        store.write("runs", "k", b"rows", COSTS)
+        store.manifest("runs", "k").write_bytes(spoilt)
+        assert not store.has("runs", "k"), what
+        assert len(capsys.readouterr().err.splitlines()) == 1
+    store.write("runs", "k", b"rows", COSTS)
+    assert store.has("runs", "k")
+
+
+def test_an_item_counts_with_its_manifest_only(store):
+    store.write("runs", "k", b"rows")
+    store.manifest("runs", "k").unlink()
+    assert not store.has("runs", "k")
+    store.write("runs", "k", b"rows")
+    store.path("runs", "k").unlink()
+    assert not store.has("runs", "k")
+
+
+@pytest.mark.parametrize("dumps", [dumps_canonical, dumps_pretty])
+def test_sealed_files_tell_every_changed_byte(tmp_path, dumps, capsys):
+    value = {"claim": "a", "rows": [1.5, None, "inf"]}
+    content = sealed(dumps(value)).encode()
+    assert unsealed(content) == value
+    for what, spoilt in damages(content.rstrip(b"\n")):
+        if what == "longer" and dumps is dumps_pretty:
+            continue
+        path = tmp_path / "verdicts.json"
+        path.write_bytes(spoilt)
+        assert read_sealed(path) is None and not path.exists(), what
+        assert len(capsys.readouterr().err.splitlines()) == 1
+    assert read_sealed(tmp_path / "absent.json") is None and capsys.readouterr().err == ""
+
+
+def test_costs_add_up_by_cell_and_peaks_do_not(store):
+    store.write("runs", "k", b"rows", COSTS)
+    assert store.costs("runs", "k") == merged(COSTS) == [Cost(0, 1.0, 20.0), Cost(1, 0.75, 15.0)]
+    assert total(COSTS) == (1.75, 20.0) and total([]) is None
+
+
+def test_a_meter_measures_cpu_seconds_and_memory_of_its_own_cells():
+    meter = Meter()
+    with meter.measure([0]):
+        wide = bytearray(200 * 2**20)
+        wide[::4096] = b"x" * len(wide[::4096])
+        until = time.process_time() + 0.2
+        while time.process_time() < until:
+            pass
+        del wide
+    with meter.measure([1, 2]):
+        time.sleep(0.2)
+    first, second, third = meter.costs
+    assert first.cpu_s >= 0.2 > 0.1 > second.cpu_s == third.cpu_s
+    assert first.peak_mb > 200
+    if os.access("/proc/self/clear_refs", os.W_OK):
+        assert second.peak_mb < first.peak_mb - 150
+
+
+def _hold(store, path, seconds):
+    with store.lock("runs", "k"):
+        path.write_text("held")
+        time.sleep(seconds)
+        path.unlink()
+
+
+def test_one_process_makes_an_item_and_a_killed_one_holds_nothing(store, tmp_path):
+    held = tmp_path / "held"
+    holder = multiprocessing.get_context("fork").Process(target=_hold, args=(store, held, 0.5))
+    holder.start()
+    while not held.exists():
+        time.sleep(0.01)
+    with store.lock("runs", "k"):
+        assert not held.exists()  # waited for it
+    holder.join()
+    killed = multiprocessing.get_context("fork").Process(target=_hold, args=(store, held, 60))
+    killed.start()
+    while not held.exists():
+        time.sleep(0.01)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.join()
+    with store.lock("runs", "k"), store.lock("runs", "other"):
+        pass
+    assert not list((store.root / "locks").iterdir())
