@@ -21,6 +21,8 @@ from typing import Generic, TypeVar
 from dpsco_bench.errors import InputError, nearest
 
 GROUP = "dpsco_bench.papers"
+PLUGIN = "dpsco_plugin_"
+"""Names of the modules of one's own files begin so."""
 T = TypeVar("T")
 _ADDED: dict[str, str] = {}
 REGISTRIES: list[Registry] = []

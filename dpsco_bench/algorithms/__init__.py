@@ -1,1 +1,1 @@
-"""One private algorithm per module, found by its id."""
+"""What algorithms are: their registry, settings and options, and methods that several papers share."""

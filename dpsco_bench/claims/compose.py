@@ -31,11 +31,12 @@ from dpsco_bench.errors import DpscoError, InputError, integral, nearest
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry, WorkPlan, digest, read_plan
-from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.execution.plugins import load_plugins, plugin_files
 from dpsco_bench.execution.store import read_sealed
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
+from dpsco_bench.registry import paper_folders
 
 CLAIM_SUFFIXES = (".yaml", ".yml")
 
@@ -243,8 +244,9 @@ def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
     made_from = hashlib.sha256(dumps_canonical([settings, profile, absent, contents]).encode())
     for path in (
         *conf_files("**/*.yaml"),
-        *sorted(PACKAGE_ROOT.rglob("*.py")),
-        *map(Path, (*settings["plugins"], *settings["claims"])),
+        *(file for folder in (PACKAGE_ROOT, *paper_folders().values()) for file in sorted(folder.rglob("*.py"))),
+        *plugin_files(settings["plugins"]),
+        *map(Path, settings["claims"]),
     ):
         made_from.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
     return made_from.hexdigest()

@@ -174,7 +174,7 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     job's result wherever it is judged.
     """
     numbers = job.numbers([without_places(cell) for cell in job.cells], calibrating)
-    code = code_digest(set(_modules(job, base)), [Path(path) for path in job.plugins])
+    code = code_digest(set(_modules(job, base)))
     return digest({"numbers": numbers, "code": code})
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import sys
 from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from dpsco_bench.registry import roots
+from dpsco_bench.registry import PLUGIN, roots
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -58,15 +59,18 @@ def closure(modules: Iterable[str]) -> list[str]:
 
 
 def code_digest(modules: Iterable[str], files: Iterable[Path] = ()) -> str:
-    """Sha256 over the closure's code and further files (a user's own algorithm), 16 hexadecimal digits."""
-    digest = hashlib.sha256()
-    for name in closure(modules):
+    """Sha256 over the closure's code and further files, 16 hexadecimal digits.
+
+    One's own files count by their content, and not by their place.
+    """
+    digest, named = hashlib.sha256(), set(modules)
+    own = [Path(str(sys.modules[name].__file__)) for name in sorted(named) if name.startswith(PLUGIN)]
+    for name in closure(named):
         path = module_path(name)
         assert path is not None
         digest.update(f"{name}\0{source_digest(path)}\0".encode())
-    for path in files:
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            digest.update(f"{file.name}\0{source_digest(file)}\0".encode())
+    for path in (*own, *files):
+        digest.update(f"{path.name}\0{source_digest(path)}\0".encode())
     return digest.hexdigest()[:16]
 
 

@@ -17,9 +17,8 @@ from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.problems.base import Data, Problem, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.registry import PROBLEMS
+from dpsco_bench.registry import PLUGIN
 
-PLUGIN = "dpsco_plugin_"
-"""Names of the modules of one's own files begin so."""
 OPTION_TYPES = (int, float, str, bool, type(None))
 Registered = dict[str, dict[str, str]]
 

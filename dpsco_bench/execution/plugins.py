@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.own_code import PLUGIN, check_registered, own_line, registered
-from dpsco_bench.registry import REGISTRIES, add_paper, modules_in
+from dpsco_bench.execution.own_code import check_registered, own_line, registered
+from dpsco_bench.registry import PLUGIN, REGISTRIES, add_paper, modules_in
 
 
 def load_plugins(paths: Iterable[str | Path]) -> None:
@@ -37,6 +37,12 @@ def load_plugins(paths: Iterable[str | Path]) -> None:
         else:
             allowed = "a list of existing Python files (.py) or folders of packages (with an __init__.py)"
             raise InputError("plugins", path, allowed)
+
+
+def plugin_files(paths: Iterable[str]) -> list[Path]:
+    """What plugins are made of: files, and all files of folders."""
+    places = [Path(path) for path in paths]
+    return [file for place in places for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])]
 
 
 def _load_file(path: Path) -> None:

@@ -1,0 +1,89 @@
+"""A whole paper of one's own: used from its folder by one option, and as an installed package."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAPER = "examples/paper/example2026"
+WORDS = {
+    ("sign_mean-n", "paper"): "match",
+    ("sign_mean-n", "accounted"): "match",
+    ("explicit", "paper"): "holds",
+    ("explicit", "accounted"): "holds",
+    ("privacy", "paper"): "fails",
+    ("privacy", "accounted"): "holds",
+}
+
+
+def dpsco(folder, *arguments, path=()):
+    """Output of the command in a process of its own, where nothing is left of other papers."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (*path, ROOT)))}
+    command = [sys.executable, "-m", "dpsco_bench", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def check_paper(folder, *option, path=()):
+    """Everything that the paper brings is known like what ships."""
+    rows = json.loads(dpsco(folder, "claim", "example2026.thm1", "--profile", "smoke", "--json", *option, path=path))
+    words = {(row["part"], row["calibration"]): row["verdict"].split(" ")[0] for row in rows}
+    assert words == WORDS
+    for what, id in (("algorithms", "one_step"), ("claims", "thm1"), ("tables", "table1")):
+        listed = json.loads(dpsco(folder, "list", what, "--json", *option, path=path))
+        assert f"example2026.{id}" in [entry["id"] for entry in listed]
+    account = dpsco(
+        folder, "account", "example2026.one_step", "problem=sign_mean", "n=512", "--json", *option, path=path
+    )
+    assert json.loads(account)["paper"]["privacy_status"] == "exceeds_claim"
+    assert "half of the sensitivity" in dpsco(folder, "show", "example2026.E1", *option, path=path)
+    assert "d R^2 l" in dpsco(folder, "show", "example2026.thm1", *option, path=path)
+
+
+def test_from_its_folder_by_one_option(tmp_path, examples):
+    check_paper(tmp_path, "--plugin", PAPER)
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A folder into which the example is installed, with its entry point."""
+    source, target = ROOT / "examples" / "paper", tmp_path / "site"
+    install = [
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+        "--target",
+        target,
+        source,
+    ]
+    subprocess.run([sys.executable, "-m", *map(str, install)], check=True, capture_output=True, cwd=tmp_path)
+    return target
+
+
+def test_installed(tmp_path, site):
+    check_paper(tmp_path, path=[site])
+
+
+def test_in_the_workflow(tmp_path, examples):
+    """Its claim is judged, its table rebuilt and its figure drawn beside those of the others."""
+    snakemake = str(Path(sys.executable).with_name("snakemake"))
+    command = [snakemake, "--snakefile", str(ROOT / "Snakefile"), "--profile", str(ROOT / "profiles" / "default")]
+    command += ["--cores", "1", "--config", "profile=smoke", f"plugins={PAPER}", "--", "claims/example2026"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "figures" / "smoke" / "example2026.thm1.svg").is_file()
+
+
+def test_its_methods_keep_the_contract(dpsco, examples):
+    outcome = dpsco("check", "example2026.one_step", "--plugin", PAPER, "problem=sign_mean")
+    assert outcome.code == 0 and "FAIL" not in outcome.out
