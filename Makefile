@@ -17,13 +17,14 @@ snakemake = $(bin)/snakemake $(if $(CORES),--cores $(CORES)) --config $(config) 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help .venv test replicate smoke compare report gc lint format lock clean
+.PHONY: help .venv test replicate smoke verdicts compare report gc lint format lock clean
 
 help:
 	@echo 'make replicate [PROFILE=smoke|ci|full] [DATA_ROOT=DIR] [CORES=N]'
-	@echo '                 build .venv, run the whole workflow, print verdicts and the path of the report'
+	@echo '                 build .venv, run the whole workflow, print how the papers stand and the path of the report'
 	@echo 'make test        build .venv and run the tests (ARGS="-k philox" goes to pytest)'
 	@echo 'make smoke       the workflow on profile smoke'
+	@echo 'make verdicts    every verdict of the last run of PROFILE'
 	@echo 'make compare     the recorded verdicts of PROFILE against the last run'
 	@echo 'make report      the HTML report of PROFILE only'
 	@echo 'make lint        formatting, ruff and mypy; make format applies the formatting'
@@ -63,6 +64,9 @@ report: .venv
 
 gc: .venv
 	@$(snakemake) gc
+
+verdicts: .venv
+	@$(bin)/python -m dpsco_bench gate --profile $(PROFILE)
 
 compare: .venv
 	@$(bin)/python -m dpsco_bench compare --profile $(PROFILE)

@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -144,36 +145,38 @@ class Workflow:
         self.boards = {entry.id: measured.present(entry) for entry in plan.boards}
         self.depends = Dependencies(self.entries, self.boards, measured)
         self.targets = self._targets(arguments)
-        self.draw = "verdicts" not in arguments
         self.packing = self._packing(arguments) if main else Packing.read(self.files.packing)
+        self.draw = self.packing.draw
 
     def _packing(self, arguments: Sequence[str]) -> Packing:
         """What is to be done; while a live run works, what that does."""
-        scope = self._scope(arguments)
+        scope, draw = self._scope(arguments), "verdicts" not in arguments
         try:
             with self.lock:
-                self._tidy(scope)
+                self._tidy(scope, draw)
         except ResultsInUse:
             return Packing.read(self.files.packing)
         predict = Predictor(read_seconds(recorded_seconds_path(self.profile)))
-        entries = [*self.entries.values(), *self.boards.values()]
-        return pack_entries(entries, self.files.measured, predict, scope)
+        asked = [id for claims in scope.values() for id in claims]
+        boards = self.boards.values() if len(asked) == len(self.entries) else ()
+        entries = [*(self.entries[id] for id in asked), *boards]
+        return replace(pack_entries(entries, self.files.measured, predict, scope), draw=draw)
 
-    def _tidy(self, scope: Mapping[str, tuple[str, ...]]) -> None:
+    def _tidy(self, scope: Mapping[str, tuple[str, ...]], draw: bool) -> None:
         """Stamp what is to be concluded, drop what an interrupted run left, and set what is damaged aside."""
         shutil.rmtree(self.files.packs, ignore_errors=True)
         for id in self.entries:
             Stamp(self.depends.verdicts[id], self.depends.figure(id)).write(self.files, id)
         for paper, claims in scope.items():
-            if read_sealed(self.files.judged(paper)) and not all(map(self._concluded, claims)):
+            if read_sealed(self.files.judged(paper)) and not all(self._concluded(id, draw) for id in claims):
                 self.files.judged(paper).unlink()
         for id in self.boards:
             read_sealed(self.files.standings(id))
 
-    def _concluded(self, id: str) -> bool:
+    def _concluded(self, id: str, draw: bool) -> bool:
         """Whether a claim has verdicts, undamaged, and its figure if that is wanted."""
         found = read_verdict_file(self.files, id)
-        return bool(found and found["digest"]) and (not self.draw or self.files.figure(id).is_file())
+        return bool(found and found["digest"]) and (not draw or self.files.figure(id).is_file())
 
     @property
     def claims(self) -> list[str]:
@@ -200,7 +203,7 @@ class Workflow:
 
     def makers(self, ids: Iterable[str]) -> list[Path]:
         """Marks of the packs that work for claims or leaderboards."""
-        names = dict.fromkeys(name for id in ids for name in self.packing.makers[id])
+        names = dict.fromkeys(name for id in ids for name in self.packing.makers.get(id, ()))
         return [self.files.pack(name) for name in names]
 
     def after(self, name: str) -> list[Path]:

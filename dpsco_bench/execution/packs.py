@@ -103,11 +103,14 @@ class Packing:
         Paper -> claims to judge.
     makers : mapping of str to tuple of str
         Claim or leaderboard -> names of the packs that work for it.
+    draw : bool
+        Whether figures of the claims are wanted too.
     """
 
     packs: tuple[Pack, ...]
     scope: Mapping[str, tuple[str, ...]]
     makers: Mapping[str, tuple[str, ...]]
+    draw: bool = True
 
     @cached_property
     def _by_name(self) -> dict[str, Pack]:
@@ -133,7 +136,7 @@ class Packing:
         """The packing of plain data."""
         packs = tuple(_pack(entry) for entry in found["packs"])
         scope, makers = ({k: tuple(v) for k, v in found[key].items()} for key in ("scope", "makers"))
-        return cls(packs, scope, makers)
+        return cls(packs, scope, makers, found["draw"])
 
     def write(self, path: Path) -> None:
         """Write the packing, with its digest."""

@@ -91,6 +91,12 @@ def test_what_one_claim_needs_is_found_by_the_verb_and_by_other_profiles(project
     assert done.returncode == 0 and "closed-n" in done.stdout and done.stderr == ""
 
 
+def test_a_target_of_one_claim_makes_what_that_claim_needs(pristine):
+    said = pristine.snakemake("--dry-run", "--", "claims/wang2017.beta_2")
+    said = said.stdout + said.stderr
+    assert "calibrate wang2017 1: 2 jobs of 1 claims" in said and "judge wang2017: 1 claims" in said
+
+
 def test_claim_targets(project):
     result = project.snakemake("--", "claims/wang2017.beta_2")
     assert result.returncode == 0, result.stderr
