@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import Column, print_json, table
-from dpsco_bench.execution.layout import Layout
+
+if TYPE_CHECKING:
+    from dpsco_bench.execution.layout import Layout
 
 SUMMARY = "the recorded verdicts against the last run (the regression check)"
 EPILOG = (
@@ -37,6 +39,7 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.analysis.record import merge, read_record, record
     from dpsco_bench.claims.compose import check_profile
     from dpsco_bench.cli.verbs.gate import recorded_path, recorded_seconds_path
+    from dpsco_bench.execution.layout import Layout
     from dpsco_bench.execution.plan import read_plan
     from dpsco_bench.execution.predict import record_seconds
 
