@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from dpsco_bench.errors import InputError, nearest
+from dpsco_bench.errors import DpscoError, InputError, nearest
 
 GROUP = "dpsco_bench.papers"
 PLUGIN = "dpsco_plugin_"
@@ -60,7 +60,7 @@ class Registry(Generic[T]):
         """
         if module.split(".")[0] not in roots():  # what others define must not hide what a paper has
             for likely in self._likely(name):
-                importlib.import_module(likely)
+                load(likely)
         if self._modules.get(name, module) != module:
             key = "id" if self.kind == "algorithm" else "name"
             raise InputError(f"{self.kind} {key}", name, f"one that no other {self.kind} has")
@@ -77,7 +77,7 @@ class Registry(Generic[T]):
         """The entry of a name, or None; loads no more than it must."""
         if name not in self._entries:
             for module in self._likely(name):
-                importlib.import_module(module)
+                load(module)
         if name not in self._entries:
             self.load()
         return self._entries.get(name)
@@ -93,7 +93,8 @@ class Registry(Generic[T]):
         found = self.find(name)
         if found is None:
             listing = f"dpsco list {self.folder}" if self.listed else ""
-            raise InputError(self.kind, name, nearest(name, self.names(), listing))
+            gone = f"; not installed: {', '.join(sorted(absent_papers()))}" if absent_papers() else ""
+            raise InputError(self.kind, name, nearest(name, self.names(), listing) + gone)
         return found
 
     def names(self) -> list[str]:
@@ -125,13 +126,13 @@ class Registry(Generic[T]):
         """Import every module that may register an entry."""
         for package in self._packages():
             for module in modules_in(package):
-                importlib.import_module(module)
+                load(module)
 
     def _packages(self) -> Iterator[str]:
         if self.core:
             yield f"dpsco_bench.{self.core}"
         for package in papers().values():
-            importlib.import_module(package)
+            load(package)
             yield f"{package}.{self.folder}"
 
     def _likely(self, name: str) -> Iterator[str]:
@@ -143,6 +144,26 @@ class Registry(Generic[T]):
             modules = modules_in(package)
             own = [module for module in modules if module.rpartition(".")[2] == last]
             yield from own or (modules if paper else ())
+
+
+def load(module: str) -> None:
+    """Import a module of this project or of a paper.
+
+    Raises
+    ------
+    InputError
+        In place of whatever goes wrong in a paper that does not ship, naming its package.
+    """
+    try:
+        importlib.import_module(module)
+    except (DpscoError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        package = module.partition(".")[0]
+        if package == "dpsco_bench":
+            raise
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError("paper", package, "an installed package that can be imported", reason) from error
 
 
 def papers() -> dict[str, str]:
@@ -215,7 +236,7 @@ def _installed() -> dict[str, str]:
 def _declared() -> dict[str, str]:
     """Papers of installed packages, and of the checkout that this package may run from."""
     project = Path(__file__).resolve().parent.parent / "pyproject.toml"
-    declared = tomllib.loads(project.read_text(encoding="utf-8"))["project"] if project.is_file() else {}
+    declared = tomllib.loads(project.read_text(encoding="utf-8")).get("project", {}) if project.is_file() else {}
     found = {entry.name: entry.value for entry in entry_points(group=GROUP)}
     found |= declared.get("entry-points", {}).get(GROUP, {})
     return dict(sorted(found.items()))

@@ -47,7 +47,7 @@ DECLARED = {name(requirement) for requirement in DEPENDENCIES}
 
 def test_the_package_imports_what_it_declares():
     assert set() == USED - OPTIONAL - DECLARED, "not declared"
-    assert {"snakemake"} == DECLARED - USED, "declared and not imported; the Snakefile imports snakemake"
+    assert {"snakemake"} >= DECLARED - USED, "declared and not imported; the Snakefile imports snakemake"
     assert "snakemake" in (ROOT / "Snakefile").read_text(encoding="utf-8")
     assert OPTIONAL <= USED
 

@@ -100,6 +100,7 @@ class Algorithm:
     least_norm: float = 2.0
     rounds: str = ""
     parts: PartsFunction | None = None
+    law: str = ""
     run_function: RunFunction | None = field(default=None)
 
     def run(self, function: RunFunction) -> RunFunction:
@@ -218,6 +219,7 @@ def algorithm(
     least_norm: float = 2.0,
     rounds: str = "",
     parts: PartsFunction | None = None,
+    law: str = "",
 ) -> Callable[[PlanFunction], Algorithm]:
     """Register the decorated plan function as an algorithm; attach its run with ``@plan.run``.
 
@@ -246,6 +248,8 @@ def algorithm(
         Name of the observer that sees what the run shows through `Objective.observe_round`.
     parts : callable, optional
         Options -> names of further modules of this package that the run finds by them.
+    law : str
+        What problems that know the expected risk in closed form call the method; by default its id.
     """
     if id.count(".") != 1:
         raise InputError("algorithm id", id, "of the form paper.name")
@@ -266,6 +270,7 @@ def algorithm(
             least_norm,
             rounds,
             parts,
+            law or id,
         )
         return ALGORITHMS.add(id, entry, function.__module__)
 

@@ -10,7 +10,7 @@ from dpsco_bench.claims.board import PREFIX, board_ids, load_board
 from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.compose import plan_settings
 from dpsco_bench.cli.claiming import check_settings, extended, measure
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.plan import Entry
 
@@ -28,7 +28,7 @@ def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     for name in (text for text in arguments if "=" not in text):
         id = name if name.startswith(PREFIX) else PREFIX + name
         if id not in known:
-            raise InputError("leaderboard", name, "one of " + ", ".join(known))
+            raise InputError("leaderboard", name, nearest(name, known))
         ids.append(id)
     settings = check_settings(extended([text for text in arguments if "=" in text], "plugins", plugins))
     return list(dict.fromkeys(ids)) or known, settings

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.judging import read_verdict_file
 from dpsco_bench.cli.verbs.gate import differences, read_verdicts, recorded_path
-from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.progress import duration
 
@@ -77,16 +76,9 @@ class Progress(logging.Filter):
 
 
 def conclude(snakemake: Any, flow: Any) -> None:
-    """Fail a run in which a claim that it judged has no verdict.
-
-    Raises
-    ------
-    DpscoError
-        Naming the claims.
-    """
-    missing = [id for id in _judged(snakemake, flow) if not (read_verdict_file(flow.files, id) or {}).get("digest")]
-    if missing:
-        raise DpscoError(f"no verdict of {', '.join(missing)}")
+    """End with exit code 1 where a claim that was to be judged has no verdict; `farewell` names it."""
+    if not all((read_verdict_file(flow.files, id) or {}).get("digest") for id in _judged(snakemake, flow)):
+        sys.exit(1)
 
 
 def _judged(snakemake: Any, flow: Any) -> list[str]:
@@ -158,7 +150,7 @@ def _paper(name: str, rows: Sequence[Verdict]) -> list[str]:
     words = Counter(row.counted_as for row in rows)
     bad = [f"{row.id.partition('.')[2]} {row.part}" for row in rows if row.word in BAD]
     names = [*dict.fromkeys(bad)]
-    lines = [f"  {name}  {', '.join(f'{count} {word}' for word, count in words.most_common())}"]
+    lines = [f"  {name}  {'; '.join(f'{count} {word}' for word, count in words.most_common())}"]
     if names:
         lines.append(
             f"  {' ' * len(name)}  not as claimed: " + "; ".join([*names[:MOST_NAMES], *_more(names[MOST_NAMES:], "")])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.claims.catalogue import conf_files
+from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.jobs import Job
@@ -62,8 +62,8 @@ class Dependencies:
     @cached_property
     def report(self) -> str:
         """Digest of all verdicts and standings, the configuration tree, and the code and templates of the report."""
-        conf = conf_files("**/*.yaml")
-        files = [(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in conf]
+        conf = [path for group in ("claim/*/*", "table/*/*", "errata/*") for path in conf_files(f"{group}.yaml")]
+        files = [(path.name, digest(read_shipped(path))) for path in conf]
         boards = [board_digest(entry) for entry in self.boards.values()]
         return digest([self.all_verdicts, boards, verb_digest("report"), files])
 

@@ -23,7 +23,7 @@ def add_plugins(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="Python file that registers algorithms or problems",
+        help="Python file that registers algorithms, problems and so on, or folder of a paper's package",
     )
 
 

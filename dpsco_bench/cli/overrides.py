@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm, list_algorithms
+from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.cli.options import Parsed, parse_override
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.own_code import OPTION_TYPES
@@ -25,6 +26,7 @@ from dpsco_bench.execution.request import (
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import list_problems, problem_class
+from dpsco_bench.registry import absent_papers
 
 GROUPS = ("algorithm", "problem", "calibration", "backend")
 SETTINGS = ("n", "d", "epsilon", "delta", "replicates", "data_sets", "seed", "record", "out", "plugins")
@@ -35,7 +37,6 @@ HYDRA_GROUPS = tuple(
 """Groups of Hydra's own configuration: a name given to the node itself breaks Hydra off."""
 SWEEPER_PARAMS = "hydra.sweeper.params"
 """Sweeps that Hydra would read from there are not checked before they run."""
-DEFAULTS = {"algorithm": "wang2017/dp_gd_pl", "problem": "ridge_logistic"}
 
 
 def complete(arguments: Sequence[str]) -> list[Parsed]:
@@ -63,9 +64,18 @@ def complete(arguments: Sequence[str]) -> list[Parsed]:
     store_options()
     chosen = [_group_override(o) if o.key in GROUPS and not o.sign else o for o in parsed]
     named = {o.key: o.values for o in chosen}
-    algorithms = [get_algorithm(id) for id in named.get("algorithm", (DEFAULTS["algorithm"],))]
-    problems = [problem_class(name) for name in named.get("problem", (DEFAULTS["problem"],))]
+    algorithms = [get_algorithm(id) for id in named.get("algorithm") or [default_name("algorithm")]]
+    problems = [problem_class(name) for name in named.get("problem") or [default_name("problem")]]
     return [_placed(override, algorithms, problems) for override in chosen]
+
+
+def default_name(group: str) -> str:
+    """What a run takes without being told, by ``conf/run.yaml``."""
+    entries = read_shipped(conf_dir() / "run.yaml")["defaults"]
+    name = next(str(entry[group]) for entry in entries if isinstance(entry, Mapping) and group in entry)
+    if name.partition("/")[0] in absent_papers():
+        raise InputError(group, "missing", f"given: {group}=NAME (`dpsco list {group}s` shows all)")
+    return name
 
 
 def listed_files(override: Parsed) -> list[str]:

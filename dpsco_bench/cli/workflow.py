@@ -167,11 +167,13 @@ class Workflow:
         shutil.rmtree(self.files.packs, ignore_errors=True)
         for id in self.entries:
             Stamp(self.depends.verdicts[id], self.depends.figure(id)).write(self.files, id)
+        whole = all([read_sealed(self.files.standings(id)) is not None for id in self.boards])
         for paper, claims in scope.items():
-            if read_sealed(self.files.judged(paper)) and not all(self._concluded(id, draw) for id in claims):
-                self.files.judged(paper).unlink()
-        for id in self.boards:
-            read_sealed(self.files.standings(id))
+            if not all([self._concluded(id, draw) for id in claims]):
+                self.files.judged(paper).unlink(missing_ok=True)
+            whole &= read_sealed(self.files.judged(paper)) is not None
+        if not whole:  # else a target that stands would hide what it was made from
+            self.files.gate.unlink(missing_ok=True)
 
     def _concluded(self, id: str, draw: bool) -> bool:
         """Whether a claim has verdicts, undamaged, and its figure if that is wanted."""

@@ -281,7 +281,7 @@ def _certificate(gradient_norm: float | None) -> str:
 def _closed_form(job: Job, cell: Cell, calibrated: CalibratedCell) -> list[list[Block]]:
     """One row: the exact expectation that the problem knows for the algorithm."""
     entry, measure = cell.problem_entry, get_measure(cell.algorithm_entry.measure)
-    known = (cell.algorithm_entry.id, calibrated.schedule, calibrated.scales)
+    known = (cell.algorithm_entry.law, calibrated.schedule, calibrated.scales)
     risk = measure.closed_form(entry, *known)
     extras = {name: np.array([value]) for name, value in entry.expected_extras(*known).items()}
     objective = make_objective(cell, cell.draw_data(job.seed, 0), (job.seed, 0, 0, 1))

@@ -96,7 +96,7 @@ class Layout:
 
     def judged(self, paper: str) -> Path:
         """What was judged of a paper; gone as soon as something of it is."""
-        return self.results / "judged" / f"{paper}.json"
+        return self.results / "concluded" / f"{paper}.json"
 
     def verdicts(self, claim: str) -> Path:
         """Verdict rows of a claim."""

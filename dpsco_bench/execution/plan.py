@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.jsonio import dumps_canonical, restore, sealed, unsealed, write_atomic
 
@@ -61,7 +61,7 @@ class Entry:
         for job in self.jobs:
             if job.name == name:
                 return job
-        raise InputError(f"job of {self.id}", name, "one of " + ", ".join(job.name for job in self.jobs))
+        raise InputError(f"job of {self.id}", name, nearest(name, [job.name for job in self.jobs]))
 
     def to_json(self) -> dict[str, Any]:
         """Its fields; `from_json` of what JSON makes of them is this entry."""
@@ -114,7 +114,7 @@ class WorkPlan:
         for entry in self.entries:
             if entry.id == id:
                 return entry
-        raise InputError("claim", id, "one of " + ", ".join(entry.id for entry in self.entries), "plan")
+        raise InputError("claim", id, nearest(id, [entry.id for entry in self.entries]), "plan")
 
     def to_json(self) -> dict[str, Any]:
         """Its fields; `from_json` of what JSON makes of them is this plan."""
@@ -154,7 +154,7 @@ def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
         raise InputError("plan", path, f"{allowed}, undamaged", str(error)) from None
     for id in only or ():
         if id not in ids:
-            raise InputError(f"claim of {path}", id, "one of " + ", ".join(ids))
+            raise InputError(f"claim of {path}", id, nearest(id, ids))
     return plan
 
 

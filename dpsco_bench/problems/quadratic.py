@@ -14,7 +14,7 @@ from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait
 
 Array = Any
-GRADIENT_DESCENT = ("wang2017.dp_gd_pl", "wang2017.dp_gd")
+GRADIENT_DESCENT = "gradient_descent"
 """Algorithms that are noisy gradient descent with the last iterate as output."""
 
 
@@ -85,7 +85,7 @@ class DiagonalOracle(Problem):
         ``(1/2) sum_j h_j E e_j^2`` with ``E e_j^2 = a_j^T e_j^2 + sigma^2 eta^2 (1 - a_j^T)/(1 - a_j)`` and
         ``a_j = (1 - eta h_j)^2``.
         """
-        if algorithm not in GRADIENT_DESCENT:
+        if algorithm != GRADIENT_DESCENT:
             return super().expected_gap(algorithm, schedule, scales)
         errors = self._squared_errors(schedule["step"], np.array([schedule["steps"]]), scales["gradient"])
         return 0.5 * float(np.sum(self.spectrum * errors))

@@ -13,7 +13,7 @@ from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.model import RISK
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.calibrated import Calibrations
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
@@ -204,7 +204,7 @@ class Inputs:
         for claim in self.claims:
             if claim.id == id:
                 return claim
-        raise InputError("claim", id, "one of " + ", ".join(claim.id for claim in self.claims), "plan")
+        raise InputError("claim", id, nearest(id, [claim.id for claim in self.claims], "dpsco list claims"), "plan")
 
     @property
     def papers(self) -> list[str]:

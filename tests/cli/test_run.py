@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 
 import dpsco_bench
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.cli.overrides import DEFAULTS, GROUPS, SETTINGS, store_options
+from dpsco_bench.cli.overrides import GROUPS, SETTINGS, default_name, store_options
 from dpsco_bench.execution.request import problem_options
 from dpsco_bench.execution.results import RESULT_SCHEMA, read_table
 from dpsco_bench.paths import conf_dir

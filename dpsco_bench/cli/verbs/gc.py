@@ -17,7 +17,7 @@ from dpsco_bench.report.own_figures import figure_names
 
 SUMMARY = "remove results and figures that no plan names"
 EPILOG = "What `claim` and `leaderboard` measured at settings that no plan has goes too."
-FOLDERS = ("stamps", "judged", "verdicts", "standings", "logs", "benchmarks", "packs", "failures")
+FOLDERS = ("stamps", "concluded", "verdicts", "standings", "logs", "benchmarks", "packs", "failures")
 FIGURE_SUFFIXES = ("", ".curves", ".time")
 """What a claim's figures are called besides their claim."""
 FRESH_SECONDS = 3600.0

@@ -13,7 +13,12 @@ SOURCE = "Wang, Ye, Xu 2017, Algorithm 4 and Appendix A"
 FIGURE_2_STEPS = 1000
 
 
-@algorithm("wang2017.dp_gd", source=SOURCE, needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED))
+@algorithm(
+    "wang2017.dp_gd",
+    source=SOURCE,
+    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED),
+    law="gradient_descent",
+)
 def plan(
     given: Setting, *, steps: int | None = None, step: float | None = None, noise_constant: float | str = 1.0
 ) -> Plan:

@@ -18,6 +18,7 @@ SOURCE = "Wang, Ye, Xu 2017, Algorithm 4, Theorems 6.1 and 6.2"
     "wang2017.dp_gd_pl",
     source=SOURCE,
     needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.POLYAK_LOJASIEWICZ, Trait.UNCONSTRAINED),
+    law="gradient_descent",
 )
 def plan(
     given: Setting, *, steps: int | None = None, step: float | None = None, noise_constant: float | str = 1.0
