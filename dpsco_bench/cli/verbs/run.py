@@ -109,7 +109,7 @@ def _run(entry: Any, quiet: bool, label: str = "") -> None:
         raise DpscoError(f"{size}: too large for the memory here ({error})") from None
     write_table(_with_config(table, entry.config), entry.out)
     if not quiet:
-        print(line(summarise(entry.job, table), label or entry.job.cells[0]["method"]), flush=True)
+        print(line(summarise(entry.job, table), label or entry.job.cells[0].method), flush=True)
         print(f"rows: {entry.out}", file=sys.stderr)
 
 
