@@ -241,7 +241,7 @@ def _values_text(values: Iterable[Any]) -> str:
 def privacy_table(inputs: Inputs) -> Table:
 
     def of(key: str) -> Any:
-        return lambda row: row.first.cell[key]
+        return lambda row: getattr(row.first.cell, key)
 
     def reals(row: LedgerRow) -> list[float]:
         return [cell.real for cell in row.cells]

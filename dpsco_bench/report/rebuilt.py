@@ -174,7 +174,7 @@ class RebuiltRow:
         if evidence is None:
             return None
         # a cell leaves out the d of a problem that has only one
-        value = evidence.calibrated.dimension if key == "d" else evidence.entry.get(key)
+        value = evidence.calibrated.dimension if key == "d" else getattr(evidence.entry, key)
         return value if is_number(value) else None
 
 
