@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +14,7 @@ from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, read_extras
 from dpsco_bench.problems.registry import problem_class
@@ -37,7 +37,7 @@ class CellEvidence:
 
     Attributes
     ----------
-    entry : mapping, the cell of the plan
+    entry : Cell of the plan
     risks : ndarray ([signals,] data_sets, replicates), final excess risks; empty where nothing was run
     curve_evaluations, curve_risks : ndarray (checkpoints, data_sets, replicates), along the run, the final output last
     start_risk : float, excess risk of the starting point (mean over data sets)
@@ -47,7 +47,7 @@ class CellEvidence:
     grid : tuple of CellEvidence, the cells of the signal grid, each by itself; empty without one
     """
 
-    entry: Mapping[str, Any]
+    entry: Cell
     calibrated: CalibratedCell
     calibration: str
     risks: np.ndarray
@@ -68,31 +68,29 @@ class CellEvidence:
 
     @property
     def value(self) -> float:
-        return float(self.entry["value"])
+        return float(self.entry.value)
 
     @property
     def numerical_error(self) -> float | None:
         """Absolute numerical error of an exact cell, None for a simulated one."""
         return (
-            problem_class(self.entry["problem"]).closed_form_error * abs(float(self.final.mean()))
-            if self.exact
-            else None
+            problem_class(self.entry.problem).closed_form_error * abs(float(self.final.mean())) if self.exact else None
         )
 
     @property
     def slack(self) -> float:
         """Relative margin that an explicit bound allows: of a quadrature its accuracy, of all others none."""
-        quadrature = self.exact and bool(problem_class(self.entry["problem"]).closed_form_remark)
+        quadrature = self.exact and bool(problem_class(self.entry.problem).closed_form_remark)
         return QUADRATURE_SLACK if quadrature else 0.0
 
     @property
     def context(self) -> BoundContext:
         """The cell as bound formulas see it."""
         return BoundContext(
-            n=int(self.entry["n"]),
+            n=int(self.entry.n),
             d=self.calibrated.dimension,
-            epsilon=float(self.entry["epsilon"]),
-            delta=float(self.entry["delta"]),
+            epsilon=float(self.entry.epsilon),
+            delta=float(self.entry.delta),
             constants=self.calibrated.constants,
             calibration=self.calibration,
             schedule=self.calibrated.schedule,
@@ -120,9 +118,9 @@ def job_evidence(
     for entry, calibrated in zip(job.cells, calibrations, strict=True):
         if isinstance(calibrated, RefusedCell):
             continue
-        rows = None if table is None else table.filter(pc.equal(table["cell"], entry["cell"]))
-        cell = _with_extras(_cell_evidence(job, entry, calibrated, rows), noted.get(entry["cell"], {}), quantity)
-        key = (entry["method"], entry["value"]) if entry.get("signal") is not None else (str(entry["cell"]), math.nan)
+        rows = None if table is None else table.filter(pc.equal(table["cell"], entry.cell))
+        cell = _with_extras(_cell_evidence(job, entry, calibrated, rows), noted.get(entry.cell, {}), quantity)
+        key = (entry.method, entry.value) if entry.signal is not None else (str(entry.cell), math.nan)
         grids.setdefault(key, []).append(cell)
     return [_largest(grid) for grid in grids.values()]
 
@@ -130,7 +128,7 @@ def job_evidence(
 def _largest(grid: list[CellEvidence]) -> CellEvidence:
     """The cell of largest mean risk of a signal grid, with the risks of all; its privacy is the worst of them."""
     first = grid[0]
-    if first.entry.get("signal") is None:
+    if first.entry.signal is None:
         return first
     means = [float(cell.risks.mean()) if cell.risks.size else -math.inf for cell in grid]
     number = int(np.argmax(means))
@@ -140,7 +138,7 @@ def _largest(grid: list[CellEvidence]) -> CellEvidence:
         best,
         calibrated=replace(best.calibrated, privacy_status=worst),
         risks=np.stack([cell.risks for cell in grid]),
-        signal=float(best.entry["signal"]),
+        signal=best.entry.signal,
         at_edge=last > 0 and (number == 0 or (number == last and not best.calibrated.signal_capped)),
         grid=tuple(grid),
     )
@@ -172,17 +170,13 @@ def _with_extras(cell: CellEvidence, extras: Mapping[str, np.ndarray], quantity:
         return cell
     if quantity not in extras:
         known = ", ".join([RISK, *sorted(extras)])
-        raise InputError(
-            f"quantity of {cell.entry['method']}", quantity, f"one of {known}, which every row of a cell has"
-        )
+        raise InputError(f"quantity of {cell.entry.method}", quantity, f"one of {known}, which every row of a cell has")
     return replace(
         cell, risks=extras[quantity], curve_risks=extras[quantity][None], curve_evaluations=cell.curve_evaluations[-1:]
     )
 
 
-def _cell_evidence(
-    job: Job, entry: Mapping[str, Any], calibrated: CalibratedCell, rows: pa.Table | None
-) -> CellEvidence:
+def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: pa.Table | None) -> CellEvidence:
     exact = job.evaluation == "closed_form"
     if rows is None:
         nothing = np.empty((0, 0))

@@ -98,10 +98,10 @@ class ClaimJudge:
     def _swept(self, case: Case, verdict: Verdict, job: Job) -> dict[str, Any]:
         """The swept parameter; where the judged cells come from sweeps in several, each cell has its own."""
         if case.part.rules.mixes_sweeps and verdict.values:
-            names = [cell.entry["parameter"] for cell in case.cells]
+            names = [cell.entry.parameter for cell in case.cells]
             if len(set(names)) > 1 and len(names) == len(verdict.values):
                 return {"parameter": ", ".join(dict.fromkeys(names)), "parameters": tuple(names)}
-        return {"parameter": job.cells[0]["parameter"]}
+        return {"parameter": job.cells[0].parameter}
 
     def _distrust(self, case: Case) -> str:
         """Why the chains that a part rests on are not certified; empty where they are, and where there are none."""
@@ -172,7 +172,7 @@ class Case:
     @property
     def parameter(self) -> str:
         """The swept parameter of the first cell."""
-        return str(self.cells[0].entry["parameter"])
+        return str(self.cells[0].entry.parameter)
 
     @property
     def bound(self) -> Bound:
@@ -195,7 +195,7 @@ class Case:
             [cell.risks for cell in cells],
             (*self.names[:2], calibration or self.calibration),
             numerical_errors=[cell.numerical_error for cell in cells],
-            shared_data_sets=len({(cell.entry["n"], cell.entry.get("d")) for cell in cells}) == 1,
+            shared_data_sets=len({(cell.entry.n, cell.entry.d) for cell in cells}) == 1,
         )
         return replace(fit, edge=())  # `signal_notes` knows where a signal cannot be made stronger
 
@@ -203,7 +203,7 @@ class Case:
         """A verdict that is no statement about slopes, with the measured one and, where given, a formula's."""
         cells = self.cells
         alone = self.parameter == GRID or len(set(self.values)) < 2
-        if alone or len({cell.entry["method"] for cell in cells}) > 1:
+        if alone or len({cell.entry.method for cell in cells}) > 1:
             return verdict
         fit = self.fit()
         beside = bound_slope(fit.values, formula, fit.weights) if formula is not None else verdict.bound_slope
@@ -225,6 +225,6 @@ def signal_notes(cells: Sequence[CellEvidence]) -> tuple[str, ...]:
     edges = ", ".join(f"{cell.value:g}" for cell in cells if cell.at_edge)
     if edges:
         notes.append(
-            f"at the edge of the signal grid at {cells[0].entry['parameter']} = {edges}: a wider one may show more"
+            f"at the edge of the signal grid at {cells[0].entry.parameter} = {edges}: a wider one may show more"
         )
     return tuple(notes)

@@ -86,7 +86,7 @@ def standings(entry: Entry, load: Load) -> list[dict[str, Any]]:
     skipped: dict[str, str] = {}
     for job in entry.jobs:
         if job.skipped:
-            skipped |= {cell["method"].partition("/")[0]: job.skipped for cell in job.cells}
+            skipped |= {cell.method.partition("/")[0]: job.skipped for cell in job.cells}
             continue
         table, calibrations = load(job)
         left_out += list(_refused(job, calibrations))
@@ -110,14 +110,14 @@ def _refused(job: Job, calibrations: Calibrations) -> Iterator[dict[str, Any]]:
     """What was refused when the noise was to be fixed."""
     for cell, calibrated in zip(job.cells, calibrations, strict=True):
         if isinstance(calibrated, RefusedCell):
-            instance, _, method = cell["method"].partition("/")
-            place = {"instance": instance, "method": method, "algorithm": cell["algorithm"], "point": cell["value"]}
+            instance, _, method = cell.method.partition("/")
+            place = {"instance": instance, "method": method, "algorithm": cell.algorithm, "point": cell.value}
             yield {**place, "status": "refused", "reason": calibrated.refused}
 
 
 def _runs(cells: Sequence[CellEvidence]) -> Iterator[Run]:
     for cell in cells:
-        instance, _, name = cell.entry["method"].partition("/")
+        instance, _, name = cell.entry.method.partition("/")
         method, _, setting = name.partition(SEARCH_MARK)
         yield Run(instance, method, int(setting) if setting else None, int(cell.value), cell)
 
@@ -134,7 +134,7 @@ def _row(board: str, instance: Mapping[str, Any], runs: Sequence[Run], left_out:
     return {
         "instance": instance["id"],
         "title": instance["title"],
-        **{key: first.entry.get(key) for key in ("n", "epsilon", "delta")},
+        **{key: getattr(first.entry, key) for key in ("n", "epsilon", "delta")},
         "d": context.d,
         "p": context.constants.norm,
         "methods": sorted((_method(run, outcome["tied"], trivial) for run in plain), key=lambda row: row["risk"]),
@@ -175,7 +175,7 @@ def _method(run: Run, tied: Sequence[str], trivial: float) -> dict[str, Any]:
     calibrated, found = run.cell.calibrated, _summary(run.cell)
     return {
         "method": run.method,
-        "algorithm": run.cell.entry["algorithm"],
+        "algorithm": run.cell.entry.algorithm,
         "variant": calibrated.variant,
         **found,
         "signal": run.cell.signal,
@@ -279,8 +279,8 @@ def best_search(runs: Sequence[Run]) -> dict[str, Any] | None:
     half = NORMAL_95 * student_factor(found.dof) * found.stderr if found.dof > 0 else math.nan
     return {
         "method": run.method,
-        "algorithm": run.cell.entry["algorithm"],
-        "options": dict(run.cell.entry["options"]),
+        "algorithm": run.cell.entry.algorithm,
+        "options": dict(run.cell.entry.options),
         "risk": found.mean,
         "ci": [found.mean - half, found.mean + half],
         "settings": len(searched),

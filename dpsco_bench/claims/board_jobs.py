@@ -198,7 +198,7 @@ def obstacle(entry: Mapping[str, Any], job: Job, most_seconds: float) -> tuple[s
     if measure != RISK_MEASURE:
         return "incomparable", f"its theorem bounds another quantity than the risk: {measure.replace('_', ' ')}"
     try:
-        cell = located(entry, job.data_root)
+        cell = located(pinned(entry, job.data_root), job.data_root)
         cell.problem_entry.check_records(cell.n)
         _, plan = cell.plan(job.calibration, job.seed)
     except DpscoError as error:

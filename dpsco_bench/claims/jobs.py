@@ -10,7 +10,7 @@ from typing import Any
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.model import Claim, Method, Part
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.cell import check_data_sets, located, pinned, without_places
+from dpsco_bench.execution.cell import Cell, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job
 from dpsco_bench.execution.library import check_sampled
@@ -55,13 +55,13 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Map
     replicates = int(part.replicates.get(profile, 1))
     if calibration == "none" and "none" not in part.calibrations:
         replicates = min(replicates, NOISE_OFF_REPLICATES)
-    cells: list[Mapping[str, Any]] = []
+    cells: list[Cell] = []
     for method in part.methods:
         for number in range(len(part.sweep.values[profile])):  # type: ignore[union-attr]
             cell = _cell(part, method, profile, calibration, number)
             for signal in part.signals.get(profile, [None]):
                 found = pinned(cell if signal is None else _at_signal(part, cell, signal), settings["data_root"])
-                cells.append({"cell": len(cells), **found})
+                cells.append(replace(found, cell=len(cells)))
     job = Job(
         claim=claim.id,
         part=part.id,
@@ -149,7 +149,7 @@ def _judged_variant(part: Part, method: Method, calibration: str) -> str:
 
 def _skip_reason(job: Job) -> str:
     """Why a job cannot run here (absent data), or an empty string."""
-    for name in sorted({cell["problem"] for cell in job.cells}):
+    for name in sorted({cell.problem for cell in job.cells}):
         reason = problem_class(name).unavailable(Path(job.data_root))
         if reason:
             return reason
@@ -160,9 +160,9 @@ def _modules(job: Job, base: Iterable[str]) -> Iterator[str]:
     """Modules that a job uses: those of the worker, of its algorithms and of its problems."""
     yield from base
     for cell in job.cells:
-        yield from get_algorithm(cell["algorithm"]).modules(cell["options"])
-        yield problem_class(cell["problem"]).__module__
-        observer = job.rounds or get_algorithm(cell["algorithm"]).rounds
+        yield from cell.algorithm_entry.modules(cell.options)
+        yield problem_class(cell.problem).__module__
+        observer = job.rounds or cell.algorithm_entry.rounds
         if observer not in ("", NO_ROUNDS):
             yield OBSERVERS.module(observer)
 
@@ -189,9 +189,9 @@ def checked_job(job: Job) -> Job:
     if job.skipped:
         return job
     seconds = []
-    for entry in job.cells:
-        check_data_sets(entry["problem"], job.data_sets)
-        cell = located(entry, job.data_root)
+    for planned in job.cells:
+        check_data_sets(planned.problem, job.data_sets)
+        cell = located(planned, job.data_root)
         cell.problem_entry.check_records(cell.n)
         if job.evaluation == "run":
             check_sampled(cell)

@@ -117,7 +117,7 @@ def request(config: Any, label: str = "") -> Request:
     config = _as_declared(config)
     job, out = single_job(config), config["out"]
     if out is not None:
-        _check_out(out, [*config["plugins"], *job.cells[0]["problem_options"].values()])
+        _check_out(out, [*config["plugins"], *job.cells[0].problem_options.values()])
     return Request(job, config, Path(out) if out else RUNS / f"{job.key}.parquet", label)
 
 

@@ -20,7 +20,7 @@ REFUSALS_ARE_RESULTS = ("leaderboard",)
 
 def calibrate_job(job: Job) -> Calibrations:
     """Calibrate every cell of a job; a part that only counts gradients is planned but not charged."""
-    cells = [located(entry, job.data_root) for entry in job.cells]
+    cells = [located(cell, job.data_root) for cell in job.cells]
     return tuple(_calibrate_or_refuse(cell, job) for cell in cells)
 
 

@@ -82,7 +82,11 @@ class Cell:
         for f in fields(cls):
             if f.default is MISSING and f.default_factory is MISSING and f.name not in entry:
                 raise InputError(f.name, "missing", "given")
-        return cls(**entry)
+        return cls(**{key: value for key, value in entry.items() if (key, value) != ("value", None)})
+
+    def to_json(self) -> dict[str, Any]:
+        """Its fields; `from_json` of what JSON makes of them is this cell."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @cached_property
     def privacy(self) -> PrivacySpec:
@@ -190,12 +194,10 @@ class Cell:
         return call_plan(entry.id, where, lambda: entry.plan(constants, self.n, d, self.privacy, variant, **options))
 
 
-def located(entry: Mapping[str, Any], data_root: str) -> Cell:
-    """Build a cell with the data root where its problem asks for one; no result stores that place."""
-    cell = Cell.from_json(entry)
-    if not problem_class(cell.problem).needs_data_root:
-        return cell
-    return replace(cell, problem_options={**cell.problem_options, "root": data_root})
+def located(cell: Cell, data_root: str) -> Cell:
+    """A cell with the data root where its problem asks for one; no result stores that place."""
+    root = {"root": data_root} if problem_class(cell.problem).needs_data_root else {}
+    return replace(cell, problem_options={**cell.problem_options, **root})
 
 
 def placeless(problem: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -204,7 +206,7 @@ def placeless(problem: str, options: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in options.items() if key not in places}
 
 
-def pinned(entry: Mapping[str, Any], data_root: str) -> dict[str, Any]:
+def pinned(entry: Mapping[str, Any], data_root: str) -> Cell:
     """A plan's cell that will be run on the files that are there now, or not at all; by default on all their records.
 
     Raises
@@ -219,7 +221,7 @@ def pinned(entry: Mapping[str, Any], data_root: str) -> dict[str, Any]:
         entry = {"n": problem.records, **given, "problem_options": {**options, **problem.pins}}
     if entry.get("n") is None:
         raise InputError("n", "missing", "given, an integer >= 1")
-    return dict(entry)
+    return Cell.from_json(entry)
 
 
 def check_data_sets(problem: str, data_sets: int) -> None:
@@ -234,9 +236,9 @@ def check_data_sets(problem: str, data_sets: int) -> None:
         raise InputError("data_sets", data_sets, f"1 for {problem}: a file is one data set")
 
 
-def without_places(entry: Mapping[str, Any]) -> dict[str, Any]:
+def without_places(cell: Cell) -> Cell:
     """A plan's cell as results keep it and keys digest it: content counts, places do not."""
-    return {**entry, "problem_options": placeless(entry["problem"], entry["problem_options"])}
+    return replace(cell, problem_options=placeless(cell.problem, cell.problem_options))
 
 
 def _canonical(**entries: Any) -> str:

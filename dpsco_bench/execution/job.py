@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -111,17 +111,17 @@ def execute(
 
 def job_metadata(job: Job, calibrations: Calibrations) -> dict[str, Any]:
     """What a result table says about itself: all that its numbers come from, without names and places."""
-    stored = job.numbers([without_places(entry) for entry in job.cells])
+    stored = job.numbers([without_places(cell) for cell in job.cells])
     return {"job": {**stored, "key": job.key}, "calibrations": calibrations}
 
 
 def job_units(job: Job, calibrations: Calibrations) -> Iterator[Unit]:
     """Units of a job in the order of its rows' cells; cells that were refused have none."""
-    numbered = [{**cell, "cell": number} for number, cell in enumerate(job.cells)]
+    numbered = [replace(cell, cell=number) for number, cell in enumerate(job.cells)]
     pairs = zip(numbered, calibrations, strict=True)
     entries = [(cell, found) for cell, found in pairs if isinstance(found, CalibratedCell)]
     for group in signal_groups(entries):
-        cells = [(cell["cell"], located(job.cells[cell["cell"]], job.data_root), found) for cell, found in group]
+        cells = [(cell.cell, located(job.cells[cell.cell], job.data_root), found) for cell, found in group]
         yield from (
             [Unit((cell,), seconds=_seconds(job, [cell])) for cell in cells] if _is_closed(job) else _units(job, cells)
         )

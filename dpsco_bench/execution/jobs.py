@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dpsco_bench.execution.cell import Cell
+
 PLAN_ONLY, CLOSED_FORM = "plan_only", "closed_form"
 _NAMES = ("profile", "claim", "part", "kind", "plugins", "data_root", "timing", "seconds", "skipped", "present")
 """Fields of a job that do not affect its numbers: names, places, predictions, and whether its data are here."""
@@ -45,8 +47,8 @@ class Job:
         Python files that it needs.
     data_root : str
         Folder of the data sets.
-    cells : tuple of mapping
-        Arguments of `Cell`, in the order of the sweep.
+    cells : tuple of Cell
+        In the order of the sweep.
     seconds : tuple of float
         Predicted CPU seconds of each cell; empty where nothing is known.
     skipped : str
@@ -74,7 +76,7 @@ class Job:
     dtype: str = "float64"
     plugins: tuple[str, ...] = ()
     data_root: str = "data"
-    cells: tuple[Mapping[str, Any], ...] = ()
+    cells: tuple[Cell, ...] = ()
     seconds: tuple[float, ...] = ()
     skipped: str = ""
     present: str = ""
@@ -96,11 +98,11 @@ class Job:
         """Whether there is a result table; other jobs are only planned and calibrated."""
         return self.evaluation != PLAN_ONLY
 
-    def numbers(self, cells: list[Mapping[str, Any]], calibrating: bool = False) -> dict[str, Any]:
+    def numbers(self, cells: list[Cell], calibrating: bool = False) -> dict[str, Any]:
         """What affects the numbers (of the calibrations), without code; ``cells`` are its own, without places."""
         left_out = (*_NAMES, *_RUN_ONLY, "calibration_key") if calibrating else _NAMES
         kept = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in (*left_out, "key")}
-        return {**kept, "cells": cells}
+        return {**kept, "cells": [cell.to_json() for cell in cells]}
 
     def to_json(self) -> dict[str, Any]:
         """Its fields; `from_json` of what JSON makes of them is this job."""
@@ -109,5 +111,5 @@ class Job:
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> Job:
         """The job of plain data, infinities restored."""
-        lists = {key: tuple(entry[key]) for key in ("plugins", "cells", "seconds")}
-        return cls(**{**entry, **lists})
+        lists = {key: tuple(entry[key]) for key in ("plugins", "seconds")}
+        return cls(**{**entry, **lists, "cells": tuple(map(Cell.from_json, entry["cells"]))})

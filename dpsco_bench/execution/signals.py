@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from dpsco_bench.execution.calibrated import CalibratedCell
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, Query
@@ -17,7 +18,7 @@ from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.samplers.keyed import KeyedDraws
 
 Array = Any
-Entry = tuple[Mapping[str, Any], CalibratedCell]
+Entry = tuple[Cell, CalibratedCell]
 
 _SCHEDULE_ONLY = ("initial_gap", "initial_distance")
 """Constants that schedules alone look at: where the schedules are equal, these may differ."""
@@ -79,7 +80,7 @@ def signal_groups(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
             yield group
             group = []
         group.append(entry)
-        if entry[0].get("signal") is None:
+        if entry[0].signal is None:
             yield group
             group = []
     if group:
@@ -88,9 +89,9 @@ def signal_groups(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
 
 def _kind(entry: Entry) -> str:
     cell, calibrated = entry
-    option = problem_class(cell["problem"]).signal_option
-    common = {key: value for key, value in cell.items() if key not in ("cell", "signal", "problem_options")}
-    options = {key: value for key, value in cell["problem_options"].items() if key != option}
+    option = problem_class(cell.problem).signal_option
+    common = {key: value for key, value in cell.to_json().items() if key not in ("cell", "signal", "problem_options")}
+    options = {key: value for key, value in cell.problem_options.items() if key != option}
     constants = {key: value for key, value in asdict(calibrated.constants).items() if key not in _SCHEDULE_ONLY}
     same = [calibrated.variant, calibrated.charged, calibrated.scales, calibrated.warnings]
     return dumps_canonical([common, options, constants, same])

@@ -80,9 +80,9 @@ def single_job(config: Mapping[str, Any]) -> Job:
         record=config["record"],
         plugins=tuple(config["plugins"]),
         data_root=config["data"]["root"],
-        cells=(pinned(_cell_json(cell), config["data"]["root"]),),
+        cells=(pinned(_planned(cell).to_json(), config["data"]["root"]),),
     )
-    return replace(job, key=digest(job.numbers([without_places(entry) for entry in job.cells]))[:16])
+    return replace(job, key=digest(job.numbers([without_places(cell) for cell in job.cells]))[:16])
 
 
 def _cell(config: Mapping[str, Any]) -> Cell:
@@ -105,28 +105,25 @@ def _cell(config: Mapping[str, Any]) -> Cell:
     )
 
 
-def _cell_json(cell: Cell) -> dict[str, Any]:
-    return {
-        "cell": 0,
-        "method": cell.algorithm_entry.id.partition(".")[2],
-        "algorithm": cell.algorithm_entry.id,
-        "variant": cell.variant,
-        "options": dict(cell.options),
-        "problem": cell.problem,
-        "problem_options": {k: v for k, v in cell.problem_options.items() if k != "root"},
-        "n": cell.n,
-        "d": cell.problem_entry.dimension,
-        "epsilon": float(cell.epsilon),
-        "delta": float(cell.delta),
-        "parameter": "n",
-        "value": float(cell.n),
-    }
+def _planned(cell: Cell) -> Cell:
+    """A cell as plans have it: named by its method, over n, and without the place of its data."""
+    return replace(
+        cell,
+        algorithm=cell.algorithm_entry.id,
+        problem_options={k: v for k, v in cell.problem_options.items() if k != "root"},
+        d=cell.problem_entry.dimension,
+        epsilon=float(cell.epsilon),
+        delta=float(cell.delta),
+        method=cell.algorithm_entry.id.partition(".")[2],
+        parameter="n",
+        value=float(cell.n),
+    )
 
 
 def _check(cell: Cell, config: Mapping[str, Any]) -> Cell:
     """The cell with its data root, where its problem has one."""
     check_cell(cell)
-    return located(_cell_json(cell), config["data"]["root"])
+    return located(_planned(cell), config["data"]["root"])
 
 
 def _check_data(cell: Cell, root: Any) -> None:

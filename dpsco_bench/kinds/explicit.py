@@ -116,7 +116,7 @@ def pathwise_verdict(part: Part, cells: Sequence[CellEvidence], bound: Bound) ->
     verdict = explicit_verdict(
         [cell.value for cell in cells],
         *columns,
-        parameter=cells[0].entry["parameter"],
+        parameter=cells[0].entry.parameter,
         trivial=[cell.start_risk for cell in cells] if part.quantity == RISK else None,
         slack=max(cell.slack for cell in cells) if part.statistic == "mean" else ROUNDING,
     )

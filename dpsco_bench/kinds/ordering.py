@@ -43,13 +43,13 @@ class Ordering(Kind):
 
     def judge(self, case: Case) -> Verdict:
         cells = case.cells
-        better, other = ({c.value: c for c in cells if c.entry["method"] == label} for label in case.part.pair)
+        better, other = ({c.value: c for c in cells if c.entry.method == label} for label in case.part.pair)
         comparisons = {}
         for value, first in better.items():
             second, names = other[value], (*case.names, f"{value:g}")
             budget = common_budget(first.curve_evaluations, second.curve_evaluations)
             early = [risk_at(cell.curve_evaluations, cell.curve_risks, budget) for cell in (first, second)]
-            where = f"{first.entry['parameter']} {value:g}"
+            where = f"{first.entry.parameter} {value:g}"
             comparisons[f"{AT_END}, {where}"] = compare_medians(first.final, second.final, (*names, AT_END))
             comparisons[f"{AT_EQUAL_EVALUATIONS}, {where}"] = compare_medians(
                 early[0], early[1], (*names, AT_EQUAL_EVALUATIONS)

@@ -130,7 +130,7 @@ def _heading(row: Row) -> list[tuple[str, str]]:
     part, calibration = row.score.part, row.score.row.calibration
     colour = TEXT_COLOURS.get(calibration, FAINT)
     first = row.cells[0].entry
-    shown = {"n": first["n"], "delta": first["delta"], **dict(part.get("problem_options") or {})}
+    shown = {"n": first.n, "delta": first.delta, **dict(part.get("problem_options") or {})}
     lines = [(f"{part['problem']}; {setting(shown)}", FAINT)]
     lines += [(symbols(str(part["note"])), FAINT)] if part.get("note") else []
     for score in row.verdicts:
@@ -149,7 +149,7 @@ def _privacy(row: Row) -> str:
 
 
 def _labels(cells: Sequence[CellEvidence]) -> list[str]:
-    return list(dict.fromkeys(cell.entry["method"] for cell in cells))
+    return list(dict.fromkeys(cell.entry.method for cell in cells))
 
 
 def _draw_row(figure: Figure, row: Row, upper: float, size: tuple[float, float], timed: bool, last: bool) -> None:
@@ -176,13 +176,13 @@ def _curve(cell: CellEvidence, row: Row, timed: bool) -> np.ndarray:
     risks = cell.curve_risks.reshape(len(cell.curve_risks), -1)
     x = cell.curve_evaluations.reshape(len(risks), -1).mean(axis=1)
     if timed:
-        curve = row.seconds.get(int(cell.entry["cell"]))
+        curve = row.seconds.get(int(cell.entry.cell))
         if curve is None:
             return np.empty((4, 0))
         x = np.interp(x, curve[:, 0], curve[:, 1], left=0.0)
     else:
-        x = x / float(cell.entry["n"])
-    start = -1 if cell.entry["method"] in END_ONLY else 0
+        x = x / float(cell.entry.n)
+    start = -1 if cell.entry.method in END_ONLY else 0
     stacked = np.array([x, np.median(risks, axis=1), risks.min(axis=1), risks.max(axis=1)])[:, start:]
     return _thinned(stacked[:, stacked[0] > 0])
 
@@ -204,11 +204,11 @@ def _limits(row: Row, timed: bool) -> tuple[list[float], list[float]]:
 def _draw_cell(axes: Axes, cells: Sequence[CellEvidence], row: Row, timed: bool) -> None:
     labels = _labels(row.cells)
     for cell in cells:
-        colour, _, line = method_style(cell.entry["method"], labels)
+        colour, _, line = method_style(cell.entry.method, labels)
         x, middle, low, high = _curve(cell, row, timed)
         if not len(x):
             continue
-        if cell.entry["method"] in END_ONLY:
+        if cell.entry.method in END_ONLY:
             errors = [[middle[-1] - low[-1]], [high[-1] - middle[-1]]]
             axes.errorbar(x[-1:], middle[-1:], errors, fmt="D", color=colour, markersize=4, zorder=5)
             continue
@@ -229,7 +229,7 @@ def _finish(
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("running time of the algorithm (s)" if timed else "gradient evaluations / n")
     axes.tick_params(labelleft=first)
-    name = f"{symbols(row.cells[0].entry['parameter'])} = {plain(value)}"
+    name = f"{symbols(row.cells[0].entry.parameter)} = {plain(value)}"
     axes.text(0.5, 1.03, name, transform=axes.transAxes, ha="center", va="bottom", size=7)
 
 
@@ -238,7 +238,7 @@ def _key(figure: Figure, cells: Sequence[CellEvidence]) -> None:
     handles: list[Any] = []
     for label in labels:
         colour, name, line = method_style(label, labels)
-        steps = next(cell for cell in cells if cell.entry["method"] == label).entry["options"].get("steps")
+        steps = next(cell for cell in cells if cell.entry.method == label).entry.options.get("steps")
         name += f", T = {steps}" if steps and "T =" not in name else ""
         marker = "D" if label in END_ONLY else "o"
         handles.append(Line2D([], [], color=colour, linestyle=line, marker=marker, markersize=3, label=name))

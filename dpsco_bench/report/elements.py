@@ -38,7 +38,7 @@ def sweep(inputs: Inputs, claim: str, part: str, calibration: str, method: str =
     """Measured cells of a part, of one method where it has several; None where there are none."""
     results = next((found for found in inputs.claims if found.id == claim), None)
     cells = results.evidence(part, calibration) if results and part in results.parts else []
-    cells = [cell for cell in cells if not method or cell.entry["method"] == method]
+    cells = [cell for cell in cells if not method or cell.entry.method == method]
     return Sizes(cells, series(cells)) if cells else None
 
 
@@ -118,7 +118,7 @@ def claimed_and_real(inputs: Inputs, paper: str) -> list[Panel]:
     for claim in inputs.of_paper(paper):
         for job in claim.jobs:
             for cell in charged_cells(claim, job.part, job.calibration).cells if _charged(job) else ():
-                found.setdefault(cell.cell["algorithm"], {}).setdefault(_noise(cell), []).append(cell)
+                found.setdefault(cell.cell.algorithm, {}).setdefault(_noise(cell), []).append(cell)
     return [
         _mechanism_panel(algorithm, kinds)
         for algorithm, kinds in sorted(found.items())

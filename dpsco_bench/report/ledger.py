@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dpsco_bench.analysis.evidence import SEVERITY, CellEvidence
 from dpsco_bench.execution.calibrated import CalibratedCell
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, span
 from dpsco_bench.report.tables import Column, Table
@@ -22,7 +23,7 @@ _RELATIONS = {"upper": "≤", "lower": "≥", "exact": "="}
 class Charged:
     """One calibrated cell: what was claimed and what an accountant says."""
 
-    cell: Mapping[str, Any]
+    cell: Cell
     calibrated: CalibratedCell
     calibration: str
 
@@ -46,7 +47,7 @@ class Charged:
 
     @property
     def claimed(self) -> float:
-        return float(self.cell["epsilon"])
+        return float(self.cell.epsilon)
 
     @property
     def excess(self) -> float:
@@ -59,7 +60,7 @@ class Charged:
         if self.status != "unproven":
             return ""
         if self.calibrated.constants.status == "nominal":
-            return f"the constants of {self.cell['problem']} are nominal: declared, not true on the whole domain"
+            return f"the constants of {self.cell.problem} are nominal: declared, not true on the whole domain"
         if math.isnan(self.real):
             return "no accountant covers it"
         if self.kind == "lower":
@@ -74,7 +75,7 @@ class Charged:
     @property
     def delta_large(self) -> bool:
         """Whether delta >= 1/n, which the papers use and a careful user would not."""
-        return float(self.cell["delta"]) >= 1.0 / float(self.cell["n"])
+        return float(self.cell.delta) >= 1.0 / float(self.cell.n)
 
 
 @dataclass(frozen=True)
@@ -141,8 +142,8 @@ def _distinct(cells: Iterable[Charged]) -> Iterator[Charged]:
     """Cells of which no other differs in nothing but a signal, which the noise rarely depends on."""
     seen = set()
     for cell in cells:
-        if cell.cell.get("signal") is not None:
-            told = (cell.cell["method"], cell.cell["value"], repr(cell.real), cell.kind, cell.status, cell.warnings)
+        if cell.cell.signal is not None:
+            told = (cell.cell.method, cell.cell.value, repr(cell.real), cell.kind, cell.status, cell.warnings)
             if told in seen:
                 continue
             seen.add(told)
@@ -162,7 +163,7 @@ class LedgerRow:
 
     def values(self, key: str) -> list[Any]:
         """Distinct values of a cell's key, sorted."""
-        return sorted({cell.cell[key] for cell in self.cells})
+        return sorted({getattr(cell.cell, key) for cell in self.cells})
 
 
 def ledger_rows(inputs: Inputs) -> list[LedgerRow]:
@@ -183,12 +184,12 @@ def _all_charged(inputs: Inputs) -> Iterator[Charged]:
 def _identity(cell: Charged) -> tuple[Any, ...]:
     entry = cell.cell
     return (
-        entry["algorithm"],
+        entry.algorithm,
         cell.calibrated.variant,
         ("paper", "accounted").index(cell.calibration) if cell.calibration in ("paper", "accounted") else 2,
         noise_options(entry),
-        float(entry["delta"]),
-        float(entry["epsilon"]),
+        float(entry.delta),
+        float(entry.epsilon),
         SEVERITY.index(cell.status),
         cell.kind,
         cell.calibrated.accountant,
@@ -199,9 +200,9 @@ SCHEDULE_OPTIONS = ("epochs", "inner_steps", "step", "step_rule", "steps", "thet
 """Options that set lengths and steps; a row of the ledger spans them."""
 
 
-def noise_options(entry: Mapping[str, Any]) -> str:
+def noise_options(entry: Cell) -> str:
     """Options of a cell that say how its noise is made, in words."""
-    return options_text({k: v for k, v in entry.get("options", {}).items() if k not in SCHEDULE_OPTIONS})
+    return options_text({k: v for k, v in entry.options.items() if k not in SCHEDULE_OPTIONS})
 
 
 NOT_TOLD = ("constants", "norm_kappa", "p", "signal", "unit")
@@ -212,14 +213,14 @@ def charged_on(cells: Iterable[Charged]) -> str:
     """Problems that cells were charged on, with p of their norms and the options that were given, in words."""
     found: dict[str, list[Charged]] = {}
     for cell in cells:
-        found.setdefault(str(cell.cell["problem"]), []).append(cell)
+        found.setdefault(str(cell.cell.problem), []).append(cell)
     return "; ".join(_problem_text(name, found[name]) for name in sorted(found))
 
 
 def _problem_text(name: str, cells: Sequence[Charged]) -> str:
     given: dict[str, set[Any]] = {}
     for cell in cells:
-        options = cell.cell.get("problem_options") or {}
+        options = dict(cell.cell.problem_options)
         told = {key: value for key, value in options.items() if key not in NOT_TOLD}
         declared = {f"declared {key}": value for key, value in (options.get("constants") or {}).items()}
         for key, value in {**told, **declared}.items():
@@ -240,7 +241,7 @@ def _values_text(values: Iterable[Any]) -> str:
 def privacy_table(inputs: Inputs) -> Table:
 
     def of(key: str) -> Any:
-        return lambda row: row.first.cell[key]
+        return lambda row: getattr(row.first.cell, key)
 
     def reals(row: LedgerRow) -> list[float]:
         return [cell.real for cell in row.cells]

@@ -63,7 +63,7 @@ def _alike(scores: Sequence[Score]) -> bool:
 def _points(score: Score) -> np.ndarray | None:
     """Values, means (or real epsilons) and the ends of their intervals, ``(4, points)``, where they can be drawn."""
     if score.kind.judges_noise:
-        rows = [(float(cell.cell["value"]), cell.real, cell.real, cell.real) for cell in score.privacy.cells]
+        rows = [(float(cell.cell.value), cell.real, cell.real, cell.real) for cell in score.privacy.cells]
     else:
         found = series(_cells(score))
         rows = list(zip(found.x, found.mean, found.low, found.high, strict=True))

@@ -134,7 +134,7 @@ def rate_panel(scores: Sequence[Score]) -> Panel:
     shown = [(score, points) for score, points in measured if points is not None]
     if not shown:
         return words_panel(first.row.part, [*lines, Line(_why(first))])
-    methods = {cell.entry["method"] for cell in _cells(first)}
+    methods = {cell.entry.method for cell in _cells(first)}
     if len(methods) > 1:
         return words_panel(first.row.part, [*lines, *_method_lines(shown)])
     return Panel(first.row.part, lambda axes: _draw_rate(axes, shown), lines, symbols=_keys(shown))
@@ -168,8 +168,8 @@ def _method_lines(shown: Sequence[tuple[Score, Series]]) -> list[Line]:
     for score, points in shown:
         colour = TEXT_COLOURS.get(score.row.calibration, FAINT)
         for cell, mean, error in zip(_cells(score), points.mean, score.row.stderr, strict=False):
-            name = cell.entry["method"].replace("_", " ")
-            where = f"{parameter_symbol(cell.entry['parameter'])} = {plain(cell.value)}"
+            name = cell.entry.method.replace("_", " ")
+            where = f"{parameter_symbol(cell.entry.parameter)} = {plain(cell.value)}"
             lines.append(Line(f"{name}, {where}: {with_error(mean, error)}".replace(" ", "\u00a0"), colour, " "))
     return lines
 
@@ -202,8 +202,8 @@ def _counted(score: Score) -> Series | None:
 def _measure_label(score: Score) -> str:
     """What the part's algorithm is measured by."""
     (cell, *_) = _cells(score)
-    label = get_measure(get_algorithm(cell.entry["algorithm"]).measure).label
-    population = problem_class(cell.entry["problem"]).population
+    label = get_measure(get_algorithm(cell.entry.algorithm).measure).label
+    population = problem_class(cell.entry.problem).population
     return label.replace("empirical", "population") if population else label
 
 
@@ -321,9 +321,9 @@ def _reals_line(score: Score) -> Line:
 
 def _draw_privacy(axes: Axes, shown: Sequence[tuple[str, list[Any]]]) -> None:
     finite = [c.real for _, cells in shown for c in cells if math.isfinite(c.real) and c.real > 0]
-    claimed = [(float(c.cell["value"]), c.claimed) for _, cells in shown for c in cells]
+    claimed = [(float(c.cell.value), c.claimed) for _, cells in shown for c in cells]
     log_y(axes, [*finite, *(y for _, y in claimed)], "real ε at the claimed δ", room=0.12)
-    value_axis(axes, [x for x, _ in claimed], parameter_label(shown[0][1][0].cell["parameter"]))
+    value_axis(axes, [x for x, _ in claimed], parameter_label(shown[0][1][0].cell.parameter))
     claims = sorted(set(claimed))
     axes.plot(*zip(*claims, strict=True), color=FAINT, linestyle=(0, (4, 2)), linewidth=0.9, zorder=1)
     ends = [EndLabel(claims[-1][1], "claimed", FAINT)]
@@ -335,11 +335,11 @@ def _draw_privacy(axes: Axes, shown: Sequence[tuple[str, list[Any]]]) -> None:
 def _draw_reals(axes: Axes, calibration: str, cells: Sequence[Any]) -> list[EndLabel]:
     colour = COLOURS.get(calibration, "#000000")
     finite = [c for c in cells if math.isfinite(c.real)]
-    axes.plot([c.cell["value"] for c in finite], [c.real for c in finite], color=colour, linewidth=0.8, zorder=2)
+    axes.plot([c.cell.value for c in finite], [c.real for c in finite], color=colour, linewidth=0.8, zorder=2)
     for cell in finite:
-        axes.plot([cell.cell["value"]], [cell.real], KIND_MARKERS.get(cell.kind, "o"), color=colour, zorder=3)
+        axes.plot([cell.cell.value], [cell.real], KIND_MARKERS.get(cell.kind, "o"), color=colour, zorder=3)
     for cell in cells:
         if math.isinf(cell.real):
             place = axes.get_xaxis_transform()
-            axes.text(cell.cell["value"], 0.98, "∞", transform=place, color=colour, ha="center", va="top", size=8)
+            axes.text(cell.cell.value, 0.98, "∞", transform=place, color=colour, ha="center", va="top", size=8)
     return [EndLabel(finite[-1].real, calibration, TEXT_COLOURS.get(calibration, FAINT))] if finite else []

@@ -36,9 +36,9 @@ def _methods(claim: ClaimResults, part: Mapping[str, Any]) -> str:
     swept = part["sweep"]["parameter"].partition(".")[2] if part.get("sweep") else ""
     shown: dict[str, str] = {}
     for cell in job.cells if job else ():
-        options = {key: value for key, value in cell["options"].items() if key != swept}
-        details = ", ".join(filter(None, (cell["variant"] or "", options_text(options))))
-        shown.setdefault(cell["method"], f"{cell['method']} ({details})")
+        options = {key: value for key, value in cell.options.items() if key != swept}
+        details = ", ".join(filter(None, (cell.variant or "", options_text(options))))
+        shown.setdefault(cell.method, f"{cell.method} ({details})")
     return "; ".join(shown.values()) or NOTHING
 
 
@@ -52,12 +52,12 @@ def _instance(claim: ClaimResults, part: Mapping[str, Any]) -> str:
     if job is None:
         return NOTHING
     first = job.cells[0]
-    varied = {first["parameter"], problem_class(part["problem"]).signal_option}
+    varied = {first.parameter, problem_class(part["problem"]).signal_option}
     varied |= {key.split(".")[-1] for key in part.get("along") or ()}
-    shown = {key: first[key] for key in ("n", "d", "epsilon", "delta") if key in first}
-    shown |= flat(first["problem_options"])
+    shown = {key: value for key in ("n", "d", "epsilon", "delta") if (value := getattr(first, key)) is not None}
+    shown |= flat(first.problem_options)
     fixed = setting({key: value for key, value in shown.items() if key not in varied})
-    signals = {cell["signal"] for cell in job.cells if cell.get("signal") is not None}
+    signals = {cell.signal for cell in job.cells if cell.signal is not None}
     grid = f"{len(signals)} signals {span(signals, plain)}" if signals else ""
     return ", ".join(filter(None, (part["problem"], fixed, grid)))
 
@@ -74,8 +74,8 @@ def _swept(claim: ClaimResults, part: Mapping[str, Any]) -> str:
     job = _job(claim, part)
     if job is None:
         return NOTHING
-    values = sorted({cell["value"] for cell in job.cells})
-    return f"{parameter_symbol(job.cells[0]['parameter'])}: {', '.join(plain(value) for value in values)}"
+    values = sorted({cell.value for cell in job.cells})
+    return f"{parameter_symbol(job.cells[0].parameter)}: {', '.join(plain(value) for value in values)}"
 
 
 def _replicates(claim: ClaimResults, part: Mapping[str, Any]) -> str:

@@ -112,8 +112,8 @@ def _measured_parts(score: Score) -> list[Group]:
     for used in score.part.get("uses") or ():
         job = score.results.job(used, score.row.calibration)
         if job is not None:
-            signals = {cell.get("signal") for cell in job.cells}  # a grid of them makes one cell
-            found.append(Group(used, str(job.cells[0]["parameter"]), len(job.cells) // len(signals)))
+            signals = {cell.signal for cell in job.cells}  # a grid of them makes one cell
+            found.append(Group(used, str(job.cells[0].parameter), len(job.cells) // len(signals)))
     return found
 
 

@@ -72,7 +72,7 @@ class RebuiltRow:
     def instance(self) -> str:
         """Where it was measured."""
         cells = self.sweep.first.results.job(self.sweep.first.row.part, self.sweep.first.row.calibration)
-        return str(cells.cells[0]["problem"]) if cells else str(self.sweep.first.row.part)
+        return str(cells.cells[0].problem) if cells else str(self.sweep.first.row.part)
 
     @property
     def heading(self) -> tuple[str, str]:
@@ -132,7 +132,7 @@ class RebuiltRow:
         return score.results.evidence(score.row.part, score.row.calibration)
 
     def _mine(self, evidence: Any) -> bool:
-        return not self.method or evidence.entry["method"] == self.method
+        return not self.method or evidence.entry.method == self.method
 
     def chosen(self, calibration: str) -> tuple[float, float, float] | None:
         """(value, mean, standard error) of the cell nearest to the common size, in any other sweep of the last one."""
@@ -174,7 +174,7 @@ class RebuiltRow:
         if evidence is None:
             return None
         # a cell leaves out the d of a problem that has only one
-        value = evidence.calibrated.dimension if key == "d" else evidence.entry.get(key)
+        value = evidence.calibrated.dimension if key == "d" else getattr(evidence.entry, key)
         return value if is_number(value) else None
 
 
@@ -271,7 +271,7 @@ def _methods(sweep: Sweep) -> list[str]:
     """Labels of the methods where there are several, else one empty label."""
     row, results = sweep.first.row, sweep.first.results
     job = results.job(row.part, row.calibration)
-    labels = list(dict.fromkeys(cell["method"] for cell in job.cells)) if job else []
+    labels = list(dict.fromkeys(cell.method for cell in job.cells)) if job else []
     return labels if len(labels) > 1 else [""]
 
 

@@ -14,6 +14,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.execution.calibrated import CalibratedCell
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
@@ -40,7 +41,7 @@ def part(id, kind, **more):
 
 def job(part_id, kind, calibration="paper", labels=("gd",), evaluation="run", skipped=""):
     cells = [
-        {"cell": i, "method": label, "n": int(n), "d": 4, "epsilon": 1.0, "delta": 1e-5, "parameter": "n", "value": n}
+        Cell("wang2017.dp_gd_pl", "diag_quadratic", int(n), 1.0, 1e-5, 4, method=label, parameter="n", value=n, cell=i)
         for i, (label, n) in enumerate((label, n) for label in labels for n in GRID)
     ]
     names = {"claim": "wang2017.made_up", "part": part_id, "calibration": calibration, "profile": "ci", "key": "k"}
@@ -73,7 +74,7 @@ def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicate
     """Rows in arbitrary order; `risk` and `cost` map a cell to its final values, `checkpoints` to earlier ones."""
     rows = []
     for cell in made.cells:
-        noise = 1 + 0.02 * np.random.default_rng(cell["cell"]).standard_normal(replicates)
+        noise = 1 + 0.02 * np.random.default_rng(cell.cell).standard_normal(replicates)
         for replicate in range(replicates):
             final = {"checkpoint": FINAL, "gradient_evaluations": cost(cell), "risk": risk(cell) * noise[replicate]}
             early = [
@@ -81,7 +82,7 @@ def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicate
                 for i, (cost, at) in enumerate(checkpoints)
             ]
             blank = {name: BLANK.get(str(kind), 0) for name, kind in RESULT_FIELDS}
-            ids = {"cell": cell["cell"], "data_set": 0, "replicate": replicate, "start_risk": start}
+            ids = {"cell": cell.cell, "data_set": 0, "replicate": replicate, "start_risk": start}
             rows += [blank | ids | row for row in (final, *early)]
     columns = {name: np.array([row[name] for row in rows[::-1]]) for name in rows[0]}
     noted = {name: np.full(len(rows), value) for name, value in (extras or {}).items()}
@@ -105,8 +106,8 @@ def judge(parts, jobs):
 def rate_jobs(exponent, off=0.0, **changes):
     made, noise_off = job("n", "rate"), job("n", "rate", "none")
     return [
-        (made, table(made, lambda c: c["n"] ** exponent), calibrations(made, **changes)),
-        (noise_off, table(noise_off, lambda c: c["n"] ** off), calibrations(noise_off, privacy_status="none")),
+        (made, table(made, lambda c: c.n**exponent), calibrations(made, **changes)),
+        (noise_off, table(noise_off, lambda c: c.n**off), calibrations(noise_off, privacy_status="none")),
     ]
 
 
@@ -134,7 +135,7 @@ def test_a_match_that_the_schedule_alone_gives_is_noted():
 def test_saturated_rates_are_not_observable():
     jobs = rate_jobs(-2)
     made = jobs[0][0]
-    jobs[0] = (made, table(made, lambda c: c["n"] ** -2.0, start=1e-9), jobs[0][2])
+    jobs[0] = (made, table(made, lambda c: c.n**-2.0, start=1e-9), jobs[0][2])
     assert judge([RATE], jobs)[0]["verdict"] == "not_observable"
 
 
@@ -153,7 +154,7 @@ def test_which_slopes_are_faster(better, word):
 def test_a_part_s_own_test_of_movement_is_made_besides_that_of_the_start(moved, word, own):
     jobs = rate_jobs(-2)
     made, rows, fixed = jobs[0]
-    rows = table(made, lambda c: c["n"] ** -2.0, start=1e-9, extras={"moved": moved})
+    rows = table(made, lambda c: c.n**-2.0, start=1e-9, extras={"moved": moved})
     (row,) = judge([RATE | {"requires": {"moved": 0.5}}], [(made, rows, fixed), jobs[1]])
     assert row["verdict"] == word
     told = (
@@ -179,7 +180,7 @@ def test_bands_compare_two_parts_at_common_values(band, word):
     jobs = rate_jobs(-2)
     for made, rows, fixed in rate_jobs(-2):
         other = replace(made, part="other")
-        jobs.append((other, table(other, lambda c: c["n"] ** -2.0 / 3) if rows else None, fixed))
+        jobs.append((other, table(other, lambda c: c.n**-2.0 / 3) if rows else None, fixed))
     parts = [RATE, RATE | {"id": "other"}, part("price", "band", uses=["n", "other"], band=band)]
     row = judge(parts, jobs)[2]
     assert row["verdict"] == word
@@ -194,7 +195,7 @@ NOMINAL = replace(CONSTANTS, status="nominal")
     [
         ({}, "holds"),
         ({"epsilon_real": 7.0}, "fails (real eps 7)"),
-        ({"epsilon_real": lambda c: c["n"] / 256, "epsilon_real_kind": "lower"}, "fails (real eps 8)"),
+        ({"epsilon_real": lambda c: c.n / 256, "epsilon_real_kind": "lower"}, "fails (real eps 8)"),
         ({"epsilon_real": 7.0, "epsilon_real_kind": "upper"}, "unproven (upper bound 7)"),
         ({"epsilon_real": np.nan, "epsilon_real_kind": "upper"}, "unproven (no accountant covers it)"),
         ({"constants": NOMINAL, "privacy_status": "unproven"}, "unproven (value 0.9)"),
@@ -212,7 +213,7 @@ def test_privacy_needs_no_run(changes, verdict):
 @pytest.mark.parametrize(("exponent", "word"), [(1.0, "match"), (2.0, "fails")])
 def test_complexity_needs_no_run(exponent, word):
     made = job("gc", "complexity", evaluation="plan_only")
-    counted = calibrations(made, gradient_evaluations=lambda c: c["n"] ** exponent, schedule={"epochs": 7})
+    counted = calibrations(made, gradient_evaluations=lambda c: c.n**exponent, schedule={"epochs": 7})
     entry = part("gc", "complexity", bound="wang2017.thm4_2_gradients", tolerance=0.05)
     (row,) = judge([entry], [(made, None, counted)])
     assert row["verdict"] == word
@@ -221,7 +222,7 @@ def test_complexity_needs_no_run(exponent, word):
 @pytest.mark.parametrize(("exponent", "reservations"), [(1.0, ["twice the formula"]), (2.0, [])])
 def test_an_authors_reservation_stands_beside_a_match_alone(exponent, reservations):
     made = job("gc", "complexity", evaluation="plan_only")
-    counted = calibrations(made, gradient_evaluations=lambda c: c["n"] ** exponent, schedule={"epochs": 7})
+    counted = calibrations(made, gradient_evaluations=lambda c: c.n**exponent, schedule={"epochs": 7})
     said = {"reservations": {"paper": "twice the formula"}, "note": "a note", "tolerance": 0.05}
     entry = part("gc", "complexity", bound="wang2017.thm4_2_gradients", **said)
     (row,) = judge([entry], [(made, None, counted)])
@@ -234,9 +235,9 @@ def test_orderings_at_the_end_and_at_equal_evaluations(early, cost, word):
     made = job("pair", "ordering", labels=("new", "old"))
     rows = table(
         made,
-        risk=lambda c: 1.0 if c["method"] == "new" else 2.0,
-        cost=lambda c: 100.0 if c["method"] == "new" else cost,
-        checkpoints=[(50.0, lambda c: early if c["method"] == "new" else 2.0)],
+        risk=lambda c: 1.0 if c.method == "new" else 2.0,
+        cost=lambda c: 100.0 if c.method == "new" else cost,
+        checkpoints=[(50.0, lambda c: early if c.method == "new" else 2.0)],
     )
     entry = part("pair", "ordering", labels=["new", "old"], pair=["new", "old"])
     (row,) = judge([entry], [(made, rows, calibrations(made))])
@@ -258,7 +259,7 @@ LAW = {"bound": "wang2017.strongly_convex"}
 
 
 def law_value(cell):
-    return 4 * np.log(1e5) / cell["n"] ** 2  # d l / (n eps)^2
+    return 4 * np.log(1e5) / cell.n**2  # d l / (n eps)^2
 
 
 @pytest.mark.parametrize(("factor", "tolerance", "word"), [(1.0, 0.05, "holds"), (1.2, 0.05, "violated")])
@@ -281,7 +282,7 @@ def test_laws_within_sampling_error_are_undecided():
 @pytest.mark.parametrize(("factor", "constant", "word"), [(2, "stated", "holds"), (0.5, "stated", "violated")])
 def test_lower_bounds_lie_below_every_method(factor, constant, word):
     made = job("floor", "lower_bound", labels=("a", "b"))
-    rows = table(made, lambda c: (factor if c["method"] == "b" else 3) * law_value(c))
+    rows = table(made, lambda c: (factor if c.method == "b" else 3) * law_value(c))
     entry = part("floor", "lower_bound", labels=["a", "b"], constant=constant, **LAW)
     (row,) = judge([entry], [(made, rows, calibrations(made))])
     assert row["verdict"] == word and len(row["values"]) == 2 * len(GRID)
@@ -292,7 +293,7 @@ def test_lower_bounds_lie_below_every_method(factor, constant, word):
 
 def test_lower_bounds_without_constants_are_compared_by_their_slopes():
     made = job("floor", "lower_bound")
-    rows = table(made, lambda c: c["n"] ** -1.5)
+    rows = table(made, lambda c: c.n**-1.5)
     entry = part("floor", "lower_bound", constant="none", exponent=-2, **LAW)
     (row,) = judge([entry], [(made, rows, calibrations(made))])
     assert row["verdict"] == "shown" and row["slope"] == pytest.approx(-1.5, abs=0.05)
@@ -305,7 +306,7 @@ def test_lower_bounds_without_constants_are_compared_by_their_slopes():
 )
 def test_controls(exponent, band, word):
     made = job("still", "control")
-    rows = table(made, lambda c: c["n"] ** exponent)
+    rows = table(made, lambda c: c.n**exponent)
     entry = part("still", "control", exponent=0, tolerance=0.05, band=band, **LAW)
     (row,) = judge([entry], [(made, rows, calibrations(made))])
     assert (row["verdict"], row["claimed_exponent"]) == (word, 0.0)
@@ -315,12 +316,12 @@ def test_controls(exponent, band, word):
 @pytest.mark.parametrize("bound", ["", "wang2017.strongly_convex"])
 def test_shown_parts_have_a_slope_and_no_verdict(bound):
     made = job("look", "shown")
-    rows = table(made, lambda c: 1 / c["n"])
+    rows = table(made, lambda c: 1 / c.n)
     (row,) = judge([part("look", "shown", bound=bound)], [(made, rows, calibrations(made))])
     assert row["verdict"] == "shown" and len(row["mean"]) == 4 and len(row["bound"]) == 4 * bool(bound)
     assert row["slope"] == pytest.approx(-1, abs=0.05) and row["ci"][0] < row["slope"] < row["ci"][1]
     several = job("look", "shown", labels=("a", "b"))
-    rows = table(several, lambda c: 1 / c["n"])
+    rows = table(several, lambda c: 1 / c.n)
     (row,) = judge([part("look", "shown", labels=["a", "b"])], [(several, rows, calibrations(several))])
     assert row["slope"] is None and len(row["mean"]) == 8
 
@@ -340,9 +341,7 @@ def test_kinds_that_run_judge_the_rows_of_other_parts_too():
 
 def test_rates_may_be_judged_without_noise_alone():
     made = job("n", "rate", "none")
-    jobs = [
-        (made, table(made, lambda c: c["n"] ** -2.0), calibrations(made, privacy_status="none", epsilon_real=np.inf))
-    ]
+    jobs = [(made, table(made, lambda c: c.n**-2.0), calibrations(made, privacy_status="none", epsilon_real=np.inf))]
     (row,) = judge([RATE | {"calibrations": ["none"]}], jobs)
     assert row["verdict"] == "match" and row["noise_off_slope"] is None and row["notes"] == ["a note"]
 
@@ -351,7 +350,7 @@ def test_counts_may_have_to_be_equal():
     made = job("gc", "complexity", evaluation="plan_only")
     entry = part("gc", "complexity", bound="wang2017.thm4_2_gradients", exact=True)
     for extra, word in ((0, "match"), (1, "fails")):
-        evaluations = partial(lambda extra, c: 7 * c["n"] + 70 + extra, extra)
+        evaluations = partial(lambda extra, c: 7 * c.n + 70 + extra, extra)
         counted = calibrations(made, gradient_evaluations=evaluations, schedule={"epochs": 7})
         assert judge([entry], [(made, None, counted)])[0]["verdict"] == word
 
@@ -361,8 +360,8 @@ SIGNALS = [0.5, 1.0, 2.0]
 
 def at_signals(made):
     """The job with each of its cells at every signal."""
-    cells = [{**cell, "signal": s} for cell in made.cells for s in SIGNALS]
-    return replace(made, cells=tuple({**cell, "cell": i} for i, cell in enumerate(cells)))
+    cells = [replace(cell, signal=s) for cell in made.cells for s in SIGNALS]
+    return replace(made, cells=tuple(replace(cell, cell=i) for i, cell in enumerate(cells)))
 
 
 def signal_jobs(risk, capped=lambda c: False):
@@ -379,7 +378,7 @@ SUPREMUM = RATE | {"signals": {"ci": SIGNALS}}
 
 
 def test_the_risk_of_a_value_is_the_largest_mean_over_the_signals():
-    jobs = signal_jobs(lambda c: c["n"] ** -2.0 / (1 + (c["signal"] - 1) ** 2))
+    jobs = signal_jobs(lambda c: c.n**-2.0 / (1 + (c.signal - 1) ** 2))
     (row,) = judge([SUPREMUM], jobs)
     assert row["verdict"] == "match" and row["replicates"] == 8 and row["values"] == GRID
     np.testing.assert_allclose(row["mean"], np.array(GRID) ** -2, rtol=0.05)
@@ -389,9 +388,9 @@ def test_the_risk_of_a_value_is_the_largest_mean_over_the_signals():
 @pytest.mark.parametrize(
     ("risk", "capped", "edge"),
     [
-        (lambda c: c["n"] ** -2.0 * c["signal"], lambda c: False, True),
-        (lambda c: c["n"] ** -2.0 * c["signal"], lambda c: c["signal"] == 2.0, False),
-        (lambda c: c["n"] ** -2.0 / c["signal"], lambda c: True, True),
+        (lambda c: c.n**-2.0 * c.signal, lambda c: False, True),
+        (lambda c: c.n**-2.0 * c.signal, lambda c: c.signal == 2.0, False),
+        (lambda c: c.n**-2.0 / c.signal, lambda c: True, True),
     ],
 )
 def test_a_maximum_at_the_edge_of_the_grid_is_said_unless_the_signal_is_capped(risk, capped, edge):
@@ -402,7 +401,7 @@ def test_a_maximum_at_the_edge_of_the_grid_is_said_unless_the_signal_is_capped(r
 
 def test_orderings_compare_each_method_at_its_own_worst_signal():
     made = at_signals(job("pair", "ordering", labels=("new", "old")))
-    rows = table(made, lambda c: c["signal"] if c["method"] == "new" else 4.0 / c["signal"])
+    rows = table(made, lambda c: c.signal if c.method == "new" else 4.0 / c.signal)
     entry = part("pair", "ordering", labels=["new", "old"], pair=["new", "old"], signals={"ci": SIGNALS})
     (row,) = judge([entry], [(made, rows, calibrations(made, signal_capped=False))])
     assert row["verdict"] == "holds"
@@ -418,7 +417,7 @@ def test_values_are_compared_with_the_printed_formula_and_slopes_with_the_accoun
         part("printed", "explicit", uses=["n"], bound="wang2017.thm6_3", calibrations=["accounted"]),
     ]
     made = [job("n", "rate", c) for c in ("accounted", "none")]
-    rows = judge(parts, [(m, table(m, lambda cell: 1.0 / cell["n"]), calibrations(m)) for m in made])
+    rows = judge(parts, [(m, table(m, lambda cell: 1.0 / cell.n), calibrations(m)) for m in made])
     slope, printed = rows[0], rows[2]
     assert (slope["kind"], printed["kind"]) == ("rate", "explicit")
     ratio = np.array(slope["bound"]) / np.array(printed["bound"])

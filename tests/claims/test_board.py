@@ -75,7 +75,7 @@ def test_points_are_all_combinations_of_all_blocks_once():
 
 def test_every_method_is_run_or_left_out_at_every_point():
     entry = plan()
-    ran = {(c["method"], c["value"]) for job in entry.jobs for c in job.cells if not c["method"].startswith("real")}
+    ran = {(c.method, c.value) for job in entry.jobs for c in job.cells if not c.method.startswith("real")}
     left = {(f"{x['instance']}/{x['method']}", x["point"]) for x in entry.left_out}
     assert not ran & left
     names = [m if isinstance(m, str) else m["algorithm"] for m in BOARD["methods"]]
@@ -96,7 +96,7 @@ def test_reasons_of_what_is_left_out():
 def test_the_smallest_n_of_an_instance_has_a_limit_of_its_own():
     """Of what runs nowhere on an instance nothing is known."""
     entry = plan(most_seconds_at_smallest_n={"smoke": 1.0})
-    ran = {(cell["method"], cell["n"]) for job in entry.jobs for cell in job.cells}
+    ran = {(cell.method, cell.n) for job in entry.jobs for cell in job.cells}
     assert ("ridge/noisy_sgd_bst14", 64) in ran and ("ridge/noisy_sgd_bst14", 128) not in ran
     board = load_board("leaderboard.common")
     assert all(board.most_seconds_at_smallest_n[profile] >= seconds for profile, seconds in board.most_seconds.items())
@@ -106,8 +106,8 @@ def test_jobs_are_shared_by_group_and_noise_off_runs_lie_apart():
     jobs = {(job.part, job.calibration): job for job in plan().jobs}
     assert set(jobs) == {("all", "accounted"), ("without_privacy", "none"), ("real", "accounted")}
     shared = jobs["all", "accounted"]
-    assert [cell["cell"] for cell in shared.cells] == list(range(len(shared.cells)))
-    assert {cell.get("signal") for cell in shared.cells} == {None, 1.0, 4.0}
+    assert [cell.cell for cell in shared.cells] == list(range(len(shared.cells)))
+    assert {cell.signal for cell in shared.cells} == {None, 1.0, 4.0}
     assert jobs["real", "accounted"].skipped.startswith("data absent") and not shared.skipped
 
 
@@ -206,7 +206,7 @@ def test_a_signal_needs_a_problem_that_has_one():
 def test_the_boards_that_are_shipped():
     assert board_ids() == ["leaderboard.common"]
     entry = board_plan(load_board("leaderboard.common"), "smoke", SETTINGS)
-    measured = {cell["method"].partition("/")[0] for job in entry.jobs for cell in job.cells}
+    measured = {cell.method.partition("/")[0] for job in entry.jobs for cell in job.cells}
     assert {"linear-l1", "linear-l1.5", "linear-l2", "logistic-l2", "ridge"} <= measured
     with pytest.raises(InputError, match="leaderboard = 'leaderboard.mine': must be one of leaderboard.common"):
         load_board("leaderboard.mine")
@@ -247,7 +247,7 @@ def test_every_search_of_the_common_board_runs_and_has_an_accountant(common):
     searched = {}
     for job in common.jobs:
         for cell in job.cells:
-            instance, _, method = cell["method"].partition("/")
+            instance, _, method = cell.method.partition("/")
             if SEARCH_MARK in method and not job.skipped:
                 searched.setdefault((instance, method.partition(SEARCH_MARK)[0]), []).append(cell)
     board = load_board("leaderboard.common")
@@ -257,7 +257,7 @@ def test_every_search_of_the_common_board_runs_and_has_an_accountant(common):
 
 
 def _calibrated(cell):
-    made = located({k: v for k, v in cell.items() if k != "signals"}, "absent")
+    made = located(cell, "absent")
     _, plan = made.plan("accounted", 1)
     try:
         return calibrate(plan, PrivacySpec(made.epsilon, made.delta), "accounted").privacy_status == "proven"
@@ -266,7 +266,7 @@ def _calibrated(cell):
 
 
 def test_the_exact_sampler_of_quadratic_losses_runs_on_the_common_board(common):
-    ran = {cell["method"] for job in common.jobs for cell in job.cells}
+    ran = {cell.method for job in common.jobs for cell in job.cells}
     for instance in ("strong-ball", "mean"):
         assert {f"{instance}/exp_mech_sc", f"{instance}/reg_exp_mech"} <= ran
 
@@ -275,6 +275,6 @@ def test_references_without_privacy_are_sample_minimisers(common):
     """Each is a closed form of the sample alone: none has steps that follow epsilon with the noise off."""
     silent = [cell for job in common.jobs if job.calibration == "none" for cell in job.cells]
     closed = {"bassily2021.gg_lmo", "bassily2021.sample_minimiser", "gopi2022.exp_mech_sc"}
-    assert {cell["algorithm"] for cell in silent} == closed
-    instances = {cell["method"].partition("/")[0] for cell in silent}
+    assert {cell.algorithm for cell in silent} == closed
+    instances = {cell.method.partition("/")[0] for cell in silent}
     assert {"linear-linf", "heavy", "strong-ball"} <= instances

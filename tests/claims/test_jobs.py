@@ -41,7 +41,7 @@ def test_a_rate_has_a_job_per_calibration_and_a_noise_off_companion():
     made = jobs()
     assert [job.calibration for job in made] == ["paper", "accounted", "none"]
     assert [job.replicates for job in made] == [16, 16, 4]
-    assert [job.cells[0]["variant"] for job in made] == ["literal", "poisson", "literal"]
+    assert [job.cells[0].variant for job in made] == ["literal", "poisson", "literal"]
     assert [job.calibration for job in jobs(kind="privacy")] == ["paper", "accounted"]
 
 
@@ -50,7 +50,7 @@ def test_runs_without_noise_that_are_judged_have_all_their_replicates():
     assert [(job.calibration, job.replicates) for job in silent] == [("none", 16)]
     both = jobs(calibrations=["accounted", "none"])
     assert [(job.calibration, job.replicates) for job in both] == [("accounted", 16), ("none", 16)]
-    assert [job.cells[0]["variant"] for job in both] == ["poisson", "poisson"]
+    assert [job.cells[0].variant for job in both] == ["poisson", "poisson"]
 
 
 def test_counted_extras_are_run_and_charged_and_planned_counts_are_not():
@@ -72,13 +72,13 @@ def test_what_else_changes_along_a_sweep():
     sweep = {"parameter": "width", "values": {"smoke": [2.5, 3.5]}}
     fixed = {"n": 64, "d": 3, "delta": 1e-5}
     cells = jobs(problem="diag_quadratic", fixed=fixed, sweep=sweep, along=along)[0].cells
-    assert [(cell["parameter"], cell["value"], cell["epsilon"]) for cell in cells] == [
+    assert [(cell.parameter, cell.value, cell.epsilon) for cell in cells] == [
         ("width", 2.5, 1.0),
         ("width", 3.5, 2.0),
     ]
-    assert [cell["problem_options"] for cell in cells] == [{"kappa": 4.0}, {"kappa": 8.0}]
+    assert [cell.problem_options for cell in cells] == [{"kappa": 4.0}, {"kappa": 8.0}]
     cells = jobs(sweep={"parameter": "n", "values": {"smoke": [64, 128]}}, along={"epsilon": {"smoke": [1, 2]}})
-    assert [(cell["n"], cell["epsilon"]) for cell in cells[0].cells] == [(64, 1.0), (128, 2.0)]
+    assert [(cell.n, cell.epsilon) for cell in cells[0].cells] == [(64, 1.0), (128, 2.0)]
     with pytest.raises(InputError, match="^sweep parameter of p = 'speed': must be n, d"):
         jobs(sweep=sweep, along={"speed": {"smoke": [1, 2]}})
 
@@ -87,13 +87,13 @@ def test_a_cell_for_each_signal():
     PROBLEMS.add("signalled", Signalled, __name__)
     grid = {"smoke": [0.5, 2], "ci": [1]}
     cells = jobs(problem="signalled", signals=grid)[0].cells
-    assert [(c["cell"], c["n"], c["signal"], c["problem_options"]) for c in cells] == [
+    assert [(c.cell, c.n, c.signal, c.problem_options) for c in cells] == [
         (0, 64, 0.5, {"signal": 0.5}),
         (1, 64, 2.0, {"signal": 2.0}),
         (2, 128, 0.5, {"signal": 0.5}),
         (3, 128, 2.0, {"signal": 2.0}),
     ]
-    assert "signal" not in base().cells[0]
+    assert base().cells[0].signal is None
     with pytest.raises(InputError, match="^signals of p = .*: must be none: ridge_logistic has no free signal"):
         jobs(signals=grid)
     with pytest.raises(InputError, match="^signals of p = .*: must be without, and signal not given otherwise"):
@@ -109,16 +109,16 @@ class Signalled(SignalFamily):
 
 def test_cells_take_the_swept_and_the_fixed_values():
     first, second = base().cells
-    assert (first["n"], second["n"], first["d"], first["cell"], second["cell"]) == (64, 128, 3, 0, 1)
-    assert (first["parameter"], first["value"], first["method"]) == ("n", 64.0, "dp_svrg")
-    assert jobs("ci")[0].cells[0]["d"] == 4
+    assert (first.n, second.n, first.d, first.cell, second.cell) == (64, 128, 3, 0, 1)
+    assert (first.parameter, first.value, first.method) == ("n", 64.0, "dp_svrg")
+    assert jobs("ci")[0].cells[0].d == 4
     fixed = {"n": 64, "d": 3, "delta": 1e-5, "epsilon": 1.0}
     by_option = {"parameter": "algorithm.theta", "values": {"smoke": [0.01, 0.02]}}
     cell = jobs(sweep=by_option, fixed=fixed)[0].cells[0]
-    assert cell["options"] == {"theta": 0.01} and cell["parameter"] == "theta"
+    assert cell.options == {"theta": 0.01} and cell.parameter == "theta"
     by_problem = {"parameter": "problem.kappa", "values": {"smoke": [8.0, 9.0]}}
     cell = jobs(sweep=by_problem, fixed=fixed, problem="diag_quadratic")[0].cells[0]
-    assert cell["problem_options"] == {"kappa": 8.0}
+    assert cell.problem_options == {"kappa": 8.0}
     with pytest.raises(InputError, match="^sweep parameter of p = 'kappa': must be n, d, epsilon, delta, problem"):
         jobs(sweep={"parameter": "kappa", "values": {"smoke": [8.0, 9.0]}}, fixed=fixed)
 

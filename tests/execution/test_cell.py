@@ -120,8 +120,7 @@ def test_impossible_pairs_are_refused():
 
 
 def test_the_data_root_is_given_where_it_is_asked_for():
-    entry = {"algorithm": "wang2017.dp_gd_pl", "n": 8, "epsilon": 1.0, "delta": 1e-5}
-    assert located({**entry, "problem": "covertype"}, "here").problem_options == {"root": "here"}
-    assert located({**entry, "problem": "ridge_logistic"}, "here").problem_options == {}
-    there = Cell(problem="covertype", problem_options={"root": "there"}, **entry)
-    assert there.data_key() == Cell(problem="covertype", **entry).data_key()
+    stored = Cell("wang2017.dp_gd_pl", "covertype", n=8, epsilon=1.0, delta=1e-5)
+    assert located(stored, "here").problem_options == {"root": "here"}
+    assert located(replace(stored, problem="ridge_logistic"), "here").problem_options == {}
+    assert located(stored, "there").data_key() == stored.data_key()

@@ -10,6 +10,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution import run as run_module
 from dpsco_bench.execution.calibrated import read_cells
 from dpsco_bench.execution.calibration import calibrate_job
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, build_block, join_blocks, read_extras, read_table, write_table
@@ -69,9 +70,7 @@ class Sums(RoundObserver):
         objective.note("output", np.sqrt((output * output).sum(axis=-1)))
 
 
-CELL = {"cell": 0, "method": "gd", "algorithm": "noting.gd", "variant": "standard", "options": {}, "n": 32, "d": 3}
-CELL |= {"problem": "ridge_logistic", "problem_options": {}, "epsilon": 1.0, "delta": 1e-5}
-CELL |= {"parameter": "n", "value": 32.0}
+CELL = Cell("noting.gd", "ridge_logistic", 32, 1.0, 1e-5, 3, "standard", method="gd", parameter="n", value=32.0)
 JOB = {"claim": "noting.test", "part": "p", "kind": "rate", "calibration": "accounted", "profile": "smoke", "seed": 5}
 JOB |= {"replicates": 8, "data_sets": 2, "cells": (CELL,)}
 

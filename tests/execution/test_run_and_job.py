@@ -18,21 +18,19 @@ from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.problems import certified
 from dpsco_bench.problems.base import Data
 
-ENTRY = {
-    "cell": 0,
-    "method": "dp_gd",
-    "algorithm": "wang2017.dp_gd_pl",
-    "variant": "standard",
-    "options": {"steps": 4},
-    "problem": "ridge_logistic",
-    "problem_options": {},
-    "n": 32,
-    "d": 3,
-    "epsilon": 1.0,
-    "delta": 1e-5,
-    "parameter": "n",
-    "value": 32.0,
-}
+CELL = Cell(
+    algorithm="wang2017.dp_gd_pl",
+    problem="ridge_logistic",
+    n=32,
+    d=3,
+    epsilon=1.0,
+    delta=1e-5,
+    variant="standard",
+    options={"steps": 4},
+    method="dp_gd",
+    parameter="n",
+    value=32.0,
+)
 JOB = Job(
     claim="wang2017.test",
     part="p",
@@ -42,7 +40,7 @@ JOB = Job(
     seed=5,
     replicates=6,
     data_sets=2,
-    cells=(ENTRY, {**ENTRY, "cell": 1, "n": 64, "value": 64.0, "delta": 0.02}),
+    cells=(CELL, replace(CELL, cell=1, n=64, value=64.0, delta=0.02)),
 )
 
 
@@ -83,8 +81,8 @@ def test_columns_say_what_was_run(table):
 
 @pytest.mark.parametrize("delta", [1e-5, 0.04])
 def test_rows_of_an_exact_minimiser_carry_its_certificate(delta):
-    entry = {**ENTRY, "algorithm": "wang2017.objective_perturbation_kst12", "options": {}, "delta": delta}
-    given = job(cells=(entry,))
+    cell = replace(CELL, algorithm="wang2017.objective_perturbation_kst12", options={}, delta=delta)
+    given = job(cells=(cell,))
     rows = execute(given, calibrations(given)).to_pylist()
     expected = "minimiser certified: gradient below 1e-12 of the linear term and G"
     assert {row["warnings"] for row in rows} == {"delta >= 1/n; " * (delta > 1 / 32) + expected}
@@ -110,6 +108,17 @@ def test_metadata_hold_the_job_without_places(table, tmp_path):
     assert metadata["job"] == {key: value for key, value in plain.items() if key not in names}
     assert dumps_canonical(metadata["calibrations"]) == dumps_canonical(calibrations(JOB)) and metadata["schema"] == "2"
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["t.parquet"]
+
+
+def test_a_job_survives_its_file():
+    """Infinite options, signals, a place on the sweep that is not given, and no dimension."""
+    infinite = replace(CELL, d=None, problem_options={"p": math.inf, "points": [1.0, 2.0]})
+    plain = Cell("wang2017.dp_gd", "ridge_logistic", 16, 0.5, 0.1, signal=0.1)
+    given = job(cells=(*JOB.cells, infinite, plain), plugins=("own.py",), seconds=(1.0, 2.5, 0.0, 3.0), record=0.1)
+    text = dumps_canonical(given)
+    read = Job.from_json(loads(text))
+    assert read == given and dumps_canonical(read) == text
+    assert all(isinstance(cell, Cell) for cell in read.cells) and math.isnan(read.cells[3].value)
 
 
 def test_infinite_and_unknown_values_survive_the_files(tmp_path):
@@ -142,9 +151,9 @@ def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
 
 
 def test_closed_form_jobs_agree_with_runs():
-    entry = {**ENTRY, "problem": "diag_quadratic", "d": 4}
-    exact = job(cells=(entry,), evaluation="closed_form")
-    runs = job(cells=(entry,), replicates=4000, data_sets=1)
+    cell = replace(CELL, problem="diag_quadratic", d=4)
+    exact = job(cells=(cell,), evaluation="closed_form")
+    runs = job(cells=(cell,), replicates=4000, data_sets=1)
     row = execute(exact, calibrations(exact)).to_pylist()
     assert len(row) == 1 and row[0]["gradient_evaluations"] == 32 * 4
     risk = execute(runs, calibrations(runs))["risk"].to_numpy()
@@ -152,7 +161,7 @@ def test_closed_form_jobs_agree_with_runs():
 
 
 def test_a_minimiser_that_rounding_stopped_says_so_in_its_rows_and_is_not_proven(monkeypatch):
-    solved = {**ENTRY, "algorithm": "su2023.app_objp", "options": {}, "problem": "logistic_glm"}
+    solved = replace(CELL, algorithm="su2023.app_objp", options={}, problem="logistic_glm")
     given = job(cells=(solved,), replicates=2, data_sets=1)
     rows = execute(given, calibrations(given)).to_pylist()
     assert all(row["privacy_status"] == "proven" and ROUNDED not in row["warnings"] for row in rows)
@@ -175,7 +184,7 @@ def test_complexity_parts_are_planned_but_not_charged():
 
 
 def test_checkpoints_every_fraction_of_n():
-    cell = Cell.from_json(ENTRY)
+    cell = CELL
     trace = run_block(
         cell, cell.plan("none", 5)[1], {"gradient": 0.0}, cell.draw_data(5, 0), root_seed=5, replicates=2, record=2.0
     )
@@ -186,7 +195,7 @@ def test_checkpoints_every_fraction_of_n():
 
 
 def test_recording_does_not_change_the_run():
-    cell = Cell.from_json(ENTRY)
+    cell = CELL
     plain, watched = (
         run_block(
             cell,
@@ -203,7 +212,7 @@ def test_recording_does_not_change_the_run():
 
 
 def test_non_finite_iterates_fail_with_the_cell_named(monkeypatch):
-    cell = Cell.from_json(ENTRY)
+    cell = CELL
     data = cell.draw_data(5, 0)
     poisoned = Data(data.n, data.features.copy(), data.labels)
     poisoned.features[0, 0] = np.inf
@@ -222,9 +231,8 @@ def test_blocks_cover_the_replicates_once_within_the_memory_bound(n, replicates)
 
 
 def test_calibrations_travel_as_json():
-    cell = Cell.from_json(
-        {**ENTRY, "algorithm": "wang2017.dp_svrg", "variant": None, "options": {"epochs": 1, "inner_steps": 4}}
-    )
+    options = {"epochs": 1, "inner_steps": 4}
+    cell = replace(CELL, algorithm="wang2017.dp_svrg", variant=None, options=options)
     entry = calibrate_cell(cell, "accounted", 5)
     text = dumps_canonical({"cells": [entry]})
     (read,) = read_cells(loads(text))

@@ -77,28 +77,13 @@ def registered():
         PROBLEMS.add(cls.name, cls, __name__)
 
 
-def entry(number, signal, algorithm, n, **more):
-    made = {
-        "cell": number,
-        "method": "m",
-        "algorithm": algorithm,
-        "variant": None,
-        "options": {},
-        "problem": "coin_cube",
-        "problem_options": {"signal": signal},
-        "n": n,
-        "d": 3,
-        "epsilon": 1.0,
-        "delta": 1e-5,
-        "parameter": "n",
-        "value": float(n),
-        "signal": signal,
-    }
-    return {**made, **more}
+def planned(number, signal, algorithm, n, **more):
+    made = {"problem_options": {"signal": signal}, "method": "m", "parameter": "n", "value": float(n), "cell": number}
+    return Cell(algorithm, "coin_cube", n, 1.0, 1e-5, **{"d": 3, "signal": signal, **made, **more})
 
 
 def job(algorithm="wang2017.dp_gd", signals=SIGNALS, **more):
-    cells = [entry(i, s, algorithm, n) for i, (n, s) in enumerate((n, s) for n in (32, 64) for s in signals)]
+    cells = [planned(i, s, algorithm, n) for i, (n, s) in enumerate((n, s) for n in (32, 64) for s in signals)]
     made = {"claim": "c.c", "part": "p", "kind": "rate", "calibration": "accounted", "seed": 5, "replicates": 5}
     return Job(**{**made, "data_sets": 2, "cells": tuple(cells), **more})
 
@@ -128,7 +113,7 @@ def test_signals_run_at_once_give_what_they_give_one_by_one(algorithm):
     given = job(algorithm)
     if algorithm == "wang2017.dp_svrg":
         short = {"epochs": 2, "inner_steps": 5}
-        cells = tuple({**cell, "options": short, "variant": "poisson"} for cell in given.cells)
+        cells = tuple(replace(cell, options=short, variant="poisson") for cell in given.cells)
         given = replace(given, cells=cells)
     together = rows(given)
     apart = [row for cell in given.cells for row in rows(replace(given, cells=(cell,)))]
@@ -159,7 +144,7 @@ def test_memory_bounds_the_rows_of_all_signals(monkeypatch):
 
 
 def test_replicates_do_not_depend_on_how_they_are_split():
-    cell = Cell.from_json(entry(0, 1.0, "wang2017.dp_gd", 32))
+    cell = planned(0, 1.0, "wang2017.dp_gd", 32)
     arguments = dict(root_seed=5, signals=SIGNALS)
     fixed = calibrate_job(job())[0]
     whole = run_block(cell, fixed.plan, fixed.scales, Data(32), replicates=5, **arguments)
@@ -173,9 +158,9 @@ def test_replicates_do_not_depend_on_how_they_are_split():
 
 
 def test_random_numbers_are_common_to_signals_and_to_nothing_else():
-    first, second = (Cell.from_json(entry(0, s, "wang2017.dp_gd", 32)) for s in (0.25, 1.0))
+    first, second = (planned(0, s, "wang2017.dp_gd", 32) for s in (0.25, 1.0))
     assert first.data_key() == second.data_key() and first.run_key(0) == second.run_key(0)
-    other = Cell.from_json(entry(0, 0.25, "wang2017.dp_gd", 32, d=4))
+    other = planned(0, 0.25, "wang2017.dp_gd", 32, d=4)
     assert other.data_key() != first.data_key()
     sample = first.problem_entry.sample(32, first.draws(5, 0, 0, 3))
     again = first.problem_entry.sample(32, first.draws(5, 0, 1, 2))
@@ -187,10 +172,10 @@ def test_random_numbers_are_common_to_signals_and_to_nothing_else():
 
 def test_cells_whose_schedules_differ_are_run_one_by_one():
     given = job("wang2017.dp_gd_nonconvex")
-    given = replace(given, cells=tuple({**cell, "problem": "spread_cube"} for cell in given.cells))
+    given = replace(given, cells=tuple(replace(cell, problem="spread_cube") for cell in given.cells))
     calibrated = calibrate_job(given)
     assert len({c.schedule["steps"] for c in calibrated[:4]}) > 1
-    groups = [[cell["cell"] for cell, _ in g] for g in signal_groups(zip(given.cells, calibrated, strict=True))]
+    groups = [[cell.cell for cell, _ in g] for g in signal_groups(zip(given.cells, calibrated, strict=True))]
     assert sum(groups, []) == list(range(8)) and all(len(g) < 4 for g in groups)
     together = rows(given)
     assert together == [row for cell in given.cells for row in rows(replace(given, cells=(cell,)))]
@@ -198,7 +183,7 @@ def test_cells_whose_schedules_differ_are_run_one_by_one():
 
 def test_cells_without_a_signal_are_never_grouped():
     given = job()
-    plain = [{k: v for k, v in cell.items() if k != "signal"} for cell in given.cells]
+    plain = [replace(cell, signal=None) for cell in given.cells]
     calibrated = calibrate_job(given)
     assert [len(g) for g in signal_groups(zip(plain, calibrated, strict=True))] == [1] * 8
 
@@ -244,4 +229,4 @@ def test_the_checks_of_an_algorithm_run_on_samples_of_its_own():
     assert {finding.passed for finding in findings[:5]} == {True}
     assert {finding.detail for finding in findings[6:]} == {"every replicate has a sample of its own"}
     with pytest.raises(Refusal, match="every run has a sample of its own"):
-        next(candidate_pairs(Cell.from_json(entry(0, 1.0, "wang2017.dp_gd", 32)), 5))
+        next(candidate_pairs(planned(0, 1.0, "wang2017.dp_gd", 32), 5))

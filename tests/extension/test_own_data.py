@@ -138,7 +138,7 @@ def test_a_plan_is_run_on_the_content_that_it_was_made_from(dpsco):
     Path("c.yaml").write_text(CLAIM)
     settings = ["claims=[c.yaml]"]
     stamp, entry = plan_stamp("smoke", settings), claim_plan("mine.people", "smoke", settings)
-    assert [cell["n"] for cell in entry.jobs[0].cells] == [200, 200]
+    assert [cell.n for cell in entry.jobs[0].cells] == [200, 200]
     write(np.eye(3).repeat(70, axis=0), np.linspace(0, 1, 210))
     assert plan_stamp("smoke", settings) != stamp
     with pytest.raises(InputError, match="^sha256 of people.csv = .*, as planned$"):

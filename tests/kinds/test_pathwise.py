@@ -10,6 +10,7 @@ from dpsco_bench.claims.bounds.context import Bound
 from dpsco_bench.claims.model import Part
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
 from dpsco_bench.kinds.explicit import is_pathwise, pathwise_verdict, replicate_bounds
@@ -28,9 +29,9 @@ def evidence(risks, extras, quantity="risk", status="proven"):
     for value, risk in enumerate(np.asarray(risks, dtype=float)):
         for signal, block in enumerate(risk):
             sets, replicates = (axis.ravel() for axis in np.indices(block.shape))
-            entry = {"cell": len(entries), "method": "m", "n": 8, "epsilon": 1.0, "delta": 1e-5, "parameter": "n"}
-            entries.append({**entry, "value": float(value), "signal": float(signal) if len(risk) > 1 else None})
-            rows = {**BLANK, "cell": entry["cell"], "data_set": sets, "replicate": replicates, "checkpoint": FINAL}
+            at = {"value": float(value), "signal": float(signal) if len(risk) > 1 else None, "cell": len(entries)}
+            entries.append(Cell("made.up", "made_up", 8, 1.0, 1e-5, method="m", parameter="n", **at))
+            rows = {**BLANK, "cell": at["cell"], "data_set": sets, "replicate": replicates, "checkpoint": FINAL}
             rows |= {"risk": block.ravel(), "start_risk": 1.0, "privacy_status": status}
             noted = {name: np.asarray(values, dtype=float)[value, signal].ravel() for name, values in extras.items()}
             blocks.append(build_block({**rows, "extras": noted}))

@@ -20,7 +20,7 @@ def job(part, calibration):
     if (part, calibration) not in SIZES:
         return None
     parameter, size = SIZES[part, calibration]
-    return SimpleNamespace(cells=[{"parameter": parameter}] * size)
+    return SimpleNamespace(cells=[SimpleNamespace(parameter=parameter, signal=None)] * size)
 
 
 def score(calibration, cells):

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.report.ledger import Charged, charged_on, privacy_table
 from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.papers import cells_table, errata_table, orderings_table, rates_table
@@ -139,7 +140,7 @@ def test_ledger_separates_kinds_and_statuses(inputs):
 def test_ledger_says_on_what_a_row_was_charged(inputs):
     def cell(problem, norm, **options):
         calibrated = SimpleNamespace(constants=SimpleNamespace(norm=norm))
-        return Charged({"problem": problem, "problem_options": options}, calibrated, "paper")
+        return Charged(Cell("made.up", problem, 8, 1.0, 1e-5, problem_options=options), calibrated, "paper")
 
     cells = [cell("onehot", math.inf, signal=2.0), cell("onehot", 4.0, p=4.0, signal=1.0, size=8)]
     others = [cell("quad", 2.0, size=k, constants={"hessian_rank": 9.0}) for k in (1, 2, 4, 8)]
@@ -160,7 +161,7 @@ def test_ledger_says_on_what_a_row_was_charged(inputs):
 )
 def test_ledger_says_why_nothing_is_shown(status, real, kind, says):
     found = {"constants": SimpleNamespace(status=status), "epsilon_real": real, "epsilon_real_kind": kind}
-    cell = {"problem": "squared_norm", "epsilon": 1.0}
+    cell = Cell("made.up", "squared_norm", 8, 1.0, 1e-5)
     assert says in Charged(cell, SimpleNamespace(**found, privacy_status="unproven"), "paper").doubt
     assert Charged(cell, SimpleNamespace(**found, privacy_status="proven"), "paper").doubt == ""
 
@@ -225,7 +226,7 @@ def rebuilt(inputs, monkeypatch):
     monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [text])
     claim = inputs.claim("wang2017.kinds")
     cells = claim.job("several", "accounted").cells
-    means = tuple(0.1 if cell["method"] == "one_way" else 0.2 for cell in cells)
+    means = tuple(0.1 if cell.method == "one_way" else 0.2 for cell in cells)
     rows = [replace(row, mean=means) if row.part == "several" else row for row in claim.rows]
     monkeypatch.setitem(claim.__dict__, "rows", rows)
     (table,) = rebuilt_tables(inputs, "wang2017")

@@ -105,11 +105,11 @@ def _run(entry: Any, quiet: bool, label: str = "") -> None:
     try:
         table = execute_job(entry.job, calibrate_job(entry.job))
     except MemoryError as error:
-        size = f"n = {cell['n']}, d = {cell['d']}, replicates = {entry.job.replicates}"
+        size = f"n = {cell.n}, d = {cell.d}, replicates = {entry.job.replicates}"
         raise DpscoError(f"{size}: too large for the memory here ({error})") from None
     write_table(_with_config(table, entry.config), entry.out)
     if not quiet:
-        print(line(summarise(entry.job, table), label or entry.job.cells[0]["method"]), flush=True)
+        print(line(summarise(entry.job, table), label or entry.job.cells[0].method), flush=True)
         print(f"rows: {entry.out}", file=sys.stderr)
 
 

@@ -139,7 +139,7 @@ def map_panels(inputs: Inputs) -> Sequence[Panel]:
         both = [sweep(inputs, "bassily2021.smd_sfw", part, "paper", m) for m in ("noisy_sfw", "noisy_smd")]
         if both[0] is None or both[1] is None:
             continue
-        d = int(both[0].cells[0].entry["d"])
+        d = both[0].cells[0].context.d
         rows[d] = _ratios(both[0], both[1])
     return [_map(rows)] if rows else []
 

@@ -12,6 +12,7 @@ from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import execute
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import read_extras
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
 
@@ -97,13 +98,9 @@ def test_where_the_papers_t_stops_being_private(factor, delta, epsilon):
 
 
 def test_rows_of_a_quadrature_say_so_and_release_nothing():
-    job = {
-        "claim": "x.y", "part": "z", "kind": "shown", "calibration": "paper", "evaluation": "closed_form", "seed": 1,
-        "data_sets": 1, "replicates": 1, "backend": "numpy", "dtype": "float64", "data_root": "", "skipped": "",
-        "cells": [{"cell": 0, "algorithm": "gopi2022.reg_exp_mech", "problem": "axis_pair", "n": 1001, "d": 2,
-                   "epsilon": 1.0, "delta": 1e-5, "problem_options": {}, "options": {}}],
-    }  # fmt: skip
-    cell = Cell.from_json(job.cells[0])
+    cell = Cell("gopi2022.reg_exp_mech", "axis_pair", 1001, 1.0, 1e-5, 2)
+    names = {"claim": "x.y", "part": "z", "kind": "shown", "calibration": "paper", "evaluation": "closed_form"}
+    job = Job(**names, seed=1, replicates=1, cells=(cell,))
     table = execute(job, (calibrate_cell(cell, "paper", 1),))
     row = table.to_pylist()[0]
     assert "quadrature" in row["warnings"] and row["sampler_status"] == ""

@@ -21,10 +21,10 @@ def test_a_stated_rho_claims_its_exact_epsilon(id, profile):
     parts = [part for part in claim.parts_of(profile) if part.plans]
     for cells in (job.cells for part in parts for job in part_jobs(claim, part, profile, settings)):
         for cell in cells:
-            if "rho" in cell["options"]:
-                assert gdp_mu(cell["epsilon"], cell["delta"]) == pytest.approx(cell["options"]["rho"], rel=1e-9)
-            if cell.get("signal") is not None and cell["problem"] == "linear_ball":
-                assert cell["signal"] + cell["problem_options"].get("spread", 0.0) <= 1.0
+            if "rho" in cell.options:
+                assert gdp_mu(cell.epsilon, cell.delta) == pytest.approx(cell.options["rho"], rel=1e-9)
+            if cell.signal is not None and cell.problem == "linear_ball":
+                assert cell.signal + cell.problem_options.get("spread", 0.0) <= 1.0
 
 
 def test_tolerances_of_the_profiles():
