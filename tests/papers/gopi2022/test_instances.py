@@ -151,4 +151,4 @@ def test_bad_options(name, options, key):
 
 def test_other_algorithms_have_no_law():
     with pytest.raises(InputError, match="closed form for wang2017.dp_gd"):
-        get_problem("axis_linear").expected_gap("wang2017.dp_gd", {}, {"gradient": 1.0})
+        get_problem("axis_linear").expected_gap("gradient_descent", {}, {"gradient": 1.0})

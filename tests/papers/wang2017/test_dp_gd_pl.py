@@ -107,7 +107,7 @@ def test_closed_form_of_the_diagonal_quadratic(execute, kappa, step, steps):
     made = GD.plan(problem.constants, 8, 16, PRIVACY, "standard", steps=steps, step=step)
     output = execute(GD, made, problem, Data(8), scale=sigma, replicates=4000)
     risk = problem.risk(output, None)
-    expected = problem.expected_gap(GD.id, made.schedule, {"gradient": sigma})
+    expected = problem.expected_gap(GD.law, made.schedule, {"gradient": sigma})
     assert abs(risk.mean() - expected) < 5 * risk.std() / math.sqrt(len(risk))
 
 

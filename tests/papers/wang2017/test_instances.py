@@ -90,7 +90,7 @@ def test_diag_quadratic_closed_form_at_its_ends():
     problem = get_problem("diag_quadratic")
 
     def gap(step, steps, sigma):
-        return problem.expected_gap("wang2017.dp_gd_pl", {"step": step, "steps": steps}, {"gradient": sigma})
+        return problem.expected_gap("gradient_descent", {"step": step, "steps": steps}, {"gradient": sigma})
 
     assert gap(1.0, 0, 3.0) == pytest.approx(problem.constants.initial_gap)
     # One step from a point: decay of the error plus one draw of noise.
