@@ -5,6 +5,7 @@ Source of the data: J. Blackard, Covertype, UCI Machine Learning Repository, dat
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from dpsco_bench.datasets.formats import CONTINUOUS, WILDERNESS, Parsed, parse
 from dpsco_bench.datasets.preprocess import Sample, sample_from
 from dpsco_bench.datasets.seeding import permutation
 from dpsco_bench.errors import DataAbsent, InputError
+from dpsco_bench.jsonio import write_atomic
 
 NAME = "covertype"
 COMMAND = "python -m dpsco_bench data covertype"
@@ -242,9 +244,10 @@ def _write_cache(path: Path, raw: Raw) -> None:
         "soil_type": _types(raw.features[:, CONTINUOUS + WILDERNESS :]),
         "is_class_2": raw.labels,
     }
+    stream = io.BytesIO()
+    np.savez(stream, **compact)
     try:
-        path.parent.mkdir(exist_ok=True)
-        store.replace_atomically(path, lambda stream: np.savez(stream, **compact))
+        write_atomic(path, stream.getvalue())
     except OSError:
         return
 

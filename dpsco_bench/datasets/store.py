@@ -123,17 +123,6 @@ def download(
     return target
 
 
-def replace_atomically(target: Path, write: Callable[[Any], object]) -> None:
-    """Write a file under a temporary name beside it, then rename; readers see it whole or not at all."""
-    partial = target.with_name(f".{os.getpid()}.part.{target.name}")
-    try:
-        with open(partial, "wb") as stream:
-            write(stream)
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
 def _receive(url: str, path: Path, opener: Opener, timeout: float) -> None:
     with opener(url, timeout=timeout) as response, open(path, "wb") as stream:
         announced = response.headers.get("Content-Length")

@@ -121,16 +121,3 @@ def test_array_digest_depends_on_values_only():
     assert store.sha256_of_array(values) == expected
     assert store.sha256_of_array(values.astype(">i2")) == expected
     assert store.sha256_of_array(np.asfortranarray(values)) == expected
-
-
-def test_replace_atomically_leaves_the_old_file_when_writing_fails(tmp_path):
-    target = tmp_path / "file"
-    store.replace_atomically(target, lambda stream: stream.write(b"old"))
-
-    def half(stream):
-        stream.write(b"half")
-        raise OSError("disk full")
-
-    with pytest.raises(OSError, match="disk full"):
-        store.replace_atomically(target, half)
-    assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("file", b"old")]

@@ -22,10 +22,28 @@ WORDS = {
 }
 
 
+FIGURE = """
+import sys
+from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.report.drawing import style
+from dpsco_bench.report.own_figures import FIGURES
+load_plugins(sys.argv[1:])
+with style():
+    figure = FIGURES.get("example2026.real_epsilon")
+    assert figure.figure(None).axes
+print(figure.title)
+"""
+
+
 def dpsco(folder, *arguments, path=()):
-    """Output of the command in a process of its own, where nothing is left of other papers."""
+    """Output of the command."""
+    return run(folder, "-m", "dpsco_bench", *arguments, path=path)
+
+
+def run(folder, *arguments, path=()):
+    """Output of a process of its own, where nothing is left of other papers."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (*path, ROOT)))}
-    command = [sys.executable, "-m", "dpsco_bench", *arguments]
+    command = [sys.executable, *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -44,6 +62,8 @@ def check_paper(folder, *option, path=()):
     )
     assert json.loads(account)["paper"]["privacy_status"] == "exceeds_claim"
     assert "half of the sensitivity" in dpsco(folder, "show", "example2026.E1", *option, path=path)
+    drawn = run(folder, "-c", FIGURE, *option[1:], path=path)
+    assert drawn.strip() == "The printed noise gives about twice the claimed ε"
     assert "d R^2 l" in dpsco(folder, "show", "example2026.thm1", *option, path=path)
 
 

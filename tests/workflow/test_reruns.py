@@ -133,3 +133,15 @@ def test_whatever_is_damaged_is_named_and_made_anew(project, kind):
     assert len(said) == len(paths) and all("is damaged (" in line and "set aside" in line for line in said)
     assert project.tables() == before
     assert "Nothing to be done" in project.snakemake("--", "verdicts").stderr
+
+
+def test_a_damaged_verdict_is_made_anew_by_the_default_target_too(project):
+    """A gate that stands does not hide what is missing below it."""
+    assert project.snakemake().returncode == 0
+    before = project.tables()
+    path = project.results / "verdicts" / "wang2017.alpha.json"
+    path.write_bytes(path.read_bytes()[:-5])
+    done = project.snakemake()
+    assert done.returncode == 0, done.stderr
+    assert "wang2017.alpha.json is damaged" in done.stderr and "no verdict of" not in done.stdout
+    assert project.tables() == before
