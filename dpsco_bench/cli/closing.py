@@ -20,6 +20,8 @@ OTHER_SECONDS = {"judge": 10.0, "write_report": 30.0}
 BAD = ("fails", "violated", "reversed")
 """Words of verdicts that a reader will want to look at first."""
 MOST_NAMES = 4
+SURE = 0.05
+"""Share of the predicted work after which its pace says more than the prediction."""
 
 
 class Progress(logging.Filter):
@@ -71,7 +73,8 @@ class Progress(logging.Filter):
         left, spent = sum(self._left.values()), time.monotonic() - self._start
         done = self._all - left
         share = f"[{self._count - len(self._left)} of {self._count}, {100 * done / self._all:.0f} %"
-        rest = f", about {duration(spent * left / done)} left" if left else f", {duration(spent)}"
+        pace = spent / done if done > SURE * self._all else 1.0
+        rest = f", about {duration(pace * left)} left" if left else f", {duration(spent)}"
         print(f"{share}{rest}] {name.partition(', about')[0]}", file=sys.stderr, flush=True)
 
 
