@@ -56,6 +56,6 @@ def test_runs_record_it(dtype):
 
 def test_closed_forms_follow_the_measure():
     problem = Cell("wang2017.dp_gd", "isotropic_quadratic", n=9, d=4, epsilon=1.0, delta=1e-5).problem_entry
-    known = ("wang2017.dp_gd", {"step": 1.0, "steps": 5}, {"gradient": 0.1})
+    known = ("gradient_descent", {"step": 1.0, "steps": 5}, {"gradient": 0.1})
     risk, gradient = (get_measure(name).closed_form(problem, *known) for name in MEASURES)
     assert risk == pytest.approx(0.5 * 4 * 0.01) and gradient == pytest.approx((1 + 4 * 4 * 0.01) / 5)

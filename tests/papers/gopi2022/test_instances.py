@@ -150,5 +150,5 @@ def test_bad_options(name, options, key):
 
 
 def test_other_algorithms_have_no_law():
-    with pytest.raises(InputError, match="closed form for wang2017.dp_gd"):
+    with pytest.raises(InputError, match="closed form for gradient_descent"):
         get_problem("axis_linear").expected_gap("gradient_descent", {}, {"gradient": 1.0})
