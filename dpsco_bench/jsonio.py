@@ -9,7 +9,8 @@ import math
 import os
 import re
 import uuid
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -152,28 +153,29 @@ def restore(value: Any) -> Any:
     return value
 
 
-def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file that readers see either in its old or in its new state.
+@contextmanager
+def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A file to fill under another name; it takes the place of ``path`` at once when the block ends without an error.
 
-    Parameters
-    ----------
-    path : path-like
-        Target; missing parent directories are made.
-    content : str or bytes
-        Text is written as UTF-8, line ends as given.
+    It lies beside ``path``, since a rename is atomic only within one file system, and ends like it. Missing parent
+    directories are made. Nothing of it is left after an error.
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Beside the target, because a rename is atomic only within one file system.
-    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
+    draft = target.with_name(f".{uuid.uuid4().hex}.part.{target.name}")
     try:
-        with open(draft, "wb") as stream:
-            stream.write(content.encode() if isinstance(content, str) else content)
-            stream.flush()
+        yield draft
+        with open(draft, "rb") as stream:
             os.fsync(stream.fileno())
         os.replace(draft, target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file that readers see either in its old or in its new state; text as UTF-8, line ends as given."""
+    with whole(path) as draft:
+        draft.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def sealed(text: str) -> str:

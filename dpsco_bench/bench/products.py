@@ -22,7 +22,7 @@ SIZES = ((64, 4096, 128), (256, 16384, 128), (64, 4096, 512))
 
 @goal("G6", "full-batch gradients against their matrix products")
 def cases() -> Iterator[Case]:
-    """The gradient that `wang2017.dp_gd_pl` asks for, on `ridge_logistic` in float64."""
+    """The full-batch gradient of `ridge_logistic` in float64."""
     for replicates, n, d in SIZES:
         yield Case(
             id="G6",

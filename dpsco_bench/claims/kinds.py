@@ -7,6 +7,8 @@ decorator.
 from __future__ import annotations
 
 import importlib
+import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
@@ -42,7 +44,7 @@ def check_band(band: Sequence[float], where: str) -> None:
         raise InputError(f"{where}: band", band, "two increasing numbers")
 
 
-class Kind:
+class Kind(ABC):
     """A kind of part; subclasses set what differs and define `judge`.
 
     Attributes
@@ -131,12 +133,12 @@ class Kind:
         """(part, calibration) of the rows that are judged, from those of the used parts under the same calibration."""
         return used
 
+    @abstractmethod
     def judge(self, case: Any) -> Any:
         """Verdict (`analysis.verdict.Verdict`) of an `analysis.judge.Case`: its word, reason and numbers.
 
         Who it is about is filled in by the caller.
         """
-        raise NotImplementedError
 
     def panel(self, scores: Sequence[Any]) -> Any:
         """Panel (`report.drawing.Panel`) of a part's scores, one for each calibration.
@@ -179,7 +181,7 @@ def kind(name: str) -> Callable[[KindClass], KindClass]:
         raise InputError("kind", name, "a name of letters, digits and _")
 
     def register(cls: KindClass) -> KindClass:
-        if not (isinstance(cls, type) and issubclass(cls, Kind) and cls.judge is not Kind.judge):
+        if not (isinstance(cls, type) and issubclass(cls, Kind) and not inspect.isabstract(cls)):
             raise InputError(f"kind {name}", cls, "a subclass of Kind with a method judge(self, case)")
         if not cls.title or not cls.words or {word.outcome for word in cls.words.values()} - set(OUTCOMES):
             raise InputError(f"kind {name}: title, words", cls.title, "a title, and words with an outcome of OUTCOMES")

@@ -126,8 +126,7 @@ class Part:
     timing : bool
         Whether a separate single-replicate job times the methods for figures with a time axis (not in profile `ci`).
     expected : str
-        The verdict that is expected, as `claims.expected` reads it: that of the specification's study where its
-        chapter has the part, else the author's; shown, never used.
+        The verdict that is expected, as `claims.expected` reads it: by its author; shown, never used.
     reservations : mapping
         By calibration, why a ``match`` is not one for the claimed reason, where the rules cannot see it.
     note : str

@@ -58,7 +58,7 @@ def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     known = [*claim_ids(), *own_claims(_listed(settings, "claims"))]
     ids = [id for name in names for id in (own_claims([name]) if name in files else [find_claim_id(name, known)])]
     if not ids:
-        raise InputError("claim", "missing", "given, e.g. wang2017.thm6.1")
+        raise InputError("claim", "missing", "given" + "".join(f", e.g. {id}" for id in known[:1]))
     return list(dict.fromkeys(ids)), settings
 
 

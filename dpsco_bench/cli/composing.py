@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.cli.options import Parsed
+from dpsco_bench.cli.options import Parsed, parse_value
 from dpsco_bench.cli.overrides import GROUPS, SETTINGS, complete
 from dpsco_bench.errors import DpscoError, InputError, integral
 from dpsco_bench.execution.jobs import Job
@@ -87,13 +87,20 @@ def _composed(overrides: Sequence[Parsed]) -> Iterator[Request]:
     with initialize_config_dir(str(conf_dir()), version_base="1.3"):
         for values in itertools.product(*(override.values for override in unique)):
             choice = [_fixed(o, value) if o.sweep else str(o) for o, value in zip(unique, values, strict=True)]
-            label = " ".join(f"{o.key.split('.')[-1]}={v}" for o, v in zip(unique, values, strict=True) if o.sweep)
+            swept = [(o.key.split(".")[-1], v) for o, v in zip(unique, values, strict=True) if o.sweep]
+            label = " ".join(f"{key}={_shown(value)}" for key, value in swept)
             try:
                 config = OmegaConf.to_container(compose("run", choice), resolve=True, throw_on_missing=True)
             except (HydraException, OmegaConfBaseException, ValueError, TypeError, AssertionError) as error:
                 reason = " ".join(str(error).split("\n\n")[0].split())
                 raise DpscoError(f"configuration {' '.join(choice)}: {reason}") from None
             yield request(config, label)
+
+
+def _shown(text: str) -> str:
+    """A swept value as it is named: a count without a point."""
+    value = parse_value(text)
+    return str(value) if type(value) is int else text
 
 
 def _fixed(override: Parsed, value: str) -> str:

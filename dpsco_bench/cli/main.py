@@ -138,7 +138,7 @@ def _dispatch(arguments: list[str]) -> int:
     parser = OneLineParser(
         prog=f"dpsco {arguments[0]}",
         description=verb.SUMMARY,
-        epilog=getattr(verb, "EPILOG", None),
+        epilog=_epilog(verb) if {"-h", "--help"} & set(arguments) else None,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -148,6 +148,14 @@ def _dispatch(arguments: list[str]) -> int:
         return int(verb.execute(_parse(parser, arguments[1:])))
     except SystemExit as leaving:  # -h of a verb
         return int(leaving.code or 0)
+
+
+def _epilog(verb: ModuleType) -> str:
+    """What a verb's help ends with; the names in its examples are some that are registered here."""
+    from dpsco_bench.cli.overrides import example_names
+
+    text: str = getattr(verb, "EPILOG", "")
+    return text.format(**example_names()) if "{" in text else text
 
 
 def _parse(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace:

@@ -27,6 +27,25 @@ def add_plugins(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_algorithm(parser: argparse.ArgumentParser, keys: str) -> None:
+    """The algorithm and its keys, for `algorithm_keys`."""
+    parser.add_argument("algorithm", help="paper.name, or algorithm=paper/name as `dpsco run` takes it")
+    parser.add_argument("keys", nargs="*", metavar="key=value", help=keys)
+
+
+def algorithm_keys(first: str, others: Iterable[str]) -> tuple[str, dict[str, Any]]:
+    """Id of the algorithm, which stands first or is the value of ``algorithm=``, and the other keys.
+
+    Raises InputError for one that is unknown, missing or named twice, and as `parse_keys`.
+    """
+    from dpsco_bench.algorithms.registry import get_algorithm
+
+    keys = parse_keys([first if "=" in first else f"algorithm={first}", *others])
+    if "algorithm" not in keys:
+        raise InputError("algorithm", "missing", "given: `dpsco list algorithms` shows all")
+    return get_algorithm(str(keys.pop("algorithm"))).id, keys
+
+
 def load_plugin_files(paths: Iterable[str | Path]) -> None:
     """Import plugins, if there are any: nothing is imported otherwise."""
     files = list(paths)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm, list_algorithms
+from dpsco_bench.claims.catalogue import claim_ids, load_errata
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.cli.options import Parsed, parse_override
 from dpsco_bench.errors import DpscoError, InputError
@@ -76,6 +77,27 @@ def default_name(group: str) -> str:
     if name.partition("/")[0] in absent_papers():
         raise InputError(group, "missing", f"given: {group}=NAME (`dpsco list {group}s` shows all)")
     return name
+
+
+def example_names() -> dict[str, str]:
+    """Names for examples: of the algorithm and the problem that a run takes without being told, and of its paper.
+
+    Where that paper is gone, the first algorithm that is registered stands in, on a problem to be chosen.
+    """
+    try:
+        algorithm, problem = default_name("algorithm").replace("/", ".", 1), default_name("problem")
+    except InputError:
+        algorithm, problem = list_algorithms()[0], "NAME"
+    paper = algorithm.partition(".")[0]
+    claims = [id for id in claim_ids() if id.startswith(f"{paper}.")]
+    return {
+        "algorithm": algorithm,
+        "group": algorithm.replace(".", "/", 1),
+        "problem": problem,
+        "paper": paper,
+        "claim": next(iter(claims), "CLAIM"),
+        "erratum": next((f"{paper}.{erratum.id}" for erratum in load_errata(paper)), f"{paper}.E1"),
+    }
 
 
 def listed_files(override: Parsed) -> list[str]:

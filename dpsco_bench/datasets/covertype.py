@@ -1,4 +1,4 @@
-"""Covertype (Blackard 1998): read from any distribution, held to one content, sampled as in wang2017.
+"""Covertype (Blackard 1998): read from any distribution, held to one content, sampled as in Wang, Ye, Xu 2017.
 
 Source of the data: J. Blackard, Covertype, UCI Machine Learning Repository, data set 31, doi:10.24432/C50K5N.
 """
@@ -141,7 +141,7 @@ def load(root: Path = store.DEFAULT_ROOT, *, content: Content = CONTENT, cache: 
 def covertype(
     rows: int = PAPER_ROWS, seed: int = 0, root: Path = store.DEFAULT_ROOT, *, content: Content = CONTENT
 ) -> Sample:
-    """Draw the training sample of wang2017, Figures 1 and 2: a prefix of a fixed-seed permutation, scaled.
+    """Draw the training sample of Wang, Ye, Xu 2017, Figures 1 and 2: a prefix of a fixed-seed permutation, scaled.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def covertype(
         As in `load`.
     """
     if not isinstance(rows, int | np.integer) or isinstance(rows, bool) or not 1 <= rows <= content.rows:
-        raise InputError("rows", rows, f"an integer from 1 to {content.rows}", "wang2017, section 6: 200000")
+        raise InputError("rows", rows, f"an integer from 1 to {content.rows}", "Wang, Ye, Xu 2017, Section 6: 200000")
     indices = permutation(seed, _ROW_KEY, content.rows)[:rows]
     raw = load(root, content=content)
     facts = {"data_set": NAME, "synthetic": False, "rows": int(rows), "seed": int(seed)}

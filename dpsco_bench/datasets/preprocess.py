@@ -1,4 +1,4 @@
-"""From integer columns to records of norm at most 1, and facts about a sample (wang2017, section 6, E16)."""
+"""From integer columns to records of norm at most 1, and facts about a sample (Wang, Ye, Xu 2017, Section 6)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Sample:
     metadata: dict[str, Any] = field(default_factory=dict)
 
     def facts(self) -> dict[str, Any]:
-        """Metadata, rank, class count, and the columns whose coefficients run to infinity (E16)."""
+        """Metadata, rank, class count, and the columns whose coefficients run to infinity."""
         one_class = one_class_columns(self.features, self.labels)
         return {
             **self.metadata,
@@ -79,7 +79,7 @@ class OneClassColumns:
 
 
 def one_class_columns(features: np.ndarray, labels: np.ndarray) -> OneClassColumns:
-    """Find the columns whose non-zero rows all have one class (wang2017, erratum E16).
+    """Find the columns whose non-zero rows all have one class.
 
     If ``labels[i] * features[i, j]`` has one sign over all rows, the unregularised logistic loss falls along
     coordinate j without end; the rows concerned contribute nothing to the infimum. Without them further

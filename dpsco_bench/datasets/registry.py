@@ -51,7 +51,7 @@ DATASETS: dict[str, DataSet] = {
             "understood to be CC BY 4.0 (UCI); the original notice allows unlimited reuse with the copyright "
             "notice of Jock A. Blackard and Colorado State University"
         ),
-        used_by="wang2017, Figures 1 and 2",
+        used_by="Wang, Ye, Xu 2017, Figures 1 and 2",
         command=covertype.COMMAND,
         folders=covertype.FOLDERS,
         files=covertype.FILES,

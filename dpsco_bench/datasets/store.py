@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import http.client
-import os
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.errors import DpscoError
+from dpsco_bench.jsonio import whole
 
 DEFAULT_ROOT = Path("data")
 _CHUNK = 1 << 20
@@ -101,25 +101,21 @@ def download(
     opener : callable, optional, opens an address: ``opener(url, timeout=seconds)`` gives a readable context manager
     """
     target = Path(folder) / remote.name
-    partial = target.with_name(f".{os.getpid()}.part.{remote.name}")
-    created: list[Path] = []
+    missing = [path for path in (target.parent, *target.parent.parents) if not path.exists()]
     try:
-        created = _make_folders(target.parent)
-        _receive(remote.url, partial, opener, timeout)
-        if remote.sha256 is not None:
-            check_sha256(partial, remote.sha256)
-        if check is not None:
-            check(partial)
-        os.replace(partial, target)
+        with whole(target) as partial:
+            _receive(remote.url, partial, opener, timeout)
+            if remote.sha256 is not None:
+                check_sha256(partial, remote.sha256)
+            if check is not None:
+                check(partial)
     except DataCorrupt as error:
         raise FetchError(remote.url, f"the file received is not the expected one: {error.finding}") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise FetchError(remote.url, _reason(error)) from error
     finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
         if not target.exists():
-            _remove_empty(created)
+            _remove_empty(missing)
     return target
 
 
@@ -140,12 +136,6 @@ def _reason(error: BaseException) -> object:
     if isinstance(error, urllib.error.URLError):
         return f"no answer ({error.reason})"
     return str(error) or type(error).__name__
-
-
-def _make_folders(folder: Path) -> list[Path]:
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
-    return missing
 
 
 def _remove_empty(folders: Sequence[Path]) -> None:

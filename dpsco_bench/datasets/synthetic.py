@@ -26,7 +26,7 @@ _SOIL_SHARES = np.array(
     dtype=np.float64,
 )
 _LOW_SOIL_SHARES = np.array([90, 120, 110, 110, 60, 130, 0, 0, 0, 250, 0, 0, 0, 40, 5, 30, 55] + [0] * 23, float)
-# As in the real data (E16): soil type 7 holds only class 2; types 1, 5, 14, 15 and 37 hold none.
+# As in the real data: soil type 7 holds only class 2; types 1, 5, 14, 15 and 37 hold none.
 ALWAYS_CLASS_2, NEVER_CLASS_2 = (7,), (1, 5, 14, 15, 37)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.geometry.norms import dual_exponent
 
-RULES = ("best", "q", "sec2", "su2023")
+RULES = ("best", "q", "sec2", "two_ln_d")
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class SmoothNorm:
     d : int, dimension, >= 1
     rule : str
         How r is chosen. ``best`` minimises kappa over 2, q and the stationary point
-        ``ln d + sqrt(ln^2 d - 2 ln d)``; ``q`` takes q (refused for p = 1); ``sec2`` is ``max(2, min(q, ln d))`` and
-        ``su2023`` is ``max(2, min(q, 2 ln d + 1))``.
+        ``ln d + sqrt(ln^2 d - 2 ln d)``; ``q`` takes q (refused for p = 1); ``sec2`` is ``max(2, min(q, ln d))``
+        (Bassily et al., Section 2) and ``two_ln_d`` is ``max(2, min(q, 2 ln d + 1))`` (Su et al., Section 2).
     """
 
     p: float
@@ -56,7 +56,7 @@ class SmoothNorm:
             return self.q
         if self.rule == "sec2":
             return max(2.0, min(self.q, log_d))
-        if self.rule == "su2023":
+        if self.rule == "two_ln_d":
             return max(2.0, min(self.q, 2.0 * log_d + 1.0))
         stationary = log_d + math.sqrt(log_d * (log_d - 2.0)) if log_d >= 2.0 else math.inf
         return min((r for r in (2.0, self.q, stationary) if r <= self.q and math.isfinite(r)), key=self._constant)

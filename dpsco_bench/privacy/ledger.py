@@ -60,8 +60,6 @@ def draw_statement(
 ) -> str:
     """What may be said of a drawn output, in words; a draw without a proof is never given a bare (epsilon, delta).
 
-    Source: chapter gopi2022, section 2.0.
-
     Parameters
     ----------
     sampler_status : str, one of `queries.SAMPLER_STATUSES`

@@ -24,7 +24,7 @@ class GeneralisedGaussianQuery(Query):
 
     The sensitivity is measured in the l_q norm that is dual to ``smooth.p``. One release is
     ``(kappa s^2/(2 scale^2))``-zCDP. For r = 2 the noise is normal and charged as such. Source: Bassily, Guzman, Nandi
-    2021, Definition 7 and Proposition 8; chapter bassily2021, G2 and G3.
+    2021, Definition 7 and Proposition 8.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class DecayingNoisyMinimumQuery(NoisyMinimumQuery):
     Release t has Laplace noise of scale ``scale * max(start decay^t, floor)``, release 0 of ``scale * start``. A record
     of the first batch changes any score of release t by up to ``decay^t first``; record ``i >= 1`` of those that enter
     one by one changes it by up to ``decay^(t - i) later`` from release i on. The sensitivity is the larger of both.
-    Source: chapter bassily2021, poly_sfw.
+    Source: Bassily, Guzman, Nandi 2021, Algorithm 1.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class DecayingNoisyMinimumQuery(NoisyMinimumQuery):
 class PerturbedObjectiveQuery(ObjectiveQuery):
     """Objective perturbation by normal ``b`` over a convex set, charged by the class of the loss.
 
-    Source: chapter su2023, app_objp and E1.
+    Source: Su, Zhao, Wang 2023, Algorithm 1.
 
     Attributes
     ----------
@@ -150,8 +150,7 @@ class DrawQuery(Query):
 
     Between replace-one neighbours ``n F_D`` changes by a function of Lipschitz constant S; the sensitivity is ``S/G``.
     The scale sets the temperature: ``k, mu = temperature.at(scale)``, and one draw of the target law is
-    ``(sensitivity/scale)``-GDP, which two Gaussians attain. Source: Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2; chapter
-    gopi2022, section 2.0.
+    ``(sensitivity/scale)``-GDP, which two Gaussians attain. Source: Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2.
 
     Attributes
     ----------

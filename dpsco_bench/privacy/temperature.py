@@ -18,7 +18,7 @@ class Temperature:
 
     Here S is the Lipschitz constant of a difference of losses that the schedule believes in and t the Gaussian-DP
     parameter. With the true S, the law's parameter is ``(S_true/G)/sigma``. Source: Gopi, Lee, Liu, Shen, Tian 2022,
-    Theorems 3 to 6; chapter gopi2022, sections 2.1 and 2.2.
+    Theorems 3 to 6.
 
     Attributes
     ----------

@@ -82,8 +82,8 @@ class TreeQuery(GaussianQuery):
     Values are in units of the node's own sensitivity, which may depend on what was released before, so their
     sensitivity s is mostly 1, in the l_q norm of the order `order`. A record that meets the nodes ``IN(q)`` with
     conditional sensitivities of at most ``c(q, t) s`` costs ``sum_t (spread c(q, t) s/scale)^2``: the square of a
-    Gaussian-DP parameter, by adaptive composition. Source: Zhang, Tran, Cutkosky 2022, Theorems 3 and 17; chapter
-    zhang2022, 2.1.
+    Gaussian-DP parameter, by adaptive composition. Source: Zhang, Tran, Cutkosky 2022, Theorems 3 and
+    17.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class PureTreeQuery(Query):
     """The nodes of a tree, each with noise of density ``~ exp(-||x||_q/scale)``: pure differential privacy.
 
     As `TreeQuery`, but a record costs ``sum_t c(q, t) s/scale``, which is its epsilon, by linear composition. Source:
-    Zhang, Tran, Cutkosky 2022, Appendix C.2; chapter zhang2022, 2.1.
+    Zhang, Tran, Cutkosky 2022, Appendix C.2.
 
     Attributes
     ----------

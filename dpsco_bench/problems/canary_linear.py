@@ -26,7 +26,7 @@ class CanaryLinear(GeneralisedLinear):
 
     name = "canary_linear"
     summary = "linear losses with a single non-zero record on the unit l_p ball, a worst case for privacy audits"
-    source = "this package's worst case for privacy audits on l_p balls (bassily2021, erratum E1)"
+    source = "this package's worst case for privacy audits on l_p balls"
     default_dimension = 10
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
     p: float = option(2.0, "norm of the ball", within="[1, inf]")

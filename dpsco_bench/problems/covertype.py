@@ -23,7 +23,7 @@ class CovertypeLogistic(Logistic):
     default_dimension = COLUMNS
     loss_name: str = option(
         "standard",
-        "standard: log(1 + exp(-y<w, x>)); literal: log(1 + exp(1 + y<w, x>)), as printed (erratum E14)",
+        "standard: log(1 + exp(-y<w, x>)); literal: log(1 + exp(1 + y<w, x>)), as printed",
         choices=tuple(LOSSES),
         key="loss",
     )
@@ -57,7 +57,7 @@ class CovertypeLogistic(Logistic):
         return Data(n, sample.features, sample.labels)
 
     def optimal_risk(self, data: Data) -> float:
-        """Minimum, or without a ridge the infimum: columns with one class only are driven to infinity (erratum E16)."""
+        """Minimum, or without a ridge the infimum: columns with one class only are driven to infinity."""
         if self.constants.regularisation > 0:
             return super().optimal_risk(data)
         kept = ~one_class_columns(data.features, data.labels).rows

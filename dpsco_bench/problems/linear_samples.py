@@ -169,34 +169,6 @@ class OneHotSample(LinearSample):
         return rows
 
 
-class ShiftedRows(LinearSample):
-    """A fixed sample: column j has its pluses in rows ``(i + floor(j n/d)) mod n``, ``i < k``; nothing is random.
-
-    Parameters
-    ----------
-    pluses : array (S,), k, of every column
-    """
-
-    def __init__(self, n: int, d: int, draws: Draws, pluses: np.ndarray, scale: float) -> None:
-        super().__init__(n, d, draws, len(pluses))
-        self.pluses, self.scale = pluses, scale
-        self._offsets = np.arange(d) * n // d
-
-    def mean(self, first: int, count: int) -> np.ndarray:
-        """All records together have the mean that the signal sets, exactly."""
-        if count < self.n:
-            return super().mean(first, count)
-        means = np.repeat(self.scale * (2.0 * self.pluses / self.n - 1.0), self.replicates)
-        return np.broadcast_to(means[:, None], (self.rows, self.d))
-
-    def chosen(self, indices: np.ndarray) -> np.ndarray:
-        """A record is a plus where it lies less than k rows behind the column's offset, cyclically."""
-        _, k = self.per_row(self.pluses, 2)
-        behind = indices[:, :, None] - self._offsets
-        plus = ((behind >= 0) & (behind < k)) | (behind < k - self.n)
-        return np.where(plus, self.scale, -self.scale)
-
-
 def binomial_quantile(u: np.ndarray, count: int, chance: np.ndarray) -> np.ndarray:
     """The least k with ``P(Bin(count, chance) <= k) >= u``, float64; chances of few values, broadcast with u."""
     u, chance = np.broadcast_arrays(u, chance)

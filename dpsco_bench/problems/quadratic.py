@@ -1,4 +1,4 @@
-"""Quadratic and linear oracles: all records equal, so that only the noise makes the risk random."""
+"""Quadratic oracles: all records equal, so that only the noise makes the risk random."""
 
 from __future__ import annotations
 
@@ -16,11 +16,6 @@ from dpsco_bench.problems.base import Constants, Data, Problem, Trait
 Array = Any
 GRADIENT_DESCENT = "gradient_descent"
 """Algorithms that are noisy gradient descent with the last iterate as output."""
-
-
-def geometric_spectrum(d: int) -> np.ndarray:
-    """``2^-(j mod 16)`` for j = 0..d-1: sixteen scales, shape ``(d,)``."""
-    return 2.0 ** -(np.arange(d) % 16).astype(np.float64)
 
 
 class DiagonalOracle(Problem):
@@ -101,30 +96,3 @@ class DiagonalOracle(Problem):
         decay = a ** steps[:, None]
         noise = (sigma * step) ** 2 * (1.0 - decay) / (1.0 - a)
         return decay * (self.start - self.optimum) ** 2 + noise
-
-
-class LinearOracle(Problem):
-    """``F(x) = -<c, x>`` over a ball, for every record; the minimum is ``-R ||c||_*``."""
-
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
-    shares_records = True
-
-    @property
-    def slope(self) -> np.ndarray:
-        raise InputError("problem", self.name, "a linear oracle that defines its slope")
-
-    @property
-    def feasible(self) -> Ball:
-        raise InputError("problem", self.name, "a linear oracle that defines its ball")
-
-    def mean_gradient(self, x: Array, data: Data) -> Array:
-        return 0.0 * x - array_namespace(x).asarray(self.slope, dtype=x.dtype)
-
-    def risk(self, x: Array, data: Data) -> Array:
-        xp = array_namespace(x)
-        return -xp.sum(xp.asarray(self.slope, dtype=x.dtype) * x, axis=-1)
-
-    def optimal_risk(self, data: Data) -> float:
-        """``-R`` times the dual norm of c."""
-        dual = np.abs(self.slope).max() if self.feasible.name == "l1_ball" else np.linalg.norm(self.slope)
-        return -self.feasible.radius * float(dual)

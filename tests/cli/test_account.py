@@ -28,6 +28,14 @@ def test_json_has_the_documented_schema(dpsco):
     assert report["paper"]["epsilon_add_remove"] is None  # NaN: no accountant covers it
 
 
+def test_the_algorithm_may_be_named_as_run_names_it(dpsco):
+    _, algorithm, *keys = SVRG
+    for words in ([f"algorithm={algorithm.replace('.', '/')}", *keys], [*keys, f"algorithm={algorithm}"]):
+        assert account(dpsco, "account", *words) == account(dpsco, *SVRG)
+    assert "algorithm = missing" in dpsco("account", *keys).err
+    assert "algorithm" in (twice := dpsco(*SVRG, f"algorithm={algorithm}")).err and twice.code == 2
+
+
 def test_literal_noise_of_dp_svrg_is_shown_for_what_it_is_on_one_screen(dpsco):
     lines = dpsco(*SVRG).out.splitlines()
     assert len(lines) <= 40 and max(map(len, lines)) <= 100
@@ -166,11 +174,11 @@ def test_noise_outside_the_papers_range_is_refused_by_key_value_limit_and_source
     )
 
 
-@pytest.mark.parametrize(("rule", "real"), [("su2023", 1.32), ("best", 1.30)])
+@pytest.mark.parametrize(("rule", "real"), [("two_ln_d", 1.32), ("best", 1.30)])
 def test_bassily2021_e5_and_its_command_agree(dpsco, rule, real):
     (entry,) = find_errata("bassily2021", ["E5"])
     assert f"{real:.2f}" in entry.calculation
-    report = account(dpsco, *entry.command.replace("norm_rule=su2023", f"norm_rule={rule}").split()[1:])
+    report = account(dpsco, *entry.command.replace("norm_rule=two_ln_d", f"norm_rule={rule}").split()[1:])
     assert report["paper"]["epsilon_real"] == pytest.approx(real, rel=0.01)
     assert report["paper"]["privacy_status"] == "unproven" and report["paper"]["epsilon_real_kind"] == "upper"
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 import sys
 import types
@@ -8,6 +9,8 @@ import types
 import pytest
 
 from dpsco_bench import __version__
+from dpsco_bench.algorithms.registry import list_algorithms
+from dpsco_bench.claims.catalogue import claim_ids, errata_papers, load_errata
 from dpsco_bench.cli import main as command_line
 
 
@@ -32,6 +35,14 @@ def test_a_verb_has_help_and_a_summary(dpsco, name):
     assert verb.SUMMARY and callable(verb.configure) and callable(verb.execute)
     outcome = dpsco(name, "-h")
     assert outcome.code == 0 and verb.SUMMARY in outcome.out
+
+
+def test_examples_name_what_is_registered(dpsco):
+    known = {*list_algorithms(), *claim_ids(), *(f"{e.paper}.{e.id}" for p in errata_papers() for e in load_errata(p))}
+    for name in command_line.verb_names():
+        named = re.findall(r"\b[a-z]+\d{4}[./][\w.]+", dpsco(name, "-h").out)
+        assert {text.replace("/", ".", 1) for text in named} <= known
+        assert bool(named) == (name in ("account", "audit", "check", "run", "show")), name
 
 
 @pytest.mark.parametrize("name", ["list", "show", "account", "run", "claim", "compare", "data"])

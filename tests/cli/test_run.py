@@ -11,6 +11,7 @@ from omegaconf import OmegaConf
 
 import dpsco_bench
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.cli.composing import requests
 from dpsco_bench.cli.overrides import GROUPS, SETTINGS, default_name, store_options
 from dpsco_bench.execution.request import problem_options
 from dpsco_bench.execution.results import RESULT_SCHEMA, read_table
@@ -131,6 +132,11 @@ def test_a_sweep_runs_every_cell_through_hydra(dpsco, tmp_path):
     assert single == [swept[2]]
     outcome = dpsco(*arguments)
     assert outcome.out.splitlines()[1].startswith("n=32 calibration=none: risk")
+
+
+def test_counts_of_a_sweep_are_named_as_counts():
+    made, _ = requests(["n=1e3,2000", "d=2", "epsilon=0.5,1.0"], True)
+    assert [entry.label for entry in made] == [f"n={n} epsilon={e}" for n in (1000, 2000) for e in ("0.5", "1")]
 
 
 def test_a_sweep_over_algorithms_accepts_dotted_ids(dpsco):

@@ -14,7 +14,7 @@ EXPONENTS = (1.0, 1.01, 1.05, 1.3, 1.5, 1.999, 2.0)
 DIMENSIONS = (1, 2, 3, 9, 64)
 KINDS = ("dense", "sparse", "tied", "flat", "wild", "zero")
 RADII = (1.0, 1e-3, 40.0)
-RULES = ("best", "sec2", "su2023", "q")
+RULES = ("best", "sec2", "two_ln_d", "q")
 
 
 def vectors(rng, d, kind, rows=2):
@@ -111,7 +111,7 @@ def test_check_vector_of_the_mirror_step():
 
 
 def test_check_vector_of_the_step_into_the_ball():
-    geometry = SmoothMirror(SmoothNorm(1.5, 3, "su2023"))
+    geometry = SmoothMirror(SmoothNorm(1.5, 3, "two_ln_d"))
     assert (geometry.norm.dual, geometry.norm.kappa) == (1.5, 2.0)
     expected = (0.226183035609, -0.100525793604, 0.904732142438)
     np.testing.assert_allclose(geometry.step(np.array([[3.0, -2, 6]]), 1.5, 1.0)[0], expected, rtol=0, atol=1e-12)

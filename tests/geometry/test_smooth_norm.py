@@ -34,11 +34,11 @@ def test_check_vector_of_the_best_rule():
 
 def test_constants_that_the_errata_quote():
     """The closed form 2 ln d is too small by a factor below e, at its own exponent by 2.33 to 2.57 as p falls to 1."""
-    assert SmoothNorm(1.0, 64, "su2023").kappa == pytest.approx(20.3, abs=0.05)
+    assert SmoothNorm(1.0, 64, "two_ln_d").kappa == pytest.approx(20.3, abs=0.05)
     for d, factor in ((16, 2.33), (256, 2.50), (4096, 2.57)):
-        norm = SmoothNorm(1.0, d, "su2023")
+        norm = SmoothNorm(1.0, d, "two_ln_d")
         assert norm.kappa / (2 * math.log(d)) == pytest.approx(factor, abs=0.005)
-    assert SmoothNorm(1.5, 4, "su2023").r == 3.0 and SmoothNorm(1.5, 4, "su2023").kappa == 2.0
+    assert SmoothNorm(1.5, 4, "two_ln_d").r == 3.0 and SmoothNorm(1.5, 4, "two_ln_d").kappa == 2.0
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -58,6 +58,8 @@ def test_the_rest_imports_lists_and_accounts(without):
     for what in ("algorithms", "claims", "problems", "tables"):
         ids = [entry["id"] for entry in json.loads(run(tree, "-m", "dpsco_bench", "list", what, "--json"))]
         assert ids and not [id for id in ids if id.startswith(f"{paper}.")]
+    helps = [run(tree, "-m", "dpsco_bench", verb, "-h") for verb in ("account", "audit", "check", "run", "show")]
+    assert not [text for text in helps if paper in text]
     for other, words in ACCOUNT.items():
         if other != paper:
             assert '"epsilon_real"' in run(tree, "-m", "dpsco_bench", "account", *words, "--json")

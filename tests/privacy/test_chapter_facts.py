@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
-from dpsco_bench.privacy.accountants import counting, pld, shuffling, subsampled_zcdp
+from dpsco_bench.papers.su2023 import shuffling
+from dpsco_bench.privacy.accountants import counting, pld, subsampled_zcdp
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.accountants.single_index import opposed_epsilon
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
@@ -262,7 +263,7 @@ def test_accounted_objective_perturbation():
 
 @pytest.mark.parametrize(("epsilon", "printed"), [(1, ".2821"), (0.5, ".1351"), (0.1, ".0243")])
 def test_noisy_regularised_mirror_descent(epsilon, printed):
-    n, steps, smooth = 10**4, 50, SmoothNorm(1.5, 8, "su2023")
+    n, steps, smooth = 10**4, 50, SmoothNorm(1.5, 8, "two_ln_d")
     scale = 8 * math.sqrt(smooth.kappa * steps * LOG) / (n * epsilon)
     query = GeneralisedGaussianQuery("g", 2 / n, steps, paper_scale=scale, smooth=smooth)
     assert charge(plan_of(query), {"g": scale}, DELTA).epsilon == near(printed)
@@ -282,7 +283,7 @@ def test_phased_sgd(epsilon, printed):
 
 
 def truncated_batched(p, constant=1.0, d=4, batch=38, threshold=3.0):
-    smooth = SmoothNorm(p, d, "su2023")
+    smooth = SmoothNorm(p, d, "two_ln_d")
     printed = min(1 / (p - 1), 2 * math.log(d))
     scale = math.sqrt(constant * printed * math.log(1e5)) * threshold / batch
     return GeneralisedGaussianQuery("g", 2 * threshold / batch, 7, Disjoint(batch), paper_scale=scale, smooth=smooth)
@@ -317,7 +318,7 @@ def test_truncated_batched_mirror_descent_with_more_noise():
 )
 def test_shuffled_truncated_mirror_descent(n, claimed, shuffled, batch, summed):
     """Constant 1 at eps = sqrt(ln(n/delta)/n): both upper bounds lie far above the claim; neither refutes it."""
-    epsilon, smooth, threshold = math.sqrt(math.log(n / DELTA) / n), SmoothNorm(1.5, 4, "su2023"), 2.0
+    epsilon, smooth, threshold = math.sqrt(math.log(n / DELTA) / n), SmoothNorm(1.5, 4, "two_ln_d"), 2.0
     assert epsilon == near(claimed)
     scale = math.sqrt(math.log(n / DELTA) * 2.0 * LOG / n) * threshold / epsilon
     records = Disjoint(batch)

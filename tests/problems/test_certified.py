@@ -1,12 +1,10 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.errors import InputError, NumericalFailure
+from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.geometry.ball import feasible_set
-from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.certified import CertifiedMinimiser, minimise, minimise_over_set, planned_steps
+from dpsco_bench.problems.certified import minimise, minimise_over_set, planned_steps
 from dpsco_bench.problems.newton import minimise_glm_in_ball
-from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
 
 D, R = 6, 5
@@ -92,12 +90,6 @@ def test_what_rounding_ends_is_said_row_by_row():
     assert np.all(found.gap[~large] <= 1e-20)
 
 
-def test_a_closed_form_is_asked_for_by_accuracy_zero_and_refused_without_one(draw):
-    problem = get_problem("logistic_glm", 4)
-    with pytest.raises(InputError, match="^accuracy = 0: must be > 0: the minimiser has no closed form"):
-        CertifiedMinimiser(Objective(problem, draw(problem, 20), R), 0.2, 0.4, 0.0, 1).solve(None)
-
-
 def test_giving_up():
     H, b = random_quadratic(5)
     with pytest.raises(NumericalFailure, match="certificate .* after 20 steps, wanted 1.0e-16"):
@@ -114,15 +106,3 @@ def test_the_logistic_minimum_over_a_set(draw, size):
     assert gap <= 1e-13
     if size[0] == "l2_ball":
         assert problem.optimal_risk(data) == pytest.approx(minimise_glm_in_ball(problem, data, 1.0).value, abs=1e-12)
-
-
-def test_closed_forms_and_the_solver_agree():
-    """On the mean loss, whose Hessian is the identity."""
-    problem = get_problem("boundary_mean", D, domain="k_support_ball", size=2)
-    terms = np.random.default_rng(6).standard_normal((R, D))
-    objective = Objective(problem, Data(10), R)
-    exact = CertifiedMinimiser(objective, 0.2, 1.4, 0.0, 1).solve(terms)
-    assert np.all(objective.evaluations == 10)
-    approximate = CertifiedMinimiser(objective, 0.2, 1.4, 1e-26, 50)._approximate(terms / 10)
-    np.testing.assert_allclose(approximate, exact, atol=1e-12)
-    assert objective.certificate < 1e-12

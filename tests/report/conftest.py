@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.compose import claim_plan
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.model import parse_claim
-from dpsco_bench.cli.claiming import run_claim
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.layout import Layout
@@ -22,7 +20,7 @@ from dpsco_bench.jsonio import dumps_canonical, sealed, to_jsonable, write_atomi
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.problems.signal_family import SignalFamily
-from dpsco_bench.report.inputs import ClaimResults, read_inputs
+from dpsco_bench.report.inputs import read_inputs
 
 NAN, INF = float("nan"), float("inf")
 GRID = {"parameter": "n", "values": {"smoke": [256, 512, 1024]}}
@@ -360,15 +358,3 @@ def inputs(written):
 def copy(written, tmp_path):
     """A copy of the results that a test may change."""
     return Layout("smoke", Path(shutil.copytree(written.base, tmp_path / "copy")))
-
-
-@pytest.fixture(scope="session")
-def measured():
-    """(folder, claim) -> the claim's results, run on profile smoke and judged in a folder."""
-
-    def measured(folder, claim, profile="smoke"):
-        entry, files = claim_plan(claim, profile), Layout(profile, folder)
-        write_verdicts(files, claim, run_claim(entry, files.measured))
-        return ClaimResults(files.measured.present(entry), files)
-
-    return measured

@@ -6,38 +6,35 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files, parse_keys
+from dpsco_bench.cli.options import add_algorithm, add_json, add_plugins, algorithm_keys, load_plugin_files
 from dpsco_bench.cli.output import Column, bounded, constants_text, labelled, number, print_json, table
 
 SUMMARY = "noise, real epsilon and gradient evaluations of an algorithm; nothing is run"
 EPILOG = """keys: problem, n (both required), d, epsilon (1), delta (1e-5), variant, seed (2017),
 and every schedule option, problem option and problem constant by name. Example:
-  dpsco account wang2017.dp_svrg problem=ridge_logistic n=16384 d=10 epsilon=1 delta=1e-5 smoothness=1"""
+  dpsco account {algorithm} problem={problem} n=16384 d=10 epsilon=1 delta=1e-5"""
 _COLUMNS = (Column("what", ""), Column("paper", "paper", numeric=True), Column("accounted", "accounted", numeric=True))
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("algorithm", help="paper.name; see `dpsco list algorithms`")
-    parser.add_argument("keys", nargs="*", metavar="key=value", help="problem=... n=... and any other key")
+    add_algorithm(parser, "problem=... n=... and any other key")
     add_json(parser)
     add_plugins(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Print the account."""
-    from dpsco_bench.algorithms.registry import get_algorithm
     from dpsco_bench.errors import InputError, integral
     from dpsco_bench.execution.library import check_run
     from dpsco_bench.execution.request import make_cell
 
     load_plugin_files(args.plugin)
-    keys = parse_keys(args.keys)
-    algorithm = get_algorithm(args.algorithm)
+    algorithm, keys = algorithm_keys(args.algorithm, args.keys)
     if "problem" not in keys:
         raise InputError("problem", "missing", "given: `dpsco list problems` lists them")
     seed = integral(keys.pop("seed", 2017))
-    cell = make_cell(algorithm.id, str(keys.pop("problem")), keys)
+    cell = make_cell(algorithm, str(keys.pop("problem")), keys)
     check_run("none", 1, seed)
     return _account(cell, seed, args.json)
 

@@ -6,20 +6,19 @@ import argparse
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files, parse_keys, parse_value
+from dpsco_bench.cli.options import add_algorithm, add_json, add_plugins, algorithm_keys, load_plugin_files, parse_value
 from dpsco_bench.cli.output import bounded, labelled, number, print_json
 
 SUMMARY = "empirical lower bound on epsilon from runs on neighbouring data sets"
 EPILOG = """keys: n (200), d, epsilon (1), delta (1e-5), variant, problem (canary_huber, the worst case), and every
 schedule option, problem option and problem constant by name. Examples:
-  dpsco audit wang2017.dp_svrg --calibration paper
-  dpsco audit wang2017.dp_gd_pl --runs 1000000 epsilon=2 delta=1e-3"""
+  dpsco audit {algorithm} --calibration paper
+  dpsco audit {algorithm} --runs 1000000 epsilon=2 delta=1e-3"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("algorithm", help="paper.name; see `dpsco list algorithms`")
-    parser.add_argument("keys", nargs="*", metavar="key=value", help="n=... epsilon=... and any other key")
+    add_algorithm(parser, "n=... epsilon=... and any other key")
     parser.add_argument("--calibration", default="accounted", help="paper or accounted (default)")
     parser.add_argument("--runs", help="runs per data set (default: 10,000 to 100,000, fewer for longer runs)")
     parser.add_argument("--confidence", default="0.95", help="joint confidence of the bound (default 0.95)")
@@ -34,8 +33,8 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 
     load_plugin_files(args.plugin)
-    keys = parse_keys(args.keys)
-    cell = make_audit_cell(args.algorithm, str(keys.pop("problem", "canary_huber")), keys)
+    algorithm, keys = algorithm_keys(args.algorithm, args.keys)
+    cell = make_audit_cell(algorithm, str(keys.pop("problem", "canary_huber")), keys)
     result = audit_cell(
         cell,
         args.calibration,
@@ -43,7 +42,7 @@ def execute(args: argparse.Namespace) -> int:
         confidence=parse_value(args.confidence),
         statistic=args.statistic,
         seed=parse_value(args.seed),
-        progress=_progress(args.algorithm),
+        progress=_progress(algorithm),
     )
     if args.json:
         print_json(result.to_json())

@@ -5,20 +5,19 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files, parse_keys, parse_value
+from dpsco_bench.cli.options import add_algorithm, add_json, add_plugins, algorithm_keys, load_plugin_files, parse_value
 from dpsco_bench.cli.output import labelled, print_json
 
 SUMMARY = "check that an algorithm draws, counts and protects what it declares"
 EPILOG = """keys: problem (ridge_logistic), n (24), d, epsilon (1), delta (1e-5), variant, and every schedule option,
 problem option and problem constant by name; short schedules are enough. Exit code 1 if a check fails. Example:
-  dpsco check wang2017.dp_gd_pl steps=6 d=3"""
+  dpsco check {algorithm} problem={problem} n=24 d=3"""
 WORDS = {True: "ok", False: "FAIL", None: "-"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("algorithm", help="paper.name; see `dpsco list algorithms`")
-    parser.add_argument("keys", nargs="*", metavar="key=value", help="problem=... n=... and any other key")
+    add_algorithm(parser, "problem=... n=... and any other key")
     parser.add_argument("--calibration", default="accounted", help="paper or accounted (default)")
     parser.add_argument("--seed", default="2017", help="root of all randomness (default 2017)")
     add_json(parser)
@@ -30,9 +29,9 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.audit.contract import check_algorithm
 
     load_plugin_files(args.plugin)
-    keys = parse_keys(args.keys)
+    algorithm, keys = algorithm_keys(args.algorithm, args.keys)
     problem = str(keys.pop("problem", "ridge_logistic"))
-    findings = check_algorithm(args.algorithm, problem, args.calibration, seed=parse_value(args.seed), **keys)
+    findings = check_algorithm(algorithm, problem, args.calibration, seed=parse_value(args.seed), **keys)
     if args.json:
         print_json([asdict(finding) for finding in findings])
     else:

@@ -15,8 +15,8 @@ from dpsco_bench.cli.output import bounded, number, print_json
 FULL_ERROR = "HYDRA_FULL_ERROR"
 SUMMARY = "run an algorithm on a problem (Hydra; -m sweeps)"
 EPILOG = """keys are those of conf/run.yaml; options of the algorithm and the problem may be given by plain name:
-  dpsco run algorithm=wang2017/dp_svrg problem=ridge_logistic n=4096 d=10 epsilon=1 theta=0.01
-  dpsco run -m algorithm=wang2017/dp_gd_pl n=1024,2048,4096 calibration=paper,accounted"""
+  dpsco run algorithm={group} problem={problem} n=4096 d=10 epsilon=1
+  dpsco run -m algorithm={group} problem={problem} n=1024,2048,4096 calibration=paper,accounted"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

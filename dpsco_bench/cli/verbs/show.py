@@ -11,9 +11,7 @@ from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
 from dpsco_bench.cli.output import Column, constants_text, labelled, number, print_json, table
 
 SUMMARY = "everything about an algorithm, a claim, a problem, a table or an erratum"
-EPILOG = (
-    "examples: dpsco show wang2017.dp_svrg; dpsco show wang2017.thm4_2; dpsco show wang2017.E4; dpsco show wang2017"
-)
+EPILOG = "examples: dpsco show {algorithm}; dpsco show {claim}; dpsco show {erratum}; dpsco show {paper}"
 
 Entry = Mapping[str, Any]
 

@@ -29,7 +29,7 @@ from dpsco_bench.report.panels import Series
 
 DIMENSIONS = tuple(2.0**power for power in range(2, 17))
 VERTICES = tuple(2**power for power in range(2, 15))
-RULES = ("best", "sec2", "su2023", "q")
+RULES = ("best", "sec2", "two_ln_d", "q")
 BLUE_TO_ORANGE = LinearSegmentedColormap.from_list("methods", ["#0072B2", "#f7f7f7", "#D55E00"])
 
 

@@ -1,4 +1,4 @@
-"""Figures of Su, Zhao, Wang 2023, section 6 of its chapter."""
+"""Figures of Su, Zhao, Wang 2023."""
 
 from __future__ import annotations
 

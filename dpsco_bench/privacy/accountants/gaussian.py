@@ -52,8 +52,8 @@ def gdp_delta(mu: float, epsilon: float) -> float:
 def gdp_mu(epsilon: float, delta: float) -> float:
     """Largest mu for which a mu-GDP Gaussian is (epsilon, delta)-differentially private.
 
-    The root of ``delta_mu(epsilon) = delta``, on its safe side to rounding; the wang2017 chapter calls it gmu, gopi2022
-    ``t*``, zhang2022 ``m``. Raises InputError unless epsilon is finite and > 0, delta in (0, 1).
+    The root of ``delta_mu(epsilon) = delta``, on its safe side to rounding. Raises InputError unless epsilon
+    is finite and > 0, delta in (0, 1).
     """
     require_target(epsilon, delta)
     # delta_mu(epsilon) is below Phi(a) and below delta_mu(0) = erf(mu / sqrt 8); each gives a lower bound on the root.

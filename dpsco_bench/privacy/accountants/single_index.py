@@ -22,7 +22,7 @@ least
     Normal(k (s^2/2 + ln q) + (N-k) ln(1-q), k s^2),
 
 and the divergence, an expectation of a function that grows with the loss, is at least that of the mixture over ``k``.
-Without the last term of the mean this is the formula of the wang2017 chapter, which fits the reversed contribution:
+Without the last term of the mean this is a formula that fits the reversed contribution:
 there the steps that do not draw the record have losses that average to zero. The two differ by about ``N/n``.
 
 *Opposed contribution* (`opposed_epsilon`): all other records contribute one and the same vector and the differing one

@@ -1,4 +1,4 @@
-"""Gaussian-DP of a law that is only known up to a total variation distance (chapter gopi2022, section 2.0 and E3)."""
+"""Gaussian-DP of a law that is only known up to a total variation distance."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Draws of an exponential mechanism, which stand alone in their plan: exact Gaussian-DP of the target law.
 
-What may be said of the run depends on its sampler (chapter gopi2022, section 2.0): an exact one has the law's epsilon,
+What may be said of the run depends on its sampler: an exact one has the law's epsilon,
 one within a proven total variation distance has an upper bound, of any other nothing is known.
 """
 

@@ -1,4 +1,4 @@
-"""Objective perturbation over a convex set, with or without noise that covers the solver's error (chapter su2023).
+"""Objective perturbation over a convex set, with or without noise that covers the solver's error (Su et al. 2023).
 
 Let ``s`` be the sensitivity of the sum of gradients and ``s1`` the noise of the linear term, ``s'`` and ``s2`` those of
 the covering noise. Given the exact minimiser, which nobody sees, the covering noise is a Gaussian release; so

@@ -9,7 +9,7 @@ from dpsco_bench.claims.bounds.registry import BOUNDS as REGISTRY
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.geometry.regulariser import NormRegulariser
+from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.temperature import Temperature
 from dpsco_bench.problems.base import Constants

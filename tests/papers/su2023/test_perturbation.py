@@ -7,6 +7,7 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.papers.su2023.algorithms.perturbation import CertifiedMinimiser
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -180,3 +181,21 @@ def test_kst12_takes_losses_whose_gradients_differ_in_a_plane():
         target = -problem.mean_gradient(np.zeros((2, 8)), None) / (curvature + made.weight / 100)
         np.testing.assert_allclose(output, problem.set.project(target), atol=1e-12)
         assert np.all(objective.evaluations == 100)
+
+
+def test_a_closed_form_is_asked_for_by_accuracy_zero_and_refused_without_one(draw):
+    problem = get_problem("logistic_glm", 4)
+    with pytest.raises(InputError, match="^accuracy = 0: must be > 0: the minimiser has no closed form"):
+        CertifiedMinimiser(Objective(problem, draw(problem, 20), 5), 0.2, 0.4, 0.0, 1).solve(None)
+
+
+def test_closed_forms_and_the_solver_agree():
+    """On the mean loss, whose Hessian is the identity."""
+    problem = get_problem("boundary_mean", 6, domain="k_support_ball", size=2)
+    terms = np.random.default_rng(6).standard_normal((5, 6))
+    objective = Objective(problem, Data(10), 5)
+    exact = CertifiedMinimiser(objective, 0.2, 1.4, 0.0, 1).solve(terms)
+    assert np.all(objective.evaluations == 10)
+    approximate = CertifiedMinimiser(objective, 0.2, 1.4, 1e-26, 50)._approximate(terms / 10)
+    np.testing.assert_allclose(approximate, exact, atol=1e-12)
+    assert objective.certificate < 1e-12

@@ -6,8 +6,8 @@ import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.papers.su2023.shuffling import shuffled_epsilon
 from dpsco_bench.privacy.accountants.objective import chi_tail, tail_epsilon
-from dpsco_bench.privacy.accountants.shuffling import shuffled_epsilon
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon
 from dpsco_bench.privacy.calibrate import calibrate, charge
 from dpsco_bench.privacy.spec import PrivacySpec

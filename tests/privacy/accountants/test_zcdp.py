@@ -45,7 +45,7 @@ def test_limits_and_ranges():
 
 # --- generalised Gaussians in the plane: integrals over a grid on which the trapezoidal rule is far below the tolerance
 
-NORMS = [SmoothNorm(1.5, 2, "q"), SmoothNorm(1.25, 2, "q"), SmoothNorm(1.0, 2, "su2023"), SmoothNorm(2.0, 2)]
+NORMS = [SmoothNorm(1.5, 2, "q"), SmoothNorm(1.25, 2, "q"), SmoothNorm(1.0, 2, "two_ln_d"), SmoothNorm(2.0, 2)]
 ANGLES = np.linspace(0.0, math.pi / 4, 4)
 
 

@@ -28,7 +28,7 @@ def axis_exact(target: Target, k: float, mu: float, draws: KeyedDraws) -> np.nda
         return radius * towards(along, slope)
     if np.any(slope[:, 1:] != 0.0):
         reason = "the mean record does not lie on the first axis"
-        raise Refusal(f"axis_exact on {target.objective.problem.name}", reason, "chapter gopi2022, section 2.3")
+        raise Refusal(f"axis_exact on {target.objective.problem.name}", reason)
     return radius * sample_axis(draws, target.ball.p, target.d, k * radius * slope[:, 0], c)
 
 

@@ -13,9 +13,9 @@ from dpsco_bench.algorithms.options import choice_option
 from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.errors import InputError, Refusal, checked_count
 from dpsco_bench.geometry.norms import dual_exponent
-from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.geometry.schatten import SchattenBall, matrix_rows
 from dpsco_bench.papers.gopi2022.algorithms.target import Target
+from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import Plan, make_plan
 from dpsco_bench.privacy.queries import DrawQuery

@@ -11,8 +11,8 @@ from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.ball import Ball, LpBall
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm, square_gradient
-from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
+from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.problems.objective import Objective
 
 Array = Any
@@ -117,7 +117,7 @@ class Target:
         at_centre = self.values(np.zeros((self.rows, self.d)), np.arange(self.rows), counted=False)
         if np.any(at_centre != 0.0):
             reason = "some record lies elsewhere than in the centre of the domain; the law is not radial"
-            raise Refusal(f"radial_exact on {self.objective.problem.name}", reason, "chapter gopi2022, section 2.3")
+            raise Refusal(f"radial_exact on {self.objective.problem.name}", reason)
 
     def values(self, x: np.ndarray, rows: np.ndarray, counted: bool = True) -> np.ndarray:
         """``F_D`` at points ``(m, d)`` of ``rows (m,)``, up to a constant.

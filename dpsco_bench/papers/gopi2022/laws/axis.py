@@ -22,7 +22,7 @@ class AxisLaw:
     The coordinates other than the first enter through ``tau = ||x_2..d||_p`` alone, whose volume element is
     ``tau^(d-2) dtau``. Distances from the ends of the axis are integrated themselves, so that ``E[1 - x_1]`` keeps its
     digits however close to 1 the law is. Raises InputError for arguments out of range. Source: Gopi, Lee, Liu, Shen,
-    Tian 2022, Corollary 2; chapter gopi2022, sections 2.3 and 9.
+    Tian 2022, Corollary 2.
 
     Parameters
     ----------

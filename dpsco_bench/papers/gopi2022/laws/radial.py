@@ -20,8 +20,7 @@ class RadialLaw:
 
     It is that of ``||x||`` under ``exp(-A ||x|| - B ||x||^2)`` on a ball of any norm in R^d. Where the square is of
     another norm, ``exp(-A ||x|| - b ||x||_q^2)``, it is averaged over directions u of the cone measure of the ball:
-    give ``B`` as the array of ``b ||u||_q^2``. Raises InputError for arguments out of range. Source: Chapter gopi2022,
-    section 2.3 (radial_exact).
+    give ``B`` as the array of ``b ||u||_q^2``. Raises InputError for arguments out of range.
 
     Parameters
     ----------

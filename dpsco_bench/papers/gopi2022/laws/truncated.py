@@ -14,8 +14,7 @@ _COUNT = 80
 def truncated_normal_gap(mean: Any, sd: Any, R: float = 1.0) -> np.ndarray:
     """``R - E x``, in (0, 2 R), for a normal x of that mean and sd > 0, conditioned on ``|x| <= R``; arrays broadcast.
 
-    The distance from R is integrated itself, so that no digits are lost where x is close to R. Source: chapter
-    gopi2022, sections 2.3 (cube_exact) and 9.
+    The distance from R is integrated itself, so that no digits are lost where x is close to R.
     """
     mean, sd = np.broadcast_arrays(np.asarray(mean, dtype=np.float64), np.asarray(sd, dtype=np.float64))
     return _mean_distance((mean - R) / sd, 2.0 * R / sd) * sd

@@ -23,7 +23,7 @@ class AxisPair(AxisLinear, CellFamily):
 
     name = "axis_pair"
     summary = "neighbouring data sets on the axis of the unit l2 ball: exact privacy of the draw"
-    source = "section 8 of the chapter of Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2"
+    source = "instance `axis_pair` for Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2"
     signal_option: ClassVar[str] = "centre"
     p = 2.0
     centre: float = option(0.0, "a: the mean records are a mu +- 1/n", within="[0, inf)")

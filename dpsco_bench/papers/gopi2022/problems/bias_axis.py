@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.papers.gopi2022.laws.counts import signed_count_law
 from dpsco_bench.papers.gopi2022.laws.table import gap_table
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
+from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.coin_linear import CoinLinear
 from dpsco_bench.problems.linear_losses import ball_name

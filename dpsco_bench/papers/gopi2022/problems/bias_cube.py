@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.papers.gopi2022.laws.counts import signed_count_law
 from dpsco_bench.papers.gopi2022.laws.truncated import tilted_gap
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
+from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.problems.base import Constants, option
 from dpsco_bench.problems.onehot import Onehot
 from dpsco_bench.problems.registry import problem

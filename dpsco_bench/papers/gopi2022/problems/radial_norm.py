@@ -9,10 +9,10 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.norms import lp_norm
-from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.papers.gopi2022.laws.cone import cone_norms
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
+from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.linear_losses import ball_name
 from dpsco_bench.problems.registry import problem

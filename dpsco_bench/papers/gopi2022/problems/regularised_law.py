@@ -10,7 +10,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
-from dpsco_bench.geometry.regulariser import NormRegulariser
+from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.privacy.temperature import Temperature
 from dpsco_bench.problems.base import Constants, Problem, Trait
 from dpsco_bench.problems.linear_losses import ball_name

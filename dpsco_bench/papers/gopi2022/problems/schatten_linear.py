@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.geometry.schatten import SchattenBall, matrix_rows
 from dpsco_bench.papers.gopi2022.problems.regularised_law import SharedLinear
+from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.registry import problem
 

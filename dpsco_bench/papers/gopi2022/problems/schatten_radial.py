@@ -7,10 +7,10 @@ from typing import Any
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.norms import lp_norm
-from dpsco_bench.geometry.regulariser import NormRegulariser
 from dpsco_bench.geometry.schatten import SchattenBall, as_matrices, matrix_rows, singular_values
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.problems.radial_norm import RadialNorm
+from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.problems.base import option
 from dpsco_bench.problems.registry import problem
 

@@ -12,7 +12,7 @@ from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.problems.base import Constants
 
 Array = Any
-NORM_RULE = "su2023"
+NORM_RULE = "two_ln_d"
 """The exponent of the smooth norm: r = max(2, min(q, 2 ln d + 1))."""
 
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 from math import inf, log1p, sqrt
 from typing import Any
 
+import numpy as np
+
 from dpsco_bench.algorithms.registry import Setting
+from dpsco_bench.backend.namespace import cast, row_norm, to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import Plan, Query, at_most, make_plan
 from dpsco_bench.privacy.queries import CoveringQuery, PerturbedObjectiveQuery
 from dpsco_bench.problems.base import Constants, Trait
-from dpsco_bench.problems.certified import CertifiedMinimiser, planned_steps
+from dpsco_bench.problems.certified import isotropic_minimiser, minimise, planned_steps
+from dpsco_bench.problems.objective import Objective
+
+Array = Any
 
 NEEDS = (Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.SYMMETRIC_SET)
 SOURCE = "Su, Zhao, Wang 2023, Theorems 1 and 3, Lemma 5"
@@ -111,6 +117,65 @@ def perturbation_plan(
         loss_class=kind,
         output_noise=output_scale is not None,
     )
+
+
+class CertifiedMinimiser:
+    """``argmin F(x) + ridge ||x||^2 + <b, x>/n`` over the domain, for each row's own ``b``, up to ``accuracy``.
+
+    An exact projection where all Hessians are multiples of the identity and ``accuracy`` is 0. Computed in float64;
+    `Objective.certify` keeps the gradient mapping, and which rows rounding kept from the accuracy.
+
+    Parameters
+    ----------
+    ridge : float, lambda >= 0, the weight of the squared norm
+    convexity : float, m > 0 of the whole
+    accuracy : float, alpha; 0 asks for a closed form
+    steps : int, as for `minimise`; 1 for the closed form
+    """
+
+    def __init__(self, objective: Objective, ridge: float, convexity: float, accuracy: float, steps: int) -> None:
+        self.objective, self.ridge, self.convexity = objective, ridge, convexity
+        self.accuracy, self.steps = accuracy, steps
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.objective.replicates, self.objective.problem.dimension
+
+    def data_part(self, x: Array) -> np.ndarray:
+        """Sum of the records' gradients at ``x (R, d)``, in float64 on the host; not counted."""
+        return self.objective.n * to_numpy(self.objective.exact_gradient(x))
+
+    def solve(self, linear: Array | None) -> Array:
+        """Minimisers ``(R, d)`` for linear terms ``b (R, d)``; None stands for zeros."""
+        xp = self.objective.xp
+        terms = xp.zeros(self.shape, dtype=xp.float64)
+        if linear is not None:
+            terms = cast(xp.asarray(linear), xp.float64) / self.objective.n
+        curvature = self.objective.problem.isotropic_curvature
+        if self.accuracy > 0.0:
+            points = self._approximate(terms)
+        elif curvature is not None:
+            points = isotropic_minimiser(self.objective, curvature, terms, 2.0 * self.ridge)
+        else:
+            raise InputError("accuracy", 0, "> 0: the minimiser has no closed form", self.objective.problem.name)
+        return cast(points, self.objective.dtype)
+
+    def _approximate(self, terms: Array) -> Array:
+        objective, c = self.objective, self.objective.problem.constants
+        size = c.lipschitz + row_norm(terms)[:, 0]
+        found = minimise(
+            lambda x: objective.exact_gradient(x) + 2.0 * self.ridge * x + terms,
+            objective.project,
+            cast(objective.start, objective.xp.float64),
+            smoothness=c.total_smoothness + 2.0 * self.ridge,
+            convexity=self.convexity,
+            accuracy=self.accuracy,
+            steps=self.steps,
+            size=size,
+        )
+        objective.count(found.steps * objective.n)
+        objective.certify(float(objective.xp.max(found.mapping / size)), found.rounded)
+        return found.points
 
 
 def perturbed_minimum(objective, plan, mechanism):

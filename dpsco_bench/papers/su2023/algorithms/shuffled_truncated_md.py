@@ -6,6 +6,7 @@ from math import log, nan, sqrt
 
 from dpsco_bench.algorithms.options import count_option, positive_option
 from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.papers.su2023 import shuffling
 from dpsco_bench.papers.su2023.algorithms.lp_setting import printed_kappa
 from dpsco_bench.papers.su2023.algorithms.truncated import (
     NEEDS,
@@ -13,7 +14,6 @@ from dpsco_bench.papers.su2023.algorithms.truncated import (
     truncated_mirror_descent,
     truncated_schedule,
 )
-from dpsco_bench.privacy.accountants import shuffling
 from dpsco_bench.privacy.plan import Disjoint, Plan, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 

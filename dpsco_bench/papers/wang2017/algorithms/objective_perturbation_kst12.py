@@ -6,10 +6,10 @@ from math import log, sqrt
 
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import Refusal
+from dpsco_bench.papers.wang2017.perturbed import PerturbedMinimiser
 from dpsco_bench.privacy.accountants.objective import rank_one_log_jacobian
 from dpsco_bench.privacy.plan import ObjectiveQuery, Plan, make_plan
 from dpsco_bench.problems.base import Trait
-from dpsco_bench.problems.perturbed import PerturbedMinimiser
 
 SOURCE = (
     "Kifer, Smith, Thakurta 2012, as row [21] of Wang, Ye, Xu 2017, Tables 1 and 2 (constants from memory, unverified)"

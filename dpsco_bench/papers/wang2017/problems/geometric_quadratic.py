@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpsco_bench.papers.wang2017.oracles import geometric_spectrum
 from dpsco_bench.problems.base import Constants, Trait
-from dpsco_bench.problems.quadratic import DiagonalOracle, geometric_spectrum
+from dpsco_bench.problems.quadratic import DiagonalOracle
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.unit_set import InBall
 

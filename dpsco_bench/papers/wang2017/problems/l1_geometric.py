@@ -7,8 +7,9 @@ from functools import cached_property
 import numpy as np
 
 from dpsco_bench.geometry.ball import BALLS, Ball
+from dpsco_bench.papers.wang2017.oracles import geometric_spectrum
 from dpsco_bench.problems.base import Constants, Trait, option
-from dpsco_bench.problems.quadratic import DiagonalOracle, geometric_spectrum
+from dpsco_bench.problems.quadratic import DiagonalOracle
 from dpsco_bench.problems.registry import problem
 
 SUPPORT = 16

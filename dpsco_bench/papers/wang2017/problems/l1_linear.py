@@ -8,9 +8,9 @@ import numpy as np
 
 from dpsco_bench.geometry.ball import BALLS, Ball
 from dpsco_bench.geometry.mirror import ball_geometry
+from dpsco_bench.papers.wang2017.oracles import LinearOracle
 from dpsco_bench.problems.base import Constants, option
 from dpsco_bench.problems.cell_family import CellFamily
-from dpsco_bench.problems.quadratic import LinearOracle
 from dpsco_bench.problems.registry import problem
 
 

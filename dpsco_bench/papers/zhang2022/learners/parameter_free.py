@@ -32,7 +32,7 @@ class ParameterFree(Learner):
 
     References
     ----------
-    Cutkosky, Orabona 2018, with the reduction of constraints of Cutkosky 2018; chapter zhang2022, 2.3.
+    Cutkosky, Orabona 2018, with the reduction of constraints of Cutkosky 2018.
     """
 
     summary = "coin betting: regret in proportion to the distance of x* from the start"

@@ -6,7 +6,7 @@ adaptively chosen, gives ``F(epsilon_0, n, dh)`` at ``dh``, for ``epsilon_0 <= l
     F = ln(1 + tanh(epsilon_0/2) (8 sqrt(e^epsilon_0 ln(4/dh)/n) + 8 e^epsilon_0/n)).
 
 A local delta_0 costs ``n (e^F + 1)(1 + e^(-epsilon_0)/2) delta_0`` of delta besides; here half of delta goes to each
-part. The formula and this rule are from memory (chapter su2023): what rests on them alone is `unproven`.
+part. The formula and this rule are from memory: what rests on them alone is `unproven`.
 """
 
 from __future__ import annotations

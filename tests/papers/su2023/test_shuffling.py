@@ -3,7 +3,7 @@ import math
 import pytest
 
 from dpsco_bench.errors import Refusal
-from dpsco_bench.privacy.accountants.shuffling import (
+from dpsco_bench.papers.su2023.shuffling import (
     epsilon_of,
     largest_local_epsilon,
     local_budget,

@@ -1,9 +1,10 @@
+import array_api_strict as strict
 import numpy as np
 import pytest
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import feasible_set
-from dpsco_bench.geometry.polytope import CrossPolytope, Polytope
+from dpsco_bench.papers.bassily2021.polytope import CrossPolytope, Polytope
 
 
 def explicit(cross):
@@ -51,3 +52,28 @@ def test_vertices_out_of_range(vertices):
 def test_cross_polytopes_out_of_range(arguments):
     with pytest.raises(InputError):
         CrossPolytope(*arguments)
+
+
+@pytest.mark.parametrize(
+    "polytope", [Polytope(np.random.default_rng(1).standard_normal((7, 12))), CrossPolytope(12, 2)]
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_scores_are_those_of_each_replicate_alone_and_of_a_strict_namespace(polytope, dtype):
+    rng = np.random.default_rng(0)
+    e = (rng.standard_normal((9, 12)) * 10.0 ** rng.integers(-300, 280, (9, 1))).astype(dtype)
+    e[3], e[4] = 0.0, np.sign(e[4])
+    with np.errstate(all="ignore"):
+        found = polytope.scores(e)
+        np.testing.assert_array_equal(found, np.concatenate([polytope.scores(e[i : i + 1]) for i in range(9)]))
+        np.testing.assert_array_equal(np.asarray(polytope.scores(strict.asarray(e))), found)
+    assert found.dtype == dtype
+    ordinary = rng.standard_normal((5, 12)).astype(np.float32)
+    np.testing.assert_allclose(polytope.scores(ordinary), polytope.scores(ordinary.astype(np.float64)), atol=3e-5)
+
+
+def test_vertices_in_a_strict_namespace():
+    for polytope in (Polytope(np.eye(3)), CrossPolytope(3, 2.0)):
+        index = np.array([2, 0, 1, 1])
+        found = polytope.vertex(strict.asarray(index), strict.float32)
+        assert found.dtype == strict.float32
+        np.testing.assert_array_equal(np.asarray(found), polytope.vertex(index, np.float32))

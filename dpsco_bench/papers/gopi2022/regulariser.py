@@ -19,7 +19,7 @@ class NormRegulariser:
     """``r(x) = coefficient ||x||_q^2``, about the origin.
 
     Raises InputError for p = 1 and a size below 3, where no q exists (erratum E5). Source: Gopi, Lee, Liu, Shen, Tian
-    2022, Corollaries 2 to 5; chapter gopi2022, section 2.1.
+    2022, Corollaries 2 to 5.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.regulariser import NormRegulariser
+from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.temperature import Temperature
 

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
+from dpsco_bench.papers.wang2017.perturbed import PerturbedMinimiser
 from dpsco_bench.problems.base import Constants, Data, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.newton import minimise_glm, minimise_glm_in_ball
 from dpsco_bench.problems.objective import Objective
-from dpsco_bench.problems.perturbed import PerturbedMinimiser
 from dpsco_bench.problems.registry import get_problem
 
 
