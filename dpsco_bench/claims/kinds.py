@@ -112,7 +112,7 @@ class Kind(ABC):
     against = ""
     whose_exponent = "paper"
 
-    def check(self, part: Any, where: str) -> None:
+    def check(self, part: Any, where: str) -> None:  # noqa: B027 - most kinds need no more
         """Refuse a part that lacks what the kind needs beyond its attributes; ``where`` begins the error's key.
 
         Raises

@@ -141,7 +141,7 @@ BAD = [
     ("claim wang2017.thm6.1 n=3", "n = '3'", "seed"),
     ("claim wang2017.thm6.1 seed=x", "seed = 'x'", ">= 0"),
     ("claim wang2017.thm6.1 backend=tpu", "backend = 'tpu'", "numpy"),
-    ("claim seed=3", "claim = 'missing'", "wang2017.thm6.1"),
+    ("claim seed=3", "claim = 'missing'", "e.g. bassily2021."),
     ("compare --profile huge", "profile = 'huge'", "smoke"),
     ("compare --profile smoke", "results/smoke/verdicts", "make replicate"),
     ("data nothing", "data set = 'nothing'", "covertype"),

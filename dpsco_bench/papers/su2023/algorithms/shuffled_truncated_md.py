@@ -6,7 +6,6 @@ from math import log, nan, sqrt
 
 from dpsco_bench.algorithms.options import count_option, positive_option
 from dpsco_bench.algorithms.registry import Setting, algorithm
-from dpsco_bench.papers.su2023 import shuffling
 from dpsco_bench.papers.su2023.algorithms.lp_setting import printed_kappa
 from dpsco_bench.papers.su2023.algorithms.truncated import (
     NEEDS,
@@ -14,6 +13,7 @@ from dpsco_bench.papers.su2023.algorithms.truncated import (
     truncated_mirror_descent,
     truncated_schedule,
 )
+from dpsco_bench.papers.su2023.shuffling import epsilon_of, largest_local_epsilon, local_budget
 from dpsco_bench.privacy.plan import Disjoint, Plan, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 
@@ -78,9 +78,9 @@ def _shuffling(given: Setting, cost: float, scale: float) -> dict[str, float]:
     NaN for what lies outside the range of the formula.
     """
     n, eps, delta = given.n, given.epsilon, given.delta
-    known = shuffling.largest_local_epsilon(n, 0.5 * delta) > 0 and eps <= LARGEST_EPSILON
-    needed = sqrt(cost / shuffling.local_budget(eps, delta, n)[2]) if known else nan
+    known = largest_local_epsilon(n, 0.5 * delta) > 0 and eps <= LARGEST_EPSILON
+    needed = sqrt(cost / local_budget(eps, delta, n)[2]) if known else nan
     return {
-        "shuffling_epsilon": shuffling.epsilon_of(cost / scale**2, delta, n),
+        "shuffling_epsilon": epsilon_of(cost / scale**2, delta, n),
         "shuffling_scale": needed,
     }
