@@ -25,22 +25,15 @@ _SEAL = re.compile(rb'\{(?:\n  )?"sha256": "([0-9a-f]{64})",')
 def to_jsonable(value: Any) -> Any:
     """Plain JSON types for a nested value.
 
+    Returns nested dicts, lists, strings, ints, finite floats, bools and None: NaN becomes None, infinities become
+    ``"inf"`` and ``"-inf"``, mapping keys become strings. Raises InputError for a value of any other type, or for two
+    mapping keys that become the same string.
+
     Parameters
     ----------
     value : object
         None, bool, number, string, path, NumPy scalar or array, object with ``to_json``, dataclass instance, mapping,
         or list, tuple or set of these. Sets come out sorted.
-
-    Returns
-    -------
-    object
-        Nested dicts, lists, strings, ints, finite floats, bools and None: NaN becomes None, infinities become
-        ``"inf"`` and ``"-inf"``, mapping keys become strings.
-
-    Raises
-    ------
-    InputError
-        For a value of any other type, or for two mapping keys that become the same string.
     """
     if value is None or isinstance(value, bool | str):
         return value
@@ -83,54 +76,21 @@ def _mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
 def dumps_canonical(value: Any) -> str:
     """One text per value: sorted keys, no spaces, ASCII, floats by their shortest ``repr``.
 
-    Digests and stream keys are taken over this text, so ``1`` and ``1.0`` differ: callers fix the types.
-
-    Parameters
-    ----------
-    value : object
-        Anything `to_jsonable` accepts.
-
-    Returns
-    -------
-    str
-        JSON without a trailing newline.
+    Digests and stream keys are taken over this text, so ``1`` and ``1.0`` differ: callers fix the types. The JSON
+    has no trailing newline.
     """
     return json.dumps(to_jsonable(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def dumps_pretty(value: Any) -> str:
-    """JSON for people: keys in their given order, two spaces of indent, a final newline.
-
-    Parameters
-    ----------
-    value : object
-        Anything `to_jsonable` accepts.
-
-    Returns
-    -------
-    str
-        JSON text.
-    """
+    """JSON for people: keys in their given order, two spaces of indent, a final newline."""
     return json.dumps(to_jsonable(value), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def loads(text: str) -> Any:
     """Inverse of `dumps_canonical`: the strings ``"inf"`` and ``"-inf"`` become floats, null stays None.
 
-    Parameters
-    ----------
-    text : str
-        JSON text.
-
-    Returns
-    -------
-    object
-        Nested dicts, lists, strings, numbers, bools and None.
-
-    Raises
-    ------
-    InputError
-        If the text is not JSON; the tokens ``NaN`` and ``Infinity`` are not JSON.
+    Raises InputError if the text is not JSON; the tokens ``NaN`` and ``Infinity`` are not JSON.
     """
     try:
         return restore(json.loads(text, parse_constant=_refuse))
@@ -183,8 +143,7 @@ def sealed(text: str) -> str:
 
     Parameters
     ----------
-    text : str
-        Of `dumps_canonical` or `dumps_pretty`, at least one key.
+    text : str, of `dumps_canonical` or `dumps_pretty`, at least one key
     """
     head = '{"sha256": ' if text.startswith('{"') else '{\n  "sha256": '
     return f'{head}"{hashlib.sha256(text.encode()).hexdigest()}",{text[1:]}'
@@ -193,15 +152,11 @@ def sealed(text: str) -> str:
 def unsealed(content: bytes) -> dict[str, Any]:
     """The object of a sealed text, infinities still strings (see `restore`).
 
+    Raises ValueError if a single byte is not as it was written.
+
     Parameters
     ----------
-    content : bytes
-        As read from a file.
-
-    Raises
-    ------
-    ValueError
-        If a single byte is not as it was written.
+    content : bytes, as read from a file
     """
     head = _SEAL.match(content)
     if head is None or hashlib.sha256(b"{" + content[head.end() :]).hexdigest() != head[1].decode():

@@ -10,13 +10,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def shared_dir(name: str) -> Path:
-    """A folder that ships with the project (``conf``, ``workflows``).
-
-    Raises
-    ------
-    InputError
-        If neither place has it.
-    """
+    """A folder that ships with the project (``conf``, ``workflows``). Raises InputError if neither place has it."""
     for folder in (_PACKAGE.parent / name, _PACKAGE / "_share" / name):
         if folder.is_dir():
             return folder

@@ -27,16 +27,13 @@ def band_verdict(
 ) -> Verdict:
     """Whether mean / reference stays in a band.
 
+    Returns ``holds`` if every ratio is inside, ``violated`` if one is outside by more than 2 s.e., else
+    ``inconclusive``; with the ratio nearest to leaving (or farthest out of) the band.
+
     Parameters
     ----------
     values, mean, stderr, reference : array_like, shape ``(cells,)``; the reference > 0
     reference_stderr : array_like, standard errors of a measured reference, shape ``(cells,)`` or a number
-
-    Returns
-    -------
-    Verdict
-        ``holds`` if every ratio is inside, ``violated`` if one is outside by more than 2 s.e., else
-        ``inconclusive``; with the ratio nearest to leaving (or farthest out of) the band.
     """
     if not 0 <= low < high:
         raise InputError("band", [low, high], "two numbers 0 <= low < high")

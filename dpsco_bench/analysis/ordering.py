@@ -24,13 +24,7 @@ from dpsco_bench.errors import InputError
 
 @dataclass(frozen=True)
 class MedianRatio:
-    """Ratio of two methods' median risks.
-
-    Attributes
-    ----------
-    log_ratio : float, log of median risk of the first over that of the second; NaN where a median is not positive
-    ci_low, ci_high : float, 95 % interval of the log ratio; NaN with a single replicate
-    """
+    """Ratio of two methods' median risks."""
 
     log_ratio: float
     ci_low: float
@@ -97,7 +91,6 @@ def risk_at(evaluations: ArrayLike, risks: ArrayLike, budget: float) -> FloatArr
         Gradient evaluations at the checkpoints, increasing along the first axis, shape ``(checkpoints,)`` or that
         of `risks`.
     risks : array_like, shape ``(checkpoints, ...)``
-    budget : float, gradient evaluations to spend; at least the cost of every run's first checkpoint
     """
     values = np.asarray(risks, dtype=np.float64)
     cost = np.asarray(evaluations, dtype=np.float64)

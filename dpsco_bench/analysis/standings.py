@@ -41,13 +41,7 @@ IDLE, AT_START = 1e-9, 1e-3
 
 @dataclass(frozen=True)
 class Run:
-    """One method at one point.
-
-    Attributes
-    ----------
-    instance, method : str, names on the board; a searched method's setting is its number
-    setting : int or None, number of a public search's setting
-    """
+    """One method at one point."""
 
     instance: str
     method: str
@@ -264,10 +258,8 @@ def _interval(share: float, spread: FloatArray, shape: tuple[int, ...]) -> tuple
 def best_search(runs: Sequence[Run]) -> dict[str, Any] | None:
     """The best setting of the public grid searches, chosen on one half of the replicates and measured on the other.
 
-    Returns
-    -------
-    dict or None
-        ``method``, ``options``, ``risk``, ``ci``, ``settings`` (how many were tried); None where nothing is searched.
+    Returns ``method``, ``options``, ``risk``, ``ci``, ``settings`` (how many were tried); None where nothing is
+    searched.
     """
     searched = [run for run in runs if run.setting is not None and run.proven]
     if not searched:

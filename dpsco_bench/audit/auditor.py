@@ -44,10 +44,8 @@ class AuditResult:
     Attributes
     ----------
     epsilon_lower : float, with the given confidence, no larger than the true epsilon at `delta`
-    confidence : float, joint over both directions and all probabilities involved
     runs : int, runs per data set, without the pilot
     neighbours, statistic : str, the pair and the statistic, both chosen by a pilot where several were possible
-    delta : float, the delta of claim and bound
     epsilon_real, epsilon_real_kind : float, str, the accountant's value, for comparison
     """
 
@@ -126,7 +124,6 @@ def audit_cell(
     statistic : str or None
         ``transcript`` (an adversary who sees everything released), ``output`` (the final output only), or None:
         the transcript where its likelihood is known, else the output.
-    seed : int, root of all randomness: the same call gives the same result
     mechanism : callable, source of noise under audit, called like `privacy.mechanism.Mechanism`
     """
     _check(calibration, runs, confidence, seed)

@@ -32,8 +32,6 @@ class LowerBound:
 
     Attributes
     ----------
-    epsilon : float, at least 0; with the asked confidence no larger than the mechanism's epsilon at the given delta
-    direction : str, ``P over Q`` or ``Q over P``: whose probability of the event is the larger one
     power_low, false_alarm_high : float, lower bound on the larger probability, upper bound on the smaller one
     """
 

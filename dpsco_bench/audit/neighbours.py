@@ -17,13 +17,7 @@ DOMAIN_RECORDS = 64
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Two data sets that differ in one record.
-
-    Attributes
-    ----------
-    cell : Cell, the cell with the problem options of this pair
-    record : int, index of the differing record
-    """
+    """Two data sets that differ in one record."""
 
     name: str
     cell: Cell

@@ -34,7 +34,6 @@ def run_features(
 
     Parameters
     ----------
-    statistic : str, ``transcript``: parts of the log-likelihood ratio. ``output``: the final output itself.
     stream : int, runs of different streams, and of the two sides, are independent
 
     Yields

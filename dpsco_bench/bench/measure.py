@@ -26,7 +26,6 @@ class Pair:
     Attributes
     ----------
     ours, peer : callable, warm: whatever they compile or allocate once has happened
-    ours_units, peer_units : float, units of work per call
     """
 
     ours: Task
@@ -41,8 +40,6 @@ class Case:
 
     Attributes
     ----------
-    sense : str, ``at most``: the ratio is our time over the peer's. ``at least``: the peer's over ours.
-    goal : float or None, bound of the ratio; None where the case is shown only
     build : callable, makes the pair; raises `NotMeasurable` where it cannot
     """
 

@@ -24,8 +24,6 @@ class Task:
     Attributes
     ----------
     replicates, d, steps : int, R, d, T
-    dtype : str, of the state
-    n : int, records that the plan is charged for; the oracle's gradient does not depend on it
     step, scale, radius : float, step size, noise standard deviation, radius of the ball projected on
     """
 

@@ -26,7 +26,6 @@ def run_suite(only: Sequence[str] = (), quick: bool = False) -> Iterator[dict[st
 
     Parameters
     ----------
-    only : sequence of str, ids; all of them if empty
     quick : bool, shorter samples: a look, not a measurement to quote
 
     Yields

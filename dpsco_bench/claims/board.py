@@ -25,16 +25,11 @@ class Entrant:
 
     Attributes
     ----------
-    algorithm : str
-        Id.
-    label : str
-        Name on the board; by default the id without its paper.
+    label : str, name on the board; by default the id without its paper
     variant, options
         As for a run; an option may replace a constant that the paper leaves to the user, and nothing else.
-    profiles : list of str
-        Those in which it is run.
-    why : str
-        Why it is not run in the others.
+    profiles : list of str, those in which it is run
+    why : str, why it is not run in the others
     """
 
     algorithm: str
@@ -58,10 +53,8 @@ class Search:
     ----------
     algorithm, label, options
         As for `Entrant`.
-    grid : mapping of str to list
-        Values of schedule options, all combinations of which are run.
-    beside : list of mapping
-        Further settings, outside the grid; an empty one is the theorem's own.
+    grid : mapping of str to list, values of schedule options, all combinations of which are run
+    beside : list of mapping, further settings, outside the grid; an empty one is the theorem's own
     """
 
     algorithm: str
@@ -88,27 +81,19 @@ class Instance:
 
     Attributes
     ----------
-    id, title : str
-        Name, and what it is in words.
-    group : str
-        Instances of a group share a job in the smaller profiles.
+    id, title : str, name, and what it is in words
+    group : str, instances of a group share a job in the smaller profiles
     problem, problem_options
         As for a run.
-    signals : list of float
-        Grid of the problem's free signal strength; the risk is the largest mean over it.
-    grids : mapping of str to list
-        In place of the board's own.
-    searches : list of Search
-        Methods of the column where a public grid search is allowed.
-    excluded : mapping of str to str
-        Methods that cannot be run on the instance as it is written, with the reason.
+    signals : list of float, grid of the problem's free signal strength; the risk is the largest mean over it
+    grids : mapping of str to list, in place of the board's own
+    searches : list of Search, methods of the column where a public grid search is allowed
+    excluded : mapping of str to str, methods that cannot be run on the instance as it is written, with the reason
     without_privacy : Entrant or None
         A method run without noise that is (near) the optimum without privacy, where that has a positive risk: the
         sample's minimiser under the population's risk. None where the risk is the sample's own, whose minimum is 0.
-    lower_bound : str
-        Name of a formula that every private method has to respect, up to constants; empty for none.
-    note : str
-        What a reader must know.
+    lower_bound : str, name of a formula that every private method has to respect, up to constants; empty for none
+    note : str, what a reader must know
     """
 
     id: str
@@ -136,19 +121,14 @@ class Board:
 
     Attributes
     ----------
-    id, title : str
-        ``leaderboard.<name>``, and a title.
-    delta : float
-        Of the (epsilon, delta) that every method is calibrated to by its accountant.
+    id, title : str, ``leaderboard.<name>``, and a title
+    delta : float, of the (epsilon, delta) that every method is calibrated to by its accountant
     methods : list of Entrant
         Every one is tried on every instance; the instances that it refuses are shown with its reason.
-    instances : list of Instance
     grids : mapping of str to list
         Profile -> blocks ``{n: [...], d: [...], epsilon: [...]}``; a block's points are all combinations.
-    replicates, data_sets : mapping of str to int
-        Per profile.
-    most_seconds : mapping of str to float
-        Per profile: a cell predicted to take longer is left out, and shown as such.
+    replicates, data_sets : mapping of str to int, per profile
+    most_seconds : mapping of str to float, per profile: a cell predicted to take longer is left out, and shown as such
     most_seconds_at_smallest_n : mapping of str to float
         The same at the smallest n of an instance: of what runs nowhere on it, nothing is known.
     """
@@ -188,13 +168,7 @@ def board_ids() -> list[str]:
 
 
 def load_board(id: str) -> Board:
-    """Read a board.
-
-    Raises
-    ------
-    InputError
-        For an unknown id, or what `parse_board` refuses.
-    """
+    """Read a board. Raises InputError for an unknown id, or what `parse_board` refuses."""
     if id not in board_ids():
         raise InputError("leaderboard", id, nearest(id, board_ids()))
     path = conf_dir() / "leaderboard" / f"{id.removeprefix(PREFIX)}.yaml"
@@ -230,10 +204,7 @@ def _of_present_papers(entry: Mapping[str, Any]) -> dict[str, Any]:
 def parse_board(entry: Mapping[str, Any]) -> Board:
     """Build a board from its file.
 
-    Raises
-    ------
-    InputError
-        Naming the instance and key that is missing, unknown or out of range.
+    Raises InputError naming the instance and key that is missing, unknown or out of range.
     """
     where, values = str(entry.get("id", "leaderboard")), dict(entry)
     values["methods"] = [_entrant(m, f"{where}, method") for m in listed(values.get("methods"), f"{where}: methods")]

@@ -36,11 +36,8 @@ def board_plan(board: Board, profile: str, settings: Mapping[str, Any]) -> Entry
 
     Parameters
     ----------
-    board : Board
-    profile : str
-        ``smoke``, ``ci`` or ``full``.
-    settings : mapping
-        ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``.
+    profile : str, ``smoke``, ``ci`` or ``full``
+    settings : mapping; ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``
 
     Returns
     -------
@@ -187,12 +184,7 @@ def obstacle(entry: Mapping[str, Any], job: Job, most_seconds: float) -> tuple[s
 
     Parameters
     ----------
-    entry : mapping
-        The cell.
-    job : Job
-        Its job.
-    most_seconds : float
-        Limit of `predicted_seconds`.
+    most_seconds : float, limit of `predicted_seconds`
     """
     measure = get_algorithm(entry["algorithm"]).measure
     if measure != RISK_MEASURE:

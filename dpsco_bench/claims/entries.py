@@ -21,10 +21,7 @@ def listed(value: Any, where: str) -> list[Any]:
 def build_checked(cls: Any, values: Any, where: str) -> Any:
     """Build a dataclass from a mapping.
 
-    Raises
-    ------
-    InputError
-        Naming the place and the key that is missing, unknown or of another type.
+    Raises InputError naming the place and the key that is missing, unknown or of another type.
     """
     if not isinstance(values, Mapping):
         raise InputError(where, values, "a mapping of keys to values")

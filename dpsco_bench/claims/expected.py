@@ -14,22 +14,16 @@ OR = " or "
 def check_expected(text: str, kind: Kind, calibrations: Sequence[str], where: str) -> None:
     """Check what is expected of a part.
 
+    Raises InputError for another text.
+
     Parameters
     ----------
     text : str
         A verdict of the kind, several with ``or`` between them where the study calls it borderline, or
         ``<calibration> <verdict>, ...``; empty for no expectation.
-    kind : Kind
-        Of the part.
-    calibrations : sequence of str
-        That the part judges.
-    where : str
-        Names the part in an error.
-
-    Raises
-    ------
-    InputError
-        For another text.
+    kind : Kind, of the part
+    calibrations : sequence of str, that the part judges
+    where : str, names the part in an error
     """
     entries = list(_entries(text))
     named = [calibration for calibration, _ in entries]

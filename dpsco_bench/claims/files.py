@@ -15,22 +15,11 @@ from dpsco_bench.jsonio import write_atomic
 def read_yaml(path: Path, key: str = "file") -> Any:
     """Parse a YAML file.
 
+    Returns a list or dict with interpolations resolved. Raises InputError if it is no YAML file.
+
     Parameters
     ----------
-    path : Path
-        The file.
-    key : str
-        How an error names it.
-
-    Returns
-    -------
-    list or dict
-        With interpolations resolved.
-
-    Raises
-    ------
-    InputError
-        If it is no YAML file.
+    key : str, how an error names it
     """
     from omegaconf import OmegaConf
 

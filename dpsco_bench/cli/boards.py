@@ -18,10 +18,7 @@ from dpsco_bench.execution.plan import Entry
 def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """Sort the arguments of a verb into ids of boards (all where none is named) and settings.
 
-    Raises
-    ------
-    InputError
-        For an unknown board or setting.
+    Raises InputError for an unknown board or setting.
     """
     known = board_ids()
     ids = []
@@ -43,16 +40,11 @@ def board_entries(ids: Sequence[str], profile: str, overrides: Sequence[str]) ->
 def run_board(entry: Entry, measured: Measured) -> list[dict[str, Any]]:
     """Calibrate, run and rank one board.
 
+    Returns what `analysis.standings.standings` gives.
+
     Parameters
     ----------
-    entry : Entry
-        Its entry of a plan.
-    measured : Measured
-        Over the store where finished jobs are kept.
-
-    Returns
-    -------
-    list of dict
-        See `analysis.standings.standings`.
+    entry : Entry, its entry of a plan
+    measured : Measured, over the store where finished jobs are kept
     """
     return standings(measure(entry, measured), measured.load)

@@ -34,22 +34,16 @@ SETTINGS = {
 def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """Sort the arguments of a verb into ids of claims and settings.
 
+    Raises InputError for an unknown claim or setting, or none at all.
+
     Parameters
     ----------
-    arguments : sequence of str
-        Ids, files of one's own claims (``.yaml``), and settings ``key=value``.
-    plugins : sequence of str
-        Further Python files.
+    arguments : sequence of str, ids, files of one's own claims (``.yaml``), and settings ``key=value``
+    plugins : sequence of str, further Python files
 
     Returns
     -------
-    ids, settings : list of str
-        In the order in which they were asked for, each once; overrides of ``conf/plan.yaml``.
-
-    Raises
-    ------
-    InputError
-        For an unknown claim or setting, or none at all.
+    ids, settings : list of str, in the order in which they were asked for, each once; overrides of ``conf/plan.yaml``
     """
     names = [text for text in arguments if "=" not in text or Path(text).is_file()]
     files = [name for name in names if name.endswith(CLAIM_SUFFIXES)]
@@ -80,10 +74,7 @@ def extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:
 def check_settings(overrides: Iterable[str]) -> list[str]:
     """Check the overrides of a claim and load their plugins.
 
-    Raises
-    ------
-    InputError
-        For another key than those of `SETTINGS`, or a value that they do not take.
+    Raises InputError for another key than those of `SETTINGS`, or a value that they do not take.
     """
     checked = []
     for override in map(parse_override, overrides):
@@ -111,10 +102,7 @@ def _fits(key: str, text: str) -> bool:
 def measure(entry: Entry, measured: Measured) -> Entry:
     """Calibrate and run whatever the store lacks of an entry, a line on stderr for each job that is run.
 
-    Returns
-    -------
-    Entry
-        In which no job counts as skipped whose results are there.
+    Returns an Entry in which no job counts as skipped whose results are there.
     """
     entry = measured.present(entry)
     make_all(entry.jobs, measured, say)
@@ -124,17 +112,12 @@ def measure(entry: Entry, measured: Measured) -> Entry:
 def run_claim(entry: Entry, measured: Measured) -> list[Verdict]:
     """Calibrate, run and judge one claim.
 
+    In its verdicts ``runtime_s`` is the CPU time of the part's own run, NaN where it has none.
+
     Parameters
     ----------
-    entry : Entry
-        The claim's entry of a plan.
-    measured : Measured
-        Over the store where finished jobs are kept.
-
-    Returns
-    -------
-    list of Verdict
-        ``runtime_s`` is the CPU time of the part's own run, NaN where it has none.
+    entry : Entry, the claim's entry of a plan
+    measured : Measured, over the store where finished jobs are kept
     """
     entry = measure(entry, measured)
     costs = {(job.part, job.calibration): measured.cost("run", job) for job in entry.jobs if job.has_run}

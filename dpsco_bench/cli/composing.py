@@ -31,13 +31,9 @@ class Request:
 
     Attributes
     ----------
-    job : Job
-    config : dict
-        The resolved configuration.
-    out : Path
-        Where the rows go.
-    label : str
-        What distinguishes it within its sweep.
+    config : dict, the resolved configuration
+    out : Path, where the rows go
+    label : str, what distinguishes it within its sweep
     """
 
     job: Job
@@ -49,24 +45,17 @@ class Request:
 def requests(arguments: Sequence[str], multirun: bool) -> tuple[list[Request], list[str]]:
     """Compose and check every run that the arguments ask for.
 
+    Raises DpscoError in one line, for the first run that cannot be made.
+
     Parameters
     ----------
-    arguments : sequence of str
-        Overrides as the user wrote them.
-    multirun : bool
-        Whether comma-separated values make a sweep.
+    arguments : sequence of str, overrides as the user wrote them
+    multirun : bool, whether comma-separated values make a sweep
 
     Returns
     -------
-    runs : list of Request
-        In the order in which Hydra's sweeper would run them.
-    overrides : list of str
-        The same arguments as Hydra reads them.
-
-    Raises
-    ------
-    DpscoError
-        In one line, for the first run that cannot be made.
+    runs : list of Request, in the order in which Hydra's sweeper would run them
+    overrides : list of str, the same arguments as Hydra reads them
     """
     overrides = complete(arguments)
     for override in overrides:
@@ -108,13 +97,7 @@ def _fixed(override: Parsed, value: str) -> str:
 
 
 def request(config: Any, label: str = "") -> Request:
-    """Check one resolved configuration.
-
-    Raises
-    ------
-    DpscoError
-        Naming the key that is wrong.
-    """
+    """Check one resolved configuration. Raises DpscoError naming the key that is wrong."""
     expected = (*GROUPS, *SETTINGS, "data")
     for key in expected:
         if key not in config:

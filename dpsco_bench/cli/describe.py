@@ -27,21 +27,14 @@ from dpsco_bench.problems.registry import list_problems, problem_class
 def describe(id: str) -> dict[str, Any]:
     """Describe whatever has this id.
 
+    Returns a JSON-ready dict, whose ``kind`` is ``algorithm``, ``claim``, ``table``, ``problem`` or ``errata``. Raises
+    InputError if nothing has this id.
+
     Parameters
     ----------
     id : str
         An algorithm, claim or table (``paper.name``; claims accept ``_`` for ``.``), a problem, an erratum
         (``paper.E1``), a paper (its errata ledger), or the file of one's own claim.
-
-    Returns
-    -------
-    dict
-        JSON-ready; ``kind`` is ``algorithm``, ``claim``, ``table``, ``problem`` or ``errata``.
-
-    Raises
-    ------
-    InputError
-        If nothing has this id.
     """
     for find in (_algorithm, _problem, _table, _errata, _claim):
         found = find(id)

@@ -61,16 +61,10 @@ class Parsed:
 
     Attributes
     ----------
-    sign : str
-        ``+``, ``++``, ``~`` or empty.
-    key, text : str
-        As written.
-    values : tuple of str
-        The texts it takes: one, or those of a sweep.
-    sweep : bool
-        Whether it is a sweep.
-    value : Any
-        What the text stands for: a number, true, false, null, text, a list or a mapping; None for a sweep.
+    sign : str, ``+``, ``++``, ``~`` or empty
+    values : tuple of str, the texts it takes: one, or those of a sweep
+    sweep : bool, whether it is a sweep
+    value : Any, what the text stands for: a number, true, false, null, text, a list or a mapping; None for a sweep
     """
 
     sign: str
@@ -86,13 +80,7 @@ class Parsed:
 
 
 def parse_override(argument: str) -> Parsed:
-    """Parse one argument with Hydra's own grammar.
-
-    Raises
-    ------
-    InputError
-        In one line, where Hydra takes several.
-    """
+    """Parse one argument with Hydra's own grammar. Raises InputError in one line, where Hydra takes several."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 
@@ -137,10 +125,7 @@ def parse_value(text: str) -> Any:
 def parse_keys(arguments: Iterable[str]) -> dict[str, Any]:
     """Read ``key=value`` arguments, each with one value.
 
-    Raises
-    ------
-    InputError
-        For an argument of another form, or a key given twice.
+    Raises InputError for an argument of another form, or a key given twice.
     """
     keys: dict[str, Any] = {}
     for parsed in map(parse_override, arguments):

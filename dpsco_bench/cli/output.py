@@ -22,14 +22,10 @@ class Column:
 
     Attributes
     ----------
-    key : str
-        Key of the row.
-    title : str
-        Heading.
-    numeric : bool
-        Right-aligned if so.
-    shrink : int
-        0: never shortened; otherwise the least width that the column may be cut to.
+    key : str, key of the row
+    title : str, heading
+    numeric : bool, right-aligned if so
+    shrink : int, 0: never shortened; otherwise the least width that the column may be cut to
     """
 
     key: str
@@ -72,19 +68,13 @@ def constants_text(constants: Mapping[str, Any]) -> str:
 def table(columns: Sequence[Column], rows: Iterable[Mapping[str, Any]], width: int = WIDTH) -> str:
     """Lay rows out under their headings; columns that may shrink are cut with ``...`` until the table fits.
 
+    Its lines have no trailing blanks.
+
     Parameters
     ----------
-    columns : sequence of Column
-        In order.
-    rows : iterable of mapping
-        Missing keys and None print as empty cells.
-    width : int
-        Largest line length.
-
-    Returns
-    -------
-    str
-        Lines without trailing blanks.
+    columns : sequence of Column, in order
+    rows : iterable of mapping, missing keys and None print as empty cells
+    width : int, largest line length
     """
     cells = [[_cell(row.get(column.key)) for column in columns] for row in rows]
     titles = [column.title for column in columns]

@@ -43,20 +43,12 @@ SWEEPER_PARAMS = "hydra.sweeper.params"
 def complete(arguments: Sequence[str]) -> list[Parsed]:
     """Parse overrides, load their plugins, resolve groups and plain keys.
 
+    Raises InputError for a malformed override, an unknown key, or a group option that does not exist.
+
     Parameters
     ----------
     arguments : sequence of str
         ``key=value`` in Hydra's grammar, or with plain keys of the algorithm or the problem (``theta=0.01``).
-
-    Returns
-    -------
-    list of Parsed
-        Overrides that Hydra accepts.
-
-    Raises
-    ------
-    InputError
-        For a malformed override, an unknown key, or a group option that does not exist.
     """
     parsed = [parse_override(argument) for argument in arguments]
     for override in parsed:
@@ -101,13 +93,7 @@ def example_names() -> dict[str, str]:
 
 
 def listed_files(override: Parsed) -> list[str]:
-    """The files of ``plugins=[a.py,b.py]`` or ``claims=[a.yaml]``.
-
-    Raises
-    ------
-    InputError
-        If the value is not a list.
-    """
+    """The files of ``plugins=[a.py,b.py]`` or ``claims=[a.yaml]``. Raises InputError if the value is not a list."""
     text = override.text.strip()
     if override.sweep or not (text.startswith("[") and text.endswith("]")):
         raise InputError(override.key, text, f"a list of files, {override.key}=[FILE,...]")
@@ -115,13 +101,7 @@ def listed_files(override: Parsed) -> list[str]:
 
 
 def file_list(key: str, files: Iterable[str | Path]) -> str:
-    """The override that `listed_files` reads.
-
-    Raises
-    ------
-    InputError
-        For a name that the override's grammar cannot hold.
-    """
+    """The override that `listed_files` reads. Raises InputError for a name that the override's grammar cannot hold."""
     names = [str(file) for file in files]
     for name in names:
         if set(name) & set("',\"[]"):

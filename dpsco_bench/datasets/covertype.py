@@ -76,12 +76,7 @@ class Raw:
 def find(root: Path = store.DEFAULT_ROOT) -> Path:
     """Find a source file under ``root/covertype`` or ``root/covtype``.
 
-    Raises
-    ------
-    DataAbsent
-        If there is none.
-    InputError
-        If there is only LIBSVM's scaled file.
+    Raises DataAbsent if there is none. Raises InputError if there is only LIBSVM's scaled file.
     """
     path = store.find_file(root, FOLDERS, FILES)
     if path is not None:
@@ -95,12 +90,7 @@ def find(root: Path = store.DEFAULT_ROOT) -> Path:
 def read(path: Path, content: Content = CONTENT) -> Raw:
     """Parse one source file and hold it to its content.
 
-    Raises
-    ------
-    DataCorrupt
-        If the content differs or the file is damaged.
-    InputError
-        For LIBSVM's scaled file.
+    Raises DataCorrupt if the content differs or the file is damaged. Raises InputError for LIBSVM's scaled file.
     """
     parsed = parse(path, content.rows)
     features = store.sha256_of_array(parsed.features)
@@ -112,19 +102,9 @@ def read(path: Path, content: Content = CONTENT) -> Raw:
 def load(root: Path = store.DEFAULT_ROOT, *, content: Content = CONTENT, cache: bool = True) -> Raw:
     """Find, parse and verify the data set.
 
-    The parse of a text format is kept as a small array file in ``root/.cache``, where that can be written;
-    what is read back from there is verified like any other source.
-
-    Parameters
-    ----------
-    cache : bool, whether a cached parse may be used and written
-
-    Raises
-    ------
-    DataAbsent
-        If there is no source file.
-    DataCorrupt, InputError
-        As in `read`.
+    The parse of a text format is kept as a small array file in ``root/.cache``, where that can be written; what is read
+    back from there is verified like any other source. Raises DataAbsent if there is no source file. Raises DataCorrupt
+    or InputError as in `read`.
     """
     path = find(root)
     if not cache or path.name == COMPACT:
@@ -143,21 +123,13 @@ def covertype(
 ) -> Sample:
     """Draw the training sample of Wang, Ye, Xu 2017, Figures 1 and 2: a prefix of a fixed-seed permutation, scaled.
 
+    Returns a sample, features of Euclidean norm at most 1, labels +1 (class 2) and -1. Raises InputError for a size or
+    seed out of range. Raises DataAbsent or DataCorrupt as in `load`.
+
     Parameters
     ----------
     rows : int, sample size, 1 to 581,012; a smaller sample is contained in a larger one of the same seed
     seed : int, seed of the permutation, >= 0 (the paper does not state its selection)
-
-    Returns
-    -------
-    Sample, features of Euclidean norm at most 1, labels +1 (class 2) and -1
-
-    Raises
-    ------
-    InputError
-        For a size or seed out of range.
-    DataAbsent, DataCorrupt
-        As in `load`.
     """
     if not isinstance(rows, int | np.integer) or isinstance(rows, bool) or not 1 <= rows <= content.rows:
         raise InputError("rows", rows, f"an integer from 1 to {content.rows}", "Wang, Ye, Xu 2017, Section 6: 200000")
@@ -170,11 +142,8 @@ def covertype(
 def verify(root: Path = store.DEFAULT_ROOT, content: Content = CONTENT) -> dict[str, Any]:
     """Parse the source file under `root`, without the cache, and say what it holds.
 
-    Raises DataAbsent, DataCorrupt, InputError as in `load`.
-
-    Returns
-    -------
-    dict, ``status`` ("verified"), ``file``, ``rows``, ``columns``, ``class_2`` and the two content digests
+    Raises DataAbsent, DataCorrupt, InputError as in `load`. Returns ``status`` ("verified"), ``file``, ``rows``,
+    ``columns``, ``class_2`` and the two content digests.
     """
     raw = load(root, content=content, cache=False)
     return {
@@ -197,21 +166,12 @@ def fetch(
 ) -> dict[str, Any]:
     """Download the data set unless a verified copy is there; the addresses are tried in turn.
 
+    Returns the same as `verify`, with ``fetched``: whether anything was downloaded. Raises FetchError if no address
+    gave the file, naming the first failure, and DataCorrupt if a file is there with another content; it is left as is.
+
     Parameters
     ----------
     content : Content, optional, what the download must contain before it gets its final name
-    **options : passed on to `store.download`
-
-    Returns
-    -------
-    dict, as `verify`, with ``fetched``: whether anything was downloaded
-
-    Raises
-    ------
-    FetchError
-        If no address gave the file, naming the first failure.
-    DataCorrupt
-        If a file is there with another content; it is left as it is.
     """
     try:
         return {**verify(root, content), "fetched": False}

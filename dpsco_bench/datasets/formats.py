@@ -50,14 +50,12 @@ class Parsed:
 def one_hot_columns(numeric: np.ndarray, wilderness: np.ndarray, soil: np.ndarray) -> np.ndarray:
     """Expand the compact form to the 54 columns of the original file. Raises ValueError if shapes or types do not fit.
 
+    Returns int16, shape (n, 54), C order.
+
     Parameters
     ----------
     numeric : ndarray, shape (10, n), measurements, one per row
     wilderness, soil : ndarray of int, shape (n,), types, 1..4 and 1..40
-
-    Returns
-    -------
-    ndarray of int16, shape (n, 54), C order
     """
     n = numeric.shape[-1]
     if numeric.shape != (CONTINUOUS, n) or wilderness.shape != (n,) or soil.shape != (n,):
@@ -75,16 +73,12 @@ def one_hot_columns(numeric: np.ndarray, wilderness: np.ndarray, soil: np.ndarra
 def parse(path: Path, rows: int) -> Parsed:
     """Parse a source file; the format follows from the name's ending.
 
+    Raises DataCorrupt if the file is damaged or has another form or another number of rows. Raises InputError for
+    LIBSVM's scaled file.
+
     Parameters
     ----------
     path : Path, ``*.npz``, ``*.data``, ``*.data.gz``, or LIBSVM's file, plain or ``*.bz2``
-
-    Raises
-    ------
-    DataCorrupt
-        If the file is damaged or has another form or another number of rows.
-    InputError
-        For LIBSVM's scaled file.
     """
     reader: Callable[[Path, int], Parsed]
     if path.name.endswith(".npz"):

@@ -17,11 +17,8 @@ class DataSet:
 
     Attributes
     ----------
-    name, description, source, licence : str, for people
-    used_by : str, where the bench needs it
     folders, files : tuple of str
         Folders under the data root, and file names in them, in the order in which they are searched.
-    hashes : dict, digests of the parsed content
     remote_files : tuple of RemoteFile, addresses, tried in turn
     loader : callable, ``loader(root)`` gives the verified content
     fetcher, verifier : callable, ``fetcher(root)`` and ``verifier(root)`` give a JSON-ready dict
@@ -77,9 +74,7 @@ def get_data_set(name: str) -> DataSet:
 def fetch(name: str, root: Path = store.DEFAULT_ROOT) -> dict[str, Any]:
     """Download a data set unless a verified copy is under `root`; errors as in the data set's own ``fetch``.
 
-    Returns
-    -------
-    dict, ``data_set``, ``status``, ``fetched``, ``file``, sizes and digests
+    Returns ``data_set``, ``status``, ``fetched``, ``file``, sizes and digests.
     """
     return {"data_set": name, **get_data_set(name).fetcher(Path(root))}
 

@@ -35,8 +35,6 @@ class Records:
     ----------
     features : ndarray of float64, shape (n, k), finite numbers
     labels : ndarray, shape (n,), finite float64, or text where the label column is no number
-    names : tuple of str, of the k columns
-    label : str, of the label column
     """
 
     features: np.ndarray

@@ -37,12 +37,8 @@ def _calibrate_or_refuse(cell: Cell, job: Job) -> CalibratedCell | RefusedCell:
 def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool = True) -> CalibratedCell:
     """Plan a cell and fix its noise; the charged plan is handed over in what comes back.
 
-    Raises
-    ------
-    InputError, Refusal, AlgorithmError
-        As `Cell.plan`, or for a calibration that the plan does not allow.
-    DpscoError
-        For numbers so extreme that the noise cannot be computed.
+    Raises InputError, Refusal or AlgorithmError: as `Cell.plan`, or for a calibration that the plan does not allow.
+    Raises DpscoError for numbers so extreme that the noise cannot be computed.
     """
     with within_range(cell):
         variant, plan = cell.plan(calibration, root_seed)
@@ -76,10 +72,7 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
 def within_range(cell: Cell) -> Iterator[None]:
     """Numbers so extreme that a schedule or its noise cannot be computed are the input's fault.
 
-    Raises
-    ------
-    DpscoError
-        In place of an overflow or a failed allocation.
+    Raises DpscoError in place of an overflow or a failed allocation.
     """
     try:
         yield
@@ -97,8 +90,7 @@ def constants_status(cell: Cell, plan: Plan, constants: str) -> str:
     ----------
     cell, plan
         The run.
-    constants : str
-        Status of the problem's constants.
+    constants : str, status of the problem's constants
     """
     public = not cell.problem_entry.data_dependent_constants
     return "global" if public and enforces_sensitivity(plan) else constants

@@ -34,8 +34,7 @@ class Shard:
 
     Attributes
     ----------
-    number, of : int
-        ``0 <= number < of``; the whole job is share 0 of 1.
+    number, of : int, ``0 <= number < of``; the whole job is share 0 of 1
     """
 
     number: int = 0
@@ -51,12 +50,9 @@ class Unit:
 
     Attributes
     ----------
-    chunk : tuple of (number, cell, calibration)
-        The cells.
-    data_set, first, count : int
-        The data set, the first replicate and how many there are.
-    seconds : float
-        Predicted work.
+    chunk : tuple of (number, cell, calibration), the cells
+    data_set, first, count : int, the data set, the first replicate and how many there are
+    seconds : float, predicted work
     """
 
     chunk: tuple[tuple[int, Cell, CalibratedCell], ...]
@@ -76,24 +72,16 @@ def execute(
 ) -> pa.Table:
     """Run a job, or a share of it.
 
+    Returns rows of `results.RESULT_SCHEMA`, with the job and its calibrations as metadata. The tables of all shards,
+    joined (`join_shards`), are the table of the whole job.
+
     Parameters
     ----------
-    job : Job
-        Not skipped.
-    calibrations : tuple
-        As the calibration step wrote it, one entry per cell.
-    progress : callable
-        Called with cells done and cells in all.
-    shard : Shard
-        Which share of the job's units.
-    meter : callable
-        Gives a context in which the work of some cells is done.
-
-    Returns
-    -------
-    pyarrow.Table
-        Rows of `results.RESULT_SCHEMA`, with the job and its calibrations as metadata. The tables of all shards,
-        joined (`join_shards`), are the table of the whole job.
+    job : Job, not skipped
+    calibrations : tuple, as the calibration step wrote it, one entry per cell
+    progress : callable, called with cells done and cells in all
+    shard : Shard, which share of the job's units
+    meter : callable, gives a context in which the work of some cells is done
     """
     tables: list[pa.Table] = []
     reuse, last = Reuse(job.seed), 0

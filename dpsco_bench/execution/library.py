@@ -25,18 +25,13 @@ class Result:
 
     Attributes
     ----------
-    risk : array (R,)
-        Excess empirical risk of each replicate's output.
-    output : array (R, d)
-        The outputs.
-    gradient_evaluations : array (R,)
-        Single-record gradients that were evaluated.
-    start_risk : float
-        Excess risk of the starting point (the replicates' mean, where they have samples of their own).
+    risk : array (R,), excess empirical risk of each replicate's output
+    output : array (R, d), the outputs
+    gradient_evaluations : array (R,), single-record gradients that were evaluated
+    start_risk : float, excess risk of the starting point (the replicates' mean, where they have samples of their own)
     calibration : CalibratedCell
         Its attributes say what was charged: ``schedule``, ``scales``, ``epsilon_real``, ``privacy_status``, ...
-    cell : Cell
-        What was run.
+    cell : Cell, what was run
     """
 
     risk: np.ndarray
@@ -80,42 +75,26 @@ def run(
 ) -> Result:
     """Calibrate an algorithm on a problem and run it.
 
+    Returns a Result with arrays ``risk (R,)`` and ``output (R, d)`` and the ``calibration``. Raises InputError or
+    Refusal for a key or value out of range, or a combination that the source does not define. Raises NumericalFailure
+    for non-finite iterates.
+
     Parameters
     ----------
-    algorithm : str or Algorithm
-        ``paper.name``, or the object that ``@algorithm`` returned.
-    problem : str or type of Problem
-        Name, or the class that ``@problem`` returned.
-    n : int
-        Number of records, >= 1.
-    d : int, optional
-        Dimension; by default the problem's.
+    algorithm : str or Algorithm, ``paper.name``, or the object that ``@algorithm`` returned
+    problem : str or type of Problem, name, or the class that ``@problem`` returned
+    n : int, number of records, >= 1
+    d : int, optional, dimension; by default the problem's
     epsilon, delta : float
         Target (epsilon, delta)-differential privacy under replace-one neighbours; epsilon > 0, 0 < delta < 1.
     calibration : str
         ``accounted`` (least noise that the accountant accepts), ``paper`` (as the theorem states it) or ``none``.
-    replicates : int
-        R, independent repetitions on the same data set.
-    seed : int
-        Root of all randomness, >= 0.
-    data_set : int
-        Number of the data set, >= 0.
-    backend, dtype : str
-        ``numpy`` or ``cupy``; ``float64`` or ``float32``.
+    replicates : int, R independent repetitions on the same data set
+    seed : int, root of all randomness, >= 0
+    data_set : int, number of the data set, >= 0
+    backend, dtype : str, ``numpy`` or ``cupy``; ``float64`` or ``float32``
     **options
         ``variant``, schedule options, problem options and problem constants by plain name.
-
-    Returns
-    -------
-    Result
-        With arrays ``risk (R,)`` and ``output (R, d)`` and the ``calibration``.
-
-    Raises
-    ------
-    InputError, Refusal
-        For a key or value out of range, or a combination that the source does not define.
-    NumericalFailure
-        For non-finite iterates.
     """
     keys = {"n": n, "epsilon": epsilon, "delta": delta, **({} if d is None else {"d": d}), **options}
     cell = make_cell(_name(algorithm, "id"), _name(problem, "name"), keys)
@@ -126,13 +105,7 @@ def run(
 
 
 def check_run(calibration: str, replicates: int, seed: int, data_set: int = 0) -> None:
-    """Check what is not part of a cell.
-
-    Raises
-    ------
-    InputError
-        Naming the key.
-    """
+    """Check what is not part of a cell. Raises InputError naming the key."""
     if calibration not in CALIBRATIONS:
         raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
     check_size("replicates", checked_count("replicates", replicates))
@@ -144,10 +117,7 @@ def check_run(calibration: str, replicates: int, seed: int, data_set: int = 0) -
 def check_sampled(cell: Cell) -> None:
     """Check a cell's number of records, where they are told apart: equal ones are only counted.
 
-    Raises
-    ------
-    InputError
-        Above 2^32.
+    Raises InputError above 2^32.
     """
     if not cell.problem_entry.shares_records:
         check_size("n", cell.n)
@@ -156,10 +126,7 @@ def check_sampled(cell: Cell) -> None:
 def check_size(key: str, value: int) -> None:
     """Check a number of records or replicates against what the random streams can count.
 
-    Raises
-    ------
-    InputError
-        Above 2^32.
+    Raises InputError above 2^32.
     """
     if value > MOST:
         raise InputError(key, value, "at most 2^32 in a run, the range of the random streams' counters")

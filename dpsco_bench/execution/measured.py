@@ -44,12 +44,7 @@ def item(step: str, job: Job, shard: Shard = WHOLE) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Measured:
-    """Reads the store by jobs.
-
-    Attributes
-    ----------
-    store : Store
-    """
+    """Reads the store by jobs."""
 
     store: Store
 
@@ -72,13 +67,7 @@ class Measured:
         return total(self.store.costs(*item(step, job)))
 
     def load(self, job: Job) -> tuple[pa.Table | None, Calibrations]:
-        """Result table (None for a job that runs nothing) and calibrations.
-
-        Raises
-        ------
-        InputError
-            If one is missing.
-        """
+        """Result table (None for a job that runs nothing) and calibrations. Raises InputError if one is missing."""
         calibrations, table = self.calibrations(job), self.table(job) if job.has_run else None
         if calibrations is None or (job.has_run and table is None):
             what = "calibrations" if calibrations is None else "result table"

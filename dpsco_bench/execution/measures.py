@@ -20,10 +20,8 @@ class Measure:
 
     Attributes
     ----------
-    label : str
-        What a figure's axis calls it.
-    along_the_run : bool
-        Whether it needs the iterates that the run observes, and not the output alone.
+    label : str, what a figure's axis calls it
+    along_the_run : bool, whether it needs the iterates that the run observes, and not the output alone
     """
 
     label: ClassVar[str] = ""
@@ -95,13 +93,7 @@ class MeanSquaredGradient(Measure):
 
 
 def get_measure(name: str) -> Measure:
-    """A fresh measure by name.
-
-    Raises
-    ------
-    InputError
-        For an unknown name.
-    """
+    """A fresh measure by name. Raises InputError for an unknown name."""
     if name not in MEASURES:
         raise InputError("measure", name, "one of " + ", ".join(MEASURES))
     return MEASURES[name]()

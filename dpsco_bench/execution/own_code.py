@@ -31,10 +31,7 @@ def registered() -> Registered:
 def check_registered(before: Registered) -> None:
     """Check what a file or a paper has registered since.
 
-    Raises
-    ------
-    InputError
-        Naming the algorithm or problem, the key, its value and what is allowed.
+    Raises InputError naming the algorithm or problem, the key, its value and what is allowed.
     """
     found = registered()
     for id in found["algorithm"].keys() - before["algorithm"].keys():

@@ -23,11 +23,8 @@ class Entry:
     claim : mapping
         The claim as data (`claims.model.Claim`), with the ``digest`` of what its file and profile say; of a leaderboard
         ``id``, ``title`` and ``digest`` alone.
-    jobs : tuple of Job
-    board : mapping or None
-        A leaderboard as data.
-    left_out : tuple of mapping
-        What a leaderboard does not run, with its reasons.
+    board : mapping or None, a leaderboard as data
+    left_out : tuple of mapping, what a leaderboard does not run, with its reasons
     """
 
     claim: Mapping[str, Any]
@@ -51,13 +48,7 @@ class Entry:
         return [job for job in self.jobs if job.has_run]
 
     def job(self, name: str) -> Job:
-        """The job ``<part>.<calibration>``.
-
-        Raises
-        ------
-        InputError
-            If there is none.
-        """
+        """The job ``<part>.<calibration>``. Raises InputError if there is none."""
         for job in self.jobs:
             if job.name == name:
                 return job
@@ -80,12 +71,9 @@ class WorkPlan:
 
     Attributes
     ----------
-    profile : str
-        ``smoke``, ``ci`` or ``full``.
-    stamp : str
-        Digest of what the plan was made from.
-    claims, boards : tuple of Entry
-        In the order in which they are shown.
+    profile : str, ``smoke``, ``ci`` or ``full``
+    stamp : str, digest of what the plan was made from
+    claims, boards : tuple of Entry, in the order in which they are shown
     """
 
     profile: str
@@ -104,13 +92,7 @@ class WorkPlan:
             yield from entry.jobs
 
     def entry(self, id: str) -> Entry:
-        """The entry of a claim or leaderboard.
-
-        Raises
-        ------
-        InputError
-            If the plan does not have it.
-        """
+        """The entry of a claim or leaderboard. Raises InputError if the plan does not have it."""
         for entry in self.entries:
             if entry.id == id:
                 return entry
@@ -138,10 +120,7 @@ class WorkPlan:
 def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
     """Read a plan; with ``only``, nothing is made of the entries of other ids.
 
-    Raises
-    ------
-    InputError
-        If there is no such plan, a damaged one, or one that lacks an id of ``only``.
+    Raises InputError if there is no such plan, a damaged one, or one that lacks an id of ``only``.
     """
     allowed = "a file written by `python -m dpsco_bench plan`"
     try:

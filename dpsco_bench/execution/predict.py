@@ -46,8 +46,7 @@ class Predictor:
 
     Attributes
     ----------
-    recorded : mapping
-        See `Seconds`.
+    recorded : mapping, see `Seconds`
     """
 
     recorded: Seconds = field(default_factory=dict)

@@ -26,23 +26,15 @@ def problem_options(problem: type[Problem]) -> dict[str, inspect.Parameter]:
 def place_of(key: str, algorithm: Algorithm, problem: type[Problem]) -> str:
     """Where a plain key belongs.
 
+    Returns ``algorithm`` (the variant), `SCHEDULE`, `PROBLEM`, `CONSTANT`, or an empty string for an unknown key.
+    Raises InputError for a key that both the algorithm and the problem have.
+
     Parameters
     ----------
-    key : str
-        As the user writes it, without a prefix.
+    key : str, as the user writes it, without a prefix
     algorithm, problem
         The pair in question. An option of the problem's constructor goes before a constant of the same name, because it
         changes the objective itself.
-
-    Returns
-    -------
-    str
-        ``algorithm`` (the variant), `SCHEDULE`, `PROBLEM`, `CONSTANT`, or an empty string for an unknown key.
-
-    Raises
-    ------
-    InputError
-        For a key that both the algorithm and the problem have.
     """
     if key == "variant":
         return "algorithm"
@@ -67,10 +59,11 @@ def unknown_key(key: str, value: object, known: Iterable[str], algorithm: str, p
 def make_cell(algorithm: str, problem: str, keys: Mapping[str, Any]) -> Cell:
     """Sort keys into a cell and build its problem.
 
+    Raises InputError for a missing, unknown or ambiguous key, or a value outside its range.
+
     Parameters
     ----------
-    algorithm, problem : str
-        Ids.
+    algorithm, problem : str, ids
     keys : mapping
         ``n`` (required unless a file has the records), ``d``, ``epsilon``, ``delta``, ``variant``, schedule options,
         problem options and problem constants, plain or with their prefix (``algorithm.options.theta``,
@@ -79,11 +72,6 @@ def make_cell(algorithm: str, problem: str, keys: Mapping[str, Any]) -> Cell:
     Returns
     -------
     Cell
-
-    Raises
-    ------
-    InputError
-        For a missing, unknown or ambiguous key, or a value outside its range.
     """
     entry, cls = get_algorithm(algorithm), problem_class(problem)
     fields: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-5}
@@ -111,10 +99,8 @@ def make_cell(algorithm: str, problem: str, keys: Mapping[str, Any]) -> Cell:
 def check_cell(cell: Cell) -> Cell:
     """Build the cell's problem and check its options' types; returns the cell.
 
-    Raises
-    ------
-    InputError, Refusal
-        For an option or a constant out of range, or a problem that the algorithm does not take.
+    Raises InputError or Refusal for an option or a constant out of range, or a problem that the algorithm does not
+    take.
     """
     constants = cell.problem_options.get("constants")
     if constants is not None and not isinstance(constants, Mapping):

@@ -97,15 +97,11 @@ def _extras(noted: Mapping[str, np.ndarray], length: int) -> pa.Array:
 def read_extras(table: pa.Table) -> dict[str, np.ndarray]:
     """What the rows of a result table noted.
 
+    Returns a dict name -> array ``(rows,)``, NaN where a row has none.
+
     Parameters
     ----------
-    table : pyarrow.Table
-        With the column ``extras``.
-
-    Returns
-    -------
-    dict
-        Name -> array ``(rows,)``, NaN where a row has none.
+    table : pyarrow.Table, with the column ``extras``
     """
     maps = table[EXTRAS].combine_chunks()
     maps = pa.concat_arrays(maps.chunks) if isinstance(maps, pa.ChunkedArray) else maps
@@ -136,10 +132,7 @@ def _with_metadata(table: pa.Table, metadata: Mapping[str, Any]) -> pa.Table:
 def check_writable(key: str, path: Path) -> None:
     """Refuse a place where no table can be written, before anything is run.
 
-    Raises
-    ------
-    InputError
-        Under the name ``key``.
+    Raises InputError under the name ``key``.
     """
     check_replaceable(key, path)
     try:
@@ -154,10 +147,7 @@ def check_writable(key: str, path: Path) -> None:
 def check_replaceable(key: str, path: Path) -> None:
     """Refuse a place that is taken by anything but an earlier result table.
 
-    Raises
-    ------
-    InputError
-        Under the name ``key``.
+    Raises InputError under the name ``key``.
     """
     if not os.path.lexists(path):
         return

@@ -18,8 +18,7 @@ class Reuse:
 
     Parameters
     ----------
-    seed : int
-        Root seed of the data.
+    seed : int, root seed of the data
     """
 
     def __init__(self, seed: int) -> None:

@@ -34,11 +34,5 @@ def round_observer(name: str) -> Callable[[type[RoundObserver]], type[RoundObser
 
 
 def get_round_observer(name: str) -> RoundObserver | None:
-    """A fresh observer by name; None for an empty name, and for `NO_ROUNDS`.
-
-    Raises
-    ------
-    InputError
-        For an unknown name.
-    """
+    """A fresh observer by name; None for an empty name, and for `NO_ROUNDS`. Raises InputError for an unknown name."""
     return None if name in ("", NO_ROUNDS) else OBSERVERS.get(name)()

@@ -29,8 +29,7 @@ class SharedNoise(Mechanism):
 
     Parameters
     ----------
-    signals : int
-        S.
+    signals : int, S
     *args, **kwargs
         Those of `Mechanism`.
     """

@@ -36,21 +36,14 @@ _KEPT = (
 def single_job(config: Mapping[str, Any]) -> Job:
     """Check a resolved configuration of ``conf/run.yaml`` and turn it into a job.
 
+    Returns a Job with a ``key`` over everything that affects its numbers except the code. Raises InputError or Refusal
+    naming the key, its value and what is allowed.
+
     Parameters
     ----------
     config : mapping
         ``algorithm`` (id, variant, options), ``problem`` (name, options), ``calibration``, ``backend``, ``n``, ``d``,
         ``epsilon``, ``delta``, ``replicates``, ``data_sets``, ``seed``, ``record``, ``plugins``, ``data``.
-
-    Returns
-    -------
-    Job
-        With a ``key`` over everything that affects its numbers except the code.
-
-    Raises
-    ------
-    InputError, Refusal
-        Naming the key, its value and what is allowed.
     """
     calibration, backend = config["calibration"]["name"], config["backend"]
     check_run(calibration, config["replicates"], config["seed"])

@@ -148,18 +148,13 @@ def shrunk_height(deficit: Array, top: Array, p: float, s: float, radius: float)
     """What is left of the largest entry of theta once the least threshold makes its image fit into the l1 ball.
 
     The image of theta is the gradient of ``||.||_p^2/(2 s)`` at ``sign(theta) (|theta| - lam)_+``. Its l1 norm grows
-    with ``tau = max|theta| - lam`` and lies between ``tau/s`` and ``d^(2/p) tau/s``, which brackets the root.
+    with ``tau = max|theta| - lam`` and lies between ``tau/s`` and ``d^(2/p) tau/s``, which brackets the root. Returns
+    array (..., 1), tau: all of ``top`` where that is feasible, else the root.
 
     Parameters
     ----------
     deficit : array (..., d), ``max|theta| - |theta|``
     top : array (..., 1), ``max|theta|``
-    p : float, >= 2
-    s, radius : float, > 0
-
-    Returns
-    -------
-    array (..., 1), tau: all of ``top`` where that is feasible, else the root
     """
     xp = array_namespace(deficit)
     d = deficit.shape[-1]

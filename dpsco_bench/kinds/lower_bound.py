@@ -49,15 +49,12 @@ def lower_bound_verdict(
 ) -> Verdict:
     """Whether mean - 2 s.e. lies above a lower bound in every cell of every accounted method.
 
+    Returns ``holds``, ``violated`` or ``shown``, with the smallest ratio (mean - 2 s.e.) / bound; ``inconclusive``
+    where a cell has no standard error.
+
     Parameters
     ----------
     values, mean, stderr, bound : array_like, shape ``(cells,)``; the cells of all methods, one after the other
-
-    Returns
-    -------
-    Verdict
-        ``holds``, ``violated`` or ``shown``, with the smallest ratio (mean - 2 s.e.) / bound; ``inconclusive`` where
-        a cell has no standard error.
     """
     columns = columns_of(values, mean, stderr, bound)
     _, m, s, b = columns

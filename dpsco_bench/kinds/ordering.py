@@ -63,17 +63,14 @@ class Ordering(Kind):
 def ordering_verdict(comparisons: Mapping[str, MedianRatio], *, parameter: str = "") -> Verdict:
     """Combine the comparisons of a pair: at each method's end, at equal evaluations, in every cell.
 
+    Returns ``holds`` if the claimed method is better in all comparisons, ``reversed`` if it is worse in all, else
+    ``inconclusive``; the reason says what each one shows.
+
     Parameters
     ----------
     comparisons : mapping of str to MedianRatio
         By name of the comparison (`AT_END`, `AT_EQUAL_EVALUATIONS`, with the cell's value where there are several);
         the first method is the one claimed to be better.
-
-    Returns
-    -------
-    Verdict
-        ``holds`` if the claimed method is better in all comparisons, ``reversed`` if it is worse in all, else
-        ``inconclusive``; the reason says what each one shows.
     """
     if not comparisons:
         raise InputError("comparisons", "none", "at least one")

@@ -66,6 +66,8 @@ def privacy_verdict(
 ) -> Verdict:
     """Judge the real epsilon of every cell against its claim; the cell of largest real / claimed decides.
 
+    Returns ``holds``, ``fails (real eps X)`` or ``unproven (...)``.
+
     Parameters
     ----------
     epsilon_real : array_like
@@ -75,10 +77,6 @@ def privacy_verdict(
     unproven : str
         A reason that withholds any proof whatever the accountant says (nominal constants, an unchecked formula,
         ``target_law_only``).
-
-    Returns
-    -------
-    Verdict, ``holds``, ``fails (real eps X)`` or ``unproven (...)``
     """
     claimed = np.atleast_1d(np.asarray(epsilon_claimed, dtype=np.float64))
     real = same_length("epsilon_real", epsilon_real, len(claimed))

@@ -16,11 +16,7 @@ class Charge:
 
     Attributes
     ----------
-    epsilon : float, epsilon at the target delta under replace-one neighbours; infinite without noise
     kind : str, ``exact``, ``upper`` or ``lower``
-    epsilon_law : float, of a draw: epsilon of its target law; NaN for all other plans
-    tau : float, of a draw: proven total variation distance of its sampler from that law; NaN where none is known
-    sampler_status : str, of a draw: see `queries.SAMPLER_STATUSES`; empty for all other plans
     """
 
     epsilon: float

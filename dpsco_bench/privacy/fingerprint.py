@@ -21,26 +21,16 @@ _ABSENT = "absent"
 def plan_record(plan: Plan) -> dict[str, Any]:
     """Everything that a plan declares.
 
-    Raises InputError for a quantity of the schedule, or an attribute of a query, of another type.
-
-    Returns
-    -------
-    dict
-        The plan's fields, of each query its kind, its norm and its law besides: nested dicts, lists, strings, bools,
-        ints, exact floats and None.
+    Raises InputError for a quantity of the schedule, or an attribute of a query, of another type. Returns the plan's
+    fields, of each query its kind, its norm and its law besides: nested dicts, lists, strings, bools, ints,
+    exact floats and None.
     """
     queries = [_query_record(query) for query in plan.queries]
     return {**{key: _plain(value, key) for key, value in vars(plan).items() if key != "queries"}, "queries": queries}
 
 
 def difference(one: Any, other: Any, key: str = "") -> tuple[str, Any, Any] | None:
-    """Key and both values of the first place where two records differ; None if there is none.
-
-    Parameters
-    ----------
-    one, other : `plan_record`, or what came back from its JSON: null is NaN. Floats may differ by `ROUNDING`.
-    key : str, of what the two are
-    """
+    """Key and both values of the first place where two records differ; None if there is none."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         names: Sequence[Any] = list(dict.fromkeys([*one, *other]))
         pairs = [(one.get(name, _ABSENT), other.get(name, _ABSENT)) for name in names]

@@ -22,9 +22,6 @@ def privacy_status(
     ----------
     kind : str, ``upper``, ``exact`` or ``lower``: what `epsilon_real` is to the true epsilon
     epsilon_real, epsilon_claimed : float, accountant's value (NaN where none covers the run) and the claim
-    constants : str, ``global`` or ``nominal``; a sensitivity that rests on a nominal Lipschitz constant proves nothing
-    calibration : str, ``none`` has no noise and status ``none``
-    exact_minimiser : bool, whether the proof speaks of an exact minimiser where an iterative one is computed
     sampler_status : str
         Of a drawn output (`queries.SAMPLER_STATUSES`); a sampler without a proof has nothing but its target law.
 
@@ -62,9 +59,6 @@ def draw_statement(
 
     Parameters
     ----------
-    sampler_status : str, one of `queries.SAMPLER_STATUSES`
-    epsilon_real, epsilon_law, tau : float or None, as the accountant gave them; None stands for NaN
-    delta : float, of the claim
     nominal : bool, whether the constants are only declared, so that nothing on them is proven
     """
     if nominal:

@@ -40,7 +40,6 @@ class Mechanism:
     scales : mapping
         Noise scale per query name (of a normal its standard deviation); 0 switches the noise off without consuming
         random numbers.
-    what : str, what is computed; with the root seed and the query's name it determines every stream
     first_replicate, replicates : int
         The replicates of this run: the same numbers come out however replicates are split between runs.
 

@@ -24,9 +24,6 @@ class Temperature:
     ----------
     rule : str, ``erm`` (Theorem 3), ``sco`` (Theorem 4) or ``strongly_convex`` (Theorems 5 and 6)
     n, d : int, records, ambient dimension
-    lipschitz, loss_range : float, G and S
-    theta : float, range of the regulariser; used by ``erm`` and ``sco``
-    convexity : float, mu of the losses; used by ``strongly_convex``
     """
 
     rule: str

@@ -90,8 +90,6 @@ class TreeQuery(GaussianQuery):
     path_cost : float, the largest ``sum_t c(q, t)^2`` over the records: what is charged
     paid_cost : float, what the accounted noise pays for, at least `path_cost`
     attained : bool, whether neighbours attain `path_cost`, so that the charge is exact
-    order : float, order q of the norm of the sensitivity
-    spread : float, largest l2 norm of a vector of l_q norm 1
     idle : int, releases beyond the declared nodes, whose answers cannot influence what is published: not charged
     enforced : bool
         Whether the run clips what a record adds, so that the sensitivities hold for all data, whatever the constants.
@@ -125,7 +123,6 @@ class PureTreeQuery(Query):
     ----------
     path_cost : float, the largest ``sum_t c(q, t)`` over the records: what is charged
     paid_cost : float, what the accounted noise pays for, at least `path_cost`
-    order, idle, enforced : as in `TreeQuery`
     """
 
     path_cost: float

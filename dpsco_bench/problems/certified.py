@@ -70,9 +70,7 @@ def minimise(
     ----------
     gradient, project, start
         ``grad J``, the Euclidean projection on the set, and the first points ``(R, d)``, all in float64.
-    smoothness, convexity : float, S and m > 0 of J
     accuracy : float, alpha: what the certificate must reach, unless rounding stops it before (see `Certified.rounded`)
-    steps : int, steps made in any case; more only as long as the certificate is not reached
     size : array (R,) or float, norm of the terms that balance in grad J, for what counts as rounding
     """
     xp, ratio = array_namespace(start), math.sqrt(convexity / smoothness)
@@ -106,7 +104,6 @@ def isotropic_minimiser(objective: Objective, curvature: float, terms: Array, we
     Parameters
     ----------
     terms : array (R, d), in float64
-    weight : float, additional ridge; the sum with a and the problem's own is > 0
     """
     objective.count(objective.n)
     at_origin = objective.exact_gradient(objective.xp.zeros_like(terms))

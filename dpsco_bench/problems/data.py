@@ -94,7 +94,6 @@ class Draws:
     Attributes
     ----------
     streams : callable, stream by name
-    first_replicate, replicates : int, the replicates whose samples are wanted
     """
 
     streams: StreamFactory

@@ -20,7 +20,6 @@ class DirectionSample:
     Parameters
     ----------
     strengths : array (S,), length of the mean at each signal
-    spread : float, a >= 0
     exponent : float, norm in which directions are unit vectors, in [1, inf]: normals are divided by it
 
     Attributes

@@ -73,7 +73,6 @@ class SignSample(LinearSample):
     Parameters
     ----------
     chances : array (S, d), probabilities of a plus; where they differ between signals, all in the same order
-    scale : float, absolute value of every entry
     """
 
     def __init__(self, n: int, draws: Draws, chances: np.ndarray, scale: float) -> None:

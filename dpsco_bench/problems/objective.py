@@ -24,7 +24,6 @@ class Objective:
     data : Data or what `Problem.sample` returned, one data set that the replicates share, or their own samples
     replicates : int
         R, the leading axis of every iterate (where several signals are run at once, of all of them together).
-    dtype : str, ``float64`` or ``float32``; risks are always evaluated in float64
     observer : callable, optional
         Called with each iterate that the algorithm shows through `observe`; never part of the algorithm.
     rounds : callable, optional, called with the state of each round that the algorithm shows through `observe_round`
@@ -32,7 +31,6 @@ class Objective:
     Attributes
     ----------
     evaluations : array (R,), gradients of single records evaluated so far, per replicate
-    domain : FeasibleSet or None, the feasible set; None for the whole space
     certificate : float or None
         The largest norm of the gradient at an exact minimiser that was asked for, relative to what it balances.
     minimum : float, array or None, min F, once it was needed; whoever knows it may set it before

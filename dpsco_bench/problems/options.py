@@ -136,14 +136,10 @@ def option(
 
     Parameters
     ----------
-    default : object, by its type an attribute without annotation has one
-    meaning : str, for ``dpsco show``
     within : str
         Interval of a number, e.g. ``"[1, inf]"``: brackets include an end, and infinity with it, which may then be
         written as the text ``inf``.
-    choices : tuple of str, the words that are allowed
     key : str, the keyword, where the attribute has another name
-    source : str, where the range comes from
     words : str, what is allowed, where type, interval and choices say too little
     """
     return Option(default, meaning, within, choices, key, source, words)

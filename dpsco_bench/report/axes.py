@@ -68,12 +68,7 @@ def tick_text(value: float) -> str:
 
 
 def log_y(axes: Axes, values: Iterable[float], label: str, room: float = 0.08) -> None:
-    """Logarithmic y axis around the values, decades (and 2, 5 where few of them) labelled.
-
-    Parameters
-    ----------
-    values : iterable of float, what must be visible; only finite numbers > 0 count
-    """
+    """Logarithmic y axis around the values, decades (and 2, 5 where few of them) labelled."""
     logs = np.log10([v for v in values if v > 0 and math.isfinite(v)] or [1.0])
     low, high = float(logs.min()), float(logs.max())
     margin = max(room * (high - low), 0.08)

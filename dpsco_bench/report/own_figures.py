@@ -26,7 +26,6 @@ class PaperFigure:
     Attributes
     ----------
     name : str, ``<paper>.<id>``, also the name of its files
-    caption : str, where its numbers come from and how to read it
     draw : callable, inputs -> panels; none where the profile has measured nothing of it
     """
 

@@ -31,7 +31,6 @@ class JobRow:
 
     Attributes
     ----------
-    job : Job
     calibrate, run : tuple of float or None
         CPU seconds and peak memory in MB of all its cells; None where nothing was measured.
     """

@@ -55,7 +55,6 @@ class Column:
     ----------
     show : callable, row -> display text
     raw : mapping of str to callable, CSV columns: name -> (row -> value); empty leaves the column out of the CSV
-    numeric : bool, right-aligned
     kind : str, ``text``, ``verdict`` (a badge in HTML) or ``code``
     style : callable or None, row -> class of the HTML cell's content (the tone of a verdict)
     """
@@ -74,7 +73,6 @@ class Table:
 
     Attributes
     ----------
-    id, title : str, file name and caption
     group : callable or None
         Row -> (heading, anchor) under which consecutive rows stand in HTML; other formats have it as a column.
     """

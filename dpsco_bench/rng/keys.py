@@ -17,19 +17,14 @@ def stream_key(root_seed: int, what: str, stream: str) -> tuple[int, int]:
 
     The pair is encoded as the length of ``what`` in bytes (8 bytes, little endian), ``what`` and ``stream``, both in
     UTF-8: distinct pairs have distinct encodings. The eight little-endian 32-bit words of its SHA-256 digest are the
-    spawn key of ``numpy.random.SeedSequence(root_seed)``, whose first two words of state are the key.
-    Every recorded number depends on this function: it is frozen. Raises InputError if ``root_seed`` is outside its
-    range.
+    spawn key of ``numpy.random.SeedSequence(root_seed)``, whose first two words of state are the key. Every recorded
+    number depends on this function: it is frozen. Raises InputError if ``root_seed`` is outside its range. Returns
+    two words in [0, 2^32).
 
     Parameters
     ----------
     root_seed : int, in [0, 2^128), the range over which ``SeedSequence`` keeps seed and spawn key apart
-    what : str, what is drawn for: canonical JSON of a run or of a data set
     stream : str, which of its streams, e.g. ``"noise/gradient"``.
-
-    Returns
-    -------
-    tuple of int, two words in [0, 2^32)
     """
     seed = operator.index(root_seed)
     if not 0 <= seed < _ROOT_LIMIT:

@@ -59,7 +59,6 @@ class Stream:
 
     Parameters
     ----------
-    key : tuple of int, from `dpsco_bench.rng.keys.stream_key`
     xp : namespace
         Of the arrays returned. CuPy draws on the current GPU; for any other namespace the draw is made on the CPU.
     """

@@ -18,10 +18,7 @@ def generalised_gaussian_mean(
     """Means of ``draws`` independent vectors of density ``~ exp(-||z||_r^2/2)`` each; not such a vector, unless r = 2.
 
     The draws of step t are those of the steps ``t draws .. (t + 1) draws - 1`` of the stream, added up in this order.
-
-    Returns
-    -------
-    array (steps, replicates, dim) of float64, on the host, for every namespace
+    Returns (steps, replicates, dim) of float64, on the host, for every namespace.
     """
     host, rest = replace(stream, xp=np), (first_replicate, replicates, dim)
     if r == 2.0:

@@ -40,16 +40,14 @@ def lazy_minima(
 ) -> np.ndarray:
     """Indices of the least of K scores plus independent Laplace noise of each row, from as few draws as it takes.
 
+    Returns (R,) of int64, zero in rows that are not asked for.
+
     Parameters
     ----------
     step, first_replicate : int
         Their address; row r belongs to replicate ``first_replicate + r``, however rows are split.
     scores : array (R, K) of float64, on the host
     rows, lowest : arrays, optional, from `lazy_rows`; all rows where they are not given
-
-    Returns
-    -------
-    array (R,) of int64, zero in rows that are not asked for
     """
     out = np.zeros(len(scores), dtype=np.int64)
     rows = np.arange(len(scores)) if rows is None else rows

@@ -18,19 +18,13 @@ class BoundContext:
 
     Attributes
     ----------
-    n, d : int
-        Records, and the problem's effective dimension.
-    epsilon, delta : float
-        The claim.
-    constants : Constants
-        The problem's constants.
+    n, d : int, records, and the problem's effective dimension
+    constants : Constants, the problem's constants
     calibration : str
         Under ``accounted`` a bound's eps/sqrt(l) is replaced by the Gaussian-DP parameter, as in the noise: for slopes,
         which it bends along a sweep over eps. Formulas that are compared by value are evaluated as printed, ``paper``.
-    schedule, scales : mapping
-        Of the calibrated plan.
-    start_risk : float
-        Measured excess risk of the starting point.
+    schedule, scales : mapping, of the calibrated plan
+    start_risk : float, measured excess risk of the starting point
     extras : mapping
         What the runs noted, by name: means over the replicates, or one replicate's values where replicates are judged
         one by one. For bounds that contain something measured; `Bound.extras` names them.
@@ -48,13 +42,7 @@ class BoundContext:
     extras: Mapping[str, float] = field(default_factory=dict)
 
     def extra(self, name: str) -> float:
-        """A measured quantity.
-
-        Raises
-        ------
-        InputError
-            For one that the runs did not note.
-        """
+        """A measured quantity. Raises InputError for one that the runs did not note."""
         if name not in self.extras:
             raise InputError(
                 "extra", name, "one of " + (", ".join(sorted(self.extras)) or "none: the runs noted nothing")
@@ -75,14 +63,10 @@ class Bound:
 
     Attributes
     ----------
-    name, text : str
-        Identity and the formula as a reader writes it.
-    value : callable
-        BoundContext -> full bound.
-    named_term : callable or None
-        The term whose rate a part claims, where the bound has several.
-    extras : tuple of str
-        Measured quantities that the formula asks for (`BoundContext.extra`).
+    name, text : str, identity and the formula as a reader writes it
+    value : callable, BoundContext -> full bound
+    named_term : callable or None, the term whose rate a part claims, where the bound has several
+    extras : tuple of str, measured quantities that the formula asks for (`BoundContext.extra`)
     """
 
     name: str

@@ -47,12 +47,9 @@ class Text:
 
     Attributes
     ----------
-    cases : tuple of (str, Node or None, Node)
-        Label (empty for the formula itself), condition and value, in order.
-    definitions : dict
-        Symbols that the text defines.
-    names : frozenset of str
-        Further symbols, in alternatives too.
+    cases : tuple of triples, label (empty for the formula itself), condition and value, in order
+    definitions : dict, symbols that the text defines
+    names : frozenset of str, further symbols, in alternatives too
     """
 
     cases: tuple[tuple[str, Node | None, Node], ...]
@@ -66,10 +63,7 @@ class Text:
     def value(self, lookup: Lookup, label: str = "") -> float:
         """Evaluate the formula, or its alternative of a label, with a function that knows the symbols.
 
-        Raises
-        ------
-        InputError
-            Where no case applies.
+        Raises InputError where no case applies.
         """
 
         def known(name: str) -> Any:
@@ -83,13 +77,7 @@ class Text:
 
 @lru_cache(maxsize=1024)
 def read(text: str) -> Text:
-    """Read a text.
-
-    Raises
-    ------
-    InputError
-        For one that is not in the notation, saying where it ends to be.
-    """
+    """Read a text. Raises InputError for one that is not in the notation, saying where it ends to be."""
     cases, definitions, names = [], {}, set[str]()
     for alternative in _split(text, ";"):
         label = next((label for label in LABELS if alternative.lstrip().startswith(f"{label}:")), "")

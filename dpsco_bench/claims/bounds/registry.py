@@ -25,24 +25,17 @@ def bound(
 ) -> Callable[[Formula], Formula]:
     """Register a bound for claims (decorator of a function of a `BoundContext`).
 
+    Raises InputError for a name of another form, or one of another bound.
+
     Parameters
     ----------
-    name : str
-        ``paper.formula``.
+    name : str, ``paper.formula``
     text : str
         The formula as a reader writes it; in the notation of `claims.bounds.notation` it can be tested against the
         function, and ``show`` says what its symbols mean (`claims.bounds.glossary`).
-    extras : tuple of str
-        Measured quantities that it asks for.
-    named_term : callable, optional
-        The term whose rate a part claims, where the bound has several.
-    may_vanish : bool
-        Whether its value may be 0, which has no slope.
-
-    Raises
-    ------
-    InputError
-        For a name of another form, or one of another bound.
+    extras : tuple of str, measured quantities that it asks for
+    named_term : callable, optional, the term whose rate a part claims, where the bound has several
+    may_vanish : bool, whether its value may be 0, which has no slope
     """
     if not isinstance(name, str) or name.count(".") != 1:
         raise InputError("bound name", name, "of the form paper.formula")
@@ -59,25 +52,15 @@ def bound(
 
 
 def get_bound(name: str) -> Bound:
-    """Return a bound by name.
-
-    Raises
-    ------
-    InputError
-        For an unknown name.
-    """
+    """Return a bound by name. Raises InputError for an unknown name."""
     return BOUNDS.get(name)
 
 
 def _checked(name: str, value: Formula, may_vanish: bool) -> Formula:
     """A formula whose values must be finite numbers > 0, or >= 0.
 
-    Raises
-    ------
-    InputError
-        For another value, naming the bound and the cell.
-    DpscoError
-        In place of an exception within the formula.
+    Raises InputError for another value, naming the bound and the cell. Raises DpscoError in place of an exception
+    within the formula.
     """
 
     @wraps(value)

@@ -62,10 +62,7 @@ def execute(args: argparse.Namespace) -> int:
 def last_verdicts(files: Layout) -> list[Verdict]:
     """Verdict rows of the last run of a profile; of the planned claims only, where the plan is at hand.
 
-    Raises
-    ------
-    InputError
-        If there are none.
+    Raises InputError if there are none.
     """
     from dpsco_bench.cli.verbs.gate import read_verdicts, verdicts_in
     from dpsco_bench.errors import InputError

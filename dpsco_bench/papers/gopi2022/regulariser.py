@@ -24,7 +24,6 @@ class NormRegulariser:
     Parameters
     ----------
     p : float, norm in which r is 1-strongly convex, in [1, inf]
-    size : int, dimension; of matrices their number of columns
     matrices : bool, whether the norms are Schatten norms of matrices with ``size`` columns, flattened row by row
     """
 

@@ -44,7 +44,6 @@ class QueryRow:
 
     Attributes
     ----------
-    formula, counted_is : str, which of the paper's counts; what is counted
     setting : mapping, n, d, epsilon, delta and calibration; empty where nothing is computed
     parameter, claimed : str, in what the exponent is, and the printed one
     score : Score or None, the verdict, where there is one

@@ -28,8 +28,6 @@ class Conversion:
     Attributes
     ----------
     rho : float, ``eps/(2 sqrt l)``
-    exact : float, m: the Gaussian-DP parameter of the target
-    real : float, epsilon of a rho-GDP mechanism
     """
 
     epsilon: float

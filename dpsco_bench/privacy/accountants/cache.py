@@ -19,15 +19,13 @@ _ACCOUNTANTS = Path(__file__).resolve().parent
 def cached(function: Callable[..., Any], cache_dir: str | Path | None, **arguments: Any) -> Any:
     """``function(**arguments)``, read from a file if the same call of the same code was made before.
 
+    Returns the function's result as it comes back from JSON.
+
     Parameters
     ----------
     function : callable
         A pure function of this package; its result must survive JSON (numbers, strings, lists, dicts; not NaN).
     cache_dir : path-like or None, directory of the cache, made where missing; None computes without one
-
-    Returns
-    -------
-    object, the function's result, as it comes back from JSON
 
     Notes
     -----

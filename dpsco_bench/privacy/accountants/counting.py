@@ -38,21 +38,17 @@ def counting_epsilon(
 ) -> float:
     """Lower bound on epsilon of adaptive releases with generalised Gaussian noise of scale one.
 
-    Raises InputError for arguments out of range.
+    Raises InputError for arguments out of range. Returns an epsilon below which the releases are not (epsilon,
+    delta)-differentially private, >= 0.
 
     Parameters
     ----------
     shift : float, change of the released value along one axis, over the noise scale, >= 0
     steps : int, number of releases, >= 1
     r : float, exponent of the noise, >= 1; for 2 it is normal
-    dimension : int, d >= 1
     delta : float, in (0, 1)
     weights : sequence of float
         Probability ``w_j`` of a change by ``j shift`` in one release; they may sum to less than one.
-
-    Returns
-    -------
-    float, an epsilon below which the releases are not (epsilon, delta)-differentially private, >= 0
     """
     require_nonnegative("shift", shift)
     require_count("steps", steps)

@@ -79,7 +79,8 @@ def accountant_name() -> str:
 def single_index_epsilon(shift_over_sigma: float, steps: int, population: int, delta: float) -> float:
     """Lower bound on epsilon of Gaussian steps that each look at one uniform record.
 
-    Raises InputError for arguments out of range.
+    Raises InputError for arguments out of range. Returns an epsilon below which the transcript is not (epsilon,
+    delta)-differentially private under replace-one neighbours.
 
     Parameters
     ----------
@@ -89,12 +90,6 @@ def single_index_epsilon(shift_over_sigma: float, steps: int, population: int, d
     steps : int, number of releases, >= 1
     population : int, number of records that the index is drawn from, >= 1; with one record the value is exact
     delta : float, in (0, 1)
-
-    Returns
-    -------
-    float
-        An epsilon below which the transcript is not (epsilon, delta)-differentially private under replace-one
-        neighbours.
     """
     require_nonnegative("shift_over_sigma", shift_over_sigma)
     require_count("steps", steps)
@@ -111,7 +106,9 @@ def single_index_epsilon(shift_over_sigma: float, steps: int, population: int, d
 def opposed_epsilon(shift_over_sigma: float, steps: int, rate: float, delta: float) -> float:
     """Lower bound on epsilon of Gaussian steps, all records but one contributing the same and that one the opposite.
 
-    Raises InputError for arguments out of range.
+    Raises InputError for arguments out of range. Returns an epsilon below which the transcript is not (epsilon,
+    delta)-differentially private under replace-one neighbours, >= 0; at rate 1 it is exact for a record that is drawn
+    once.
 
     Parameters
     ----------
@@ -120,12 +117,6 @@ def opposed_epsilon(shift_over_sigma: float, steps: int, rate: float, delta: flo
     steps : int, number of releases, >= 1
     rate : float, probability that a step draws the record at least once, in (0, 1]
     delta : float, in (0, 1)
-
-    Returns
-    -------
-    float
-        An epsilon below which the transcript is not (epsilon, delta)-differentially private under replace-one
-        neighbours, >= 0; at rate 1 it is exact for a record that is drawn once.
     """
     require_nonnegative("shift_over_sigma", shift_over_sigma)
     require_count("steps", steps)

@@ -21,17 +21,14 @@ def least_noise(
 ) -> float:
     """Least noise whose epsilon is at most ``target``, by a bracketed secant in logarithms.
 
+    Returns a noise at which ``epsilon_of`` was evaluated and found to be at most ``target``.
+
     Parameters
     ----------
     epsilon_of : callable, non-increasing function of the noise; may return 0 or infinity
     target : float, epsilon to be met, > 0
     start : float, first guess of the noise, > 0; a good one saves evaluations
     tolerance : float, relative excess of the returned noise over the least one, to first order
-    floor : float, noise that is returned if it already meets the target; nothing below it is tried
-
-    Returns
-    -------
-    float, a noise at which ``epsilon_of`` was evaluated and found to be at most ``target``
     """
     x, slope = math.log(start), -1.5
     low, high = -math.inf, math.inf  # logarithms of too little and of enough noise

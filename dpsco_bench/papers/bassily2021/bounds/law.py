@@ -23,7 +23,6 @@ def winning_probabilities(u: float, vertices: int) -> tuple[float, float]:
     Parameters
     ----------
     u : float, shift >= 0: the score of ``+e_1`` is lowered by u, that of ``-e_1`` raised by u, the others stay
-    vertices : int, K >= 2
 
     Returns
     -------

@@ -23,7 +23,6 @@ class Target:
 
     Parameters
     ----------
-    regulariser : NormRegulariser or None, r; None where the losses are strongly convex themselves
     sampler : callable, (target, k, mu, draws) -> points ``(R, d)``: one of `setting.SAMPLERS`
     losses : str, what the records are known to be (`Constants.losses`, as the plan saw it)
 

@@ -42,7 +42,6 @@ def bracket(log_density: Callable[[np.ndarray], np.ndarray], low: float, high: f
     Parameters
     ----------
     log_density : callable, logarithm of the density at points ``(N,)``, up to a constant; concave, -inf allowed
-    low, high : float, ends of the support. They are kept exactly where the density is not small there.
     """
     for _ in range(60):
         x = low + (high - low) * np.linspace(0.0, 1.0, _POINTS)

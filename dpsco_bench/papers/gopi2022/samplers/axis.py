@@ -68,8 +68,6 @@ class AxisEnvelope:
     Parameters
     ----------
     p : float, in [1, 2]
-    d : int, at least 2
-    kap, c : float, >= 0
     """
 
     p: float
@@ -205,18 +203,13 @@ class AxisEnvelope:
 def sample_axis(draws: KeyedDraws, p: float, d: int, kap: Array, c: float) -> Array:
     """One point of the unit l_p ball per row, ``(rows, d)``, of density ``~ exp(kap x_1 - c ||x||_p^2)``.
 
+    Raises InputError for arguments out of range. Raises NumericalFailure if rows remain without an accepted point after
+    `MOST_ROUNDS`.
+
     Parameters
     ----------
     p : float, in [1, 2]
     kap : array (rows,), tilts, of either sign
-    c : float, > 0
-
-    Raises
-    ------
-    InputError
-        For arguments out of range.
-    NumericalFailure
-        If rows remain without an accepted point after `MOST_ROUNDS`.
     """
     sign, kap = np.where(kap < 0, -1.0, 1.0), np.abs(kap)
     if d == 1:

@@ -31,12 +31,10 @@ def sample_gibbs(
 
     Parameters
     ----------
-    draws : KeyedDraws, source; sweep s reads step s
     v : array (rows, d), tilts
     c, q : float, curvature > 0 and its norm, in (1, 2]
     p, radius : float, the ball, p in [1, inf]
     observe : callable, shown the state after each sweep
-    scale_move : bool, whether to move along the ray; without it chains in many dimensions are biased
     start : array (rows, d), optional, in the ball; by default the origin
     """
     d = v.shape[1]

@@ -30,10 +30,8 @@ def sample_hit_and_run(
 
     Parameters
     ----------
-    draws : KeyedDraws, source; step t reads step t
     log_density : callable, (points (m, d), their rows (m,)) -> log densities (m,); -inf outside the set
     start : array (rows, d), inside the set
-    outer_radius : float, of a Euclidean ball about the origin that contains the set
     observe : callable, shown the state after each step
     """
     x, everyone = np.array(start), np.arange(len(start))

@@ -51,7 +51,6 @@ class ProximalRate:
     Attributes
     ----------
     k, weight : float, inverse temperature, and mu2: strong convexity of ``F + mu r`` in l_2
-    lipschitz : float, G2
     divergence : float, KL_0, > 0
 
     Notes

@@ -57,11 +57,8 @@ def gaussian_on_ball(
 
     Parameters
     ----------
-    draws : KeyedDraws, source; attempt a of a step reads stream ``name/a``
-    name, step : their address
     mean : array (m, d)
     sd, p, radius : float, > 0; p in [1, inf]
-    cap : int, most attempts
     rows : array (m,), the rows of ``draws`` that ask
 
     Returns

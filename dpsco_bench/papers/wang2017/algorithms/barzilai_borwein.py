@@ -13,6 +13,8 @@ Array = Any
 def barzilai_borwein_step(move: Array, change: Array, step: Array, plan: Plan) -> Array:
     """``||ds||^2 / (m |<ds, dg>|)`` per replicate.
 
+    Returns (R, 1).
+
     Parameters
     ----------
     move, change : array (R, d), differences of the last two snapshots and of their full gradients, regulariser included
@@ -20,10 +22,6 @@ def barzilai_borwein_step(move: Array, change: Array, step: Array, plan: Plan) -
     plan : Plan
         With exact anchors the step is as published; with released ones noise can flip the sign of ``<ds, dg>`` or make
         it tiny, hence the absolute value and the clipping to ``[1/(m(L+lambda)), 5/(m lambda)]``.
-
-    Returns
-    -------
-    array (R, 1)
     """
     xp = array_namespace(move)
     square = xp.sum(move * move, axis=-1, keepdims=True)

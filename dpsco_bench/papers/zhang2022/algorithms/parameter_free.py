@@ -31,7 +31,6 @@ class Confidence:
 
     Attributes
     ----------
-    kappa_pf : float, ``1 + D H/G``
     Phi : float, ``sqrt(ln(20 d n ln(2 kappa_pf n)/delta_f))``
     A, A_noise : float, ``8 sqrt2 C2d`` and ``8 sqrt(d) C2p``: the factors of the gradients' deviations and of the noise
     private : float, ``A_noise (G + D H) Phi log2(2n)/rho``, the coefficient of t^2 in xi_t

@@ -36,7 +36,6 @@ class NodeUnits:
     sensitivity : str
         ``eq6``: ``2(k+1) t^(k-1) (G + H max_{i<=t} r_i)``. ``tight`` and ``path``: the largest ``s_q`` of the node's
         records, ``s_1 = 2G``, ``s_q = 2[(q^k - (q-1)^k) G + (q^(2k)/beta_{1:q}) H r_q]``.
-    radius : str, ``adaptive``: the r_i of the run. ``D``: D in place of every r_i.
     """
 
     k: float

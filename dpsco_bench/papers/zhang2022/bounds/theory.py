@@ -23,9 +23,6 @@ class Terms:
     k : float, power of the weights, >= 1
     G, H, D : float, Lipschitz and smoothness constants, diameter of the set in its norm
     lam : float, modulus of the squared norm: 2 for l2, ``2 (p - 1)`` for l_p
-    V : float, bound on ``E ||zeta||_*^2``
-    rho : float, parameter of the noise; infinite with noise off
-    sigma_g, sigma_h : float, deviations of gradients and of their differences
     """
 
     n: int

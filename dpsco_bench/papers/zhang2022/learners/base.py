@@ -23,12 +23,8 @@ class LearnerSetting:
     ----------
     start : array (R, d), ``w_1``, the centre c of the learners that have one, in float64
     project : callable, Euclidean projection on the set of ``(R, d)``
-    radius : float, r of the ball around the origin in the norm N; its diameter is ``D = 2r``
     norm : float, p of N; losses are measured in l_q, ``1/p + 1/q = 1``
-    k : float, exponent of the weights ``beta_t = t^k``
-    lipschitz, strong_convexity : float, G and mu of the problem
     loss_bound : float, lip, a bound on the norm of the losses; infinite where none is known
-    initial_wealth : float, eps0 of learners that bet
     """
 
     start: Array
