@@ -8,7 +8,7 @@ random numbers across signals, so one resample serves all signals of a cell.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,15 +31,12 @@ class CellSummary:
     ----------
     mean : float, largest replicate mean over the signals
     stderr : float, standard error of `mean`; the numerical error for an exact cell; NaN for a single random replicate
-    expansion : float
-        Factor that turns the bootstrap's spread of the mean into `stderr` (sqrt(R/(R-1)) for one data set).
     dof : float, degrees of freedom behind `stderr`; infinite for an exact cell
     signal, signals : int, index of the signal that attains the maximum, and the size of the grid
     """
 
     mean: float
     stderr: float
-    expansion: float
     dof: float
     signal: int
     signals: int
@@ -91,55 +88,84 @@ def summarise(risks: ArrayLike, numerical_error: float | None = None) -> CellSum
     if numerical_error is not None:
         if not numerical_error >= 0:
             raise InputError("numerical_error", numerical_error, "a number >= 0")
-        return CellSummary(mean, float(numerical_error), 1.0, np.inf, signal, signals)
-    variance, dof, resampled = _variance_of_mean(cell[signal])
-    expansion = np.sqrt(variance / resampled) if resampled > 0 else 1.0
-    return CellSummary(mean, float(np.sqrt(variance)), float(expansion), dof, signal, signals)
+        return CellSummary(mean, float(numerical_error), np.inf, signal, signals)
+    variance, dof, _ = variance_of_mean([cell[signal]])
+    return CellSummary(mean, float(np.sqrt(variance)), dof, signal, signals)
 
 
-def _variance_of_mean(risks: FloatArray) -> tuple[float, float, float]:
-    """Unbiased variance of the mean, its degrees of freedom, and the variance the bootstrap will show."""
-    data_sets, replicates = risks.shape
-    within = float(risks.var(axis=1).mean()) / (replicates * data_sets)  # divisor R: what resampling sees
-    between = float(risks.mean(axis=1).var()) / data_sets  # divisor D, likewise
-    resampled = between + within
+def variance_of_mean(groups: Sequence[FloatArray]) -> tuple[float, float, float]:
+    """Variance of the mean of a sum of arrays whose data sets are the same ones, while their replicates differ.
+
+    Parameters
+    ----------
+    groups : sequence of ndarray, each of shape ``(data_sets, replicates)``
+
+    Returns
+    -------
+    tuple of float
+        Unbiased variance (NaN for a single random replicate), its degrees of freedom, and the variance that a
+        two-level bootstrap shows.
+    """
+    data_sets, replicates = groups[0].shape
+    within = [float(group.var(axis=1).mean()) / (replicates * data_sets) for group in groups]  # divisor R, as resampled
+    between = float(sum(group.mean(axis=1) for group in groups).var()) / data_sets  # divisor D, likewise
     candidates = []
     if data_sets > 1:
         candidates.append((between * data_sets / (data_sets - 1), float(data_sets - 1)))
     if replicates > 1:
-        candidates.append((within * replicates / (replicates - 1), float(data_sets * (replicates - 1))))
+        own = [variance * replicates / (replicates - 1) for variance in within]
+        candidates.append((sum(own), satterthwaite(own, [data_sets * (replicates - 1)] * len(own))))
     if not candidates:
         return np.nan, 0.0, 0.0
-    variance, dof = max(candidates)
-    return variance, dof, resampled
+    return *max(candidates), between + sum(within)
+
+
+def satterthwaite(variances: ArrayLike, dof: ArrayLike) -> float:
+    """Degrees of freedom of a sum of independent variance estimates. Source: Welch, Biometrika 34, 1947."""
+    v, df = np.asarray(variances, dtype=np.float64), np.asarray(dof, dtype=np.float64)
+    if not v.max() > 0:
+        return float(df.sum())
+    if np.count_nonzero(v) == 1:
+        return float(df[np.argmax(v)])
+    scaled = v / v.max()  # squares of small variances vanish otherwise
+    spread = float(np.sum(scaled**2 / df))
+    return float(np.sum(scaled) ** 2 / spread) if spread > 0 else np.inf
 
 
 def resampled_means(
-    risks: ArrayLike,
+    cells: Sequence[ArrayLike],
     rng: np.random.Generator,
     resamples: int = RESAMPLES,
     data_sets: NDArray[np.int64] | None = None,
 ) -> FloatArray:
-    """Two-level bootstrap of a cell's mean: data sets with replacement, then replicates within each.
+    """Two-level bootstrap of the means of cells whose replicates share random numbers: the same samples serve all.
+
+    Data sets are drawn with replacement, then replicates within each.
 
     Parameters
     ----------
+    cells : sequence of array_like
+        Risks of each cell, as many data sets and replicates in all.
     data_sets : ndarray of int, optional
-        Data sets to use, shape ``(resamples, data_sets)``, where several cells share their data.
+        Data sets to use, shape ``(resamples, data_sets)``, where further cells share their data.
 
     Returns
     -------
-    ndarray, largest mean over the signals, shape ``(resamples,)``
+    ndarray, largest mean over the signals, shape ``(cells, resamples)``
     """
-    cell = as_cell(risks)
-    _, count, replicates = cell.shape
-    values = cell.reshape(len(cell), -1).T
+    arrays = [as_cell(cell) for cell in cells]
+    shapes = {array.shape[1:] for array in arrays}
+    if len(shapes) != 1:
+        raise InputError("data sets and replicates of cells that share them", sorted(shapes), "equal")
+    ((count, replicates),) = shapes
+    values = np.concatenate([array.reshape(len(array), -1) for array in arrays]).T
+    first = np.cumsum([0, *(len(array) for array in arrays[:-1])])
     blocks = []
     for drawn in _blocks(rng, resamples, count, replicates, data_sets):
         chosen = drawn + (replicates * count) * np.arange(len(drawn))[:, None]
         counts = np.bincount(chosen.ravel(), minlength=len(drawn) * len(values)).reshape(len(drawn), -1)
-        blocks.append((counts @ values / len(values)).max(axis=1))
-    return np.concatenate(blocks)
+        blocks.append(np.maximum.reduceat(counts @ values / len(values), first, axis=1))
+    return np.concatenate(blocks).T
 
 
 def resampled_indices(

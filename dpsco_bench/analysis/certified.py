@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.verdict import Verdict
@@ -12,6 +13,11 @@ from dpsco_bench.samplers.evidence import NOT_CERTIFIED, unsettled
 
 OF_THE_LAW = ("risk", "chain_risk")
 """Quantities that do."""
+NO_NUMBERS: Mapping[str, Any] = {
+    **{name: math.nan for name in ("slope", "noise_off_slope", "worst_ratio", "worst_value", "noise_off_share")},
+    **{"ci": (math.nan, math.nan), "worst_cell": None, "local_slopes": (), "ratio": None, "ratio_ci": None},
+}
+"""What stands in a verdict row in place of slopes and ratios of chains that are not certified."""
 
 
 def has_chains(cells: Sequence[CellEvidence]) -> bool:
@@ -42,9 +48,15 @@ def unchecked(part: str, verdict: Verdict | None) -> str:
 
 
 def gated(verdict: Verdict, of_the_law: bool, reason: str) -> Verdict:
-    """The verdict; ``inconclusive``, or of what is only shown noted, where there is a reason to distrust its chains."""
+    """The verdict; ``inconclusive``, or of what is only shown noted, where there is a reason to distrust its chains.
+
+    Means of such chains are shown, but no slope and no ratio is made of them.
+    """
     if not reason:
         return verdict
+    verdict = replace(
+        verdict, **{name: value for name, value in NO_NUMBERS.items() if getattr(verdict, name) is not None}
+    )
     if of_the_law:
         return replace(verdict, verdict="inconclusive", reason=reason)
     return replace(verdict, notes=(*verdict.notes, reason))

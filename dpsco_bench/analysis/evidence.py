@@ -71,6 +71,11 @@ class CellEvidence:
         return float(self.entry.value)
 
     @property
+    def can_be_stronger(self) -> bool:
+        """Whether its signal is free, and smaller than the largest admissible one."""
+        return len(self.grid) > 1 and not self.calibrated.signal_capped
+
+    @property
     def numerical_error(self) -> float | None:
         """Absolute numerical error of an exact cell, None for a simulated one."""
         return (

@@ -13,8 +13,10 @@ import pyarrow as pa
 from dpsco_bench.analysis.bootstrap import FloatArray, summarise
 from dpsco_bench.analysis.certified import OF_THE_LAW, gated, has_chains, settled, unchecked
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
+from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.axes import axis_value
 from dpsco_bench.claims.bounds.context import Bound
 from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
 from dpsco_bench.claims.grids import GRID
@@ -76,8 +78,10 @@ class ClaimJudge:
             notes = [*verdict.notes, part.note, *self._circumstances(case, needed)]
         assert verdict.meaning  # a word that its kind has
         reserved = part.reservations.get(calibration, "") if verdict.word == "match" else ""
+        verdict = replace(verdict, reservations=tuple(filter(None, (*verdict.reservations, reserved))))
         return replace(
             verdict,
+            sentence=part.rules.sentence(verdict),
             id=self.claim.id,
             part=part.id,
             calibration=calibration,
@@ -86,7 +90,6 @@ class ClaimJudge:
             key=jobs[0].key,
             expected=part.expected,
             notes=tuple(filter(None, notes)),
-            reservations=tuple(filter(None, (*verdict.reservations, reserved))),
             **self._swept(case, verdict, jobs[0]),
         )
 
@@ -101,7 +104,7 @@ class ClaimJudge:
             names = [cell.entry.parameter for cell in case.cells]
             if len(set(names)) > 1 and len(names) == len(verdict.values):
                 return {"parameter": ", ".join(dict.fromkeys(names)), "parameters": tuple(names)}
-        return {"parameter": job.cells[0].parameter}
+        return {"parameter": case.part.axis or job.cells[0].parameter}
 
     def _distrust(self, case: Case) -> str:
         """Why the chains that a part rests on are not certified; empty where they are, and where there are none."""
@@ -166,13 +169,33 @@ class Case:
         return self.court.evidence(*self.sources[number], self.part.quantity)
 
     @property
-    def values(self) -> list[float]:
+    def profile(self) -> str:
+        return self.court.jobs[self.sources[0]].profile
+
+    @property
+    def swept(self) -> list[float]:
+        """Value of the swept parameter in each cell."""
         return [cell.value for cell in self.cells]
 
     @property
-    def parameter(self) -> str:
+    def swept_parameter(self) -> str:
         """The swept parameter of the first cell."""
         return str(self.cells[0].entry.parameter)
+
+    @property
+    def values(self) -> list[float]:
+        """What is regressed on in each cell: the part's axis, or else the swept parameter."""
+        return self.on_axis(self.cells)
+
+    @property
+    def parameter(self) -> str:
+        """Its name."""
+        return self.part.axis or self.swept_parameter
+
+    def on_axis(self, cells: Sequence[CellEvidence]) -> list[float]:
+        """The part's axis, or else the swept parameter, at some cells."""
+        axis, bound = self.part.axis, self.part.bound
+        return [axis_value(axis, bound, cell.printed) if axis else cell.value for cell in cells]
 
     @property
     def bound(self) -> Bound:
@@ -191,11 +214,11 @@ class Case:
         """Slope of the cells' means, or of those given (under another calibration)."""
         cells = self.cells if cells is None else cells
         fit = fit_rate(
-            [cell.value for cell in cells],
+            self.on_axis(cells),
             [cell.risks for cell in cells],
             (*self.names[:2], calibration or self.calibration),
             numerical_errors=[cell.numerical_error for cell in cells],
-            shared_data_sets=len({(cell.entry.n, cell.entry.d) for cell in cells}) == 1,
+            sharing=sharing_of([cell.entry for cell in cells]),
         )
         return replace(fit, edge=())  # `signal_notes` knows where a signal cannot be made stronger
 

@@ -93,8 +93,8 @@ def _difference(recorded: Verdict | None, fresh: Verdict | None, run: bool) -> t
         return "new", False
     if fresh is None:
         return ("missing", recorded.word != "skipped") if run else None
-    if recorded.word == fresh.word:
-        return ("reserved", False) if recorded.counted_as != fresh.counted_as else None
+    if recorded.form == fresh.form:
+        return ("reserved", False) if recorded.reserved != fresh.reserved else None
     return ("skipped", False) if "skipped" in (recorded.word, fresh.word) else ("changed", True)
 
 

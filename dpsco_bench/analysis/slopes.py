@@ -16,15 +16,18 @@ from dpsco_bench.analysis.bootstrap import (
     bootstrap_rng,
     percentile_interval,
     resampled_means,
+    satterthwaite,
     student_factor,
     summarise,
+    variance_of_mean,
 )
+from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.errors import InputError
 
 LOG_ERROR_FLOOR = 1e-3
 """Standard errors of log mean below this weigh alike: then the law's curvature matters, not the noise."""
-WEIGHT_RATIO = 25.0
-"""No cell weighs more than this many times another; else two precise cells would make the slope alone."""
+LEAST_ERROR = 0.2
+"""A cell's standard error counts as at least this share of the median one: else precise cells make the slope alone."""
 PRIOR_DOF = 30.0
 """Degrees of freedom of the prior to which the variances of the cells are moderated before weighting."""
 _RESAMPLE_FLOOR = 1e-3
@@ -40,6 +43,7 @@ class RateFit:
     ci_low, ci_high : float, 95 % bootstrap interval of the slope; NaN where a cell has a single random replicate
     values, mean, stderr : tuple of float, parameter values, mean risks and standard errors of the means, per cell
     weights : tuple of float, weights of the fit, summing to 1
+    dof : tuple of float, degrees of freedom behind each standard error
     nonpositive : tuple of int, cells whose mean risk is not positive: they have no logarithm, and no slope is given
     no_error : tuple of int, cells whose standard error is unknown (one random replicate)
     edge : tuple of int, cells whose maximum over the signal grid lies at an end of the grid
@@ -56,6 +60,7 @@ class RateFit:
     mean: tuple[float, ...]
     stderr: tuple[float, ...]
     weights: tuple[float, ...]
+    dof: tuple[float, ...] = ()
     nonpositive: tuple[int, ...] = ()
     no_error: tuple[int, ...] = ()
     edge: tuple[int, ...] = ()
@@ -79,14 +84,14 @@ class RateFit:
         return tuple(notes)
 
 
-def log_weights(log_errors: ArrayLike, dof: ArrayLike | None = None) -> FloatArray:
-    """Weights of a log-log fit from the standard errors of log mean.
+def bounded_errors(log_errors: ArrayLike, dof: ArrayLike | None = None) -> FloatArray:
+    """Standard errors of log mean as fits use them.
 
-    Inverse variances after three steps. (1) Errors are raised to `LOG_ERROR_FLOOR`: exact cells, whose error is
-    0 or their numerical error, weigh alike. (2) Each variance is moderated, ``(dof v + PRIOR_DOF centre) /
-    (dof + PRIOR_DOF)``, towards the cells' geometric mean (as in Smyth 2004): weights from a few replicates
-    would follow the noise, and the interval, which takes them as given, would be too short. (3) Variances are
-    raised to 1 / `WEIGHT_RATIO` of the largest. A cell of unknown error counts with the largest known one.
+    Three steps. (1) Errors are raised to `LOG_ERROR_FLOOR`: exact cells, whose error is 0 or their numerical error,
+    weigh alike. (2) Each variance is moderated, ``(dof v + PRIOR_DOF centre) / (dof + PRIOR_DOF)``, towards the cells'
+    geometric mean (as in Smyth 2004): weights from a few replicates would follow the noise, and the interval, which
+    takes them as given, would be too short. (3) Errors are raised to `LEAST_ERROR` of their median. A cell of unknown
+    error counts with the largest known one.
 
     Parameters
     ----------
@@ -100,8 +105,14 @@ def log_weights(log_errors: ArrayLike, dof: ArrayLike | None = None) -> FloatArr
     errors = np.maximum(np.where(known, errors, largest), LOG_ERROR_FLOOR)
     centre = float(np.exp(np.log(errors).mean()))
     prior = PRIOR_DOF / (PRIOR_DOF + np.asarray(np.inf if dof is None else dof, dtype=np.float64))
-    variances = (1 - prior) * errors**2 + prior * centre**2
-    weights = 1 / np.maximum(variances, variances.max() / WEIGHT_RATIO)
+    moderated = np.sqrt((1 - prior) * errors**2 + prior * centre**2)
+    bounded: FloatArray = np.maximum(moderated, LEAST_ERROR * np.median(moderated))
+    return bounded
+
+
+def log_weights(log_errors: ArrayLike, dof: ArrayLike | None = None) -> FloatArray:
+    """Weights of a log-log fit, which sum to 1: inverse squares of `bounded_errors`."""
+    weights = 1 / bounded_errors(log_errors, dof) ** 2
     return weights / weights.sum()
 
 
@@ -122,15 +133,16 @@ def fit_rate(
     names: Sequence[str],
     *,
     numerical_errors: Sequence[float | None] | None = None,
-    shared_data_sets: bool = False,
+    sharing: Sharing | None = None,
     resamples: int = RESAMPLES,
 ) -> RateFit:
     """Weighted log-log fit of the mean excess risk on a parameter, with a bootstrap interval.
 
-    The bootstrap keeps the weights, resamples data sets and replicates within them, and is expanded for small
-    samples: deviations of log means by `CellSummary.expansion`, the percentile interval by the Student factor
-    at Welch-Satterthwaite degrees of freedom. Exact cells are perturbed by their numerical error. Raises InputError if
-    values are not positive or all equal, lengths differ, or shared data sets differ in number.
+    The bootstrap keeps the weights and resamples data sets and replicates within them, jointly over the cells that
+    share them. The percentile interval is expanded for small samples: by what resampling lacks of the slope's variance,
+    and by the Student factor at Welch-Satterthwaite degrees of freedom. Exact cells are perturbed by their numerical
+    error. Raises InputError if values are not positive or all equal, lengths differ, or cells that share data sets or
+    replicates have different numbers of them.
 
     Parameters
     ----------
@@ -140,24 +152,20 @@ def fit_rate(
         replicates)``; with signals, the largest mean over them is fitted.
     numerical_errors : sequence of float or None, optional
         Absolute numerical error of each exactly computed cell, None for random ones.
-    shared_data_sets : bool
-        Whether data set j is the same in all cells (sweeps at fixed n and d): they are resampled together.
+    sharing : Sharing, optional
+        Which cells have random numbers in common; none if left out.
     """
     errors = [None] * len(risks_by_cell) if numerical_errors is None else list(numerical_errors)
-    sizes = (np.size(values), len(risks_by_cell), len(errors))
+    sharing = Sharing.nothing(len(risks_by_cell)) if sharing is None else sharing
+    sizes = (np.size(values), len(risks_by_cell), len(errors), len(sharing.data_sets))
     if len(set(sizes)) > 1:
-        raise InputError("numbers of values, risks, numerical errors", sizes, "equal")
+        raise InputError("numbers of values, risks, numerical errors, labels", sizes, "equal")
     cells = [summarise(risks, error) for risks, error in zip(risks_by_cell, errors, strict=True)]
     fit = _point_fit(np.asarray(values, dtype=np.float64), cells)
     if fit.nonpositive or fit.no_error:
         return fit
-    rng = bootstrap_rng(*names)
-    drawn = _shared_data_sets(risks_by_cell, rng, resamples) if shared_data_sets else None
-    means = [
-        resampled_means(risks, rng, resamples, drawn) if error is None else _perturbed(cell, rng, resamples)
-        for cell, risks, error in zip(cells, risks_by_cell, errors, strict=True)
-    ]
-    return _with_interval(fit, cells, np.array(means))
+    means = _resampled(risks_by_cell, errors, sharing, bootstrap_rng(*names), resamples)
+    return _with_interval(fit, means, _precision(fit, cells, risks_by_cell, errors, sharing))
 
 
 def _point_fit(values: FloatArray, cells: Sequence[CellSummary]) -> RateFit:
@@ -165,7 +173,8 @@ def _point_fit(values: FloatArray, cells: Sequence[CellSummary]) -> RateFit:
     mean = np.array([cell.mean for cell in cells])
     stderr = np.array([cell.stderr for cell in cells])
     log_errors = np.divide(stderr, mean, out=np.full(len(x), np.nan), where=mean > 0)
-    weights = log_weights(log_errors, [cell.dof for cell in cells])
+    dof = [cell.dof for cell in cells]
+    weights = log_weights(log_errors, dof)
     coefficients = _slope_coefficients(x, weights)
     slope = intercept = np.nan
     if (mean > 0).all():
@@ -180,6 +189,7 @@ def _point_fit(values: FloatArray, cells: Sequence[CellSummary]) -> RateFit:
         values=tuple(values.tolist()),
         mean=tuple(mean.tolist()),
         stderr=tuple(stderr.tolist()),
+        dof=tuple(dof),
         weights=tuple(weights.tolist()),
         nonpositive=tuple(np.flatnonzero(mean <= 0).tolist()),
         no_error=tuple(np.flatnonzero(np.isnan(stderr)).tolist()),
@@ -187,18 +197,69 @@ def _point_fit(values: FloatArray, cells: Sequence[CellSummary]) -> RateFit:
     )
 
 
-def _with_interval(fit: RateFit, cells: Sequence[CellSummary], means: FloatArray) -> RateFit:
+def _resampled(
+    risks_by_cell: Sequence[ArrayLike],
+    errors: Sequence[float | None],
+    sharing: Sharing,
+    rng: np.random.Generator,
+    resamples: int,
+) -> FloatArray:
+    """Bootstrap means, shape ``(cells, resamples)``: what cells share is drawn once for all of them."""
+    means = np.empty((len(risks_by_cell), resamples))
+    drawn: dict[int, NDArray[np.int64]] = {}
+    for label in dict.fromkeys(sharing.replicates):
+        group = [cell for cell, own in enumerate(sharing.replicates) if own == label]
+        random = [cell for cell in group if errors[cell] is None]
+        for cell in (cell for cell in group if cell not in random):
+            exact = summarise(risks_by_cell[cell], errors[cell])
+            means[cell] = exact.mean + exact.stderr * rng.standard_normal(resamples)
+        if not random:
+            continue
+        data, count = sharing.data_sets[random[0]], as_cell(risks_by_cell[random[0]]).shape[1]
+        if sharing.data_sets.count(data) > 1 and data not in drawn:
+            drawn[data] = rng.integers(count, size=(resamples, count))
+        if data in drawn and drawn[data].shape[1] != count:
+            raise InputError("data sets per cell", [drawn[data].shape[1], count], "equal where cells share their data")
+        means[random] = resampled_means([risks_by_cell[cell] for cell in random], rng, resamples, drawn.get(data))
+    return means
+
+
+def _precision(
+    fit: RateFit,
+    cells: Sequence[CellSummary],
+    risks_by_cell: Sequence[ArrayLike],
+    errors: Sequence[float | None],
+    sharing: Sharing,
+) -> tuple[float, float]:
+    """By how much a bootstrap's spread of the slope is too small, and the degrees of freedom of the slope's variance.
+
+    The slope is linear in the log means, so that its error is that of the mean of ``sum_i c_i risk_i / mean_i`` over
+    what the cells share.
+    """
+    coefficients = _slope_coefficients(np.log(fit.values), np.array(fit.weights)) / np.array(fit.mean)
+    groups: dict[int, dict[int, FloatArray]] = {}
+    known = 0.0
+    for number, (cell, risks, error) in enumerate(zip(cells, risks_by_cell, errors, strict=True)):
+        if error is not None:
+            known += float(coefficients[number] * cell.stderr) ** 2
+            continue
+        own = groups.setdefault(sharing.data_sets[number], {})
+        share = coefficients[number] * as_cell(risks)[cell.signal]
+        own[sharing.replicates[number]] = own.get(sharing.replicates[number], 0.0) + share
+    estimates = [variance_of_mean(list(own.values())) for own in groups.values()]
+    variances, dofs, shown = (np.array(column) for column in zip((known, np.inf, known), *estimates, strict=True))
+    expansion = float(np.sqrt(variances.sum() / shown.sum())) if shown.sum() > 0 else 1.0
+    return expansion, satterthwaite(variances, dofs)
+
+
+def _with_interval(fit: RateFit, means: FloatArray, precision: tuple[float, float]) -> RateFit:
     """Interval of the slope from resampled means, shape (cells, resamples)."""
-    mean = np.array(fit.mean)[:, None]
-    ratios = means / mean
+    ratios = means / np.array(fit.mean)[:, None]
     floored = float((ratios < _RESAMPLE_FLOOR).mean(axis=1).max())
-    expansions = np.array([cell.expansion for cell in cells])[:, None]
-    deviations = expansions * np.log(np.maximum(ratios, _RESAMPLE_FLOOR))
     coefficients = _slope_coefficients(np.log(fit.values), np.array(fit.weights))
-    log_errors = np.array(fit.stderr) / mean[:, 0]
-    dof = _satterthwaite((coefficients * log_errors) ** 2, np.array([cell.dof for cell in cells]))
-    resampled = fit.slope + coefficients @ deviations
-    low, high = percentile_interval(fit.slope, resampled, student_factor(dof))
+    resampled = fit.slope + coefficients @ np.log(np.maximum(ratios, _RESAMPLE_FLOOR))
+    expansion, dof = precision
+    low, high = percentile_interval(fit.slope, resampled, expansion * student_factor(dof))
     return replace(fit, ci_low=low, ci_high=high, floored=floored)
 
 
@@ -216,23 +277,3 @@ def _slope_coefficients(x: FloatArray, weights: FloatArray) -> FloatArray:
     shares = weights / weights.sum()
     centred = x - shares @ x
     return shares * centred / (shares @ centred**2)
-
-
-def _satterthwaite(variances: FloatArray, dof: FloatArray) -> float:
-    """Degrees of freedom of a sum of independent variance estimates (Welch 1947)."""
-    spread = float(np.sum(variances**2 / dof))
-    return float(np.sum(variances) ** 2 / spread) if spread > 0 else np.inf
-
-
-def _perturbed(cell: CellSummary, rng: np.random.Generator, resamples: int) -> FloatArray:
-    return cell.mean + cell.stderr * rng.standard_normal(resamples)
-
-
-def _shared_data_sets(
-    risks_by_cell: Sequence[ArrayLike], rng: np.random.Generator, resamples: int
-) -> NDArray[np.int64]:
-    counts = {as_cell(risks).shape[1] for risks in risks_by_cell}
-    if len(counts) != 1:
-        raise InputError("data sets per cell", sorted(counts), "equal where cells share their data")
-    count = counts.pop()
-    return rng.integers(count, size=(resamples, count))

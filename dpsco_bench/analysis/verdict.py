@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -15,9 +15,16 @@ from dpsco_bench.jsonio import to_jsonable
 IDENTITY = ("id", "part", "kind", "calibration", "profile")
 NUMBERS = ("parameter", "values", "mean", "stderr", "bound", "slope", "ci", "bound_slope")
 COMPARISON = ("claimed_exponent", "noise_off_slope", "tolerance")
-OUTCOME = ("verdict", "reservations", "reason", "notes", "expected", "replicates", "runtime_s", "key")
-EXTRAS = (*WORST, "epsilon_real", "epsilon_real_kind", "epsilon_claimed", "ratio", "ratio_ci", "parameters")
+OUTCOME = ("verdict", "reservations", "reason", "sentence", "notes", "expected", "replicates", "runtime_s", "key")
+EXTRAS = (
+    *(*WORST, "epsilon_real", "epsilon_real_kind", "epsilon_claimed", "ratio", "ratio_ci", "parameters"),
+    *("fitted", "local_slopes", "noise_off_share"),
+)
 """Fields that a row has where its kind always has them, or where they are known."""
+RESERVATIONS = ("schedule", "not private")
+"""What may stand before the colon of a reservation, and is shown beside the word."""
+CONFIRMING = ("confirms", "better")
+"""Outcomes that a reservation limits."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +41,14 @@ class Verdict:
         Fitted slope, its 95 % interval, and the slope of the formula under the same weights.
     claimed_exponent : float or None, the paper's bare exponent; of a control the stated one
     reservations : tuple of str
-        Why a ``match`` is not one for the claimed reason: privacy that is not shown, a slope that is the schedule's
-        alone, or what the claim's author says.
+        What limits the word, each ``name: text``: ``schedule`` where most of the risk is there without noise, ``not
+        private`` where nothing proves that the noise is; or what the claim's author says of a ``match``.
+    sentence : str
+        The verdict and why, in one short sentence (`Kind.sentence`).
+    fitted : tuple of bool, optional
+        Per cell of a rate, whether it is asymptotic; the others are not in the fit.
+    local_slopes : tuple of float, optional, slopes between neighbouring fitted cells of a rate
+    noise_off_share : float, optional, risk without noise over the risk in the fitted cells, geometric mean
     worst_ratio, worst_cell, worst_value : float, int, float or None
         Extreme ratio to the bound, band or law, the index of its cell, and the parameter's value there.
     epsilon_real, epsilon_real_kind, epsilon_claimed : the deciding cell of a privacy part
@@ -48,6 +61,7 @@ class Verdict:
     verdict: str
     kind: str
     reason: str = ""
+    sentence: str = ""
     parameter: str = ""
     values: tuple[float, ...] = ()
     mean: tuple[float, ...] = ()
@@ -70,6 +84,9 @@ class Verdict:
     ratio: dict[str, float] | None = None
     ratio_ci: dict[str, tuple[float, float]] | None = None
     parameters: tuple[str, ...] | None = None
+    fitted: tuple[bool, ...] | None = None
+    local_slopes: tuple[float, ...] | None = None
+    noise_off_share: float | None = None
     id: str = ""
     part: str = ""
     calibration: str = ""
@@ -85,18 +102,34 @@ class Verdict:
         return re.split(r"[(:]", self.verdict, maxsplit=1)[0].strip()
 
     @property
+    def form(self) -> str:
+        """The word as its kind has it: with what is in parentheses if that is part of it, ``inconclusive (bent)``."""
+        known = KINDS.find(self.kind)
+        return self.verdict if known and self.verdict in known.words else self.word
+
+    @property
     def counted_as(self) -> str:
-        """The word with its reservation, without numbers and reasons: as it is counted everywhere."""
-        return said(self.word, self.reservations)
+        """The word without numbers and reasons, as it is counted everywhere; ``match, qualified`` with a reservation.
+
+        A reservation limits only what confirms: ``fails`` is counted as ``fails``.
+        """
+        limited = bool(self.reservations) and self.meaning.outcome in CONFIRMING
+        return self.word.replace("_", " ") + ", qualified" * limited
+
+    @property
+    def reserved(self) -> tuple[str, ...]:
+        """Names of the reservations: ``schedule``, ``not private``, and ``qualified`` for what has no name."""
+        names = (text.partition(":")[0] for text in self.reservations)
+        return tuple(dict.fromkeys(name if name in RESERVATIONS else "qualified" for name in names))
 
     @property
     def said(self) -> str:
-        """The verdict as it is written everywhere, in ASCII: ``match, qualified``, ``fails (real eps 12.3)``.
+        """The verdict as it is written everywhere, in ASCII: ``match, schedule``, ``fails (real eps 12.3)``.
 
         What to do about a skipped part stands in its reason.
         """
         text = ":".join(self.verdict.split(":")[:2]) if self.word == "skipped" else self.verdict
-        return said(self.word, self.reservations) + text[len(self.word) :]
+        return ", ".join([text.replace("_", " ") if self.word != "skipped" else text, *self.reserved])
 
     @property
     def short(self) -> str:
@@ -141,11 +174,6 @@ class Verdict:
         if row.get("ratio_ci"):
             given["ratio_ci"] = {name: _from_json((), pair) for name, pair in row["ratio_ci"].items()}
         return cls(**given)
-
-
-def said(word: str, reservations: Sequence[str]) -> str:
-    """A verdict's word as readers see it: no underscores, and ``qualified`` where there are reservations."""
-    return word.replace("_", " ") + ", qualified" * bool(reservations)
 
 
 def _from_json(default: Any, value: Any) -> Any:

@@ -9,7 +9,8 @@ What profiles share is said once:
 
 A part belongs to the profiles that the values of its sweep (or its grid) name, and to ci and full where these name
 none. In place of a list of numbers, ``1024 .. 8192 x2`` is the geometric one 1024, 2048, 4096, 8192, and
-``0.5 .. 64.0 in 15`` has 15 values, to six decimals.
+``0.5 .. 64.0 in 15`` has 15 values, to six decimals. Signals may also be ``0.5 .. cap x2``: as many as lead to the
+largest admissible signal, which the problem knows for each cell.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ GRID = "cell"
 SHARED = ("replicates", "data_sets", "tolerances", "signals")
 _NUMBER = r"([+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)"
 _GEOMETRIC = re.compile(rf"{_NUMBER} ?\.\. ?{_NUMBER} (?:x{_NUMBER}|in (\d+))")
+_TO_THE_CAP = re.compile(rf"{_NUMBER} ?\.\. ?cap x{_NUMBER}")
 _DECIMALS = 6
 _MOST = 1000
 """Values of a geometric list; a longer one is a slip."""
@@ -55,6 +57,13 @@ def numbers(value: Any, where: str) -> Any:
             return [first * ratio**number for number in range(steps + 1)]
     allowed = "a list of numbers, FIRST .. LAST xRATIO whose steps meet LAST, or FIRST .. LAST in COUNT"
     raise InputError(where, value, allowed)
+
+
+def to_the_cap(value: Any) -> tuple[float, float] | None:
+    """First signal > 0 and ratio > 1 of a grid that ends at the largest admissible signal; None for other values."""
+    found = _TO_THE_CAP.fullmatch(value.strip()) if isinstance(value, str) else None
+    first, ratio = (float(text) for text in found.groups()) if found else (0.0, 0.0)
+    return (first, ratio) if first > 0 and ratio > 1 else None
 
 
 def _number(text: str | None) -> Any:
@@ -117,7 +126,7 @@ def spread(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 def _lists(value: Any, profiles: Iterable[str], where: str) -> dict[str, Any]:
     given = by_profile(value, where) if isinstance(value, Mapping) else dict.fromkeys(profiles, value)
-    return {profile: numbers(item, where) for profile, item in given.items()}
+    return {profile: item if to_the_cap(item) else numbers(item, where) for profile, item in given.items()}
 
 
 def expanded(grid: Any, where: str) -> dict[str, Any]:

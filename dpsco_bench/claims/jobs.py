@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.claims.grids import to_the_cap
 from dpsco_bench.claims.model import Claim, Method, Part
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell, check_data_sets, located, pinned, without_places
@@ -22,6 +24,8 @@ from dpsco_bench.problems.registry import problem_class
 NOISE_OFF_REPLICATES = 4
 WORKER_MODULES = ("dpsco_bench.execution.job",)
 CALIBRATION_MODULES = ("dpsco_bench.execution.calibration",)
+MOST_SIGNALS = 40
+"""A grid up to the largest admissible signal that takes more steps is a slip."""
 UNTIMED = ("ci",)
 """Profiles whose runs are too small for figures with a time axis; a timing job has the machine to itself."""
 CELL_FIELDS = ("n", "d", "epsilon", "delta")
@@ -59,8 +63,7 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Map
     for method in part.methods:
         for number in range(len(part.sweep.values[profile])):  # type: ignore[union-attr]
             cell = _cell(part, method, profile, calibration, number)
-            for signal in part.signals.get(profile, [None]):
-                found = pinned(cell if signal is None else _at_signal(part, cell, signal), settings["data_root"])
+            for found in _at_signals(part, cell, profile, settings["data_root"]):
                 cells.append(replace(found, cell=len(cells)))
     job = Job(
         claim=claim.id,
@@ -91,6 +94,31 @@ def finished(job: Job) -> Job:
     """A job with its reason to be skipped, if any, and the keys of its calibrations and of its numbers."""
     job = replace(job, calibration_key=_key(job, CALIBRATION_MODULES, calibrating=True))
     return replace(job, key=_key(job, WORKER_MODULES), skipped=_skip_reason(job))
+
+
+def _at_signals(part: Part, cell: Mapping[str, Any], profile: str, data_root: str) -> Iterator[Cell]:
+    """A cell at every signal of the part's grid, or by itself where there is none.
+
+    Raises
+    ------
+    InputError
+        For a grid up to a largest signal that the problem does not have, or not within `MOST_SIGNALS` steps.
+    """
+    grid = part.signals.get(profile)
+    if grid is None:
+        yield pinned(cell, data_root)
+    elif isinstance(grid, str):
+        first, ratio = to_the_cap(grid) or (math.nan, math.nan)
+        for step in range(MOST_SIGNALS):
+            found = pinned(_at_signal(part, cell, first * ratio**step), data_root)
+            yield found
+            if found.problem_entry.signal_capped:
+                return
+        allowed = f"one that reaches the largest admissible signal of {part.problem} in {MOST_SIGNALS} steps"
+        raise InputError(f"signals of {part.id}", grid, allowed)
+    else:
+        for signal in grid:
+            yield pinned(_at_signal(part, cell, signal), data_root)
 
 
 def _at_signal(part: Part, cell: Mapping[str, Any], signal: float) -> dict[str, Any]:

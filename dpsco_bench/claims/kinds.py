@@ -140,6 +140,10 @@ class Kind(ABC):
         Who it is about is filled in by the caller.
         """
 
+    def sentence(self, row: Any) -> str:
+        """The verdict of a row and why, in one short sentence: what the report, the terminal and JSON say."""
+        return f"{row.said}: {row.reason}" if row.reason and row.word != "skipped" else str(row.said)
+
     def panel(self, scores: Sequence[Any]) -> Any:
         """Panel (`report.drawing.Panel`) of a part's scores, one for each calibration.
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS
+from dpsco_bench.claims.axes import check_axis
 from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.expected import check_expected
-from dpsco_bench.claims.grids import PROFILES, by_profile, spread
+from dpsco_bench.claims.grids import PROFILES, by_profile, spread, to_the_cap
 from dpsco_bench.claims.kinds import Kind, all_kinds, get_kind
 from dpsco_bench.errors import InputError, nearest
 
@@ -75,11 +76,15 @@ class Part:
     replicates, data_sets : mapping
         Per profile.
     signals : mapping
-        Grid of the problem's free signal strength per profile: the risk of a value is the largest mean over it.
+        Grid of the problem's free signal strength per profile: the risk of a value is the largest mean over it. As text
+        (`grids.to_the_cap`) one that ends at the largest admissible signal of each cell.
     bound : str
         Name of a formula in ``claims/bounds``.
+    axis : str
+        What the exponent is about, as a formula in the notation and the symbols of the bound, such as ``ln K``: slopes
+        are fitted in it. Empty where that is the swept parameter itself.
     exponent : float or None
-        The paper's bare exponent in the swept parameter; of a `control` the slope that it is stated to have.
+        The paper's bare exponent in the axis; of a `control` the slope that it is stated to have.
     tolerance : float
         Fixed before the run: largest difference of slopes (to be given for a `rate`; by default 0.05 for a
         `complexity`); of a `law` the largest relative difference from it.
@@ -144,8 +149,9 @@ class Part:
     along: Mapping[str, Mapping[str, list[float]]] = field(default_factory=dict)
     replicates: Mapping[str, int] = field(default_factory=dict)
     data_sets: Mapping[str, int] = field(default_factory=dict)
-    signals: Mapping[str, list[float]] = field(default_factory=dict)
+    signals: Mapping[str, list[float] | str] = field(default_factory=dict)
     bound: str = ""
+    axis: str = ""
     exponent: float | None = None
     tolerance: float = 0.15
     tolerances: Mapping[str, float] = field(default_factory=dict)
@@ -348,6 +354,8 @@ def _check_kind(part: Part, where: str) -> None:
     if wants != (p is not None) or (p is not None and not 0 < p <= 1):
         allowed = "a number in (0, 1]" if wants else "left out: it belongs to statistic fraction"
         raise InputError(f"{where}: probability", "missing" if p is None else p, allowed)
+    if part.axis:
+        check_axis(part.axis, part.bound, rules, where)
     rules.check(part, where)
 
 
@@ -381,6 +389,6 @@ def _check_profiles(part: Part, where: str) -> None:
         if {profile: len(values) for profile, values in lists.items()} != {p: len(v) for p, v in swept.items()}:
             raise InputError(f"{where}: along {key}", dict(lists), "lists as long as the sweep's, for its profiles")
     for profile in swept if part.signals else ():
-        grid = part.signals.get(profile, [])
-        if not grid or sorted(set(grid)) != grid:
-            raise InputError(f"{where}: signals of {profile}", grid, "increasing numbers")
+        signals = part.signals.get(profile, [])
+        if not to_the_cap(signals) and (not signals or isinstance(signals, str) or sorted(set(signals)) != signals):
+            raise InputError(f"{where}: signals of {profile}", signals, "increasing numbers, or FIRST .. cap xRATIO")

@@ -27,7 +27,8 @@ class Complexity(Kind):
     title = "gradient count"
     words: ClassVar = {
         "match": Word("confirms", "the count grows like the formula, equals it or is at most it, as the part asks"),
-        "fails": Word("contradicts", "it does not, in either direction (the reason says which)"),
+        "fewer": Word("better", "the count grows more slowly than the formula, which an O() does not exclude"),
+        "fails": Word("contradicts", "it grows faster, or it is not the stated number"),
     }
     bounded = counts = tolerant = measures_slope = True
     charged = False
@@ -76,6 +77,7 @@ def complexity_verdict(
 ) -> Verdict:
     """``match`` if planned and stated counts differ in slope by at most the tolerance, or (``exact``) not at all.
 
+    ``fewer`` if they grow more slowly, or (``exact``) none is larger than stated and some are smaller; else ``fails``.
     Swept values, planned counts and the formula's are > 0, shape ``(cells,)``; the paper's exponent is only shown.
     """
     x = np.atleast_1d(np.asarray(values, dtype=np.float64))
@@ -83,13 +85,13 @@ def complexity_verdict(
     several = len(np.unique(x)) > 1
     slope, b = (bound_slope(x, y) if several else np.nan for y in (counted, claimed))
     if exact:
-        good, reason = bool((counted == claimed).all()), f"{(counted == claimed).sum()} of {len(x)} counts are equal"
+        reason = f"{(counted == claimed).sum()} of {len(x)} counts are equal"
+        word = "match" if (counted == claimed).all() else "fewer" if (counted <= claimed).all() else "fails"
     else:
-        good, reason = abs(slope - b) <= tolerance, f"slopes differ by {abs(slope - b):.2g}, allowed {tolerance:g}"
-        if not good:
-            reason += f": the count grows {'faster' if slope > b else 'more slowly'} than the formula"
+        word = "match" if abs(slope - b) <= tolerance else "fewer" if slope < b else "fails"
+        reason = f"the count grows with slope {slope:.3g}, the formula with {b:.3g}, allowed {tolerance:g}"
     return Verdict(
-        "match" if good else "fails",
+        word,
         "complexity",
         reason,
         parameter=parameter,

@@ -12,23 +12,20 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from dpsco_bench.analysis.bootstrap import FloatArray
-from dpsco_bench.analysis.cells import same_length
+from dpsco_bench.analysis.asymptotic import HARDLY_MOVED, MOVED, Regime
 from dpsco_bench.analysis.evidence import SEVERITY, CellEvidence
 from dpsco_bench.analysis.judge import Case, means
-from dpsco_bench.analysis.slopes import RateFit, bound_slope
+from dpsco_bench.analysis.rates import Sweep, rate_verdict
+from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import RISK, Part
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.registry import problem_class
 
-SATURATION = 0.9
-"""A mean risk above this share of the starting point's risk says nothing about a rate."""
-DOMINANCE = 0.5
-"""A named term below this share of the full bound cannot be observed."""
+LARGEST_TOLERANCE, OF_THE_EXPONENT, ALWAYS_ALLOWED = 0.25, 0.25, 0.08
+"""A tolerance is at most the first, and at most this share of the exponent unless that is below the last."""
 
 
 @kind("rate")
@@ -37,180 +34,115 @@ class Rate(Kind):
 
     title = "rate"
     words: ClassVar = {
-        "match": Word(
-            "confirms",
-            "measured and formula slope agree within the tolerance, and the interval is narrow enough to tell",
-        ),
+        "match": Word("confirms", "the 95 % interval of measured less formula slope lies within the tolerance"),
         "faster": Word("better", "the whole interval lies beyond the tolerance on the better side"),
         "fails": Word("contradicts", "the whole interval lies beyond the tolerance on the worse side"),
-        "inconclusive": Word("open", "the interval is too wide for a decision"),
+        "inconclusive": Word("open", "the interval reaches across the tolerance"),
+        "inconclusive (bent)": Word("open", "the means follow no power law: they bend in another way than the formula"),
+        "inconclusive (edge)": Word(
+            "open", "a largest risk stands at the edge of a signal grid that could be extended"
+        ),
         "not_observable": Word(
-            "open", "the runs hardly leave the starting point, or the claimed term is hidden behind another"
+            "open", "too few sizes where the runs leave the starting point and the claimed term is half of the bound"
         ),
         "not_observable (frozen)": Word("open", "the part's own test says that the runs hardly move"),
     }
     bounded = companion = tolerant = of_the_law = has_interval = measures_slope = True
     tolerance = None
+    fields = ("fitted", "local_slopes", "noise_off_share")
     shape = "slopes"
+
+    def check(self, part: Part, where: str) -> None:
+        """The tolerance is small beside the exponent that it is about."""
+        limit = largest_tolerance(part.exponent)
+        for tolerance in (part.tolerance, *part.tolerances.values()):
+            if tolerance > limit:
+                raise InputError(f"{where}: tolerance", tolerance, f"at most {limit:g} for exponent {part.exponent}")
 
     def needs_slope(self, part: Part) -> bool:
         return True
 
     def judge(self, case: Case) -> Verdict:
-        """With the slope of the companion without noise, and what makes a match one for a wrong reason."""
+        """By `rate_verdict`, with what a reader must know beside it."""
         part, cells = case.part, case.cells
-        fit = case.fit()
-        off = fit if case.calibration == "none" else case.fit(case.silent_cells, "none") if case.silent_cells else None
-        named = case.bound.named_term or case.bound.value
         verdict = rate_verdict(
-            fit,
-            [named(cell.context) for cell in cells],
+            sweep_of(case),
             part.tolerance,
+            case.names,
+            profile=case.profile,
             parameter=case.parameter,
+            swept=case.swept_parameter,
             claimed_exponent=part.exponent,
-            full_bound=[case.bound.value(cell.context) for cell in cells],
-            start_risks=[cell.start_risk for cell in cells] if part.quantity == RISK else None,
-            noise_off_slope=np.nan if case.calibration == "none" or off is None else off.slope,
             better=part.better,
             blocked=frozen(part, cells),
         )
-        status = max((cell.calibrated.privacy_status for cell in cells), key=SEVERITY.index)
-        real = float(np.fmax.reduce([cell.calibrated.epsilon_real for cell in cells]))
-        reservations = wrong_reasons(verdict, status, real, cells[0].calibrated.epsilon_real_kind)
-        notes = verdict.notes
-        if off is not None and np.isnan(off.slope):
-            notes += ("noise off: the excess risk is at rounding level and has no slope",)
-        problems = {case.court.claim.part(source).problem for source, _ in case.sources}
-        if part.quantity == RISK and any(problem_class(name).cell_dependent for name in problems):
-            notes += _family_notes(cells, case.silent_cells)
-        notes += tuple(sorted({text for cell in cells for text in cell.certificates}))
-        return replace(verdict, reservations=reservations, notes=notes + saturation_notes(part, cells))
+        unproven = not_private(cells) if case.calibration != "none" else ()
+        return replace(verdict, reservations=(*verdict.reservations, *unproven), notes=(*verdict.notes, *_notes(case)))
 
 
-def rate_verdict(
-    fit: RateFit,
-    formula: ArrayLike,
-    tolerance: float,
-    *,
-    parameter: str = "",
-    claimed_exponent: float | None = None,
-    full_bound: ArrayLike | None = None,
-    start_risks: ArrayLike | None = None,
-    noise_off_slope: float = np.nan,
-    better: str = "smaller",
-    blocked: str = "",
-) -> Verdict:
-    """Compare a fitted slope with the slope of a formula.
+def largest_tolerance(exponent: float | None) -> float:
+    """The largest tolerance that a rate of some exponent may have; without one the largest of all."""
+    if exponent is None:
+        return LARGEST_TOLERANCE
+    return min(LARGEST_TOLERANCE, max(ALWAYS_ALLOWED, OF_THE_EXPONENT * abs(exponent)))
 
-    Parameters
-    ----------
-    claimed_exponent : float, optional, the paper's bare exponent, shown beside the formula's slope
-    full_bound : array_like, optional, the full bound where `formula` is one of its terms, shape ``(cells,)``
-    start_risks : array_like, optional, risk of the starting point, shape ``(cells,)``; NaN where unknown
-    better : {"smaller", "larger"}, which slopes mean a faster decay than claimed
-    blocked : str, a reason that makes the part not observable whatever the numbers are, such as ``frozen``
 
-    Returns
-    -------
-    Verdict, ``not_observable`` (tested first), ``match``, ``faster``, ``fails`` or ``inconclusive``
-    """
-    if better not in ("smaller", "larger"):
-        raise InputError("better", better, "smaller or larger")
-    if not tolerance > 0:
-        raise InputError("tolerance", tolerance, "a number > 0")
-    formula = same_length("formula", formula, len(fit.values))
-    b = bound_slope(fit.values, formula, fit.weights)
-    reason = _unobservable(fit, formula, full_bound, start_risks, parameter)
-    if blocked:
-        word, reason = f"not_observable ({blocked})", blocked
-    elif reason:
-        word = "not_observable"
-    else:
-        word, reason = _rate_word(fit, b, tolerance, 1.0 if better == "smaller" else -1.0)
-    return Verdict(
-        word,
-        "rate",
-        reason,
-        parameter=parameter,
-        values=fit.values,
-        mean=fit.mean,
-        stderr=fit.stderr,
-        bound=tuple(formula.tolist()),
-        slope=fit.slope,
-        ci=(fit.ci_low, fit.ci_high),
-        bound_slope=b,
-        claimed_exponent=claimed_exponent,
-        noise_off_slope=noise_off_slope,
-        tolerance=tolerance,
-        notes=fit.notes(parameter),
+def sweep_of(case: Case) -> Sweep:
+    """What a case is judged by."""
+    part, cells = case.part, case.cells
+    named = case.bound.named_term or case.bound.value
+    starts = [cell.start_risk if part.quantity == RISK else np.nan for cell in cells]
+    regime = Regime.of(
+        case.swept,
+        means(cells)[0],
+        [named(cell.context) for cell in cells],
+        starts=starts,
+        limits=[HARDLY_MOVED if cell.can_be_stronger else MOVED for cell in cells],
+        full=[case.bound.value(cell.context) for cell in cells],
+    )
+    off = case.silent_cells if case.calibration != "none" else []
+    return Sweep(
+        case.values,
+        [cell.risks for cell in cells],
+        regime,
+        numerical_errors=[cell.numerical_error for cell in cells],
+        sharing=sharing_of([cell.entry for cell in cells]),
+        edges=tuple(cell.at_edge for cell in cells),
+        noise_off=[cell.risks for cell in off],
+        noise_off_errors=[cell.numerical_error for cell in off],
     )
 
 
-def _rate_word(fit: RateFit, b: float, tolerance: float, side: float) -> tuple[str, str]:
-    if fit.no_error:
-        return "inconclusive", "a single random replicate gives no interval"
-    if abs(fit.slope - b) <= tolerance and fit.half_width <= tolerance:
-        return "match", f"slope within {tolerance:g} of the formula's"
-    low, high = sorted((side * (fit.ci_low - b), side * (fit.ci_high - b)))
-    if high < -tolerance:
-        return "faster", f"the whole interval lies more than {tolerance:g} on the better side"
-    if low > tolerance:
-        return "fails", f"the whole interval lies more than {tolerance:g} on the worse side"
-    if fit.half_width > tolerance:
-        return "inconclusive", f"half-width {fit.half_width:.2g} of the interval exceeds {tolerance:g}"
-    return "inconclusive", f"the interval reaches across {tolerance:g} from the formula's slope"
-
-
-def _unobservable(
-    fit: RateFit, formula: FloatArray, full_bound: ArrayLike | None, start_risks: ArrayLike | None, parameter: str
-) -> str:
-    cells = len(fit.values)
-    if fit.nonpositive:
-        return f"mean excess risk is not positive at {fit.places(fit.nonpositive, parameter)}: it has no logarithm"
-    start = same_length("start_risks", np.full(cells, np.nan) if start_risks is None else start_risks, cells)
-    full = formula if full_bound is None else same_length("full_bound", full_bound, cells)
-    saturated = np.array(fit.mean) > SATURATION * start
-    hidden = formula < DOMINANCE * full
-    if 2 * np.count_nonzero(saturated | hidden) < cells:
-        return ""
-    parts = []
-    if saturated.any():
-        parts.append(f"risk above {SATURATION:g} of the starting point's in {saturated.sum()} of {cells} cells")
-    if hidden.any():
-        parts.append(f"named term below half of the full bound in {hidden.sum()} of {cells} cells")
-    return "; ".join(parts)
-
-
-def wrong_reasons(
-    verdict: Verdict, privacy_status: str, epsilon_real: float = np.nan, epsilon_real_kind: str = ""
-) -> tuple[str, ...]:
-    """What makes a ``match`` one for a wrong reason.
-
-    Parameters
-    ----------
-    privacy_status : str
-        The ledger's status of the calibration: ``proven``, ``exceeds_claim``, ``unproven``, ``target_law_only`` or
-        ``none``; the worst of the cells.
-    """
-    if verdict.word != "match":
+def not_private(cells: Sequence[CellEvidence]) -> tuple[str, ...]:
+    """The reservation on noise that is not proven, by the worst of the cells; none where it is."""
+    status = max((cell.calibrated.privacy_status for cell in cells), key=SEVERITY.index)
+    if status in ("proven", "none"):
         return ()
-    notes = []
-    if abs(verdict.noise_off_slope - verdict.bound_slope) <= verdict.tolerance:
-        notes.append(f"schedule alone gives slope {verdict.noise_off_slope:.2f} with noise off")
-    if privacy_status == "exceeds_claim":
-        at_least = ">= " if epsilon_real_kind == "lower" else ""
-        shown = "" if np.isnan(epsilon_real) else f" (real eps {at_least}{epsilon_real:.3g})"
-        notes.append(f"calibration not private{shown}")
-    elif privacy_status in ("unproven", "target_law_only"):
-        notes.append(f"calibration not shown to be private ({privacy_status})")
-    return tuple(notes)
+    if status != "exceeds_claim":
+        return (f"not private: nothing proves the claimed eps ({status.replace('_', ' ')})",)
+    real = float(np.fmax.reduce([cell.calibrated.epsilon_real for cell in cells]))
+    at_least = "at least " if cells[0].calibrated.epsilon_real_kind == "lower" else ""
+    return ("not private: the real eps is " + (f"{at_least}{real:.3g}" if real == real else "above the claim"),)
+
+
+def _notes(case: Case) -> tuple[str, ...]:
+    part, cells = case.part, case.cells
+    notes: tuple[str, ...] = ()
+    off = case.silent_cells if case.calibration != "none" else []
+    if off and (means(off)[0] <= 0).any():
+        notes += ("noise off: the excess risk is at rounding level and has no slope",)
+    problems = {case.court.claim.part(source).problem for source, _ in case.sources}
+    if part.quantity == RISK and any(problem_class(name).cell_dependent for name in problems):
+        notes += _family_notes(cells, case.silent_cells)
+    notes += tuple(sorted({text for cell in cells for text in cell.certificates}))
+    return notes + saturation_notes(part, cells)
 
 
 def saturation_notes(part: Part, cells: Sequence[CellEvidence]) -> tuple[str, ...]:
     """In how many cells the risk is close to the starting point's, and what the part's own test says, if any."""
-    close = sum(float(cell.final.mean()) > SATURATION * cell.start_risk for cell in cells) if part.requires else 0
+    close = sum(float(cell.final.mean()) > HARDLY_MOVED * cell.start_risk for cell in cells) if part.requires else 0
     least = ", ".join(f"{name} >= {value:g}" for name, value in part.requires.items())
-    where = f"risk above {SATURATION:g} of the starting point's at the same signal in {close} of {len(cells)} cells"
+    where = f"risk above {HARDLY_MOVED:g} of the starting point's at the same signal in {close} of {len(cells)} cells"
     own = "fails as well" if frozen(part, cells) else "passes, and by it the rate is observable"
     return (f"{where}; the part's own test, {least} at the largest signal, {own}",) if close else ()
 

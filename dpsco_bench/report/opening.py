@@ -26,7 +26,7 @@ TONE_GROUPS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("not run", ("absent",), "#f0f0f0"),
 )
 """Group of verdicts -> tones and colour, from left to right in the bars."""
-OPEN_WORDS = "inconclusive, not observable, unproven or only shown"
+OPEN_WORDS = "inconclusive, not observable, vacuous, unproven or only shown"
 BAR, ROW = 0.62, 0.34
 """Height of a bar in rows, and of a row in inches."""
 WIDTH, LEFT, TOP = 5.8, 2.05, 0.32

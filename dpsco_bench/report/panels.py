@@ -14,6 +14,7 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.bootstrap import student_factor, summarise
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.slopes import log_weights
+from dpsco_bench.claims.axes import axis_value
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.execution.measures import get_measure
@@ -47,15 +48,15 @@ class Series:
     dof: np.ndarray
 
 
-def series(cells: Sequence[CellEvidence]) -> Series:
-    """Means and intervals of measured cells, exactly as the verdict sees them."""
+def series(cells: Sequence[CellEvidence], x: Sequence[float] | None = None) -> Series:
+    """Means and intervals of measured cells, exactly as the verdict sees them; over the swept parameter or over x."""
     found = [summarise(cell.risks, cell.numerical_error) for cell in cells]
     mean = np.array([s.mean for s in found])
     half = np.array([NORMAL_95 * student_factor(s.dof) * s.stderr if s.dof > 0 else math.nan for s in found])
     with np.errstate(invalid="ignore", divide="ignore"):
         log_error = np.array([s.stderr for s in found]) / mean
-    x = np.array([cell.value for cell in cells])
-    return Series(x, mean, mean - half, mean + half, log_error, np.array([s.dof for s in found]))
+    places = np.array([cell.value for cell in cells] if x is None else x)
+    return Series(places, mean, mean - half, mean + half, log_error, np.array([s.dof for s in found]))
 
 
 def settings_line(score: Score) -> str:
@@ -102,9 +103,7 @@ def _schedule_lines(score: Score) -> list[Line]:
     """What shows that a matching slope is the schedule's alone."""
     colour = TEXT_COLOURS.get(score.row.calibration, FAINT)
     return [
-        Line(text.replace("-", "−"), colour, " ")
-        for text in score.row.reservations
-        if text.startswith("schedule alone")
+        Line(text.replace("-", "−"), colour, " ") for text in score.row.reservations if text.startswith("schedule:")
     ]
 
 
@@ -116,7 +115,9 @@ def bound_line(score: Score) -> list[Line]:
 
 def bound_constant(score: Score) -> float:
     """Geometric mean of measured over bound: the constant with which the bound passes through the points."""
-    pairs = list(zip(score.row.mean or (), score.row.bound or (), strict=False))
+    mean, bound = score.row.mean or (), score.row.bound or ()
+    fitted = score.row.fitted if any(score.row.fitted or ()) else (True,) * len(mean)
+    pairs = [(m, b) for m, b, inside in zip(mean, bound, fitted or (), strict=False) if inside]
     good = [(m, b) for m, b in pairs if is_number(m) and is_number(b) and m > 0 and b > 0]
     return math.exp(np.mean([math.log(m / b) for m, b in good])) if good else math.nan
 
@@ -152,8 +153,15 @@ def _keys(shown: Sequence[tuple[Score, Series]]) -> tuple[str, ...]:
     return tuple(name for name, there in drawn.items() if there)
 
 
+def fitted_cells(score: Score, points: Series) -> np.ndarray:
+    """Which points are in the fit; the others are drawn hollow."""
+    fitted = score.row.fitted
+    return np.array(fitted, bool) if fitted and len(fitted) == len(points.x) else np.ones(len(points.x), bool)
+
+
 def _draws_fit(score: Score, points: Series) -> bool:
-    return is_number(score.row.slope) and len(points.x) > 1 and bool((points.mean > 0).all())
+    fitted = fitted_cells(score, points)
+    return is_number(score.row.slope) and fitted.sum() > 1 and bool((points.mean[fitted] > 0).all())
 
 
 def _draws_bound(score: Score, points: Series) -> bool:
@@ -182,7 +190,14 @@ def _measured(score: Score) -> Series | None:
     if score.kind.counts:
         return _counted(score)
     cells = _cells(score)
-    return series(cells) if cells and all(cell.risks.size for cell in cells) else None
+    places = [_place(score, cell) for cell in cells]
+    return series(cells, places) if cells and all(cell.risks.size for cell in cells) else None
+
+
+def _place(score: Score, cell: CellEvidence) -> float:
+    """Where a cell stands on the axis of its part."""
+    axis = score.part.get("axis")
+    return axis_value(axis, score.part["bound"], cell.printed) if axis else cell.value
 
 
 def _cells(score: Score, calibration: str = "") -> list[CellEvidence]:
@@ -240,11 +255,15 @@ def _draw_series(axes: Axes, score: Score, points: Series) -> list[EndLabel]:
         return []
     errors = np.nan_to_num(np.array([mean - points.low[good], points.high[good] - mean]))
     marker = MARKERS.get(calibration, "D")
-    axes.errorbar(x, mean, errors, fmt=marker, color=colour, elinewidth=0.8, zorder=3)
-    grid = np.geomspace(x.min(), x.max(), 50)
+    fitted = fitted_cells(score, points)
+    for shown, face in ((fitted[good], colour), (~fitted[good], "white")):
+        points_at = x[shown], mean[shown], errors[:, shown]
+        axes.errorbar(*points_at, fmt=marker, color=colour, markerfacecolor=face, elinewidth=0.8, zorder=3)
     if _draws_fit(score, points):
-        weights = log_weights(points.log_error, points.dof)
-        centre = float(weights @ (np.log(mean) - score.row.slope * np.log(x)))
+        chosen, log_x = points.x[fitted], np.log(points.x[fitted])
+        weights = log_weights(points.log_error[fitted], points.dof[fitted])
+        centre = float(weights @ (np.log(points.mean[fitted]) - score.row.slope * log_x))
+        grid = np.geomspace(chosen.min(), chosen.max(), 50)
         axes.plot(grid, np.exp(centre) * grid**score.row.slope, color=colour, zorder=2)
     if _draws_bound(score, points):
         bound = np.array([b if is_number(b) else math.nan for b in score.row.bound])
@@ -263,11 +282,11 @@ def _shown_noise_off(shown: Sequence[tuple[Score, Series]]) -> list[tuple[float,
 
 
 def _noise_off(score: Score) -> list[tuple[float, float]]:
-    return [(cell.value, float(cell.final.mean())) for cell in _cells(score, "none") if cell.risks.size]
+    return [(_place(score, cell), float(cell.final.mean())) for cell in _cells(score, "none") if cell.risks.size]
 
 
 def _start_risks(score: Score) -> list[tuple[float, float]]:
-    return [(cell.value, cell.start_risk) for cell in _cells(score) if math.isfinite(cell.start_risk)]
+    return [(_place(score, cell), cell.start_risk) for cell in _cells(score) if math.isfinite(cell.start_risk)]
 
 
 def _draw_noise_off(axes: Axes, off: Sequence[tuple[float, float]]) -> list[EndLabel]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from dpsco_bench.analysis.bootstrap import expected_chance_deviations
-from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
 from dpsco_bench.claims.kinds import Kind, get_kind
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.ledger import Privacy, charged_cells
@@ -46,7 +46,8 @@ class Score:
 
     @property
     def tone(self) -> str:
-        return QUALIFIED if self.row.reservations else TONES[self.row.meaning.outcome]
+        outcome = self.row.meaning.outcome
+        return QUALIFIED if self.row.reservations and outcome in CONFIRMING else TONES[outcome]
 
     @property
     def measured(self) -> str:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from dpsco_bench.analysis.verdict import said
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.report.numbers import NOTHING, number, plain
 
@@ -22,7 +21,10 @@ TONES = {
 QUALIFIED = "qualified"
 """Tone of a word with a reservation."""
 SYMBOLS = {"good": "✓", QUALIFIED: "✓", "better": "↓", "bad": "✗", "open": "?", "plain": "·", "absent": "○"}
-RESERVED = "the slopes agree, but the schedule alone gives them, or privacy is not proven; the remark says which"
+RESERVED = (
+    "schedule: at least half of the risk is there without noise; not private: nothing proves that the noise is; "
+    "or what the remark says. They stand beside other words too"
+)
 """What a match with a reservation means."""
 STATUS_WORDS = {
     "proven": "proven",
@@ -99,7 +101,7 @@ def meanings() -> list[tuple[str, str, str]]:
         text = "; ".join(text if alone else f"{', '.join(kinds)}: {text}" for text, kinds in told.items())
         rows.append((word.replace("_", " "), TONES[outcome], text))
         if word == "match":
-            rows.append((said(word, ["reserved"]), QUALIFIED, RESERVED))
+            rows.append((f"{word}, {QUALIFIED}", QUALIFIED, RESERVED))
     return rows
 
 

@@ -16,7 +16,6 @@ def test_single_data_set_gives_the_textbook_standard_error():
     summary = bootstrap.summarise(risks)
     assert summary.mean == pytest.approx(risks.mean(), rel=1e-15)
     assert summary.stderr == pytest.approx(risks.std(ddof=1) / np.sqrt(50), rel=1e-12)
-    assert summary.expansion == pytest.approx(np.sqrt(50 / 49), rel=1e-12)
     assert summary.dof == 49
 
 
@@ -47,12 +46,42 @@ def test_standard_error_is_calibrated_over_repetitions(effect, replicates):
 
 
 @pytest.mark.parametrize("shape", [(12,), (4, 6), (5, 1)])
-def test_bootstrap_spread_times_expansion_is_the_standard_error(shape):
+def test_bootstrap_spread_is_the_variance_that_is_named(shape):
     risks = rng(2).gamma(3.0, size=shape)
-    summary = bootstrap.summarise(risks)
-    means = bootstrap.resampled_means(risks, rng(3), 40_000)
+    variance, _, shown = bootstrap.variance_of_mean([bootstrap.as_cell(risks)[0]])
+    (means,) = bootstrap.resampled_means([risks], rng(3), 40_000)
     assert means.mean() == pytest.approx(risks.mean(), rel=0.01)
-    assert means.std() * summary.expansion == pytest.approx(summary.stderr, rel=0.02)
+    assert means.std() == pytest.approx(np.sqrt(shown), rel=0.02)
+    assert bootstrap.summarise(risks).stderr == pytest.approx(np.sqrt(variance), rel=1e-12)
+
+
+@pytest.mark.parametrize("data_effect", [0.0, 1.0])
+def test_sums_of_groups_on_common_data_sets_have_the_variance_of_their_mean(data_effect):
+    """Two groups with replicates of their own: their data-set effects add up, their noise does not."""
+    source = rng(7)
+    found = []
+    for _ in range(400):
+        effects = data_effect * source.standard_normal((6, 1))
+        groups = [effects + source.standard_normal((6, 4)) for _ in range(2)]
+        found.append((sum(group.mean() for group in groups), bootstrap.variance_of_mean(groups)[0]))
+    means, variances = np.array(found).T
+    assert 0.85 * means.var() < variances.mean() < 1.4 * means.var()
+
+
+def test_cells_that_share_replicates_are_resampled_alike():
+    one = rng(4).exponential(size=(3, 8))
+    both = bootstrap.resampled_means([one, 2 * one], rng(5), 300)
+    np.testing.assert_allclose(both[1], 2 * both[0], rtol=1e-12)
+    with pytest.raises(InputError, match="that share them"):
+        bootstrap.resampled_means([one, one[:2]], rng(5), 3)
+
+
+@pytest.mark.parametrize(
+    ("variances", "dof", "expected"),
+    [([1, 1], [5, 5], 10), ([1, 0], [5, 9], 5), ([1], [np.inf], np.inf), ([0, 0], [3, 4], 7)],
+)
+def test_degrees_of_freedom_of_a_sum(variances, dof, expected):
+    assert bootstrap.satterthwaite(variances, dof) == pytest.approx(expected)
 
 
 def test_maximum_over_signals_is_taken_over_means_not_replicates():
@@ -64,20 +93,20 @@ def test_maximum_over_signals_is_taken_over_means_not_replicates():
 
 def test_signals_share_each_resample():
     one = rng(4).exponential(size=(1, 20))
-    single = bootstrap.resampled_means(one, rng(5), 500)
-    both = bootstrap.resampled_means(np.stack([0.5 * one, one]), rng(5), 500)
+    single = bootstrap.resampled_means([one], rng(5), 500)
+    both = bootstrap.resampled_means([np.stack([0.5 * one, one])], rng(5), 500)
     np.testing.assert_allclose(both, single, rtol=1e-12)
 
 
 def test_shared_data_sets_are_used_as_given():
     risks = np.array([[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]])
     drawn = np.array([[0, 0, 0], [2, 2, 2], [0, 1, 2]])
-    np.testing.assert_allclose(bootstrap.resampled_means(risks, rng(), 3, drawn), [1, 4, 7 / 3])
+    np.testing.assert_allclose(bootstrap.resampled_means([risks], rng(), 3, drawn), [[1, 4, 7 / 3]])
 
 
 def test_blocks_do_not_change_the_number_of_resamples(monkeypatch):
     monkeypatch.setattr(bootstrap, "_DRAWS_PER_BLOCK", 60)
-    means = bootstrap.resampled_means(rng().random((2, 10)), rng(1), 8)
+    (means,) = bootstrap.resampled_means([rng().random((2, 10))], rng(1), 8)
     assert means.shape == (8,)
     assert len(np.unique(means)) == 8
     blocks = list(bootstrap.resampled_indices(rng(), 8, 2, 10))
@@ -101,7 +130,7 @@ def test_seed_belongs_to_the_name():
 
 def test_exact_cells_carry_their_numerical_error():
     summary = bootstrap.summarise([2.0], numerical_error=1e-9)
-    assert (summary.stderr, summary.dof, summary.expansion) == (1e-9, np.inf, 1.0)
+    assert (summary.stderr, summary.dof) == (1e-9, np.inf)
 
 
 def test_one_random_replicate_has_no_standard_error():

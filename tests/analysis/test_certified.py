@@ -30,6 +30,18 @@ def test_the_gate(rhat, ess, good):
         assert found.verdict == "inconclusive" and "not certified" in found.reason
 
 
+NUMBERS = {"slope": -1.0, "ci": (-1.1, -0.9), "worst_ratio": 2.0, "worst_cell": 1, "ratio": {"end": 0.5}}
+
+
+@pytest.mark.parametrize("of_the_law", [True, False])
+def test_no_slope_and_no_ratio_is_made_of_chains_that_are_not_certified(of_the_law):
+    verdict = Verdict("shown", "shown", "x", mean=(1.0, 2.0), stderr=(0.1, 0.1), **NUMBERS)
+    row = gated(verdict, of_the_law, "not certified: x").to_json()
+    assert [row[name] for name in ("slope", "ci", "worst_ratio")] == [None, [None, None], None]
+    assert "ratio" not in row and "worst_cell" not in row
+    assert row["mean"] == [1.0, 2.0]
+
+
 def test_what_is_only_shown_keeps_its_word_and_says_it():
     verdict = gated(Verdict("shown", "shown", ""), False, settled([chain(2.0, 3.0)]))
     assert verdict.verdict == "shown" and "R-hat up to 2.000" in verdict.notes[0] and uncertified(verdict)

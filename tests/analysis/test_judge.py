@@ -82,7 +82,8 @@ def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicate
                 for i, (cost, at) in enumerate(checkpoints)
             ]
             blank = {name: BLANK.get(str(kind), 0) for name, kind in RESULT_FIELDS}
-            ids = {"cell": cell.cell, "data_set": 0, "replicate": replicate, "start_risk": start}
+            begin = start(cell) if callable(start) else start
+            ids = {"cell": cell.cell, "data_set": 0, "replicate": replicate, "start_risk": begin}
             rows += [blank | ids | row for row in (final, *early)]
     columns = {name: np.array([row[name] for row in rows[::-1]]) for name in rows[0]}
     noted = {name: np.full(len(rows), value) for name, value in (extras or {}).items()}
@@ -122,14 +123,21 @@ def test_rates(exponent, word):
     assert row["bound_slope"] == pytest.approx(-2)
     assert row["noise_off_slope"] == pytest.approx(0, abs=0.02)
     assert (row["claimed_exponent"], row["expected"], row["replicates"], row["key"]) == (-2, "match", 8, "k")
-    assert row["notes"] == ["a note"]
+    assert row["notes"] == ["a note"] and row["fitted"] == [True] * 4
+    assert row["sentence"] == f"{word}, schedule: {row['reason']}"
 
 
 def test_a_match_that_the_schedule_alone_gives_is_noted():
     (row,) = judge([RATE], rate_jobs(-2, off=-2, privacy_status="exceeds_claim", epsilon_real=40.0))
-    assert row["verdict"] == "match"
-    assert "noise off" in row["reservations"][0]
-    assert row["reservations"][1:] == ["calibration not private (real eps 40)"]
+    assert row["verdict"] == "match" and row["noise_off_share"] == pytest.approx(1, abs=0.05)
+    assert row["reservations"][0].startswith("schedule: without noise the risk is")
+    assert row["reservations"][1:] == ["not private: the real eps is 40"]
+    assert row["sentence"].startswith("match, schedule, not private: slope -2")
+
+
+def test_reservations_stand_beside_every_word():
+    (row,) = judge([RATE], rate_jobs(-1, off=-9, privacy_status="unproven"))
+    assert row["verdict"] == "fails" and row["sentence"].startswith("fails, not private: ")
 
 
 def test_saturated_rates_are_not_observable():
@@ -397,6 +405,27 @@ def test_a_maximum_at_the_edge_of_the_grid_is_said_unless_the_signal_is_capped(r
     (row,) = judge([SUPREMUM], signal_jobs(risk, capped))
     message = "at the edge of the signal grid at n = 256, 512, 1024, 2048: a wider one may show more"
     assert (message in row["notes"]) == edge
+    assert row["verdict"] == ("inconclusive (edge)" if edge else "match")
+
+
+def test_a_free_signal_may_leave_nine_tenths_of_the_start_and_a_capped_one_half():
+    """Risk 0.7 of the start throughout."""
+    for capped, word in ((False, "match"), (True, "not_observable")):
+        jobs = signal_jobs(lambda c: c.n**-2.0 / (1 + (c.signal - 1) ** 2), lambda c, capped=capped: capped)
+        jobs = [(made, table(made, lambda c: c.n**-2.0 / (1 + (c.signal - 1) ** 2), start), fixed)
+                for (made, _, fixed), start in zip(jobs, [lambda c: c.n**-2.0 / 0.7, 1e6], strict=True)]  # fmt: skip
+        assert judge([SUPREMUM], jobs)[0]["verdict"] == word
+
+
+def test_slopes_are_fitted_on_the_axis_of_the_exponent():
+    """The risk falls like 1/sqrt(n eps), along a sweep over n."""
+    entry = RATE | {"axis": "n eps", "exponent": -1, "bound": "wang2017.thm6_3"}
+    (row,) = judge([entry], rate_jobs(-1))
+    assert row["parameter"] == "n eps" and row["values"] == GRID  # eps = 1
+    entry = RATE | {"axis": "n^2", "exponent": -1}
+    (row,) = judge([entry], rate_jobs(-2))
+    assert row["slope"] == pytest.approx(-1, abs=0.02) and row["bound_slope"] == pytest.approx(-1)
+    assert row["values"] == pytest.approx([n**2 for n in GRID])
 
 
 def test_orderings_compare_each_method_at_its_own_worst_signal():

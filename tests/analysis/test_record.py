@@ -19,6 +19,7 @@ def row(verdict, claim="p.thm1", part="n", calibration="paper", profile="ci", **
         ("match", "match", None, False),
         ("match", "fails", "changed", True),
         ("match", "inconclusive", "changed", True),
+        ("inconclusive", "inconclusive (bent)", "changed", True),
         ("fails (real eps 12)", "fails (real eps 13)", None, False),
         ("fails", "fails (real eps 13)", None, False),
         ("unproven (upper bound 2)", "unproven (no accountant covers it)", None, False),
@@ -83,9 +84,9 @@ def test_lines_for_the_terminal():
 
 
 def test_a_reservation_that_came_or_went_is_noted():
-    (difference,) = compare([row("match")], [row("match", reservations=("schedule alone",))])
-    assert str(difference) == "note reserved: p.thm1 n [paper, ci]: match -> match, qualified"
-    told = [row("match", reservations=(text,)) for text in ("slope -1.00", "slope -1.01")]
+    (difference,) = compare([row("fails")], [row("fails", reservations=("schedule: 0.91",))])
+    assert str(difference) == "note reserved: p.thm1 n [paper, ci]: fails -> fails, schedule"
+    told = [row("match", reservations=(text,)) for text in ("schedule: 0.91", "schedule: 0.92")]
     assert compare(told[:1], told[1:]) == []
 
 

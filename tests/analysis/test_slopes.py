@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsco_bench.analysis.slopes import LOG_ERROR_FLOOR, WEIGHT_RATIO, bound_slope, fit_rate, log_weights
+from dpsco_bench.analysis.sharing import Sharing
+from dpsco_bench.analysis.slopes import LEAST_ERROR, LOG_ERROR_FLOOR, bound_slope, bounded_errors, fit_rate, log_weights
 from dpsco_bench.errors import InputError
 
 NAMES = ("test.claim", "part", "paper")
@@ -73,11 +74,12 @@ def test_order_of_cells_does_not_matter_for_the_slope():
     assert other.weights == pytest.approx(fit.weights[::-1], rel=1e-12)
 
 
-def test_weights_are_flat_for_exact_cells_and_capped_for_uneven_ones():
+def test_weights_are_flat_for_exact_cells_and_bounded_by_the_median_error():
     np.testing.assert_allclose(log_weights([0.0, 1e-12, LOG_ERROR_FLOOR]), 1 / 3)
     weights = log_weights([1e-3, 0.1, 1.0])
-    assert weights[0] / weights[2] == pytest.approx(WEIGHT_RATIO)
+    assert weights[0] / weights[1] == pytest.approx(LEAST_ERROR**-2) and weights[1] / weights[2] == pytest.approx(100)
     assert weights.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(bounded_errors([1e-3, 0.1, 1.0]), [0.02, 0.1, 1.0])
     inverse = log_weights([0.1, 0.2])
     assert inverse[0] / inverse[1] == pytest.approx(4.0)
 
@@ -119,10 +121,31 @@ def test_data_sets_shared_by_all_cells_cancel_from_the_slope():
     source = np.random.default_rng(3)
     effects = np.exp(0.5 * source.standard_normal((1, 6, 1)))
     risks = [cell * effects[0] for cell in noisy(source, -1.0, 4, data_sets=6)]
-    shared = fit_rate(N, risks, NAMES, shared_data_sets=True)
+    shared = fit_rate(N, risks, NAMES, sharing=Sharing((0,) * 5, tuple(range(5))))
     apart = fit_rate(N, risks, NAMES)
     assert shared.slope == apart.slope
-    assert shared.half_width < 0.7 * apart.half_width
+    assert shared.half_width < 0.75 * apart.half_width
+
+
+def correlated(source, replicates, data_sets=1):
+    """Risks 1/n times a factor that all cells have in common, and one of their own."""
+    common = source.chisquare(4, (data_sets, replicates)) / 4
+    return [common * source.chisquare(16, (data_sets, replicates)) / 16 / n for n in N]
+
+
+@pytest.mark.parametrize(("replicates", "data_sets"), [(8, 1), (32, 1), (4, 6)])
+def test_intervals_under_common_random_numbers_cover_and_are_shorter(replicates, data_sets):
+    source = np.random.default_rng(30)
+    widths = {"shared": [], "apart": []}
+    hits = []
+    for number in range(400):
+        risks = correlated(source, replicates, data_sets)
+        for name, sharing in (("shared", Sharing.everything(5)), ("apart", None)):
+            fit = fit_rate(N, risks, (*NAMES, str(number)), sharing=sharing, resamples=500)
+            widths[name].append(fit.half_width)
+            hits.append(fit.ci_low <= -1 <= fit.ci_high) if name == "shared" else None
+    assert 0.91 <= np.mean(hits) <= 0.985
+    assert np.median(widths["shared"]) < 0.75 * np.median(widths["apart"])
 
 
 def test_interval_shrinks_like_the_root_of_the_replicates():
@@ -192,8 +215,9 @@ def test_unfit_grids_are_refused(values, risks):
 
 
 def test_unequal_shared_data_sets_are_refused():
+    rng = np.random.default_rng(0)
     with pytest.raises(InputError, match="data sets"):
-        fit_rate([1.0, 2.0], [np.ones((2, 3)), np.ones((3, 3))], NAMES, shared_data_sets=True)
+        fit_rate([1.0, 2.0], [rng.random((2, 3)), rng.random((3, 3))], NAMES, sharing=Sharing((0, 0), (0, 1)))
 
 
 def test_bounds_must_be_positive():

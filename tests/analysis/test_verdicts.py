@@ -19,7 +19,7 @@ def rate(word="match", noise_off=-1.02):
 SPECIFIED = {
     *("id", "part", "kind", "calibration", "profile", "parameter", "values", "mean", "stderr", "bound", "slope", "ci"),
     *("bound_slope", "claimed_exponent", "noise_off_slope", "verdict", "replicates", "runtime_s", "key"),
-    *("expected", "reason", "reservations"),
+    *("expected", "reason", "sentence", "reservations"),
 }
 
 
@@ -71,7 +71,10 @@ def test_rows_with_other_keys_are_refused(row):
     ("text", "reservations", "word", "counted", "said"),
     [
         ("match", (), "match", "match", "match"),
-        ("match", ("schedule alone",), "match", "match, qualified", "match, qualified"),
+        ("match", ("counts are doubled",), "match", "match, qualified", "match, qualified"),
+        ("match", ("schedule: 0.9", "not private: x"), "match", "match, qualified", "match, schedule, not private"),
+        ("fails", ("not private: x",), "fails", "fails", "fails, not private"),
+        ("inconclusive (bent)", (), "inconclusive", "inconclusive", "inconclusive (bent)"),
         ("fails (real eps 12.3)", (), "fails", "fails", "fails (real eps 12.3)"),
         ("unproven (upper bound 2)", (), "unproven", "unproven", "unproven (upper bound 2)"),
         ("skipped: data absent: dpsco data x", (), "skipped", "skipped", "skipped: data absent"),
@@ -82,7 +85,20 @@ def test_rows_with_other_keys_are_refused(row):
 def test_the_words_of_a_row(text, reservations, word, counted, said):
     row = Verdict(text, "rate", reservations=reservations)
     assert (row.word, row.counted_as, row.said) == (word, counted, said)
-    assert row.short == (said if "frozen" in said or "skipped" in said else counted)
+    assert row.short == (said.partition(" (")[0] if "real eps" in said or "bound" in said else said)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "form"),
+    [
+        ("inconclusive (bent)", "rate", "inconclusive (bent)"),
+        ("not_observable (frozen)", "rate", "not_observable (frozen)"),
+        ("fails (real eps 12.3)", "privacy", "fails"),
+        ("unproven (no accountant covers it)", "privacy", "unproven"),
+    ],
+)
+def test_words_in_parentheses_belong_to_the_word_and_numbers_do_not(text, kind, form):
+    assert Verdict(text, kind).form == form
 
 
 def test_every_word_of_every_kind_says_something_of_its_claim():

@@ -11,7 +11,7 @@ from dpsco_bench.execution.layout import Layout
 
 KEYS = {"id", "part", "kind", "calibration", "profile", "parameter", "values", "mean", "stderr", "bound", "slope", "ci"}
 KEYS |= {"bound_slope", "claimed_exponent", "noise_off_slope", "verdict", "replicates", "runtime_s", "key"}
-KEYS |= {"reservations", "reason"}
+KEYS |= {"reservations", "reason", "sentence"}
 CLAIMS = ("wang2017.thm6_1", "wang2017/thm6.2")
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from dpsco_bench.analysis.cells import band_verdict
 from dpsco_bench.errors import InputError
-from dpsco_bench.kinds.explicit import explicit_verdict
+from dpsco_bench.kinds.explicit import explicit_verdict, simultaneous_quantile
 from dpsco_bench.kinds.law import law_verdict
 from dpsco_bench.kinds.lower_bound import lower_bound_verdict
 from dpsco_bench.kinds.shown import shown_verdict
@@ -13,16 +13,46 @@ from dpsco_bench.kinds.shown import shown_verdict
 X = [1, 2, 4]
 
 
+def test_simultaneous_intervals_hold_for_all_cells_together():
+    """Bonferroni: with few replicates only Student's quantile does."""
+    assert float(simultaneous_quantile(1)) == pytest.approx(1.95996, abs=1e-5)
+    assert float(simultaneous_quantile(5)) == pytest.approx(2.57583, abs=1e-5)
+    assert float(simultaneous_quantile(5, 3)) == pytest.approx(5.8409, abs=1e-4)
+    source = np.random.default_rng(1)
+    risks = source.standard_normal((20_000, 5, 4))
+    errors = risks.std(axis=2, ddof=1) / 2
+    covered = [
+        (np.abs(risks.mean(axis=2)) <= q * errors).all(axis=1).mean() for q in simultaneous_quantile(5, [3, np.inf])
+    ]
+    assert covered[0] >= 0.95 and covered[1] < 0.7
+
+
 def test_explicit_holds_up_to_the_bound_and_names_the_worst_cell():
-    verdict = explicit_verdict(X, [0.5, 0.8, 0.1], [0.1, 0.1, 0.1], [1, 1, 1], parameter="n")
+    z = float(simultaneous_quantile(3))
+    verdict = explicit_verdict(X, [0.5, 1 - 0.1 * z, 0.1], [0.1, 0.1, 0.1], [1, 1, 1], parameter="n")
     assert verdict.verdict == "holds"
     assert verdict.worst_ratio == pytest.approx(1.0)
     assert (verdict.worst_cell, verdict.worst_value) == (1, 2.0)
 
 
-def test_explicit_counts_two_standard_errors_against_the_claim():
-    assert explicit_verdict(X, [0.5, 0.81, 0.1], [0.1] * 3, [1] * 3).verdict == "violated"
-    assert explicit_verdict(X, [0.5, 1.01, 0.1], [0.0] * 3, [1] * 3).verdict == "violated"
+@pytest.mark.parametrize(
+    ("mean", "error", "word"),
+    [
+        (0.81, 0.1, "inconclusive"),  # the interval reaches across
+        (1.01, 0.1, "inconclusive"),
+        (1.3, 0.1, "violated"),
+        (1.01, 0.0, "violated"),
+        (0.7, 0.1, "holds"),
+    ],
+)
+def test_explicit_is_decided_by_the_interval(mean, error, word):
+    verdict = explicit_verdict(X, [0.5, mean, 0.1], [error] * 3, [1] * 3)
+    assert verdict.verdict == word and verdict.worst_cell == 1
+
+
+def test_explicit_names_the_cell_that_violates():
+    verdict = explicit_verdict(X, [0.9, 1.2, 0.1], [0.5, 0.01, 0.1], [1] * 3)
+    assert (verdict.verdict, verdict.worst_cell) == ("violated", 1)
 
 
 def test_explicit_slack_is_for_numerical_error():
@@ -39,11 +69,22 @@ def test_explicit_with_unusual_bounds():
         explicit_verdict([1], [1.0], [0.0], [np.nan])
 
 
-def test_explicit_notes_vacuous_cells():
-    verdict = explicit_verdict(X, [0.5] * 3, [0] * 3, [1, 3, 3], trivial=[2, 2, 2])
-    assert verdict.verdict == "holds"
-    assert verdict.notes == ("vacuous: the bound exceeds the trivial risk in 2 of 3 cells",)
-    assert explicit_verdict(X, [0.5] * 3, [0] * 3, [1, 1, 1], trivial=[2, 2, 2]).notes == ()
+@pytest.mark.parametrize(
+    ("bound", "mean", "word"),
+    [
+        ([3, 3, 3], [0.5, 0.5, 0.5], "vacuous"),
+        ([3, 3, 3], [0.5, 2.9, 0.5], "vacuous"),  # cannot fail, though its interval reaches across
+        ([1, 3, 3], [0.5, 2.9, 0.5], "holds"),
+        ([1, 3, 3], [0.9, 0.5, 0.5], "inconclusive"),
+        ([1, 1, 1], [0.5, 0.5, 0.5], "holds"),
+        ([3, 3, 3], [0.5, 9.0, 0.5], "violated"),  # a counterexample is one, wherever the run started
+    ],
+)
+def test_a_bound_above_the_start_confirms_nothing(bound, mean, word):
+    verdict = explicit_verdict(X, mean, [0.1] * 3, bound, trivial=[2, 2, 2])
+    assert verdict.verdict == word
+    idle = sum(b > 2 for b in bound)
+    assert verdict.notes == ((f"in {idle} of 3 cells the bound exceeds the starting point's risk",) if idle else ())
 
 
 @pytest.mark.parametrize("judge", [explicit_verdict, lower_bound_verdict])

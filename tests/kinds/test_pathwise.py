@@ -81,14 +81,21 @@ def test_equality_up_to_rounding_is_within_the_bound():
     assert verdict.verdict == "holds"
 
 
-@pytest.mark.parametrize(("beyond", "word"), [(2, "holds"), (3, "violated")])
+@pytest.mark.parametrize(("beyond", "word"), [(2, "holds"), (3, "inconclusive"), (5, "inconclusive"), (8, "violated")])
 def test_fraction_allows_its_share_in_every_cell(beyond, word):
+    """Of 20 with probability 0.9 each, 5 beyond has a chance of 0.043 in a cell, and 8 of 0.0004."""
     risk = np.full((2, 1, 1, 20), 0.5)
     risk[1, 0, 0, :beyond] = 3.0
     verdict = pathwise_verdict(part(statistic="fraction", probability=0.9), evidence(risk, {}), ONE)
     assert verdict.verdict == word
     assert verdict.worst_ratio == (0.5 if word == "holds" else 3.0)
     assert f"in the worst cell {1 - beyond / 20:.4g} of the replicates" in verdict.reason
+
+
+def test_a_bound_above_the_start_is_vacuous_by_the_replicate_too():
+    two = Bound("own.two", "2", lambda c: 2.0)  # the starting point's risk is 1
+    verdict = pathwise_verdict(part(statistic="max"), evidence(np.full((2, 1, 1, 4), 0.5), {}), two)
+    assert verdict.verdict == "vacuous" and "starting point" in verdict.reason
 
 
 def test_measured_bounds_belong_to_their_replicate():

@@ -65,7 +65,8 @@ def _print(rows: list[Verdict], privacy: Mapping[tuple[str, str, str], str]) -> 
     remarks = [
         (f"{row.id} " * several + f"{row.part} [{row.calibration}]", note)
         for row in rows
-        for note in (*row.reservations, *row.notes)
+        for note in (row.sentence, *row.reservations, *row.notes)
+        if note
     ]
     if remarks:
         print()

@@ -1,0 +1,131 @@
+"""How often a rate's word is wrong: `python docs/error_rates.py` simulates it and writes docs/error_rates.md.
+
+Sweeps are drawn from true power laws and judged by the function that judges every rate. Inside the tolerance `fails`
+and `faster` are errors, two tolerances away `match` is one.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dpsco_bench.analysis.asymptotic import Regime
+from dpsco_bench.analysis.rates import Sweep, rate_verdict
+from dpsco_bench.analysis.sharing import Sharing
+
+TOLERANCE, SWEEPS = 0.15, 1000
+ALLOWED = {0.0: ("fails", "faster"), 1.0: ("fails", "faster"), 2.0: ("match",)}
+"""Distance of the true slope from the formula's, in tolerances -> the words that are errors there."""
+LIMITS = {0.0: 0.05, 1.0: 0.05, 2.0: 0.01}
+Noise = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
+
+
+def light(source: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Mean 1, standard deviation 0.35: an average of squares."""
+    return source.chisquare(16, shape) / 16
+
+
+def heavy(source: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Mean 1, standard deviation 1.3, lognormal."""
+    return source.lognormal(-0.5, 1.0, shape)
+
+
+@dataclass(frozen=True)
+class Design:
+    """Risks ``x^slope`` times noise, over cells a factor 2 apart.
+
+    Attributes
+    ----------
+    cells, data_sets, replicates : int
+    noise : of every cell, mean 1
+    common : noise that all cells have in common, mean 1; none with None
+    data : noise of a data set, that all cells have in common; none with None
+    """
+
+    name: str
+    cells: int
+    replicates: int
+    noise: Noise
+    common: Noise | None = None
+    data: Noise | None = None
+    data_sets: int = 1
+
+    def draw(self, source: np.random.Generator, slope: float) -> tuple[np.ndarray, Sweep]:
+        """One sweep, and the values of its parameter."""
+        values, shape = 2.0 ** np.arange(self.cells), (self.data_sets, self.replicates)
+        shared = self.common(source, shape) if self.common else np.ones(shape)
+        if self.data:
+            shared = shared * self.data(source, (self.data_sets, 1))
+        risks = [shared * self.noise(source, shape) * x**slope for x in values]
+        cells = tuple(range(self.cells))
+        sharing = Sharing((0,) * self.cells, (0,) * self.cells if self.common else cells)
+        regime = Regime.of(values, [risk.mean() for risk in risks], 1 / values)
+        return values, Sweep(values, risks, regime, sharing=sharing if self.common or self.data else None)
+
+
+DESIGNS = (
+    Design("3 cells, 4 replicates, light noise", 3, 4, light),
+    Design("5 cells, 4 replicates, light noise", 5, 4, light),
+    Design("5 cells, 16 replicates, light noise", 5, 16, light),
+    Design("7 cells, 64 replicates, light noise", 7, 64, light),
+    Design("5 cells, 4 replicates, heavy noise", 5, 4, heavy),
+    Design("5 cells, 64 replicates, heavy noise", 5, 64, heavy),
+    Design("5 cells, 512 replicates, heavy noise", 5, 512, heavy),
+    Design("5 cells, 16 replicates, common random numbers", 5, 16, light, heavy),
+    Design("4 cells, 6 data sets of 4, common data", 4, 4, light, data=light, data_sets=6),
+    Design("4 cells, 6 data sets of 4, common data and random numbers", 4, 4, light, heavy, light, 6),
+)
+
+
+def words(design: Design, distance: float, sweeps: int = SWEEPS) -> Counter[str]:
+    """Words of simulated sweeps whose true slope is that many tolerances from the formula's, half on either side."""
+    names = (design.name, f"{distance:g}")
+    source = np.random.default_rng([len(design.name), *map(ord, "".join(names))])
+    found: Counter[str] = Counter()
+    for number in range(sweeps):
+        side = 1 if number % 2 else -1
+        _, sweep = design.draw(source, -1.0 + side * distance * TOLERANCE)
+        found[rate_verdict(sweep, TOLERANCE, (*names, str(number))).verdict] += 1
+    return found
+
+
+def rows(sweeps: int = SWEEPS) -> Iterator[tuple[str, float, Counter[str]]]:
+    """Design, distance and words of everything that is simulated."""
+    for design in DESIGNS:
+        for distance in ALLOWED:
+            yield design.name, distance, words(design, distance, sweeps)
+
+
+def errors(found: Counter[str], distance: float) -> float:
+    """Share of wrong words."""
+    return sum(found[word] for word in ALLOWED[distance]) / found.total()
+
+
+def page(sweeps: int = SWEEPS) -> str:
+    """The page as Markdown."""
+    shown = ("match", "faster", "fails", "inconclusive", "inconclusive (bent)")
+    lines = [
+        "# How often a rate's word is wrong",
+        "",
+        f"Power laws with known slopes, {sweeps} sweeps in a row, judged with tolerance {TOLERANCE:g} by the function",
+        "that judges every rate. A true slope within the tolerance must not be called `fails` or `faster` in more than",
+        "5 % of cases, one two tolerances away not `match` in more than 1 %. Written by `python docs/error_rates.py`.",
+        "",
+        "| design | distance | " + " | ".join(shown) + " | wrong | allowed |",
+        "| --- | ---: " + "| ---: " * (len(shown) + 2) + "|",
+    ]
+    for name, distance, found in rows(sweeps):
+        shares = " | ".join(f"{found[word] / sweeps:.1%}" for word in shown)
+        wrong = f"{errors(found, distance):.1%} | {LIMITS[distance]:.0%}"
+        lines.append(f"| {name} | {distance:g} tolerances | {shares} | {wrong} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("error_rates.md")
+    target.write_text(page(), encoding="utf-8")

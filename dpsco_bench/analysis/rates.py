@@ -1,0 +1,229 @@
+"""The word of a rate: every step from the axis to the reservations, in one function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpsco_bench.analysis.asymptotic import Regime
+from dpsco_bench.analysis.bootstrap import FloatArray, summarise
+from dpsco_bench.analysis.power_law import lack_of_fit, local_slopes
+from dpsco_bench.analysis.sharing import Sharing
+from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.errors import InputError
+
+SCHEDULE_SHARE = 0.5
+"""From this share of the risk on, what is there without noise makes the risk one of the schedule."""
+MOST_REPLICATES = 1000.0
+"""Nobody runs more than this many times the replicates."""
+ROUNDING = 1e-9
+_TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a rate is judged by; sequences and arrays have one entry per cell.
+
+    Attributes
+    ----------
+    axis : the variable of the regression, that which the claimed exponent is about
+    risks : arrays ``([[signals,] data_sets,] replicates)``
+    regime : which cells are asymptotic
+    numerical_errors : of exactly computed cells, None for random ones
+    sharing : which cells have random numbers in common
+    edges : whether the largest risk stands at an edge of the signal grid that could be extended
+    noise_off, noise_off_errors : the same sweep without noise, empty where there is none
+    """
+
+    axis: ArrayLike
+    risks: Sequence[ArrayLike]
+    regime: Regime
+    numerical_errors: Sequence[float | None] = ()
+    sharing: Sharing | None = None
+    edges: tuple[bool, ...] = ()
+    noise_off: Sequence[ArrayLike] = ()
+    noise_off_errors: Sequence[float | None] = ()
+    cells: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        cells = len(self.regime.swept)
+        given = {
+            "axis": np.size(self.axis),
+            "risks": len(self.risks),
+            "numerical errors": len(self.numerical_errors) or cells,
+            "edges": len(self.edges) or cells,
+            "noise_off": len(self.noise_off) or cells,
+        }
+        for name, count in given.items():
+            if count != cells:
+                raise InputError(f"number of {name}", count, f"{cells}, one for each cell")
+        object.__setattr__(self, "cells", cells)
+
+    def fit(self, names: Sequence[str], chosen: np.ndarray, noise_off: bool = False) -> RateFit | None:
+        """Slope over the chosen cells; None where they have fewer than two different values."""
+        numbers = np.flatnonzero(chosen).tolist()
+        values = np.asarray(self.axis, dtype=np.float64)[numbers]
+        if len(np.unique(values)) < 2:
+            return None
+        risks = self.noise_off if noise_off else self.risks
+        errors = self.noise_off_errors if noise_off else self.numerical_errors
+        sharing = self.sharing or Sharing.nothing(self.cells)
+        labels = (tuple(own[i] for i in numbers) for own in (sharing.data_sets, sharing.replicates))
+        return fit_rate(
+            values,
+            [risks[i] for i in numbers],
+            names,
+            numerical_errors=[errors[i] if len(errors) else None for i in numbers],
+            sharing=Sharing(*labels),
+        )
+
+
+def rate_verdict(
+    sweep: Sweep,
+    tolerance: float,
+    names: Sequence[str],
+    *,
+    profile: str = "ci",
+    parameter: str = "",
+    swept: str = "",
+    claimed_exponent: float | None = None,
+    better: str = "smaller",
+    blocked: str = "",
+) -> Verdict:
+    """Compare a measured slope with the slope of a formula: the only function that judges a rate.
+
+    In this order: too few asymptotic cells; a signal grid that ends too early; no power law; the 95 % interval of the
+    difference of the slopes against the tolerance.
+
+    Parameters
+    ----------
+    sweep : Sweep
+    tolerance : float > 0
+    names : sequence of str, (claim, part, calibration), seeds the bootstrap
+    profile : {"smoke", "ci", "full"}, decides how many asymptotic cells there must be
+    parameter, swept : str, name of the axis, and of the swept parameter where that is another
+    claimed_exponent : float, optional, the paper's bare exponent, shown beside the formula's slope
+    better : {"smaller", "larger"}, which slopes mean a faster decay than claimed
+    blocked : str, a reason that makes the part not observable whatever the numbers are, such as ``frozen``
+
+    Returns
+    -------
+    Verdict
+        ``match``, ``faster``, ``fails``, ``inconclusive``, also ``(edge)`` or ``(bent)``, or ``not_observable``.
+    """
+    if better not in ("smaller", "larger"):
+        raise InputError("better", better, "smaller or larger")
+    if not tolerance > 0:
+        raise InputError("tolerance", tolerance, "a number > 0")
+    regime, fitted = sweep.regime, sweep.regime.fitted
+    fit = sweep.fit(names, fitted)
+    b = bound_slope(fit.values, regime.named[fitted], fit.weights) if fit else np.nan
+    word, reason = _word(sweep, fit, b, tolerance, (profile, swept or parameter or "the parameter", better, blocked))
+    silent = sweep.fit((*names[:2], "none"), fitted, noise_off=True) if len(sweep.noise_off) else None
+    share = noise_off_share(sweep)
+    reserved = (f"schedule: without noise the risk is {share:.2g} of it",) if share >= SCHEDULE_SHARE else ()
+    summaries = [summarise(risks, error) for risks, error in zip(sweep.risks, _errors(sweep), strict=True)]
+    return Verdict(
+        word,
+        "rate",
+        reason,
+        parameter=parameter,
+        values=tuple(np.asarray(sweep.axis, dtype=np.float64).tolist()),
+        mean=tuple(cell.mean for cell in summaries),
+        stderr=tuple(cell.stderr for cell in summaries),
+        bound=tuple(regime.named.tolist()),
+        slope=fit.slope if fit else np.nan,
+        ci=(fit.ci_low, fit.ci_high) if fit else (np.nan, np.nan),
+        bound_slope=b,
+        claimed_exponent=claimed_exponent,
+        noise_off_slope=silent.slope if silent else np.nan,
+        tolerance=tolerance,
+        reservations=reserved,
+        fitted=tuple(fitted.tolist()),
+        local_slopes=tuple(local_slopes(fit.values, fit.mean).tolist()) if fit else (),
+        noise_off_share=share,
+        notes=fit.notes(parameter) if fit else (),
+    )
+
+
+def _word(
+    sweep: Sweep, fit: RateFit | None, b: float, tolerance: float, told: tuple[str, str, str, str]
+) -> tuple[str, str]:
+    """The word and its reason, step by step."""
+    profile, parameter, better, blocked = told
+    regime = sweep.regime
+    if blocked:
+        return f"not_observable ({blocked})", "by the part's own test the runs hardly move"
+    if fit and fit.nonpositive:
+        return "not_observable", f"mean excess risk is not positive at {fit.places(fit.nonpositive, parameter)}"
+    lacking = regime.lacking(profile, parameter)
+    if lacking or fit is None:
+        return "not_observable", lacking
+    edges = [
+        value for value, edge, inside in zip(regime.swept, sweep.edges, regime.fitted, strict=False) if edge and inside
+    ]
+    if edges:
+        where = ", ".join(f"{value:g}" for value in edges)
+        return "inconclusive (edge)", f"the largest risk is at the edge of the signal grid at {parameter} = {where}"
+    if fit.no_error:
+        return "inconclusive", "a single random replicate gives no interval"
+    lack = lack_of_fit(fit, regime.named[regime.fitted])
+    if lack.bent:
+        bends = ", ".join(f"{slope:.2f}" for slope in local_slopes(fit.values, fit.mean))
+        return "inconclusive (bent)", f"residuals up to {lack.largest:.0%} from a power law; local slopes {bends}"
+    return equivalence(fit, b, tolerance, better)
+
+
+def equivalence(fit: RateFit, b: float, tolerance: float, better: str = "smaller") -> tuple[str, str]:
+    """Word for the 95 % interval of measured less formula slope, and the reason: nothing else decides.
+
+    Parameters
+    ----------
+    fit : RateFit with an interval
+    b : float, the formula's slope
+    tolerance : float > 0
+    better : {"smaller", "larger"}
+    """
+    shown = f"slope {fit.slope:.3g} [{fit.ci_low:.3g}, {fit.ci_high:.3g}] against {b:.3g}, allowed {tolerance:g}"
+    side = 1.0 if better == "smaller" else -1.0
+    low, high = sorted((side * (fit.ci_low - b), side * (fit.ci_high - b)))
+    if max(-low, high) <= tolerance * (1 + ROUNDING):
+        return "match", shown
+    if high < -tolerance:
+        return "faster", shown
+    if low > tolerance:
+        return "fails", shown
+    return "inconclusive", f"{shown}; {_would_decide(fit, b, tolerance)}"
+
+
+def _would_decide(fit: RateFit, b: float, tolerance: float) -> str:
+    """How many times the replicates would decide at this slope, since an interval shrinks like their root."""
+    above, below = fit.ci_high - fit.slope, fit.slope - fit.ci_low
+    off = fit.slope - b
+    if abs(off) <= tolerance:
+        rooms = [(above, tolerance - off), (below, tolerance + off)]
+    else:
+        rooms = [(below, off - tolerance)] if off > 0 else [(above, -off - tolerance)]
+    factors = [(width / room) ** 2 if room > 0 else np.inf for width, room in rooms if width > 0]
+    factor = max(factors, default=1.0)
+    if not factor <= MOST_REPLICATES:
+        return "the slope is too near the tolerance for more replicates to decide"
+    return f"about {max(2.0, np.ceil(factor - ROUNDING)):.0f} times the replicates would decide"
+
+
+def noise_off_share(sweep: Sweep) -> float:
+    """Risk without noise over the risk, geometric mean over the fitted cells; NaN where there are none."""
+    chosen = np.flatnonzero(sweep.regime.fitted).tolist()
+    if not len(sweep.noise_off) or not len(chosen):
+        return np.nan
+    off = np.array([summarise(sweep.noise_off[i]).mean for i in chosen])
+    ratios: FloatArray = np.maximum(off / sweep.regime.means[chosen], _TINY)
+    return float(np.exp(np.log(ratios).mean()))
+
+
+def _errors(sweep: Sweep) -> Sequence[float | None]:
+    return sweep.numerical_errors or [None] * sweep.cells

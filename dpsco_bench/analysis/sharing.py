@@ -1,0 +1,67 @@
+"""Which random numbers the cells of a sweep have in common, so that a bootstrap resamples these jointly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+from dpsco_bench.execution.cell import Cell, placeless
+from dpsco_bench.jsonio import dumps_canonical
+from dpsco_bench.problems.registry import problem_class
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """Labels of cells; what has equal labels is shared.
+
+    Attributes
+    ----------
+    data_sets : tuple of int
+        Equal for cells whose data set j is the same one for every j.
+    replicates : tuple of int
+        Equal for cells whose replicate r has random numbers in common for every r; their data sets are shared too.
+    """
+
+    data_sets: tuple[int, ...]
+    replicates: tuple[int, ...]
+
+    @classmethod
+    def nothing(cls, cells: int) -> Sharing:
+        """Every cell has random numbers of its own."""
+        return cls(tuple(range(cells)), tuple(range(cells)))
+
+    @classmethod
+    def everything(cls, cells: int) -> Sharing:
+        """Common random numbers in all cells."""
+        return cls((0,) * cells, (0,) * cells)
+
+
+def sharing_of(cells: Sequence[Cell]) -> Sharing:
+    """What some cells share, as `Cell.data_key` and `Cell.run_key` name their streams.
+
+    Data depend on the problem, n and d; the noise on algorithm, epsilon and delta besides. Replicates of a problem that
+    draws a sample for each one also share this sample wherever data sets would be shared.
+    """
+    data = _labels(cells, _data)
+    per_sample = [problem_class(cell.problem).draws_per_replicate for cell in cells]
+    noise = _labels(cells, lambda cell: (_data(cell), cell.algorithm, float(cell.epsilon), float(cell.delta)))
+    joined = (("data", d) if sample else ("run", r) for d, r, sample in zip(data, noise, per_sample, strict=True))
+    return Sharing(data, _numbered(joined))
+
+
+def _data(cell: Cell) -> Hashable:
+    """The options that data streams are keyed by: neither the signal nor what the problem leaves out of its keys."""
+    problem = problem_class(cell.problem)
+    unkeyed = ("constants", problem.signal_option, *problem.unkeyed_options)
+    options = {k: v for k, v in placeless(cell.problem, cell.problem_options).items() if k not in unkeyed}
+    return cell.problem, cell.n, cell.d, dumps_canonical(options)
+
+
+def _labels(cells: Sequence[Cell], key: Callable[[Cell], Hashable]) -> tuple[int, ...]:
+    return _numbered(key(cell) for cell in cells)
+
+
+def _numbered(keys: Iterable[Hashable]) -> tuple[int, ...]:
+    """Numbers in order of first appearance."""
+    known: dict[Hashable, int] = {}
+    return tuple(known.setdefault(key, len(known)) for key in keys)

@@ -1,0 +1,307 @@
+"""The word of a rate on sweeps whose answer is known, step by step and in the order of the steps."""
+
+import numpy as np
+import pytest
+
+from dpsco_bench.analysis.asymptotic import Regime
+from dpsco_bench.analysis.rates import Sweep, equivalence, noise_off_share, rate_verdict
+from dpsco_bench.analysis.sharing import Sharing
+from dpsco_bench.analysis.slopes import RateFit
+from dpsco_bench.errors import InputError
+
+N = 2.0 ** np.arange(8, 13)
+NAMES = ("test.claim", "part", "paper")
+
+
+def noisy(mean, spread=0.02, replicates=16, seed=0):
+    """Replicates whose mean is exactly as given."""
+    noise = np.random.default_rng(seed).standard_normal((len(mean), replicates))
+    noise -= noise.mean(axis=1, keepdims=True)
+    return list(np.asarray(mean)[:, None] * (1 + spread * noise))
+
+
+def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, edges=(), sharing=None, off=(), more=None, **regime):
+    values = np.asarray(values, dtype=float)
+    named = regime.pop("named", 1 / values)
+    sweep = Sweep(
+        values if axis is None else axis,
+        noisy(mean, spread),
+        Regime.of(values, mean, named, **regime),
+        edges=edges,
+        sharing=sharing,
+        noise_off=[[m] for m in off],
+    )
+    return rate_verdict(sweep, tolerance, NAMES, parameter="n", **(more or {}))
+
+
+@pytest.mark.parametrize(
+    ("slope", "word"), [(-1.0, "match"), (-1.1, "match"), (-1.5, "faster"), (-0.5, "fails"), (0.5, "fails")]
+)
+def test_words_of_clean_power_laws(slope, word):
+    verdict = judged(N**slope)
+    assert verdict.verdict == word and verdict.fitted == (True,) * 5
+    assert verdict.slope == pytest.approx(slope, abs=0.02) and verdict.bound_slope == pytest.approx(-1)
+    np.testing.assert_allclose(verdict.local_slopes, slope, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("parameter_exponent", "slope", "word"),
+    [(1, 0.5, "faster"), (1, 2.0, "fails"), (-1, -2.0, "faster"), (0.5, 1.0, "fails")],
+)
+def test_a_smaller_slope_is_better_whatever_the_exponent(parameter_exponent, slope, word):
+    assert judged(N**slope, named=N**parameter_exponent).verdict == word
+
+
+def test_regimes_towards_zero_turn_the_better_side():
+    assert judged(N**0.2, named=N).verdict == "faster"
+    assert judged(N**0.2, named=N, more={"better": "larger"}).verdict == "fails"
+
+
+# Equivalence: the interval alone decides.
+
+
+def fit(slope, low, high):
+    return RateFit(slope, 0.0, low, high, values=tuple(N), mean=tuple(1 / N), stderr=(0.01,) * 5, weights=(0.2,) * 5)
+
+
+@pytest.mark.parametrize(
+    ("slope", "low", "high", "word"),
+    [
+        (-1.0, -1.1, -0.9, "match"),
+        (-1.0, -1.15, -0.85, "match"),  # up to the tolerance itself
+        (-1.0, -1.16, -0.9, "inconclusive"),  # a point estimate inside, an interval across
+        (-1.1499, -1.29, -1.01, "inconclusive"),
+        (-1.2, -1.25, -1.1, "inconclusive"),
+        (-0.8, -0.9, -0.75, "inconclusive"),
+        (-1.5, -1.6, -1.4, "faster"),
+        (-1.5, -1.9, -1.16, "faster"),  # however wide
+        (-1.5, -1.9, -1.15, "inconclusive"),  # not wholly beyond
+        (-0.5, -0.6, -0.4, "fails"),
+        (0.5, -0.84, 1.9, "fails"),
+        (-1.0, -1.6, -1.4, "faster"),  # not even its own slope counts
+    ],
+)
+def test_the_interval_decides(slope, low, high, word):
+    found, reason = equivalence(fit(slope, low, high), -1.0, 0.15)
+    assert found == word and "against -1" in reason
+    turned, _ = equivalence(fit(slope, low, high), -1.0, 0.15, better="larger")
+    assert turned == {"faster": "fails", "fails": "faster"}.get(word, word)
+
+
+@pytest.mark.parametrize(
+    ("slope", "half", "told"),
+    [
+        (-1.0, 0.3, "about 4 times the replicates"),  # 0.3 has to become 0.15
+        (-1.05, 0.2, "about 4 times"),  # 0.1 is left on the near side
+        (-1.3, 0.3, "about 4 times"),  # 0.15 beyond the tolerance
+        (-1.1499, 0.1, "too near"),
+    ],
+)
+def test_an_undecided_rate_names_what_it_would_take(slope, half, told):
+    word, reason = equivalence(fit(slope, slope - half, slope + half), -1.0, 0.15)
+    assert word == "inconclusive" and told in reason
+
+
+def test_a_rate_undecided_by_few_replicates_is_decided_by_more():
+    source = np.random.default_rng(5)
+    regime = Regime.of(N, 1 / N, 1 / N)
+    for replicates, word in ((4, "inconclusive"), (1024, "match")):
+        risks = [source.chisquare(4, replicates) / 4 / n for n in N]
+        assert rate_verdict(Sweep(N, risks, regime), 0.1, NAMES).verdict == word
+
+
+# The axis.
+
+
+def test_the_axis_is_what_the_exponent_is_about():
+    """Risk (ln K)^1.24 over K: on an axis of ln K it fails against ln K, on one of K a tolerance would swallow it."""
+    k = 2.0 ** np.arange(4, 11)
+    mean = np.log(k) ** 1.24
+    over_k = judged(mean, 0.08, values=k, named=np.log(k))
+    assert over_k.verdict == "match" and over_k.slope == pytest.approx(0.286, abs=0.02)
+    over_log = judged(mean, 0.08, values=k, axis=np.log(k), named=np.log(k), more={"swept": "K"})
+    assert over_log.verdict == "fails" and over_log.slope == pytest.approx(1.24, abs=0.02)
+    assert over_log.values == pytest.approx(np.log(k)) and over_log.bound_slope == pytest.approx(1)
+
+
+def test_the_span_is_that_of_the_swept_parameter():
+    k = np.array([16.0, 64.0, 256.0])
+    assert np.ptp(np.log(np.log(k))) < np.log(4)
+    assert judged(np.log(k), values=k, axis=np.log(k), named=np.log(k)).verdict == "match"
+
+
+# Asymptotic cells.
+
+
+@pytest.mark.parametrize(
+    ("saturated", "word"), [(0, "match"), (2, "match"), (3, "not_observable"), (5, "not_observable")]
+)
+def test_saturated_cells_are_hollow_and_fewer_than_three_show_nothing(saturated, word):
+    mean = N**-1.0
+    start = np.where(np.arange(5) < saturated, mean / 0.6, 10 * mean)
+    verdict = judged(mean, starts=start)
+    assert verdict.verdict == word
+    assert verdict.fitted == tuple(i >= saturated for i in range(5))
+    assert len(verdict.mean) == 5
+
+
+def test_hollow_cells_are_not_fitted():
+    mean = np.where(N < 1000, 1.0, 1000 / N)
+    verdict = judged(mean, starts=np.full(5, 1.99))
+    assert verdict.fitted == (False, False, True, True, True)
+    assert verdict.slope == pytest.approx(-1, abs=0.02) and verdict.verdict == "match"
+
+
+@pytest.mark.parametrize(
+    ("share", "limit", "inside"), [(0.49, 0.5, True), (0.51, 0.5, False), (0.85, 0.9, True), (0.95, 0.9, False)]
+)
+def test_a_signal_that_can_be_stronger_may_leave_more_of_the_start(share, limit, inside):
+    mean = 1 / N
+    verdict = judged(mean, starts=mean / share, limits=np.full(5, limit))
+    assert verdict.fitted == (inside,) * 5
+
+
+def test_a_term_below_half_of_the_bound_is_hidden():
+    named = 1 / N
+    full = named + np.array([2, 2, 0.5, 0.5, 0.5]) * named
+    verdict = judged(1 / N, full=full)
+    assert verdict.fitted == (False, False, True, True, True) and verdict.verdict == "match"
+    assert judged(1 / N, full=3 * named).verdict == "not_observable"
+    assert "claimed term is 0.33 of the bound" in judged(1 / N, full=3 * named).reason
+
+
+@pytest.mark.parametrize(
+    ("profile", "values", "word"),
+    [
+        ("ci", [1, 2, 4], "match"),
+        ("smoke", [1, 2, 4], "match"),
+        ("ci", [1, 2, 3.9], "not_observable"),
+        ("full", [1, 2, 4], "not_observable"),
+        ("full", [1, 2, 4, 8], "match"),
+        ("full", [1, 2, 4, 7.9], "not_observable"),
+    ],
+)
+def test_how_many_sizes_over_which_factor(profile, values, word):
+    x = np.array(values, dtype=float)
+    assert judged(1 / x, values=x, more={"profile": profile}).verdict == word
+
+
+def test_not_observable_names_the_sizes_at_which_the_rate_would_show():
+    """Risk 0.8 of the start at n = 4096, and 1/n by the formula: half of it at 6554."""
+    mean = np.full(5, 0.8)
+    verdict = judged(mean, starts=np.ones(5))
+    assert verdict.verdict == "not_observable"
+    assert (
+        verdict.reason
+        == "at these sizes the risk is 0.8 of the start; by the formula n from 6,600 to 26,000 would show it"
+    )
+    down = judged(np.full(5, 0.8), named=N, starts=np.ones(5))  # a risk that grows: smaller values leave the start
+    assert "by the formula n from 40 to 160 would show it" in down.reason
+    flat = judged(np.full(5, 0.8), named=np.ones(5), starts=np.ones(5))
+    assert "no n within a factor 10,000 would show it" in flat.reason
+    far = judged(np.full(5, 0.8), named=N**-0.01, starts=np.ones(5))
+    assert "no n within a factor 10,000" in far.reason
+
+
+def test_the_size_at_which_a_hidden_term_would_dominate():
+    """1/n beside 8192/n^2: equal at 8192."""
+    verdict = judged(1 / N + 8192 / N**2, full=1 / N + 8192 / N**2)
+    assert verdict.verdict == "not_observable" and "n from 8,200 to 33,000 would show it" in verdict.reason
+
+
+# Signals, power law, order of the steps.
+
+
+def test_an_edge_among_the_fitted_cells_leaves_the_part_open():
+    verdict = judged(1 / N, edges=(False, False, True, False, True))
+    assert verdict.verdict == "inconclusive (edge)" and verdict.word == "inconclusive"
+    assert verdict.reason.endswith("n = 1024, 4096")
+    hollow = judged(1 / N, edges=(True, False, False, False, False), starts=np.array([1.5, 10, 10, 10, 10]) / N)
+    assert hollow.verdict == "match"
+
+
+BENT = np.where(N < 1000, 1.0, (1000 / N) ** 2)
+
+
+def test_a_bent_sweep_is_no_power_law():
+    verdict = judged(BENT)
+    assert verdict.verdict == "inconclusive (bent)"
+    assert "local slopes 0.00, -0.07, -2.00, -2.00" in verdict.reason
+
+
+def test_a_bend_of_the_formula_s_own_is_taken_out():
+    assert judged(BENT, named=BENT).verdict == "match"
+
+
+def test_a_bend_below_fifteen_percent_or_within_the_noise_is_none():
+    bend = np.array([1, 1.1, 1, 1.1, 1])
+    assert judged(bend / N, spread=0.001).verdict == "match"
+    assert judged(np.array([1, 1.4, 1, 1.4, 1]) / N, spread=1.0).verdict == "inconclusive"
+
+
+def test_the_order_of_the_steps():
+    edges = (True,) * 5
+    assert judged(BENT, edges=edges, starts=BENT).verdict == "not_observable"
+    assert judged(BENT, edges=edges).verdict == "inconclusive (edge)"
+    assert judged(BENT, edges=edges, more={"blocked": "frozen"}).verdict == "not_observable (frozen)"
+
+
+def test_means_without_logarithm_and_single_replicates_show_nothing():
+    sweep = Sweep(N, [[1.0, 1.1], [-0.5, 0.5], [0.2, 0.3], [0.1, 0.1], [0.1, 0.1]], Regime.of(N, 1 / N, 1 / N))
+    verdict = rate_verdict(sweep, 0.15, NAMES, parameter="n")
+    assert verdict.verdict == "not_observable" and verdict.reason.endswith("n = 512")
+    assert verdict.to_json()["slope"] is None
+    single = rate_verdict(Sweep(N, [[1 / n] for n in N], Regime.of(N, 1 / N, 1 / N)), 0.15, NAMES)
+    assert single.verdict == "inconclusive" and "single random replicate" in single.reason
+
+
+# Common random numbers, reservations.
+
+
+def test_common_random_numbers_decide_what_independent_ones_leave_open():
+    common = np.random.default_rng(3).lognormal(0, 1.0, 24)
+    risks = [common / n for n in N]
+    regime = Regime.of(N, [cell.mean() for cell in risks], 1 / N)
+    apart, shared = (
+        rate_verdict(Sweep(N, risks, regime, sharing=sharing), 0.15, NAMES)
+        for sharing in (Sharing.nothing(5), Sharing.everything(5))
+    )
+    assert apart.verdict == "inconclusive" and shared.verdict == "match"
+    assert shared.ci == pytest.approx((shared.slope,) * 2, abs=1e-12)
+
+
+@pytest.mark.parametrize(("share", "reserved"), [(0.4, ()), (0.6, ("schedule",)), (1.0, ("schedule",))])
+@pytest.mark.parametrize("slope", [-1.0, -0.5])
+def test_the_schedule_is_told_by_the_size_of_what_is_there_without_noise(share, reserved, slope):
+    verdict = judged(N**slope, off=share * N**slope)
+    assert verdict.reserved == reserved and verdict.noise_off_share == pytest.approx(share)
+    assert verdict.word == ("match" if slope == -1 else "fails")  # beside every word
+    assert verdict.noise_off_slope == pytest.approx(slope)
+
+
+def test_an_equal_slope_of_a_small_remainder_is_no_reservation():
+    assert judged(1 / N, off=0.01 / N).reservations == ()
+    assert judged(1 / N, off=np.zeros(5)).reservations == ()
+
+
+def test_the_share_is_a_geometric_mean_over_the_fitted_cells():
+    off = np.array([100.0, 100.0, 0.25, 1.0, 0.5]) / N
+    starts = np.array([1.5, 1.5, 10, 10, 10]) / N
+    assert judged(1 / N, off=off, starts=starts).noise_off_share == pytest.approx(0.5)
+    assert np.isnan(
+        noise_off_share(Sweep(N, [[n] for n in N], Regime.of(N, N, N, starts=N), noise_off=[[n] for n in N]))
+    )
+
+
+@pytest.mark.parametrize("change", [{"better": "steeper"}, {"tolerance": 0.0}])
+def test_bad_arguments_are_refused(change):
+    sweep = Sweep(N, noisy(1 / N), Regime.of(N, 1 / N, 1 / N))
+    with pytest.raises(InputError):
+        rate_verdict(sweep, **{"tolerance": 0.15, "names": NAMES} | change)
+
+
+def test_columns_of_other_lengths_are_refused():
+    with pytest.raises(InputError, match="^shape of named"):
+        Regime.of(N, 1 / N, [1.0, 2.0])
+    with pytest.raises(InputError, match="^number of edges"):
+        Sweep(N, noisy(1 / N), Regime.of(N, 1 / N, 1 / N), edges=(True,))
