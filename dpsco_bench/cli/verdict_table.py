@@ -13,9 +13,9 @@ from dpsco_bench.cli.output import Column, bounded, number, table
 
 COLUMNS = (
     Column("claim", "claim", shrink=26),
-    Column("part", "part", shrink=20),
+    Column("part", "part", shrink=18),
     Column("calibration", "noise"),
-    Column("verdict", "verdict", shrink=20),
+    Column("verdict", "verdict", shrink=18),
     Column("measured", "measured", numeric=True),
     Column("against", "against", numeric=True),
 )

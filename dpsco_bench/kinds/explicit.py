@@ -100,7 +100,7 @@ def explicit_verdict(
     elif not known[~idle].all():
         word, reason = "inconclusive", NO_ERROR
     elif within[~idle].all():
-        word, reason = "holds", f"mean / bound is at most {upper[~idle].max():.3g}, upper end of its interval"
+        word, reason = "holds", f"mean / bound is at most {upper[~idle].max():.3g} with its interval"
     else:
         word, reason = "inconclusive", f"mean / bound is {_shown(m, b, worst)}, at most {upper[worst]:.3g}"
     notes = (f"in {idle.sum()} of {len(x)} cells the bound exceeds the starting point's risk",) if idle.any() else ()
