@@ -91,7 +91,8 @@ def sentences(report: Mapping[str, Any]) -> list[str]:
         if entry["sampler_status"]:
             known = (entry["epsilon_real"], entry["epsilon_law"], entry["tau"])
             nominal = report["constants"]["status"] == "nominal"
-            drawn = draw_statement(entry["sampler_status"], *known, report["delta"], nominal)
+            kind = entry["epsilon_real_kind"]
+            drawn = draw_statement(entry["sampler_status"], *known, report["delta"], nominal, kind)
             said.append(f"{calibration}: {drawn}.")
         said += [f"{calibration}: {remark}." for remark in [*(entry["leaks"] or []), *(entry["warnings"] or [])]]
     if report["constants"]["status"] == "nominal":

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants import gaussian, pld
 from dpsco_bench.privacy.charge import Charge, Composition
 from dpsco_bench.privacy.composition import alone, draw, perturbation, replacement, sampled, shifts, subsets, tree
 from dpsco_bench.privacy.composition.refutation import lower_bound
-from dpsco_bench.privacy.ledger import privacy_status
+from dpsco_bench.privacy.ledger import ROUNDING, privacy_status
 from dpsco_bench.privacy.plan import Disjoint, Full, Plan, Poisson
 from dpsco_bench.privacy.queries import CoveringQuery
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -82,12 +82,17 @@ def calibrate(plan: Plan, privacy: PrivacySpec, calibration: str, constants: str
 
 
 def decisive_charge(plan: Plan, scales: Mapping[str, float], privacy: PrivacySpec) -> Charge:
-    """`charge`, but an upper bound above the claim, which refutes nothing, gives way to a lower one that refutes it."""
+    """`charge`, but an upper bound above the claim, which refutes nothing, gives way to what decides.
+
+    That is a lower bound above the claim, or an exact value.
+    """
     charged = charge(plan, scales, privacy.delta)
-    if charged.kind != "upper" or charged.epsilon <= privacy.epsilon:
+    if charged.kind != "upper" or charged.epsilon <= privacy.epsilon * (1.0 + ROUNDING):
         return charged
-    refuted = lower_bound(plan, scales, privacy.delta)
-    return refuted if refuted is not None and refuted.epsilon > privacy.epsilon else charged
+    found = lower_bound(plan, scales, privacy.delta)
+    if found is None or (found.kind == "lower" and found.epsilon <= privacy.epsilon):
+        return charged
+    return replace(charged, epsilon=found.epsilon, kind=found.kind, accountant=found.accountant)
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:

@@ -54,15 +54,17 @@ def draw_statement(
     tau: float | None,
     delta: float,
     nominal: bool = False,
+    kind: str = "upper",
 ) -> str:
     """What may be said of a drawn output, in words; a draw without a proof is never given a bare (epsilon, delta).
 
     Parameters
     ----------
     nominal : bool, whether the constants are only declared, so that nothing on them is proven
+    kind : str, of `epsilon_real`: ``upper``, ``exact`` or ``lower``
     """
     if nominal:
-        said = draw_statement(sampler_status, epsilon_real, epsilon_law, tau, delta)
+        said = draw_statement(sampler_status, epsilon_real, epsilon_law, tau, delta, kind=kind)
         return f"NOT proven private, as the constants are only declared; if they held: {said}"
     law = (
         "the target law is not private"
@@ -72,6 +74,8 @@ def draw_statement(
     if sampler_status == "target_law_only":
         return f"{law}; this run is NOT proven private"
     known = epsilon_real is not None and epsilon_real == epsilon_real
+    if sampler_status == "exact" and kind == "lower":
+        return f"{law} (real arithmetic), and two data sets attain {epsilon_real:.4g}"
     if sampler_status == "exact" and known:
         return f"({epsilon_real:.4g}, {delta:g})-DP (real arithmetic)"
     if known:

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.privacy.charge import Charge
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, ObjectiveQuery, Query
 from dpsco_bench.privacy.temperature import Temperature
 
@@ -150,7 +151,8 @@ class DrawQuery(Query):
 
     Between replace-one neighbours ``n F_D`` changes by a function of Lipschitz constant S; the sensitivity is ``S/G``.
     The scale sets the temperature: ``k, mu = temperature.at(scale)``, and one draw of the target law is
-    ``(sensitivity/scale)``-GDP, which two Gaussians attain. Source: Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2.
+    ``(sensitivity/scale)``-GDP: an upper bound, which two Gaussians attain and other laws need not. Source: Gopi, Lee,
+    Liu, Shen, Tian 2022, Theorem 2.
 
     Attributes
     ----------
@@ -180,6 +182,10 @@ class DrawQuery(Query):
     def norm(self) -> float:
         """That of gradients."""
         return self.dual
+
+    def attained(self, scale: float, delta: float) -> Charge | None:
+        """What neighbouring data sets of the problem attain, exact or from below; None where no pair is computed."""
+        return None
 
     def answer(self, value: Any, noise: Any) -> Any:
         """A point ``(R, d)``: drawn with ``noise`` as source of randomness and scale, or for None the limit of scale 0.

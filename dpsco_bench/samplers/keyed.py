@@ -9,6 +9,9 @@ import numpy as np
 
 from dpsco_bench.rng.streams import Stream
 
+SPARSE = 4
+"""Where less than one in so many replicates is asked for, their numbers are drawn one by one."""
+
 
 @dataclass(frozen=True)
 class KeyedDraws:
@@ -32,6 +35,17 @@ class KeyedDraws:
         """Uniform numbers in (0, 1), shape ``(rows, dim)``."""
         drawn = self.stream(name).uniform(step, 1, self.first_replicate, self.replicates, dim)[0]
         return drawn if self.copies == 1 else np.tile(drawn, (self.copies, 1))
+
+    def uniform_steps(self, name: str, first_step: int, steps: int, dim: int, rows: np.ndarray) -> np.ndarray:
+        """Uniform numbers of several steps for some rows ``(m,)``, shape ``(steps, m, dim)``: those of `uniform`."""
+        numbers, back = np.unique(rows % self.replicates, return_inverse=True)
+        first, count = int(numbers[0]), int(numbers[-1] - numbers[0]) + 1
+        stream = self.stream(name)
+        if SPARSE * len(numbers) < count:
+            one_by_one = [stream.uniform(first_step, steps, self.first_replicate + int(r), 1, dim) for r in numbers]
+            return np.concatenate(one_by_one, axis=1)[:, back]
+        drawn = stream.uniform(first_step, steps, self.first_replicate + first, count, dim)
+        return drawn[:, (numbers - first)[back]]
 
     def integers(self, name: str, step: int, dim: int, high: int) -> np.ndarray:
         """Integers in [0, high), shape ``(rows, dim)``."""

@@ -47,13 +47,23 @@ def test_privacy_facts(delta, epsilon, printed, exact, law_g, law_2g):
     plan, paper = calibrated("paper", epsilon, delta)
     assert plan.t == pytest.approx(printed, rel=3e-4)
     assert paper.charge.epsilon_law == pytest.approx(law_2g, rel=1e-3)
-    assert paper.charge.epsilon == paper.charge.epsilon_law and paper.charge.kind == "exact"
-    assert paper.privacy_status == ("exceeds_claim" if law_2g > epsilon else "proven")
+    assert paper.charge.epsilon == paper.charge.epsilon_law and paper.charge.kind == "upper"
+    assert paper.privacy_status == ("unproven" if law_2g > epsilon else "proven")
     assert calibrated("paper", epsilon, delta, 1.0)[1].charge.epsilon_law == pytest.approx(law_g, rel=1e-3)
     plan, accounted = calibrated("accounted", epsilon, delta)
     assert plan.t == pytest.approx(exact, rel=2e-4)
     assert accounted.charge.epsilon == pytest.approx(epsilon, rel=1e-12)
     assert accounted.privacy_status == "proven"
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 4.0, 8.0])
+def test_a_pair_of_data_sets_on_the_cube_attains_theorem_2_away_from_the_boundary(epsilon):
+    _, paper = calibrated("paper", epsilon, 1e-5, schedule="sco", accountant="pairs")
+    upper = paper.charge.epsilon_law
+    assert paper.charge.kind == "lower" and paper.privacy_status == "exceeds_claim"
+    assert 0.999 * upper < paper.charge.epsilon <= upper * (1 + 1e-6)
+    _, accounted = calibrated("accounted", epsilon, 1e-5, schedule="sco", accountant="pairs")
+    assert accounted.charge.kind == "upper" and accounted.privacy_status == "proven"
 
 
 def test_check_vectors():
@@ -122,6 +132,9 @@ def test_no_draw_without_a_proof_is_given_a_bare_epsilon():
     assert said == "the target law is (1.72, 1e-06)-DP; this run is NOT proven private"
     assert draw_statement("target_law_only", None, None, None, 1e-6).endswith("NOT proven private")
     assert draw_statement("exact", 1.0, 1.0, 0.0, 1e-6) == "(1, 1e-06)-DP (real arithmetic)"
+    assert draw_statement("exact", 0.9, 1.72, 0.0, 1e-6, kind="exact") == "(0.9, 1e-06)-DP (real arithmetic)"
+    attained = draw_statement("exact", 1.7, 1.72, 0.0, 1e-6, kind="lower")
+    assert attained == "the target law is (1.72, 1e-06)-DP (real arithmetic), and two data sets attain 1.7"
     declared = draw_statement("exact", 1.0, 1.0, 0.0, 1e-6, nominal=True)
     assert declared.startswith("NOT proven private, as the constants are only declared")
     assert draw_statement("proven_tv", 1.0, 0.96, 1.34e-7, 1e-6) == "(1, 1e-06)-DP, tau = 1.34e-07"

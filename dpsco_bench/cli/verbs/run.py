@@ -96,6 +96,7 @@ def _run(entry: Any, quiet: bool, label: str = "") -> None:
     """Calibrate, run, write the rows and print one line."""
     from dpsco_bench.errors import DpscoError
     from dpsco_bench.execution.calibration import calibrate_job
+    from dpsco_bench.execution.cell import located
     from dpsco_bench.execution.job import execute as execute_job
     from dpsco_bench.execution.results import check_writable, write_table
     from dpsco_bench.execution.single import summarise
@@ -109,7 +110,10 @@ def _run(entry: Any, quiet: bool, label: str = "") -> None:
         raise DpscoError(f"{size}: too large for the memory here ({error})") from None
     write_table(_with_config(table, entry.config), entry.out)
     if not quiet:
-        print(line(summarise(entry.job, table), label or entry.job.cells[0].method), flush=True)
+        summary = summarise(entry.job, table)
+        placed = located(cell, entry.job.data_root)
+        nominal = bool(summary["sampler_status"]) and placed.constants(entry.job.seed).status == "nominal"
+        print(line(summary, label or cell.method, nominal), flush=True)
         print(f"rows: {entry.out}", file=sys.stderr)
 
 
@@ -132,22 +136,22 @@ def _stored(entry: Any) -> dict[str, Any]:
     return {**summarise(entry.job, read_table(entry.out)[0]), "out": entry.out}
 
 
-def line(summary: Mapping[str, Any], label: str) -> str:
-    """One line per run: risk, privacy claimed and real, cost."""
+def line(summary: Mapping[str, Any], label: str, nominal: bool = False) -> str:
+    """One line per run: risk, privacy claimed and real, cost; nominal: whether the constants are only declared."""
     real = bounded(summary["epsilon_real"], summary["epsilon_real_kind"])
     spread = number(summary["stderr"], 2)
     return (
         f"{label}: risk {number(summary['risk'])} +- {spread}, "
         f"epsilon {number(summary['epsilon_claimed'])} (real {real}, {summary['privacy_status']}), "
         f"{number(summary['gradient_evaluations'])} gradients"
-        + (f"; {_drawn(summary)}" if summary.get("sampler_status") else "")
+        + (f"; {_drawn(summary, nominal)}" if summary.get("sampler_status") else "")
         + (f"; {summary['warnings']}" if summary["warnings"] else "")
     )
 
 
-def _drawn(summary: Mapping[str, Any]) -> str:
+def _drawn(summary: Mapping[str, Any], nominal: bool) -> str:
     """What may be said of a drawn output."""
     from dpsco_bench.privacy.ledger import draw_statement
 
     known = (summary["epsilon_real"], summary["epsilon_law"], summary["tau"], summary["delta"])
-    return draw_statement(summary["sampler_status"], *known, nominal=summary["privacy_status"] == "unproven")
+    return draw_statement(summary["sampler_status"], *known, nominal, summary["epsilon_real_kind"])

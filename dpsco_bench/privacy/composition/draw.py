@@ -1,7 +1,8 @@
-"""Draws of an exponential mechanism, which stand alone in their plan: exact Gaussian-DP of the target law.
+"""Draws of an exponential mechanism, which stand alone in their plan: Gaussian-DP of the target law, an upper bound.
 
-What may be said of the run depends on its sampler: an exact one has the law's epsilon,
-one within a proven total variation distance has an upper bound, of any other nothing is known.
+What may be said of the run depends on its sampler (Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2): an exact one has the
+law's epsilon, one within a proven total variation distance that and a little more, of any other nothing is known. What
+a pair of data sets attains is `queries.DrawQuery.attained`.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ def covers(plan: Plan) -> bool:
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
-    """Exact, an upper bound, or NaN, with the epsilon of the target law beside it."""
+    """Upper bounds: of the target law's epsilon, and of that of its draw, NaN where nothing is known of the sampler."""
     query = _alone(plan)
     t = query.sensitivity * math.sqrt(query.releases) / scales[query.name]
     law, status = gaussian.gdp_epsilon(t, delta), query.sampler_status
     if status == "exact":
-        return Charge(law, "exact", gaussian.accountant_name(), law, 0.0, status)
+        return Charge(law, "upper", gaussian.accountant_name(), law, 0.0, status)
     if status == "target_law_only":
         return Charge(math.nan, "upper", gaussian.accountant_name(), law, math.nan, status)
     tau = query.tau * query.releases

@@ -8,13 +8,15 @@ from functools import lru_cache
 from dpsco_bench.privacy.accountants import counting, single_index
 from dpsco_bench.privacy.charge import Charge
 from dpsco_bench.privacy.plan import Disjoint, Full, Plan, Query, SingleIndex
-from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
+from dpsco_bench.privacy.queries import DrawQuery, GeneralisedGaussianQuery
 
 _opposed = lru_cache(maxsize=1024)(single_index.opposed_epsilon)
 
 
 def lower_bound(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge | None:
     """Best lower bound from tests of one query of the plan; None where there is no test for any.
+
+    Of a draw it may be the exact value.
 
     A record may enter any one block of a query on disjoint blocks: one release is tested.
     """
@@ -25,6 +27,8 @@ def lower_bound(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge
 def _query_bound(query: Query, scale: float, delta: float) -> Charge | None:
     if query.factors(0, 1) is not None:
         return None
+    if isinstance(query, DrawQuery):
+        return query.attained(scale, delta)
     shift, records = query.sensitivity / scale, query.records
     if isinstance(records, SingleIndex) and query.is_normal:
         epsilon = _opposed(shift, query.releases, 1.0 / records.population, delta)

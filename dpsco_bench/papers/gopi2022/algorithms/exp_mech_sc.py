@@ -28,7 +28,9 @@ SOURCE = f"{PAPER}, Theorems 5 and 6"
     least_norm=1.0,
     parts=sampler_parts,
 )
-def plan(given: Setting, *, sampler: str = "auto", sweeps: int | None = None) -> Plan:
+def plan(
+    given: Setting, *, sampler: str = "auto", sweeps: int | None = None, accountant: str = "theorem"
+) -> Plan:
     """One draw from exp(-k F_D), k = (n t/S)^2 mu, for mu-strongly convex losses.
 
     Parameters
@@ -43,6 +45,9 @@ def plan(given: Setting, *, sampler: str = "auto", sweeps: int | None = None) ->
         ``hit_and_run``.
     sweeps : int, optional
         Length of the chains of ``hit_and_run``, 1000 by default.
+    accountant : str
+        ``theorem``: Theorem 2, an upper bound. ``pairs``: by quadrature of the laws on neighbouring data sets, where
+        the theorem leaves the claim open; exact if all records lie on one axis, else from below. Of ``axis_exact``.
     """
     s, c = checked_setting(given, SOURCE), given.constants
     if c.strong_convexity <= 0:
@@ -55,6 +60,7 @@ def plan(given: Setting, *, sampler: str = "auto", sweeps: int | None = None) ->
         Temperature("strongly_convex", s.n, s.d, c.lipschitz, s.loss_range, convexity=c.strong_convexity),
         sampler,
         sweeps,
+        accountant,
     )
 
 

@@ -26,6 +26,7 @@ def plan(
     sampler: str = "auto",
     theta_convention: str = "centred",
     sweeps: int | None = None,
+    accountant: str = "theorem",
 ) -> Plan:
     """One draw from exp(-k (F_D + mu r)); erm: k = n t sqrt(d/Theta)/S, mu = S sqrt(d/Theta)/(n t).
 
@@ -49,9 +50,13 @@ def plan(
         Range of r for a ball of radius R: ``centred`` with R, ``diameter`` with 2R, as the corollaries.
     sweeps : int, optional
         Length of the chains of ``gibbs`` and ``hit_and_run``, 1000 by default.
+    accountant : str
+        ``theorem``: Theorem 2, an upper bound. ``pairs``: by quadrature of the laws on neighbouring data sets, where
+        the theorem leaves the claim open; exact if all records lie on one axis, else from below. Of ``axis_exact`` and
+        ``cube_exact``.
     """
     s = checked_setting(given, SOURCE)
-    return draw_plan(s, regularised(s, schedule, theta_convention), sampler, sweeps)
+    return draw_plan(s, regularised(s, schedule, theta_convention), sampler, sweeps, accountant)
 
 
 plan.run(draw)

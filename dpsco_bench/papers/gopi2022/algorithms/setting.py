@@ -14,6 +14,7 @@ from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.errors import InputError, Refusal, checked_count
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.geometry.schatten import SchattenBall, matrix_rows
+from dpsco_bench.papers.gopi2022.algorithms.pairs import AxisDrawQuery
 from dpsco_bench.papers.gopi2022.algorithms.target import Target
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
@@ -29,6 +30,8 @@ EVALUATED = {"replace_one": ("accounted",), "printed": ("paper",)}
 """``printed``: S = G and t = eps/sqrt(2 ln(1/(2 delta))) in the schedule. ``replace_one``: the true S, the exact t.
 Samplers of losses that are only evaluated have no limit without noise."""
 CONVENTIONS = ("centred", "diameter")
+ACCOUNTANTS = ("theorem", "pairs")
+"""What charges a draw: Theorem 2, for all data sets at once, or neighbouring data sets on an axis themselves."""
 EXACT = ("cube_exact", "axis_exact")
 """Samplers that are exact on every data set of some problems, in the order in which ``auto`` tries them."""
 SAMPLERS = (*EXACT, "radial_exact", "gibbs", "hit_and_run", "proximal_sampler")
@@ -68,16 +71,15 @@ class BallSetting(Setting):
             return self.epsilon / math.sqrt(2.0 * math.log(0.5 / delta))
         return gdp_mu(self.epsilon, delta)
 
-    def query(self, temperature: Temperature, status: str, tau: float = 0.0) -> DrawQuery:
-        """The draw. A sampler with a proven distance leaves half of delta to it."""
+    def query(
+        self, temperature: Temperature, status: str, tau: float = 0.0, pairs: Mapping[str, Any] | None = None
+    ) -> DrawQuery:
+        """The draw. A sampler with a proven distance leaves half of delta to it; ``pairs``: see `axis_pairs`."""
         delta = 0.5 * self.delta if status == "proven_tv" else self.delta
         printed = (
             self.loss_range / (self.constants.lipschitz * self.parameter(delta)) if self.variant == "printed" else None
         )
-        return DrawQuery(
-            "draw",
-            self.constants.loss_difference / self.constants.lipschitz,
-            1,
+        given: dict[str, Any] = dict(
             paper_scale=printed,
             temperature=temperature,
             sampler_status=status,
@@ -85,6 +87,10 @@ class BallSetting(Setting):
             tau=tau if status == "proven_tv" else 0.0,
             dual=2.0 if isinstance(self.constants.ball, SchattenBall) else dual_exponent(self.constants.norm),
         )
+        sensitivity = self.constants.loss_difference / self.constants.lipschitz
+        if pairs is None:
+            return DrawQuery("draw", sensitivity, 1, **given)
+        return AxisDrawQuery("draw", sensitivity, 1, **given, **pairs)
 
 
 def checked_setting(given: Setting, source: str) -> BallSetting:
@@ -149,8 +155,31 @@ def exact_sampler(s: BallSetting, regularised: bool = True) -> str:
     raise Refusal(f"sampler auto for {s.constants.losses} losses on {s.constants.domain}", reason, s.source)
 
 
-def draw_plan(s: BallSetting, temperature: Temperature, sampler: str, sweeps: int | None = None) -> Plan:
-    """The plan of one draw by one of `SAMPLERS`.
+def axis_pairs(s: BallSetting, sampler: str, regularised: bool) -> dict[str, Any]:
+    """Fields of an `AxisDrawQuery`: the law of a draw where all records lie on the first axis.
+
+    Raises Refusal for a sampler whose law is not known by quadrature there.
+    """
+    c, cube = s.constants, sampler == "cube_exact"
+    if not cube and sampler != "axis_exact":
+        raise Refusal(f"accountant pairs with {sampler}", "only axis_exact and cube_exact have the law of an axis")
+    return dict(
+        p=2.0 if cube else c.norm,
+        size=1 if cube else s.d,
+        curvatures=(
+            s.regulariser.coefficient if regularised else 0.0,
+            0.5 * c.strong_convexity if c.losses == "quadratic" else 0.0,
+        ),
+        slope=0.5 * c.loss_difference,
+        radius=s.radius,
+        every_record=c.losses == "axis_linear",
+    )
+
+
+def draw_plan(
+    s: BallSetting, temperature: Temperature, sampler: str, sweeps: int | None = None, accountant: str = "theorem"
+) -> Plan:
+    """The plan of one draw by one of `SAMPLERS`, charged by one of `ACCOUNTANTS`.
 
     Raises InputError, Refusal for an unknown sampler, one that does not fit, or a length for one that has none.
     """
@@ -165,7 +194,9 @@ def draw_plan(s: BallSetting, temperature: Temperature, sampler: str, sweeps: in
         if sampler not in SWEEPS:
             raise Refusal(f"sweeps with {sampler}", "it makes none", s.source)
         sweeps = checked_count("sweeps", sweeps)
-    query = s.query(temperature, sampler_status(sampler, s, regularised))
+    choice_option("accountant", accountant, ACCOUNTANTS, s.source)
+    pairs = axis_pairs(s, sampler, regularised) if accountant == "pairs" else None
+    query = s.query(temperature, sampler_status(sampler, s, regularised), pairs=pairs)
     if sampler in SWEEPS:
         return plan_of(s, query, sampler, sweeps=sweeps or SWEEPS[sampler])
     return plan_of(s, query, sampler)

@@ -62,11 +62,17 @@ class AxisLaw:
         """Logarithm of the integral of ``exp(kap x_1 - c ||x||_p^2)`` over (x_1, tau); the rest is the same for all."""
         return self._nodes[2] + abs(self.kap)
 
+    def log_marginal(self, depth: np.ndarray) -> np.ndarray:
+        """Log density of x_1 without its tilt, up to a constant, at ``depth = 1 - |x_1|`` in (0, 1]; arrays (N,)."""
+        return self._log_marginal(depth, np.zeros_like(depth))
+
     def tail(self, x: float) -> float:
         """``P(x_1 > x)``."""
-        if self.kap < 0:
-            return 1.0 - self._upper(-x)
-        return self._upper(x)
+        if not -1.0 < x < 1.0:
+            return float(x <= -1.0)
+        if self.kap < 0:  # below -x for the opposite tilt
+            return self._share(1.0 + x, 2.0)
+        return self._share(0.0, 1.0 - x)
 
     def quantiles(self, m: int) -> np.ndarray:
         """Quantiles of ``x_1`` at levels ``0, 1/m .. 1``, increasing; good to a few 1e-3, for envelopes and grids."""
@@ -81,12 +87,10 @@ class AxisLaw:
         """Distances ``1 - x_1`` (for ``|kap|``), their probabilities, and the log normaliser over ``exp(|kap|)``."""
         return self._integrate(*bracket(self._log_profile, 0.0, 2.0))
 
-    def _upper(self, x: float) -> float:
-        """``P(x_1 > x)`` for ``|kap|``."""
-        if not -1.0 < x < 1.0:
-            return float(x <= -1.0)
-        low, high = bracket(self._log_profile, 0.0, 1.0 - x)
-        return float(np.exp(min(0.0, self._integrate(low, high)[2] - self._nodes[2])))
+    def _share(self, low: float, high: float) -> float:
+        """Probability that ``1 - x_1`` is in (low, high), for ``|kap|``."""
+        ends = bracket(self._log_profile, low, high)
+        return float(np.exp(min(0.0, self._integrate(*ends)[2] - self._nodes[2])))
 
     def _integrate(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray, float]:
         """Nodes ``1 - x_1`` in (low, high), their shares of the mass, and the logarithm of that mass."""
