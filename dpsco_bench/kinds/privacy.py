@@ -51,7 +51,7 @@ class PrivacyKind(Kind):
             withheld = "the Lipschitz constant is nominal"
         verdict = privacy_verdict(
             [c.calibrated.epsilon_law if of_the_law else c.calibrated.epsilon_real for c in cells],
-            ["exact" if of_the_law else cell.calibrated.epsilon_real_kind for cell in cells],
+            ["upper" if of_the_law else cell.calibrated.epsilon_real_kind for cell in cells],
             [cell.entry.epsilon for cell in cells],
             unproven=withheld,
         )

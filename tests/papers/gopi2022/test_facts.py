@@ -80,16 +80,37 @@ def test_numbers_of_the_ledger():
 
 @pytest.mark.parametrize(
     ("rule", "cells"),
-    [("erm", {"0.941": (2.0, 1, 1), "1.196": (2.0, 2, 1), "1.618": (2.0, 10, 1), "1.685": (2.0, 100, 1), "0.877": (1.5, 4, 1),
-              "4.018": (1.5, 4, 4), "8.463": (1.5, 4, 8)}),
-     ("sco", {"1.685": (2.0, 1, 1), "1.179": (1.5, 4, 1), "5.643": (1.5, 4, 4), "13.08": (1.5, 4, 8)})],
-)  # fmt: skip
+    [
+        (
+            "erm",
+            {
+                "0.941": (2.0, 1, 1),
+                "1.196": (2.0, 2, 1),
+                "1.618": (2.0, 10, 1),
+                "1.685": (2.0, 100, 1),
+                "0.877": (1.5, 4, 1),
+                "4.018": (1.5, 4, 4),
+                "8.463": (1.5, 4, 8),
+            },
+        ),
+        ("sco", {"1.685": (2.0, 1, 1), "1.179": (1.5, 4, 1), "5.643": (1.5, 4, 4), "13.08": (1.5, 4, 8)}),
+    ],
+)
 def test_exact_epsilons_of_the_ledger(rule, cells):
     text = " ".join(e.calculation for e in load_errata("gopi2022"))
     for written, (p, d, epsilon) in cells.items():
         n = 1001 if p == 2.0 else 10_000
         options = {"schedule": rule, "sampler": "axis_exact", "accountant": "pairs"}
-        given = Cell("gopi2022.reg_exp_mech", "axis_linear", n, float(epsilon), 1e-5, d, options=options, problem_options={"p": p})
+        given = Cell(
+            "gopi2022.reg_exp_mech",
+            "axis_linear",
+            n,
+            float(epsilon),
+            1e-5,
+            d,
+            options=options,
+            problem_options={"p": p},
+        )
         found = calibrate_cell(given, "paper", 1)
         assert found.epsilon_real_kind == "exact"
         assert written in text and f"{found.epsilon_real:.{len(written.partition('.')[2])}f}" == written

@@ -11,7 +11,7 @@ from dpsco_bench.privacy.queries import DrawQuery
 
 @dataclass(frozen=True, kw_only=True)
 class AxisDrawQuery(DrawQuery):
-    """`DrawQuery` of the law ``exp(kap x_1 - c ||x||_p^2)`` on a ball of radius R, for records ``+-S/2`` along the axis.
+    """`DrawQuery` of the law ``exp(kap x_1 - c ||x||_p^2)`` on a ball of radius R, records ``+-S/2`` along the axis.
 
     Attributes
     ----------

@@ -81,8 +81,8 @@ class AxisNeighbours:
     def centre_epsilon(self, delta: float) -> float:
         """The same for the pair about the centre of the ball alone, hence a lower bound; without a table."""
         low, high = self.tilts(np.zeros(1))
-        laws = (AxisLaw(self.p, self.d, float(tilt[0]), self.c) for tilt in (low, high))
-        return pair_epsilon(*laws, delta)
+        first, second = (AxisLaw(self.p, self.d, float(tilt[0]), self.c) for tilt in (low, high))
+        return pair_epsilon(first, second, delta)
 
     def tilts(self, numbers: Array) -> tuple[Array, Array]:
         """Smaller and larger tilt of pairs by number."""

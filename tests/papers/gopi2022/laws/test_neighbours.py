@@ -64,12 +64,15 @@ def test_the_pair_next_to_it_by_a_plain_double_integral():
         return max(right, left) - delta
 
     found = brentq(excess, 0.5, 5.0, xtol=1e-6)
-    assert pair_epsilon(AxisLaw(1.5, 2, small, 2.0), AxisLaw(1.5, 2, large, 2.0), delta) == pytest.approx(found, rel=1e-5)
+    assert pair_epsilon(AxisLaw(1.5, 2, small, 2.0), AxisLaw(1.5, 2, large, 2.0), delta) == pytest.approx(
+        found, rel=1e-5
+    )
     assert laws.epsilon(delta) >= found * (1 - 1e-6)
 
 
 @pytest.mark.parametrize(
-    "arguments", [(1.5, 4, 4.0, 5), (1.05, 3, 8.0, 6), (2.0, 1, 0.7, 6), (2.0, 10, 600.0, 5), (1.2, 2, 0.0, 2), (1.5, 2, 3.0, 1)]
+    "arguments",
+    [(1.5, 4, 4.0, 5), (1.05, 3, 8.0, 6), (2.0, 1, 0.7, 6), (2.0, 10, 600.0, 5), (1.2, 2, 0.0, 2), (1.5, 2, 3.0, 1)],
 )
 def test_all_pairs_one_by_one(arguments):
     p, d, c, n = arguments
