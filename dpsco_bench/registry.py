@@ -3,7 +3,7 @@
 A paper is a package. Those that are installed name themselves under the entry-point group ``dpsco_bench.papers``; a
 folder joins for one process by `add_paper`. A paper's ``__init__`` may import whatever registers something. What it
 leaves out is found by its place: algorithms in modules of ``<paper>/algorithms``, problems in ``<paper>/problems``, and
-so on for every `Registry`, one file per name where the file is called like it.
+so on for every `Registry`, in a file that is called like the name, or whose text has it in quotes.
 """
 
 from __future__ import annotations
@@ -136,13 +136,14 @@ class Registry(Generic[T]):
             yield f"{package}.{self.folder}"
 
     def _likely(self, name: str) -> Iterator[str]:
-        """Modules called like the name, those of the paper in its prefix alone if it has one."""
+        """Modules called like the name or else holding it in quotes, of the paper in its prefix alone if it has one."""
         prefix, _, last = name.rpartition(".")
         known = papers()
         paper = next((paper for paper in known if prefix == paper or prefix.startswith(f"{paper}_")), "")
         for package in [f"{known[paper]}.{self.folder}"] if paper else list(self._packages()):
             modules = modules_in(package)
             own = [module for module in modules if module.rpartition(".")[2] == last]
+            own = own or [module for module in modules if f'"{last}"' in source(module)]
             yield from own or (modules if paper else ())
 
 
@@ -226,6 +227,13 @@ def modules_in(package: str) -> list[str]:
         return [package]
     stems = sorted(path.stem for place in places for path in place.glob("*.py"))
     return [f"{package}.{stem}" for stem in stems if not stem.startswith("_")]
+
+
+@cache
+def source(module: str) -> str:
+    """Text of a module that `modules_in` names, without importing it."""
+    spec = find_spec(module)
+    return Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
 
 
 def _installed() -> dict[str, str]:

@@ -11,8 +11,8 @@ from dpsco_bench.backend.namespace import row_norm
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.diag_quadratic import DiagQuadratic
 from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.quadratic import DiagQuadratic
 
 Array = Any
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from dpsco_bench.bench.measure import AT_LEAST, Case, Pair, goal
 from dpsco_bench.problems.base import Data
+from dpsco_bench.problems.logistic import RidgeLogistic
 from dpsco_bench.problems.objective import Objective
-from dpsco_bench.problems.ridge_logistic import RidgeLogistic
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 

@@ -1,4 +1,4 @@
-"""Logistic regression on Covertype, with the usual loss or the one that Wang, Ye, Xu print."""
+"""Logistic regression on Covertype, and on records that are drawn like its own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dpsco_bench.datasets import covertype as data_set
 from dpsco_bench.datasets.preprocess import Sample, one_class_columns
+from dpsco_bench.datasets.synthetic import covertype_synthetic
 from dpsco_bench.errors import DataAbsent, InputError
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.glm import Logistic
@@ -92,3 +93,16 @@ class Covertype(CovertypeLogistic):
     def rows(self, n: int) -> Sample:
         """The first ``n`` rows of the fixed permutation. Raises DataAbsent with the command that fetches the set."""
         return data_set.covertype(n, root=Path(self.root))
+
+
+@problem
+class CovertypeSynthetic(CovertypeLogistic):
+    """Same columns, structure and preprocessing as Covertype, synthetic values."""
+
+    name = "covertype_synthetic"
+    summary = "SYNTHETIC stand-in with Covertype's columns"
+    source = "synthetic; see the data set module"
+
+    def rows(self, n: int) -> Sample:
+        """``n`` synthetic rows, the same in every run."""
+        return covertype_synthetic(n, seed=0)

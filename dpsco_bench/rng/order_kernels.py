@@ -1,4 +1,4 @@
-"""The lazy noisy minimum, compiled by Numba: the answers of `dpsco_bench.rng.order_reference`.
+"""The lazy noisy minimum, compiled by Numba: the answers of `dpsco_bench.rng.reference`.
 
 Written like `dpsco_bench.rng.kernels`, from which it takes the frozen arithmetic of words, uniforms and integers;
 Numba's cache on disk notices changes of this file only.

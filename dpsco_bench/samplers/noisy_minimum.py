@@ -1,4 +1,4 @@
-"""Report noisy max without drawing all of its noise; see `rng.order_reference` for the method and why it is exact."""
+"""Report noisy max without drawing all of its noise; see `rng.reference` for the method and why it is exact."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import ModuleType
 
 import numpy as np
 
-from dpsco_bench.rng import order_reference
+from dpsco_bench.rng import reference
 from dpsco_bench.rng.streams import Stream, cpu_implementation
 
 LEAST_SCORES = 256
@@ -61,7 +61,7 @@ def lazy_minima(
 def _implementation() -> ModuleType:
     """Compiled wherever `cpu_implementation` is."""
     if not cpu_implementation().__name__.endswith("kernels"):
-        return order_reference
+        return reference
     from dpsco_bench.rng import order_kernels
 
     return order_kernels

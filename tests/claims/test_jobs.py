@@ -208,7 +208,7 @@ def test_code_in_use_changes_the_key(monkeypatch):
     monkeypatch.setattr(module, "code_digest", spy)
     made = jobs()[0]
     calibrating, running = seen[:2]
-    parts = {"dpsco_bench.papers.wang2017.algorithms.dp_svrg", "dpsco_bench.problems.ridge_logistic"}
+    parts = {"dpsco_bench.papers.wang2017.algorithms.dp_svrg", "dpsco_bench.problems.logistic"}
     assert calibrating == parts | {"dpsco_bench.execution.calibration"}
     assert running == parts | {"dpsco_bench.execution.job"}
     assert made.key != base().key

@@ -87,7 +87,7 @@ def test_plugins_count_by_content_and_not_by_place(package, tmp_path):
 
 
 def test_jobs_depend_on_no_accountant_claim_or_other_algorithm():
-    modules = closure([JOB, "dpsco_bench.papers.wang2017.algorithms.dp_gd_pl", "dpsco_bench.problems.ridge_logistic"])
+    modules = closure([JOB, "dpsco_bench.papers.wang2017.algorithms.dp_gd_pl", "dpsco_bench.problems.logistic"])
     assert "dpsco_bench.rng.kernels" in modules and "dpsco_bench.privacy.mechanism" in modules
     assert "dpsco_bench.problems.glm" in modules
     for absent in ("accountants", "claims", "dp_svrg", "covertype", "__init__", "cli"):

@@ -13,9 +13,9 @@ from dpsco_bench.execution.packs import is_wanted
 from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.store import Store
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
+from dpsco_bench.problems.logistic import RidgeLogistic
 from dpsco_bench.problems.options import option
 from dpsco_bench.problems.registry import PROBLEMS
-from dpsco_bench.problems.ridge_logistic import RidgeLogistic
 
 REASON = "data absent: `touch marker`"
 PART = {

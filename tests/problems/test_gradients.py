@@ -7,7 +7,7 @@ from dpsco_bench.backend.namespace import sigmoid, take_rows, take_values
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.problems import glm
 from dpsco_bench.problems.base import Data, Trait
-from dpsco_bench.problems.ridge_logistic import RidgeLogistic
+from dpsco_bench.problems.logistic import RidgeLogistic
 
 POINTS = 5
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.rng.philox import philox4x32
+from dpsco_bench.rng.counters import philox4x32
 
 ONES = 0xFFFFFFFF
 

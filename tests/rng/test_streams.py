@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.rng.counters import INTEGER, KINDS, LAPLACE, NORMAL, UNIFORM
+from dpsco_bench.rng.counters import INTEGER, KINDS, LAPLACE, NORMAL, UNIFORM, philox4x32
 from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.philox import philox4x32
 from dpsco_bench.rng.streams import Stream
 
 STREAM = Stream(stream_key(0, "tests", "noise/gradient"))

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, make_plan
 from dpsco_bench.privacy.queries import DecayingNoisyMinimumQuery
-from dpsco_bench.rng import order_reference
+from dpsco_bench.rng import reference
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 from dpsco_bench.samplers import noisy_minimum
@@ -69,7 +69,7 @@ def test_reference_and_compiled_answers_agree():
     for rows, count, scale in ((40, 2, 1.0), (60, 17, 0.1), (30, 700, 2.0)):
         scores = rng.normal(size=(rows, count))
         expected, some = np.zeros(rows, dtype=np.int64), np.flatnonzero(rng.random(rows) < 0.5)
-        order_reference.noisy_minima(expected, scores, some, scores.min(axis=1), scale, 9, 4, STREAM.key)
+        reference.noisy_minima(expected, scores, some, scores.min(axis=1), scale, 9, 4, STREAM.key)
         np.testing.assert_array_equal(lazy_minima(STREAM, 9, 4, scores, scale, some), expected)
 
 

@@ -1,6 +1,8 @@
 """Instances of Theorems 4.4, 5.4 and 6.3: matched to the schedules, with the constants that they declare."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import ball_geometry
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.registry import get_problem
+from dpsco_bench.problems.registry import get_problem, problem_class
 
 CELLS = [(256, 1.0, 1e-5), (4096, 0.25, 1e-5), (2**17, 4.0, 1e-3)]
 
@@ -126,3 +128,12 @@ def test_geman_mcclure(draw):
     assert np.abs(problem.curvature(u, 0.0)).max() == pytest.approx(c.smoothness)
     with pytest.raises(InputError, match="convex, for its exact minimum"):
         problem.optimal_risk(data)
+
+
+def test_a_problem_that_shares_a_file_is_found_without_loading_the_others():
+    code = (
+        "import sys; from dpsco_bench.problems.registry import problem_class; problem_class('face_quadratic'); "
+        "print(*sorted(name for name in sys.modules if '.papers.' in name and '.problems.' in name))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert found == [problem_class("face_quadratic").__module__]

@@ -1,0 +1,120 @@
+"""Linear oracles of Wang, Ye, Xu 2017, whose slope is matched to a method's schedule or bound at each n."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.backend.namespace import array_namespace
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.ball import BALLS, Ball
+from dpsco_bench.geometry.mirror import ball_geometry
+from dpsco_bench.problems.base import Constants, Data, Problem, Trait, option
+from dpsco_bench.problems.cell_family import CellFamily
+from dpsco_bench.problems.registry import problem
+
+Array = Any
+
+
+class LinearOracle(Problem):
+    """``F(x) = -<c, x>`` over a ball, for every record; the minimum is ``-R ||c||_*``."""
+
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+    shares_records = True
+
+    @property
+    def slope(self) -> np.ndarray:
+        raise InputError("problem", self.name, "a linear oracle that defines its slope")
+
+    @property
+    def feasible(self) -> Ball:
+        raise InputError("problem", self.name, "a linear oracle that defines its ball")
+
+    def mean_gradient(self, x: Array, data: Data) -> Array:
+        return 0.0 * x - array_namespace(x).asarray(self.slope, dtype=x.dtype)
+
+    def risk(self, x: Array, data: Data) -> Array:
+        xp = array_namespace(x)
+        return -xp.sum(xp.asarray(self.slope, dtype=x.dtype) * x, axis=-1)
+
+    def optimal_risk(self, data: Data) -> float:
+        """``-R`` times the dual norm of c."""
+        dual = np.abs(self.slope).max() if self.feasible.name == "l1_ball" else np.linalg.norm(self.slope)
+        return -self.feasible.radius * float(dual)
+
+
+@problem
+class L1Linear(CellFamily, LinearOracle):
+    """``F(x) = -<c, x>`` on the unit ball, ``c = (4 Lc B/T^2) e_1`` with the T of Theorem 5.4 (K = 1) at the cell.
+
+    The bound's scale is built in and the bias dominates, so that a matching slope says little.
+    """
+
+    name = "l1_linear"
+    summary = "family of linear oracles on the unit l1 or l2 ball matched to the schedule of DP-AccMD at each n"
+    source = "instance `l1_linear` for Wang, Ye, Xu 2017, Theorem 5.4"
+    default_dimension = 64
+    ball_name: str = option("l1_ball", "norm of the ball", choices=BALLS, key="ball")
+
+    @cached_property
+    def feasible(self) -> Ball:
+        return Ball(self.ball_name, 1.0)
+
+    @property
+    def slope(self) -> np.ndarray:
+        T, B = (
+            self.mirror_descent_steps(self.feasible, 1.0),
+            ball_geometry(self.feasible).bregman_radius(self.dimension),
+        )
+        return 4 * self.feasible.diameter**2 * B / T**2 * np.eye(1, self.dimension)[0]
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = L = 1 declared, G nominal where c is longer; the exact initial gap."""
+        size = float(self.slope[0])
+        return Constants(
+            1.0,
+            1.0,
+            initial_gap=size,
+            initial_distance=1.0,
+            diameter=self.feasible.diameter,
+            domain=self.feasible.name,
+            status="global" if size <= 1.0 else "nominal",
+        )
+
+
+@problem
+class MdLinear(CellFamily, LinearOracle):
+    """``F(x) = -<c, x>`` over the unit l1 ball, ``c = 2 sqrt(B W) ln(n/delta)/(n eps) e_1``: the scale is built in."""
+
+    name = "md_linear"
+    summary = "family of linear oracles over the l1 ball with a slope of the size of the noisy mirror descent bound"
+    source = "instance `md_linear` for row [28] of Wang, Ye, Xu 2017, Table 3"
+    default_dimension = 64
+
+    @property
+    def feasible(self) -> Ball:
+        return Ball("l1_ball", 1.0)
+
+    @property
+    def slope(self) -> np.ndarray:
+        geometry, d = ball_geometry(self.feasible), self.dimension
+        size = 2 * sqrt(geometry.bregman_radius(d) * geometry.squared_width(d)) * log(self.count / self.delta)
+        return size / (self.count * self.epsilon) * np.eye(1, d)[0]
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = L = 1 declared, nominal where c is longer; the exact initial gap."""
+        size, ball = float(self.slope[0]), self.feasible
+        return Constants(
+            1.0,
+            1.0,
+            initial_gap=size,
+            initial_distance=1.0,
+            diameter=ball.diameter,
+            domain=ball.name,
+            status="global" if size <= 1.0 else "nominal",
+        )

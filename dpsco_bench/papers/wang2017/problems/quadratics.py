@@ -1,0 +1,278 @@
+"""Quadratic oracles of Wang, Ye, Xu 2017: all records equal, so that only the noise makes the risk random."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.geometry.ball import BALLS, Ball
+from dpsco_bench.problems.base import Constants, Trait, option
+from dpsco_bench.problems.cell_family import CellFamily
+from dpsco_bench.problems.quadratic import DiagonalOracle
+from dpsco_bench.problems.registry import problem
+from dpsco_bench.problems.unit_set import InBall
+
+Array = Any
+
+
+def geometric_spectrum(d: int) -> np.ndarray:
+    """``2^-(j mod 16)`` for j = 0..d-1: sixteen scales, shape ``(d,)``."""
+    return 2.0 ** -(np.arange(d) % 16).astype(np.float64)
+
+
+FACE = 8
+
+
+@problem
+class FaceQuadratic(DiagonalOracle):
+    """``F(x) = (1/2) ||x - x*||^2`` over the unit l1 ball, ``x* = 1/8`` on the first 8 coordinates."""
+
+    name = "face_quadratic"
+    summary = "quadratic oracle over the l1 ball, minimiser on a face with 8 vertices"
+    source = "instance `face_quadratic` for row [29] of Wang, Ye, Xu 2017, Table 3"
+    default_dimension = 64
+    least_dimension = FACE
+
+    @property
+    def spectrum(self) -> np.ndarray:
+        return np.ones(self.dimension)
+
+    @property
+    def optimum(self) -> np.ndarray:
+        """1/8 on the first 8 coordinates."""
+        return np.where(np.arange(self.dimension) < FACE, 1.0 / FACE, 0.0)
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = 1 declared (nominal), also in the maximum norm; L = mu = 1; the exact initial gap and distance."""
+        return self.declared(Ball("l1_ball", 1.0), strong_convexity=1.0)
+
+
+@problem
+class GeometricQuadratic(InBall, DiagonalOracle):
+    """``h_j = 2^-(j mod 16)``, minimiser ``ones/sqrt(d)``; its strong convexity of 2^-15 is not declared."""
+
+    name = "geometric_quadratic"
+    summary = "quadratic oracle with curvatures 1, 1/2, ..., 2^-15"
+    source = "instance `geometric_quadratic` for Wang, Ye, Xu 2017, Theorem 4.4"
+    default_dimension = 64  # each curvature four times
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+
+    @property
+    def spectrum(self) -> np.ndarray:
+        """Sixteen powers of two, in turn."""
+        return geometric_spectrum(self.dimension)
+
+    @property
+    def optimum(self) -> np.ndarray:
+        return np.full(self.dimension, self.dimension**-0.5)
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = 1 declared (nominal), L = 1, the exact initial gap and distance."""
+        return self.declared(self.ball)
+
+
+SUPPORT = 16
+
+
+@problem
+class L1Geometric(DiagonalOracle):
+    """``h_j = 2^-(j mod 16)``; the minimiser has norm 0.9 and sixteen equal coordinates."""
+
+    name = "l1_geometric"
+    summary = "quadratic oracle with curvatures 1, ..., 2^-15 and a sparse minimiser on the l1 or l2 ball"
+    source = "instance `l1_geometric` for Wang, Ye, Xu 2017, Theorem 5.4"
+    default_dimension = 64
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+    least_dimension = SUPPORT
+    ball_name: str = option("l1_ball", "norm of the ball", choices=BALLS, key="ball")
+    radius: float = option(1.0, "of the ball", within="(0, inf)")
+
+    @cached_property
+    def ball(self) -> Ball:
+        return Ball(self.ball_name, self.radius)
+
+    @property
+    def spectrum(self) -> np.ndarray:
+        """Sixteen powers of two, in turn."""
+        return geometric_spectrum(self.dimension)
+
+    @property
+    def optimum(self) -> np.ndarray:
+        """``0.9 R/16`` (l1) or ``0.9 R/4`` (l2) on the first sixteen coordinates."""
+        share = SUPPORT if self.ball.name == "l1_ball" else SUPPORT**0.5
+        return np.where(np.arange(self.dimension) < SUPPORT, 0.9 * self.ball.radius / share, 0.0)
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = L = 1 declared; on the unit ball G is nominal."""
+        return self.declared(self.ball)
+
+
+@problem
+class IsotropicQuadratic(DiagonalOracle):
+    """``h = 1``, start at distance 1 from the minimiser ``ones/sqrt(d)``."""
+
+    name = "isotropic_quadratic"
+    summary = "isotropic quadratic oracle; closed form for gradient norms"
+    source = "instance `isotropic_quadratic` for Wang, Ye, Xu 2017, Theorem 6.3"
+    default_dimension = 16
+
+    @property
+    def spectrum(self) -> np.ndarray:
+        return np.ones(self.dimension)
+
+    @property
+    def optimum(self) -> np.ndarray:
+        return np.full(self.dimension, self.dimension**-0.5)
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = 1 declared (nominal), L = mu = 1, D0 = 1/2."""
+        return self.declared(strong_convexity=1.0)
+
+
+@problem
+class OpSpectrum(DiagonalOracle):
+    """``h_j = 2^-j``, ``j = 0..d-1``: convex for practical purposes; start at distance 1 from the minimiser."""
+
+    name = "op_spectrum"
+    summary = "quadratic oracle with a geometric spectrum; closed form for output perturbation"
+    source = "instance `op_spectrum` for row [34] of Wang, Ye, Xu 2017, Table 2"
+    default_dimension = 24
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+
+    @property
+    def spectrum(self) -> np.ndarray:
+        """Curvatures from 1 down to ``2^(1-d)``."""
+        return 0.5 ** np.arange(self.dimension)
+
+    @property
+    def start(self) -> np.ndarray:
+        """``ones/sqrt(d)``; the minimiser is the origin."""
+        return np.full(self.dimension, self.dimension**-0.5)
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = 1 declared (nominal), L = 1, no strong convexity to rely on, the exact initial gap and distance."""
+        return self.declared()
+
+    def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
+        """Exact expected excess risk of output perturbation after T exact gradient steps.
+
+        ``(1/2) sum_j h_j [(1 - eta h_j)^(2T)/d + sd^2]``.
+        """
+        if algorithm != "wang2017.output_perturbation_zhang17":
+            return super().expected_gap(algorithm, schedule, scales)
+        decay = (1.0 - schedule["step"] * self.spectrum) ** (2 * schedule["steps"])
+        return 0.5 * float(np.sum(self.spectrum * (decay * self.start**2 + scales["output"] ** 2)))
+
+
+@problem
+class SgdClosedForm(DiagonalOracle):
+    """``F(x) = (mu/2) ||x - x*||^2`` with the minimiser at distance 1 from the start."""
+
+    name = "sgd_closed_form"
+    summary = "isotropic quadratic oracle; closed form for noisy SGD with steps 1/(mu t)"
+    source = "instance `sgd_closed_form` for row [6] of Wang, Ye, Xu 2017, Table 1"
+    default_dimension = 8
+    curvature: float = option(1.0, "mu", within="(0, inf)")
+
+    @property
+    def spectrum(self) -> np.ndarray:
+        """The same curvature mu in every direction."""
+        return np.full(self.dimension, self.curvature)
+
+    @property
+    def optimum(self) -> np.ndarray:
+        """``ones/sqrt(d)``; the start is the origin."""
+        return np.full(self.dimension, self.dimension**-0.5)
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = 1 declared (nominal), L = mu, the exact initial gap and distance."""
+        mu = self.curvature
+        return replace(self.declared(), smoothness=mu, strong_convexity=mu)
+
+    def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
+        """Exact expected excess risk of noisy SGD, last of T iterates: ``d sigma^2 / (2 mu T)``.
+
+        The first step forgets the start and the iterates are averages of the noise: ``x_T = x* - mean(b_1..b_T)/mu``.
+        """
+        if algorithm != "wang2017.noisy_sgd_bst14":
+            return super().expected_gap(algorithm, schedule, scales)
+        return self.dimension * scales["gradient"] ** 2 / (2.0 * self.curvature * schedule["steps"])
+
+
+UNIT_BALL = Ball("l2_ball", 1.0)
+
+
+@problem
+class SoftQuadraticL2(CellFamily, DiagonalOracle):
+    """``h = min(1, 4 Lc/T^2)`` in every direction, Lc = 4, with the T of Theorem 5.4 (K = sqrt(48)) at the cell.
+
+    The minimiser is ``signal ones/sqrt(d)``.
+    """
+
+    name = "soft_quadratic_l2"
+    summary = "family of quadratic oracles on the unit l2 ball matched to the schedule of DP-AccMD at each n"
+    source = "instance `soft_quadratic_l2` for Wang, Ye, Xu 2017, Theorem 5.4"
+    default_dimension = 64
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+    signal: float = option(0.5, "norm of the minimiser, in the unit ball", within="(0, 1]")
+
+    @property
+    def spectrum(self) -> np.ndarray:
+        T = self.mirror_descent_steps(UNIT_BALL, math.sqrt(48.0))
+        return np.full(self.dimension, min(1.0, 4 * UNIT_BALL.diameter**2 / T**2))
+
+    @property
+    def optimum(self) -> np.ndarray:
+        return np.full(self.dimension, self.signal * self.dimension**-0.5)
+
+    @property
+    def own_constants(self) -> Constants:
+        """L = 1 declared; G = 1 holds on the ball where ``h (1 + signal) <= 1``, else it is nominal."""
+        return self.declared(UNIT_BALL)
+
+
+INNER_STEPS = 4
+
+
+@problem
+class SoftQuadraticPP(CellFamily, DiagonalOracle):
+    """``h = 1/(eta 2^T m)`` in every direction, with eta = 1/13, m = 4 and the T of Theorem 4.4 at the cell.
+
+    The minimiser is ``ones/sqrt(d)``. The initial gap ``h/2`` shrinks with n, so that a slope of -1 is nearly
+    automatic; the ratio of the final gap to it says more.
+    """
+
+    name = "soft_quadratic_pp"
+    summary = "family of quadratic oracles matched to the schedule of DP-SVRG++ at each n"
+    source = "instance `soft_quadratic_pp` for Wang, Ye, Xu 2017, Theorem 4.4"
+    default_dimension = 8
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+
+    @property
+    def epochs(self) -> int:
+        """T of Theorem 4.4: ``log2(n eps/(G sqrt(d l)))``, rounded."""
+        return max(1, round(math.log2(self.signal_to_noise(self.dimension))))
+
+    @property
+    def spectrum(self) -> np.ndarray:
+        return np.full(self.dimension, min(1.0, 13.0 / (2**self.epochs * INNER_STEPS)))
+
+    @property
+    def optimum(self) -> np.ndarray:
+        return np.full(self.dimension, self.dimension**-0.5)
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = L = 1 declared (nominal), the exact initial gap and distance."""
+        return self.declared()
