@@ -45,11 +45,11 @@ def test_e2_the_stated_noise_is_proved_up_to_five_and_a_half():
 
 
 def test_e5_closed_forms_for_kappa():
-    best, paper = SmoothNorm(1.0, 64), SmoothNorm(1.0, 64, "su2023")
+    best, paper = SmoothNorm(1.0, 64), SmoothNorm(1.0, 64, "two_ln_d")
     assert (best.r, best.kappa) == pytest.approx((7.15530467158, 19.6834022139))
     assert paper.kappa == pytest.approx(20.3, rel=0.01) and 2 * math.log(64) == pytest.approx(8.3, rel=0.01)
     assert paper.kappa < math.e * 2 * math.log(64)
-    for rule, real in (("su2023", 1.317), ("best", 1.295)):
+    for rule, real in (("two_ln_d", 1.317), ("best", 1.295)):
         ratio = SmoothNorm(1.01, 64, rule).kappa / (2 * math.log(64))
         assert zcdp_epsilon(ratio / (4 * L), 1e-6) == pytest.approx(real, rel=1e-3)
 

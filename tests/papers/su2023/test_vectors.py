@@ -101,10 +101,10 @@ def test_objective_perturbation_of_the_logistic_loss():
 
 def test_nrmd():
     problem = Records(lambda x, z: np.tanh(x - z) / 3, 3)
-    smooth = SmoothNorm(1.5, 3, "su2023")
+    smooth = SmoothNorm(1.5, 3, "two_ln_d")
     assert (smooth.r, smooth.kappa) == (3.0, 2.0)
     query = GeneralisedGaussianQuery("gradient", 1.0, 2, smooth=smooth)
-    plan = make_plan(query, gradient_evaluations=2, n=1, steps=2, alpha=0.2, beta=0.5, p=1.5, norm_rule="su2023")
+    plan = make_plan(query, gradient_evaluations=2, n=1, steps=2, alpha=0.2, beta=0.5, p=1.5, norm_rule="two_ln_d")
     output = run("su2023.nrmd", plan, problem, [[0.7, -0.4, 0.2]])
     np.testing.assert_allclose(output, [0.172567582743, -0.0699283351335, 0.0196830750695], rtol=1e-11)
 
