@@ -172,7 +172,7 @@ def test_a_job_depends_on_what_its_options_name_and_on_nothing_beside_it(monkeyp
 
     seen = []
     monkeypatch.setattr(module, "code_digest", lambda modules: seen.append(set(modules)) or "0" * 16)
-    for options, chosen in (({}, "ogd_adagrad"), ({"learner": "zhang2022.osd"}, "osd")):
+    for options, chosen in (({}, "subgradient"), ({"learner": "zhang2022.optimistic_omd"}, "optimistic")):
         seen.clear()
         jobs(algorithm="zhang2022.dp_otb", problem="linear_ball", options=options)
         named = {name.rpartition(".")[2] for modules in seen for name in modules if ".learners." in name}
