@@ -35,6 +35,8 @@ class Setting:
         The target.
     variant : str
         Which of the algorithm's variants.
+    calibration : str
+        ``paper``, ``accounted`` or ``none``, for schedules that are made for the noise in force.
     """
 
     constants: Constants
@@ -42,6 +44,7 @@ class Setting:
     d: int
     privacy: PrivacySpec
     variant: str
+    calibration: str
 
     @property
     def epsilon(self) -> float:
@@ -152,7 +155,16 @@ class Algorithm:
             reason = f"its constants are declared in l_p with p = {p:g}, and none are known for p = {self.least_norm:g}"
             raise Refusal(f"{self.id} on {problem.name}", reason, self.source)
 
-    def plan(self, constants: Constants, n: int, d: int, privacy: PrivacySpec, variant: str, **options: Any) -> Plan:
+    def plan(
+        self,
+        constants: Constants,
+        n: int,
+        d: int,
+        privacy: PrivacySpec,
+        variant: str,
+        calibration: str = "paper",
+        **options: Any,
+    ) -> Plan:
         """Schedule, queries and planned gradient evaluations (see the plan function of the algorithm).
 
         Raises
@@ -163,7 +175,8 @@ class Algorithm:
         n, d = checked_count("n", n), checked_count("d", d)
         if variant not in self.variants:
             raise InputError("variant", variant, "one of " + ", ".join(self.variants), self.id)
-        return self.plan_function(Setting(constants, n, d, privacy, variant), **self.checked_options(options))
+        given = Setting(constants, n, d, privacy, variant, calibration)
+        return self.plan_function(given, **self.checked_options(options))
 
     def checked_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """The options, integers made floats where those are wanted.

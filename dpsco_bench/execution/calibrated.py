@@ -99,7 +99,7 @@ class CalibratedCell:
         """
         if self.plan is not None:
             return self.plan
-        plan = cell.make_plan(self.variant, self.constants)
+        plan = cell.make_plan(self.variant, self.constants, self.calibration)
         check_same(cell.algorithm_entry.id, self.charged, plan_record(plan), "when it was charged")
         return plan
 

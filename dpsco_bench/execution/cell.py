@@ -182,16 +182,17 @@ class Cell:
         variant = entry.variant_for(calibration, self.variant)
         entry.check_problem(self.problem_entry)
         constants = self.constants(root_seed)
-        plan, again = self.make_plan(variant, constants), self.make_plan(variant, constants)
+        plan, again = (self.make_plan(variant, constants, calibration) for _ in range(2))
         check_same(entry.id, plan_record(plan), plan_record(again), "when it was first made")
         return variant, plan
 
-    def make_plan(self, variant: str, constants: Constants) -> Plan:
+    def make_plan(self, variant: str, constants: Constants, calibration: str) -> Plan:
         """One call of the plan function, at constants that are known; as `plan`."""
         entry, d = self.algorithm_entry, self.problem_entry.effective_dimension
         where = f"n = {self.n}, epsilon = {self.epsilon:g}, delta = {self.delta:g}"
         options = dict(self.options)
-        return call_plan(entry.id, where, lambda: entry.plan(constants, self.n, d, self.privacy, variant, **options))
+        given = (constants, self.n, d, self.privacy, variant, calibration)
+        return call_plan(entry.id, where, lambda: entry.plan(*given, **options))
 
 
 def located(cell: Cell, data_root: str) -> Cell:

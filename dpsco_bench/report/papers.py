@@ -39,6 +39,11 @@ class Sweep:
         """Any of them, for what they share."""
         return self.scores[0]
 
+    @property
+    def part(self) -> tuple[str, str]:
+        """Claim and part."""
+        return self.first.results.id, self.first.row.part
+
     def under(self, calibration: str) -> Score | None:
         return next((s for s in self.scores if s.row.calibration == calibration), None)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,21 +13,13 @@ from dpsco_bench.report.axes import log_y, reference_line, tick_text, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, MARKERS, TEXT_COLOURS, Line, Panel, words_panel
 from dpsco_bench.report.numbers import is_number, number
 from dpsco_bench.report.panels import bound_line, of_parts, settings_line, verdict_line
-from dpsco_bench.report.scores import Score
+from dpsco_bench.report.scores import Group, Score, measured_parts
 from dpsco_bench.report.wording import parameter_label, symbols
 
 WHISKER = 2.0
 """Standard errors that the rules of these kinds add to a mean."""
 _OFFSET, CROWDED = 0.26, 16
 """Distance of two calibrations at a cell, and the number of cells from which markers are smaller."""
-
-
-class Group(NamedTuple):
-    """Cells of one part: its id, its parameter and how many."""
-
-    part: str
-    parameter: str
-    cells: int
 
 
 def ratio_panel(scores: Sequence[Score]) -> Panel:
@@ -100,21 +91,10 @@ def _points(axes: Axes, score: Score, places: np.ndarray, offset: float) -> list
 
 def _groups(score: Score) -> list[Group]:
     """Parts whose cells stand side by side; empty where all share one parameter."""
-    found = _measured_parts(score)
+    found = measured_parts(score)
     alike = len({group.parameter for group in found}) <= 1
     complete = sum(group.cells for group in found) == len(score.row.values or ())
     return found if complete and not alike else []
-
-
-def _measured_parts(score: Score) -> list[Group]:
-    """Parts in the order of a row's cells."""
-    found: list[Group] = []
-    for used in score.part.get("uses") or ():
-        job = score.results.job(used, score.row.calibration)
-        if job is not None:
-            signals = {cell.signal for cell in job.cells}  # a grid of them makes one cell
-            found.append(Group(used, str(job.cells[0].parameter), len(job.cells) // len(signals)))
-    return found
 
 
 def _places(score: Score, groups: Sequence[Group]) -> np.ndarray:
@@ -125,7 +105,7 @@ def _places(score: Score, groups: Sequence[Group]) -> np.ndarray:
     if not groups:
         return np.array(score.row.values, dtype=float)
     starts = dict(zip((g.part for g in groups), np.cumsum([0] + [g.cells + 1 for g in groups]), strict=False))
-    return np.concatenate([starts[own.part] + np.arange(own.cells) for own in _measured_parts(score)]).astype(float)
+    return np.concatenate([starts[own.part] + np.arange(own.cells) for own in measured_parts(score)]).astype(float)
 
 
 def _group_axis(axes: Axes, groups: Sequence[Group], values: Sequence[float]) -> None:

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from dpsco_bench.analysis.cells import ratios_to
 from dpsco_bench.analysis.certified import uncertified
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import get_bound
@@ -15,7 +18,7 @@ from dpsco_bench.report.computed import computed_table
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, with_error
 from dpsco_bench.report.papers import Sweep, calibration_title, judged_calibrations, sweeps
-from dpsco_bench.report.scores import Score, claim_scores
+from dpsco_bench.report.scores import Score, claim_scores, measured_parts
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import parameter_symbol, symbols
 
@@ -41,7 +44,7 @@ class RebuiltRow:
         The row as the paper prints it: ``row``, ``utility``, ``gradients``, ``claims``; ``schedule`` maps names to what
         of the method's schedule is shown, and ``flags`` are first words of its warnings that are; ``every_cell`` lists
         parts of which each cell is a row, not the nearest one alone.
-    worst : mapping, (Calibration, "" or `UNSPLIT`) -> largest risk over bound of all cells of the row's explicit bounds
+    worst : mapping, (Calibration, "" or `UNSPLIT`) -> largest mean of the sweep's cells over an explicit bound
     spent : Verdict or None, the verdict on the part that counts value queries, which is a column and no row
     value : float or None
         The one value of the swept parameter that the row shows; None for the cell nearest to the common size.
@@ -212,7 +215,8 @@ _NOTE = (
     "Risks with their standard errors and gradient evaluations stand at the size nearest to the common one of the "
     "table, or of the row. Evaluations beside a risk are those that its runs counted; rows of the entry “gradients” "
     "have the planned ones. Slopes with 95 % intervals are in the named parameter over the whole sweep. The privacy "
-    "of the paper's noise is the worst of the row's own sweep; rows without such a noise have none. Not certified: "
+    "of the paper's noise is the worst of the row's own sweep; rows without such a noise have none. The worst risk "
+    "over a bound is the largest mean over a bound with its constants, of the row's own cells. Not certified: "
     "drawn by Markov chains that have not settled, or whose code no known law has checked."
 )
 SCHEDULE = Column("Schedule", lambda r: r.schedule, {"schedule": lambda r: r.schedule})
@@ -244,7 +248,7 @@ def _rows(inputs: Inputs, text: Mapping[str, Any]) -> list[RebuiltRow]:
         spent = next((score.row for score in found if score.part.get("quantity") == SPENT and score.row.mean), None)
         own = [sweep for sweep in sweeps(claims) if _of_row(entry, sweep)]
         rows += [
-            RebuiltRow(entry, sweep, size, method, worst, spent, value)
+            RebuiltRow(entry, sweep, size, method, worst.get(sweep.part, {}), spent, value)
             for sweep in own
             for method in _methods(sweep)
             for value in _values(entry, sweep)
@@ -275,15 +279,33 @@ def _methods(sweep: Sweep) -> list[str]:
     return labels if len(labels) > 1 else [""]
 
 
-def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], float]:
-    """Largest ratio of each calibration's explicit bounds, of certified chains, those named ``*_unsplit`` apart."""
-    worst: dict[tuple[str, str], float] = {}
+def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], dict[tuple[str, str], float]]:
+    """By claim and part, and by calibration and form: the largest mean over an explicit bound, of certified chains.
+
+    Bounds named ``*_unsplit`` stand apart.
+    """
+    worst: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
     for score in scores:
-        ratio = score.row.worst_ratio
-        if score.kind.checks_bounds and is_number(ratio) and not uncertified(score.row):
-            key = score.row.calibration, UNSPLIT * str(score.part["bound"]).endswith(f"_{UNSPLIT}")
-            worst[key] = max(float(ratio), worst.get(key, 0.0))
+        if not score.kind.checks_bounds or not is_number(score.row.worst_ratio) or uncertified(score.row):
+            continue
+        ratios, cells = ratios_to(score.row.mean, score.row.bound), _cells_by_part(score)
+        if sum(cells.values()) != len(ratios):
+            continue
+        key = score.row.calibration, UNSPLIT * str(score.part["bound"]).endswith(f"_{UNSPLIT}")
+        for part, own in zip(cells, np.split(ratios, np.cumsum(list(cells.values()))[:-1]), strict=True):
+            known = worst.setdefault((score.results.id, part), {})
+            known[key] = max(float(own.max()), known.get(key, 0.0))
     return worst
+
+
+def _cells_by_part(score: Score) -> dict[str, int]:
+    """How many of a row's cells come from each part that it judges, in their order; what is only planned has none."""
+    found = {}
+    for group in measured_parts(score):
+        job = score.results.job(group.part, score.row.calibration)
+        if job is not None and job.has_run:
+            found[group.part] = group.cells
+    return found
 
 
 def _worst_columns(rows: Sequence[RebuiltRow]) -> list[Column]:

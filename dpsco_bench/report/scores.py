@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpsco_bench.analysis.bootstrap import expected_chance_deviations
 from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
@@ -140,6 +140,25 @@ class Score:
 
 def _counted(words: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {word}" for word, count in words.items())
+
+
+class Group(NamedTuple):
+    """Cells of one part: its id, its parameter and how many."""
+
+    part: str
+    parameter: str
+    cells: int
+
+
+def measured_parts(score: Score) -> list[Group]:
+    """The parts whose cells a row judges, in the order of its cells."""
+    found: list[Group] = []
+    for used in score.part.get("uses") or ():
+        job = score.results.job(used, score.row.calibration)
+        if job is not None:
+            signals = {cell.signal for cell in job.cells}  # a grid of them makes one cell
+            found.append(Group(used, str(job.cells[0].parameter), len(job.cells) // len(signals)))
+    return found
 
 
 def scores(inputs: Inputs) -> list[Score]:

@@ -33,14 +33,14 @@ def test_declared_names_are_those_that_are_drawn_and_no_claims():
     names = figure_names(claim_ids())
     assert len(set(names)) == len(names) == len(ALL)
     assert not set(names) & {id + suffix for id in claim_ids() for suffix in ("", ".curves", ".time")}
-    assert figure_names(["wang2017.thm4.2"]) == []
+    assert figure_names(["zhang2022.thm4"]) == []
 
 
 @pytest.mark.parametrize("figure", ALL, ids=lambda figure: figure.name)
 def test_claims_that_a_figure_names_exist(figure):
     paper = figure.name.split(".")[0]
     assert figure.title and figure.caption.endswith(".")
-    assert set(re.findall(rf"{paper}\.\w+", figure.caption)) <= set(claim_ids())
+    assert set(re.findall(rf"{paper}\.[\w.]*\w", figure.caption)) <= set(claim_ids())
 
 
 def test_what_is_not_measured_says_so_in_its_file_and_is_not_on_the_page(nothing, tmp_path):
@@ -49,7 +49,8 @@ def test_what_is_not_measured_says_so_in_its_file_and_is_not_on_the_page(nothing
     assert all((tmp_path / f"{name}.{suffix}").stat().st_size > 0 for name in written for suffix in ("svg", "pdf"))
     for paper in PAPERS:
         drawn = {figure["id"] for figure in page_figures(nothing, paper)}
-        assert drawn <= {"bassily2021.kappa_rules", "bassily2021.vertices"}, "closed formulas need no measurement"
+        closed = {"bassily2021.kappa_rules", "bassily2021.vertices", "wang2017.noise_share"}
+        assert drawn <= closed, "closed formulas need no measurement"
 
 
 def test_the_ledger_is_drawn_per_mechanism_with_its_kinds_in_words(inputs):

@@ -271,14 +271,33 @@ def test_rebuilt_rows_of_chains_that_are_not_certified_say_so(inputs, monkeypatc
     def line():
         return next(x for x in to_markdown(rebuilt_tables(inputs, "wang2017")[0]).splitlines() if "kinds rate-n" in x)
 
+    def ratio():
+        (table,) = rebuilt_tables(inputs, "wang2017")
+        return {row.part: row.worst for row in table.rows}["kinds rate-n"]
+
     before = line()
-    assert "not certified" not in before and "∞" in before
+    assert "not certified" not in before and ratio() == {("paper", ""): 0.5}
     doubted, claim = {("rate-n", "paper"), ("explicit", "paper")}, inputs.claim("wang2017.kinds")
     reason = "chains not certified: R-hat up to 2.000"
     rows = [replace(row, reason=reason) if (row.part, row.calibration) in doubted else row for row in claim.rows]
     monkeypatch.setitem(claim.__dict__, "rows", rows)
     after = line()
-    assert "(not certified)" in after and "∞" not in after and before.count("[") > after.count("[")
+    assert "(not certified)" in after and ratio() == {} and before.count("[") > after.count("[")
+
+
+def test_rebuilt_rows_have_the_ratio_of_their_own_cells(inputs, monkeypatch):
+    """The largest mean over its bound; sweeps that no explicit bound judges have none, nor have counts."""
+    text = {"id": "wang2017.table9", "rows": [{"row": "A", "utility": "1", "claims": ["wang2017.kinds"]}]}
+    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [text])
+    (table,) = rebuilt_tables(inputs, "wang2017")
+    worst = {row.part: row.worst for row in table.rows}
+    assert worst.pop("kinds rate-n") == {("paper", ""): 0.5}
+    assert len(worst) > 2 and not any(worst.values())
+    claim = inputs.claim("wang2017.kinds")
+    rows = [replace(row, mean=(0.4, 0.3, 0.02)) if row.part == "explicit" else row for row in claim.rows]
+    monkeypatch.setitem(claim.__dict__, "rows", rows)
+    (table,) = rebuilt_tables(inputs, "wang2017")
+    assert {row.part: row.worst for row in table.rows}["kinds rate-n"] == {("paper", ""): pytest.approx(1.5)}
 
 
 def test_rebuilt_rows_can_be_all_cells_of_a_part(rebuilt):

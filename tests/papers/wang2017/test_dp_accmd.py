@@ -94,6 +94,23 @@ def test_the_optimal_horizon_minimises_the_bound():
     assert bound(best) == pytest.approx(2 * math.sqrt(4 / 3) * math.sqrt(0.5 * 64 * L) / n, rel=1e-4)
 
 
+def test_the_optimal_horizon_is_that_of_the_noise_in_force():
+    """Under accounted noise c is 4 eps^2/(mu^2 l), 4.835 here: T is shorter by its fourth root and the bound least."""
+    n = 10**6
+    printed, made = plan(horizon="optimal", n=n), plan(horizon="optimal", n=n, calibration="accounted")
+    sigma = calibrate(made, PRIVACY, "accounted").scales["gradient"]
+    constant = sigma**2 * n**2 / (made.steps * L)
+    assert constant == pytest.approx(4.835, abs=1e-3)
+    assert printed.steps / made.steps == pytest.approx(constant**0.25, rel=5e-3)
+
+    def bound(T):
+        return 8 * 4 * 0.5 / T**2 + constant * T * L / n**2 * 64 * T / (6 * 4)
+
+    assert bound(made.steps) <= min(bound(made.steps - 3), bound(made.steps + 3))
+    assert bound(printed.steps) / bound(made.steps) == pytest.approx(1.33, abs=0.01)
+    assert plan(n=n, calibration="accounted").steps == plan(n=n).steps
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -108,7 +108,7 @@ def checked_setting(given: Setting, source: str) -> BallSetting:
         raise InputError("domain", c.domain, allowed, source)
     if isinstance(c.ball, SchattenBall):
         matrix_rows(given.d, c.ball.columns)
-    return BallSetting(c, given.n, given.d, given.privacy, given.variant, source)
+    return BallSetting(c, given.n, given.d, given.privacy, given.variant, given.calibration, source)
 
 
 def regularised(s: BallSetting, schedule: str, theta_convention: str) -> Temperature:

@@ -9,7 +9,11 @@ from dpsco_bench.algorithms.options import choice_option, count_option
 from dpsco_bench.algorithms.registry import CALIBRATIONS, Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import ball_geometry
-from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import gradient_query, noise_constant_value
+from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import (
+    gradient_query,
+    least_noise_constant,
+    noise_constant_value,
+)
 from dpsco_bench.privacy.plan import Plan, make_plan
 from dpsco_bench.problems.base import Trait
 
@@ -57,7 +61,8 @@ def plan(
     norm_smoothness : str
         ``diameter``: Lc = L diameter^2, as printed. ``radius``: Lc = L radius^2, four times smaller and also valid.
     horizon : str
-        ``literal``: K = 1. ``optimal``: K = sqrt(48/c), which minimises the bound at the printed noise.
+        ``literal``: K = 1. ``optimal``: K = sqrt(48/c), which minimises the bound. c is that of the noise in force:
+        4 eps^2/(mu^2 l), mu the Gaussian-DP parameter of (eps, delta), under accounted noise.
     """
     c, n, d = given.constants, given.n, given.d
     count_option("steps", steps, SOURCE)
@@ -69,6 +74,8 @@ def plan(
     lengths = dict(diameter=ball.diameter, radius=ball.radius)
     Lc = c.smoothness * lengths[choice_option("norm_smoothness", norm_smoothness, lengths, SOURCE)] ** 2
     constant = noise_constant_value(given, noise_constant, SOURCE)
+    if given.calibration == "accounted":
+        constant = least_noise_constant(given.epsilon, given.delta)
     horizons = dict(literal=1.0, optimal=sqrt(48.0 / constant))
     K = horizons[choice_option("horizon", horizon, horizons, SOURCE)]
     gain = n * given.epsilon / (c.lipschitz * sqrt(given.l * W))
