@@ -62,9 +62,9 @@ def test_the_share_depends_on_the_reach_alone():
 
 
 def test_instances_are_those_of_the_map():
-    problem = get_problem("round_quadratic", 8, ball="l1_ball", signal=0.25)
+    problem = get_problem("round_quadratic", 8, signal=0.25)
     np.testing.assert_array_equal(problem.optimum, 0.125 * np.eye(1, 8)[0])
-    assert problem.constants.status == "global" and problem.constants.domain == "l1_ball"
+    assert problem.constants.status == "global" and problem.constants.domain == "l2_ball"
     assert get_problem("round_quadratic", 8, radius=0.8).constants.status == "nominal"
     member = get_problem("resolved_quadratic_l2", 64).at(2**18, 1.0, 1e-5)
     T = noise_share(reach_of(2**18, 64, 1.0, 1e-5, 1.0), 1.0).steps

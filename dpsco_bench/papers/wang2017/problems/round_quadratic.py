@@ -1,4 +1,4 @@
-"""A quadratic of one curvature on a ball of either norm: accelerated steps leave of it what their noise does."""
+"""A quadratic of one curvature on an l2 ball: accelerated steps leave of it what their noise does."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpsco_bench.geometry.ball import BALLS, Ball
+from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.quadratic import DiagonalOracle
 from dpsco_bench.problems.registry import problem
@@ -14,20 +14,19 @@ from dpsco_bench.problems.registry import problem
 
 @problem
 class RoundQuadratic(DiagonalOracle):
-    """``F(x) = (1/2) ||x - x*||^2`` on a ball of radius R, with ``x* = signal R e_1``."""
+    """``F(x) = (1/2) ||x - x*||^2`` on the l2 ball of radius R, with ``x* = signal R e_1``."""
 
     name = "round_quadratic"
-    summary = "quadratic oracle of curvature 1 in all directions on the l1 or l2 ball"
+    summary = "quadratic oracle of curvature 1 in all directions on an l2 ball"
     source = "instance `round_quadratic` for Wang, Ye, Xu 2017, Theorem 5.4 (ours)"
     default_dimension = 64
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
-    ball_name: str = option("l2_ball", "norm of the ball", choices=BALLS, key="ball")
     radius: float = option(0.5, "of the ball", within="(0, inf)")
     signal: float = option(0.5, "norm of the minimiser, over the radius", within="(0, 1]")
 
     @cached_property
     def ball(self) -> Ball:
-        return Ball(self.ball_name, self.radius)
+        return Ball("l2_ball", self.radius)
 
     @property
     def spectrum(self) -> np.ndarray:
