@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -10,7 +11,27 @@ import numpy as np
 from dpsco_bench.bench import jax_peer
 from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Case, Pair, goal
 from dpsco_bench.bench.noisy_sgd import Task, batched_run
-from dpsco_bench.bench.scripts import draw_only, single_run
+
+Draw = Callable[[int], np.ndarray]
+
+
+def draw_only(task: Task, generator: np.random.Generator) -> None:
+    """Draw the noise of a whole batched run into one array and do nothing with it."""
+    noise = np.empty((task.replicates, task.d))
+    for _ in range(task.steps):
+        generator.standard_normal(out=noise)
+
+
+def single_run(task: Task, curvature: np.ndarray, start: np.ndarray, draw: Draw) -> np.ndarray:
+    """One replicate as a careful script runs it: no batching, no bookkeeping, the cheapest NumPy calls."""
+    x = start
+    for t in range(task.steps):
+        x = x - task.step * (curvature * x + task.scale * draw(t))
+        norm = math.sqrt(x @ x)
+        if norm > task.radius:
+            x *= task.radius / norm
+    return x
+
 
 LEAST_BATCH = 8192
 """R d from which the goals hold: below it Python's overhead per step is seen."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dpsco_bench.backend.tuning import tuned
+from dpsco_bench.backend.namespace import tuned
 from dpsco_bench.bench.measure import FULL, GOALS, QUICK, measure
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.timing import machine

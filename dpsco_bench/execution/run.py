@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import get_namespace, to_numpy
-from dpsco_bench.backend.tuning import tuned
+from dpsco_bench.backend.namespace import get_namespace, to_numpy, tuned
 from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.guarded import call_run

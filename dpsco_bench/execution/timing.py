@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import get_namespace, to_numpy
-from dpsco_bench.backend.tuning import tuned
+from dpsco_bench.backend.namespace import get_namespace, to_numpy, tuned
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.guarded import call_run

@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.problems.base import Data, Draws, Trait, option
 from dpsco_bench.problems.direction_samples import DirectionSample
-from dpsco_bench.problems.signal_family import Signalled
+from dpsco_bench.problems.families import Signalled
 
 Array = Any
 _ALL = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.PLANE_GRADIENTS})

@@ -9,8 +9,8 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
+from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import problem
-from dpsco_bench.problems.signal_family import SignalFamily
 
 Array = Any
 FREEDOM = 2.1

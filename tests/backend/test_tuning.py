@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.backend.tuning import tuned
+from dpsco_bench.backend.namespace import tuned
 
 
 def test_the_buffer_is_as_before_afterwards():

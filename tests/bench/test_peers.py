@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 from dpsco_bench.bench import jax_peer, products
-from dpsco_bench.bench.generalised import gamma_and_power
+from dpsco_bench.bench.draws import gamma_and_power
+from dpsco_bench.bench.loops import draw_only, single_run
 from dpsco_bench.bench.noisy_sgd import Task, batched_run, project
-from dpsco_bench.bench.scripts import draw_only, single_run
 from dpsco_bench.papers.gopi2022.bench import P, one_chain
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.zhang2022 import bench as online_to_batch

@@ -8,8 +8,8 @@ from dpsco_bench.claims.model import parse_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS
-from dpsco_bench.problems.signal_family import SignalFamily
 
 SETTINGS = {"seed": 1, "backend": "numpy", "dtype": "float64", "data_root": "data", "plugins": []}
 PART = {

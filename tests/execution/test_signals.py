@@ -23,8 +23,8 @@ from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, Plan, WithReplacement
 from dpsco_bench.problems.base import Constants, Data, Trait
+from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS
-from dpsco_bench.problems.signal_family import SignalFamily
 
 SIGNALS = [0.25, 0.5, 1.0, 4.0]
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.geometry.ball import feasible_set
-from dpsco_bench.geometry.lp_mirror import SmoothMirror
+from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 
 D = 12

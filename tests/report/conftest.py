@@ -18,8 +18,8 @@ from dpsco_bench.execution.results import table_bytes, without_names
 from dpsco_bench.execution.store import Cost
 from dpsco_bench.jsonio import dumps_canonical, sealed, to_jsonable, write_atomic
 from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS
-from dpsco_bench.problems.signal_family import SignalFamily
 from dpsco_bench.report.inputs import read_inputs
 
 NAN, INF = float("nan"), float("inf")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.geometry.lp_mirror import SmoothMirror
+from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Disjoint, GaussianQuery, make_plan

@@ -9,7 +9,7 @@ from dpsco_bench.algorithms.options import choice_option, count_option, positive
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
 from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.geometry.lp_mirror import SmoothMirror
+from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import ball_order
 from dpsco_bench.privacy.plan import Full, Plan, WithReplacement, at_most, make_plan

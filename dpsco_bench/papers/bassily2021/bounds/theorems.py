@@ -8,7 +8,9 @@ from __future__ import annotations
 from math import e, isqrt, log, sqrt
 
 from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.claims.bounds.glossary import Symbol, glossary
 from dpsco_bench.claims.bounds.registry import bound
+from dpsco_bench.papers.bassily2021.bounds.law import largest_excess
 
 
 def _vertices(c: BoundContext) -> float:
@@ -211,3 +213,25 @@ def _one_pass(c: BoundContext) -> float:
 @bound("bassily2021.noisy_smd_rate", f"n sqrt(eps T)/2, {_SMD_STEPS}")
 def _noisy_smd_rate(c: BoundContext) -> float:
     return 0.5 * c.n * sqrt(c.epsilon * _noisy_smd_steps(c))
+
+
+glossary(
+    "bassily2021",
+    __name__,
+    {
+        "L0": Symbol("Lipschitz constant in the problem's norm", "constants.lipschitz"),
+        "L1": Symbol("smoothness in the problem's norm", "constants.smoothness"),
+        "M": Symbol("diameter of the feasible set in the problem's norm", "constants.diameter"),
+        "K": Symbol("vertices of the polytope", "schedule.vertices"),
+        "kappa_q": Symbol(
+            "constant of the smooth norm beside l_q, the provable one (erratum E5)", "schedule.kappa", printed="kappa"
+        ),
+        "T": Symbol("steps", "schedule.steps"),
+        "sigma": Symbol("scale of the released noise", "scales.release"),
+        "b_N": Symbol("scale of the Laplace noise on the vertices' scores", "scales.vertex"),
+        "h_K": Symbol(
+            "sup_u u (1 - P_+ + P_-), P_+ and P_- the chances that the scores -u + Lap(1) and u + Lap(1) win among K",
+            lambda c: largest_excess(int(c.schedule["vertices"])),
+        ),
+    },
+)

@@ -13,9 +13,9 @@ from dpsco_bench.papers.gopi2022.laws.truncated import tilted_gap
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw, SharedLinear
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.problems.base import Constants, Data, option
-from dpsco_bench.problems.cell_family import CellFamily
 from dpsco_bench.problems.data import gathered
-from dpsco_bench.problems.onehot import Onehot
+from dpsco_bench.problems.families import CellFamily
+from dpsco_bench.problems.linear_losses import Onehot
 from dpsco_bench.problems.registry import problem
 
 Array = Any

@@ -12,7 +12,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
-from dpsco_bench.problems.cell_family import CellFamily
+from dpsco_bench.problems.families import CellFamily
 from dpsco_bench.problems.registry import problem
 
 Array = Any

@@ -10,8 +10,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.norms import l2_norm, lp_norm
-from dpsco_bench.papers.gopi2022.laws.cone import cone_norms
-from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
+from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw, cone_norms
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.privacy.temperature import Temperature

@@ -11,8 +11,8 @@ from scipy.optimize import brentq
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.problems.base import Constants, Draws, Trait, option
+from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import problem
-from dpsco_bench.problems.signal_family import SignalFamily
 
 Array = Any
 

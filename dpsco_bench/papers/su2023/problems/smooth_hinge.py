@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.problems.base import Constants, Trait, option
+from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import problem
-from dpsco_bench.problems.signal_family import SignalFamily
 
 Array = Any
 EXPONENTS = {"proof": 0.5, "theorem": 1.0}

@@ -11,8 +11,8 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
+from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import problem
-from dpsco_bench.problems.signal_family import SignalFamily
 from dpsco_bench.problems.unit_set import on_unit_set
 
 Array = Any

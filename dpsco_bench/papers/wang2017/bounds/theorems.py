@@ -1,11 +1,14 @@
-"""Bounds of Wang, Ye, Xu 2017 (constants 1 unless a name ends in ``explicit``)."""
+"""The bounds of Wang, Ye, Xu 2017, those of its tables, and what their symbols mean."""
 
 from __future__ import annotations
 
 from math import log, sqrt
 
 from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.claims.bounds.glossary import Symbol, glossary
 from dpsco_bench.claims.bounds.registry import bound
+from dpsco_bench.geometry.ball import FeasibleSet
+from dpsco_bench.geometry.mirror import ball_geometry
 
 
 @bound("wang2017.thm4_2", "d G^2 T l / (mu n^2 eps^2)")
@@ -107,3 +110,110 @@ def _zhang17_convex(c: BoundContext) -> float:
 def _zhang17_gradients(c: BoundContext) -> float:
     k = c.constants
     return c.n * k.total_smoothness / k.strong_convexity * log(c.n)
+
+
+@bound("wang2017_tables.pure_strongly_convex", "d / (n eps)^2")
+def _pure_strongly_convex(c: BoundContext) -> float:
+    return c.d / (c.n * c.epsilon) ** 2
+
+
+@bound("wang2017_tables.convex", "sqrt(d l) / (n eps)")
+def _convex(c: BoundContext) -> float:
+    return sqrt(c.d) / (c.n * c.privacy_ratio)
+
+
+@bound("wang2017_tables.bst14_strongly_convex", "d l ln^2(n) / (n eps)^2")
+def _bst14_strongly_convex(c: BoundContext) -> float:
+    return c.d * log(c.n) ** 2 / (c.n * c.privacy_ratio) ** 2
+
+
+@bound("wang2017_tables.bst14_convex", "sqrt(d l) ln^(3/2)(n) / (n eps)")
+def _bst14_convex(c: BoundContext) -> float:
+    return sqrt(c.d) * log(c.n) ** 1.5 / (c.n * c.privacy_ratio)
+
+
+@bound("wang2017_tables.bst14_gradients", "n^2")
+def _bst14_gradients(c: BoundContext) -> float:
+    return float(c.n) ** 2
+
+
+@bound("wang2017_tables.zhang17_convex_gradients", "n (n eps / sqrt(d l))^(2/3)")
+def _zhang17_convex_gradients(c: BoundContext) -> float:
+    return c.n * (c.n * c.privacy_ratio / sqrt(c.d)) ** (2 / 3)
+
+
+@bound("wang2017_tables.md_ttz14", "sqrt(W l) ln(n) / (n eps)")
+def _md(c: BoundContext) -> float:
+    return sqrt(squared_width(c)) * log(c.n) / (c.n * c.privacy_ratio)
+
+
+@bound("wang2017_tables.md_ttz14_gradients", "n^3 eps^2 diam^2 / (W ln^2(n/delta))")
+def _md_gradients(c: BoundContext) -> float:
+    steps = (_ball(c).diameter * c.n * c.epsilon / log(c.n / c.delta)) ** 2 / squared_width(c)
+    return c.n * steps
+
+
+@bound("wang2017_tables.objective_ttz14", "(G_C + lambda diam^2) sqrt(l) / (n eps)")
+def _objective_ttz14(c: BoundContext) -> float:
+    ball, k = _ball(c), c.constants
+    return (width(c) + k.regularisation * ball.diameter**2) / (c.n * c.privacy_ratio)
+
+
+@bound("wang2017_tables.frank_wolfe_ttz15", "G_C^(2/3) ln^2(n) (sqrt(l) / (n eps))^(2/3)")
+def _frank_wolfe(c: BoundContext) -> float:
+    return width(c) ** (2 / 3) * log(c.n) ** 2 / (c.n * c.privacy_ratio) ** (2 / 3)
+
+
+@bound("wang2017_tables.frank_wolfe_ttz15_bare", "(G_C sqrt(l) / (n eps))^(2/3)")
+def _frank_wolfe_bare(c: BoundContext) -> float:
+    return (width(c) / (c.n * c.privacy_ratio)) ** (2 / 3)
+
+
+@bound("wang2017_tables.frank_wolfe_ttz15_gradients_printed", "(n eps / G_C)^(2/3)")
+def _frank_wolfe_gradients_printed(c: BoundContext) -> float:
+    return (c.n * c.epsilon / width(c)) ** (2 / 3)
+
+
+@bound("wang2017_tables.frank_wolfe_ttz15_gradients", "n (n eps)^(2/3)")
+def _frank_wolfe_gradients(c: BoundContext) -> float:
+    return c.n * (c.n * c.epsilon) ** (2 / 3)
+
+
+def _ball(c: BoundContext) -> FeasibleSet:
+    ball = c.constants.ball
+    assert ball is not None
+    return ball
+
+
+def width(c: BoundContext) -> float:
+    return _ball(c).width(c.d)
+
+
+def squared_width(c: BoundContext) -> float:
+    """``E sup_{w in C} <b, w>^2`` of a standard normal b."""
+    return ball_geometry(_ball(c)).squared_width(c.d)
+
+
+glossary(
+    "wang2017",
+    __name__,
+    {
+        "G": Symbol("Lipschitz constant of a record's loss", "constants.lipschitz"),
+        "L": Symbol("smoothness of a record's loss, without the regulariser", "constants.smoothness"),
+        "Lc": Symbol("smoothness in the norm of the feasible set", "schedule.norm_smoothness"),
+        "mu": Symbol("strong convexity", "constants.strong_convexity"),
+        "lambda": Symbol("weight of the regulariser", "constants.regularisation"),
+        "kappa": Symbol("L/mu, the condition number"),
+        "D0": Symbol("a-priori bound on the excess risk of the start", "constants.initial_gap"),
+        "R0": Symbol("measured excess risk of the start", "start_risk"),
+        "||x_0 - x*||": Symbol("distance of the optimum from the start, a bound", "constants.distance"),
+        "T": Symbol("epochs of a method that has them, else steps", "schedule.epochs or schedule.steps"),
+        "m": Symbol("inner steps of an epoch", "schedule.inner_steps"),
+        "A": Symbol("contraction of an epoch", "schedule.contraction"),
+        "sigma": Symbol("standard deviation of a step's noise, per coordinate", "scales.inner or scales.gradient"),
+        "B": Symbol("bound on the Bregman divergence from the start", "schedule.bregman_radius"),
+        "W": Symbol("E sup_{w in C} <b, w>^2 of a standard normal b, C the feasible set", squared_width),
+        "G_C": Symbol("E sup_{w in C} <b, w>, the Gaussian width of the feasible set", width),
+        "diam": Symbol("diameter of the feasible set in its own norm", "constants.diameter"),
+    },
+)

@@ -13,7 +13,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import BALLS, Ball
 from dpsco_bench.geometry.mirror import ball_geometry
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait, option
-from dpsco_bench.problems.cell_family import CellFamily
+from dpsco_bench.problems.families import CellFamily
 from dpsco_bench.problems.registry import problem
 
 Array = Any

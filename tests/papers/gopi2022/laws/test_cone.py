@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.papers.gopi2022.laws.cone import cone_norms
+from dpsco_bench.papers.gopi2022.laws.radial import cone_norms
 
 
 def test_norms_of_directions():

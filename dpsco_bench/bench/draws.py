@@ -1,0 +1,141 @@
+"""Draws against NumPy: the noise layer (G1), generalised Gaussian vectors (G7), and report noisy max."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Case, Pair, goal
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import NoisyMinimumQuery, make_plan
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+
+VALUES = 1 << 16
+NOISE_GOAL = 0.17
+NOISE_SHAPES = ((8, 64, 128), (16, 256, 16), (64, 102, 10))
+"""Steps, replicates, dimension: about 64k values; ten is no multiple of a block of four."""
+
+
+@goal("G1", "the noise layer")
+def noise_cases() -> Iterator[Case]:
+    """Both kinds of noise in blocks of 64k."""
+    for kind in ("normal", "laplace"):
+        for shape in NOISE_SHAPES:
+            yield Case(
+                id="G1",
+                case=f"{kind} noise, rows of {shape[2]}",
+                peer="standard_normal, float32, blocks of 64k",
+                unit="value",
+                sense=AT_MOST,
+                goal=NOISE_GOAL,
+                build=partial(_noise_pair, kind, shape),
+            )
+
+
+def _noise_pair(kind: str, shape: tuple[int, int, int]) -> Pair:
+    draw = getattr(Stream(stream_key(0, "bench", kind)), kind)
+    steps, replicates, dim = shape
+    generator, block = np.random.default_rng(0), np.empty(VALUES, dtype=np.float32)
+    return Pair(
+        ours=lambda: draw(0, steps, 0, replicates, dim),
+        peer=lambda: generator.standard_normal(out=block, dtype=np.float32),
+        ours_units=steps * replicates * dim,
+        peer_units=VALUES,
+    )
+
+
+GENERALISED_GOAL = 5.0
+GENERALISED_SHAPES = ((64, 256, 4), (16, 256, 16), (8, 64, 128), (1, 64, 1024))
+"""Steps, replicates, dimension: about 64k values."""
+EXPONENTS = (3.0, 10.0)
+
+
+@goal("G7", "generalised Gaussian draws against gamma and power in NumPy")
+def generalised_cases() -> Iterator[Case]:
+    """In blocks of 64k, for exponents that p = 1.5 and p = 1 with large dimensions lead to."""
+    for r in EXPONENTS:
+        for shape in GENERALISED_SHAPES:
+            yield Case(
+                id="G7",
+                case=f"GG draws, r = {r:g}, rows of {shape[2]}",
+                peer="gamma and power in NumPy",
+                unit="value",
+                sense=AT_LEAST,
+                goal=GENERALISED_GOAL,
+                build=partial(_generalised_pair, r, shape),
+            )
+
+
+def _generalised_pair(r: float, shape: tuple[int, int, int]) -> Pair:
+    stream, generator = Stream(stream_key(0, "bench", "generalised")), np.random.default_rng(0)
+    steps, replicates, dim = shape
+    values = steps * replicates * dim
+    return Pair(
+        ours=lambda: stream.generalised_gaussian(0, steps, 0, replicates, dim, r),
+        peer=lambda: gamma_and_power(generator, steps * replicates, dim, r),
+        ours_units=values,
+        peer_units=values,
+    )
+
+
+def gamma_and_power(generator: np.random.Generator, rows: int, dim: int, r: float) -> np.ndarray:
+    """Vectors ``(rows, dim)`` of density ``~ exp(-||z||_r^2/2)`` as a careful script draws them."""
+    magnitude = generator.standard_gamma(1.0 + 1.0 / r, (rows, dim))
+    magnitude **= 1.0 / r
+    uniform = generator.random((rows, dim))
+    uniform *= 2.0
+    uniform -= 1.0
+    magnitude *= uniform
+    norm = np.sum(np.abs(magnitude) ** r, axis=-1, keepdims=True) ** (1.0 / r)
+    magnitude *= np.sqrt(generator.chisquare(dim, (rows, 1))) / norm
+    return magnitude
+
+
+SIZES = ((256, 64), (256, 256), (64, 1024), (256, 1024))
+"""Replicates, dimension: there are 2d scores. The first size is too small to be lazy about."""
+RANGE = 0.9
+"""Of the scores, in noise scales; at epsilon = 1 Frank-Wolfe has 0.2 to 0.9."""
+STEPS = 8
+
+
+@goal("noisy_max", "report noisy max from few draws against all noise")
+def minimum_cases() -> Iterator[Case]:
+    """Shown without goals."""
+    for replicates, d in SIZES:
+        for peer, build in (("eager", _eager), ("NumPy", _numpy)):
+            yield Case(
+                id="noisy_max",
+                case=f"noisy max, {peer}, R/d = {replicates}/{d}",
+                peer="all 2d Laplace variates",
+                unit="score",
+                sense=AT_LEAST,
+                goal=None,
+                build=partial(_minimum_pair, replicates, d, build),
+            )
+
+
+def _minimum_pair(replicates: int, d: int, peer: Callable[[np.ndarray], None]) -> Pair:
+    scores = RANGE * np.random.default_rng(0).random((replicates, 2 * d))
+    work = STEPS * scores.size
+    return Pair(lambda: _released(scores, True), lambda: peer(scores), work, work)
+
+
+def _released(scores: np.ndarray, lazy: bool) -> None:
+    """Release the same scores in all steps of a fresh mechanism."""
+    query = NoisyMinimumQuery("vertex", 1.0, STEPS, lazy=lazy)
+    mechanism = Mechanism(make_plan(query, gradient_evaluations=0), {"vertex": 1.0}, "bench", 0, 0, len(scores))
+    for step in range(STEPS):
+        mechanism.release("vertex", scores, step)
+
+
+def _eager(scores: np.ndarray) -> None:
+    _released(scores, False)
+
+
+def _numpy(scores: np.ndarray) -> None:
+    generator = np.random.default_rng(0)
+    for _ in range(STEPS):
+        np.argmin(scores + generator.laplace(size=scores.shape), axis=-1)
