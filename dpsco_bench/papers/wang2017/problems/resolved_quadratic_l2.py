@@ -6,7 +6,7 @@ import numpy as np
 
 from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.problems.base import Constants, Trait
-from dpsco_bench.problems.cell_family import CellFamily
+from dpsco_bench.problems.families import CellFamily
 from dpsco_bench.problems.quadratic import DiagonalOracle
 from dpsco_bench.problems.registry import problem
 
