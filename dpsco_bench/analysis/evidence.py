@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.model import RISK
+from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.model import RISK, THRESHOLD
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
 from dpsco_bench.execution.cell import Cell
@@ -21,6 +22,9 @@ from dpsco_bench.problems.registry import problem_class
 
 SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
 """Privacy statuses from the best to the worst."""
+NOT_CHARGED = "not charged"
+"""Accountant of a cell that is planned and not run, so that its noise does not matter."""
+NO_REQUIREMENT: Mapping[str, float] = {}
 QUADRATURE_SLACK = 1e-6
 """Chapter gopi2022, section 4: what a ratio by quadrature may exceed 1 by."""
 _COLUMNS = [
@@ -111,11 +115,16 @@ class CellEvidence:
 
 
 def job_evidence(
-    job: Job, table: pa.Table | None, calibrations: Calibrations, quantity: str = RISK
+    job: Job,
+    table: pa.Table | None,
+    calibrations: Calibrations,
+    quantity: str = RISK,
+    requires: Mapping[str, float] = NO_REQUIREMENT,
 ) -> list[CellEvidence]:
     """Evidence of every cell of a job, in the order of the plan; the cells of a signal grid are one.
 
-    With another ``quantity`` the name of an extra, whose values then stand in place of the risks.
+    Another ``quantity`` than the risk stands in its place: an extra, a formula, or the threshold at which an extra
+    reaches what is required of it (`Part.quantity`, `Part.requires`).
     """
     noted = {} if table is None else _noted(table)
     table = None if table is None else table.select(_COLUMNS)
@@ -127,6 +136,8 @@ def job_evidence(
         cell = _with_extras(_cell_evidence(job, entry, calibrated, rows), noted.get(entry.cell, {}), quantity)
         key = (entry.method, entry.value) if entry.signal is not None else (str(entry.cell), math.nan)
         grids.setdefault(key, []).append(cell)
+    if quantity == THRESHOLD:
+        return [_threshold(grid, *next(iter(requires.items()))) for grid in grids.values()]
     return [_largest(grid) for grid in grids.values()]
 
 
@@ -147,6 +158,40 @@ def _largest(grid: list[CellEvidence]) -> CellEvidence:
         at_edge=last > 0 and (number == 0 or (number == last and not best.calibrated.signal_capped)),
         grid=tuple(grid),
     )
+
+
+def _threshold(grid: list[CellEvidence], name: str, least: float) -> CellEvidence:
+    """The grid as one cell whose risks are thresholds; at an edge where a replicate has none within the grid."""
+    signals = np.array([cell.entry.signal for cell in grid], dtype=np.float64)
+    values = np.stack([cell.extras[name] for cell in grid])
+    found, inside = thresholds(signals, values, least)
+    spent, edge = grid[-1].curve_evaluations[-1:], not inside.all()
+    one = replace(_largest(grid), risks=found, curve_risks=found[None], curve_evaluations=spent)
+    return replace(one, signal=None, at_edge=edge)
+
+
+def thresholds(signals: np.ndarray, values: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
+    """The signals at which values first reach a level, linear in the logarithm of the signal between grid points.
+
+    Parameters
+    ----------
+    signals : ndarray (signals,), increasing, > 0
+    values : ndarray (signals, ...)
+    least : float, the level
+
+    Returns
+    -------
+    thresholds, inside : ndarray (...)
+        An end of the grid where the level is reached at once or never, and whether neither is so.
+    """
+    reached = values >= least
+    after = np.where(reached.any(axis=0), reached.argmax(axis=0), len(signals) - 1)
+    before = np.maximum(after - 1, 0)
+    low, high = (np.take_along_axis(values, at[None], axis=0)[0] for at in (before, after))
+    inside = reached.any(axis=0) & ~reached[0]
+    share = np.where(inside, (least - low) / np.where(inside, high - low, 1.0), 1.0)
+    logs = np.log(signals)
+    return np.exp(logs[before] + share * (logs[after] - logs[before])), inside
 
 
 def _noted(table: pa.Table) -> dict[int, dict[str, np.ndarray]]:
@@ -171,7 +216,10 @@ def _noted(table: pa.Table) -> dict[int, dict[str, np.ndarray]]:
 def _with_extras(cell: CellEvidence, extras: Mapping[str, np.ndarray], quantity: str) -> CellEvidence:
     """A cell with what its runs noted; another quantity than the risk takes the risk's place."""
     cell = replace(cell, extras=extras)
-    if quantity == RISK or not cell.risks.size:
+    if "." in quantity:
+        exact = np.full((1, 1), get_bound(quantity).value(cell.context))
+        return replace(cell, risks=exact, curve_risks=exact[None], curve_evaluations=np.zeros((1, 1, 1)), exact=True)
+    if quantity in (RISK, THRESHOLD) or not cell.risks.size:
         return cell
     if quantity not in extras:
         known = ", ".join([RISK, *sorted(extras)])

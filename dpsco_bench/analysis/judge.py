@@ -12,16 +12,16 @@ import pyarrow as pa
 
 from dpsco_bench.analysis.bootstrap import FloatArray, summarise
 from dpsco_bench.analysis.certified import OF_THE_LAW, gated, has_chains, settled, unchecked
-from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
+from dpsco_bench.analysis.evidence import NOT_CHARGED, SEVERITY, CellEvidence, job_evidence
 from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
-from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.analysis.verdict import Noise, Verdict
 from dpsco_bench.claims.axes import axis_value
 from dpsco_bench.claims.bounds.context import Bound
 from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import kind_modules
-from dpsco_bench.claims.model import RISK, Claim, Part, parse_claim
+from dpsco_bench.claims.model import RISK, THRESHOLD, Claim, Part, parse_claim
 from dpsco_bench.execution.calibrated import Calibrations
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry
@@ -43,7 +43,8 @@ def judge_claim(entry: Entry, load: Load) -> list[Verdict]:
 def judge_modules(entry: Entry) -> list[str]:
     """Modules that a claim's verdicts depend on: the judge, and the kinds and bounds of its parts, but no others."""
     parts = entry.claim["parts"]
-    bounds = {BOUNDS.module(part["bound"]) for part in parts if part["bound"]}
+    formulas = {name for part in parts for name in (part["bound"], part["quantity"]) if "." in name}
+    bounds = {BOUNDS.module(name) for name in formulas}
     return [__name__, *kind_modules(parts), *sorted(bounds)]
 
 
@@ -63,7 +64,7 @@ class ClaimJudge:
         """Cells of a part under a calibration, with what is judged of them."""
         key, job = (part, calibration, quantity), self.jobs[part, calibration]
         if key not in self._evidence:
-            self._evidence[key] = job_evidence(job, *self._load(job), quantity)
+            self._evidence[key] = job_evidence(job, *self._load(job), quantity, self.claim.part(part).requires)
         return self._evidence[key]
 
     def _judge(self, part: Part, calibration: str) -> Verdict:
@@ -90,12 +91,19 @@ class ClaimJudge:
             key=jobs[0].key,
             expected=part.expected,
             notes=tuple(filter(None, notes)),
+            noise=None if skipped or calibration == "none" else noise_behind(self._charged(case)),
             **self._swept(case, verdict, jobs[0]),
         )
 
+    def _charged(self, case: Case) -> list[CellEvidence]:
+        """Cells whose noise is behind a verdict; a reference under another calibration is not."""
+        own = [part for part, calibration in case.sources if calibration == case.calibration]
+        return [cell for part in own for cell in self.evidence(part, case.calibration, case.part.quantity)]
+
     def _circumstances(self, case: Case, jobs: Sequence[Job]) -> tuple[str, ...]:
         """What a reader must know of the runs, whatever is judged of them."""
-        signals = signal_notes(case.cells) if case.part.signals and case.part.runs else ()
+        grid = case.part.signals and case.part.runs and case.part.quantity != THRESHOLD
+        signals = signal_notes(case.cells) if grid else ()
         return (*signals, *sorted({f"judged from results present; {j.present}" for j in jobs if j.present}))
 
     def _swept(self, case: Case, verdict: Verdict, job: Job) -> dict[str, Any]:
@@ -238,6 +246,26 @@ def means(cells: Sequence[CellEvidence]) -> tuple[FloatArray, FloatArray]:
     """Means of cells and their standard errors."""
     summaries = [summarise(cell.risks, cell.numerical_error) for cell in cells]
     return np.array([s.mean for s in summaries]), np.array([s.stderr for s in summaries])
+
+
+def noise_behind(cells: Sequence[CellEvidence]) -> Noise | None:
+    """Of the cells of worst privacy status, the one of largest real over claimed epsilon; None where none is charged.
+
+    Of a draw whose sampler is not proven, the epsilon is that of its target law.
+    """
+    charged = [cell for cell in cells if cell.calibrated.accountant != NOT_CHARGED]
+    if not charged:
+        return None
+    worst = max((cell.calibrated.privacy_status for cell in charged), key=SEVERITY.index)
+    found = [noise for noise in map(_noise_of, charged) if noise.status == worst]
+    return max(found, key=lambda noise: np.nan_to_num(noise.epsilon_real / noise.epsilon_claimed, nan=-1.0))
+
+
+def _noise_of(cell: CellEvidence) -> Noise:
+    c = cell.calibrated
+    if np.isnan(c.epsilon_real) and not np.isnan(c.epsilon_law):
+        return Noise(c.privacy_status, c.epsilon_law, "exact", float(cell.entry.epsilon))
+    return Noise(c.privacy_status, c.epsilon_real, c.epsilon_real_kind, float(cell.entry.epsilon))
 
 
 def signal_notes(cells: Sequence[CellEvidence]) -> tuple[str, ...]:

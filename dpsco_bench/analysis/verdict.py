@@ -18,13 +18,32 @@ COMPARISON = ("claimed_exponent", "noise_off_slope", "tolerance")
 OUTCOME = ("verdict", "reservations", "reason", "sentence", "notes", "expected", "replicates", "runtime_s", "key")
 EXTRAS = (
     *(*WORST, "epsilon_real", "epsilon_real_kind", "epsilon_claimed", "ratio", "ratio_ci", "parameters"),
-    *("fitted", "local_slopes", "noise_off_share"),
+    *("fitted", "local_slopes", "noise_off_share", "noise"),
 )
 """Fields that a row has where its kind always has them, or where they are known."""
 RESERVATIONS = ("schedule", "not private")
 """What may stand before the colon of a reservation, and is shown beside the word."""
 CONFIRMING = ("confirms", "better")
 """Outcomes that a reservation limits."""
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Privacy of the noise behind a verdict, which is that of its worst cell.
+
+    Attributes
+    ----------
+    status : str
+        ``proven``, ``target_law_only``, ``unproven`` or ``exceeds_claim``.
+    epsilon_real, epsilon_real_kind : float, str
+        The accountant's value, NaN without one, and ``upper``, ``exact`` or ``lower``.
+    epsilon_claimed : float
+    """
+
+    status: str
+    epsilon_real: float
+    epsilon_real_kind: str
+    epsilon_claimed: float
 
 
 @dataclass(frozen=True)
@@ -53,6 +72,7 @@ class Verdict:
         Extreme ratio to the bound, band or law, the index of its cell, and the parameter's value there.
     epsilon_real, epsilon_real_kind, epsilon_claimed : the deciding cell of a privacy part
     ratio, ratio_ci : dict or None, by comparison of an ordering: the ratio of median risks, and its 95 % interval
+    noise : Noise or None, privacy of the noise behind it; None where no noise was charged
     id, part, calibration, profile, replicates, runtime_s, key, expected
         Identity and provenance, filled in by the caller with `dataclasses.replace`; `expected` is the verdict that
         the claim's file names.
@@ -173,6 +193,8 @@ class Verdict:
         given = {key: _from_json(defaults[key], value) for key, value in row.items()}
         if row.get("ratio_ci"):
             given["ratio_ci"] = {name: _from_json((), pair) for name, pair in row["ratio_ci"].items()}
+        if row.get("noise"):
+            given["noise"] = Noise(**{key: _from_json(math.nan, value) for key, value in row["noise"].items()})
         return cls(**given)
 
 

@@ -187,8 +187,8 @@ def claim_plan(
 def _check_names(claim: Claim, part: Part) -> None:
     """The formula and the check that a part names exist."""
     with _errors_of_part(claim, part):
-        if part.bound:
-            get_bound(part.bound)
+        for formula in filter(None, (part.bound, part.closed_form)):
+            get_bound(formula)
         if part.checked_by and not claim.part(part.checked_by).rules.knows_the_law:
             raise InputError("checked_by", part.checked_by, "a part whose kind knows the law, such as law")
 

@@ -67,6 +67,8 @@ class Kind(ABC):
         Whether its numbers are counts, known from plans: they have no error, and no risks stand beside them.
     judges_noise : bool
         Whether it is about the privacy of the noise itself, so that a remark on that would say it twice.
+    answers : bool
+        Whether its rows say anything of the claim; a control says something of the experiment.
     tolerant : bool
         Whether the verdict depends on a tolerance.
     takes : tuple of str
@@ -102,6 +104,7 @@ class Kind(ABC):
     bounded = judged_only = needs_all_uses = tolerant = False
     charged = True
     companion = counts = judges_noise = False
+    answers = True
     tolerance: float | None = 0.15
     takes: tuple[str, ...] = ()
     quantities: tuple[str, ...] = ()

@@ -17,7 +17,7 @@ from dpsco_bench.claims.kinds import Kind, all_kinds, get_kind
 from dpsco_bench.errors import InputError, nearest
 
 PART_ID = r"\w+(?:[.+-]\w+)*"
-RISK, LAW = "risk", "epsilon_law"
+RISK, LAW, THRESHOLD = "risk", "epsilon_law", "threshold"
 BELONGS = {"exact": (False, True), "constant": ("stated", "none"), "statistic": ("mean", "max", "fraction")}
 """Keys that only some kinds take -> their values, the one of all other kinds first."""
 
@@ -108,8 +108,10 @@ class Part:
         Labels of an `ordering`: the method claimed to be better, then the other.
     quantity : str
         What is judged: the risk, or the name of an extra that the runs noted (`Objective.note`); a `complexity` part
-        then runs, and judges what was counted instead of the plan. Of `privacy` also ``epsilon_law``, that of the
-        target law where nothing is known of the sampler.
+        then runs, and judges what was counted instead of the plan. A formula ``paper.name`` for an expectation that is
+        known in closed form: no run of it is needed. ``threshold``: the least signal at which what `requires` names
+        reaches its value, replicate by replicate, interpolated on logarithms. Of `privacy` also ``epsilon_law``, that
+        of the target law where nothing is known of the sampler.
     checked_by : str
         The `law` part whose cells run the same chains where quadrature knows the law; without it chains are never
         certified.
@@ -184,6 +186,11 @@ class Part:
     def runs(self) -> bool:
         """Whether the part has jobs of its own that execute an algorithm."""
         return self.plans and self.rules.runs(self)
+
+    @property
+    def closed_form(self) -> str:
+        """The formula that is judged in place of what runs measured; empty for none."""
+        return self.quantity if "." in self.quantity else ""
 
     @property
     def has_companion(self) -> bool:
@@ -344,6 +351,8 @@ def _check_kind(part: Part, where: str) -> None:
         raise InputError(f"{where}: uses", part.uses, "at least one part whose rows are judged")
     if not part.quantity or part.quantity not in (rules.quantities or (part.quantity,)):
         raise InputError(f"{where}: quantity", part.quantity, f"{RISK}, or for other kinds the name of an extra")
+    if part.quantity == THRESHOLD and (len(part.requires) != 1 or not part.signals):
+        raise InputError(f"{where}: requires", dict(part.requires), "one extra and its value, on a grid of signals")
     for key, values in BELONGS.items():
         given = getattr(part, key)
         if given not in (values if key in rules.takes else values[:1]):

@@ -26,6 +26,7 @@ class Control(Kind):
     tolerant = of_the_law = has_interval = measures_slope = True
     shape = "slopes"
     whose_exponent = "stated"
+    answers = False
 
     def check(self, part: Part, where: str) -> None:
         """The stated slope; a band needs the formula that it is about."""

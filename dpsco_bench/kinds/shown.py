@@ -20,6 +20,7 @@ class Shown(Kind):
     words: ClassVar = {"shown": Word("open", "measured for information: nothing definite is claimed")}
     mixes_sweeps = measures_slope = True
     shape = "slopes"
+    answers = False
 
     def judge(self, case: Case) -> Verdict:
         return case.with_slope(shown_verdict(*case.columns, case.printed if case.part.bound else None))

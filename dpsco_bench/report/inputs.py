@@ -128,9 +128,10 @@ class ClaimResults:
         calibrations, table = self.calibrations(job), self.table(job)
         if len(calibrations) != len(job.cells) or (table is None and job.has_run):
             return []
-        quantity = self.parts.get(job.part, {}).get("quantity", RISK)
-        other = table is not None and job.calibration != "none" and not get_kind(job.kind).quantities
-        return job_evidence(job, table, calibrations, quantity if other else RISK)
+        part = self.parts.get(job.part, {})
+        judged = job.calibration in part.get("calibrations", ()) and not get_kind(job.kind).quantities
+        quantity = part.get("quantity", RISK) if judged and table is not None else RISK
+        return job_evidence(job, table, calibrations, quantity, part.get("requires", {}))
 
 
 @dataclass(frozen=True)

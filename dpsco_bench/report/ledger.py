@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpsco_bench.analysis.evidence import SEVERITY, CellEvidence
+from dpsco_bench.analysis.evidence import NOT_CHARGED, SEVERITY, CellEvidence
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.report.inputs import ClaimResults, Inputs
@@ -15,7 +15,6 @@ from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain,
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import STATUS_WORDS, options_text, symbols
 
-NOT_CHARGED = "not charged"
 _RELATIONS = {"upper": "≤", "lower": "≥", "exact": "="}
 
 

@@ -47,6 +47,7 @@ _QUANTITIES = {
     "chain_risk": "excess risk, means of chains",
     "queries_per_call": "value queries per call",
     "relaxation_queries": "value queries to relax",
+    "threshold": "threshold signal",
 }
 _PARAMETERS = {"n": "number of records n", "d": "dimension d", "epsilon": "privacy parameter ε", "delta": "δ"}
 _OPTIONS = {

@@ -1,0 +1,342 @@
+"""What a claim's verdicts come to: its standing, one word of a small vocabulary, and a sentence that answers it.
+
+A claim counts once, however many rows it has. Every row says yes, no, undecided or vacuous under the noise that it ran
+with: the paper's own, ours, or none. Rows that only show something, controls, and what could not be run say nothing.
+
+The privacy of accounted noise is true by construction, so that such a row is vacuous. Beside rows of other kinds, a row
+on privacy says whether their noise is private, and nothing else. A rate that the schedule alone gives counts as one
+without noise. Under one noise, a no outweighs all, then undecided, then yes, then vacuous.
+
+The standing is the first that applies:
+
+1. ``not run``, ``shown``: no row says anything, some could not be run; or none was to say anything.
+2. ``fails``: no under the paper's own noise, or without noise.
+3. ``undecided``: so without noise.
+4. ``holds as printed``: yes under the paper's own noise, which is proven private.
+5. ``holds with private noise``: yes under ours, proven private, by every kind of row that the paper's noise has.
+6. ``holds, not private``: yes under noise that is not proven private; or as printed, and no under ours.
+7. ``fails``: no under ours.
+8. ``undecided``: so under one of the two.
+9. ``holds without noise``: yes where no noise was charged: counts, runs without noise, what the schedule alone gives.
+10. ``vacuous``: nothing else is left.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dpsco_bench.analysis.verdict import Noise, Verdict
+from dpsco_bench.claims.kinds import Word, get_kind
+
+AS_PRINTED, WITH_OURS, NOT_PRIVATE = "holds as printed", "holds with private noise", "holds, not private"
+WITHOUT_NOISE, FAILS, UNDECIDED, VACUOUS = "holds without noise", "fails", "undecided", "vacuous"
+SHOWN, NOT_RUN = "shown", "not run"
+STANDINGS: dict[str, Word] = {
+    AS_PRINTED: Word("confirms", "it holds with the paper's own noise, which is proven private"),
+    WITH_OURS: Word("confirms", "it holds with accounted noise, proven private; with the paper's own it does not show"),
+    NOT_PRIVATE: Word("confirms", "it holds only with noise that is not proven private"),
+    WITHOUT_NOISE: Word(
+        "confirms", "it holds where noise plays no part: counts, no noise, what the schedule alone gives"
+    ),
+    FAILS: Word("contradicts", "some row contradicts it"),
+    UNDECIDED: Word("open", "no row contradicts it, and not all that would confirm it are decided"),
+    VACUOUS: Word("open", "nothing that was found could have come out otherwise, which confirms nothing"),
+    SHOWN: Word("open", "nothing definite is claimed: measured values are shown"),
+    NOT_RUN: Word("absent", "it could not be run here"),
+}
+"""Standing of a claim -> what it says of the claim and when it is said, the best first."""
+YES, NO = "yes", "no"
+BY_SCHEDULE = "yes by the schedule alone"
+WEIGHT = (NO, UNDECIDED, YES, BY_SCHEDULE, VACUOUS)
+"""Answers, the one first that outweighs the others."""
+TOLD = (YES, BY_SCHEDULE, VACUOUS, UNDECIDED, NO)
+"""Answers in the order of a sentence."""
+SCHEDULE = "schedule"
+"""How the reservation begins that the schedule alone gives a slope."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a claim's verdicts come to.
+
+    Attributes
+    ----------
+    standing : str, one of `STANDINGS`
+    sentence : str, in ASCII, without a full stop
+    """
+
+    standing: str
+    sentence: str
+
+
+def answer(rows: Sequence[Verdict]) -> Answer:
+    """Standing and sentence of one claim from its verdicts, all parts under all calibrations.
+
+    Parameters
+    ----------
+    rows : sequence of Verdict
+        Of one claim and profile, in any order.
+    """
+    said = [row for row in map(_Row, rows) if row.says]
+    if not said:
+        return _silence(rows)
+    if all(row.verdict_on_noise for row in said):
+        return _on_privacy(said)
+    others = [row for row in said if not row.verdict_on_noise]
+    printed, ours = (_Regime(said, others, name) for name in ("paper", "accounted"))
+    silent = _weightiest(row.says for row in others if row.noiseless)
+    return Answer(_standing(printed, ours, silent), _sentence(printed, ours, others))
+
+
+def answers(rows: Iterable[Verdict]) -> dict[str, Answer]:
+    """Id of each claim, in order of appearance -> its answer."""
+    found: dict[str, list[Verdict]] = {}
+    for row in rows:
+        found.setdefault(row.id, []).append(row)
+    return {id: answer(own) for id, own in found.items()}
+
+
+def told(rows: Sequence[Verdict]) -> list[dict[str, Any]]:
+    """Rows as JSON, each with the ``standing`` and ``answer`` of its claim; all rows of a claim are given."""
+    found = answers(rows)
+    return [
+        {**row.to_json(), "standing": found[row.id].standing, "answer": found[row.id].sentence} for row in rows
+    ]  # fmt: skip
+
+
+def counted(standings: Iterable[str]) -> dict[str, int]:
+    """Standing -> how many claims have it, in the order of `STANDINGS`; those that occur."""
+    found = Counter(standings)
+    return {standing: found[standing] for standing in STANDINGS if found[standing]}
+
+
+def headline(standings: Iterable[str]) -> str:
+    """The counts in one sentence, such as ``of 107 theorems and rows 40 hold with noise that is private, ...``."""
+    found = Counter(standings)
+    private = found[AS_PRINTED] + found[WITH_OURS]
+    whose = f"{found[AS_PRINTED]} with the paper's own, {found[WITH_OURS]} with ours"
+    said = [f"{private} {'holds' if private == 1 else 'hold'} with noise that is private ({whose})"]
+    for standing, text in _COUNTED:
+        if found[standing]:
+            said.append(f"{found[standing]} {text[found[standing] != 1]}")
+    return f"of {found.total()} theorems and rows " + ", ".join(said)
+
+
+_COUNTED = (
+    (NOT_PRIVATE, ("holds only with noise that is not", "hold only with noise that is not")),
+    (WITHOUT_NOISE, ("holds where noise plays no part", "hold where noise plays no part")),
+    (FAILS, ("fails", "fail")),
+    (UNDECIDED, ("is undecided", "are undecided")),
+    (VACUOUS, ("is vacuous", "are vacuous")),
+    (SHOWN, ("is only shown", "are only shown")),
+    (NOT_RUN, ("was not run", "were not run")),
+)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A verdict and what it says of its claim."""
+
+    verdict: Verdict
+
+    @property
+    def verdict_on_noise(self) -> bool:
+        return get_kind(self.verdict.kind).judges_noise
+
+    @cached_property
+    def says(self) -> str:
+        """One of `WEIGHT`; empty for a row that says nothing of the claim."""
+        row = self.verdict
+        if row.word == VACUOUS:
+            return VACUOUS
+        outcome = row.meaning.outcome
+        if outcome == "absent" or not get_kind(row.kind).answers or row.word in (SHOWN, "not measured"):
+            return ""
+        if outcome not in ("confirms", "better"):
+            return NO if outcome == "contradicts" else UNDECIDED
+        if self.verdict_on_noise and row.calibration == "accounted":
+            return VACUOUS
+        scheduled = any(text.startswith(SCHEDULE) for text in row.reservations)
+        return BY_SCHEDULE if scheduled else YES
+
+    @property
+    def noiseless(self) -> bool:
+        """Whether noise plays no part in it."""
+        return self.verdict.calibration == "none" or self.says == BY_SCHEDULE
+
+    @property
+    def topic(self) -> str:
+        return get_kind(self.verdict.kind).title
+
+    @property
+    def place(self) -> str:
+        """What a slope is in, such as ``n``; nothing for other kinds."""
+        kind = get_kind(self.verdict.kind)
+        return self.verdict.parameter.rpartition(".")[2] if kind.measures_slope or kind.counts else ""
+
+
+class _Regime:
+    """The rows under one of the two noises."""
+
+    def __init__(self, said: Iterable[_Row], others: Iterable[_Row], calibration: str) -> None:
+        self.calibration = calibration
+        self.rows = [row for row in others if row.verdict.calibration == calibration]
+        self.says = _weightiest(row.says for row in self.rows if not row.noiseless)
+        heard = said if calibration == "paper" or any(row.verdict.noise for row in self.rows) else ()
+        noises = [row.verdict.noise for row in heard if row.verdict.calibration == calibration]
+        self.noise = _worst([noise for noise in noises if noise])
+
+    @property
+    def topics(self) -> set[str]:
+        """Kinds of rows on noise that was charged."""
+        return {row.topic for row in self.rows if row.verdict.noise and not row.noiseless}
+
+    @property
+    def private(self) -> bool | None:
+        """Whether the noise is proven private; None where none was charged."""
+        return None if self.noise is None else self.noise.status == "proven"
+
+
+def _weightiest(answers: Iterable[str]) -> str:
+    """The answer that outweighs the others, `BY_SCHEDULE` being a yes; empty for none."""
+    found = {YES if said == BY_SCHEDULE else said for said in answers}
+    return next((said for said in WEIGHT if said in found), "")
+
+
+_SEVERITY = ("proven", "target_law_only", "unproven", "exceeds_claim")
+
+
+def _worst(noises: Sequence[Noise]) -> Noise | None:
+    return max(noises, key=lambda noise: (_SEVERITY.index(noise.status), _excess(noise)), default=None)
+
+
+def _excess(noise: Noise) -> float:
+    ratio = noise.epsilon_real / noise.epsilon_claimed
+    return -1.0 if math.isnan(ratio) else ratio
+
+
+def _standing(printed: _Regime, ours: _Regime, silent: str) -> str:
+    """See the module."""
+    if NO in (printed.says, silent):
+        return FAILS
+    if silent == UNDECIDED:
+        return UNDECIDED
+    if printed.says == YES and printed.private:
+        return AS_PRINTED
+    if ours.says == YES and ours.private and printed.topics <= ours.topics:
+        return WITH_OURS
+    if printed.says == YES and (printed.private is False or ours.says == NO):
+        return NOT_PRIVATE
+    if ours.says == YES and ours.private is False:
+        return NOT_PRIVATE
+    if ours.says == NO:
+        return FAILS
+    if UNDECIDED in (printed.says, ours.says):
+        return UNDECIDED
+    if YES in (printed.says, ours.says, silent):
+        return WITHOUT_NOISE
+    return VACUOUS
+
+
+def _silence(rows: Sequence[Verdict]) -> Answer:
+    """Of a claim of which no row says anything."""
+    absent = [row for row in rows if row.meaning.outcome == "absent" or row.word == "not measured"]
+    if rows and not absent:
+        return Answer(SHOWN, "nothing definite is claimed; measured values are shown")
+    reasons = dict.fromkeys(row.reason.partition(":")[0] for row in absent if row.reason)
+    return Answer(NOT_RUN, "not run" + (f": {', '.join(reasons)}" if reasons else ""))
+
+
+def _on_privacy(rows: Sequence[_Row]) -> Answer:
+    """Of a claim on nothing but the privacy of noise."""
+    printed = [row for row in rows if row.verdict.calibration == "paper"]
+    judged = printed or rows
+    says = _weightiest(row.says for row in judged)
+    noise = _worst([row.verdict.noise for row in judged if row.says == says and row.verdict.noise])
+    if says == VACUOUS:
+        return Answer(VACUOUS, "our noise is private by construction, which confirms nothing")
+    standing = {YES: AS_PRINTED if printed else WITH_OURS, NO: FAILS, UNDECIDED: UNDECIDED}[says]
+    whose = "the printed noise" if printed else "the accounted noise"
+    count = sum(row.says == says for row in judged)
+    share = "" if count == len(judged) else f" in {count} of {len(judged)} parts"
+    return Answer(standing, f"{says}: {whose} {_status(noise, says == YES)}{share}")
+
+
+def _sentence(printed: _Regime, ours: _Regime, others: Sequence[_Row]) -> str:
+    silent = [row for row in others if row.verdict.calibration == "none"]
+    private = "with private noise" if ours.private else _under("with the accounted noise", ours)
+    parts = [
+        (printed.rows, _under("with the printed noise", printed) if printed.noise else "as printed"),
+        (ours.rows, private if ours.noise else "in the private version"),
+        (silent, "without noise"),
+    ]
+    found = [(rows, phrase) for rows, phrase in parts if rows]
+    topics = list(dict.fromkeys(row.topic for row in others))
+    if len(topics) > 1:
+        return "; ".join(f"{phrase}: {_answers(rows)}" for rows, phrase in found)
+    (rows, phrase), *more = found
+    first = f"{_answers(rows)} {phrase}"
+    return "; ".join([first, *(f"{phrase} {_answers(rows).removeprefix(topics[0]).strip()}" for rows, phrase in more)])
+
+
+def _under(phrase: str, regime: _Regime) -> str:
+    return f"{phrase}, which {_status(regime.noise, bool(regime.private))}"
+
+
+def _status(noise: Noise | None, private: bool) -> str:
+    """``is not private (eps >= 12,900 for 1)``."""
+    known = noise is not None and not math.isnan(noise.epsilon_real)
+    sign = {"upper": "<=", "lower": ">="}.get(noise.epsilon_real_kind, "=") if noise else ""
+    shown = (
+        f" (eps {sign} {_number(noise.epsilon_real)} for {_number(noise.epsilon_claimed)})" if noise and known else ""
+    )
+    if private:
+        return f"is private{shown}"
+    if noise and noise.status == "exceeds_claim":
+        return f"is not private{shown}"
+    if noise and noise.status == "target_law_only":
+        return f"is proven of the target law only{shown}"
+    return f"is not shown to be private{shown}"
+
+
+def _number(value: float) -> str:
+    """Three digits, whole numbers from 1000 with commas."""
+    if 1000 <= value < 1e6:
+        return f"{float(f'{value:.3g}'):,.0f}"
+    return f"{value:.3g}".replace("e+0", "e").replace("e+", "e")
+
+
+def _answers(rows: Sequence[_Row]) -> str:
+    """``rate yes in d, undecided in n (1 of 5), explicit bound yes``."""
+    topics: dict[str, list[_Row]] = {}
+    for row in rows:
+        topics.setdefault(row.topic, []).append(row)
+    return ", ".join(f"{topic} {_of_topic(found)}" for topic, found in topics.items())
+
+
+def _of_topic(rows: Sequence[_Row]) -> str:
+    places: dict[str, list[str]] = {}
+    for row in rows:
+        places.setdefault(row.place, []).append(row.says)
+    told: dict[str, list[str]] = {}
+    for place, answers in places.items():
+        worst = next(said for said in WEIGHT if said in answers)
+        count = Counter(answers)[worst]
+        share = "" if count == len(answers) or worst == YES else f"({count} of {len(answers)})"
+        told.setdefault(worst, []).append(" ".join(filter(None, (place, share))))
+    return ", ".join(_told(said, told[said]) for said in TOLD if said in told)
+
+
+def _told(said: str, places: Sequence[str]) -> str:
+    """``yes in n and d``; of a kind without places ``no (1 of 13)``."""
+    named = [place for place in places if place]
+    if not named:
+        return said
+    if len(named) == 1 and named[0].startswith("("):
+        return f"{said} {named[0]}"
+    return f"{said} in " + (", ".join(named[:-1]) + " and " if len(named) > 1 else "") + named[-1]

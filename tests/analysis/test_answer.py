@@ -1,0 +1,250 @@
+"""A claim's standing and its sentence, from made-up verdicts: every combination, and what must not move it."""
+
+import itertools
+import math
+import random
+
+import pytest
+
+from dpsco_bench.analysis import answer as module
+from dpsco_bench.analysis.answer import STANDINGS, answer, answers, counted, headline
+from dpsco_bench.analysis.verdict import Noise, Verdict
+from dpsco_bench.claims.kinds import OUTCOMES
+
+WORDS = {"yes": "match", "no": "fails", "undecided": "inconclusive"}
+PROVEN = Noise("proven", 0.25, "upper", 1.0)
+BROKEN = Noise("exceeds_claim", 12_900.0, "lower", 1.0)
+UNSHOWN = Noise("unproven", 8.456, "upper", 8.0)
+NOISES = {"private": PROVEN, "not private": BROKEN, "not shown": UNSHOWN}
+
+
+def rate(says, calibration="paper", noise=None, parameter="n", kind="rate", **more):
+    word = says if kind != "rate" else WORDS.get(says, says)
+    noise = NOISES.get(noise)
+    return Verdict(word, kind, "why", calibration=calibration, parameter=parameter, noise=noise, id="p.thm", **more)
+
+
+def privacy(word, calibration="paper", real=0.25):
+    status = {"holds": "proven", "fails": "exceeds_claim"}.get(word, "unproven")
+    kind = {"holds": "upper", "fails": "lower"}.get(word, "upper")
+    return Verdict(word, "privacy", calibration=calibration, noise=Noise(status, real, kind, 1.0), id="p.thm")
+
+
+CASES = [
+    ("yes private", "no private", "", "holds as printed"),
+    ("yes private", "undecided private", "yes", "holds as printed"),
+    ("yes private", "", "undecided", "undecided"),
+    ("yes private", "yes private", "no", "fails"),
+    ("no private", "yes private", "yes", "fails"),
+    ("no not private", "", "", "fails"),
+    ("yes not private", "yes private", "", "holds with private noise"),
+    ("undecided private", "yes private", "", "holds with private noise"),
+    ("", "yes private", "", "holds with private noise"),
+    ("yes not private", "", "", "holds, not private"),
+    ("yes not private", "undecided private", "", "holds, not private"),
+    ("yes not shown", "no private", "", "holds, not private"),
+    ("yes not shown", "yes not shown", "", "holds, not private"),
+    ("undecided private", "yes not shown", "", "holds, not private"),
+    ("undecided private", "no private", "yes", "fails"),
+    ("", "no private", "", "fails"),
+    ("undecided not private", "undecided private", "yes", "undecided"),
+    ("undecided not shown", "", "", "undecided"),
+    ("", "", "yes", "holds without noise"),
+    ("", "", "undecided", "undecided"),
+    ("", "", "no", "fails"),
+]
+
+
+def made(printed, ours, silent):
+    rows = []
+    for text, calibration in ((printed, "paper"), (ours, "accounted")):
+        says, _, noise = text.partition(" ")
+        rows += [rate(says, calibration, noise)] if says else []
+    return rows + ([rate(silent, "none")] if silent else [])
+
+
+@pytest.mark.parametrize(("printed", "ours", "silent", "standing"), CASES)
+def test_the_precedence(printed, ours, silent, standing):
+    assert answer(made(printed, ours, silent)).standing == standing
+
+
+ALL = [
+    (*(f"{says} {noise}" if says else "" for says, noise in pairs), silent)
+    for pairs in itertools.product([("", ""), *itertools.product(WORDS, NOISES)], repeat=2)
+    for silent in ("", *WORDS)
+]
+
+
+def test_every_combination_has_one_standing_that_its_rows_allow():
+    reached = set()
+    for printed, ours, silent in ALL:
+        rows = made(printed, ours, silent)
+        found = answer(rows)
+        reached.add(found.standing)
+        assert found.sentence.isascii() and not found.sentence.endswith(".") and "  " not in found.sentence
+        if not rows:
+            continue
+        said = [text.partition(" ")[0] for text in (printed, ours, silent)]
+        if STANDINGS[found.standing].outcome == "confirms":
+            assert "yes" in said and "no" not in (said[0], said[2])
+        if "private" in (printed.partition(" ")[2], ours.partition(" ")[2]) and found.standing == "fails":
+            assert "no" in said
+        if found.standing == "holds as printed":
+            assert printed == "yes private"
+        if found.standing == "holds with private noise":
+            assert ours == "yes private" and printed != "yes private"
+    assert reached == set(STANDINGS) - {"vacuous", "shown"}
+
+
+def test_neither_order_nor_number_of_rows_matters():
+    for printed, ours, silent in ALL:
+        rows = made(printed, ours, silent)
+        if not rows:
+            continue
+        many = [*rows * 20]
+        random.Random(1).shuffle(many)
+        assert answer(many).standing == answer(rows).standing
+        assert (
+            answer([*rows, Verdict("shown", "shown", id="p.thm", calibration="paper")]).standing
+            == answer(rows).standing
+        )
+
+
+def test_the_privacy_of_accounted_noise_confirms_nothing():
+    ours = privacy("holds", "accounted", 1.0)
+    assert answer([ours]).standing == "vacuous" and "by construction" in answer([ours]).sentence
+    assert answer([ours, privacy("fails", real=12.0)]).standing == "fails"
+    assert answer([ours, privacy("holds")]).standing == "holds as printed"
+    for printed, other, silent in ALL:
+        rows = made(printed, other, silent)
+        if rows:
+            assert answer([*rows, ours]).standing == answer(rows).standing
+    count = rate("match", "accounted", kind="complexity")
+    assert answer([count, ours]).standing == answer([count]).standing == "holds without noise"
+
+
+def test_beside_other_rows_privacy_says_whose_noise_it_is():
+    yes = rate("yes", noise="private")
+    assert answer([yes, privacy("fails", real=12_900.0)]).standing == "holds, not private"
+    assert answer([yes, privacy("unproven (upper bound 2)", real=2.0)]).standing == "holds, not private"
+    assert answer([yes, privacy("holds")]).standing == "holds as printed"
+
+
+def test_of_privacy_alone_the_sentence_has_the_number():
+    assert answer([privacy("holds")]).sentence == "yes: the printed noise is private (eps <= 0.25 for 1)"
+    failed = answer([privacy("holds"), privacy("fails", real=12_900.0), privacy("holds")])
+    assert failed.standing == "fails"
+    assert failed.sentence == "no: the printed noise is not private (eps >= 12,900 for 1) in 1 of 3 parts"
+    open_ = answer([privacy("unproven (upper bound 2)", real=2.0)])
+    assert (open_.standing, open_.sentence) == (
+        "undecided", "undecided: the printed noise is not shown to be private (eps <= 2 for 1)"
+    )  # fmt: skip
+    assert answer([privacy("unproven (upper bound 2)", "accounted", 2.0)]).standing == "undecided"
+
+
+def test_what_the_schedule_alone_gives_is_no_evidence_on_noise():
+    reserved = {"reservations": ("schedule alone gives slope -1.00 with noise off",)}
+    alone = rate("yes", noise="private", **reserved)
+    assert answer([alone]).standing == "holds without noise"
+    assert "yes by the schedule alone in n" in answer([alone]).sentence
+    assert answer([alone, rate("yes", noise="private", parameter="d")]).standing == "holds as printed"
+    assert answer([rate("no", noise="private", **reserved)]).standing == "fails"
+
+
+def test_a_bound_that_cannot_fail_is_vacuous():
+    vacuous = rate("vacuous", noise="private", kind="explicit")
+    assert answer([vacuous]).standing == "vacuous"
+    assert answer([vacuous, rate("yes", noise="private")]).standing == "holds as printed"
+    assert answer([vacuous, rate("yes", "none")]).standing == "holds without noise"
+
+
+def test_counts_need_no_noise():
+    def count(word, calibration="paper"):
+        return rate(word, calibration, kind="complexity")
+
+    assert answer([count("match")]).standing == "holds without noise"
+    assert answer([count("fails")]).standing == "fails"
+    assert answer([count("match"), count("fails", "accounted")]).standing == "holds, not private"
+    assert answer([count("match"), count("fails", "accounted")]).sentence == (
+        "gradient count yes in n as printed; in the private version no in n"
+    )
+    assert answer([count("match"), rate("yes", "accounted", "private")]).standing == "holds with private noise"
+
+
+def test_ours_must_have_been_asked_what_the_printed_noise_was_asked():
+    bound = {"kind": "explicit"}
+    rows = [rate("yes", noise="not private"), rate("holds", noise="not private", **bound)]
+    assert answer([*rows, rate("holds", "accounted", "private", **bound)]).standing == "holds, not private"
+    both = [rate("holds", "accounted", "private", **bound), rate("yes", "accounted", "private")]
+    assert answer([*rows, *both]).standing == "holds with private noise"
+
+
+def test_what_says_nothing():
+    control = Verdict("fails", "control", id="p.thm", calibration="paper", noise=PROVEN)
+    shown = Verdict("shown", "lower_bound", id="p.thm", calibration="accounted", noise=PROVEN)
+    skipped = Verdict("skipped: data absent", "rate", "data absent: dpsco data x", id="p.thm", calibration="paper")
+    missing = Verdict("not measured", "rate", "no verdict file", id="p.thm", calibration="paper")
+    assert answer([control, shown]).standing == "shown"
+    assert answer([control, rate("yes", noise="private")]).standing == "holds as printed"
+    assert answer([skipped, shown]) == module.Answer("not run", "not run: data absent")
+    assert answer([missing]).standing == answer([]).standing == "not run"
+    assert answer([skipped, rate("yes", noise="private")]).standing == "holds as printed"
+
+
+def test_the_sentence_answers_by_noise_and_by_parameter():
+    rows = [rate("yes", noise="not private", parameter=p) for p in ("n", "algorithm.k")]
+    rows += [rate("yes", "accounted", "private", "d"), rate("undecided", "accounted", "private")]
+    assert answer(rows).standing == "holds, not private"
+    assert answer(rows).sentence == (
+        "rate yes in n and k with the printed noise, which is not private (eps >= 12,900 for 1); "
+        "with private noise yes in d, undecided in n"
+    )
+    rows = [rate("yes", noise="private")] * 4 + [rate("undecided", noise="private"), rate("yes", "none")]
+    rows += [rate("holds", noise="private", kind="explicit"), rate("violated", noise="private", kind="explicit")]
+    assert answer(rows).sentence == (
+        "with the printed noise, which is private (eps <= 0.25 for 1): rate undecided in n (1 of 5), "
+        "explicit bound no (1 of 2); without noise: rate yes in n"
+    )
+    law = Noise("target_law_only", 2.0, "exact", 1.0)
+    row = Verdict("match", "rate", calibration="paper", parameter="n", noise=law, id="p.thm")
+    assert answer([row]).sentence == (
+        "rate yes in n with the printed noise, which is proven of the target law only (eps = 2 for 1)"
+    )
+    unknown = Verdict(
+        "match", "rate", calibration="paper", parameter="n", noise=Noise("unproven", math.nan, "upper", 1.0)
+    )
+    assert answer([unknown]).sentence.endswith("which is not shown to be private")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.249, "0.249"), (12_912.0, "12,900"), (888_000.0, "888,000"), (3.24e7, "3.24e7"), (math.inf, "inf"), (8, "8")],
+)
+def test_numbers(value, shown):
+    assert module._number(value) == shown
+
+
+def test_the_counts_add_up_to_the_number_of_claims():
+    rows = []
+    for number, (printed, ours, silent) in enumerate(ALL):
+        for row in made(printed, ours, silent):
+            rows += [Verdict(**{**row.__dict__, "id": f"p.thm{number}"})] * (1 + number % 3)
+    found = answers(rows)
+    assert len(found) == len({row.id for row in rows})
+    counts = counted(one.standing for one in found.values())
+    assert sum(counts.values()) == len(found) and list(counts) == [s for s in STANDINGS if s in counts]
+
+
+def test_the_headline_has_every_claim_once():
+    standings = [*["holds as printed"] * 3, "holds with private noise", *["holds, not private"] * 2, "fails", "vacuous"]
+    assert headline(standings) == (
+        "of 8 theorems and rows 4 hold with noise that is private (3 with the paper's own, 1 with ours), "
+        "2 hold only with noise that is not, 1 fails, 1 is vacuous"
+    )
+    numbers = [int(word) for word in headline(list(STANDINGS)).replace("(", " ").split() if word.isdigit()]
+    assert numbers[0] == len(STANDINGS) and numbers[1] + sum(numbers[4:]) == len(STANDINGS)
+
+
+def test_the_vocabulary_is_documented_in_one_place():
+    for standing, word in STANDINGS.items():
+        assert f"``{standing}``" in module.__doc__ and word.outcome in OUTCOMES and word.meaning
