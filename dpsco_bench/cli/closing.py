@@ -5,20 +5,18 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
-from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.analysis.answer import FAILS, NOT_RUN, Answer, answers, counted, headline
 from dpsco_bench.cli.judging import read_verdict_file
+from dpsco_bench.cli.output import labelled
 from dpsco_bench.cli.verbs.gate import differences, read_verdicts, recorded_path
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.progress import duration
 
 OTHER_SECONDS = {"judge": 10.0, "write_report": 30.0}
 """Roughly what jobs without a prediction take, for the time left."""
-BAD = ("fails", "violated", "reversed")
-"""Words of verdicts that a reader will want to look at first."""
 MOST_NAMES = 4
 SURE = 0.05
 """Share of the predicted work after which its pace says more than the prediction."""
@@ -130,11 +128,15 @@ def closing(files: Layout, claims: Collection[str], reported: bool) -> str:
     """
     rows = read_verdicts(files, claims)
     found = differences(files.profile, rows)
-    papers = dict.fromkeys(row.id.partition(".")[0] for row in rows)
+    come_to = {id: Answer(NOT_RUN, "not run") for id in claims} | answers(rows)
+    papers = dict.fromkeys(id.partition(".")[0] for id in come_to)
     width = max(map(len, papers), default=0)
-    lines = [f"{len(rows)} verdicts of {len(claims)} claims, profile {files.profile}"]
+    total = headline(one.standing for one in come_to.values())
+    label = f"profile {files.profile}:"
+    lines = labelled(label, f"{total} ({len(rows)} verdicts)", 1 + len(label)).splitlines()
     for paper in papers:
-        lines += _paper(paper.ljust(width), [row for row in rows if row.id.startswith(f"{paper}.")])
+        own = {id: one.standing for id, one in come_to.items() if id.startswith(f"{paper}.")}
+        lines += _paper(paper.ljust(width), own)
     lines += sorted({f"skipped: {row.reason}" for row in rows if row.word == "skipped"})
     changed = [str(difference) for difference in found if difference.fails]
     lines += [*changed[: 2 * MOST_NAMES], *_more(changed[2 * MOST_NAMES :], "changed verdicts")]
@@ -148,16 +150,13 @@ def closing(files: Layout, claims: Collection[str], reported: bool) -> str:
     return "\n".join(lines)
 
 
-def _paper(name: str, rows: Sequence[Verdict]) -> list[str]:
-    """A line of counts, and one that names what fails."""
-    words = Counter(row.counted_as for row in rows)
-    bad = [f"{row.id.partition('.')[2]} {row.part}" for row in rows if row.word in BAD]
-    names = [*dict.fromkeys(bad)]
-    lines = [f"  {name}  {'; '.join(f'{count} {word}' for word, count in words.most_common())}"]
-    if names:
-        lines.append(
-            f"  {' ' * len(name)}  not as claimed: " + "; ".join([*names[:MOST_NAMES], *_more(names[MOST_NAMES:], "")])
-        )
+def _paper(name: str, standings: Mapping[str, str]) -> list[str]:
+    """A line of counts of a paper's claims, and one that names what fails."""
+    counts = "; ".join(f"{standing} {count}" for standing, count in counted(standings.values()).items())
+    lines = labelled(f"  {name}", counts, 4 + len(name)).splitlines()
+    bad = [id.partition(".")[2] for id, standing in standings.items() if standing == FAILS]
+    if bad:
+        lines.append(f"  {' ' * len(name)}  fails: " + ", ".join([*bad[:MOST_NAMES], *_more(bad[MOST_NAMES:], "")]))
     return lines
 
 

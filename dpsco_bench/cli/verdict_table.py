@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dpsco_bench.analysis.answer import answers
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
-from dpsco_bench.cli.output import Column, bounded, number, table
+from dpsco_bench.cli.output import Column, bounded, labelled, number, table
 
 COLUMNS = (
     Column("claim", "claim", shrink=26),
@@ -37,6 +38,17 @@ def verdict_table(rows: Sequence[Verdict], privacy: Mapping[tuple[str, str, str]
     columns = (*COLUMNS, PRIVACY) if privacy else COLUMNS
     lines = [table(columns, _cells(rows, privacy)), "", f"{len(rows)} verdicts: {counts or 'none'}"]
     return "\n".join([*lines, *dict.fromkeys(filter(None, map(_remedy, rows)))])
+
+
+def answers_text(rows: Sequence[Verdict]) -> str:
+    """What each claim comes to: its standing, and the sentence that answers it."""
+    found = answers(rows)
+    room = 2 + max(map(len, found), default=0)
+    return "\n".join(labelled(id, f"{one.standing}. {_capital(one.sentence)}.", room) for id, one in found.items())
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _remedy(row: Verdict) -> str:

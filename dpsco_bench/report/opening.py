@@ -1,4 +1,4 @@
-"""The report's opening: all papers in one table and one figure, before anything is explained."""
+"""The report's opening: what all claims come to, by paper, in a table and a figure, before anything is explained."""
 
 from __future__ import annotations
 
@@ -12,26 +12,54 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from dpsco_bench.analysis import answer as standings
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.report.drawing import FAINT, INK, inline_svg, style
-from dpsco_bench.report.inputs import Inputs
+from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.scores import Score
 from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.wording import TONES, symbols
 
-TONE_GROUPS: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("confirmed", ("good", "better"), "#009E73"),
-    ("confirmed with a reservation", ("qualified",), "#8fd3bd"),
-    ("not confirmed", ("bad",), "#D55E00"),
-    ("open", ("open", "plain"), "#d0d0d0"),
-    ("not run", ("absent",), "#f0f0f0"),
-)
-"""Group of verdicts -> tones and colour, from left to right in the bars."""
-OPEN_WORDS = "inconclusive, not observable, vacuous, unproven or only shown"
-BAR, ROW = 0.62, 0.34
-"""Height of a bar in rows, and of a row in inches."""
-WIDTH, LEFT, TOP = 5.8, 2.05, 0.32
-"""Inches: narrow enough to be read on a telephone without scrolling; room for names, and for the key."""
-LIGHT = ("#8fd3bd", "#d0d0d0", "#f0f0f0")
+COLOURS = {
+    standings.AS_PRINTED: "#009E73",
+    standings.WITH_OURS: "#56B4E9",
+    standings.NOT_PRIVATE: "#E69F00",
+    standings.WITHOUT_NOISE: "#F0E442",
+    standings.FAILS: "#D55E00",
+    standings.UNDECIDED: "#bdbdbd",
+    standings.VACUOUS: "#d6d6d6",
+    standings.SHOWN: "#e6e6e6",
+    standings.NOT_RUN: "#f4f4f4",
+}
+"""Standing -> colour, from left to right in the bars."""
+LIGHT = ("#56B4E9", "#E69F00", "#F0E442", "#bdbdbd", "#d6d6d6", "#e6e6e6", "#f4f4f4")
+RESERVED = (standings.NOT_PRIVATE, standings.WITHOUT_NOISE)
+"""Standings that hold with a reservation."""
+BAR, ROW, KEY_LINE = 0.62, 0.34, 0.2
+"""Height of a bar in rows; of a row and of a line of the key in inches."""
+WIDTH, LEFT = 5.8, 2.05
+"""Inches: narrow enough to be read on a telephone without scrolling; room for names."""
+
+
+@dataclass(frozen=True)
+class ClaimLine:
+    """A claim and what its verdicts come to."""
+
+    results: ClaimResults
+    answer: standings.Answer
+
+    @property
+    def standing(self) -> str:
+        return self.answer.standing
+
+    @property
+    def sentence(self) -> str:
+        """With Greek letters and inequality signs."""
+        return symbols(self.answer.sentence)
+
+    @property
+    def tone(self) -> str:
+        return "qualified" if self.standing in RESERVED else TONES[standings.STANDINGS[self.standing].outcome]
 
 
 @dataclass(frozen=True)
@@ -40,66 +68,88 @@ class PaperLine:
 
     Attributes
     ----------
-    groups : mapping of str to int, verdicts by group of `TONE_GROUPS`
+    claims : sequence of ClaimLine
     privacy : mapping of str to int
         Verdicts on the paper's own noise (kind privacy) by outcome: ``holds``, ``fails``, ``unproven``.
     """
 
     paper: str
     name: str
-    claims: int
-    groups: Mapping[str, int]
+    claims: Sequence[ClaimLine]
     privacy: Mapping[str, int]
     errata: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Standing -> how many of its claims."""
+        return standings.counted(line.standing for line in self.claims)
+
+
+def claim_line(claim: ClaimResults) -> ClaimLine:
+    return ClaimLine(claim, standings.answer(claim.rows))
 
 
 def paper_lines(inputs: Inputs, rows: Sequence[Score], names: Mapping[str, str]) -> list[PaperLine]:
     lines = []
     for paper in inputs.papers:
         own = [score for score in rows if score.results.paper == paper]
-        groups = Counter(group_of(score.tone) for score in own)
         private = [score for score in own if score.kind.judges_noise and score.row.calibration == "paper"]
         outcomes = Counter(score.row.counted_as for score in private)
-        claims = len(inputs.of_paper(paper))
-        lines.append(PaperLine(paper, names[paper], claims, groups, outcomes, len(load_errata(paper))))
+        claims = [claim_line(claim) for claim in inputs.of_paper(paper)]
+        lines.append(PaperLine(paper, names[paper], claims, outcomes, len(load_errata(paper))))
     return lines
 
 
-def group_of(tone: str) -> str:
-    """Group of a verdict's tone."""
-    return next((name for name, tones, _ in TONE_GROUPS if tone in tones), "open")
-
-
 def papers_table(lines: Sequence[PaperLine]) -> Table:
-    """Claims by verdict, privacy of the printed noise, and errata of every paper."""
+    """Claims by standing, privacy of the printed noise, and errata of every paper."""
+    found = standings.counted(claim.standing for line in lines for claim in line.claims)
     columns = [
         Column("Paper", lambda line: line.name, {"paper": lambda line: line.paper}),
-        Column("Claims", lambda line: str(line.claims), {"claims": lambda line: line.claims}, True),
+        Column("Claims", lambda line: str(len(line.claims)), {"claims": lambda line: len(line.claims)}, True),
     ]
-    for name, _, _ in TONE_GROUPS:
-        columns.append(
-            Column(
-                name.capitalize(),
-                partial(_shown_group, name),
-                {name.replace(", ", "_").replace(" ", "_"): partial(_group, name)},
-                True,
-            )
-        )
+    for standing in found:
+        raw = {standing.replace(", ", "_").replace(" ", "_"): partial(_count, standing)}
+        columns.append(Column(standing.capitalize(), partial(_shown_count, standing), raw, True))
     columns.append(Column("Printed noise is (ε, δ)-private", _privacy_text, {"privacy": _privacy_text}))
     columns.append(Column("Errata", lambda line: str(line.errata), {"errata": lambda line: line.errata}, True))
     note = (
-        f"Verdicts, one for each part of a claim under each noise; open: {OPEN_WORDS}. Printed noise: what an "
-        "accountant says of the theorem’s own noise, by claim of privacy."
+        "Every claim counts once, however many verdicts it has. Printed noise: what an accountant says of the "
+        "theorem’s own noise, by claim of privacy; that accounted noise is private is true by construction, which "
+        "confirms nothing."
     )
     return Table("papers", "All papers", columns, lines, note)
 
 
-def _group(name: str, line: PaperLine) -> int:
-    return line.groups.get(name, 0)
+def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:
+    """Every claim with its standing and the sentence that answers it."""
+    columns = (
+        Column("Claim", lambda line: line.results.id, {"claim": lambda line: line.results.id}, kind="code"),
+        Column("What", _title, {"title": lambda line: line.results.claim["title"]}),
+        Column(
+            "Standing",
+            lambda line: line.standing,
+            {"standing": lambda line: line.standing},
+            kind="verdict",
+            style=lambda line: line.tone,
+        ),
+        Column("Answer", lambda line: line.sentence, {"answer": lambda line: line.answer.sentence}),
+    )
+    names = {line.paper: line.name for line in lines}
+    group = lambda line: (names[line.results.paper], line.results.paper)  # noqa: E731
+    rows = [claim for line in lines for claim in line.claims]
+    return Table("claims", f"All claims, profile {profile}", columns, rows, "", group)
 
 
-def _shown_group(name: str, line: PaperLine) -> str:
-    return str(_group(name, line) or "·")
+def _title(line: ClaimLine) -> str:
+    return symbols(str(line.results.claim["title"]))
+
+
+def _count(standing: str, line: PaperLine) -> int:
+    return line.counts.get(standing, 0)
+
+
+def _shown_count(standing: str, line: PaperLine) -> str:
+    return str(_count(standing, line) or "·")
 
 
 def _privacy_text(line: PaperLine) -> str:
@@ -110,11 +160,14 @@ def _privacy_text(line: PaperLine) -> str:
 
 
 def papers_figure(lines: Sequence[PaperLine]) -> Figure:
-    """One bar per paper: what share of its verdicts confirms it."""
-    height = ROW * len(lines) + TOP + 0.07
+    """One bar per paper: what its claims come to."""
+    used = [standing for standing in COLOURS if any(line.counts.get(standing) for line in lines)]
+    key = _key_places(used)
+    top = KEY_LINE * (1 + max((row for row, _ in key), default=0)) + 0.06
+    height = ROW * len(lines) + top + 0.07
     figure = Figure(figsize=(WIDTH, height))
     axes = figure.add_axes((LEFT / WIDTH, 0.07 / height, (WIDTH - LEFT - 0.05) / WIDTH, ROW * len(lines) / height))
-    most = max((sum(line.groups.values()) for line in lines), default=1)
+    most = max((len(line.claims) for line in lines), default=1)
     for number, line in enumerate(lines):
         _bar(axes, line, len(lines) - 1 - number, most)
     axes.set_xlim(0, most * 1.02)
@@ -125,14 +178,17 @@ def papers_figure(lines: Sequence[PaperLine]) -> Figure:
     axes.grid(False)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    _key(figure, lines, height)
+    for standing, (row, x) in zip(used, key, strict=True):
+        where = 1 - (0.1 + KEY_LINE * row) / height
+        figure.text(x / WIDTH, where, "■", va="center", size=9, color=COLOURS[standing])
+        figure.text((x + 0.14) / WIDTH, where, standing, va="center", size=7.5, color=FAINT)
     return figure
 
 
 def _bar(axes: Axes, line: PaperLine, y: int, most: int) -> None:
     left = 0
-    for name, _, colour in TONE_GROUPS:
-        wide = line.groups.get(name, 0)
+    for standing, colour in COLOURS.items():
+        wide = line.counts.get(standing, 0)
         axes.barh(y, wide, BAR, left=left, color=colour, edgecolor="white", linewidth=0.8)
         if wide >= 0.018 * most:
             ink = INK if colour in LIGHT else "white"
@@ -140,28 +196,22 @@ def _bar(axes: Axes, line: PaperLine, y: int, most: int) -> None:
         left += wide
 
 
-def _key(figure: Figure, lines: Sequence[PaperLine], height: float) -> None:
-    """The colours beside the words that they mean."""
-    x = 0.05
-    for name, _, colour in TONE_GROUPS:
-        if not any(line.groups.get(name) for line in lines):
-            continue
-        where = 1 - 0.15 / height
-        figure.text(x / WIDTH, where, "■", va="center", size=9, color=colour)
-        figure.text((x + 0.14) / WIDTH, where, name, va="center", size=7.5, color=FAINT)
-        x += 0.34 + 0.058 * len(name)
+def _key_places(used: Sequence[str]) -> list[tuple[int, float]]:
+    """(line, inches from the left) of each word of the key, broken where the figure ends."""
+    places, row, x = [], 0, 0.05
+    for standing in used:
+        wide = 0.34 + 0.058 * len(standing)
+        if x + wide > WIDTH and x > 0.05:
+            row, x = row + 1, 0.05
+        places.append((row, x))
+        x += wide
+    return places
 
 
 def headline(lines: Sequence[PaperLine]) -> str:
     """What the figure says, in one sentence."""
-    total: Counter[str] = Counter()
-    for line in lines:
-        total.update(line.groups)
-    good = total["confirmed"]
-    return (
-        f"{good} of {sum(total.values())} verdicts confirm their paper, {total['confirmed with a reservation']} more "
-        f"do with a reservation, {total['not confirmed']} do not"
-    )
+    text = standings.headline(claim.standing for line in lines for claim in line.claims)
+    return text[:1].upper() + text[1:]
 
 
 def page_papers(lines: Sequence[PaperLine]) -> Any:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.analysis.answer import STANDINGS
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.report.board import (
@@ -23,7 +24,7 @@ from dpsco_bench.report.board import (
 from dpsco_bench.report.figures import PageFigures, page_figures
 from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
 from dpsco_bench.report.ledger import privacy_table
-from dpsco_bench.report.opening import headline, page_papers, paper_lines, papers_table
+from dpsco_bench.report.opening import claim_line, claims_table, headline, page_papers, paper_lines, papers_table
 from dpsco_bench.report.own_figures import page_figures as own_page_figures
 from dpsco_bench.report.own_figures import write_figures
 from dpsco_bench.report.papers import (
@@ -44,7 +45,10 @@ from dpsco_bench.report.wording import CALIBRATION_MEANINGS, SYMBOLS, meanings, 
 
 ASSETS = Path(__file__).with_name("assets")
 WIDTHS = {
+    "Answer": "long",
     "Remarks": "long",
+    "Standing": "short",
+    "What": "mid",
     "Reason": "long",
     "Privacy": "mid",
     "Verdict": "short",
@@ -145,6 +149,8 @@ def _context(inputs: Inputs, figures: Mapping[str, PageFigures]) -> dict[str, An
         "papers_figure": Markup(page_papers(lines)),
         "headline": headline(lines),
         "papers_table": html_table(papers_table(lines)),
+        "claims_table": html_table(claims_table(lines, inputs.profile)),
+        "standings": [(word, symbols(meant.meaning)) for word, meant in STANDINGS.items()],
         "errata_count": sum(line.errata for line in lines),
         "boards": [_board(board) for board in inputs.boards],
         "counts": counts(rows),
@@ -221,6 +227,7 @@ def _claim(results: ClaimResults, figures: PageFigures) -> dict[str, Any]:
         "statement": symbols(" ".join(str(claim["statement"]).split())),
         "assumptions": [symbols(str(text)) for text in claim["assumptions"]],
         "errata": claim["errata"],
+        "answer": claim_line(results),
         "table": html_table(claim_table(results)),
         "panels": [Markup(svg) for svg in panels],
         "wide": [Markup(svg) for svg in wide],
@@ -232,7 +239,9 @@ def _claim(results: ClaimResults, figures: PageFigures) -> dict[str, Any]:
 def all_tables(inputs: Inputs) -> Iterator[Table]:
     """Every table of the report that has raw values."""
     rows = scores(inputs)
-    yield papers_table(paper_lines(inputs, rows, {paper: name_of(inputs, paper) for paper in inputs.papers}))
+    lines = paper_lines(inputs, rows, {paper: name_of(inputs, paper) for paper in inputs.papers})
+    yield papers_table(lines)
+    yield claims_table(lines, inputs.profile)
     yield scoreboard(inputs)
     for board in inputs.boards:
         yield from board_tables(board)

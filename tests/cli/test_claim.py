@@ -11,7 +11,7 @@ from dpsco_bench.execution.layout import Layout
 
 KEYS = {"id", "part", "kind", "calibration", "profile", "parameter", "values", "mean", "stderr", "bound", "slope", "ci"}
 KEYS |= {"bound_slope", "claimed_exponent", "noise_off_slope", "verdict", "replicates", "runtime_s", "key"}
-KEYS |= {"reservations", "reason", "sentence"}
+KEYS |= {"reservations", "reason", "sentence", "standing", "answer"}
 CLAIMS = ("wang2017.thm6_1", "wang2017/thm6.2")
 
 
@@ -24,12 +24,14 @@ def test_rows_have_the_documented_schema(dpsco):
     privacy = [row for row in rows if row["kind"] == "privacy"]
     assert privacy and all("epsilon_real" in row for row in privacy)
     assert any(row["verdict"].startswith("fails") for row in privacy)  # and yet the exit code is 0
+    assert {row["standing"] for row in rows if row["id"] == "wang2017.thm6.1"} == {"fails"}
 
 
 def test_the_table_fits_and_shows_real_epsilons(dpsco):
     outcome = dpsco("claim", *CLAIMS, "--profile", "smoke")
     assert max(map(len, outcome.out.splitlines())) <= 100
     assert "real eps" in outcome.out and "diag_quadratic-n" in outcome.out
+    assert "\nwang2017.thm6.1  fails. No: the printed noise is not private (eps " in outcome.out
     assert "diag_quadratic-n.paper" in outcome.err  # progress
 
 

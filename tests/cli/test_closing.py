@@ -39,15 +39,16 @@ def verdict(claim, part, word, **more):
 
 def test_the_summary_fits_a_screen_and_names_what_fails_and_what_changed(monkeypatch, tmp_path):
     rows = [verdict(f"{paper}.thm{n}", "p", "holds") for paper in "abcde" for n in range(60)]
-    rows += [verdict("a.lemma", f"p{n}", "violated") for n in range(30)]
+    rows += [verdict(f"a.lemma{n % 6}", f"p{n}", "violated") for n in range(30)]
     changed = [SimpleNamespace(fails=True) for _ in range(40)]
     monkeypatch.setattr(closing, "read_verdicts", lambda files, claims: rows)
     monkeypatch.setattr(closing, "differences", lambda profile, rows: changed)
     files = Layout("smoke", tmp_path)
-    lines = closing.closing(files, ["x"] * 301, reported=False).splitlines()
-    assert len(lines) <= 24 and lines[0] == "330 verdicts of 301 claims, profile smoke"
-    assert "  a  60 holds; 30 violated" in lines
-    assert "     not as claimed: lemma p0; lemma p1; lemma p2; lemma p3; and 26 more" in lines
+    lines = closing.closing(files, list(dict.fromkeys(row.id for row in rows)), reported=False).splitlines()
+    assert len(lines) <= 24 and max(map(len, lines)) <= 100
+    assert lines[0].startswith("profile smoke: of 306 theorems and rows ") and lines[1].endswith("(330 verdicts)")
+    assert "  a  holds without noise 60; fails 6" in lines
+    assert "     fails: lemma0, lemma1, lemma2, lemma3, and 2 more" in lines
     assert "and 32 more changed verdicts" in lines
 
 

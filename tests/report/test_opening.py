@@ -1,32 +1,71 @@
-"""The opening: every verdict of every paper is counted once, and the headline adds up."""
+"""The opening: every claim of every paper is counted once, and the headline adds up."""
 
+from types import SimpleNamespace
+
+import pytest
+
+from dpsco_bench.analysis.answer import STANDINGS, Answer, answer
 from dpsco_bench.report.drawing import style, svg_text
-from dpsco_bench.report.opening import TONE_GROUPS, headline, page_papers, paper_lines, papers_figure, papers_table
+from dpsco_bench.report.opening import (
+    COLOURS,
+    WIDTH,
+    ClaimLine,
+    PaperLine,
+    _key_places,
+    claims_table,
+    headline,
+    page_papers,
+    paper_lines,
+    papers_figure,
+    papers_table,
+)
 from dpsco_bench.report.scores import scores
 from dpsco_bench.report.tables import to_csv, to_markdown
-from dpsco_bench.report.wording import TONES
 
 
 def lines(inputs):
     return paper_lines(inputs, scores(inputs), {"wang2017": "Wang, Ye, Xu 2017"})
 
 
-def test_every_tone_has_a_group():
-    grouped = [tone for _, tones, _ in TONE_GROUPS for tone in tones]
-    assert sorted(grouped) == sorted({*TONES.values(), "qualified"})
+def test_every_standing_has_a_colour():
+    assert list(COLOURS) == list(STANDINGS) and len(set(COLOURS.values())) == len(COLOURS)
 
 
-def test_every_verdict_is_counted_once(inputs):
+def test_every_claim_is_counted_once(inputs):
     (line,) = lines(inputs)
-    assert sum(line.groups.values()) == len(scores(inputs)) and line.claims == len(inputs.claims)
+    assert sum(line.counts.values()) == len(line.claims) == len(inputs.claims)
     assert sum(line.privacy.values()) == 1 and line.privacy["fails"] == 1
-    total = sum(line.groups.values())
-    assert headline([line]).startswith(f"{line.groups['confirmed']} of {total} verdicts confirm their paper")
+    assert headline([line]).startswith(f"Of {len(inputs.claims)} theorems and rows ")
 
 
-def test_the_table_and_the_figure(inputs):
-    table = papers_table(lines(inputs))
-    assert "1 above the claim" in to_markdown(table) and "wang2017" in to_csv(table)
+def test_standings_are_those_of_the_terminal(inputs):
+    (line,) = lines(inputs)
+    for claim, found in zip(inputs.claims, line.claims, strict=True):
+        assert found.results is claim and found.answer == answer(claim.rows)
+    found = {claim.results.id: claim.standing for claim in line.claims}
+    assert found["wang2017.kinds"] == "fails"  # its explicit bound is violated under the printed noise
+    assert found["wang2017.absent"] == found["wang2017.unmeasured"] == "not run"
+
+
+def test_the_tables_and_the_figure(inputs):
+    found = lines(inputs)
+    assert "1 above the claim" in to_markdown(papers_table(found)) and "wang2017" in to_csv(papers_table(found))
+    told = to_csv(claims_table(found, "smoke")).splitlines()
+    assert told[0] == "claim,title,standing,answer" and len(told) == 1 + len(inputs.claims)
     with style():
-        assert svg_text(papers_figure(lines(inputs))) == svg_text(papers_figure(lines(inputs)))
-    assert "Wang, Ye, Xu 2017" in page_papers(lines(inputs)) and "not confirmed" in page_papers(lines(inputs))
+        assert svg_text(papers_figure(found)) == svg_text(papers_figure(found))
+    assert "Wang, Ye, Xu 2017" in page_papers(found) and "fails" in page_papers(found)
+
+
+@pytest.mark.parametrize("standing", STANDINGS)
+def test_every_standing_has_a_tone(standing):
+    assert ClaimLine(SimpleNamespace(), Answer(standing, "x")).tone
+
+
+def test_the_key_stays_within_the_figure():
+    claims = [ClaimLine(SimpleNamespace(), Answer(standing, "x")) for standing in STANDINGS]
+    line = PaperLine("p", "P 2020", claims, {}, 0)
+    places = _key_places(list(STANDINGS))
+    assert all(x + 0.14 + 0.05 * len(word) <= WIDTH for word, (_, x) in zip(STANDINGS, places, strict=True))
+    with style(**{"svg.fonttype": "none"}):
+        assert all(f">{word}<" in svg_text(papers_figure([line])) for word in ("fails", "vacuous", "not run"))

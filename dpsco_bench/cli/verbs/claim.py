@@ -51,16 +51,19 @@ def execute(args: argparse.Namespace) -> int:
             texts = privacy_texts(entry, measured)
             privacy |= {(entry.id, *place): text for place, text in texts.items()}
     if args.json:
-        print_json([row.to_json() for row in rows])
+        from dpsco_bench.analysis.answer import told
+
+        print_json(told(rows))
     else:
         _print(rows, privacy)
     return 0
 
 
 def _print(rows: list[Verdict], privacy: Mapping[tuple[str, str, str], str]) -> None:
-    from dpsco_bench.cli.verdict_table import verdict_table
+    from dpsco_bench.cli.verdict_table import answers_text, verdict_table
 
     print(verdict_table(rows, privacy))
+    print("\n" + answers_text(rows))
     several = len({row.id for row in rows}) > 1
     remarks = [
         (f"{row.id} " * several + f"{row.part} [{row.calibration}]", note)

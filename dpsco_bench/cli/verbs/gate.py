@@ -37,7 +37,9 @@ def execute(args: argparse.Namespace) -> int:
     claims = [find_claim_id(text, planned_claims(files)) for text in args.claims] or None
     rows = read_verdicts(files, claims)
     if args.json:
-        print_json([row.to_json() for row in rows])
+        from dpsco_bench.analysis.answer import told
+
+        print_json(told(rows))
         return int(any(difference.fails for difference in differences(args.profile, rows)))
     text, failed = summary(files, rows)
     if args.digest and args.digest != digest(stored_digests(files)):
