@@ -22,6 +22,12 @@ MEASURED = {
     "zhang2022.lemma7": ("lemma7", "test_the_sums_are_those_of_a_loop_over_all_rounds"),
 }
 """Bounds in words: what a run measures, and the test in test_rounds.py that computes it from every round."""
+COMPUTED = {
+    "zhang2022.expected_noise_quarter": ("test_moments.py",),
+    "zhang2022.expected_noise_half": ("test_moments.py",),
+    "zhang2022.expected_noise_last": ("test_moments.py",),
+}
+"""Expectations in words, and the tests that hold them against the streaming tree and against (7)."""
 RHO = 0.7
 
 
@@ -46,7 +52,7 @@ def contexts(name, calibration):
             yield BoundContext(n, d, epsilon, delta, c, calibration, schedule, {}, extras=extras)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in MEASURED])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in {**MEASURED, **COMPUTED}])
 @pytest.mark.parametrize("calibration", ["paper", "accounted"])
 def test_the_text_is_what_judges(as_written, name, calibration):
     for context in contexts(name, calibration):
@@ -59,6 +65,12 @@ def test_the_text_is_what_judges(as_written, name, calibration):
 def test_the_text_is_what_judges_with_noise_off(as_written, name):
     for context in contexts(name, "none"):
         as_written(name, context)
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_expectations_in_words_are_held_against_an_independent_computation(name):
+    (tests,) = COMPUTED[name]
+    assert name.rpartition("_")[0] in Path(inspect.getfile(contexts)).with_name(tests).read_text()
 
 
 @pytest.mark.parametrize("name", MEASURED)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dpsco_bench.claims.bounds.glossary import Symbol, glossary
+from dpsco_bench.geometry.norms import dual_exponent
+from dpsco_bench.papers.zhang2022.bounds.moments import noise_moment
 from dpsco_bench.papers.zhang2022.bounds.theorems import ADAPTIVE, OPTIMISTIC, rho_of
 
 _INNER = "(sigma_G^2/t + 2V (G + D H)^2 L2^2/(rho t)^2)"
@@ -20,7 +22,10 @@ glossary(
             "deviation of a record's gradient; sigma_H is 0 on all instances", "constants.gradient_deviation"
         ),
         "lambda": Symbol("2 (min{p, 2} - 1), modulus of the squared norm"),
-        "V": Symbol("d/(p - 1), at least E ||zeta||_*^2 of the standard noise zeta"),
+        "V": Symbol(
+            "E ||zeta||_q^2 of the noise zeta ~ N(0, d^(1 - 2/q) I), 1/p + 1/q = 1: d for p = 2, at most d/(p - 1)",
+            lambda c: noise_moment(dual_exponent(c.constants.norm), c.d),
+        ),
         "L2": Symbol("log2(2n)"),
         "F": Symbol("1 + ln n for k = 1; 1 for k >= 2"),
         "rho": Symbol(

@@ -13,6 +13,7 @@ from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import bound
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
+from dpsco_bench.papers.zhang2022.bounds.moments import noise_moment, path_moment
 from dpsco_bench.papers.zhang2022.bounds.theory import Terms
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 
@@ -38,7 +39,6 @@ def rho_of(c: BoundContext) -> float:
 def terms_of(c: BoundContext) -> Terms:
     """The constants of a cell; all instances have sigma_H = 0, their Hessians being the same for all records."""
     k = c.constants
-    q = dual_exponent(k.norm)
     return Terms(
         n=c.n,
         k=float(c.schedule["k"]),
@@ -46,7 +46,7 @@ def terms_of(c: BoundContext) -> Terms:
         H=k.smoothness,
         D=k.diameter,
         lam=2.0 * (min(k.norm, 2.0) - 1.0),
-        V=c.d * (q - 1.0),
+        V=noise_moment(dual_exponent(k.norm), c.d),
         rho=rho_of(c),
         sigma_g=k.gradient_deviation,
         mu=k.strong_convexity,
@@ -130,12 +130,20 @@ def _thm10(c: BoundContext) -> float:
     return 4.0 * c.extra("theorem10") / float(c.n) ** 4
 
 
-@bound("zhang2022.thm11_explicit", "8 A ||x*|| (G + 28 ||x*|| H) Phi/sqrt n + 8 A' ||x*|| (G + D H) Phi L2/(rho n)")
-def _thm11_explicit(c: BoundContext) -> float:
-    """Norms are distances from the anchor; the schedule's ``private`` is ``A' (G + DH) Phi L2/rho``."""
+@bound("zhang2022.thm11_threshold", "8 A (G + 28 ||x*|| H) Phi/sqrt n + 8 A' (G + D H) Phi L2/(rho n)")
+def _thm11_threshold(c: BoundContext) -> float:
+    """`thm11_explicit` over ``||x*||``: up to a constant, the least signal that the regulariser lets through.
+
+    Norms are distances from the anchor; the schedule's ``private`` is ``A' (G + DH) Phi L2/rho``.
+    """
     k, s, distance = c.constants, c.schedule, c.constants.initial_distance
     noisefree = s["A"] * (k.lipschitz + 28.0 * distance * k.smoothness) * s["Phi"] / sqrt(c.n)
-    return 8.0 * distance * (noisefree + s["private"] / c.n)
+    return 8.0 * (noisefree + s["private"] / c.n)
+
+
+@bound("zhang2022.thm11_explicit", "8 A ||x*|| (G + 28 ||x*|| H) Phi/sqrt n + 8 A' ||x*|| (G + D H) Phi L2/(rho n)")
+def _thm11_explicit(c: BoundContext) -> float:
+    return c.constants.initial_distance * _thm11_threshold(c)
 
 
 @bound(
@@ -191,6 +199,15 @@ for _name, _round_of in ROUNDS.items():
     for _kind, _text, _value in MOMENTS:
         _whole = f"{_text}, t = {PLACES[_name]}{SOURCES.get(_kind, '')}"
         bound(f"zhang2022.{_kind}_{_name}", _whole)(_at_round(_value, _round_of))
+
+
+def _path_at(round_of: Callable[[int], int]) -> Callable[[BoundContext], float]:
+    return lambda c: path_moment(c, round_of(c.n))
+
+
+for _name, _round_of in ROUNDS.items():
+    _whole = f"E ||gamma_t||_*^2 by the scales of the nodes, t = {PLACES[_name]}"
+    bound(f"zhang2022.expected_noise_{_name}", _whole, may_vanish=True)(_path_at(_round_of))
 
 
 @bound("zhang2022.thm4_statistical", "2 (k+1)^2 D sigma_G/sqrt(lambda n)")
