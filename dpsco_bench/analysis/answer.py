@@ -57,7 +57,7 @@ WEIGHT = (NO, UNDECIDED, YES, BY_SCHEDULE, VACUOUS)
 TOLD = (YES, BY_SCHEDULE, VACUOUS, UNDECIDED, NO)
 """Answers in the order of a sentence."""
 SCHEDULE = "schedule"
-"""How the reservation begins that the schedule alone gives a slope."""
+"""The reservation that most of the risk is there without noise."""
 
 
 @dataclass(frozen=True)
@@ -152,17 +152,16 @@ class _Row:
     def says(self) -> str:
         """One of `WEIGHT`; empty for a row that says nothing of the claim."""
         row = self.verdict
+        outcome = row.meaning.outcome
         if row.word == VACUOUS:
             return VACUOUS
-        outcome = row.meaning.outcome
         if outcome == "absent" or not get_kind(row.kind).answers or row.word in (SHOWN, "not measured"):
             return ""
         if outcome not in ("confirms", "better"):
             return NO if outcome == "contradicts" else UNDECIDED
         if self.verdict_on_noise and row.calibration == "accounted":
             return VACUOUS
-        scheduled = any(text.startswith(SCHEDULE) for text in row.reservations)
-        return BY_SCHEDULE if scheduled else YES
+        return BY_SCHEDULE if SCHEDULE in row.reserved else YES
 
     @property
     def noiseless(self) -> bool:
@@ -177,7 +176,8 @@ class _Row:
     def place(self) -> str:
         """What a slope is in, such as ``n``; nothing for other kinds."""
         kind = get_kind(self.verdict.kind)
-        return self.verdict.parameter.rpartition(".")[2] if kind.measures_slope or kind.counts else ""
+        name = self.verdict.parameter.removeprefix("problem.").removeprefix("algorithm.")
+        return name if kind.measures_slope or kind.counts else ""
 
 
 class _Regime:

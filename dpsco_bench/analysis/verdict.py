@@ -107,6 +107,7 @@ class Verdict:
     fitted: tuple[bool, ...] | None = None
     local_slopes: tuple[float, ...] | None = None
     noise_off_share: float | None = None
+    noise: Noise | None = None
     id: str = ""
     part: str = ""
     calibration: str = ""

@@ -140,7 +140,8 @@ def _notes(case: Case) -> tuple[str, ...]:
 
 def saturation_notes(part: Part, cells: Sequence[CellEvidence]) -> tuple[str, ...]:
     """In how many cells the risk is close to the starting point's, and what the part's own test says, if any."""
-    close = sum(float(cell.final.mean()) > HARDLY_MOVED * cell.start_risk for cell in cells) if part.requires else 0
+    told = part.requires and part.quantity == RISK
+    close = sum(float(cell.final.mean()) > HARDLY_MOVED * cell.start_risk for cell in cells) if told else 0
     least = ", ".join(f"{name} >= {value:g}" for name, value in part.requires.items())
     where = f"risk above {HARDLY_MOVED:g} of the starting point's at the same signal in {close} of {len(cells)} cells"
     own = "fails as well" if frozen(part, cells) else "passes, and by it the rate is observable"

@@ -143,7 +143,7 @@ def test_of_privacy_alone_the_sentence_has_the_number():
 
 
 def test_what_the_schedule_alone_gives_is_no_evidence_on_noise():
-    reserved = {"reservations": ("schedule alone gives slope -1.00 with noise off",)}
+    reserved = {"reservations": ("schedule: without noise the risk is 0.9 of it",)}
     alone = rate("yes", noise="private", **reserved)
     assert answer([alone]).standing == "holds without noise"
     assert "yes by the schedule alone in n" in answer([alone]).sentence
