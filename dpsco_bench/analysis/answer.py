@@ -326,10 +326,16 @@ def _of_topic(rows: Sequence[_Row]) -> str:
     told: dict[str, list[str]] = {}
     for place, answers in places.items():
         worst = next(said for said in WEIGHT if said in answers)
-        count = Counter(answers)[worst]
-        share = "" if count == len(answers) or worst == YES else f"({count} of {len(answers)})"
+        share = _share(worst, Counter(answers))
         told.setdefault(worst, []).append(" ".join(filter(None, (place, share))))
     return ", ".join(_told(said, told[said]) for said in TOLD if said in told)
+
+
+def _share(said: str, counts: Counter[str]) -> str:
+    """How many rows an answer comes from; of a yes, how many are vacuous."""
+    if said == YES:
+        return f"({counts[VACUOUS]} of {counts.total()} vacuous)" if counts[VACUOUS] else ""
+    return "" if counts[said] == counts.total() else f"({counts[said]} of {counts.total()})"
 
 
 def _told(said: str, places: Sequence[str]) -> str:

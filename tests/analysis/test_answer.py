@@ -155,6 +155,8 @@ def test_a_bound_that_cannot_fail_is_vacuous():
     vacuous = rate("vacuous", noise="private", kind="explicit")
     assert answer([vacuous]).standing == "vacuous"
     assert answer([vacuous, rate("yes", noise="private")]).standing == "holds as printed"
+    some = answer([vacuous, rate("holds", noise="private", kind="explicit")])
+    assert some.standing == "holds as printed" and "explicit bound yes (1 of 2 vacuous)" in some.sentence
     assert answer([vacuous, rate("yes", "none")]).standing == "holds without noise"
 
 
