@@ -83,3 +83,17 @@ def test_failed_write_keeps_the_old_text(tmp_path):
         jsonio.write_atomic(target, "\ud800")
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["b.json"]
+
+
+def test_a_file_that_is_filled_in_pieces_is_whole_or_not_there(tmp_path):
+    target = tmp_path / "a" / "b.tar.gz"
+    for error in (OSError("disk full"), KeyboardInterrupt()):
+        with pytest.raises(type(error)), jsonio.whole(target) as draft:
+            assert draft.name.endswith("b.tar.gz") and draft.parent == target.parent
+            draft.write_bytes(b"half")
+            raise error
+        assert not list(target.parent.iterdir())
+    with jsonio.whole(target) as draft:
+        draft.write_bytes(b"all")
+        assert not target.exists()
+    assert [path.name for path in target.parent.iterdir()] == ["b.tar.gz"] and target.read_bytes() == b"all"

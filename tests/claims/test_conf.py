@@ -6,8 +6,9 @@ import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.catalogue import read_claim
+from dpsco_bench.claims.catalogue import claim_files, read_claim
 from dpsco_bench.claims.compose import claim_ids, claim_plan, find_claim_id, load_claim, make_plan
+from dpsco_bench.claims.files import read_shipped, read_yaml
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.errors import InputError
@@ -109,3 +110,9 @@ def test_rows_of_tables_name_parts_of_their_claims():
 
 def test_a_shipped_claim_is_what_hydra_composes():
     assert read_claim("wang2017.thm6.1") == load_claim("wang2017.thm6.1")[0]
+
+
+def test_every_claim_is_kept_as_its_file_says():
+    """What is kept beside the files holds the values and types that OmegaConf reads."""
+    for id, file in claim_files().items():
+        assert dumps_canonical(read_shipped(file)) == dumps_canonical(read_yaml(file)), id
