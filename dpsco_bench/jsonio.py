@@ -153,10 +153,6 @@ def unsealed(content: bytes) -> dict[str, Any]:
     """The object of a sealed text, infinities still strings (see `restore`).
 
     Raises ValueError if a single byte is not as it was written.
-
-    Parameters
-    ----------
-    content : bytes, as read from a file
     """
     head = _SEAL.match(content)
     if head is None or hashlib.sha256(b"{" + content[head.end() :]).hexdigest() != head[1].decode():

@@ -66,7 +66,6 @@ class Answer:
 
     Attributes
     ----------
-    standing : str, one of `STANDINGS`
     sentence : str, in ASCII, without a full stop
     """
 
@@ -79,8 +78,7 @@ def answer(rows: Sequence[Verdict]) -> Answer:
 
     Parameters
     ----------
-    rows : sequence of Verdict
-        Of one claim and profile, in any order.
+    rows : sequence of Verdict, of one claim and profile, in any order
     """
     said = [row for row in map(_Row, rows) if row.says]
     if not said:

@@ -29,11 +29,7 @@ class Regime:
 
     Attributes
     ----------
-    swept : swept parameter, > 0
-    means : mean risks
-    starts : risk of the starting point; NaN where it means nothing for what is judged
     limits : largest share of it that counts (`MOVED` or `HARDLY_MOVED`)
-    named, full : the term with the claimed exponent, and the full bound
     """
 
     swept: FloatArray

@@ -29,9 +29,6 @@ class CellSummary:
 
     Attributes
     ----------
-    mean : float, largest replicate mean over the signals
-    stderr : float, standard error of `mean`; the numerical error for an exact cell; NaN for a single random replicate
-    dof : float, degrees of freedom behind `stderr`; infinite for an exact cell
     signal, signals : int, index of the signal that attains the maximum, and the size of the grid
     """
 
@@ -96,15 +93,12 @@ def summarise(risks: ArrayLike, numerical_error: float | None = None) -> CellSum
 def variance_of_mean(groups: Sequence[FloatArray]) -> tuple[float, float, float]:
     """Variance of the mean of a sum of arrays whose data sets are the same ones, while their replicates differ.
 
+    Returns unbiased variance (NaN for a single random replicate), its degrees of freedom, and the variance that a
+    two-level bootstrap shows.
+
     Parameters
     ----------
     groups : sequence of ndarray, each of shape ``(data_sets, replicates)``
-
-    Returns
-    -------
-    tuple of float
-        Unbiased variance (NaN for a single random replicate), its degrees of freedom, and the variance that a
-        two-level bootstrap shows.
     """
     data_sets, replicates = groups[0].shape
     within = [float(group.var(axis=1).mean()) / (replicates * data_sets) for group in groups]  # divisor R, as resampled
@@ -140,18 +134,14 @@ def resampled_means(
 ) -> FloatArray:
     """Two-level bootstrap of the means of cells whose replicates share random numbers: the same samples serve all.
 
-    Data sets are drawn with replacement, then replicates within each.
+    Data sets are drawn with replacement, then replicates within each. Returns the largest mean over the signals,
+    shape ``(cells, resamples)``.
 
     Parameters
     ----------
-    cells : sequence of array_like
-        Risks of each cell, as many data sets and replicates in all.
+    cells : sequence of array_like, risks of each cell, as many data sets and replicates in all
     data_sets : ndarray of int, optional
         Data sets to use, shape ``(resamples, data_sets)``, where further cells share their data.
-
-    Returns
-    -------
-    ndarray, largest mean over the signals, shape ``(cells, resamples)``
     """
     arrays = [as_cell(cell) for cell in cells]
     shapes = {array.shape[1:] for array in arrays}

@@ -34,13 +34,7 @@ def settled(cells: Sequence[CellEvidence]) -> str:
 
 
 def unchecked(part: str, verdict: Verdict | None) -> str:
-    """Why the code path of settled chains is not trusted, in words; empty where it is.
-
-    Parameters
-    ----------
-    part : str, the part with cells of the same code path whose law quadrature knows; empty where there is none
-    verdict : Verdict or None, its verdict; None where the profile does not measure it
-    """
+    """Why the code path of settled chains is not trusted, in words; empty where it is."""
     if not part:
         return f"{NOT_CERTIFIED}: no cell of their code path has a known law"
     word = "not measured" if verdict is None else verdict.verdict

@@ -41,12 +41,10 @@ class CellEvidence:
 
     Attributes
     ----------
-    entry : Cell of the plan
     risks : ndarray ([signals,] data_sets, replicates), final excess risks; empty where nothing was run
     curve_evaluations, curve_risks : ndarray (checkpoints, data_sets, replicates), along the run, the final output last
     start_risk : float, excess risk of the starting point (mean over data sets)
     certificates : tuple of str, how exact the minimisers are, where the algorithm releases them
-    signal : float or None, the maximising signal
     extras : mapping of str to ndarray (data_sets, replicates), what the runs noted
     grid : tuple of CellEvidence, the cells of the signal grid, each by itself; empty without one
     """
@@ -177,7 +175,6 @@ def thresholds(signals: np.ndarray, values: np.ndarray, least: float) -> tuple[n
     ----------
     signals : ndarray (signals,), increasing, > 0
     values : ndarray (signals, ...)
-    least : float, the level
 
     Returns
     -------

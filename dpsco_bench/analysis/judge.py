@@ -34,7 +34,6 @@ def judge_claim(entry: Entry, load: Load) -> list[Verdict]:
 
     Parameters
     ----------
-    entry : Entry of the plan
     load : callable, job -> (result table, or None where nothing is run; calibrations)
     """
     return ClaimJudge(entry, load).verdicts()

@@ -24,8 +24,7 @@ class LackOfFit:
     p_value : float
         Of the chi-squared statistic with cells - 2 degrees of freedom; where the standard errors are estimates, of its
         F form, since a chi-squared law would take few replicates for certain. 1 for fewer than 3 cells.
-    largest : float
-        Largest relative residual, >= 0.
+    largest : float, largest relative residual, >= 0
     """
 
     p_value: float
@@ -43,7 +42,6 @@ def lack_of_fit(fit: RateFit, formula: ArrayLike) -> LackOfFit:
 
     Parameters
     ----------
-    fit : RateFit, with positive means and known standard errors
     formula : array_like, its values > 0, shape ``(cells,)``
     """
     x, mean = np.log(fit.values), np.array(fit.mean)

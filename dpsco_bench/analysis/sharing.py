@@ -16,8 +16,7 @@ class Sharing:
 
     Attributes
     ----------
-    data_sets : tuple of int
-        Equal for cells whose data set j is the same one for every j.
+    data_sets : tuple of int, equal for cells whose data set j is the same one for every j
     replicates : tuple of int
         Equal for cells whose replicate r has random numbers in common for every r; their data sets are shared too.
     """

@@ -40,13 +40,10 @@ class RateFit:
     Attributes
     ----------
     slope, intercept : float, ``log(mean) = intercept + slope * log(value)``; NaN where a mean is not positive
-    ci_low, ci_high : float, 95 % bootstrap interval of the slope; NaN where a cell has a single random replicate
     values, mean, stderr : tuple of float, parameter values, mean risks and standard errors of the means, per cell
     weights : tuple of float, weights of the fit, summing to 1
-    dof : tuple of float, degrees of freedom behind each standard error
     nonpositive : tuple of int, cells whose mean risk is not positive: they have no logarithm, and no slope is given
     no_error : tuple of int, cells whose standard error is unknown (one random replicate)
-    edge : tuple of int, cells whose maximum over the signal grid lies at an end of the grid
     floored : float
         Largest share, over the cells, of resamples whose mean fell below a thousandth of the cell's mean and
         was raised to it; the interval is then wide rather than undefined.
@@ -152,8 +149,7 @@ def fit_rate(
         replicates)``; with signals, the largest mean over them is fitted.
     numerical_errors : sequence of float or None, optional
         Absolute numerical error of each exactly computed cell, None for random ones.
-    sharing : Sharing, optional
-        Which cells have random numbers in common; none if left out.
+    sharing : Sharing, optional, which cells have random numbers in common; none if left out
     """
     errors = [None] * len(risks_by_cell) if numerical_errors is None else list(numerical_errors)
     sharing = Sharing.nothing(len(risks_by_cell)) if sharing is None else sharing

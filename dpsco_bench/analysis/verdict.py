@@ -33,11 +33,9 @@ class Noise:
 
     Attributes
     ----------
-    status : str
-        ``proven``, ``target_law_only``, ``unproven`` or ``exceeds_claim``.
+    status : str, ``proven``, ``target_law_only``, ``unproven`` or ``exceeds_claim``
     epsilon_real, epsilon_real_kind : float, str
         The accountant's value, NaN without one, and ``upper``, ``exact`` or ``lower``.
-    epsilon_claimed : float
     """
 
     status: str
@@ -58,21 +56,16 @@ class Verdict:
         Per cell: value of the parameter, mean, its standard error, and what it is compared with.
     slope, ci, bound_slope : float, pair of float, float
         Fitted slope, its 95 % interval, and the slope of the formula under the same weights.
-    claimed_exponent : float or None, the paper's bare exponent; of a control the stated one
     reservations : tuple of str
         What limits the word, each ``name: text``: ``schedule`` where most of the risk is there without noise, ``not
         private`` where nothing proves that the noise is; or what the claim's author says of a ``match``.
-    sentence : str
-        The verdict and why, in one short sentence (`Kind.sentence`).
-    fitted : tuple of bool, optional
-        Per cell of a rate, whether it is asymptotic; the others are not in the fit.
+    sentence : str, the verdict and why, in one short sentence (`Kind.sentence`)
+    fitted : tuple of bool, optional, per cell of a rate, whether it is asymptotic; the others are not in the fit
     local_slopes : tuple of float, optional, slopes between neighbouring fitted cells of a rate
     noise_off_share : float, optional, risk without noise over the risk in the fitted cells, geometric mean
     worst_ratio, worst_cell, worst_value : float, int, float or None
         Extreme ratio to the bound, band or law, the index of its cell, and the parameter's value there.
-    epsilon_real, epsilon_real_kind, epsilon_claimed : the deciding cell of a privacy part
     ratio, ratio_ci : dict or None, by comparison of an ordering: the ratio of median risks, and its 95 % interval
-    noise : Noise or None, privacy of the noise behind it; None where no noise was charged
     id, part, calibration, profile, replicates, runtime_s, key, expected
         Identity and provenance, filled in by the caller with `dataclasses.replace`; `expected` is the verdict that
         the claim's file names.
@@ -172,9 +165,7 @@ class Verdict:
     def to_json(self) -> dict[str, Any]:
         """JSON row: NaN is None, infinity is ``"inf"``; extras appear for the kinds that have them.
 
-        Returns
-        -------
-        dict, keys in the order `IDENTITY`, `NUMBERS`, `COMPARISON`, `OUTCOME`, then extras
+        Keys stand in the order `IDENTITY`, `NUMBERS`, `COMPARISON`, `OUTCOME`, then extras.
         """
         wanted = known.fields if (known := KINDS.find(self.kind)) else ()  # a plugin's may not be loaded
         extras = [name for name in EXTRAS if name in wanted or getattr(self, name) is not None]

@@ -12,10 +12,7 @@ from dpsco_bench.errors import InputError
 def check_axis(axis: str, bound: str, kind: Kind, where: str) -> None:
     """Check the axis of a part.
 
-    Raises
-    ------
-    InputError
-        For a kind without slopes, a part without a bound, or what is no formula in the bound's symbols.
+    Raises InputError for a kind without slopes, a part without a bound, or what is no formula in the bound's symbols.
     """
     if not bound or not kind.measures_slope or kind.counts:
         raise InputError(f"{where}: axis", axis, "left out: it belongs to measured slopes beside a bound")

@@ -25,11 +25,8 @@ class Entrant:
 
     Attributes
     ----------
-    label : str, name on the board; by default the id without its paper
     variant, options
         As for a run; an option may replace a constant that the paper leaves to the user, and nothing else.
-    profiles : list of str, those in which it is run
-    why : str, why it is not run in the others
     """
 
     algorithm: str
@@ -82,18 +79,13 @@ class Instance:
     Attributes
     ----------
     id, title : str, name, and what it is in words
-    group : str, instances of a group share a job in the smaller profiles
     problem, problem_options
         As for a run.
-    signals : list of float, grid of the problem's free signal strength; the risk is the largest mean over it
-    grids : mapping of str to list, in place of the board's own
-    searches : list of Search, methods of the column where a public grid search is allowed
     excluded : mapping of str to str, methods that cannot be run on the instance as it is written, with the reason
     without_privacy : Entrant or None
         A method run without noise that is (near) the optimum without privacy, where that has a positive risk: the
         sample's minimiser under the population's risk. None where the risk is the sample's own, whose minimum is 0.
     lower_bound : str, name of a formula that every private method has to respect, up to constants; empty for none
-    note : str, what a reader must know
     """
 
     id: str
@@ -127,7 +119,6 @@ class Board:
         Every one is tried on every instance; the instances that it refuses are shown with its reason.
     grids : mapping of str to list
         Profile -> blocks ``{n: [...], d: [...], epsilon: [...]}``; a block's points are all combinations.
-    replicates, data_sets : mapping of str to int, per profile
     most_seconds : mapping of str to float, per profile: a cell predicted to take longer is left out, and shown as such
     most_seconds_at_smallest_n : mapping of str to float
         The same at the smallest n of an instance: of what runs nowhere on it, nothing is known.

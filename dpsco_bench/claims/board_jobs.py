@@ -180,12 +180,7 @@ def _job(board: Board, part: str, calibration: str, profile: str, settings: Mapp
 
 
 def obstacle(entry: Mapping[str, Any], job: Job, most_seconds: float) -> tuple[str, str] | float:
-    """Why a cell is not run, as (status, reason); where it is, `predicted_seconds`.
-
-    Parameters
-    ----------
-    most_seconds : float, limit of `predicted_seconds`
-    """
+    """Why a cell is not run, as (status, reason); where it is, `predicted_seconds`."""
     measure = get_algorithm(entry["algorithm"]).measure
     if measure != RISK_MEASURE:
         return "incomparable", f"its theorem bounds another quantity than the risk: {measure.replace('_', ' ')}"

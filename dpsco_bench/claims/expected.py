@@ -21,9 +21,6 @@ def check_expected(text: str, kind: Kind, calibrations: Sequence[str], where: st
     text : str
         A verdict of the kind, several with ``or`` between them where the study calls it borderline, or
         ``<calibration> <verdict>, ...``; empty for no expectation.
-    kind : Kind, of the part
-    calibrations : sequence of str, that the part judges
-    where : str, names the part in an error
     """
     entries = list(_entries(text))
     named = [calibration for calibration, _ in entries]

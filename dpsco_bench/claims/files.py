@@ -16,10 +16,6 @@ def read_yaml(path: Path, key: str = "file") -> Any:
     """Parse a YAML file.
 
     Returns a list or dict with interpolations resolved. Raises InputError if it is no YAML file.
-
-    Parameters
-    ----------
-    key : str, how an error names it
     """
     from omegaconf import OmegaConf
 

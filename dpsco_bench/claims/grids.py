@@ -40,10 +40,7 @@ _MOST = 1000
 def numbers(value: Any, where: str) -> Any:
     """The list that a text stands for; anything but text as it is.
 
-    Raises
-    ------
-    InputError
-        For text that is no geometric list, or steps that do not meet its last value.
+    Raises InputError for text that is no geometric list, or steps that do not meet its last value.
     """
     if not isinstance(value, str):
         return value
@@ -79,10 +76,7 @@ def _steps(first: float, last: float, ratio: float) -> int:
 def by_profile(values: Mapping[str, Any], where: str) -> dict[str, Any]:
     """A mapping of profiles, in which ``ci+full`` names two, as one of single profiles.
 
-    Raises
-    ------
-    InputError
-        For a profile that is named twice.
+    Raises InputError for a profile that is named twice.
     """
     named = [(profile, value) for profile_names, value in values.items() for profile in str(profile_names).split("+")]
     for profile in (names := [profile for profile, _ in named]):
@@ -94,17 +88,12 @@ def by_profile(values: Mapping[str, Any], where: str) -> dict[str, Any]:
 def spread(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
     """A part's keys with every value by profile written out: `Part` has a mapping of single profiles.
 
+    Raises InputError for what cannot be read; whether the profiles exist is the part's matter.
+
     Parameters
     ----------
-    entry : mapping
-        As the file has it.
-    where : str
-        Names the part in an error.
-
-    Raises
-    ------
-    InputError
-        For what cannot be read; whether the profiles exist is the part's matter.
+    entry : mapping, as the file has it
+    where : str, names the part in an error
     """
     values = dict(entry)
     if "grid" in values:
@@ -132,10 +121,7 @@ def _lists(value: Any, profiles: Iterable[str], where: str) -> dict[str, Any]:
 def expanded(grid: Any, where: str) -> dict[str, Any]:
     """The sweep over all combinations of ``{quantity: values}``, by profile or for all, the last quantity fastest.
 
-    Raises
-    ------
-    InputError
-        Under the name ``where``.
+    Raises InputError under the name ``where``.
     """
     if isinstance(grid, Mapping) and not any(name in PROFILES or "+" in name for name in map(str, grid)):
         grid = dict.fromkeys(MEASURED, grid)

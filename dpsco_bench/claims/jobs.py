@@ -35,19 +35,14 @@ SWEPT = (*CELL_FIELDS, "problem", "algorithm")
 def part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any]) -> list[Job]:
     """Jobs of one part: one per judged calibration, and for rates the noise-off companion, where it is not judged.
 
+    Returns the jobs with their keys.
+
     Parameters
     ----------
     claim, part
         What to measure.
-    profile : str
-        ``smoke``, ``ci`` or ``full``.
-    settings : mapping
-        ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``.
-
-    Returns
-    -------
-    list of Job
-        With their keys.
+    profile : str, ``smoke``, ``ci`` or ``full``
+    settings : mapping; ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``
     """
     jobs = [_job(claim, part, profile, calibration, settings) for calibration in part.calibrations]
     if part.has_companion and "none" not in part.calibrations:
@@ -99,10 +94,8 @@ def finished(job: Job) -> Job:
 def _at_signals(part: Part, cell: Mapping[str, Any], profile: str, data_root: str) -> Iterator[Cell]:
     """A cell at every signal of the part's grid, or by itself where there is none.
 
-    Raises
-    ------
-    InputError
-        For a grid up to a largest signal that the problem does not have, or not within `MOST_SIGNALS` steps.
+    Raises InputError for a grid up to a largest signal that the problem does not have, or not within `MOST_SIGNALS`
+    steps.
     """
     grid = part.signals.get(profile)
     if grid is None:
@@ -209,10 +202,7 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
 def checked_job(job: Job) -> Job:
     """Refuse an impossible job before anything runs: every cell's plan is made once, and says how long it will take.
 
-    Raises
-    ------
-    InputError, Refusal
-        As the cell's plan raises them.
+    Raises InputError or Refusal as the cell's plan raises them.
     """
     if job.skipped:
         return job

@@ -58,38 +58,30 @@ class Part:
 
     Attributes
     ----------
-    id, kind : str
-        Name within the claim; one of `claims.kinds`.
-    calibrations : list of str
-        Calibrations that are judged.
-    methods : list of Method
-        One for most kinds; several for an ordering (the first is claimed to be the better).
+    id, kind : str, name within the claim; one of `claims.kinds`
+    calibrations : list of str, calibrations that are judged
+    methods : list of Method, one for most kinds; several for an ordering (the first is claimed to be the better)
     problem, problem_options
         The instance.
-    fixed : mapping
-        n, d, epsilon, delta that are not swept.
+    fixed : mapping, n, d, epsilon, delta that are not swept
     sweep : Sweep
         The grid; a part belongs to a profile only if its grid names the profile.
         In a file, ``grid: {profile: {quantity: values}}`` stands for the sweep over all combinations.
     along : mapping
         What else changes from value to value, by the names of `Sweep.parameter` and profile: lists as long as the grid.
-    replicates, data_sets : mapping
-        Per profile.
+    replicates, data_sets : mapping, per profile
     signals : mapping
         Grid of the problem's free signal strength per profile: the risk of a value is the largest mean over it. As text
         (`grids.to_the_cap`) one that ends at the largest admissible signal of each cell.
-    bound : str
-        Name of a formula in ``claims/bounds``.
+    bound : str, name of a formula in ``claims/bounds``
     axis : str
         What the exponent is about, as a formula in the notation and the symbols of the bound, such as ``ln K``: slopes
         are fitted in it. Empty where that is the swept parameter itself.
-    exponent : float or None
-        The paper's bare exponent in the axis; of a `control` the slope that it is stated to have.
+    exponent : float or None, the paper's bare exponent in the axis; of a `control` the slope that it is stated to have
     tolerance : float
         Fixed before the run: largest difference of slopes (to be given for a `rate`; by default 0.05 for a
         `complexity`); of a `law` the largest relative difference from it.
-    tolerances : mapping
-        Per profile, where one has another tolerance.
+    tolerances : mapping, per profile, where one has another tolerance
     better : str
         Which slopes of a `rate` decay faster than claimed: ``smaller`` ones, or ``larger`` ones where the parameter
         goes to 0 (a gradient noise, a distance).
@@ -100,12 +92,9 @@ class Part:
     exact : bool
         Whether a `complexity` part compares the counts themselves and not their slopes: planned ones for equality,
         measured ones for being at most the formula's within 3 standard errors.
-    constant : str
-        ``none`` for a `lower_bound` without its constants, which is shown and not judged.
-    uses : list of str
-        Parts whose rows are judged instead of own ones (always for `explicit` and `band`).
-    pair : list of str
-        Labels of an `ordering`: the method claimed to be better, then the other.
+    constant : str, ``none`` for a `lower_bound` without its constants, which is shown and not judged
+    uses : list of str, parts whose rows are judged instead of own ones (always for `explicit` and `band`)
+    pair : list of str, labels of an `ordering`: the method claimed to be better, then the other
     quantity : str
         What is judged: the risk, or the name of an extra that the runs noted (`Objective.note`); a `complexity` part
         then runs, and judges what was counted instead of the plan. A formula ``paper.name`` for an expectation that is
@@ -118,26 +107,20 @@ class Part:
     statistic : str
         Of an `explicit` part: ``mean`` (with two standard errors), ``max`` (no replicate may exceed the bound) or
         ``fraction`` (in every cell at least a share `probability` of the replicates is within it).
-    probability : float or None
-    rounds : str
-        Observer of the rounds in place of the algorithm's own; ``none`` for no observer.
+    rounds : str, observer of the rounds in place of the algorithm's own; ``none`` for no observer
     band : list of float
         Allowed range of a `band` part's ratio: risk over the bound if it names one, else over the second used part's;
         of a `control` part, where given, the range of risk over bound.
     noise_off : bool
         Whether a `rate` runs its noise-off companion; false where the algorithm has no limit without noise.
-    evaluation : str
-        ``run`` or ``closed_form``.
-    record : float or None
-        Checkpoint spacing in units of n gradient evaluations.
+    evaluation : str, ``run`` or ``closed_form``
+    record : float or None, checkpoint spacing in units of n gradient evaluations
     timing : bool
         Whether a separate single-replicate job times the methods for figures with a time axis (not in profile `ci`).
-    expected : str
-        The verdict that is expected, as `claims.expected` reads it: by its author; shown, never used.
+    expected : str, the verdict that is expected, as `claims.expected` reads it: by its author; shown, never used
     reservations : mapping
         By calibration, why a ``match`` is not one for the claimed reason, where the rules cannot see it.
-    note : str
-        What a reader must know beside the verdict.
+    note : str, what a reader must know beside the verdict
     """
 
     id: str
@@ -252,10 +235,7 @@ class Claim:
 def parse_claim(entry: Mapping[str, Any]) -> Claim:
     """Build a claim from its file.
 
-    Raises
-    ------
-    InputError
-        Naming the claim, part and key that is missing, unknown or out of range.
+    Raises InputError naming the claim, part and key that is missing, unknown or out of range.
     """
     where = f"claim {entry.get('id', '?')}"
     values = dict(entry)

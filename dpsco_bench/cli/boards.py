@@ -41,10 +41,5 @@ def run_board(entry: Entry, measured: Measured) -> list[dict[str, Any]]:
     """Calibrate, run and rank one board.
 
     Returns what `analysis.standings.standings` gives.
-
-    Parameters
-    ----------
-    entry : Entry, its entry of a plan
-    measured : Measured, over the store where finished jobs are kept
     """
     return standings(measure(entry, measured), measured.load)

@@ -39,7 +39,6 @@ def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     Parameters
     ----------
     arguments : sequence of str, ids, files of one's own claims (``.yaml``), and settings ``key=value``
-    plugins : sequence of str, further Python files
 
     Returns
     -------
@@ -113,11 +112,6 @@ def run_claim(entry: Entry, measured: Measured) -> list[Verdict]:
     """Calibrate, run and judge one claim.
 
     In its verdicts ``runtime_s`` is the CPU time of the part's own run, NaN where it has none.
-
-    Parameters
-    ----------
-    entry : Entry, the claim's entry of a plan
-    measured : Measured, over the store where finished jobs are kept
     """
     entry = measure(entry, measured)
     costs = {(job.part, job.calibration): measured.cost("run", job) for job in entry.jobs if job.has_run}

@@ -27,14 +27,7 @@ PLACES = ("out", "plugins", "data")
 
 @dataclass(frozen=True)
 class Request:
-    """One checked run.
-
-    Attributes
-    ----------
-    config : dict, the resolved configuration
-    out : Path, where the rows go
-    label : str, what distinguishes it within its sweep
-    """
+    """One checked run."""
 
     job: Job
     config: dict[str, Any]
@@ -46,11 +39,6 @@ def requests(arguments: Sequence[str], multirun: bool) -> tuple[list[Request], l
     """Compose and check every run that the arguments ask for.
 
     Raises DpscoError in one line, for the first run that cannot be made.
-
-    Parameters
-    ----------
-    arguments : sequence of str, overrides as the user wrote them
-    multirun : bool, whether comma-separated values make a sweep
 
     Returns
     -------

@@ -63,7 +63,6 @@ class Parsed:
     ----------
     sign : str, ``+``, ``++``, ``~`` or empty
     values : tuple of str, the texts it takes: one, or those of a sweep
-    sweep : bool, whether it is a sweep
     value : Any, what the text stands for: a number, true, false, null, text, a list or a mapping; None for a sweep
     """
 

@@ -18,15 +18,7 @@ _SIGNS = {"lower": ">= ", "upper": "<= ", "exact": ""}
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a terminal table.
-
-    Attributes
-    ----------
-    key : str, key of the row
-    title : str, heading
-    numeric : bool, right-aligned if so
-    shrink : int, 0: never shortened; otherwise the least width that the column may be cut to
-    """
+    """A column of a terminal table."""
 
     key: str
     title: str
@@ -69,12 +61,6 @@ def table(columns: Sequence[Column], rows: Iterable[Mapping[str, Any]], width: i
     """Lay rows out under their headings; columns that may shrink are cut with ``...`` until the table fits.
 
     Its lines have no trailing blanks.
-
-    Parameters
-    ----------
-    columns : sequence of Column, in order
-    rows : iterable of mapping, missing keys and None print as empty cells
-    width : int, largest line length
     """
     cells = [[_cell(row.get(column.key)) for column in columns] for row in rows]
     titles = [column.title for column in columns]

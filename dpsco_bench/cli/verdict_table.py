@@ -29,9 +29,7 @@ def verdict_table(rows: Sequence[Verdict], privacy: Mapping[tuple[str, str, str]
 
     Parameters
     ----------
-    rows : sequence of Verdict
-    privacy : mapping, optional
-        (Claim, part, calibration) -> real epsilon of the runs, shown in a column of its own.
+    privacy : mapping, optional, (Claim, part, calibration) -> real epsilon of the runs, shown in a column of its own
     """
     words = Counter(row.counted_as for row in rows)
     counts = "; ".join(f"{count} {word}" for word, count in words.most_common())

@@ -21,28 +21,18 @@ class CalibratedCell:
 
     Attributes
     ----------
-    calibration, variant : str
-        ``paper``, ``accounted`` or ``none``, and the variant that runs under it.
-    charged : mapping
-        The plan as the accountant saw it (`privacy.fingerprint.plan_record`).
-    scales : mapping
-        Noise scale per query; of a normal its standard deviation.
+    calibration, variant : str, ``paper``, ``accounted`` or ``none``, and the variant that runs under it
+    charged : mapping, the plan as the accountant saw it (`privacy.fingerprint.plan_record`)
+    scales : mapping, noise scale per query; of a normal its standard deviation
     epsilon_real, epsilon_real_kind, accountant : float, str, str
         The accountant's value (NaN without one), ``exact``, ``upper`` or ``lower``, and who says so.
-    privacy_status : str
-        See `privacy.ledger.privacy_status`.
-    constants : Constants
-        What the schedule saw of the problem.
-    dimension : int
-        The one that schedules and bounds use.
-    signal_capped : bool
-        See `Problem.signal_capped`.
-    warnings : tuple of str
-        Of the plan, then of the problem.
-    epsilon_law, tau, sampler_status : float, float, str
-        As in `privacy.charge.Charge`.
-    plan : Plan or None
-        The charged plan itself, where this was not read from data.
+    privacy_status : str, see `privacy.ledger.privacy_status`
+    constants : Constants, what the schedule saw of the problem
+    dimension : int, the one that schedules and bounds use
+    signal_capped : bool, see `Problem.signal_capped`
+    warnings : tuple of str, of the plan, then of the problem
+    epsilon_law, tau, sampler_status : float, float, str, as in `privacy.charge.Charge`
+    plan : Plan or None, the charged plan itself, where this was not read from data
     """
 
     calibration: str
@@ -87,15 +77,11 @@ class CalibratedCell:
     def plan_for(self, cell: Cell) -> Plan:
         """The plan that was charged: handed over, or made from the same constants and compared whole.
 
+        Raises AlgorithmError where the plan function gives another plan than the one that was charged.
+
         Parameters
         ----------
-        cell : Cell
-            The one that was calibrated, or one of another signal with the same calibration.
-
-        Raises
-        ------
-        AlgorithmError
-            Where the plan function gives another plan than the one that was charged.
+        cell : Cell, the one that was calibrated, or one of another signal with the same calibration
         """
         if self.plan is not None:
             return self.plan
@@ -112,10 +98,7 @@ class CalibratedCell:
     def from_json(cls, entry: Mapping[str, Any]) -> CalibratedCell:
         """Inverse of `to_json`, of decoded JSON: null is NaN.
 
-        Raises
-        ------
-        InputError
-            For keys that are missing or unknown.
+        Raises InputError for keys that are missing or unknown.
         """
         names = {f.name for f in fields(cls)} - {"plan"}
         if set(entry) != names:
@@ -139,13 +122,7 @@ Calibrations = tuple[CalibratedCell | RefusedCell, ...]
 
 
 def read_cells(stored: Mapping[str, Any]) -> Calibrations:
-    """The calibrations in decoded JSON ``{"cells": [...]}``.
-
-    Raises
-    ------
-    InputError
-        For an entry that is no calibration.
-    """
+    """The calibrations in decoded JSON ``{"cells": [...]}``. Raises InputError for an entry that is no calibration."""
     return tuple(
         RefusedCell(entry["refused"]) if "refused" in entry else CalibratedCell.from_json(entry)
         for entry in stored["cells"]

@@ -29,24 +29,16 @@ class Cell:
 
     Attributes
     ----------
-    algorithm, problem : str
-        Ids.
-    n, d : int
-        Number of records, dimension (None: the problem's default).
-    epsilon, delta : float
-        The claimed privacy.
-    variant : str or None
-        Variant of the algorithm; None takes the calibration's default.
-    options, problem_options : mapping
-        Schedule options and constructor options.
-    method : str
-        Label of the method within its part.
+    algorithm, problem : str, ids
+    n, d : int, number of records, dimension (None: the problem's default)
+    epsilon, delta : float, the claimed privacy
+    variant : str or None, variant of the algorithm; None takes the calibration's default
+    options, problem_options : mapping, schedule options and constructor options
+    method : str, label of the method within its part
     parameter, value
         The swept parameter and its value, for slopes.
-    cell : int
-        Number within the job.
-    signal : float or None
-        Value of the problem's free signal strength, where the cell belongs to a grid of it.
+    cell : int, number within the job
+    signal : float or None, value of the problem's free signal strength, where the cell belongs to a grid of it
     """
 
     algorithm: str
@@ -171,12 +163,8 @@ class Cell:
     def plan(self, calibration: str, root_seed: int) -> tuple[str, Plan]:
         """Resolve the variant and make the plan, twice: both have to be the same.
 
-        Raises
-        ------
-        InputError, Refusal
-            For an impossible pair, combination or schedule.
-        AlgorithmError
-            For a plan function that fails, or gives two plans.
+        Raises InputError or Refusal for an impossible pair, combination or schedule. Raises AlgorithmError for a plan
+        function that fails, or gives two plans.
         """
         entry = self.algorithm_entry
         variant = entry.variant_for(calibration, self.variant)
@@ -210,10 +198,7 @@ def placeless(problem: str, options: Mapping[str, Any]) -> dict[str, Any]:
 def pinned(entry: Mapping[str, Any], data_root: str) -> Cell:
     """A plan's cell that will be run on the files that are there now, or not at all; by default on all their records.
 
-    Raises
-    ------
-    InputError
-        If there is no such file, or no number of records.
+    Raises InputError if there is no such file, or no number of records.
     """
     if problem_class(entry["problem"]).file_options:
         options = entry["problem_options"]
@@ -228,10 +213,7 @@ def pinned(entry: Mapping[str, Any], data_root: str) -> Cell:
 def check_data_sets(problem: str, data_sets: int) -> None:
     """Check a number of data sets: a file holds one, and others would repeat its rows.
 
-    Raises
-    ------
-    InputError
-        Above 1 for a problem on a file.
+    Raises InputError above 1 for a problem on a file.
     """
     if problem_class(problem).file_options and data_sets > 1:
         raise InputError("data_sets", data_sets, f"1 for {problem}: a file is one data set")

@@ -30,12 +30,7 @@ Meter = Callable[[Sequence[int]], AbstractContextManager[Any]]
 
 @dataclass(frozen=True)
 class Shard:
-    """A contiguous share of a job's work.
-
-    Attributes
-    ----------
-    number, of : int, ``0 <= number < of``; the whole job is share 0 of 1
-    """
+    """A contiguous share of a job's work."""
 
     number: int = 0
     of: int = 1
@@ -52,7 +47,6 @@ class Unit:
     ----------
     chunk : tuple of (number, cell, calibration), the cells
     data_set, first, count : int, the data set, the first replicate and how many there are
-    seconds : float, predicted work
     """
 
     chunk: tuple[tuple[int, Cell, CalibratedCell], ...]
@@ -77,10 +71,8 @@ def execute(
 
     Parameters
     ----------
-    job : Job, not skipped
     calibrations : tuple, as the calibration step wrote it, one entry per cell
     progress : callable, called with cells done and cells in all
-    shard : Shard, which share of the job's units
     meter : callable, gives a context in which the work of some cells is done
     """
     tables: list[pa.Table] = []

@@ -27,20 +27,7 @@ class Job:
     ----------
     claim, part, kind, calibration, profile : str
         Whose numbers these are; ``kind`` is the part's, ``leaderboard`` or ``run``.
-    seed : int, root seed
-    replicates, data_sets : int, of every cell
     evaluation : str, ``run``, ``closed_form``, or ``plan_only`` where nothing but the calibration is wanted
-    record : float or None, spacing of checkpoints in units of n
-    rounds : str, observer of the rounds in place of the algorithm's own
-    timing : bool, whether its methods are timed
-    charged : bool, whether it needs noise: all but those that only count planned gradients
-    backend, dtype : str, arithmetic
-    plugins : tuple of str, Python files that it needs
-    data_root : str, folder of the data sets
-    cells : tuple of Cell, in the order of the sweep
-    seconds : tuple of float, predicted CPU seconds of each cell; empty where nothing is known
-    skipped : str, why it cannot run here; empty where it can
-    present : str, why it could not run here although its results are there
     calibration_key, key : str, digests of all that affects its calibrations, and its numbers, code included
     """
 

@@ -31,7 +31,6 @@ class Result:
     start_risk : float, excess risk of the starting point (the replicates' mean, where they have samples of their own)
     calibration : CalibratedCell
         Its attributes say what was charged: ``schedule``, ``scales``, ``epsilon_real``, ``privacy_status``, ...
-    cell : Cell, what was run
     """
 
     risk: np.ndarray
@@ -89,10 +88,8 @@ def run(
         Target (epsilon, delta)-differential privacy under replace-one neighbours; epsilon > 0, 0 < delta < 1.
     calibration : str
         ``accounted`` (least noise that the accountant accepts), ``paper`` (as the theorem states it) or ``none``.
-    replicates : int, R independent repetitions on the same data set
     seed : int, root of all randomness, >= 0
     data_set : int, number of the data set, >= 0
-    backend, dtype : str, ``numpy`` or ``cupy``; ``float64`` or ``float32``
     **options
         ``variant``, schedule options, problem options and problem constants by plain name.
     """

@@ -20,7 +20,6 @@ class Measure:
 
     Attributes
     ----------
-    label : str, what a figure's axis calls it
     along_the_run : bool, whether it needs the iterates that the run observes, and not the output alone
     """
 

@@ -23,7 +23,6 @@ class Entry:
     claim : mapping
         The claim as data (`claims.model.Claim`), with the ``digest`` of what its file and profile say; of a leaderboard
         ``id``, ``title`` and ``digest`` alone.
-    board : mapping or None, a leaderboard as data
     left_out : tuple of mapping, what a leaderboard does not run, with its reasons
     """
 
@@ -72,8 +71,6 @@ class WorkPlan:
     Attributes
     ----------
     profile : str, ``smoke``, ``ci`` or ``full``
-    stamp : str, digest of what the plan was made from
-    claims, boards : tuple of Entry, in the order in which they are shown
     """
 
     profile: str

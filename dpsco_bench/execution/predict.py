@@ -42,12 +42,7 @@ def predicted_seconds(cell: Cell, plan: Plan, replicates: int) -> float:
 
 @dataclass(frozen=True)
 class Predictor:
-    """Predicted CPU seconds.
-
-    Attributes
-    ----------
-    recorded : mapping, see `Seconds`
-    """
+    """Predicted CPU seconds."""
 
     recorded: Seconds = field(default_factory=dict)
 

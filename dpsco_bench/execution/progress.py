@@ -24,7 +24,6 @@ class JobLog:
     path : Path or None, log file, written afresh; None shows the progress of long jobs on the terminal instead
     title : str, what the job is, first line of the log and prefix of what the terminal shows
     weights : sequence of float, expected work per cell, for the time left; zeros count as equal
-    unit : str, what is counted
     clock : callable, seconds, monotonic
     """
 

@@ -63,7 +63,6 @@ def make_cell(algorithm: str, problem: str, keys: Mapping[str, Any]) -> Cell:
 
     Parameters
     ----------
-    algorithm, problem : str, ids
     keys : mapping
         ``n`` (required unless a file has the records), ``d``, ``epsilon``, ``delta``, ``variant``, schedule options,
         problem options and problem constants, plain or with their prefix (``algorithm.options.theta``,

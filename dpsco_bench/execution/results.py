@@ -98,10 +98,6 @@ def read_extras(table: pa.Table) -> dict[str, np.ndarray]:
     """What the rows of a result table noted.
 
     Returns a dict name -> array ``(rows,)``, NaN where a row has none.
-
-    Parameters
-    ----------
-    table : pyarrow.Table, with the column ``extras``
     """
     maps = table[EXTRAS].combine_chunks()
     maps = pa.concat_arrays(maps.chunks) if isinstance(maps, pa.ChunkedArray) else maps

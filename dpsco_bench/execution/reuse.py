@@ -15,10 +15,6 @@ class Reuse:
 
     Cells that differ only in method, calibration or noise have the same objective; drawing a large data set and
     minimising over it again would cost more than many a run. Nothing depends on whether something was kept.
-
-    Parameters
-    ----------
-    seed : int, root seed of the data
     """
 
     def __init__(self, seed: int) -> None:

@@ -29,7 +29,6 @@ class SharedNoise(Mechanism):
 
     Parameters
     ----------
-    signals : int, S
     *args, **kwargs
         Those of `Mechanism`.
     """

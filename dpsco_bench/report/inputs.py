@@ -31,12 +31,9 @@ class ClaimResults:
 
     Attributes
     ----------
-    entry : Entry
-        The claim and its jobs; those whose results are there do not count as skipped.
-    files : Layout
-        Where verdicts and results lie.
-    verdicts : sequence of Verdict, optional
-        Its verdicts, where they are at hand; by default those of its verdict file.
+    entry : Entry, the claim and its jobs; those whose results are there do not count as skipped
+    files : Layout, where verdicts and results lie
+    verdicts : sequence of Verdict, optional, its verdicts, where they are at hand; by default those of its verdict file
     """
 
     entry: Entry
@@ -140,13 +137,9 @@ class BoardResults:
 
     Attributes
     ----------
-    id, title : str
-    board : mapping
-        The board as data.
-    jobs, left_out : sequence
-        What is run, and what is not.
-    files : Layout
-        Where the standings lie.
+    board : mapping, the board as data
+    jobs, left_out : sequence, what is run, and what is not
+    files : Layout, where the standings lie
     """
 
     id: str
@@ -174,14 +167,10 @@ class Inputs:
 
     Attributes
     ----------
-    files : Layout
-        Where its results lie.
-    claims : list of ClaimResults
-        Every claim of the plan, in its order.
-    stamp : str
-        Digest of what the plan was made from.
-    boards : list of BoardResults
-        Every leaderboard of the plan.
+    files : Layout, where its results lie
+    claims : list of ClaimResults, every claim of the plan, in its order
+    stamp : str, digest of what the plan was made from
+    boards : list of BoardResults, every leaderboard of the plan
     """
 
     files: Layout
@@ -195,13 +184,7 @@ class Inputs:
         return self.files.profile
 
     def claim(self, id: str) -> ClaimResults:
-        """The claim of that id.
-
-        Raises
-        ------
-        InputError
-            If the plan does not have it.
-        """
+        """The claim of that id. Raises InputError if the plan does not have it."""
         for claim in self.claims:
             if claim.id == id:
                 return claim
@@ -226,17 +209,12 @@ class Inputs:
 def read_inputs(files: Layout, only: str = "") -> Inputs:
     """Read a plan and load its plugins.
 
+    Raises InputError if there is no plan, or one without ``only``.
+
     Parameters
     ----------
-    files : Layout
-        Of the profile.
-    only : str
-        Id of the one claim or leaderboard to read; empty for all.
-
-    Raises
-    ------
-    InputError
-        If there is no plan, or one without ``only``.
+    files : Layout, of the profile
+    only : str, id of the one claim or leaderboard to read; empty for all
     """
     plan = read_plan(files.plan, [only] if only else None)
     load_plugins(dict.fromkeys(path for job in plan.jobs() for path in job.plugins))

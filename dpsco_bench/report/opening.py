@@ -68,7 +68,6 @@ class PaperLine:
 
     Attributes
     ----------
-    claims : sequence of ClaimLine
     privacy : mapping of str to int
         Verdicts on the paper's own noise (kind privacy) by outcome: ``holds``, ``fails``, ``unproven``.
     """

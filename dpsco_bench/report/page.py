@@ -114,9 +114,7 @@ def render(inputs: Inputs, figures: Mapping[str, PageFigures] | None = None) -> 
 
     Parameters
     ----------
-    inputs : Inputs
-    figures : mapping, optional
-        `page_figures` of every claim by its id; drawn here where they are not given.
+    figures : mapping, optional, `page_figures` of every claim by its id; drawn here where they are not given
     """
     from jinja2 import Environment, StrictUndefined
 
@@ -261,20 +259,13 @@ def all_tables(inputs: Inputs) -> Iterator[Table]:
 def write_report(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> Mapping[str, Any]:
     """Write ``report.html`` and ``tables/`` into a folder, and the papers' own figures into another.
 
+    Returns ``page`` (its path), ``tables`` and ``figures`` (how many).
+
     Parameters
     ----------
-    inputs : Inputs
-    folder : Path
-        ``results/<profile>``.
-    figures : Path
-        ``figures/<profile>``.
-    cores : int
-        How many processes draw.
-
-    Returns
-    -------
-    mapping
-        ``page`` (its path), ``tables`` and ``figures`` (how many).
+    folder : Path, ``results/<profile>``
+    figures : Path, ``figures/<profile>``
+    cores : int, how many processes draw
     """
     tables = list(all_tables(inputs))
     for table in tables:

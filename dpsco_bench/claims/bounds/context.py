@@ -19,12 +19,9 @@ class BoundContext:
     Attributes
     ----------
     n, d : int, records, and the problem's effective dimension
-    constants : Constants, the problem's constants
     calibration : str
         Under ``accounted`` a bound's eps/sqrt(l) is replaced by the Gaussian-DP parameter, as in the noise: for slopes,
         which it bends along a sweep over eps. Formulas that are compared by value are evaluated as printed, ``paper``.
-    schedule, scales : mapping, of the calibrated plan
-    start_risk : float, measured excess risk of the starting point
     extras : mapping
         What the runs noted, by name: means over the replicates, or one replicate's values where replicates are judged
         one by one. For bounds that contain something measured; `Bound.extras` names them.
@@ -63,7 +60,6 @@ class Bound:
 
     Attributes
     ----------
-    name, text : str, identity and the formula as a reader writes it
     value : callable, BoundContext -> full bound
     named_term : callable or None, the term whose rate a part claims, where the bound has several
     extras : tuple of str, measured quantities that the formula asks for (`BoundContext.extra`)

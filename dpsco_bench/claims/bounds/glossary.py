@@ -24,13 +24,11 @@ class Symbol:
 
     Attributes
     ----------
-    words : str
-        For readers; without a source, a text in the notation, which defines it.
+    words : str, for readers; without a source, a text in the notation, which defines it
     source : str or callable
         Where its value is: attributes or entries of a `BoundContext` such as ``schedule.steps``, of which the first is
         taken that is there; or a function of one.
-    printed : str
-        Its letter in the paper, and in quotations of it, where that is another one.
+    printed : str, its letter in the paper, and in quotations of it, where that is another one
     """
 
     words: str
@@ -61,12 +59,8 @@ def glossary(paper: str, module: str, symbols: Glossary) -> None:
 
     Parameters
     ----------
-    paper : str
-        Its name.
-    module : str
-        ``__name__`` of the module that calls.
-    symbols : mapping of str to Symbol
-        They hide common ones.
+    module : str, ``__name__`` of the module that calls
+    symbols : mapping of str to Symbol, they hide common ones
     """
     GLOSSARIES.add(paper, symbols, module)
 
@@ -108,22 +102,16 @@ def symbols_in(bound: str, text: str) -> dict[str, Symbol]:
 def evaluate(bound: str, text: str, context: BoundContext, label: str = "") -> float:
     """The number that a text says, from the glossary alone: what the bound's function is to return.
 
+    Raises InputError for a text that is not in the notation, an unknown symbol, or a source that is not there.
+
     Parameters
     ----------
-    bound : str
-        Its name, which decides the glossary.
-    text : str
-        In the notation.
-    context : BoundContext
-        Where the sources are.
+    bound : str, its name, which decides the glossary
+    text : str, in the notation
+    context : BoundContext, where the sources are
     label : str
         An alternative of the text. Under the calibration ``accounted`` the formula of that label is taken if there is
         one, in definitions too.
-
-    Raises
-    ------
-    InputError
-        For a text that is not in the notation, an unknown symbol, or a source that is not there.
     """
     known = glossary_of(bound)
 

@@ -48,7 +48,6 @@ class Text:
     Attributes
     ----------
     cases : tuple of triples, label (empty for the formula itself), condition and value, in order
-    definitions : dict, symbols that the text defines
     names : frozenset of str, further symbols, in alternatives too
     """
 

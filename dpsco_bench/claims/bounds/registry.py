@@ -29,11 +29,9 @@ def bound(
 
     Parameters
     ----------
-    name : str, ``paper.formula``
     text : str
         The formula as a reader writes it; in the notation of `claims.bounds.notation` it can be tested against the
         function, and ``show`` says what its symbols mean (`claims.bounds.glossary`).
-    extras : tuple of str, measured quantities that it asks for
     named_term : callable, optional, the term whose rate a part claims, where the bound has several
     may_vanish : bool, whether its value may be 0, which has no slope
     """

@@ -65,10 +65,8 @@ def read_verdicts(files: Layout, claims: Collection[str] | None = None) -> list[
 
     Parameters
     ----------
-    files : Layout
-        Of the profile.
-    claims : collection of str, optional
-        Ids; all of the plan by default.
+    files : Layout, of the profile
+    claims : collection of str, optional, ids; all of the plan by default
     """
     wanted = [id for id in planned_claims(files) if claims is None or id in claims]
     return [row for id in wanted for row in verdicts_in(files, id)]
@@ -114,17 +112,13 @@ def summary(files: Layout, rows: Sequence[Verdict], reported: bool = True) -> tu
 
     Parameters
     ----------
-    files : Layout
-        Of the profile.
-    rows : sequence of Verdict
-    reported : bool
-        Whether to say where the report is.
+    files : Layout, of the profile
+    reported : bool, whether to say where the report is
 
     Returns
     -------
     text : str
-    failed : bool
-        Whether a verdict is not the recorded one.
+    failed : bool, whether a verdict is not the recorded one
     """
     from dpsco_bench.cli.verdict_table import verdict_table
 

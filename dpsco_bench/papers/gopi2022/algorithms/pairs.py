@@ -19,8 +19,6 @@ class AxisDrawQuery(DrawQuery):
     size : int, dimension of the law: d, or 1 where coordinates are independent
     curvatures : tuple of float
         Of ``F + mu r`` as multiples of ``||x||_p^2``: what mu multiplies, and what the losses have themselves.
-    slope, radius : float, S/2 and R
-    every_record : bool, whether all data sets of the problem lie on the axis: their worst pair gives the exact epsilon
     """
 
     p: float

@@ -21,10 +21,8 @@ def bias_and_variance(steps: int, curvature: ArrayLike) -> tuple[Floats, Floats]
 
     Parameters
     ----------
-    steps : int
-        T, at least 1.
-    curvature : array_like, shape ``(c,)``
-        h/L, in (0, 1].
+    steps : int, T, at least 1
+    curvature : array_like, shape ``(c,)``, h/L, in (0, 1]
 
     Returns
     -------
@@ -51,10 +49,8 @@ class NoiseShare:
 
     Attributes
     ----------
-    steps : int
-        T.
-    bias, noise : array, shape ``(c,)``
-        What is left with noise off, and what the noise adds.
+    steps : int, T
+    bias, noise : array, shape ``(c,)``, what is left with noise off, and what the noise adds
     """
 
     steps: int
@@ -80,12 +76,9 @@ def noise_share(reach: float, curvature: ArrayLike, signal: float = 0.5, constan
 
     Parameters
     ----------
-    reach : float
-        ``(L R/G) n eps/sqrt(d l)``, > 0.
-    curvature : array_like, shape ``(c,)``
-        h/L, in (0, 1].
-    signal : float
-        ``||x* - x_0||/R``, in (0, 1].
+    reach : float, ``(L R/G) n eps/sqrt(d l)``, > 0
+    curvature : array_like, shape ``(c,)``, h/L, in (0, 1]
+    signal : float, ``||x* - x_0||/R``, in (0, 1]
     constant : float
         c in ``sigma^2 = c G^2 T l/(n eps)^2``; ``4 eps^2/(mu^2 l)`` with the Gaussian-DP mu for the least noise.
     """
