@@ -36,6 +36,21 @@ class InputError(DpscoError):
         self.key, self.value, self.allowed, self.source = key, value, allowed, source
 
 
+class BrokenPaper(InputError):
+    """A paper that does not ship and cannot be imported; whoever asks for something of it gets this line as it is.
+
+    Parameters
+    ----------
+    package : str
+        Its package, with its distribution where that is known.
+    reason : str
+        What its import says.
+    """
+
+    def __init__(self, package: str, reason: str) -> None:
+        super().__init__("paper", package, "an installed package that can be imported", reason)
+
+
 class Refusal(DpscoError):
     """A combination (algorithm with problem, variant or calibration) that the source does not define.
 

@@ -18,13 +18,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from dpsco_bench.errors import DpscoError, InputError, nearest
+from dpsco_bench.errors import BrokenPaper, DpscoError, InputError, nearest
 
 GROUP = "dpsco_bench.papers"
 PLUGIN = "dpsco_plugin_"
 """Names of the modules of one's own files begin so."""
 T = TypeVar("T")
 _ADDED: dict[str, str] = {}
+_BROKEN: dict[str, BrokenPaper] = {}
+_SAID: set[str] = set()
 REGISTRIES: list[Registry] = []
 """All of this process, in the order in which they were made."""
 
@@ -60,7 +62,7 @@ class Registry(Generic[T]):
         """
         if module.split(".")[0] not in roots():  # what others define must not hide what a paper has
             for likely in self._likely(name):
-                load(likely)
+                attempt(likely)
         if self._modules.get(name, module) != module:
             key = "id" if self.kind == "algorithm" else "name"
             raise InputError(f"{self.kind} {key}", name, f"one that no other {self.kind} has")
@@ -74,12 +76,20 @@ class Registry(Generic[T]):
             self._modules.pop(name, None)
 
     def find(self, name: str) -> T | None:
-        """The entry of a name, or None; loads no more than it must."""
+        """The entry of a name, or None; loads no more than it must.
+
+        Raises
+        ------
+        BrokenPaper
+            For a name of a paper that cannot be imported.
+        """
         if name not in self._entries:
             for module in self._likely(name):
-                load(module)
+                attempt(module)
         if name not in self._entries:
             self.load()
+        if name not in self._entries:
+            check_paper(name)
         return self._entries.get(name)
 
     def get(self, name: str) -> T:
@@ -123,23 +133,25 @@ class Registry(Generic[T]):
         return self._modules[name]
 
     def load(self) -> None:
-        """Import every module that may register an entry."""
+        """Import every module that may register an entry; a paper that cannot be imported is named and left out."""
         for package in self._packages():
             for module in modules_in(package):
-                load(module)
+                attempt(module)
 
     def _packages(self) -> Iterator[str]:
         if self.core:
             yield f"dpsco_bench.{self.core}"
         for package in papers().values():
-            load(package)
-            yield f"{package}.{self.folder}"
+            if attempt(package):
+                yield f"{package}.{self.folder}"
 
     def _likely(self, name: str) -> Iterator[str]:
         """Modules called like the name or else holding it in quotes, of the paper in its prefix alone if it has one."""
         prefix, _, last = name.rpartition(".")
         known = papers()
         paper = next((paper for paper in known if prefix == paper or prefix.startswith(f"{paper}_")), "")
+        if paper and not attempt(known[paper]):
+            return
         for package in [f"{known[paper]}.{self.folder}"] if paper else list(self._packages()):
             modules = modules_in(package)
             own = [module for module in modules if module.rpartition(".")[2] == last]
@@ -147,24 +159,69 @@ class Registry(Generic[T]):
             yield from own or (modules if paper else ())
 
 
-def load(module: str) -> None:
-    """Import a module of this project or of a paper.
+def attempt(module: str) -> bool:
+    """Import a module of this project or of a paper, once; whether it is there.
+
+    One of a paper that does not ship may fail: the paper is named in one line on stderr, and the others are as before.
+    """
+    if module in _BROKEN:
+        return False
+    package = module.partition(".")[0]
+    try:
+        importlib.import_module(module)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        if package == "dpsco_bench":
+            raise
+        reason = str(error) if isinstance(error, DpscoError) else f"{type(error).__name__}: {error}"
+        broken = BrokenPaper(package + _distribution(package), " ".join(reason.split()))
+        if package not in {name.partition(".")[0] for name in _BROKEN}:
+            say_once(broken)
+        _BROKEN[module] = broken
+        return False
+    return True
+
+
+def say_once(error: DpscoError) -> None:
+    """Print what is wrong with a paper that others do not need, in a line on stderr."""
+    if str(error) not in _SAID:
+        print(f"dpsco: {error}", file=sys.stderr, flush=True)
+    _SAID.add(str(error))
+
+
+def is_elsewhere(name: str) -> bool:
+    """Whether an entry is of an installed paper that does not ship: what is wrong with it stops nothing else."""
+    paper = name.partition(".")[0]
+    return paper not in _ADDED and papers().get(paper, "dpsco_bench").partition(".")[0] != "dpsco_bench"
+
+
+def check_paper(name: str) -> None:
+    """Stop what needs something of a paper of which something cannot be imported.
+
+    Parameters
+    ----------
+    name : str
+        ``<paper>.<entry>``.
 
     Raises
     ------
-    InputError
-        In place of whatever goes wrong in a paper that does not ship, naming its package.
+    BrokenPaper
+        The line that was said when it was found.
     """
-    try:
-        importlib.import_module(module)
-    except (DpscoError, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        package = module.partition(".")[0]
-        if package == "dpsco_bench":
-            raise
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InputError("paper", package, "an installed package that can be imported", reason) from error
+    package = papers().get(name.partition(".")[0], "")
+    if package and attempt(package):
+        for module in (module for registry in REGISTRIES for module in modules_in(f"{package}.{registry.folder}")):
+            attempt(module)
+    for module, broken in _BROKEN.items():
+        if package and f"{module}.".startswith(f"{package}."):
+            raise broken
+
+
+def _distribution(package: str) -> str:
+    """The distribution that declares a package as a paper, in brackets; empty where none does."""
+    found = (entry.dist for entry in entry_points(group=GROUP) if entry.value.partition(".")[0] == package)
+    return next((f" (distribution {dist.name} {dist.version})" for dist in found if dist), "")
 
 
 def papers() -> dict[str, str]:

@@ -12,7 +12,7 @@ from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.model import Claim, parse_claim
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.paths import conf_dir
-from dpsco_bench.registry import absent_papers, paper_folders
+from dpsco_bench.registry import absent_papers, is_elsewhere, paper_folders, say_once
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,16 @@ def read_claim(id: str) -> Claim:
 
 
 def read_claims() -> list[Claim]:
-    """All claims that ship, sorted by id."""
-    return [read_claim(id) for id in claim_ids()]
+    """All claims, sorted by id; a wrong one of an installed paper that does not ship is named and left out."""
+    found = []
+    for id in claim_ids():
+        try:
+            found.append(read_claim(id))
+        except InputError as error:
+            if not is_elsewhere(id):
+                raise
+            say_once(error)
+    return found
 
 
 def profile_claims(profile: str) -> list[str]:

@@ -27,7 +27,7 @@ from dpsco_bench.claims.catalogue import (
 from dpsco_bench.claims.files import read_shipped, read_yaml
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import Claim, Part, check_profile, parse_claim
-from dpsco_bench.errors import DpscoError, InputError, integral, nearest
+from dpsco_bench.errors import BrokenPaper, DpscoError, InputError, integral, nearest
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry, WorkPlan, digest, read_plan
@@ -69,6 +69,8 @@ def errors_of(id: str, files: Sequence[str | Path]) -> Iterator[None]:
     """Errors about a claim of one's own name the file that it is in."""
     try:
         yield
+    except BrokenPaper:
+        raise
     except DpscoError as error:
         file = next((str(file) for file in files if id in own_claims([file])), "")
         if not file or file in str(error):
@@ -204,6 +206,8 @@ def _errors_of_part(claim: Claim, part: Part) -> Iterator[None]:
     """What a part asks for is named with the part."""
     try:
         yield
+    except BrokenPaper:
+        raise
     except DpscoError as error:
         raise DpscoError(f"claim {claim.id}, part {part.id}: {error}") from error
 

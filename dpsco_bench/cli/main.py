@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
-from dpsco_bench.errors import DpscoError, nearest
+from dpsco_bench.errors import BrokenPaper, DpscoError, nearest
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -116,7 +116,7 @@ def _own_files() -> str:
 
 def _own_place(error: BaseException) -> str:
     """The place in the user's plugins where an error arose, unless it says so itself; empty without any."""
-    if not _own_files():
+    if isinstance(error, BrokenPaper) or not _own_files():
         return ""
     from dpsco_bench.execution.own_code import own_place
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.errors import BrokenPaper, DpscoError, InputError
 from dpsco_bench.execution.own_code import check_registered, own_line, registered
 from dpsco_bench.registry import PLUGIN, REGISTRIES, add_paper, modules_in
 
@@ -36,7 +36,13 @@ def load_plugins(paths: Iterable[str | Path]) -> None:
             _load_file(place.resolve())
         else:
             allowed = "a list of existing Python files (.py) or folders of packages (with an __init__.py)"
-            raise InputError("plugins", path, allowed)
+            raise InputError("plugins", path, allowed + _packages_below(place))
+
+
+def _packages_below(folder: Path) -> str:
+    """Packages that are a folder deeper than where somebody looked for one: what should have been given."""
+    below = sorted(file.parent for file in folder.glob("*/__init__.py"))
+    return f", here {' or '.join(map(str, below))}" if below and folder != Path() else ""
 
 
 def plugin_files(paths: Iterable[str]) -> list[Path]:
@@ -77,6 +83,8 @@ def _checked(load: Callable[[], object], path: Path, name: str) -> None:
         sys.modules.pop(name, None)
         for registry in REGISTRIES:
             registry.forget(*(key for key, home in registry.registered().items() if home == name))
+        if isinstance(error, BrokenPaper):
+            raise
         if isinstance(error, DpscoError):
             line = own_line(error, str(path))
             raise DpscoError(f"{path.name}{f', line {line}' if line else ''}: {error}") from error
