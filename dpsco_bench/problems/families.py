@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.geometry.ball import Ball
-from dpsco_bench.geometry.mirror import ball_geometry
 from dpsco_bench.problems.base import Problem, option
+
+Array = Any
 
 
 class CellFamily(Problem):
@@ -38,15 +38,6 @@ class CellFamily(Problem):
     def signal_to_noise(self, width: float) -> float:
         """``n eps/(G sqrt(l width))`` with G = 1."""
         return self.count * self.epsilon / math.sqrt(-math.log(self.delta) * width)
-
-    def mirror_descent_steps(self, ball: Ball, K: float) -> int:
-        """T of Theorem 5.4 of Wang, Ye, Xu 2017 on a ball, with L = 1 and ``Lc = L diameter^2``."""
-        geometry = ball_geometry(ball)
-        B, W = geometry.bregman_radius(self.dimension), geometry.squared_width(self.dimension)
-        return max(1, round(math.sqrt(K * ball.diameter**2 * math.sqrt(B) * self.signal_to_noise(W))))
-
-
-Array = Any
 
 
 class Signalled(Problem):

@@ -12,6 +12,7 @@ from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import BALLS, Ball
 from dpsco_bench.geometry.mirror import ball_geometry
+from dpsco_bench.papers.wang2017.problems.quadratics import MirrorDescentFamily
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait, option
 from dpsco_bench.problems.families import CellFamily
 from dpsco_bench.problems.registry import problem
@@ -47,7 +48,7 @@ class LinearOracle(Problem):
 
 
 @problem
-class L1Linear(CellFamily, LinearOracle):
+class L1Linear(MirrorDescentFamily, LinearOracle):
     """``F(x) = -<c, x>`` on the unit ball, ``c = (4 Lc B/T^2) e_1`` with the T of Theorem 5.4 (K = 1) at the cell.
 
     The bound's scale is built in and the bias dominates, so that a matching slope says little.

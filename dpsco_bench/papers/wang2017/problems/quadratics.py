@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.geometry.ball import BALLS, Ball
+from dpsco_bench.geometry.mirror import ball_geometry
 from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.families import CellFamily
 from dpsco_bench.problems.quadratic import DiagonalOracle
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.unit_set import InBall
-
-Array = Any
 
 
 def geometric_spectrum(d: int) -> np.ndarray:
@@ -26,6 +25,16 @@ def geometric_spectrum(d: int) -> np.ndarray:
 
 
 FACE = 8
+
+
+class MirrorDescentFamily(CellFamily):
+    """A family that is matched to accelerated mirror descent with L = 1."""
+
+    def mirror_descent_steps(self, ball: Ball, K: float) -> int:
+        """T of Theorem 5.4 of Wang, Ye, Xu 2017 on a ball, with L = 1 and ``Lc = L diameter^2``."""
+        geometry = ball_geometry(ball)
+        B, W = geometry.bregman_radius(self.dimension), geometry.squared_width(self.dimension)
+        return max(1, round(math.sqrt(K * ball.diameter**2 * math.sqrt(B) * self.signal_to_noise(W))))
 
 
 @problem
@@ -214,7 +223,7 @@ UNIT_BALL = Ball("l2_ball", 1.0)
 
 
 @problem
-class SoftQuadraticL2(CellFamily, DiagonalOracle):
+class SoftQuadraticL2(MirrorDescentFamily, DiagonalOracle):
     """``h = min(1, 4 Lc/T^2)`` in every direction, Lc = 4, with the T of Theorem 5.4 (K = sqrt(48)) at the cell.
 
     The minimiser is ``signal ones/sqrt(d)``.

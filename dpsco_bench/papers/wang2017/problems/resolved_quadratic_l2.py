@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dpsco_bench.geometry.ball import Ball
+from dpsco_bench.papers.wang2017.problems.quadratics import MirrorDescentFamily
 from dpsco_bench.problems.base import Constants, Trait
-from dpsco_bench.problems.families import CellFamily
 from dpsco_bench.problems.quadratic import DiagonalOracle
 from dpsco_bench.problems.registry import problem
 
@@ -17,7 +17,7 @@ CURVATURES = (15.0, 30.0)
 
 
 @problem
-class ResolvedQuadraticL2(CellFamily, DiagonalOracle):
+class ResolvedQuadraticL2(MirrorDescentFamily, DiagonalOracle):
     """``h_j = min(1, c_j/T)`` with c_j from 15 to 30 and the printed T of Theorem 5.4 (K = 1) at the cell.
 
     The steps of z oscillate about the minimiser with a period that depends on h; over the d directions this averages
