@@ -1,11 +1,10 @@
-# From results to verdicts and figures, a job a paper. A claim that does not hold is a verdict, not a failure. Stamps carry
-# the digests of what verdicts and figures depend on, and change only where those do; what is up to date stays as it is.
+# From results to verdicts and figures, a job a paper, of what is due. A claim that does not hold is a verdict, not a failure.
 
 for paper, claims in flow.scope.items():
 
     rule:
         name: f"judge_{paper}"
-        input: flow.makers(claims), flow.stamps(claims)
+        input: lambda _, paper=paper: flow.concluding(workflow, FILES.judged(paper), flow.scope[paper])
         output:
             judged=FILES.judged(paper),
             verdicts=update(flow.verdicts(claims)),

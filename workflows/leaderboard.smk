@@ -3,7 +3,7 @@
 
 rule rank:
     """Standings of a leaderboard from the results of its jobs."""
-    input: lambda wildcards: flow.makers([wildcards.board])
+    input: lambda wildcards: flow.concluding(workflow, FILES.standings(wildcards.board), [wildcards.board])
     output: FILES.standings("{board}")
     params: digest=flow.depends.rank
     log: FILES.log("rank", "{board}")

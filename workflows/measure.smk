@@ -4,7 +4,7 @@
 
 rule calibrate:
     """Schedules, noise scales and real epsilons of several jobs."""
-    output: FILES.pack("calibrate.{pack}")
+    output: flow.mark("calibrate.{pack}")
     log: FILES.log("calibrate", "{pack}")
     benchmark: FILES.benchmark("calibrate", "{pack}")
     priority: 1
@@ -16,7 +16,7 @@ rule calibrate:
 rule run:
     """All cells and replicates of several jobs, or a share of a long one."""
     input: lambda wildcards: flow.after(f"run.{wildcards.pack}")
-    output: FILES.pack("run.{pack}")
+    output: flow.mark("run.{pack}")
     log: FILES.log("run", "{pack}")
     benchmark: FILES.benchmark("run", "{pack}")
     resources: gpu=lambda wildcards: flow.gpus(f"run.{wildcards.pack}")
@@ -28,7 +28,7 @@ rule run:
 rule time:
     """Seconds per gradient evaluation, one replicate alone on the machine; no result depends on it."""
     input: lambda wildcards: flow.after(f"time.{wildcards.pack}")
-    output: FILES.pack("time.{pack}")
+    output: flow.mark("time.{pack}")
     log: FILES.log("time", "{pack}")
     benchmark: FILES.benchmark("time", "{pack}")
     threads: 1024  # all there are

@@ -3,7 +3,7 @@
 
 rule write_report:
     """The report, one self-contained page, its tables, and the figures across claims."""
-    input: flow.judged(), flow.standings(), flow.board_figures()
+    input: lambda _: flow.reporting(workflow)
     output:
         page=report(FILES.report, caption="captions/report.rst", category="Report"),
         tables=directory(FILES.tables),

@@ -30,7 +30,7 @@ from dpsco_bench.claims.model import Claim, Part, check_profile, parse_claim
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError, integral, nearest
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.plan import Entry, WorkPlan, digest, read_plan
+from dpsco_bench.execution.plan import Entry, WorkPlan, digest
 from dpsco_bench.execution.plugins import load_plugins, plugin_files
 from dpsco_bench.execution.store import read_sealed
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
@@ -230,13 +230,12 @@ def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str]
     )
 
 
-def write_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> WorkPlan:
-    """Write the plan of a profile if its stamp is stale; return it either way. A damaged one is named and set aside."""
+def fresh_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> WorkPlan:
+    """The plan of a profile: as a file has it unless its stamp is stale, else made now; nothing is written."""
     stamp, known = plan_stamp(profile, overrides), read_sealed(path)
-    if known is not None and known.get("stamp") == stamp:
-        return WorkPlan.from_json(known)
-    replace(make_plan(profile, overrides), stamp=stamp).write(path)
-    return read_plan(path)
+    if known is None or known.get("stamp") != stamp:
+        known = to_jsonable(replace(make_plan(profile, overrides), stamp=stamp))
+    return WorkPlan.from_json(known)
 
 
 def plan_stamp(profile: str, overrides: Sequence[str]) -> str:

@@ -101,6 +101,8 @@ def farewell(snakemake: Any, flow: Any) -> None:
     ran = snakemake.is_main_process and snakemake.scheduler is not None and not snakemake.dryrun
     if not ran or not (flow.lock.held or len(snakemake.dag) == 0):
         return
+    if len(snakemake.dag) == 0:
+        flow.settle()
     claims, rules = _judged(snakemake, flow), {job.rule.name for job in snakemake.dag.jobs}
     stored = {id: read_verdict_file(flow.files, id) or {} for id in claims}
     judged = [id for id in claims if stored[id].get("digest") == flow.depends.verdicts[id]]

@@ -14,7 +14,7 @@ from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured, item
-from dpsco_bench.execution.packs import is_wanted
+from dpsco_bench.execution.packs import Stamp, is_wanted
 from dpsco_bench.execution.plan import Entry, digest
 from dpsco_bench.execution.plugins import load_plugins
 
@@ -50,6 +50,10 @@ class Dependencies:
         timed = [job for job in self.claims[claim].jobs if job.timing]
         timings = [is_wanted("time", job) or self.measured.store.has(*item("time", job)) for job in timed]
         return digest([self.verdicts[claim], timings, verb_digest("figure")])
+
+    def stamp(self, claim: str) -> Stamp:
+        """Digests of what a claim's verdicts and its figures depend on."""
+        return Stamp(self.verdicts[claim], self.figure(claim))
 
     def rank(self, wildcards: Any) -> str:
         """Digest of what a leaderboard's standings depend on."""

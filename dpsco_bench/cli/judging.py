@@ -3,42 +3,18 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.packs import Stamp
 from dpsco_bench.execution.plan import Entry, read_plan
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import JobLog
 from dpsco_bench.execution.store import read_sealed
+from dpsco_bench.execution.worker import read_failures, told
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, restore, sealed, write_atomic
-
-
-@dataclass(frozen=True)
-class Stamp:
-    """Digests of what a claim's verdicts and its figures are to be made from.
-
-    Attributes
-    ----------
-    verdicts, figure : str
-    """
-
-    verdicts: str
-    figure: str
-
-    @classmethod
-    def read(cls, files: Layout, id: str) -> Stamp:
-        """The stamp of a claim; empty digests where there is none."""
-        found = read_sealed(files.stamp(id))
-        return cls(str(found["verdicts"]), str(found["figure"])) if found else cls("", "")
-
-    def write(self, files: Layout, id: str) -> None:
-        """Write the stamp if it is another one than the last."""
-        if Stamp.read(files, id) != self:
-            write_atomic(files.stamp(id), sealed(dumps_canonical(self)))
 
 
 def read_verdict_file(files: Layout, claim: str) -> dict[str, Any] | None:
@@ -50,7 +26,7 @@ def read_verdict_file(files: Layout, claim: str) -> dict[str, Any] | None:
     return None if found is None else restore(found)
 
 
-def judge_claims(files: Layout, claims: Sequence[str], draw: bool, log: JobLog) -> None:
+def judge_claims(files: Layout, claims: Mapping[str, Stamp], draw: bool, log: JobLog) -> None:
     """Write verdicts and figures of claims whose stamps are not those of what is there.
 
     What cannot be judged gets a verdict file without rows that says why (``failed``), and no digest.
@@ -59,7 +35,7 @@ def judge_claims(files: Layout, claims: Sequence[str], draw: bool, log: JobLog) 
     ----------
     files : Layout
         Of the profile.
-    claims : sequence of str
+    claims : mapping of str to Stamp
         Ids.
     draw : bool
         Whether figures are drawn too.
@@ -68,27 +44,27 @@ def judge_claims(files: Layout, claims: Sequence[str], draw: bool, log: JobLog) 
     """
     plan = read_plan(files.plan, claims)
     for number, entry in enumerate(plan.claims, 1):
-        stamp, known = Stamp.read(files, entry.id), read_verdict_file(files, entry.id) or {}
+        stamp, known = claims[entry.id], read_verdict_file(files, entry.id) or {}
         load_plugins(dict.fromkeys(path for job in entry.jobs for path in job.plugins))
         entry = files.measured.present(entry)
-        if not stamp.verdicts or known.get("digest") != stamp.verdicts:
+        if known.get("digest") != stamp.verdicts:
             known = {"claim": entry.id, **_judged(files, entry, stamp.verdicts, log)}
             write_atomic(files.verdicts(entry.id), sealed(dumps_pretty(known)))
         if draw:
             _draw(files, entry, stamp, known, log)
         log.progress(number, len(plan.claims))
     for paper in dict.fromkeys(entry.paper for entry in plan.claims):
-        digests = {entry.id: Stamp.read(files, entry.id).verdicts for entry in plan.claims if entry.paper == paper}
+        digests = {entry.id: claims[entry.id].verdicts for entry in plan.claims if entry.paper == paper}
         write_atomic(files.judged(paper), sealed(dumps_canonical(digests)))
 
 
 def _judged(files: Layout, entry: Entry, digest: str, log: JobLog) -> dict[str, Any]:
     from dpsco_bench.analysis.judge import judge_claim
 
-    failed = [path.read_text(encoding="utf-8") for path in map(files.failure, entry.jobs) if path.is_file()]
+    failed = read_failures(files, entry.jobs)
     try:
         if failed:
-            raise DpscoError("; ".join(failed))
+            raise DpscoError("; ".join(told(failed)))
         rows = judge_claim(entry, files.measured.load)
     except Exception as error:
         reason = str(error) if isinstance(error, DpscoError) else f"{type(error).__name__}: {error}"
@@ -99,18 +75,26 @@ def _judged(files: Layout, entry: Entry, digest: str, log: JobLog) -> dict[str, 
     return {"digest": digest, "verdicts": [row.to_json() for row in rows]}
 
 
+def is_drawn(files: Layout, id: str, stamp: Stamp) -> bool:
+    """Whether a claim's figures are there, and those of its stamp."""
+    mark = files.drawn(id)
+    return (
+        all(files.figure(id, suffix).is_file() for suffix in ("svg", "pdf"))
+        and mark.is_file()
+        and mark.read_text(encoding="utf-8") == stamp.figure
+    )
+
+
 def _draw(files: Layout, entry: Entry, stamp: Stamp, verdicts: dict[str, Any], log: JobLog) -> None:
     """Draw the figures of a claim unless they are those of its stamp."""
     from dpsco_bench.analysis.verdict import Verdict
     from dpsco_bench.report.figures import write_claim_figures
     from dpsco_bench.report.inputs import ClaimResults
 
-    mark = files.figures / f".{entry.id}.digest"
-    there = all(files.figure(entry.id, suffix).is_file() for suffix in ("svg", "pdf"))
-    if there and mark.is_file() and mark.read_text(encoding="utf-8") == stamp.figure:
+    if is_drawn(files, entry.id, stamp):
         return
-    with suppress(FileNotFoundError):
-        mark.unlink()
+    mark = files.drawn(entry.id)
+    mark.unlink(missing_ok=True)
     write_claim_figures(
         ClaimResults(entry, files, [Verdict.from_json(restore(row)) for row in verdicts["verdicts"]]), files.figures
     )

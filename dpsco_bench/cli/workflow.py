@@ -1,6 +1,7 @@
 """What the Snakefile knows: configuration, plan, the packs of a run, and the digests that decide what is run again.
 
-Nothing here runs an algorithm. The rules in ``workflows/`` turn these answers into a graph.
+Nothing here runs an algorithm. The rules in ``workflows/`` turn these answers into a graph. Until a run starts nothing
+is written, so that a dry run changes nothing.
 """
 
 from __future__ import annotations
@@ -8,30 +9,31 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.backend.namespace import BACKENDS
 from dpsco_bench.claims.grids import PROFILES
 from dpsco_bench.cli.closing import Progress
-from dpsco_bench.cli.depends import Dependencies
-from dpsco_bench.cli.judging import Stamp, read_verdict_file
+from dpsco_bench.cli.depends import Dependencies, board_digest
+from dpsco_bench.cli.judging import is_drawn
 from dpsco_bench.cli.main import failed_file
 from dpsco_bench.cli.overrides import file_list
 from dpsco_bench.cli.verbs.gate import recorded_path, recorded_seconds_path
-from dpsco_bench.cli.verbs.plan import current_plan
+from dpsco_bench.cli.verbs.plan import current_plan, keep
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.lock import ResultsInUse, ResultsLock
+from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.packs import Packing, pack_entries
-from dpsco_bench.execution.plan import Entry, read_plan
+from dpsco_bench.execution.plan import Entry, WorkPlan, read_plan
 from dpsco_bench.execution.predict import Predictor, read_seconds
-from dpsco_bench.execution.store import read_sealed
+from dpsco_bench.execution.store import looking, read_sealed, set_aside
 from dpsco_bench.report.own_figures import figure_names
 
 TARGETS = ("all", "verdicts", "figures", "leaderboard", "report", "gate", "gc")
@@ -137,48 +139,53 @@ class Workflow:
     def __init__(self, config: Mapping[str, Any], arguments: Sequence[str], main: bool = True) -> None:
         settings = check_config(config)
         self.profile: str = settings["profile"]
-        self.files = Layout(self.profile)
+        self.files, self.main = Layout(self.profile), main
         self.lock = ResultsLock(self.files.lock)
-        overrides, measured = config_overrides(settings), self.files.measured
-        plan = current_plan(self.profile, overrides, self.files) if main else read_plan(self.files.plan)
-        self.entries = {entry.id: measured.present(entry) for entry in plan.claims}
-        self.boards = {entry.id: measured.present(entry) for entry in plan.boards}
-        self.depends = Dependencies(self.entries, self.boards, measured)
-        self.targets = self._targets(arguments)
-        self.packing = self._packing(arguments) if main else Packing.read(self.files.packing)
-        self.draw = self.packing.draw
+        with looking() as self.damaged:
+            self.plan = self._plan(config_overrides(settings), main)
+            measured = self.files.measured
+            self.entries = {entry.id: measured.present(entry) for entry in self.plan.claims}
+            self.boards = {entry.id: measured.present(entry) for entry in self.plan.boards}
+            self.depends = Dependencies(self.entries, self.boards, measured)
+            self.targets = self._targets(arguments)
+            free = main and self.lock.is_free()
+            self.packing = self._packing(arguments) if free else Packing.read(self.files.packing)
+            self.due = self._due(free) if main else set[str]()
+
+    def _plan(self, overrides: Sequence[str], main: bool) -> WorkPlan:
+        return current_plan(self.profile, overrides, self.files) if main else read_plan(self.files.plan)
 
     def _packing(self, arguments: Sequence[str]) -> Packing:
-        """What is to be done; while a live run works, what that does."""
-        scope, draw = self._scope(arguments), "verdicts" not in arguments
-        try:
-            with self.lock:
-                self._tidy(scope, draw)
-        except ResultsInUse:
-            return Packing.read(self.files.packing)
+        """What is to be done."""
+        asked = self._scope(arguments)
         predict = Predictor(read_seconds(recorded_seconds_path(self.profile)))
-        asked = [id for claims in scope.values() for id in claims]
         boards = self.boards.values() if len(asked) == len(self.entries) else ()
-        entries = [*(self.entries[id] for id in asked), *boards]
-        return replace(pack_entries(entries, self.files.measured, predict, scope), draw=draw)
+        packing = pack_entries([*(self.entries[id] for id in asked), *boards], self.files.measured, predict)
+        papers = dict.fromkeys(self.entries[id].paper for id in asked)
+        scope = {
+            paper: {id: self.depends.stamp(id) for id in asked if self.entries[id].paper == paper} for paper in papers
+        }
+        folders = (self.files.packs / str(number) for number in count())
+        marks = next(folder for folder in folders if not folder.exists())
+        return replace(packing, scope=scope, draw="verdicts" not in arguments, marks=marks)
 
-    def _tidy(self, scope: Mapping[str, tuple[str, ...]], draw: bool) -> None:
-        """Stamp what is to be concluded, drop what an interrupted run left, and set what is damaged aside."""
-        shutil.rmtree(self.files.packs, ignore_errors=True)
-        for id in self.entries:
-            Stamp(self.depends.verdicts[id], self.depends.figure(id)).write(self.files, id)
-        whole = all([read_sealed(self.files.standings(id)) is not None for id in self.boards])
-        for paper, claims in scope.items():
-            if not all([self._concluded(id, draw) for id in claims]):
-                self.files.judged(paper).unlink(missing_ok=True)
-            whole &= read_sealed(self.files.judged(paper)) is not None
-        if not whole:  # else a target that stands would hide what it was made from
-            self.files.gate.unlink(missing_ok=True)
+    def _due(self, free: bool) -> set[str]:
+        """Claims and leaderboards that are to be concluded again.
 
-    def _concluded(self, id: str, draw: bool) -> bool:
-        """Whether a claim has verdicts, undamaged, and its figure if that is wanted."""
-        found = read_verdict_file(self.files, id)
-        return bool(found and found["digest"]) and (not draw or self.files.figure(id).is_file())
+        They are those whose conclusions are missing, damaged or of other things than now, and those of which something
+        is to be made. While a run works, the store does not tell what it still makes.
+        """
+        due = {id for id, packs in self.packing.makers.items() if packs and free}
+        for claims in self.packing.scope.values():
+            for id in claims:
+                stamp, known = self.depends.stamp(id), read_sealed(self.files.verdicts(id)) or {}
+                if known.get("digest") != stamp.verdicts or (self.draw and not is_drawn(self.files, id, stamp)):
+                    due.add(id)
+        for id, board in self.boards.items():
+            known = read_sealed(self.files.standings(id)) or {}
+            if known.get("digest") != board_digest(board) or not self.files.figure(id).is_file():
+                due.add(id)
+        return due
 
     @property
     def claims(self) -> list[str]:
@@ -186,12 +193,17 @@ class Workflow:
         return list(self.entries)
 
     @property
-    def scope(self) -> Mapping[str, tuple[str, ...]]:
-        """Paper -> claims that this run judges, if they are asked for."""
-        return self.packing.scope
+    def draw(self) -> bool:
+        """Whether this run draws the figures of claims."""
+        return self.packing.draw
 
-    def _scope(self, arguments: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Everything, unless nothing but single claims are asked for."""
+    @property
+    def scope(self) -> dict[str, list[str]]:
+        """Paper -> claims that this run judges, if they are asked for."""
+        return {paper: list(claims) for paper, claims in self.packing.scope.items()}
+
+    def _scope(self, arguments: Sequence[str]) -> list[str]:
+        """All claims, unless nothing but single ones are asked for."""
         asked: set[str] = set()
         for word in arguments:
             found = [id for id in self.claims if word in (str(self.files.verdicts(id)), str(self.files.figure(id)))]
@@ -199,18 +211,35 @@ class Workflow:
                 asked.update(found or self.targets[word])
             elif word in TARGETS or word.startswith(("results/", "figures/")):
                 asked.update(self.claims)
-        kept = [id for id in self.claims if id in asked or not asked]
-        papers = dict.fromkeys(self.entries[id].paper for id in kept)
-        return {paper: tuple(id for id in kept if self.entries[id].paper == paper) for paper in papers}
+        return [id for id in self.claims if id in asked or not asked]
 
-    def makers(self, ids: Iterable[str]) -> list[Path]:
-        """Marks of the packs that work for claims or leaderboards."""
+    def concluding(self, snakemake: Any, conclusion: Path, ids: Collection[str]) -> list[Path]:
+        """Marks of the packs that work for claims or leaderboards; what is to be concluded again is forced.
+
+        By itself Snakemake looks for nothing below a file that stands, however much is missing there. Nothing is
+        removed to make it look, since a dry run asks the same.
+        """
+        self._force(snakemake, conclusion, bool(self.due.intersection(ids)))
         names = dict.fromkeys(name for id in ids for name in self.packing.makers.get(id, ()))
-        return [self.files.pack(name) for name in names]
+        return [self.mark(name) for name in names]
+
+    def reporting(self, snakemake: Any) -> list[Path]:
+        """What the report is made from; a report of which a file is missing is forced."""
+        made = [self.files.report, self.files.tables, *self.chapters("svg"), *self.chapters("pdf")]
+        self._force(snakemake, self.files.report, not all(path.exists() for path in made))
+        return [*self.judged(), *self.standings(), *self.board_figures()]
+
+    def _force(self, snakemake: Any, file: Path, due: bool) -> None:
+        if self.main and due:
+            snakemake.dag.forcefiles.add(str(file))
+
+    def mark(self, name: str) -> Path:
+        """Mark of a finished pack."""
+        return self.packing.marks / f"{name}.done"
 
     def after(self, name: str) -> list[Path]:
         """Marks of the packs that a pack needs."""
-        return [self.files.pack(other) for other in self.packing.pack(name).after]
+        return [self.mark(other) for other in self.packing.pack(name).after]
 
     def message(self, name: str) -> str:
         """What a pack does, in a line."""
@@ -224,10 +253,6 @@ class Workflow:
     def entry(self, id: str) -> Entry:
         """The plan's entry of a claim or leaderboard."""
         return self.boards[id] if id in self.boards else self.entries[id]
-
-    def stamps(self, claims: Iterable[str]) -> list[Path]:
-        """Stamps of claims."""
-        return [self.files.stamp(claim) for claim in claims]
 
     def judged(self, claims: Iterable[str] | None = None) -> list[Path]:
         """What the judges of claims write last (of all claims by default); a file a paper, for a graph of few edges."""
@@ -290,9 +315,18 @@ class Workflow:
                 return id
         raise InputError("claim", text, f"one of profile {self.profile}: " + ", ".join(self.claims))
 
+    def settle(self) -> None:
+        """Write the plan of a run that has nothing to do, unless another one works."""
+        if self.lock.is_free():
+            keep(self.plan, self.files.plan)
+
     def start(self, snakemake: Any) -> None:
-        """Take the results for this run, write its packs for jobs elsewhere, and turn to the terminal."""
+        """Take the results for this run, set aside what is damaged, write plan and packs, and turn to the terminal."""
         self.lock.acquire()
-        shutil.rmtree(self.files.failures, ignore_errors=True)
+        for path in self.damaged:
+            set_aside(path)
+        for folder in (self.files.failures, self.files.packs):
+            shutil.rmtree(folder, ignore_errors=True)
+        keep(self.plan, self.files.plan)
         self.packing.write(self.files.packing)
         Progress.attach(snakemake, {pack.name: pack.seconds for pack in self.packing.packs})

@@ -59,12 +59,8 @@ class Layout:
 
     @property
     def packs(self) -> Path:
-        """Folder of the marks of a run's finished packs; of no use after it."""
+        """Folder of the marks of finished packs, a folder a run; of no use after it."""
         return self.results / "packs"
-
-    def pack(self, name: str) -> Path:
-        """Mark of a finished pack."""
-        return self.packs / f"{name}.done"
 
     @property
     def failures(self) -> Path:
@@ -90,12 +86,8 @@ class Layout:
         """Written by a gate that passed."""
         return self.results / "gate.txt"
 
-    def stamp(self, id: str) -> Path:
-        """Digests of what a claim's verdicts and figures are to be made from; rewritten only where one changes."""
-        return self.results / "stamps" / f"{id}.json"
-
     def judged(self, paper: str) -> Path:
-        """What was judged of a paper; gone as soon as something of it is."""
+        """What was judged of a paper last."""
         return self.results / "concluded" / f"{paper}.json"
 
     def verdicts(self, claim: str) -> Path:
@@ -117,3 +109,7 @@ class Layout:
     def figure(self, claim: str, suffix: str = "svg") -> Path:
         """Figure of a claim."""
         return self.figures / f"{claim}.{suffix}"
+
+    def drawn(self, claim: str) -> Path:
+        """Digest of what a claim's figures were made from."""
+        return self.figures / f".{claim}.digest"

@@ -66,6 +66,20 @@ class ResultsLock:
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         self._descriptor = descriptor
 
+    def is_free(self) -> bool:
+        """Whether nobody holds the lock; asks without taking it or writing anything."""
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return True
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(descriptor)
+        return True
+
     def release(self) -> None:
         """Give the lock back."""
         if self._descriptor is not None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,13 @@ from dpsco_bench.execution.job import Shard
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured, item
 from dpsco_bench.execution.plan import Entry
-from dpsco_bench.jsonio import dumps_pretty, sealed, to_jsonable, unsealed, write_atomic
+from dpsco_bench.jsonio import dumps_pretty, sealed, unsealed, write_atomic
 
 STEPS = ("calibrate", "run", "time")
 LEAST_SECONDS, MOST_SECONDS = 10.0, 60.0
 """Predicted CPU seconds of a pack: less is mostly start-up, more is a long wait for the last one."""
+JOINED = "+"
+"""Between the papers of a pack in its name."""
 AIMED_PACKS = 60
 """How many packs a step is cut into between these limits."""
 Predict = Callable[[str, Job], float]
@@ -58,7 +59,7 @@ class Pack:
     Attributes
     ----------
     name : str
-        ``<step>.<paper>.<number>``.
+        ``<step>.<paper>.<number>``, or of several papers ``<step>.<paper>+<paper>.<number>``.
     step : str
         ``calibrate``, ``run`` or ``time``.
     pieces : tuple of Piece
@@ -77,6 +78,12 @@ class Pack:
         """Predicted CPU seconds."""
         return sum(piece.seconds for piece in self.pieces)
 
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> Pack:
+        """The pack of plain data."""
+        pieces = tuple(Piece(**piece) for piece in entry["pieces"])
+        return cls(entry["name"], entry["step"], pieces, tuple(entry["after"]))
+
     @property
     def claims(self) -> list[str]:
         """Ids of the claims and leaderboards that it works for."""
@@ -93,28 +100,40 @@ class Pack:
 
 
 @dataclass(frozen=True)
+class Stamp:
+    """Digests of what a claim's verdicts and its figures are to be made from.
+
+    Attributes
+    ----------
+    verdicts, figure : str
+    """
+
+    verdicts: str
+    figure: str
+
+
+@dataclass(frozen=True)
 class Packing:
     """The packs of a run, and what it is to conclude from them.
 
     Attributes
     ----------
     packs : tuple of Pack
-    scope : mapping of str to tuple of str
-        Paper -> claims to judge.
     makers : mapping of str to tuple of str
         Claim or leaderboard -> names of the packs that work for it.
+    scope : mapping of str to mapping of str to Stamp
+        Paper -> claims to judge, and what their verdicts and figures are to be made from.
     draw : bool
         Whether figures of the claims are wanted too.
+    marks : Path
+        Folder of the marks of finished packs.
     """
 
     packs: tuple[Pack, ...]
-    scope: Mapping[str, tuple[str, ...]]
     makers: Mapping[str, tuple[str, ...]]
+    scope: Mapping[str, Mapping[str, Stamp]] = field(default_factory=dict)
     draw: bool = True
-
-    @cached_property
-    def _by_name(self) -> dict[str, Pack]:
-        return {pack.name: pack for pack in self.packs}
+    marks: Path = Path()
 
     def pack(self, name: str) -> Pack:
         """The pack of a name.
@@ -131,16 +150,24 @@ class Packing:
             "pack", name, "one of " + (", ".join(pack.name for pack in self.packs) or "none: all is there")
         )
 
+    def to_json(self) -> dict[str, Any]:
+        """Its fields; `from_json` of what JSON makes of them is this packing."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Packing:
         """The packing of plain data."""
-        packs = tuple(_pack(entry) for entry in found["packs"])
-        scope, makers = ({k: tuple(v) for k, v in found[key].items()} for key in ("scope", "makers"))
-        return cls(packs, scope, makers, found["draw"])
+        return cls(
+            tuple(map(Pack.from_json, found["packs"])),
+            {id: tuple(names) for id, names in found["makers"].items()},
+            {paper: {id: Stamp(**stamp) for id, stamp in ids.items()} for paper, ids in found["scope"].items()},
+            found["draw"],
+            Path(found["marks"]),
+        )
 
     def write(self, path: Path) -> None:
         """Write the packing, with its digest."""
-        write_atomic(path, sealed(dumps_pretty(to_jsonable(self))))
+        write_atomic(path, sealed(dumps_pretty(self)))
 
     @classmethod
     def read(cls, path: Path) -> Packing:
@@ -157,26 +184,19 @@ class Packing:
             raise InputError("packs", path, "a file that a run of the workflow wrote, undamaged", str(error)) from None
 
 
-def _pack(entry: Mapping[str, Any]) -> Pack:
-    pieces = tuple(Piece(**piece) for piece in entry["pieces"])
-    return Pack(**{**entry, "pieces": pieces, "after": tuple(entry["after"])})
+def pack_entries(entries: Sequence[Entry], measured: Measured, predict: Predict) -> Packing:
+    """Pack what the store lacks of some entries; jobs that share a key are made once.
 
-
-def pack_entries(
-    entries: Sequence[Entry], measured: Measured, predict: Predict, scope: Mapping[str, tuple[str, ...]]
-) -> Packing:
-    """Pack what the store lacks of some entries, paper by paper; jobs that share a key are made once.
+    A pack is of one paper, whose claims wait for it alone; papers with too little for a process share one.
 
     Parameters
     ----------
     entries : sequence of Entry
         Whose jobs are wanted (`Measured.present`).
     measured : Measured
-        What is there; damaged items are set aside.
+        What is there; damaged items are not.
     predict : callable
         Predicted CPU seconds of a step of a job.
-    scope : mapping
-        As in `Packing`.
     """
     packs: list[Pack] = []
     owners: dict[tuple[str, str], list[str]] = {}
@@ -188,17 +208,18 @@ def pack_entries(
             if address not in lacking and not measured.store.has(*address):
                 lacking[address] = job
         aim = _aim(sum(predict(step, job) for job in lacking.values()))
-        for paper in dict.fromkeys(entry.paper for entry in entries):
-            ours = [job for job in lacking.values() if job.claim.split(".", 1)[0] == paper]
-            for number, pieces in enumerate(_cut(step, ours, predict, aim), 1):
-                packs.append(_named(f"{step}.{paper}.{number}", step, pieces, lacking, owners))
+        papers = dict.fromkeys(entry.paper for entry in entries)
+        ours = {paper: [job for job in lacking.values() if job.claim.split(".", 1)[0] == paper] for paper in papers}
+        for names, jobs in _grouped(step, ours, predict):
+            for number, pieces in enumerate(_cut(step, jobs, predict, aim), 1):
+                packs.append(_named(f"{step}.{JOINED.join(names)}.{number}", step, pieces, owners))
     makers = {
         entry.id: tuple(
             dict.fromkeys(name for job in entry.jobs for step in STEPS for name in owners.get(item(step, job), ()))
         )
         for entry in entries
     }
-    return Packing(tuple(packs), scope, makers)
+    return Packing(tuple(packs), makers)
 
 
 def is_wanted(step: str, job: Job) -> bool:
@@ -206,6 +227,23 @@ def is_wanted(step: str, job: Job) -> bool:
     if job.skipped or (step != "calibrate" and not job.has_run):
         return False
     return step != "time" or (job.timing and not job.present)
+
+
+def _grouped(step: str, ours: Mapping[str, Sequence[Job]], predict: Predict) -> Iterator[tuple[list[str], list[Job]]]:
+    """Papers with their jobs; those with less than a process is worth, together until it is."""
+    names: list[str] = []
+    jobs: list[Job] = []
+    for paper, own in ours.items():
+        if sum(predict(step, job) for job in own) >= LEAST_SECONDS:
+            yield [paper], list(own)
+        elif own:
+            names.append(paper)
+            jobs += own
+            if sum(predict(step, job) for job in jobs) >= LEAST_SECONDS:
+                yield names, jobs
+                names, jobs = [], []
+    if jobs:
+        yield names, jobs
 
 
 def _aim(seconds: float) -> float:
@@ -216,7 +254,6 @@ def _named(
     name: str,
     step: str,
     pieces: Sequence[tuple[Job, Piece]],
-    lacking: Mapping[tuple[str, str], Job],
     owners: dict[tuple[str, str], list[str]],
 ) -> Pack:
     """A pack, noted as an owner of what it makes."""
@@ -240,7 +277,7 @@ def _cut(step: str, jobs: Iterable[Job], predict: Predict, aim: float) -> Iterat
             if sum(piece.seconds for _, piece in pack) >= aim:
                 full.append(pack)
                 pack = []
-    if pack and full and sum(piece.seconds for _, piece in pack) < aim / 3:
+    if pack and full and sum(piece.seconds for _, piece in pack) < LEAST_SECONDS:
         full[-1] += pack
     elif pack:
         full.append(pack)

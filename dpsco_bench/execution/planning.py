@@ -9,6 +9,8 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.privacy.fingerprint import difference
 from dpsco_bench.privacy.plan import Plan
 
+NOT_PURE = "its plan function is not pure"
+
 
 class AlgorithmError(DpscoError):
     """An algorithm that fails or does not do what its plan declares; the original error, if any, is its cause."""
@@ -65,4 +67,4 @@ def check_same(id: str, first: Mapping[str, Any], second: Mapping[str, Any], whe
     found = None if repr(first) == repr(second) else difference(first, second)  # nearly all are equal to the letter
     if found:
         key, was, now = (" ".join(str(item).split()) for item in found)
-        raise ImpurePlan(f"algorithm {id}: {key} = {now}: must be {was}, as {when}: its plan function is not pure")
+        raise ImpurePlan(f"algorithm {id}: {key} = {now}: must be {was}, as {when}: {NOT_PURE}")

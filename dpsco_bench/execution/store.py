@@ -1,7 +1,8 @@
 """The content-addressed store: results by the digest of all that affects them, each checked whenever it is read.
 
 One store serves every profile, the workflow and the verbs. Beside each item lies a manifest with the digest of its
-bytes and what its cells cost. A damaged file is named in one line, set aside, and made anew by whoever needs it.
+bytes and what its cells cost. A damaged file is named in one line, set aside, and made anew by whoever needs it; who
+only looks (`looking`) leaves it where it is.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from dpsco_bench.jsonio import dumps_canonical, sealed, unsealed, write_atomic
 SUFFIXES = {"calibrations": ".json", "runs": ".parquet", "shards": ".parquet", "timings": ".json"}
 """Kinds of items and what their files are called."""
 MANIFEST, DAMAGED = ".manifest", ".damaged"
+_SEEN: ContextVar[list[Path] | None] = ContextVar("seen", default=None)
 _PEAK, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
@@ -86,11 +89,35 @@ def total(costs: Collection[Cost]) -> tuple[float, float] | None:
     return (sum(c.cpu_s for c in costs), max(c.peak_mb for c in costs)) if costs else None
 
 
+@contextmanager
+def looking() -> Iterator[list[Path]]:
+    """Look at files without a change to any: damaged ones are named once, and listed here, but stay where they are."""
+    seen: list[Path] = []
+    token = _SEEN.set(seen)
+    try:
+        yield seen
+    finally:
+        _SEEN.reset(token)
+
+
 def damaged(path: Path, why: object) -> None:
     """Name a damaged file in one line on stderr and set it aside; what it held is made anew when it is needed."""
-    aside = path.with_name(path.name + DAMAGED)
-    path.replace(aside)
-    print(f"dpsco: {path} is damaged ({why}): set aside as {aside.name}, to be made anew", file=sys.stderr, flush=True)
+    seen, what = _SEEN.get(), f"set aside as {path.name}{DAMAGED}, to be made anew"
+    if seen is None:
+        set_aside(path)
+    elif path in seen:
+        return
+    else:
+        seen.append(path)
+        what = "to be set aside and made anew"
+    print(f"dpsco: {path} is damaged ({why}): {what}", file=sys.stderr, flush=True)
+
+
+def set_aside(path: Path) -> None:
+    """Move a damaged file out of the way, and the manifest of an item with it."""
+    for item in (path, path.with_suffix(MANIFEST)):
+        with suppress(FileNotFoundError):
+            item.replace(item.with_name(item.name + DAMAGED))
 
 
 def read_sealed(path: Path) -> dict[str, Any] | None:
@@ -135,7 +162,6 @@ class Store:
             return None
         if hashlib.sha256(content).hexdigest() != manifest["content"]:
             damaged(path, "its digest is not that of its manifest")
-            self.manifest(kind, key).unlink(missing_ok=True)
             return None
         return content
 

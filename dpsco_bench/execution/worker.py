@@ -13,9 +13,11 @@ from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.calibrated import CalibratedCell, RefusedCell
 from dpsco_bench.execution.job import Shard, execute
 from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured, item
 from dpsco_bench.execution.packs import Piece
 from dpsco_bench.execution.plan import WorkPlan
+from dpsco_bench.execution.planning import NOT_PURE
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import JobLog, duration
 from dpsco_bench.execution.results import table_bytes, without_names
@@ -49,6 +51,30 @@ class Failure:
     def __str__(self) -> str:
         """One line for the terminal."""
         return f"{self.step} {self.job.title}: {self.reason}"
+
+
+def reason_of(failure: str) -> str:
+    """The reason in the text of a `Failure`; of an impure plan, which never says the same twice, its algorithm."""
+    reason = failure.partition(": ")[2]
+    return reason.partition(": ")[0] if reason.endswith(NOT_PURE) else reason
+
+
+def told(failures: Iterable[str]) -> list[str]:
+    """Texts of failures, a line for each reason: the first job that has it, and how many more."""
+    found: dict[str, list[str]] = {}
+    for failure in failures:
+        found.setdefault(reason_of(failure), []).append(failure)
+    lines = []
+    for same in found.values():
+        job, _, reason = same[0].partition(": ")
+        lines.append(f"{job}{f' and {len(same) - 1} more' if len(same) > 1 else ''}: {reason}")
+    return lines
+
+
+def read_failures(files: Layout, jobs: Iterable[Job] | None = None) -> list[str]:
+    """Texts of what failed in the last run, by default of all of it."""
+    paths = sorted(files.failures.glob("*")) if jobs is None else map(files.failure, jobs)
+    return [path.read_text(encoding="utf-8").strip() for path in paths if path.is_file()]
 
 
 def make(step: str, job: Job, measured: Measured, progress: Progress = lambda done, all: None, **share: int) -> bool:

@@ -16,18 +16,20 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import calibration, worker
 from dpsco_bench.execution.job import Shard
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured, item, shard_key
-from dpsco_bench.execution.packs import Packing, Piece, lacking_pieces, pack_entries
+from dpsco_bench.execution.packs import Packing, Piece, Stamp, lacking_pieces, pack_entries
 from dpsco_bench.execution.plan import Entry, WorkPlan, read_plan
-from dpsco_bench.execution.planning import AlgorithmError
+from dpsco_bench.execution.planning import NOT_PURE, AlgorithmError, ImpurePlan
 from dpsco_bench.execution.predict import Predictor, read_seconds, record_seconds
 from dpsco_bench.execution.progress import JobLog
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.timing import time_cells
+from dpsco_bench.execution.worker import read_failures, told
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
 from dpsco_bench.problems.objective import Objective
 
@@ -182,6 +184,30 @@ def test_a_failing_job_is_named_and_leaves_the_others(files, monkeypatch):
     assert measured.store.has(*item("run", jobs_of(files)["gd.paper"]))
 
 
+def test_a_reason_is_told_once_however_many_jobs_have_it(files, monkeypatch, capsys):
+    numbers = iter(range(1000))
+
+    def impure(job):
+        found = f"steps = {next(numbers)}" if job.calibration != "none" else "rounds = 1"
+        raise ImpurePlan(f"algorithm a.b: {found}: must be 3, as when it was charged: {NOT_PURE}")
+
+    monkeypatch.setattr(calibration, "calibrate_job", impure)
+    monkeypatch.chdir(files.base)
+    packing = pack_entries(read_plan(files.plan).claims, files.measured, lambda step, job: 10.0)
+    packing.write(Layout("smoke").packing)
+    names = [pack.name for pack in packing.packs if pack.step == "calibrate"]
+    assert len(names) > 1
+    for number, name in enumerate(names):
+        assert main(["worker", "calibrate", "--profile", "smoke", "--pack", name.partition(".")[2]]) == 0
+        said = capsys.readouterr().err.splitlines()
+        assert len(said) == (number == 0), said
+    assert len(list(files.failures.iterdir())) == len(names)
+    (line,) = told(read_failures(files))
+    assert line.startswith(f"calibrate {CLAIM} gd [") and f"] and {len(names) - 1} more: algorithm a.b: " in line
+    other = "calibrate x y [paper]: epsilon = 0: must be > 0"
+    assert told([other, line, other]) == [other.replace(": epsilon", " and 1 more: epsilon"), line]
+
+
 def test_a_full_disk_stops_the_process(files, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -219,7 +245,9 @@ def test_packs_hold_what_is_lacking_once_and_know_what_they_need(files):
     measured = files.measured
     twin = replace(entry_of({**PART, "id": "gd"}, id="wang2017.twin"))
     plan = WorkPlan("smoke", (*read_plan(files.plan).claims, twin))
-    packing = pack_entries(plan.claims, measured, lambda step, job: 5.0, {})
+    packing = pack_entries(plan.claims, measured, lambda step, job: 5.0)
+    stamps = {"wang2017": {CLAIM: Stamp("a", "b")}}
+    packing = replace(packing, scope=stamps, draw=False, marks=files.packs / "3")
     made = [(pack.step, piece.claim, piece.job) for pack in packing.packs for piece in pack.pieces]
     assert {claim for _, claim, _ in made} == {CLAIM}  # the other claim has the same keys
     assert len(made) == len(set(made)) and {step for step, _, _ in made} == {"calibrate", "run"}
@@ -233,12 +261,12 @@ def test_packs_hold_what_is_lacking_once_and_know_what_they_need(files):
     with pytest.raises(InputError, match="^packs = "):
         Packing.read(files.packing)
     worker.make_all(plan.claims[0].jobs, measured, lambda line: None)
-    assert pack_entries(plan.claims, measured, lambda step, job: 5.0, {}).packs == ()
+    assert pack_entries(plan.claims, measured, lambda step, job: 5.0).packs == ()
 
 
 def test_a_long_run_is_cut_into_shards(files):
     entry = entry_of({**PART, "id": "gd"})
-    packs = pack_entries([entry], files.measured, lambda step, job: 200.0 if step == "run" else 1.0, {}).packs
+    packs = pack_entries([entry], files.measured, lambda step, job: 200.0 if step == "run" else 1.0).packs
     runs = [piece for pack in packs if pack.step == "run" for piece in pack.pieces]
     assert {(piece.job, piece.number) for piece in runs} == {
         (job.name, number) for job in entry.jobs for number in range(runs[0].of)

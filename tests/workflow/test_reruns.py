@@ -109,39 +109,3 @@ def test_failed_job_leaves_the_others_and_is_named(project, edited):
     assert "3 verdicts of 2 claims" in failed.stdout
     again = project.snakemake("--", "verdicts")  # and tries again
     assert again.returncode == 1 and "broken on purpose" in again.stderr
-
-
-@pytest.mark.parametrize("kind", ["runs", "calibrations", "verdicts", "plan", "stamps"])
-def test_whatever_is_damaged_is_named_and_made_anew(project, kind):
-    assert project.snakemake("--", "verdicts").returncode == 0
-    assert project.dpsco("gc", "--profile", "smoke").returncode == 0  # what no plan names is not looked at
-    before = project.tables()
-    folder = project.root / "results" / "store" / kind if kind in ("runs", "calibrations") else project.results / kind
-    paths = (
-        [project.results / "plan.json"]
-        if kind == "plan"
-        else [path for path in sorted(folder.iterdir()) if path.suffix in (".json", ".parquet")]
-    )
-    for number, path in enumerate(paths):
-        content = path.read_bytes()
-        place = len(content) // 2
-        flipped = content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :]
-        path.write_bytes(flipped if number % 2 else content[:-5])
-    done = project.snakemake("--", "verdicts")
-    assert done.returncode == 0, done.stderr
-    said = [line for line in done.stderr.splitlines() if line.startswith("dpsco: ")]
-    assert len(said) == len(paths) and all("is damaged (" in line and "set aside" in line for line in said)
-    assert project.tables() == before
-    assert "Nothing to be done" in project.snakemake("--", "verdicts").stderr
-
-
-def test_a_damaged_verdict_is_made_anew_by_the_default_target_too(project):
-    """A gate that stands does not hide what is missing below it."""
-    assert project.snakemake().returncode == 0
-    before = project.tables()
-    path = project.results / "verdicts" / "wang2017.alpha.json"
-    path.write_bytes(path.read_bytes()[:-5])
-    done = project.snakemake()
-    assert done.returncode == 0, done.stderr
-    assert "wang2017.alpha.json is damaged" in done.stderr and "no verdict of" not in done.stdout
-    assert project.tables() == before

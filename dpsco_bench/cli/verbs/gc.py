@@ -11,13 +11,13 @@ from pathlib import Path
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.measured import item
-from dpsco_bench.execution.packs import STEPS, is_wanted
+from dpsco_bench.execution.packs import JOINED, STEPS, is_wanted
 from dpsco_bench.execution.plan import WorkPlan, read_plan
 from dpsco_bench.report.own_figures import figure_names
 
 SUMMARY = "remove results and figures that no plan names"
 EPILOG = "What `claim` and `leaderboard` measured at settings that no plan has goes too."
-FOLDERS = ("stamps", "concluded", "verdicts", "standings", "logs", "benchmarks", "packs", "failures")
+FOLDERS = ("concluded", "verdicts", "standings", "logs", "benchmarks", "packs", "failures")
 FIGURE_SUFFIXES = ("", ".curves", ".time")
 """What a claim's figures are called besides their claim."""
 FRESH_SECONDS = 3600.0
@@ -56,7 +56,7 @@ def unnamed(files: Layout, plan: WorkPlan) -> Iterator[Path]:
     for folder in FOLDERS:
         for path in _files(files.results / folder):
             name = path.name.removesuffix(path.suffix)
-            if name not in ids | papers | {"report"} and not (_of_pack(path) and name.split(".")[0] in papers):
+            if name not in ids | papers | {"report"} and not _of_pack(path, papers):
                 yield path
     figures = {id + suffix for id in ids for suffix in FIGURE_SUFFIXES} | set(figure_names([e.id for e in plan.claims]))
     for path in sorted(files.figures.glob("*.*")):
@@ -65,8 +65,9 @@ def unnamed(files: Layout, plan: WorkPlan) -> Iterator[Path]:
             yield path
 
 
-def _of_pack(path: Path) -> bool:
-    return path.parent.name in STEPS
+def _of_pack(path: Path, papers: set[str]) -> bool:
+    """Whether a file is the log or benchmark of a pack of papers."""
+    return path.parent.name in STEPS and {*path.name.split(".")[0].split(JOINED)} <= papers
 
 
 def unnamed_items(files: Layout) -> Iterator[Path]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.lock import ResultsInUse, ResultsLock
+from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.plan import WorkPlan
 from dpsco_bench.execution.store import read_sealed
 
@@ -32,9 +32,10 @@ def execute(args: argparse.Namespace) -> int:
     files = Layout(check_profile(args.profile))
     path = args.out or files.plan
     if args.out:
-        plan = checked_plan(path, args.profile, args.overrides)
+        plan = composed(path, args.profile, args.overrides)
     else:
         plan = current_plan(args.profile, args.overrides, files)
+    keep(plan, path)
     if args.json:
         print_json(plan.to_json())
         return 0
@@ -45,7 +46,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def current_plan(profile: str, overrides: Sequence[str], files: Layout) -> WorkPlan:
-    """The plan of a profile, up to date; a live run keeps the plan it started with.
+    """The plan of a profile, up to date but not written; a live run keeps the plan it started with.
 
     Raises
     ------
@@ -56,33 +57,38 @@ def current_plan(profile: str, overrides: Sequence[str], files: Layout) -> WorkP
     """
     from dpsco_bench.claims.compose import plan_stamp
 
-    try:
-        with ResultsLock(files.lock):
-            pass
-    except ResultsInUse:
+    lock = ResultsLock(files.lock)
+    if not lock.is_free():
         with _one_line_composition(overrides):
             fresh = (read_sealed(files.plan) or {}).get("stamp") == plan_stamp(profile, overrides)
         if not fresh:
-            raise
-    return checked_plan(files.plan, profile, overrides)
+            with lock:  # says who holds it
+                pass
+    return composed(files.plan, profile, overrides)
 
 
-def checked_plan(path: Path, profile: str, overrides: Sequence[str]) -> WorkPlan:
-    """Write the plan of a profile if it is stale; return it either way.
+def composed(path: Path, profile: str, overrides: Sequence[str]) -> WorkPlan:
+    """The plan of a profile, from a file unless that is stale; nothing is written.
 
     Raises
     ------
     InputError
         For overrides that Hydra refuses, or that do not belong to a plan.
     """
-    from dpsco_bench.claims.compose import write_plan
+    from dpsco_bench.claims.compose import fresh_plan
 
     if overrides:
         from dpsco_bench.cli.claiming import check_settings
 
         check_settings(overrides)
     with _one_line_composition(overrides):
-        return write_plan(path, profile, list(overrides))
+        return fresh_plan(path, profile, list(overrides))
+
+
+def keep(plan: WorkPlan, path: Path) -> None:
+    """Write a plan unless the file has it."""
+    if (read_sealed(path) or {}).get("stamp") != plan.stamp:
+        plan.write(path)
 
 
 @contextmanager

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpsco_bench.claims.model import check_profile
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
+
+if TYPE_CHECKING:
+    from dpsco_bench.execution.packs import Stamp
 
 SUMMARY = "one job of the workflow: calibrate, run, time, judge or rank"
 EPILOG = """The rules in workflows/ call it. Without --pack it does that step of everything in the plan that the store
@@ -59,10 +63,9 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def claims_of(files: Layout, paper: str) -> Sequence[str]:
-    """Claims of a paper that the last run of the workflow asked for; without one all, which get their stamps now."""
+def claims_of(files: Layout, paper: str) -> Mapping[str, Stamp]:
+    """Claims of a paper that the last run of the workflow asked for, with their stamps; without one all."""
     from dpsco_bench.cli.depends import Dependencies
-    from dpsco_bench.cli.judging import Stamp
     from dpsco_bench.execution.packs import Packing
     from dpsco_bench.execution.plan import read_plan
 
@@ -75,17 +78,15 @@ def claims_of(files: Layout, paper: str) -> Sequence[str]:
     if not found:
         raise InputError("paper", paper, "one of " + ", ".join(dict.fromkeys(entry.paper for entry in entries)))
     depends = Dependencies(found, {}, files.measured)
-    for id in found:
-        Stamp(depends.verdicts[id], depends.figure(id)).write(files, id)
-    return list(found)
+    return {id: depends.stamp(id) for id in found}
 
 
 def _measure(files: Layout, step: str, name: str | None, path: Path | None) -> int:
-    """Do a pack; what fails in it is named here and noted for the judge, and the rest is done."""
+    """Do a pack; what fails in it is noted for the judge and named here, a line a reason, and the rest is done."""
     from dpsco_bench.execution.packs import Packing, lacking_pieces
     from dpsco_bench.execution.plan import read_plan
     from dpsco_bench.execution.progress import JobLog
-    from dpsco_bench.execution.worker import work
+    from dpsco_bench.execution.worker import read_failures, reason_of, told, work
     from dpsco_bench.jsonio import write_atomic
 
     pack = Packing.read(files.packing).pack(f"{step}.{name}") if name else None
@@ -93,7 +94,9 @@ def _measure(files: Layout, step: str, name: str | None, path: Path | None) -> i
     pieces = pack.pieces if pack else [*lacking_pieces(step, plan.jobs(), files.measured)]
     with JobLog(path, pack.summary if pack else f"{step} {len(pieces)} jobs") as log:
         failures = work(step, plan, pieces, files.measured, log)
+    known = {reason_of(text) for text in read_failures(files)} if pack else set()  # of this run's other packs
     for failure in failures:
         write_atomic(files.failure(failure.job), f"{failure}\n")
-        print(f"dpsco: {failure}" + (f" (see {path})" if path else ""), file=sys.stderr, flush=True)
+    for line in told([str(failure) for failure in failures if reason_of(str(failure)) not in known]):
+        print(f"dpsco: {line}" + (f" (see {path})" if path else ""), file=sys.stderr, flush=True)
     return 0 if pack else int(bool(failures))

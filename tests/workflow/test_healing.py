@@ -1,0 +1,181 @@
+"""Every kind of file that is damaged or missing is made anew by the next run, whatever was concluded from it stands.
+
+A dry run says so and changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpsco_bench.execution.packs import STEPS
+
+pytestmark = pytest.mark.slow
+BOARD = """
+title: a tiny leaderboard
+delta: 1.0e-5
+methods: [wang2017.dp_gd_pl]
+instances:
+  - {id: ridge, title: ridge, group: one, problem: ridge_logistic}
+grids:
+  smoke: [{n: [128], d: [3], epsilon: [1.0]}]
+replicates: {smoke: 3}
+data_sets: {smoke: 1}
+most_seconds: {smoke: 60.0}
+most_seconds_at_smallest_n: {smoke: 60.0}
+"""
+KINDS = {
+    "store/calibrations/*.json": "calibrate",
+    "store/runs/*.parquet": "run",
+    "store/runs/*.manifest": "run",
+    "store/timings/*.json": "time",
+    "smoke/verdicts/*.json": "judge",
+    "smoke/standings/*.json": "rank",
+    "smoke/plan.json": "",
+}
+"""What is damaged -> the step that makes it anew; the plan is made anew by whoever starts."""
+LOOK = """
+import contextlib, io, json, sys
+from pathlib import Path
+from dpsco_bench.cli.workflow import Workflow
+found = []
+for name in sys.argv[1:]:
+    path, said = Path(name), io.StringIO()
+    content = path.read_bytes()
+    middle = len(content) // 2
+    path.write_bytes(content[:middle] + bytes([content[middle] ^ 4]) + content[middle + 1 :])
+    with contextlib.redirect_stderr(said):
+        flow = Workflow({"profile": "smoke"}, [])
+    found.append((said.getvalue(), [pack.step for pack in flow.packing.packs], sorted(flow.due)))
+    path.write_bytes(content)
+print(json.dumps(found))
+"""
+"""Damages one file after the other, and says what a run would find and do."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def whole(project):
+    """One complete run, of which nothing is damaged in the end; results and figures by path."""
+    board = project.root / "conf" / "leaderboard" / "tiny.yaml"
+    board.parent.mkdir()
+    board.write_text(BOARD)
+    done = project.snakemake()
+    assert done.returncode == 0, done.stderr
+    return contents(project)
+
+
+def contents(project):
+    """Every file of results and figures with its bytes and its time, but for what says how long something took."""
+    folders = [project.root / "results", project.root / "figures"]
+    paths = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {path.relative_to(project.root): (path.stat().st_mtime_ns, path.read_bytes()) for path in paths}
+
+
+def first(project, pattern):
+    """A file, of the store one of a claim and not of the leaderboard; manifests are not those of the items."""
+    paths = sorted((project.root / "results").glob(pattern))
+    if pattern.startswith("store/"):
+        claims = json.loads((project.results / "plan.json").read_text())["claims"]
+        keys = {job[key] for claim in claims for job in claim["jobs"] for key in ("key", "calibration_key")}
+        paths = [path for path in paths if path.stem in keys or "timings" in pattern]
+    return paths[-1 if "manifest" in pattern else 0]
+
+
+def damage(path):
+    """Truncate a file of rows, flip a byte of any other."""
+    content = path.read_bytes()
+    middle = len(content) // 2
+    flipped = content[:middle] + bytes([content[middle] ^ 4]) + content[middle + 1 :]
+    path.write_bytes(content[:-5] if path.suffix == ".parquet" else flipped)
+
+
+def said(done):
+    return [line for line in done.stderr.splitlines() if line.startswith("dpsco: ")]
+
+
+def planned(done):
+    return re.findall(r"^Job \d+: (\S+)", done.stdout + done.stderr, re.MULTILINE)
+
+
+def test_whatever_is_damaged_is_named_once_and_its_conclusions_are_due(project):
+    paths = [first(project, pattern) for pattern in KINDS]
+    before = {name: content for name, (_, content) in contents(project).items()}
+    names = [path.relative_to(project.root).as_posix() for path in paths]
+    command = [sys.executable, "-c", LOOK, *names]
+    done = subprocess.run(command, cwd=project.root, env=project.environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for name, step, (text, steps, due) in zip(names, KINDS.values(), json.loads(done.stdout), strict=True):
+        (line,) = text.splitlines()
+        assert line.startswith(f"dpsco: {name} is damaged (") and line.endswith("to be set aside and made anew")
+        assert steps == [step] * (step in STEPS) and bool(due) == bool(step)
+        assert step not in ("judge", "rank") or due == [Path(name).stem]
+    assert {name: content for name, (_, content) in contents(project).items()} == before
+
+
+def test_a_dry_run_changes_nothing_and_the_next_run_makes_everything_anew(project, whole):
+    paths = [first(project, pattern) for pattern in KINDS]
+    for path in paths:
+        damage(path)
+    names = {path.relative_to(project.root).as_posix() for path in paths}
+    before = contents(project)
+    dry = project.snakemake("--dry-run")
+    assert dry.returncode == 0, dry.stderr
+    assert {*planned(dry)} >= {*KINDS.values(), "compare"} - {""}
+    assert contents(project) == before
+    done = project.snakemake()
+    assert done.returncode == 0, done.stderr
+    for lines in (said(dry), said(done)):
+        assert len(lines) == len(names) and {line.split()[1] for line in lines} == names
+    assert all(path.with_name(path.name + ".damaged").is_file() for path in paths)
+    healed = contents(project)
+    for name, (_, content) in whole.items():
+        if name.parent.name in ("calibrations", "runs", "verdicts", "standings") and name.suffix != ".manifest":
+            assert healed[name][1] == content, name  # manifests tell what it cost
+    assert "Nothing to be done" in project.snakemake().stderr
+
+
+@pytest.mark.parametrize("targets", [(), ("verdicts",)], ids=["all", "verdicts"])
+def test_what_is_missing_below_what_was_concluded_is_made_again(project, targets):
+    paths = [first(project, "store/runs/*.parquet"), first(project, "store/calibrations/*.json")]
+    if not targets:
+        paths += [project.results / "report.html", first(project, "smoke/standings/*.json")]
+    kept = {path: path.read_bytes() for path in paths}
+    for path in paths:
+        path.unlink()
+    before = contents(project)
+    dry = project.snakemake("--dry-run", "--", *targets)
+    assert {"calibrate", "run", "judge"} <= {*planned(dry)} and contents(project) == before
+    done = project.snakemake("--", *targets)
+    assert done.returncode == 0, done.stderr
+    assert all(path.read_bytes() == content for path, content in kept.items() if path.suffix != ".html")
+    assert all(path.is_file() for path in paths)
+
+
+def test_what_another_verb_set_aside_is_made_again(project):
+    path = first(project, "store/runs/*.parquet")
+    content = path.read_bytes()
+    damage(path)
+    shown = project.dpsco("report", "--profile", "smoke")
+    assert "is damaged" in shown.stderr and not path.exists()
+    assert project.snakemake().returncode == 0
+    assert path.read_bytes() == content
+
+
+def test_a_dry_run_of_nothing_leaves_nothing(pristine):
+    assert pristine.snakemake("--dry-run").returncode == 0
+    assert not (pristine.root / "results").exists() and not (pristine.root / "figures").exists()
+
+
+def test_a_stale_plan_is_written_by_a_run_that_has_nothing_to_do(project, edited):
+    edited(project.root / "dpsco_bench" / "cli" / "verbs" / "list.py", lambda text: text + "\n# edited\n")
+    plan = project.results / "plan.json"
+    stamp = json.loads(plan.read_text())["stamp"]
+    assert project.snakemake("--dry-run").returncode == 0
+    assert json.loads(plan.read_text())["stamp"] == stamp
+    assert "Nothing to be done" in project.snakemake().stderr
+    assert json.loads(plan.read_text())["stamp"] != stamp
