@@ -37,7 +37,7 @@ def test_smooth_log_concave_noise_on_a_line_hides_a_shift_as_well_as_normal_nois
 @pytest.mark.parametrize(("p", "d"), [(1.5, 2), (1.5, 4), (1.2, 6)])
 def test_generalised_gaussians_in_space_are_dominated(p, d):
     """Divergences by simulation, 4 standard errors, for shifts of one l_q length along an axis and others."""
-    smooth = SmoothNorm(p, d, "su2023")
+    smooth = SmoothNorm(p, d, "two_ln_d")
     rng, runs, length = np.random.default_rng(3), 400_000, 0.8
     rays = rng.gamma(1.0 / smooth.r, 1.0, (runs, d)) ** (1.0 / smooth.r) * rng.choice([-1.0, 1.0], (runs, d))
     radius = np.sqrt(rng.chisquare(d, runs)) / np.linalg.norm(rays, smooth.r, axis=1)
@@ -55,7 +55,7 @@ def test_second_derivatives_along_a_line_are_at_most_kappa():
     """What the claim rests on, for the squared norm of the noise."""
     rng, h = np.random.default_rng(5), 1e-3
     for p, d in ((1.5, 4), (1.1, 8), (1.9, 3)):
-        smooth = SmoothNorm(p, d, "su2023")
+        smooth = SmoothNorm(p, d, "two_ln_d")
         z, v = rng.standard_normal((2, 2000, d))
         v /= np.linalg.norm(v, smooth.q, axis=1, keepdims=True)
         f = [0.5 * np.linalg.norm(z + t * v, smooth.r, axis=1) ** 2 for t in (-h, 0.0, h)]
