@@ -34,12 +34,14 @@ from dpsco_bench.privacy.accountants.solve import root
 
 VERSION = "1"
 # Cells in one standard deviation of D, and points of the transform at most.
-_CELLS, _MOST_POINTS = 64, 2**20
+_CELLS, _MOST_POINTS = 64, 2**18
 # Fractions of delta that the cut of D, and the end of the transform's range, may cost.
 _CUT_SHARE, _END_SHARE = 1e-4, 1e-4
+# Share of the mean of Y beyond which D is raised.
+_RAISED_SHARE = 1e-6
 # Aim below delta, so that a last digit lost on the way to the ledger does not matter.
 _SAFE = 1.0 - 1e-5
-_ORDERS = 40
+_ORDERS = 20
 
 
 def accountant_name() -> str:
@@ -148,7 +150,8 @@ def _step_law(shift: float, epsilon: float, participation: float, resolution: fl
     a = math.exp(epsilon)
     # Beyond it X has an expected excess of at most this share of delta.
     reach = math.exp(shift * (0.5 * shift - float(ndtri(_CUT_SHARE * resolution / participation))))
-    top, bottom = max(reach - a, 0.0), max(a * reach - 1.0, 0.0)
+    raised = math.exp(shift * (0.5 * shift - float(ndtri(_RAISED_SHARE))))
+    top, bottom = max(reach - a, 0.0), max(a * raised - 1.0, 0.0)
     deviation = min(a * math.sqrt(math.expm1(min(shift**2, 100.0))), top + bottom)
     spacing = max(
         deviation / _CELLS, 8.0 * (top + bottom) / _MOST_POINTS, 24.0 * math.sqrt(batches) * deviation / _MOST_POINTS
@@ -178,7 +181,7 @@ def _excess_of_sum(law: StepLaw, batches: int, offset: float, tolerance: float) 
     growth = np.array([batches * logsumexp(order * values + logs) for order in orders])
     fall = np.array([batches * logsumexp(-order * values + logs) for order in orders])
     # (y)_+ <= e^(t y)/(e t), and P(S > h) <= E e^(t (S - h)).
-    moments = float(np.exp(np.min(growth - orders * offset - 1.0 - np.log(orders))))
+    moments = math.exp(min(700.0, float(np.min(growth - orders * offset - 1.0 - np.log(orders)))))
     widest = batches * (values[-1] - values[0]) + abs(offset)
     end = np.log((np.exp(-1.0) / orders + widest) / tolerance)
     high = min(float(np.min((growth + end) / orders)), batches * values[-1])
