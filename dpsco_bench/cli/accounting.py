@@ -11,12 +11,13 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibration import calibrate_cell, within_range
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.planning import ImpurePlan
-from dpsco_bench.privacy.calibrate import add_remove_epsilon
+from dpsco_bench.privacy.add_remove import AddRemove, add_remove
 from dpsco_bench.privacy.ledger import draw_statement
 
 CALIBRATIONS = ("paper", "accounted")
 _ENTRY_KEYS = (
-    *("variant", "schedule", "noise", "epsilon_real", "epsilon_real_kind", "epsilon_add_remove", "accountant"),
+    *("variant", "schedule", "noise", "epsilon_real", "epsilon_real_kind", "accountant"),
+    *("epsilon_add_remove", "epsilon_add_remove_kind", "epsilon_add_remove_reason"),
     *("privacy_status", "gradient_evaluations", "leaks", "warnings", "refused"),
     *("epsilon_law", "tau", "sampler_status"),
 )
@@ -76,9 +77,17 @@ def _entry(cell: Cell, calibration: str, root_seed: int) -> dict[str, Any]:
     fixed = calibrate_cell(cell, calibration, root_seed)
     plan, noise = fixed.plan_for(cell), fixed.scales
     with within_range(cell):
-        apart = math.nan if fixed.leaks else add_remove_epsilon(plan, noise, cell.delta)
-    known = {"noise": noise, "epsilon_add_remove": apart, "refused": ""}
+        apart = add_remove(plan, noise, cell.delta)
+    known = {"noise": noise, "refused": "", **_beside(apart)}
     return {key: known[key] if key in known else getattr(fixed, key) for key in _ENTRY_KEYS}
+
+
+def _beside(apart: AddRemove) -> dict[str, Any]:
+    return {
+        "epsilon_add_remove": apart.epsilon,
+        "epsilon_add_remove_kind": apart.kind,
+        "epsilon_add_remove_reason": apart.reason,
+    }
 
 
 def sentences(report: Mapping[str, Any]) -> list[str]:
@@ -95,6 +104,7 @@ def sentences(report: Mapping[str, Any]) -> list[str]:
             drawn = draw_statement(entry["sampler_status"], *known, report["delta"], nominal, kind)
             said.append(f"{calibration}: {drawn}.")
         said += [f"{calibration}: {remark}." for remark in [*(entry["leaks"] or []), *(entry["warnings"] or [])]]
+    said += _without_add_remove(report)
     if report["constants"]["status"] == "nominal":
         proven = any(report[calibration]["privacy_status"] == "proven" for calibration in CALIBRATIONS)
         what = (
@@ -108,6 +118,14 @@ def sentences(report: Mapping[str, Any]) -> list[str]:
     if report["delta_large"]:
         said.append(f"delta >= 1/n = {1 / report['n']:.3g}: releasing one record outright would satisfy such a delta.")
     return said
+
+
+def _without_add_remove(report: Mapping[str, Any]) -> list[str]:
+    """Why a calibration has no add/remove epsilon, once where the reason is that of both."""
+    reasons = {c: report[c]["epsilon_add_remove_reason"] for c in CALIBRATIONS}
+    said = dict.fromkeys(reason for reason in reasons.values() if reason)
+    who = {reason: ", ".join(c for c in CALIBRATIONS if reasons[c] == reason) for reason in said}
+    return [f"{who[reason]}: no add/remove epsilon, as {reason}." for reason in said]
 
 
 def _about_paper(report: Mapping[str, Any], paper: Mapping[str, Any]) -> list[str]:

@@ -7,21 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.privacy.accountants import gaussian, pld
 from dpsco_bench.privacy.charge import Charge, Composition
-from dpsco_bench.privacy.composition import alone, draw, perturbation, replacement, sampled, shifts, subsets, tree
+from dpsco_bench.privacy.composition import allocation, alone, batches, draw, perturbation, sampled, shifts, tree
 from dpsco_bench.privacy.composition.refutation import lower_bound
 from dpsco_bench.privacy.ledger import ROUNDING, privacy_status
-from dpsco_bench.privacy.plan import Disjoint, Full, Plan, Poisson
+from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.queries import CoveringQuery
 from dpsco_bench.privacy.spec import PrivacySpec
 
 COMPOSITIONS = (
     draw.COMPOSITION,
     tree.COMPOSITION,
-    subsets.COMPOSITION,
+    batches.COMPOSITION,
+    allocation.COMPOSITION,
     shifts.COMPOSITION,
-    replacement.COMPOSITION,
     sampled.COMPOSITION,
     perturbation.COMPOSITION,
     alone.COMPOSITION,
@@ -114,28 +113,6 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     if value.kind == "upper":
         return lower_bound(plan, scales, delta) or Charge(0.0, "lower", "no lower bound")
     return Charge(value.epsilon, "lower", value.accountant)
-
-
-def add_remove_epsilon(plan: Plan, scales: Mapping[str, float], delta: float) -> float:
-    """Epsilon under add/remove neighbours, which other libraries speak; NaN where no accountant covers it.
-
-    Adding a record changes a full-data release by one contribution, half the replace-one sensitivity. In
-    a tree it moves all later records to other nodes.
-    """
-    if plan.unprotected or any(scales[q.name] == 0 for q in plan.queries):
-        return math.inf
-    sampled = [q for q in plan.queries if q.records.sampled]
-    covered = all(q.is_normal and isinstance(q.records, Full | Disjoint | Poisson) for q in plan.queries)
-    if not covered or len(sampled) > 1 or plan.leaks:
-        return math.nan
-    mu = 0.5 * math.sqrt(shifts.total_cost([q for q in plan.queries if q not in sampled], scales))
-    if not sampled:
-        return gaussian.gdp_epsilon(mu, delta)
-    query = sampled[0]
-    assert isinstance(query.records, Poisson)
-    return pld.add_remove_epsilon(
-        scales[query.name] / query.contribution, query.records.rate, query.releases, delta, mu
-    )
 
 
 def _composition(plan: Plan) -> Composition:

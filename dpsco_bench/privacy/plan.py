@@ -96,6 +96,24 @@ class WithoutReplacement:
 
 
 @dataclass(frozen=True)
+class RandomAllocation:
+    """Release t looks at the t-th ``size`` records of a uniformly random order of all ``population``, drawn once.
+
+    Records that are left over take part in none.
+    """
+
+    population: int
+    size: int
+
+    sampled: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        checked_count("population", self.population)
+        if checked_count("size", self.size) > self.population:
+            raise InputError("size", self.size, f"at most {self.population}, the number of records")
+
+
+@dataclass(frozen=True)
 class Nodes:
     """Release ``t - 1`` looks at the records of node t of a binary tree over records 1..``count`` (`privacy.tree`)."""
 
@@ -107,7 +125,7 @@ class Nodes:
         checked_count("count", self.count)
 
 
-Records = Full | Poisson | SingleIndex | Disjoint | WithReplacement | WithoutReplacement | Nodes
+Records = Full | Poisson | SingleIndex | Disjoint | WithReplacement | WithoutReplacement | RandomAllocation | Nodes
 """How a release chooses its records. ``sampled``: `Mechanism.sample` draws them."""
 
 

@@ -5,7 +5,8 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
-from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate, charge
+from dpsco_bench.privacy.add_remove import add_remove
+from dpsco_bench.privacy.calibrate import calibrate, charge
 from dpsco_bench.privacy.plan import GaussianQuery, Poisson, SingleIndex, make_plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.registry import get_problem
@@ -129,11 +130,11 @@ def test_unknown_calibrations_and_missing_shares():
 def test_add_remove_neighbours():
     """Full data: half the change, hence half the shift. Replace-one is never below add/remove."""
     scales = {"gradient": 1.0}
-    assert add_remove_epsilon(FULL, scales, 1e-5) == pytest.approx(gdp_epsilon(math.sqrt(25) * 0.1, 1e-5))
+    assert add_remove(FULL, scales, 1e-5).epsilon == pytest.approx(gdp_epsilon(math.sqrt(25) * 0.1, 1e-5))
     mixed = {"anchor": 0.1, "inner": 1.0}
-    assert 0 < add_remove_epsilon(MIXED, mixed, 1e-5) < charge(MIXED, mixed, 1e-5).epsilon
-    assert math.isnan(add_remove_epsilon(SINGLE, {"inner": 1.0}, 1e-5))
-    assert add_remove_epsilon(FULL, {"gradient": 0.0}, 1e-5) == math.inf
+    assert 0 < add_remove(MIXED, mixed, 1e-5).epsilon < charge(MIXED, mixed, 1e-5).epsilon
+    assert math.isnan(add_remove(SINGLE, {"inner": 1.0}, 1e-5).epsilon)
+    assert add_remove(FULL, {"gradient": 0.0}, 1e-5).epsilon == math.inf
 
 
 CLAIMED = (0.2, 0.5, 1.0, 2.0, 4.0)

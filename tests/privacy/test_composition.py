@@ -1,6 +1,7 @@
 """Plans of several kinds of queries: parallel composition, zCDP, objective perturbation with covering noise, decay."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,9 +10,18 @@ from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
-from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate, charge
+from dpsco_bench.privacy.add_remove import add_remove
+from dpsco_bench.privacy.calibrate import calibrate, charge
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import Disjoint, GaussianQuery, Poisson, SingleIndex, WithReplacement, make_plan
+from dpsco_bench.privacy.plan import (
+    Disjoint,
+    GaussianQuery,
+    Poisson,
+    SingleIndex,
+    WithoutReplacement,
+    WithReplacement,
+    make_plan,
+)
 from dpsco_bench.privacy.queries import (
     CoveringQuery,
     DecayingNoisyMinimumQuery,
@@ -147,9 +157,19 @@ def test_single_indices_are_refuted_too():
     assert result.privacy_status == "exceeds_claim" and upper / 2 < result.charge.epsilon < upper
 
 
-def test_add_remove_halves_the_shift_of_normal_noise_only():
-    assert add_remove_epsilon(plan_of(generalised(smooth=PLAIN)), {"g": 0.5}, 1e-6) == gdp_epsilon(0.2, 1e-6)
-    assert math.isnan(add_remove_epsilon(plan_of(generalised()), {"g": 0.5}, 1e-6))
+def test_add_remove_halves_the_shift():
+    for smooth, kind in ((PLAIN, "exact"), (SMOOTH, "upper")):
+        found = add_remove(plan_of(generalised(smooth=smooth)), {"g": 0.5}, 1e-6)
+        assert found.epsilon == gdp_epsilon(0.2 * math.sqrt(smooth.kappa), 1e-6) and found.kind == kind
+
+
+def test_where_there_is_no_add_remove_epsilon_the_reason_is_given():
+    for records in (WithReplacement(9, 3), WithoutReplacement(9, 3), SingleIndex(9)):
+        found = add_remove(plan_of(GaussianQuery("g", 0.2, 3, records)), {"g": 1.0}, 1e-6)
+        assert math.isnan(found.epsilon) and "fixed size" in found.reason
+    assert "exchange" in add_remove(plan_of(decaying()), {"v": 1.0}, 1e-6).reason
+    assert "leaks" in add_remove(plan_of(GaussianQuery("g", 0.2, 3), leaks=("a step",)), {"g": 1.0}, 1e-6).reason
+    assert add_remove(plan_of(), {}, 1e-6).epsilon == 0.0
 
 
 class Halving(GaussianQuery):
@@ -191,22 +211,32 @@ def test_kinds_that_do_not_compose():
 # --- batches drawn with replacement ------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "records", [WithReplacement(100, 10), WithoutReplacement(100, 10)], ids=lambda r: type(r).__name__
+)
 @pytest.mark.parametrize("smooth", [SMOOTH, PLAIN], ids=["r=3", "r=2"])
-def test_batches_with_replacement_are_never_proven(smooth):
-    query = generalised(releases=50, smooth=smooth, records=WithReplacement(100, 10), paper_scale=3.0)
+def test_batches_of_a_fixed_size_are_charged_from_both_sides(smooth, records):
+    query = generalised(releases=50, smooth=smooth, records=records, paper_scale=3.0)
     quiet = calibrate(plan_of(query), PRIVACY, "paper")
-    assert quiet.charge.kind == "lower" and quiet.privacy_status == "unproven"
-    assert "lower bound" in quiet.charge.accountant
-    loud = calibrate(
-        plan_of(generalised(releases=50, smooth=smooth, records=query.records, paper_scale=0.03)), PRIVACY, "paper"
-    )
-    assert loud.privacy_status == "exceeds_claim" and loud.charge.epsilon > quiet.charge.epsilon
-    with pytest.raises(
-        Refusal, match="^calibration accounted refused: .* with replacement; single records and all are"
-    ):
-        calibrate(plan_of(query), PRIVACY, "accounted")
-    with pytest.raises(Refusal, match="with replacement"):
+    assert quiet.charge.kind == "upper" and quiet.privacy_status == "proven"
+    loud = calibrate(plan_of(replace(query, paper_scale=0.03)), PRIVACY, "paper")
+    assert loud.privacy_status == "exceeds_claim" and loud.charge.kind == "lower"
+    made = calibrate(plan_of(query), PRIVACY, "accounted")
+    assert made.charge.epsilon == pytest.approx(1.0, rel=2e-3) and made.privacy_status == "proven"
+    assert charge(plan_of(query), {"g": 0.99 * made.scales["g"]}, 1e-6).epsilon > 1.0
+    with pytest.raises(Refusal, match="on drawn batches"):
         charge(plan_of(query, GaussianQuery("n", 1.0, 1)), {"g": 1.0, "n": 1.0}, 1e-6)
+
+
+def test_batches_with_one_gaussian_parameter_are_charged_alike():
+    normal, general = (
+        GaussianQuery("g", 0.2, 9, WithReplacement(50, 5)),
+        generalised(releases=9, smooth=PLAIN, records=WithReplacement(50, 5)),
+    )
+    assert charge(plan_of(normal), {"g": 0.5}, 1e-6) == charge(plan_of(general), {"g": 0.5}, 1e-6)
+    other = generalised(releases=9, smooth=SMOOTH, records=WithReplacement(50, 5))
+    wider = 0.5 * math.sqrt(SMOOTH.kappa)
+    assert charge(plan_of(other), {"g": wider}, 1e-6).epsilon == charge(plan_of(normal), {"g": 0.5}, 1e-6).epsilon
 
 
 def test_batches_with_replacement_are_uniform():

@@ -1,6 +1,7 @@
 """The draw of an exponential mechanism as a query: scales, statuses, and the privacy facts of the chapter."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.privacy.accountants.gaussian import gdp_delta
-from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate
+from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
+from dpsco_bench.privacy.add_remove import add_remove
+from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.ledger import draw_statement, privacy_status
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, make_plan
@@ -166,9 +168,27 @@ def test_what_results_keep():
     assert gaussian.law == {"sampler_status": "", "tau": None, "epsilon_law": None}
 
 
-def test_draws_stand_alone_and_have_no_add_remove_value():
+def test_a_record_that_is_there_or_not_changes_the_exponent_by_one_loss():
+    """Replace-one by a difference of Lipschitz constant S = sensitivity G."""
     plan, found = calibrated("accounted", 1.0, 1e-6)
-    assert math.isnan(add_remove_epsilon(plan, found.scales, 1e-6))
+    apart = add_remove(plan, found.scales, 1e-6)
+    t = gdp_mu(1.0, 1e-6) / plan.queries[0].sensitivity
+    assert apart.epsilon == pytest.approx(gdp_epsilon(t, 1e-6)) and apart.kind == "upper" and apart.reason == ""
+    assert apart.epsilon < found.charge.epsilon
+
+
+def test_an_unproven_sampler_has_no_add_remove_value_either():
+    plan, found = calibrated("accounted", 1.0, 1e-6)
+    unproven = make_plan(replace(plan.queries[0], sampler_status="target_law_only"), gradient_evaluations=1)
+    apart = add_remove(unproven, found.scales, 1e-6)
+    assert math.isnan(apart.epsilon) and apart.reason == "nothing is proven of the sampler's draws"
+    tv = make_plan(replace(plan.queries[0], sampler_status="proven_tv", tau=1e-9), gradient_evaluations=1)
+    exact = add_remove(plan, found.scales, 1e-6).epsilon
+    assert exact < add_remove(tv, found.scales, 1e-6).epsilon < 1.01 * exact
+
+
+def test_draws_stand_alone():
+    plan, _ = calibrated("accounted", 1.0, 1e-6)
     both = make_plan(*plan.queries, GaussianQuery("gradient", 1.0, 1), gradient_evaluations=1)
     with pytest.raises(Refusal, match="no accountant here composes DrawQuery, GaussianQuery"):
         calibrate(both, PrivacySpec(1.0, 1e-6), "accounted")

@@ -10,7 +10,8 @@ from scipy.integrate import quad
 
 from dpsco_bench.errors import Refusal
 from dpsco_bench.privacy.accountants.pure import composed_epsilon
-from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate, charge
+from dpsco_bench.privacy.add_remove import add_remove
+from dpsco_bench.privacy.calibrate import calibrate, charge
 from dpsco_bench.privacy.mechanism import NOISE_LAWS, Mechanism
 from dpsco_bench.privacy.plan import (
     GammaObjectiveQuery,
@@ -121,7 +122,7 @@ def test_accounted_scales_meet_the_claim_from_above(query):
     assert 1 - 1e-6 < result.charge.epsilon <= 1 + 1e-12
     more = {name: 0.9 * scale for name, scale in result.scales.items()}
     assert charge(plan, more, 1e-5).epsilon > 1.0
-    assert math.isnan(add_remove_epsilon(plan, result.scales, 1e-5))
+    assert math.isnan(add_remove(plan, result.scales, 1e-5).epsilon)
     assert calibrate(plan, PRIVACY, "paper").scales == {query.name: query.paper_scale}
 
 

@@ -8,7 +8,8 @@ import pytest
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.privacy import tree
 from dpsco_bench.privacy.accountants import gaussian, pld
-from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate
+from dpsco_bench.privacy.add_remove import add_remove
+from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.laws import NOISE_LAWS
 from dpsco_bench.privacy.plan import Full, Nodes, make_plan
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -89,8 +90,14 @@ def test_pure_nodes_add_up_linearly_whatever_delta_is():
         assert made.charge.epsilon == pytest.approx(1.5) and made.charge.kind == "upper"
 
 
-def test_adding_a_record_moves_the_others_to_other_nodes():
-    assert math.isnan(add_remove_epsilon(nodes_plan(), {"node": 1.0}, 1e-6))
+def test_a_record_that_is_there_or_not_changes_nodes_by_half():
+    plan, scale = nodes_plan(spread=2.0), {"node": 1.5}
+    m = 2.0 * math.sqrt(3.0) / 1.5
+    found = add_remove(plan, scale, 1e-6)
+    assert found.epsilon == pytest.approx(gaussian.gdp_epsilon(m / 2, 1e-6)) and found.kind == "exact"
+    assert add_remove(nodes_plan(attained=False), scale, 1e-6).kind == "upper"
+    pure = add_remove(nodes_plan(tree.PureTreeQuery), scale, 1e-6)
+    assert pure.epsilon == pytest.approx(0.5 * 3.0 / 1.5) and pure.kind == "upper"
 
 
 def test_declarations_that_do_not_fit_a_tree():

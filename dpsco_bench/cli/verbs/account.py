@@ -72,7 +72,7 @@ def _rows(report: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
     yield row("variant", lambda e: e["variant"], "refused")
     yield row("real epsilon (replace-one)", lambda e: bounded(e["epsilon_real"], e["epsilon_real_kind"]))
-    yield row("real epsilon (add/remove)", lambda e: bounded(e["epsilon_add_remove"], e["epsilon_real_kind"]))
+    yield row("real epsilon (add/remove)", lambda e: bounded(e["epsilon_add_remove"], e["epsilon_add_remove_kind"]))
     yield row("privacy", lambda e: e["privacy_status"])
     for name in _names(report, "noise"):
         what = "scale S/(G t)" if any(report[c]["sampler_status"] for c in ("paper", "accounted")) else "noise scale"

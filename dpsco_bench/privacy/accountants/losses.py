@@ -140,26 +140,9 @@ def pessimistic_losses(pair: GaussianPair, spacing: float, tail: float, swapped:
     upper, lower = pair.masses(spacing * np.arange(first, last + 1))
     if swapped:
         first, upper, lower = -last, lower[::-1], upper[::-1]
-    masses = _connect_the_dots(spacing, first, upper[1:-1], lower[1:-1])
+    masses = connect_the_dots(spacing, first, upper[1:-1], lower[1:-1])
     masses[0] += upper[0]
-    return _swept(spacing, first, masses, float(upper[-1]))
-
-
-def pessimistic_single_index_losses(pair: GaussianPair, spacing: float, tail: float) -> LossMasses:
-    """Discretised loss that dominates one release of a single uniform record, whatever the other records contribute.
-
-    Its divergence is that of the remove-one pair for epsilon >= 0, continued to negative values by
-    ``h(e) = 1 - e^e + e^e h(-e)`` (advanced joint convexity of Balle, Barthe and Gaboardi 2018 with duality): the cells
-    of positive losses, their mirror images, and everything else at loss zero.
-    """
-    last = math.ceil(pair.loss_range(tail)[1] / spacing)
-    upper, lower = pair.masses(spacing * np.arange(last + 1))
-    masses = np.zeros(2 * last + 1)
-    masses[last:] += _connect_the_dots(spacing, 0, upper[1:-1], lower[1:-1])
-    masses[: last + 1] += _connect_the_dots(spacing, -last, lower[-2:0:-1], upper[-2:0:-1])
-    masses[0] += lower[-1]
-    masses[last] += 1.0 - upper[1:].sum() - lower[1:].sum()
-    return _swept(spacing, -last, masses, float(upper[-1]))
+    return swept(spacing, first, masses, float(upper[-1]))
 
 
 def rounded_losses(pair: GaussianPair, spacing: float, tail: float) -> tuple[int, Floats, Floats]:
@@ -199,8 +182,8 @@ def clt_multiplier(mu: float, rate: float, steps: int) -> float:
     return math.asinh((0.5 * mu / rate) ** 2 / steps) ** -0.5
 
 
-def _connect_the_dots(spacing: float, first: int, upper: Floats, lower: Floats) -> Floats:
-    """Masses on the ``len(upper) + 1`` edges that keep both masses of every cell."""
+def connect_the_dots(spacing: float, first: int, upper: Floats, lower: Floats) -> Floats:
+    """Masses on the ``len(upper) + 1`` edges, from index ``first`` on, that keep both masses of every cell."""
     left_edges = spacing * np.arange(first, first + len(upper))
     with np.errstate(divide="ignore"):
         raised = np.exp(left_edges + np.log(lower))
@@ -211,7 +194,7 @@ def _connect_the_dots(spacing: float, first: int, upper: Floats, lower: Floats) 
     return masses
 
 
-def _swept(spacing: float, first: int, masses: Floats, infinite: float) -> LossMasses:
+def swept(spacing: float, first: int, masses: Floats, infinite: float) -> LossMasses:
     """Count vanishing masses as infinite loss: their reciprocals overflow in Chernoff bounds."""
     tiny = masses < _TINY
     infinite += float(masses[tiny].sum())

@@ -1,6 +1,6 @@
 """Upper bounds on epsilon by privacy-loss distributions.
 
-Beside `fixed_size` the only module that imports dp-accounting, inside functions.
+The only module that imports dp-accounting, inside functions.
 
 One release is discretised here (`losses`); dp-accounting composes the releases and inverts the divergence. Conventions:
 
@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from scipy.special import logsumexp, ndtri
@@ -35,7 +35,6 @@ from dpsco_bench.privacy.accountants.losses import (
     LossMasses,
     clt_multiplier,
     pessimistic_losses,
-    pessimistic_single_index_losses,
     transform_rounding,
 )
 from dpsco_bench.privacy.accountants.solve import least_noise
@@ -44,6 +43,18 @@ if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
 Discretiser = Callable[[float, float], list[LossMasses]]
+
+
+class Spread(Protocol):
+    """What choosing a grid asks of a pair of distributions; see `losses.GaussianPair`."""
+
+    @property
+    def shift(self) -> float: ...
+
+    def loss_range(self, tail: float) -> tuple[float, float]: ...
+
+    def moments(self, tail: float) -> tuple[float, float]: ...
+
 
 # Coarsest grids that give a result: 1e-4 from this multiplier on, 5e-4 below it.
 _FINE_FROM = 0.8
@@ -54,13 +65,13 @@ MULTIPLIER_TOLERANCE = 1e-3
 # Grid points of a composed loss, about: bounds time and memory where epsilon is in the thousands.
 _MOST_POINTS = 2**20
 # Fraction of delta that truncated tails may cost.
-_TAIL_SHARE = 1e-4
+TAIL_SHARE = 1e-4
 # Above this fraction of delta, rounding errors of the transforms call for the moment bound.
 _ROUNDING_SHARE = 0.02
 # Aim below the target, so that a last digit lost on the way to the ledger does not matter.
-_SAFE = 1.0 - 1e-7
+SAFE = 1.0 - 1e-7
 # One record's loss is in the thousands here; a target that is met at this multiplier needs no noise at all.
-_LEAST_MULTIPLIER = 1e-2
+LEAST_MULTIPLIER = 1e-2
 
 
 def accountant_name() -> str:
@@ -108,62 +119,6 @@ def add_remove_epsilon(multiplier: float, rate: float, steps: int, delta: float,
     return _sampled_epsilon(GaussianPair(1.0 / multiplier, rate, replace=False), int(steps), delta, gdp_mu)
 
 
-def single_index_upper_epsilon(shift_over_sigma: float, steps: int, population: int, delta: float) -> float:
-    """Replace-one upper bound for steps that each look at one uniform record, drawn with replacement.
-
-    It holds whatever the other records contribute; `single_index.single_index_epsilon` is the lower bound for others
-    that contribute nothing. Raises InputError for arguments out of range.
-
-    Parameters
-    ----------
-    shift_over_sigma : float
-        Largest change of one step's value, when the record is drawn, over the noise standard deviation: the full
-        replace-one sensitivity, *twice* the norm of a contribution; >= 0.
-    steps, population : int, number of steps and of records, >= 1
-    delta : float, in (0, 1)
-    """
-    require_nonnegative("shift_over_sigma", shift_over_sigma)
-    require_count("population", population)
-    require_count("steps", steps)
-    require_delta(delta)
-    if population == 1 or shift_over_sigma in (0.0, math.inf):
-        return gaussian.gdp_epsilon(shift_over_sigma * math.sqrt(steps), delta)
-    pair = GaussianPair(shift_over_sigma, 1.0 / population, replace=False)
-
-    def losses(spacing: float, tail: float) -> list[LossMasses]:
-        return [pessimistic_single_index_losses(pair, spacing, tail)]
-
-    return _converged_epsilon(losses, pair, int(steps), delta, 0.0)
-
-
-def single_index_upper_scale(epsilon: float, delta: float, steps: int, population: int) -> float:
-    """Least noise for which `single_index_upper_epsilon` is at most ``epsilon``.
-
-    Raises InputError for arguments out of range.
-
-    Returns
-    -------
-    float
-        Noise standard deviation for a replace-one change of one, at most 0.1 % above the least one and never below
-        it; at least 0.01.
-    """
-    require_target(epsilon, delta)
-    require_count("steps", steps)
-    require_count("population", population)
-    budget = gaussian.gdp_mu(epsilon, delta)
-    if population == 1:
-        return math.sqrt(steps) / budget * (1.0 + 1e-12)
-
-    def epsilon_of(scale: float) -> float:
-        return single_index_upper_epsilon(1.0 / scale, steps, population, delta)
-
-    # The central limit of the remove-one pair, q sqrt(N (e^(1/z^2) - 1)).
-    start = math.log1p((budget * population) ** 2 / steps) ** -0.5
-    return least_noise(
-        epsilon_of, epsilon * _SAFE, max(_LEAST_MULTIPLIER, start), MULTIPLIER_TOLERANCE, _LEAST_MULTIPLIER
-    )
-
-
 def solve_poisson_multiplier(epsilon: float, delta: float, rate: float, steps: int, gdp_mu: float = 0.0) -> float:
     """Least noise multiplier for which `poisson_gaussian_epsilon` is at most ``epsilon``; at least 0.01.
 
@@ -182,8 +137,8 @@ def solve_poisson_multiplier(epsilon: float, delta: float, rate: float, steps: i
     def epsilon_of(multiplier: float) -> float:
         return poisson_gaussian_epsilon(multiplier, rate, steps, delta, gdp_mu)
 
-    start = max(_LEAST_MULTIPLIER, clt_multiplier(rest, rate, steps))
-    return least_noise(epsilon_of, epsilon * _SAFE, start, MULTIPLIER_TOLERANCE, _LEAST_MULTIPLIER)
+    start = max(LEAST_MULTIPLIER, clt_multiplier(rest, rate, steps))
+    return least_noise(epsilon_of, epsilon * SAFE, start, MULTIPLIER_TOLERANCE, LEAST_MULTIPLIER)
 
 
 def _require(multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float) -> None:
@@ -204,16 +159,25 @@ def _sampled_epsilon(pair: GaussianPair, steps: int, delta: float, mu: float) ->
         sides = (False,) if pair.replace else (False, True)
         return [pessimistic_losses(pair, spacing, tail, swapped) for swapped in sides]
 
-    return _converged_epsilon(losses, pair, steps, delta, mu)
+    return converged_epsilon(losses, pair, steps, delta, mu)
 
 
-def _converged_epsilon(losses: Discretiser, pair: GaussianPair, steps: int, delta: float, mu: float) -> float:
-    """Halve the grid until epsilon, an upper bound on every grid, no longer moves; stop at the largest grid."""
-    tail = _TAIL_SHARE * delta / steps
+def converged_epsilon(
+    losses: Discretiser, pair: Spread, steps: int, delta: float, mu: float = 0.0, points: int | None = None
+) -> float:
+    """Halve the grid until epsilon, an upper bound on every grid, no longer moves; stop at the largest grid.
+
+    The first grid has about so many ``points`` in the composed loss; left out, a spacing that is fine for most losses.
+    """
+    tail = TAIL_SHARE * delta / steps
     mean, variance = pair.moments(tail)
-    limit = _FINE_SPACING if pair.shift * _FINE_FROM <= 1.0 else _COARSE_SPACING
-    finest = _total_range(pair, mean, variance, steps, tail, mu) / _MOST_POINTS
-    spacing = 2.0 * max(min(limit, math.sqrt(variance)), finest)
+    total = _total_range(pair, mean, variance, steps, tail, mu)
+    finest = total / _MOST_POINTS
+    if points is None:
+        limit = _FINE_SPACING if pair.shift * _FINE_FROM <= 1.0 else _COARSE_SPACING
+        spacing = 2.0 * max(min(limit, math.sqrt(variance)), finest)
+    else:
+        spacing = total / points
     epsilon = math.inf
     while True:
         coarse, epsilon = epsilon, _composed_epsilon(losses(spacing, tail), steps, delta, mu, tail)
@@ -222,7 +186,7 @@ def _converged_epsilon(losses: Discretiser, pair: GaussianPair, steps: int, delt
             return epsilon
 
 
-def _total_range(pair: GaussianPair, mean: float, variance: float, steps: int, tail: float, mu: float) -> float:
+def _total_range(pair: Spread, mean: float, variance: float, steps: int, tail: float, mu: float) -> float:
     """Length, about, of the grid on which dp-accounting composes; its Chernoff bounds need 4 single ranges."""
     low, high = pair.loss_range(tail)
     reach = mu - float(ndtri(tail))

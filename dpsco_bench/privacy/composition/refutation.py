@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import lru_cache
 
+from scipy.special import gammaln
+
 from dpsco_bench.privacy.accountants import counting, single_index
 from dpsco_bench.privacy.charge import Charge
-from dpsco_bench.privacy.plan import Disjoint, Full, Plan, Query, SingleIndex
+from dpsco_bench.privacy.plan import (
+    Disjoint,
+    Full,
+    Plan,
+    Query,
+    Records,
+    SingleIndex,
+    WithoutReplacement,
+    WithReplacement,
+)
 from dpsco_bench.privacy.queries import DrawQuery, GeneralisedGaussianQuery
 
+BATCH_TEST = "likelihood-ratio test, lower bound"
+"""Name of the test of batches for the privacy ledger."""
+# Copies of one record in one batch that are looked at; more of them only make the bound larger.
+_MOST_COPIES = 12
 _opposed = lru_cache(maxsize=1024)(single_index.opposed_epsilon)
 
 
@@ -29,12 +45,47 @@ def _query_bound(query: Query, scale: float, delta: float) -> Charge | None:
         return None
     if isinstance(query, DrawQuery):
         return query.attained(scale, delta)
-    shift, records = query.sensitivity / scale, query.records
-    if isinstance(records, SingleIndex) and query.is_normal:
-        epsilon = _opposed(shift, query.releases, 1.0 / records.population, delta)
-        return Charge(epsilon, "lower", single_index.accountant_name())
-    if isinstance(query, GeneralisedGaussianQuery) and isinstance(records, Full | Disjoint) and query.draws == 1:
-        steps = 1 if isinstance(records, Disjoint) else query.releases
-        epsilon = counting.counting_epsilon(shift, steps, query.smooth.r, query.smooth.d, delta)
+    drawn = _drawn(query.records)
+    if query.is_normal and drawn is not None:
+        shift = math.sqrt(query.norm_kappa or 1.0) * query.sensitivity / scale
+        epsilon = _opposed(shift, query.releases, drawn, delta)
+        single = isinstance(query.records, SingleIndex)
+        return Charge(epsilon, "lower", single_index.accountant_name() if single else BATCH_TEST)
+    counts = _counts(query.records)
+    if isinstance(query, GeneralisedGaussianQuery) and counts is not None and query.draws == 1:
+        steps = 1 if isinstance(query.records, Disjoint) else query.releases
+        shift, smooth = query.sensitivity / scale, query.smooth
+        epsilon = counting.counting_epsilon(shift, steps, smooth.r, smooth.d, delta, counts)
         return Charge(epsilon, "lower", counting.accountant_name())
     return None
+
+
+def _drawn(records: Records) -> float | None:
+    """Probability that a release looks at the record at all, where batches are drawn; None where they are not."""
+    if isinstance(records, SingleIndex):
+        return 1.0 / records.population
+    if isinstance(records, WithoutReplacement):
+        return records.size / records.population
+    if isinstance(records, WithReplacement):
+        return 1.0 - _copies(records)[0]
+    return None
+
+
+def _counts(records: Records) -> list[float] | None:
+    """Probabilities that a release looks at the record 0, 1, 2, ... times; None where nothing is known of them."""
+    if isinstance(records, Full | Disjoint):
+        return [0.0, 1.0]
+    if isinstance(records, WithoutReplacement):
+        return [1.0 - records.size / records.population, records.size / records.population]
+    return _copies(records) if isinstance(records, WithReplacement) else None
+
+
+def _copies(records: WithReplacement) -> list[float]:
+    m, n = records.size, records.population
+    most = min(m, _MOST_COPIES)
+    if n == 1:
+        return [0.0] * m + [1.0]
+    return [
+        math.exp(gammaln(m + 1) - gammaln(j + 1) - gammaln(m - j + 1) - j * math.log(n) + (m - j) * math.log1p(-1 / n))
+        for j in range(most + 1)
+    ]

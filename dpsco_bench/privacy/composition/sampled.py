@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import lru_cache
 
 from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.privacy.accountants import gaussian, pld, single_index
+from dpsco_bench.privacy.accountants import fixed_size, gaussian, pld, single_index
 from dpsco_bench.privacy.charge import Charge, Composition
 from dpsco_bench.privacy.composition.shifts import check_shares, scale_for, total_cost
 from dpsco_bench.privacy.plan import Plan, Poisson, Query, SingleIndex
 from dpsco_bench.privacy.spec import PrivacySpec
 
 _SINGLE_ALONE = "no accountant here composes single-index queries with others"
-_profile_epsilon = lru_cache(maxsize=1024)(pld.single_index_upper_epsilon)
-_profile_scale = lru_cache(maxsize=1024)(pld.single_index_upper_scale)
 
 
 def covers(plan: Plan) -> bool:
@@ -39,7 +36,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
         return Charge(epsilon, "lower", single_index.accountant_name())
     if mu > 0:
         raise Refusal("plan", _SINGLE_ALONE)
-    epsilon = _profile_epsilon(query.sensitivity / scale, query.releases, query.records.population, delta)
+    epsilon = fixed_size.batch_epsilon(query.sensitivity / scale, query.records.population, 1, query.releases, delta)
     return Charge(epsilon, "upper", pld.accountant_name())
 
 
@@ -67,7 +64,7 @@ def _last_scale(query: Query, privacy: PrivacySpec, mu: float, spent: float) -> 
     assert isinstance(query.records, SingleIndex)
     if spent > 0:
         raise Refusal("calibration accounted", _SINGLE_ALONE)
-    return query.sensitivity * _profile_scale(epsilon, delta, query.releases, query.records.population)
+    return query.sensitivity * fixed_size.least_scale(epsilon, delta, query.records.population, 1, query.releases)
 
 
 def _split(plan: Plan) -> tuple[Query, list[Query]]:

@@ -9,7 +9,6 @@ from dpsco_bench.papers.su2023.shuffling import (
     local_budget,
     shuffled_epsilon,
 )
-from dpsco_bench.privacy.accountants.subsampled_zcdp import without_replacement_epsilon
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
 
 DELTA = 1e-6
@@ -40,18 +39,6 @@ def test_without_amplification_the_local_value_holds():
     for rho in (0.14, 30.0):
         assert epsilon_of(rho, DELTA, 100) == zcdp_epsilon(rho, DELTA)
     assert epsilon_of(0.0, DELTA, 2**16) == 0.0
-
-
-def test_generic_subsampling_is_capped_by_composition():
-    """At rate one, and for integer orders only, it is zCDP's own conversion; it falls with the rate."""
-    rho, steps = 1e-3, 20
-    assert without_replacement_epsilon(rho, 1.0, steps, 1e-5) == pytest.approx(
-        zcdp_epsilon(steps * rho, 1e-5), rel=1e-2
-    )
-    values = [without_replacement_epsilon(rho, rate, steps, 1e-5) for rate in (0.3, 0.1, 0.01)]
-    assert values == sorted(values, reverse=True)
-    # What is left is the conversion at the largest order.
-    assert without_replacement_epsilon(0.0, 0.1, steps, 1e-5) == pytest.approx(0.01949, rel=1e-3)
 
 
 def test_budget_of_pure_local_noise():

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from dpsco_bench.privacy.accountants.fixed_size import pessimistic_subset_losses
 from dpsco_bench.privacy.accountants.losses import (
     GaussianPair,
     clt_mu,
     clt_multiplier,
     pessimistic_losses,
-    pessimistic_single_index_losses,
     rounded_losses,
     transform_rounding,
 )
@@ -100,8 +100,8 @@ def test_pessimistic_losses_keep_the_mass_and_bound_the_lower_one(pair):
 
 
 @pytest.mark.parametrize("pair", [p for p in PAIRS if not p.replace and p.rate < 1.0], ids=str)
-def test_single_index_losses_have_the_profile_of_the_theorem(pair):
-    losses = pessimistic_single_index_losses(pair, 5e-4, 1e-15)
+def test_subset_losses_have_the_profile_of_the_theorem(pair):
+    losses = pessimistic_subset_losses(pair, 5e-4, 1e-15)
     assert losses.masses.min() >= 0.0
     assert losses.masses.sum() + losses.infinite == pytest.approx(1.0, abs=1e-12)
     for e in (0.02, 0.5):

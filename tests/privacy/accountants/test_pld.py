@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.accountants import gaussian, pld, single_index
+from dpsco_bench.privacy.accountants import fixed_size, gaussian, pld, single_index
 from dpsco_bench.privacy.accountants.losses import GaussianPair, pessimistic_losses, transform_rounding
 
 DELTA = 1e-5
@@ -56,7 +56,7 @@ def test_halving_the_grid_changes_nothing(multiplier, rate, steps):
         return [pessimistic_losses(pair, spacing, tail)]
 
     pair = GaussianPair(1.0 / multiplier, rate, replace=True)
-    epsilon = pld._converged_epsilon(losses, pair, steps, DELTA, 0.1)
+    epsilon = pld.converged_epsilon(losses, pair, steps, DELTA, 0.1)
     assert found[-1] <= (1e-4 if multiplier >= 0.8 else 5e-4)
     tail = 1e-4 * DELTA / steps
     finer = pld._composed_epsilon([pessimistic_losses(pair, found[-1] / 2, tail)], steps, DELTA, 0.1, tail)
@@ -192,23 +192,23 @@ def test_arguments_out_of_range_are_named(arguments, key):
 def test_single_index_upper_bound_of_noisy_sgd(claimed, upper, attained):
     # bassily2021 chapter, section 8: T = n^2 steps, n = 200, delta = 1e-6, sigma^2 = 8 l / eps^2, sensitivity 2.
     sigma = math.sqrt(8.0 * math.log(1e6)) / claimed
-    value = pld.single_index_upper_epsilon(2.0 / sigma, 40_000, 200, 1e-6)
+    value = fixed_size.batch_epsilon(2.0 / sigma, 200, 1, 40_000, 1e-6)
     assert value == pytest.approx(upper, rel=1e-3)
     assert pld.add_remove_epsilon(sigma / 2.0, 1 / 200, 40_000, 1e-6) == pytest.approx(attained, rel=5e-3)
     assert single_index.single_index_epsilon(1.0 / sigma, 40_000, 200, 1e-6) < value
 
 
 def test_single_index_upper_bound_inverts():
-    scale = pld.single_index_upper_scale(1.0, 1e-6, 40_000, 200)
-    assert pld.single_index_upper_epsilon(1.0 / scale, 40_000, 200, 1e-6) <= 1.0
-    assert pld.single_index_upper_epsilon(1.004 / scale, 40_000, 200, 1e-6) > 1.0
-    assert pld.single_index_upper_scale(1.0, DELTA, 9, 1) == pytest.approx(3.0 / gaussian.gdp_mu(1.0, DELTA))
+    scale = fixed_size.least_scale(1.0, 1e-6, 200, 1, 40_000)
+    assert fixed_size.batch_epsilon(1.0 / scale, 200, 1, 40_000, 1e-6) <= 1.0
+    assert fixed_size.batch_epsilon(1.004 / scale, 200, 1, 40_000, 1e-6) > 1.0
+    assert fixed_size.least_scale(1.0, DELTA, 1, 1, 9) == pytest.approx(3.0 / gaussian.gdp_mu(1.0, DELTA))
 
 
 def test_single_index_upper_bound_limits():
-    assert pld.single_index_upper_epsilon(0.3, 7, 1, DELTA) == gaussian.gdp_epsilon(0.3 * math.sqrt(7), DELTA)
-    assert pld.single_index_upper_epsilon(math.inf, 7, 10, DELTA) == math.inf
-    assert pld.single_index_upper_epsilon(0.0, 7, 10, DELTA) == 0.0
+    assert fixed_size.batch_epsilon(0.3, 1, 1, 7, DELTA) == gaussian.gdp_epsilon(0.3 * math.sqrt(7), DELTA)
+    assert fixed_size.batch_epsilon(math.inf, 10, 1, 7, DELTA) == math.inf
+    assert fixed_size.batch_epsilon(0.0, 10, 1, 7, DELTA) == 0.0
 
 
 def test_the_library_is_imported_only_when_needed():

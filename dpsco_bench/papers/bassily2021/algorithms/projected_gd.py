@@ -1,7 +1,7 @@
 """Projected gradient descent with noise on all records, for l_p balls with p >= 2: a method to search in public.
 
-Noisy SGD of Bassily, Guzman, Nandi 2021 (Proposition 13) draws batches with replacement, whose noise no accountant here
-covers from above; with all records in every step the noise is that of a composed Gaussian mechanism.
+Noisy SGD of Bassily, Guzman, Nandi 2021 (Proposition 13) draws batches with replacement; with all records in every step
+the noise is that of a composed Gaussian mechanism.
 """
 
 from __future__ import annotations

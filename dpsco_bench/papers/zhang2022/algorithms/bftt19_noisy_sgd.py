@@ -15,13 +15,14 @@ SOURCE = "Bassily, Feldman, Talwar, Thakurta 2019, Algorithm 1 (constants from m
     "zhang2022.bftt19_noisy_sgd",
     source=SOURCE,
     needs=NEEDS,
-    variants={"standard": ("paper", "none")},
+    variants={"standard": ("paper", "accounted", "none")},
     order_invariant=False,
 )
 def plan(given: Setting, *, steps: int | None = None) -> Plan:
     """J = min(n/8, (eps n)^2/(32 d l)) steps M/(L sqrt J) on batches with replacement, variance 8 J L^2 l/(n eps)^2.
 
-    Batches have ``ceil(n sqrt(eps/(4 J)))`` records; no accountant covers them from above.
+    Batches have ``ceil(n sqrt(eps/(4 J)))`` records. ``accounted``: the least noise by a bound for drawing with
+    replacement.
 
     Parameters
     ----------

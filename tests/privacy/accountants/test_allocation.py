@@ -1,0 +1,199 @@
+"""Random allocation: the bound against all small mechanisms, the attained pair, simulation, limits and solutions."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import beta, norm
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.privacy.accountants import gaussian
+from dpsco_bench.privacy.accountants.allocation import allocation_delta, allocation_epsilon, largest_shift
+
+DELTA = 1e-6
+# (shift, batches, participation): from weak to strong amplification, from many batches to one.
+CASES = [(0.155, 324, 0.95), (0.34, 324, 0.95), (0.13, 5798, 0.995), (1.0, 40, 0.9), (0.8, 2, 0.5)]
+
+
+def orders_of(records, batches, size):
+    """Batch sums ``(n!, T)`` of scalar records in every order."""
+    cut = batches * size
+    return np.array([np.reshape(o[:cut], (batches, size)).sum(axis=1) for o in itertools.permutations(records)])
+
+
+def true_delta(first, second, sigma, epsilon):
+    """Divergence of mixtures of normals about the rows, by summation on a fine grid in one to three dimensions."""
+    axis = np.linspace(-7.0, 7.0, {1: 4001, 2: 301, 3: 81}[first.shape[1]]) * sigma
+    one = {c: norm.pdf(axis, c, sigma) for c in np.unique([first, second])}
+
+    def density(rows):
+        unique, counts = np.unique(rows, axis=0, return_counts=True)
+        total = 0.0
+        for row, count in zip(unique, counts, strict=True):
+            part = one[row[0]]
+            for c in row[1:]:
+                part = np.multiply.outer(part, one[c])
+            total = total + count / len(rows) * part
+        return total
+
+    excess = np.maximum(density(first) - math.exp(epsilon) * density(second), 0.0)
+    return float(excess.sum()) * (axis[1] - axis[0]) ** first.shape[1]
+
+
+@pytest.mark.parametrize("sigma", [0.8, 2.0])
+@pytest.mark.parametrize(("n", "batches", "size"), [(3, 2, 1), (4, 3, 1), (5, 2, 2), (4, 1, 3), (5, 3, 1)])
+def test_no_data_beat_the_bound(n, batches, size, sigma):
+    """Records in [-1, 1] from a grid, every order of them; the largest divergence, and where all others are alike."""
+    values = (-1.0, 0.0, 1.0) if batches < 3 else (-1.0, 1.0)
+    for epsilon in (0.05, 0.4):
+        bound = allocation_delta(2.0 / sigma, batches, batches * size / n, epsilon)
+        largest = 0.0
+        for others in itertools.combinations_with_replacement(values, n - 1):
+            sums = {r: orders_of((r, *others), batches, size) for r in values}
+            for r, s in itertools.permutations(values, 2):
+                largest = max(largest, true_delta(sums[r], sums[s], sigma, epsilon))
+        assert 0.6 * bound < largest <= bound * (1.0 + 1e-6) + 1e-7
+
+
+def test_later_batches_may_depend_on_earlier_ones():
+    """The second release is of sign-flipped records where the first one was positive: still below the bound."""
+    sigma, axis = 1.2, np.linspace(-9.0, 9.0, 241)
+    flip = np.where(axis > 0.0, -1.0, 1.0)
+
+    def density(records):
+        rows = orders_of(records, 2, 1)
+        return np.mean(
+            [
+                np.outer(norm.pdf(axis, a, sigma), np.ones(axis.size)) * norm.pdf(axis[None], b * flip[:, None], sigma)
+                for a, b in rows
+            ],
+            axis=0,
+        )
+
+    cell = (axis[1] - axis[0]) ** 2
+    for records in itertools.product((-1.0, 1.0), repeat=2):
+        p, q = density((1.0, *records)), density((-1.0, *records))
+        for epsilon in (0.05, 0.4):
+            bound = allocation_delta(2.0 / sigma, 2, 2 / 3, epsilon)
+            for first, second in ((p, q), (q, p)):
+                assert np.maximum(first - math.exp(epsilon) * second, 0.0).sum() * cell <= bound + 1e-7
+
+
+def attained(shift, batches, participation, epsilon, runs, rng):
+    """Mean and standard error of the divergence of the pair with all other records alike, in both orders."""
+    x = np.exp(shift * rng.standard_normal((runs, batches)) - 0.5 * shift**2).mean(axis=1)
+    ratio, a = 1.0 - participation + participation * x, math.exp(epsilon)
+    gains = [np.maximum(ratio - a, 0.0), np.maximum(1.0 - a * ratio, 0.0)]
+    return [(float(g.mean()), float(g.std()) / math.sqrt(runs)) for g in gains]
+
+
+@pytest.mark.parametrize(("shift", "batches", "participation"), CASES)
+def test_the_attained_pair_lies_closely_below(shift, batches, participation):
+    """By simulation, 4 standard errors; the gap is that of D's lower tail."""
+    rng = np.random.default_rng(11)
+    for epsilon in (0.3, 1.0, 2.0):
+        epsilon *= shift / math.sqrt(batches)
+        bound = allocation_delta(shift, batches, participation, epsilon)
+        values = attained(shift, batches, participation, epsilon, 20_000_000 // batches // 20, rng)
+        for mean, error in values:
+            assert mean - 4.0 * error <= bound
+        best, error = max(values)
+        assert bound <= (1.0 + 1.5 * shift) * best + 6.0 * error
+
+
+def test_simulated_transcripts_refute_no_bound():
+    """Clopper-Pearson limits, 99.9 % each, of a likelihood-ratio event on 3 batches of a shuffle of 7 records."""
+    n, batches, size, sigma, delta, runs = 7, 3, 2, 2.0, 0.02, 400_000
+    rng = np.random.default_rng(5)
+
+    def statistic(records):
+        order = rng.permuted(np.tile(records, (runs, 1)), axis=1)[:, : batches * size]
+        released = order.reshape(runs, batches, size).sum(axis=2) + sigma * rng.standard_normal((runs, batches))
+        return np.exp((released + size) * 2.0 / sigma**2).sum(axis=1)  # others are -1
+
+    first, second = statistic(np.array([1.0] + [-1.0] * (n - 1))), statistic(-np.ones(n))
+    best = 0.0
+    for cut in np.quantile(first, [0.5, 0.8, 0.9, 0.95]):
+        hits, false = int((first > cut).sum()), int((second > cut).sum())
+        power, level = beta.ppf(1e-3, hits, runs - hits + 1), beta.ppf(1 - 1e-3, false + 1, runs - false)
+        best = max(best, math.log((power - delta) / level))
+    upper = allocation_epsilon(2.0 / sigma, batches, batches * size / n, delta)
+    assert 0.7 * upper < best < upper
+
+
+@pytest.mark.parametrize(("shift", "batches", "participation"), CASES)
+def test_epsilon_is_monotone_and_inverts_delta(shift, batches, participation):
+    here = allocation_epsilon(shift, batches, participation, DELTA)
+    assert 0.0 < here <= gaussian.gdp_epsilon(shift, DELTA)
+    assert allocation_delta(shift, batches, participation, here, DELTA) <= DELTA
+    assert allocation_delta(shift, batches, participation, 0.99 * here, DELTA) > DELTA
+    assert allocation_epsilon(0.9 * shift, batches, participation, DELTA) < here
+    assert allocation_epsilon(shift, 2 * batches, participation, DELTA) < here
+    assert allocation_epsilon(shift, batches, 0.9 * participation, DELTA) < here * (1 + 1e-6)
+    assert allocation_epsilon(shift, batches, participation, 1e-4) < here
+    assert allocation_epsilon(shift, batches, participation, 1e-9) > here
+
+
+def test_one_batch_of_all_is_the_gaussian():
+    for shift in (0.1, 0.5, 1.0):
+        assert allocation_epsilon(shift, 1, 1.0, DELTA) == gaussian.gdp_epsilon(shift, DELTA)
+        assert allocation_epsilon(shift, 1, 1.0 - 1e-9, DELTA) == pytest.approx(
+            gaussian.gdp_epsilon(shift, DELTA), rel=1e-3
+        )
+    assert largest_shift(1.0, DELTA, 1, 1.0) == gaussian.gdp_mu(1.0, DELTA)
+    assert allocation_epsilon(0.0, 9, 0.9, DELTA) == 0.0 and allocation_epsilon(math.inf, 9, 0.9, DELTA) == math.inf
+
+
+@pytest.mark.parametrize(("shift", "participation", "epsilon"), [(1.0, 0.25, 0.1), (0.4, 0.9, 0.02), (1.2, 0.5, 0.5)])
+def test_one_batch_is_a_subset_without_replacement(shift, participation, epsilon):
+    """q h(a) at a' = 1 + q (a - 1), in closed form; the grid costs little."""
+    exact = participation * gaussian.gdp_delta(shift, math.log1p(math.expm1(epsilon) / participation))
+    found = allocation_delta(shift, 1, participation, epsilon, exact)
+    assert exact <= found * (1 + 1e-9) and found == pytest.approx(exact, rel=2e-3)
+
+
+def test_many_batches_approach_the_central_limit():
+    """Twice the mean of (X - 1)_+^2 is the variance of D at a = 1."""
+    shift, batches = 0.3, 100_000
+    upper = math.exp(shift**2) * norm.cdf(1.5 * shift) - 2.0 * norm.cdf(0.5 * shift) + norm.cdf(-0.5 * shift)
+    mu = math.sqrt(2.0 * upper / batches)
+    found = allocation_epsilon(shift, batches, 1.0 - 1e-6, DELTA)
+    assert found == pytest.approx(gaussian.gdp_epsilon(mu, DELTA), rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "batches", "participation"),
+    [
+        (0.0735, 1e-6, 324, 0.949),
+        (0.00514, 1e-6, 5798, 0.995),
+        (1.0, 1e-6, 9, 0.9),
+        (16.0, 1e-6, 64, 0.99),
+        (0.05, 1e-12, 100, 0.9),
+        (0.5, 0.3, 7, 0.5),
+        (1e-4, 1e-6, 50, 0.8),
+        (1.0, 1e-5, 1, 0.3),
+    ],
+)
+def test_solutions_are_safe_and_not_wasteful(epsilon, delta, batches, participation):
+    shift = largest_shift(epsilon, delta, batches, participation)
+    assert allocation_epsilon(shift, batches, participation, delta) <= epsilon
+    assert allocation_epsilon(shift * (1 + 1e-15), batches, participation, delta) <= epsilon * (1 + 1e-9)
+    assert allocation_epsilon(1.004 * shift, batches, participation, delta) > epsilon
+    assert shift >= gaussian.gdp_mu(epsilon, delta)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key"),
+    [
+        ((-1.0, 3, 0.5, DELTA), "shift"),
+        ((1.0, 0, 0.5, DELTA), "batches"),
+        ((1.0, 3, 0.0, DELTA), "participation"),
+        ((1.0, 3, 1.0, DELTA), "participation"),
+        ((1.0, 3, 0.5, 0.0), "delta"),
+    ],
+)
+def test_arguments_out_of_range_are_named(arguments, key):
+    with pytest.raises(InputError) as error:
+        allocation_epsilon(*arguments)
+    assert error.value.key == key
