@@ -10,6 +10,7 @@ from dpsco_bench.audit.subject import Subject, points_of, replaced
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.privacy.attained import attaining_pair, rests_on_sensitivities
 from dpsco_bench.privacy.plan import Disjoint
+from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import Data
 
@@ -19,13 +20,18 @@ TOLERANCE = 1e-6
 def nothing_to_attain(subject: Subject) -> str:
     """Why there is nothing to check, or an empty string."""
     charge, plan = subject.charge, subject.plan
-    if charge.kind != "exact" or not rests_on_sensitivities(plan, charge.epsilon):
-        return f"its epsilon is called {charge.kind}" if charge.kind != "exact" else "no pair is asked for"
-    return ""
+    if charge.kind != "exact":
+        return f"its epsilon is called {charge.kind}"
+    return "" if rests_on_sensitivities(plan, charge.epsilon) or _draws(subject) else "no pair is asked for"
 
 
 def shortfall(subject: Subject) -> str:
-    """Why no pair attains the declared sensitivities, in words; empty where one does."""
+    """Why no pair attains what is declared, in words; empty where one does."""
+    for query in _draws(subject):
+        found = query.attained(subject.scales[query.name], subject.delta)
+        if found is None or found.kind != "exact" or abs(found.epsilon / subject.charge.epsilon - 1.0) > TOLERANCE:
+            return "no pair of laws is known to attain it"
+        return ""
     pair = attaining_pair(subject.problem, subject.plan, subject.data.n)
     if pair is None:
         return f"no two records of {subject.problem.name} are known to attain what is declared"
@@ -40,10 +46,17 @@ def shortfall(subject: Subject) -> str:
     return f"the two records change a release by {ratio:.3g} of what is declared" if ratio < 1.0 - TOLERANCE else ""
 
 
+def _draws(subject: Subject) -> list[DrawQuery]:
+    """Queries of a plan that draws its output; they compute the pair themselves."""
+    return [query for query in subject.plan.queries if isinstance(query, DrawQuery)]
+
+
 def _gradients(subject: Subject, pair: Data, which: int) -> np.ndarray:
     """Gradients of one of two records at points of the domain, ``(points, d)``."""
     points = points_of(subject)
-    batch = Data(2, *(None if rows is None else _tiled(rows[which], len(points)) for rows in (pair.features, pair.labels)))
+    batch = Data(
+        2, *(None if rows is None else _tiled(rows[which], len(points)) for rows in (pair.features, pair.labels))
+    )
     return to_numpy(subject.problem.batch_gradient(points, batch, np.ones((len(points), 1))))
 
 

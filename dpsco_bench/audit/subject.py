@@ -47,6 +47,8 @@ class Subject:
     algorithm, problem : Algorithm, Problem
     plan : Plan
         The one that was charged.
+    delta : float
+        Of the claim.
     scales : mapping
         Noise scale per query.
     charge : Charge
@@ -65,6 +67,7 @@ class Subject:
     algorithm: Algorithm
     problem: Problem
     plan: Plan
+    delta: float
     scales: Mapping[str, float]
     charge: Charge
     privacy_status: str
@@ -159,6 +162,7 @@ def subject_of(cell: Cell, calibrated: CalibratedCell, seed: int) -> Subject:
         algorithm=cell.algorithm_entry,
         problem=cell.problem_entry,
         plan=plan,
+        delta=cell.delta,
         scales=c.scales,
         charge=Charge(c.epsilon_real, c.epsilon_real_kind, c.accountant, c.epsilon_law, c.tau, c.sampler_status),
         privacy_status=c.privacy_status,

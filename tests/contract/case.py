@@ -72,8 +72,8 @@ class Case:
         c = self.calibrated
         status = self.problem.constants.status
         return Subject(
-            self.algorithm, self.problem, self.plan, c.scales, c.charge, c.privacy_status, status, self.data, self.id,
-            self.streams, SEED,
+            self.algorithm, self.problem, self.plan, PRIVACY.delta, c.scales, c.charge, c.privacy_status, status,
+            self.data, self.id, self.streams, SEED,
         )  # fmt: skip
 
     @cached_property

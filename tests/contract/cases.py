@@ -64,7 +64,10 @@ def tiny_problems():
     on_lp += [AxisRecords(*LP_BALLS[1]), Quadratic(DIMENSION)]
     on_lp += [LpPseudoHuber(DIMENSION), StronglyConvexRecords(), *(HeavyRecords(*ball) for ball in LP_BALLS[1:3])]
     wide = [get_problem("cube_fixed", 24).at(RECORDS, PRIVACY.epsilon, PRIVACY.delta)]
-    steep = [get_problem("ridge_logistic", DIMENSION, ridge=2.0), get_problem("ridge_logistic", DIMENSION, radius=3.0, ridge=0.5)]
+    steep = [
+        get_problem("ridge_logistic", DIMENSION, ridge=2.0),
+        get_problem("ridge_logistic", DIMENSION, radius=3.0, ridge=0.5),
+    ]
     return [*own, *on_lp, *map(tiny, names), *wide, *steep]
 
 
@@ -101,7 +104,7 @@ def combinations(algorithm):
 
 
 def all_cases(problems):
-    """Every algorithm on every compatible problem, its variants and calibrations in turn, each of them at least once."""
+    """Every algorithm on every compatible problem, its variants and calibrations in turn, each at least once."""
     for algorithm in map(get_algorithm, list_algorithms()):
         waiting, seen = combinations(algorithm), set()
         for problem in problems:
@@ -134,6 +137,10 @@ def one_problem_each(cases):
 
 LAWS = one_problem_each(CASES)
 NOISY = [c for c in LAWS if c.noisy]
+CHARGED = [
+    c for c in NOISY if not any(getattr(q, "sampler_status", "exact") == "target_law_only" for q in c.plan.queries)
+]
+"""Those whose epsilon an accountant gives."""
 SILENT = [c for c in LAWS if not c.noisy]
 ADDITIVE, DRAWN = [c for c in NOISY if not c.drawn], [c for c in NOISY if c.drawn]
 SHARP_PROBLEMS = PseudoHuber | SteepQuadratic
@@ -141,7 +148,7 @@ SHARP_PROBLEMS = PseudoHuber | SteepQuadratic
 
 
 def searchable(case):
-    """Whether the search can be held against what is declared, in full: of a query for a record drawn once it cannot."""
+    """Whether the search can be held against all that is declared: not where it is for a record drawn once."""
     once = any(isinstance(q.records, WithReplacement) for q in case.plan.queries)
     status = case.problem.constants.status
     return case.noisy and not once and not no_neighbours(case.problem, case.plan, status)

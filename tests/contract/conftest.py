@@ -2,7 +2,7 @@
 
 from dpsco_bench.algorithms.registry import list_algorithms
 
-from .cases import ADDITIVE, CASES, DRAWN, LAWS, NOISY, SHARP, SILENT, one_problem_each
+from .cases import ADDITIVE, CASES, CHARGED, DRAWN, LAWS, SHARP, SILENT, one_problem_each
 
 SELECTIONS = {
     "pair": CASES,  # every algorithm on every problem
@@ -11,7 +11,7 @@ SELECTIONS = {
     "law_case": ADDITIVE,
     "drawn_case": DRAWN,
     "silent_case": SILENT,
-    "charged_case": NOISY,
+    "charged_case": CHARGED,
     "symmetric_case": [c for c in SILENT if c.algorithm.order_invariant and c.data.features is not None],
     "sharp_case": SHARP,
     "sharp_law_case": one_problem_each(SHARP),

@@ -7,8 +7,12 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
-from dpsco_bench.audit.contract import check_algorithm
+from dpsco_bench.audit.contract import Checks, check_algorithm
+from dpsco_bench.audit.subject import subject_of
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
+from dpsco_bench.execution.calibration import calibrate_cell
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.request import make_cell
 from dpsco_bench.papers.su2023.algorithms.projected_features import Projected
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait
 from dpsco_bench.problems.glm import Logistic, draw_sphere_logistic
@@ -147,11 +151,18 @@ def test_a_rank_one_hessian_that_turns_is_no_generalised_linear_loss():
 
 
 def test_the_class_is_not_read_off_the_rank():
-    from dpsco_bench.execution.cell import Cell
-
     cell = Cell("su2023.app_objp", "turning_hessian", n=4096, epsilon=1.0, delta=1e-6)
     _, plan = cell.plan("accounted", 0)
     assert plan.loss_class == "any" and "erratum E1" in plan.warnings[-1]
+
+
+def test_a_draw_whose_bound_is_called_exact():
+    """Theorem 2 of Gopi et al. is attained for p = 2; elsewhere its value is an upper bound."""
+    cell = make_cell("gopi2022.reg_exp_mech", "axis_linear", {"n": 24, "d": 3, "p": 1.5})
+    honest = subject_of(cell, calibrate_cell(cell, "accounted", 0), 0)
+    assert honest.charge.kind == "upper"
+    planted_charge = replace(honest, charge=replace(honest.charge, kind="exact"))
+    assert Checks(planted_charge, None).check_attained().passed is False
 
 
 def test_an_epsilon_that_no_pair_attains_is_not_exact():

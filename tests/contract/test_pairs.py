@@ -1,4 +1,4 @@
-"""The contract, of every algorithm on every problem: the package's own checks, which a user's algorithm goes through."""
+"""The contract, of every algorithm on every problem: the package's own checks, as for a user's algorithm."""
 
 import pytest
 
