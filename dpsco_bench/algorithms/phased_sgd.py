@@ -23,13 +23,17 @@ def phased_plan(given: Setting, step: float) -> Plan:
 
 
 def run_phases(objective, plan, mechanism):
-    """SGD steps projected on the domain, if there is one; a phase starts at the release of the one before."""
+    """SGD steps, projected on the domain if there is one; a phase starts at the release of the one before.
+
+    The regulariser is no record's: its gradient is part of every step and moves no neighbouring runs apart.
+    """
     w, position = objective.start, 0
     for i, size in enumerate(plan.sizes, start=1):
         u, step = w, plan.step / 4**i
         total = cast(u, objective.xp.float64)
         for t in range(position, position + size):
-            u = objective.project(u - step * objective.range_gradient(u, t, 1))
+            gradient = objective.range_gradient(u, t, 1) + objective.regulariser_gradient(u)
+            u = objective.project(u - step * gradient)
             total = total + u
         position += size
         w = objective.project(mechanism.release(_phase(i), cast_like(total / (size + 1), w)))

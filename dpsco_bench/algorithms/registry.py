@@ -189,16 +189,15 @@ class Algorithm:
         return {key: self._check_option(key, value) for key, value in options.items()}
 
     def visible_constants(self, constants: Constants, problem: Problem) -> Constants:
-        """Hide a Polyak-Lojasiewicz constant from an algorithm that would take it for strong convexity.
+        """What an algorithm may see of the constants.
 
-        Generalised linear records have Hessians of rank 1 with a fixed range, whether they declare it or not; linear
-        records say so by their trait.
+        The class of the losses is what the problem declares. A Polyak-Lojasiewicz constant is hidden from an algorithm
+        that would take it for strong convexity.
         """
         if constants.losses == "hidden":
             values = "values" if problem.has_loss_values and not problem.population else "hidden"
             constants = replace(constants, losses="linear" if Trait.LINEAR_LOSS in problem.traits else values)
-        if Trait.GENERALISED_LINEAR in problem.traits:
-            constants = replace(constants, hessian_rank=min(1.0, constants.hessian_rank))
+        constants = problem.with_loss_class(constants)
         if Trait.STRONGLY_CONVEX in problem.traits or Trait.POLYAK_LOJASIEWICZ in self.needs:
             return constants
         return replace(constants, strong_convexity=0.0)

@@ -1,56 +1,46 @@
-"""What every private algorithm must satisfy, checked on one's own: declared = drawn, planned = counted, and no peeking.
+"""What every private algorithm must satisfy, checked on one's own: declared = drawn, planned = counted, no peeking.
 
-A run records its transcript on a data set D. Forced on a neighbour D', the differences between the values that are
-passed to the mechanism are the queries' sensitivities given the past; equal outputs say that all else is
-post-processing. A search can refute a sensitivity, not prove it.
+And it minimises what it is given, the class of the losses is what their problem declares, and an epsilon that is called
+exact is attained.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm
-from dpsco_bench.audit.neighbours import DOMAIN_RECORDS
+from dpsco_bench.audit import attaining, long_run, loss_class
+from dpsco_bench.audit.search import Found, search
+from dpsco_bench.audit.subject import REPLICATES, Run, Subject, subject_of
 from dpsco_bench.backend.namespace import to_numpy
-from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.calibration import calibrate_cell, constants_status
+from dpsco_bench.errors import DpscoError, InputError, Refusal
+from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.library import check_run
 from dpsco_bench.execution.request import make_cell
-from dpsco_bench.execution.run import make_objective
-from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Poisson
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import Data
 
-RECORDS, REPLICATES = 24, 8
-NEIGHBOURS = 12
-NOISE_FACTORS = (1.0, 1e4)
-"""Noise of the recorded runs in units of the calibrated one: large noise drives the iterates far apart."""
+RECORDS = 24
 TOLERANCE, ORDER_TOLERANCE = 1e-9, 1e-7
 """Rounding, and rounding of sums in another order."""
+SPLIT = 3
+"""Replicates of the first of two parts."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Outcome of one check."""
+    """Outcome of one check; ``passed`` is None where it has nothing to say."""
 
     check: str
     passed: bool | None
     detail: str
-
-
-@dataclass(frozen=True)
-class _Run:
-    output: np.ndarray
-    mechanism: Any
-    evaluations: np.ndarray
 
 
 def check_algorithm(
@@ -78,26 +68,57 @@ def check_algorithm(
 
 
 def check_cell_contract(cell: Cell, calibration: str, seed: int) -> list[Finding]:
+    """Check a cell's algorithm, as `check_algorithm`."""
     check_run(calibration, 1, seed)
     if calibration == "none":
         raise InputError("calibration", calibration, "paper or accounted: without noise there is nothing to check")
-    case = _Case(cell, calibration, seed)
+    subject = subject_of(cell, calibrate_cell(cell, calibration, seed), seed)
+    return findings(subject, partial(_without_noise, cell, seed))
+
+
+def findings(subject: Subject, plan_at: long_run.PlanAt) -> list[Finding]:
+    """The outcome of every check.
+
+    Parameters
+    ----------
+    subject : Subject
+        On a small data set, with noise.
+    plan_at : callable
+        What the long run is made of.
+    """
+    made = Checks(subject, plan_at)
     checks: dict[str, Callable[[], Finding]] = {
-        "the output has the shape of the iterates and is finite": case.check_output,
-        "each query is released and sampled as often as declared": case.check_counts,
-        "planned gradient evaluations are those counted": case.check_evaluations,
-        "the mechanism is the only source of randomness": case.check_randomness,
-        "replicates do not depend on each other": case.check_replicates,
-        "the order of the records does not matter": case.check_order,
-        "no neighbour found changes a released value by more than declared": case.check_sensitivity,
-        "given the released values the output does not depend on the data": case.check_post_processing,
+        "the output has the shape of the iterates and is finite": made.check_output,
+        "each query is released and sampled as often as declared": made.check_counts,
+        "planned gradient evaluations are those counted": made.check_evaluations,
+        "the mechanism is the only source of randomness": made.check_randomness,
+        "replicates do not depend on each other": made.check_replicates,
+        "the order of the records does not matter": made.check_order,
+        "no neighbour found changes a released value by more than declared": made.check_sensitivity,
+        "given the released values the output does not depend on the data": made.check_post_processing,
+        "the losses are of the class that their problem declares": made.check_loss_class,
+        "without noise and with a long schedule it ends below its start": made.check_long_run,
+        "an epsilon that is called exact is attained on this problem": made.check_attained,
     }
     return [replace(_guarded(check), check=name) for name, check in checks.items()]
 
 
+def _without_noise(cell: Cell, seed: int, n: int, steps: int | None) -> Subject:
+    """A cell with ``n`` records, without noise, and without the numbers of steps that were given for a short run.
+
+    Raises InputError for a number of steps of a method that takes none.
+    """
+    counts = {key for key, value in cell.options.items() if isinstance(value, int) and not isinstance(value, bool)}
+    options = {key: value for key, value in cell.options.items() if key not in counts}
+    variant = cell.variant if "none" in cell.algorithm_entry.variants.get(cell.variant or "", ()) else None
+    longer = replace(cell, n=n, variant=variant, options=options if steps is None else {**options, "steps": steps})
+    longer.problem_entry.check_records(n)
+    return subject_of(longer, calibrate_cell(longer, "none", seed), seed)
+
+
 def _guarded(check: Callable[[], Finding]) -> Finding:
     try:
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             return check()
     except DpscoError as error:
         return _finding(False, str(error))
@@ -112,139 +133,135 @@ def _agreement(one: np.ndarray, other: np.ndarray, tolerance: float) -> Finding:
     return _finding(gap <= tolerance, "equal up to rounding" if gap <= tolerance else f"they differ by {gap:.1e}")
 
 
-class _Case:
-    """One algorithm on one small data set."""
+class Checks:
+    """The checks of one subject; runs that several of them look at are made once.
 
-    def __init__(self, cell: Cell, calibration: str, seed: int) -> None:
-        self.cell, self.calibration, self.seed = cell, calibration, seed
-        calibrated = calibrate_cell(cell, calibration, seed)
-        self.plan, self.scales = calibrated.plan_for(cell), calibrated.scales
-        self.problem, self.data = cell.problem_entry, cell.draw_data(seed, 0)
-        self.status = constants_status(cell, self.plan, calibrated.constants.status)
-        if cell.algorithm_entry.run_function is None:
-            raise InputError("algorithm", cell.algorithm, "one with a run, attached by @plan.run")
+    Parameters
+    ----------
+    subject, plan_at
+        As for `findings`.
+    length : Length
+        Of the long run.
+    **searching
+        What is passed to `search`.
+    """
 
-    def run(
+    def __init__(
         self,
-        factory: Callable[..., Mechanism] = Mechanism,
-        data: Data | None = None,
-        factor: float = 1.0,
-        first: int = 0,
-        replicates: int = REPLICATES,
-    ) -> _Run:
-        """Run with the calibrated noise times a factor."""
-        scales = {name: factor * scale for name, scale in self.scales.items()}
-        source = factory(self.plan, scales, self.cell.run_key(0), self.seed, first, replicates)
-        objective = make_objective(self.cell, data or self.data, (self.seed, 0, first, replicates))
-        output = to_numpy(call_run(self.cell, objective, self.plan, source, counted=False))
-        return _Run(output, source, to_numpy(objective.evaluations))
+        subject: Subject,
+        plan_at: long_run.PlanAt,
+        length: long_run.Length = long_run.Length(),  # noqa: B008 - it is frozen
+        **searching: Any,
+    ) -> None:
+        self.subject, self.plan_at, self.length, self.searching = subject, plan_at, length, searching
+
+    @cached_property
+    def recorded(self) -> Run:
+        return self.subject.run(Recorder)
+
+    @cached_property
+    def found(self) -> Found:
+        return search(self.subject, **self.searching)
 
     def check_output(self) -> Finding:
         """Shape and finiteness."""
-        output = self.run().output
-        expected = (REPLICATES, self.problem.dimension)
+        output = self.recorded.output
+        expected = (REPLICATES, self.subject.problem.dimension)
         if output.shape != expected:
             return _finding(False, f"shape {output.shape}, expected {expected}")
         return _finding(bool(np.isfinite(output).all()), f"shape {output.shape}")
 
     def check_counts(self) -> Finding:
-        source, wrong = self.run().mechanism, []
-        for query in self.plan.queries:
+        source, wrong, queries = self.recorded.mechanism, [], self.subject.plan.queries
+        for query in queries:
             sampled = query.releases if query.records.sampled else 0
             found = source.released[query.name], source.sampled[query.name]
             if found != (query.releases, sampled):
                 wrong.append(f"{query.name}: declared {query.releases} releases of {sampled} batches, made {found}")
-        total = sum(query.releases for query in self.plan.queries)
-        return _finding(not wrong, "; ".join(wrong) or f"{total} releases of {len(self.plan.queries)} queries")
+        total = sum(query.releases for query in queries)
+        return _finding(not wrong, "; ".join(wrong) or f"{total} releases of {len(queries)} queries")
 
     def check_evaluations(self) -> Finding:
         """Planned = counted, within five standard deviations of the batch sizes where those are random."""
-        counted = self.run(replicates=4 * REPLICATES).evaluations
-        planned, spread = self.plan.gradient_evaluations, 0.0
-        if any(isinstance(query.records, Poisson) for query in self.plan.queries):
-            spread = 5 * float(counted.std(ddof=1)) / np.sqrt(counted.size)
+        random = any(isinstance(query.records, Poisson) for query in self.subject.plan.queries)
+        run = self.subject.run(replicates=4 * REPLICATES) if random else self.recorded
+        counted, planned = to_numpy(run.objective.evaluations), self.subject.plan.gradient_evaluations
+        spread = 5 * float(counted.std(ddof=1)) / np.sqrt(counted.size) if random else 0.0
         passed = abs(float(counted.mean()) - planned) <= spread + TOLERANCE * planned
         return _finding(passed, f"planned {planned:.6g}, counted {counted.mean():.6g}")
 
     def check_randomness(self) -> Finding:
         """A forced transcript forces the output, bit for bit."""
-        first = self.run(Recorder)
-        again = self.run(partial(Replay, first.mechanism.transcript))
-        same = np.array_equal(first.output, again.output)
+        transcript = self.recorded.mechanism.transcript  # type: ignore[attr-defined]
+        again = self.subject.run(partial(Replay, transcript))
+        same = np.array_equal(self.recorded.output, again.output)
         return _finding(
             same, "a forced transcript forces the output" if same else "outputs differ under one transcript"
         )
 
     def check_replicates(self) -> Finding:
         """Replicates at once and in two parts."""
-        whole = self.run().output
-        parts = [self.run(replicates=3).output, self.run(first=3, replicates=REPLICATES - 3).output]
-        return _agreement(np.concatenate(parts), whole, TOLERANCE)
+        run, rest = self.subject.run, REPLICATES - SPLIT
+        parts = [run(replicates=SPLIT).output, run(first=SPLIT, replicates=rest).output]
+        return _agreement(np.concatenate(parts), self.recorded.output, TOLERANCE)
 
     def check_order(self) -> Finding:
         """Permuted records, where the algorithm says that it does not matter and batches are not drawn."""
-        sampled = any(query.records.sampled for query in self.plan.queries)
-        if not self.cell.algorithm_entry.order_invariant or sampled or self.data.features is None:
+        subject, data = self.subject, self.subject.data
+        sampled = any(query.records.sampled for query in subject.plan.queries)
+        if not subject.algorithm.order_invariant or sampled or data.features is None:
             return _finding(None, "not claimed, or batches are drawn")
-        order = np.random.default_rng(self.seed).permutation(self.data.n)
-        permuted = Data(self.data.n, self.data.features[order], self.data.labels[order])
-        return _agreement(self.run(data=permuted).output, self.run().output, ORDER_TOLERANCE)
+        order = np.random.default_rng(subject.seed).permutation(data.n)
+        permuted = Data(data.n, data.features[order], data.labels[order])
+        return _agreement(subject.run(data=permuted).output, self.recorded.output, ORDER_TOLERANCE)
 
     def check_sensitivity(self) -> Finding:
         """Search neighbours for a larger change than declared."""
-        reason = self._no_neighbours()
+        reason = self.subject.no_neighbours
         if reason:
             return _finding(None, reason)
-        worst = {query.name: 0.0 for query in self.plan.queries}
-        for recorded, other in self._neighbouring_runs():
-            for query in self.plan.queries:
-                first, second = recorded.mechanism.transcript, other.mechanism.transcript
-                change = first.largest_change(second, query.name, query.norm)
-                worst[query.name] = max(worst[query.name], float(change.max()) / query.sensitivity)
-        shown = ", ".join(f"{name} {ratio:.3g}" for name, ratio in worst.items())
-        return _finding(
-            max(worst.values(), default=0.0) <= 1 + TOLERANCE, f"largest change in units of the declared: {shown}"
-        )
+        ratios = self.found.ratios
+        shown = ", ".join(f"{name} {ratio:.3g}" for name, ratio in ratios.items())
+        worst = max(ratios.values(), default=0.0)
+        return _finding(worst <= 1 + TOLERANCE, f"largest change in units of the declared: {shown}")
 
     def check_post_processing(self) -> Finding:
         """Equal outputs on neighbours under one transcript."""
-        reason = self._no_neighbours()
+        reason = self.subject.no_neighbours
         if reason:
             return _finding(None, reason)
-        for recorded, other in self._neighbouring_runs():
-            if not np.array_equal(recorded.output, other.output):
-                gap = float(np.abs(recorded.output - other.output).max())
-                return _finding(False, f"outputs on neighbours differ by {gap:.1e}: the data are used without noise")
+        if self.found.leak > 0.0:
+            leak = f"outputs on neighbours differ by {self.found.leak:.1e}: the data are used without noise"
+            return _finding(False, leak)
         return _finding(True, "equal on all neighbours tried")
 
-    def _no_neighbours(self) -> str:
-        """Why the search over neighbours says nothing here, or an empty string."""
-        if self.problem.shares_records:
-            return "all records of this problem are equal"
-        if self.problem.draws_per_replicate:
-            return "every replicate has a sample of its own"
-        if self.status != "global":
-            return "the constants of this problem are nominal"
-        leaks = [leak for leak in (self.plan.unprotected, *self.plan.leaks) if leak]
-        if leaks:
-            return "the plan says what it leaks: " + "; ".join(leaks)
-        return ""
+    def check_loss_class(self) -> Finding:
+        """Gradients of a few records at a few points."""
+        declared = loss_class.declared(self.subject)
+        if not declared:
+            return _finding(None, "none is declared")
+        for name in declared:
+            gap = loss_class.deviation(self.subject, name)
+            if gap > loss_class.TOLERANCE:
+                return _finding(False, f"declared: {loss_class.CLASSES[name]}; off by {gap:.1e} of a gradient")
+        return _finding(True, "; ".join(loss_class.CLASSES[name] for name in declared))
 
-    def _neighbouring_runs(self) -> Iterator[tuple[_Run, _Run]]:
-        """A run on D, and its transcript forced on D': many replacements of record 0, and one of every other record."""
-        domain = self.problem.domain_records(DOMAIN_RECORDS, self.seed)
-        for first, factor in enumerate(NOISE_FACTORS):
-            data = _replaced(self.data, 0, domain, first)
-            recorded = self.run(Recorder, data=data, factor=factor, first=first)
-            replay = partial(Replay, recorded.mechanism.transcript)
-            swaps = [(0, which) for which in range(min(NEIGHBOURS, domain.n))]
-            swaps += [(position, (position + first) % domain.n) for position in range(1, data.n)]
-            for position, which in swaps:
-                neighbour = _replaced(data, position, domain, which)
-                yield recorded, self.run(replay, data=neighbour, factor=factor, first=first)
+    def check_attained(self) -> Finding:
+        """A pair of records, its gradients and what it changes."""
+        reason = attaining.nothing_to_attain(self.subject)
+        if reason:
+            return _finding(None, reason)
+        missing = attaining.shortfall(self.subject)
+        value = f"epsilon = {self.subject.charge.epsilon:.4g} is called exact"
+        return _finding(not missing, f"{value}, but {missing}" if missing else "by two opposed records")
 
-
-def _replaced(data: Data, position: int, domain: Data, which: int) -> Data:
-    features, labels = np.array(data.features), np.array(data.labels)
-    features[position], labels[position] = domain.features[which], domain.labels[which]
-    return Data(data.n, features, labels)
+    def check_long_run(self) -> Finding:
+        """Risk of the end against that of the start."""
+        try:
+            subject = long_run.longest(self.plan_at, self.length)
+        except Refusal as refusal:
+            return _finding(None, str(refusal))
+        if long_run.starts_near_a_minimiser(subject):
+            return _finding(None, "the start is next to a minimiser")
+        start, end = long_run.mean_risks(subject)
+        return _finding(end < start, f"risk {end:.4g} from a start of {start:.4g} at n = {subject.data.n}")

@@ -10,6 +10,7 @@ from dpsco_bench.errors import DpscoError, Refusal
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.jobs import Job
+from dpsco_bench.privacy.attained import attaining_pair
 from dpsco_bench.privacy.calibrate import Calibration, Charge, calibrate
 from dpsco_bench.privacy.fingerprint import plan_record
 from dpsco_bench.privacy.plan import Plan
@@ -44,7 +45,9 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
         variant, plan = cell.plan(calibration, root_seed)
         constants = cell.constants(root_seed)
         if charged:
-            fixed = calibrate(plan, cell.privacy, calibration, constants_status(cell, plan, constants.status))
+            status = constants_status(cell, plan, constants.status)
+            attained = attaining_pair(cell.problem_entry, plan, cell.n) is not None
+            fixed = calibrate(plan, cell.privacy, calibration, status, attained)
         else:
             fixed = Calibration(calibration, {}, Charge(math.nan, "upper", "not charged"), "unproven")
     charge, problem = fixed.charge, cell.problem_entry

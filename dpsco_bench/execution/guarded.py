@@ -5,19 +5,19 @@ from __future__ import annotations
 import traceback
 from typing import Any
 
+from dpsco_bench.algorithms.registry import Algorithm
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.planning import AlgorithmError
 from dpsco_bench.privacy.plan import Plan
 
 
-def call_run(cell: Cell, objective: Any, plan: Plan, mechanism: Any, counted: bool = True) -> Any:
-    """Run a cell's algorithm.
+def call_run(algorithm: Algorithm, objective: Any, plan: Plan, mechanism: Any, counted: bool = True) -> Any:
+    """Run an algorithm.
 
     Parameters
     ----------
-    cell : Cell
-        Names the algorithm.
+    algorithm : Algorithm
+        The entry with the run.
     objective, plan, mechanism
         What its run takes; the objective's start has the shape that the output must have.
     counted : bool
@@ -35,9 +35,9 @@ def call_run(cell: Cell, objective: Any, plan: Plan, mechanism: Any, counted: bo
     InputError
         For an algorithm without a run.
     """
-    id, run = cell.algorithm_entry.id, cell.algorithm_entry.run_function
+    id, run = algorithm.id, algorithm.run_function
     if run is None:
-        raise InputError("algorithm", cell.algorithm, "one with a run, attached by @plan.run")
+        raise InputError("algorithm", id, "one with a run, attached by @plan.run")
     expected = tuple(objective.start.shape)
     try:
         output = run(objective, plan, mechanism)

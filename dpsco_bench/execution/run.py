@@ -141,7 +141,7 @@ def run_block(
     source = make(plan, scales, cell.run_key(data_set), root_seed, first_replicate, replicates, xp, dtype)
     start_risk = _start_risks(measure, objective, replicates)
     with tuned():
-        output = call_run(cell, objective, plan, source)
+        output = call_run(cell.algorithm_entry, objective, plan, source)
     if seen is not None:
         seen.finish(objective, output)
     checkpoints.add(objective, output)

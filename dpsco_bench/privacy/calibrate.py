@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.privacy.attained import rests_on_sensitivities
 from dpsco_bench.privacy.charge import Charge, Composition
 from dpsco_bench.privacy.composition import allocation, alone, batches, draw, perturbation, sampled, shifts, tree
 from dpsco_bench.privacy.composition.refutation import lower_bound
@@ -46,7 +47,9 @@ class Calibration:
     privacy_status: str
 
 
-def calibrate(plan: Plan, privacy: PrivacySpec, calibration: str, constants: str = "global") -> Calibration:
+def calibrate(
+    plan: Plan, privacy: PrivacySpec, calibration: str, constants: str = "global", attained: bool = True
+) -> Calibration:
     """Noise scales of a plan and the epsilon they really give.
 
     Parameters
@@ -54,6 +57,9 @@ def calibrate(plan: Plan, privacy: PrivacySpec, calibration: str, constants: str
     calibration : str
         ``paper`` (scales of the theorem), ``accounted`` (least noise that the accountant accepts) or ``none``.
     constants : str, ``global`` or ``nominal``, from the problem; see also `tree.enforces_sensitivity`
+    attained : bool
+        Whether records of the problem attain the declared sensitivities (`attained.attaining_pair`): without them an
+        exact value is an upper bound.
 
     Raises
     ------
@@ -66,6 +72,8 @@ def calibrate(plan: Plan, privacy: PrivacySpec, calibration: str, constants: str
         raise InputError("calibration", calibration, "one of " + ", ".join(_SCALES))
     scales = _SCALES[calibration](plan, privacy)
     charged = decisive_charge(plan, scales, privacy)
+    if charged.kind == "exact" and not attained and rests_on_sensitivities(plan, charged.epsilon):
+        charged = replace(charged, kind="upper")
     covered = any(isinstance(q, CoveringQuery) for q in plan.queries)
     exact_minimiser = any(q.exact_minimiser for q in plan.queries) and not covered
     status = privacy_status(

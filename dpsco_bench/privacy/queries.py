@@ -13,8 +13,8 @@ from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.privacy.charge import Charge
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, ObjectiveQuery, Query
 from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.problems.constants import LOSS_CLASSES
 
-LOSS_CLASSES = ("linear", "glm", "any")
 SAMPLER_STATUSES = ("exact", "proven_tv", "target_law_only")
 """What is known of a sampler: exact draws whatever the data, a proven total variation distance, or neither."""
 
@@ -116,9 +116,8 @@ class PerturbedObjectiveQuery(ObjectiveQuery):
     Attributes
     ----------
     loss_class : str
-        What is known of the difference of two records' gradients as a function of the minimiser. ``linear``: it is
-        constant (so is the Hessian's data-dependent part), hence the release is one of a mean with Gaussian noise.
-        ``glm``: it stays in a fixed plane. ``any``: nothing.
+        One of `problems.constants.LOSS_CLASSES`, of the difference of two records' gradients as a function of the
+        minimiser. ``linear``: it is constant, hence the release is one of a mean with Gaussian noise.
     """
 
     loss_class: str

@@ -45,6 +45,12 @@ class Transcript:
         """Noise of a query's releases, shape ``(steps, R, k)``."""
         return self._stacked(self.noises, name)
 
+    def value(self, name: str) -> np.ndarray:
+        """Values of a query's releases, shape ``(steps, R, k)``. Raises InputError for one that was never released."""
+        if not self.values.get(name):
+            raise InputError(f"releases of query {name}", 0, "as many as the plan declares")
+        return self._stacked(self.values, name)
+
     def largest_change(self, other: Transcript, name: str, norm: float = 2.0) -> np.ndarray:
         """Largest distance over the steps between the values of a query in two transcripts, shape ``(R,)``.
 

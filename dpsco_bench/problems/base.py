@@ -15,7 +15,7 @@ from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.problems.constants import Constants, checked_real, constant_names
 from dpsco_bench.problems.data import Batch, Data, Draws, StreamFactory, gathered, single_records, sliced
 from dpsco_bench.problems.options import Option, constructor_signature, declared_options, option
-from dpsco_bench.problems.traits import DOMAIN_TRAITS, Trait, domain_traits
+from dpsco_bench.problems.traits import DOMAIN_TRAITS, Trait, declared_class, domain_traits
 
 __all__ = [
     "DOMAIN_TRAITS",
@@ -150,6 +150,17 @@ class Problem:
         if evaluated or (self.shares_records and not self.population):
             found |= {Trait.RECORD_LOSSES}
         return found
+
+    def with_loss_class(self, constants: Constants) -> Constants:
+        """The constants with the class of the losses that the traits declare, and the Hessian's rank that it implies.
+
+        The class is never read off the rank. A larger rank than the problem's own, given by key, withdraws it.
+        """
+        declared = declared_class(self.traits)
+        if constants.hessian_rank > self.own_constants.hessian_rank or declared == "any":
+            return replace(constants, loss_class="any")
+        rank = min(constants.hessian_rank, {"linear": 0.0, "glm": 1.0}[declared])
+        return replace(constants, loss_class=declared, hessian_rank=rank)
 
     def lacking(self, trait: Trait) -> str:
         """A trait that the problem lacks, in words; for a domain those that would do."""
@@ -342,6 +353,24 @@ class Problem:
     def expected_mean_squared_gradient(self, step: float, steps: int, sigma: float) -> float:
         """Exact ``E mean_k ||grad F(x_k)||^2`` over the first ``steps`` iterates, where a closed form is known."""
         raise InputError("problem", self.name, "a problem with a closed form for gradient norms")
+
+    def opposed_records(self, distance: float, order: float) -> Data | None:
+        """Two records of the domain, as `gather` gives them, whose gradients are opposite, the same at every point.
+
+        They attain sensitivities of mean gradients, without which no epsilon is called exact. None: no pair is known.
+
+        Parameters
+        ----------
+        distance : float, of the two gradients in l_order
+        """
+        return None
+
+    def records_at(self, points: np.ndarray) -> Data | None:
+        """Records of the domain that react strongly at ``points (m, d)``, for that search; None: no others than above.
+
+        They may not be found among those that look at no point: in many dimensions few are close to a given direction.
+        """
+        return None
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Records of the record domain, extreme ones first, for the search over neighbouring data sets."""

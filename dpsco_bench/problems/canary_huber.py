@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
+from dpsco_bench.problems.data import opposite
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.registry import problem
 
@@ -37,6 +39,7 @@ class CanaryHuber(GeneralisedLinear):
     source = "this package's worst case for privacy audits"
     default_dimension = 2
     least_dimension = 2
+    rows_fill_the_ball = True
     traits = frozenset(
         {
             Trait.CONVEX,
@@ -107,6 +110,11 @@ class CanaryHuber(GeneralisedLinear):
         xp = array_namespace(margins)
         inside = self.smoothness * xp.abs(margins - labels) < 1.0
         return xp.where(inside, self.smoothness + 0.0 * margins, 0.0 * margins)
+
+    def opposed_records(self, distance: float, order: float) -> Data | None:
+        """The steady canary and its mirror image."""
+        found = opposite(np.eye(self.dimension)[1], distance, order)
+        return None if found is None else replace(found, labels=np.full(2, -self.reach))
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Rows on the unit sphere, axis vectors of both signs first; every other target is out of reach on one side."""

@@ -9,6 +9,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
+from dpsco_bench.problems.data import opposite
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.linear_losses import ball_name
 from dpsco_bench.problems.registry import problem
@@ -63,6 +64,10 @@ class CanaryLinear(GeneralisedLinear):
     def optimal_risk(self, data: Data) -> float:
         mean = np.mean(np.asarray(data.features), axis=0)
         return -float(lp_norm(mean[None], dual_exponent(self.p))[0, 0])
+
+    def opposed_records(self, distance: float, order: float) -> Data | None:
+        """``+-e_1``."""
+        return opposite(np.eye(self.dimension)[0], distance, order)
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Axis vectors of both signs first, then random directions, all of l_q norm 1."""

@@ -69,6 +69,10 @@ class CoinLinear(SignalFamily):
         """Coins ``indices (R, W)`` of each row."""
         return Data(data.n, data.chosen(indices))
 
+    def opposed_records(self, distance: float, order: float) -> Data | None:
+        """Heads and tails."""
+        return Data(2, np.array([1.0, -1.0])) if abs(distance - 2.0) <= 1e-9 else None
+
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
         """Minus the weighted sum of coins times v."""
         xp = array_namespace(x)

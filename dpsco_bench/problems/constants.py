@@ -12,6 +12,10 @@ import numpy as np
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import FeasibleSet, feasible_set
 
+LOSS_CLASSES = ("linear", "glm", "any")
+"""What is known of the difference of two records' gradients at x, as x moves. ``linear``: it is the same everywhere, as
+Hessians do not depend on the data. ``glm``: it stays in a fixed plane, as every record's gradient keeps its direction.
+``any``: nothing; a Hessian of rank one is not enough, since its range may turn."""
 LOSSES = ("hidden", "values", "linear", "axis_linear", "quadratic", "norm", "norm_quadratic")
 """``hidden``: gradients alone are at hand. ``values``: losses and their empirical mean can be evaluated. ``linear``:
 ``-<x, s>``; ``axis_linear``: the same with s on the first axis. ``quadratic``: ``(mu/2) ||x - s||_2^2``. ``norm``:
@@ -46,14 +50,15 @@ class Constants:
         Largest Euclidean distance of the gradients of two records at one point; 0 stands for 2 G (see
         `gradient_difference`).
     hessian_rank : float
-        Largest rank, an integer, of the part of a record's Hessian that depends on the data, where its range is the
-        same at every point: 0 for quadratics with a common Hessian, 1 for generalised linear losses; infinite where
-        nothing is known.
+        Largest rank, an integer, of the part of a record's Hessian that depends on the data: 0 for quadratics with a
+        common Hessian, 1 for generalised linear losses; infinite where nothing is known. It bounds determinants and
+        says nothing about the class of the loss.
     loss_range : float
         S: Lipschitz constant, in the norm of G, of the difference of any two records' losses; 0 stands for 2 G (see
         `loss_difference`).
     domain : str, ``space``, or the name of the feasible set (see `traits.domain_traits`)
     losses : str, one of `LOSSES`: what every record of every data set is known to be
+    loss_class : str, one of `LOSS_CLASSES`; `Algorithm.visible_constants` takes it from the problem's traits
     status : str
         ``global`` where `lipschitz` and `smoothness` hold on the whole domain, ``nominal`` where only declared.
     isotropic : bool
@@ -75,6 +80,7 @@ class Constants:
     loss_range: float = 0.0
     domain: str = "space"
     losses: str = "hidden"
+    loss_class: str = "any"
     status: str = "global"
     isotropic: bool = False
 
@@ -92,6 +98,8 @@ class Constants:
             raise InputError("diameter", self.diameter, allowed)
         if self.losses not in LOSSES:
             raise InputError("losses", self.losses, "one of " + ", ".join(LOSSES))
+        if self.loss_class not in LOSS_CLASSES:
+            raise InputError("loss_class", self.loss_class, "one of " + ", ".join(LOSS_CLASSES))
         if self.domain.startswith("lp_ball:"):  # one name for each set
             object.__setattr__(self, "domain", feasible_set(self.domain, 1.0).name)
 
@@ -167,7 +175,7 @@ class Constants:
 _POSITIVE = ("lipschitz", "initial_gap")
 _UNBOUNDED = ("norm", "hessian_rank")
 _UPPER_BOUNDS = ("lipschitz", "smoothness", "diameter", "gradient_deviation", "hessian_rank")
-_LABELS = ("domain", "losses", "status", "isotropic")
+_LABELS = ("domain", "losses", "loss_class", "status", "isotropic")
 
 
 @cache

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from dpsco_bench.problems.base import option
+import numpy as np
+
+from dpsco_bench.problems.base import Data, option
+from dpsco_bench.problems.data import opposite
 from dpsco_bench.problems.linear_losses import LinearLosses
 
 
@@ -29,6 +32,10 @@ class Cube(LinearLosses):
         super().prepare()
         if self.norm_kappa is not None:
             self.p = self.options["p"].checked(1.0 + 1.0 / self.norm_kappa)
+
+    def opposed_records(self, distance: float, order: float) -> Data | None:
+        """Two opposite corners."""
+        return opposite(np.full(self.dimension, self.scale), distance, order)
 
     @property
     def scale(self) -> float:

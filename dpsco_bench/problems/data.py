@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dpsco_bench.backend.namespace import array_namespace, take_rows, take_values
 from dpsco_bench.rng.streams import Stream
 
@@ -30,6 +32,12 @@ class Data:
             return self
         kind = getattr(xp, dtype)
         return Data(self.n, xp.asarray(self.features, dtype=kind), xp.asarray(self.labels, dtype=kind))
+
+
+def opposite(row: np.ndarray, distance: float, order: float) -> Data | None:
+    """Records ``+-row``, ``row (d,)``, if they are as far apart in l_order as asked for; None if not."""
+    apart = 2.0 * float(np.linalg.norm(row, ord=order))
+    return Data(2, np.stack([row, -row]), np.zeros(2)) if abs(distance / apart - 1.0) <= 1e-9 else None
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class DirectionLosses(Signalled):
     @property
     def traits(self) -> frozenset[Trait]:  # type: ignore[override]
         """Quadratic with a common Hessian, or linear."""
-        return _ALL if self.curvature > 0 else _ALL - {Trait.SMOOTH} | {Trait.LINEAR_LOSS}
+        return _ALL | {Trait.COMMON_HESSIAN} if self.curvature > 0 else _ALL - {Trait.SMOOTH} | {Trait.LINEAR_LOSS}
 
     @property
     def isotropic_curvature(self) -> float:

@@ -29,9 +29,15 @@ def record_blocks(data: Data, replicates: int) -> Iterator[Data]:
 
 
 class GeneralisedLinear(Problem):
-    """``F(x) = mean_i loss(<a_i, x>, y_i) + (lambda/2) ||x||^2`` with rows of norm at most 1."""
+    """``F(x) = mean_i loss(<a_i, x>, y_i) + (lambda/2) ||x||^2`` with rows of norm at most 1.
+
+    Attributes
+    ----------
+    rows_fill_the_ball : bool, true where every row of Euclidean norm at most 1 is admissible, with any label
+    """
 
     has_loss_values: ClassVar[bool] = True
+    rows_fill_the_ball: ClassVar[bool] = False
 
     def loss(self, margins: Array, labels: Array) -> Array:
         """Loss as a function of the margin; broadcasting shapes."""
@@ -70,6 +76,15 @@ class GeneralisedLinear(Problem):
         ridge = 0.5 * self.constants.regularisation * xp.sum(x * x, axis=-1)
         return xp.mean(self.loss(x @ data.features.T, data.labels), axis=-1) + ridge
 
+    def records_at(self, points: np.ndarray) -> Data | None:
+        """Unit rows in the directions of the points, with the domain's first two labels, where rows fill the ball."""
+        points = points[points.any(axis=1)]
+        if not self.rows_fill_the_ball or not len(points):
+            return None
+        rows = points / np.linalg.norm(points, axis=1, keepdims=True)
+        labels = np.asarray(self.domain_records(2, 0).labels)
+        return Data(2 * len(rows), np.repeat(rows, 2, axis=0), np.tile(labels, len(rows)))
+
     def optimal_risk(self, data: Data) -> float:
         """Minimum over the domain by damped Newton steps on the host, to a Newton decrement below 1e-15.
 
@@ -90,6 +105,7 @@ class Logistic(GeneralisedLinear):
 
     offset = 0.0
     sign = -1.0
+    rows_fill_the_ball = True
     traits = frozenset(
         {Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.GENERALISED_LINEAR}
     )

@@ -22,6 +22,7 @@ TRAITS = frozenset(
         Trait.TWICE_DIFFERENTIABLE,
         Trait.STRONGLY_CONVEX,
         Trait.POLYAK_LOJASIEWICZ,
+        Trait.COMMON_HESSIAN,
         Trait.PLANE_GRADIENTS,
     }
 )

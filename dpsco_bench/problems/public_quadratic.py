@@ -32,6 +32,7 @@ class PublicQuadratic(GeneralisedLinear):
     summary = "least squares on the unit l2 ball with public points of the same law"
     source = "instance for the public-data row of Su, Zhao, Wang 2023, Table 1 (ours)"
     default_dimension = 32
+    rows_fill_the_ball = True
     traits = frozenset(
         {
             Trait.CONVEX,

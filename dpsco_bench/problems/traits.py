@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import Enum
 
 from dpsco_bench.errors import InputError
@@ -18,6 +19,7 @@ class Trait(Enum):
     TWICE_DIFFERENTIABLE = "twice differentiable records"
     LINEAR_LOSS = "linear records"
     GENERALISED_LINEAR = "generalised linear records"
+    COMMON_HESSIAN = "records with one Hessian"
     PLANE_GRADIENTS = "records whose gradients differ in a fixed plane"
     PUBLIC_QUADRATIC = "quadratic records with public points beside them"
     UNREGULARISED = "an objective without regulariser"
@@ -31,6 +33,13 @@ class Trait(Enum):
     BALL_OR_STRONGLY_CONVEX = "a ball as domain or a strongly convex objective"
     SMOOTH_OR_LINEAR = "smooth or linear records"
     RECORD_LOSSES = "losses of single records that can be evaluated"
+
+
+def declared_class(traits: Collection[Trait]) -> str:
+    """The class of losses that traits declare: see `constants.LOSS_CLASSES`."""
+    if Trait.LINEAR_LOSS in traits or Trait.COMMON_HESSIAN in traits:
+        return "linear"
+    return "glm" if Trait.GENERALISED_LINEAR in traits else "any"
 
 
 _SYMMETRIC = frozenset({Trait.SYMMETRIC_SET})

@@ -5,32 +5,20 @@ from functools import cached_property
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import to_numpy
-from dpsco_bench.execution.measures import get_measure
+from dpsco_bench.audit.contract import Checks
+from dpsco_bench.audit.long_run import Length
+from dpsco_bench.audit.subject import Subject
+from dpsco_bench.privacy.attained import attaining_pair
 from dpsco_bench.privacy.calibrate import calibrate
-from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Data, Draws
-from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.base import Data
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 
 SEED = 11
 RECORDS = 24
 PRIVACY = PrivacySpec(1.0, 1e-5)
-
-
-@dataclass
-class Outcome:
-    """Output ``(R, d)`` and the algorithm's measure on the host, with the mechanism and objective that the run used."""
-
-    output: np.ndarray
-    mechanism: Mechanism
-    objective: Objective
-    raw: object
-    risk: np.ndarray
-    start_risk: float
 
 
 @dataclass
@@ -64,27 +52,46 @@ class Case:
     def streams(self, xp):
         return lambda name: Stream(stream_key(SEED, self.problem.name, f"data/0/{name}"), xp)
 
-    def objective(self, data, first, replicates, xp, dtype, observer):
-        if self.problem.draws_per_replicate:
-            data = self.problem.sample(self.n, Draws(self.streams(xp), first, replicates))
-        return Objective(self.problem, data, replicates, xp, dtype, observer, self.n)
-
     @cached_property
     def plan(self):
-        return self.plan_with(**self.options)
-
-    def plan_with(self, **options):
         constants = self.algorithm.visible_constants(self.problem.constants_of(self.data), self.problem)
         d = self.problem.effective_dimension
-        return self.algorithm.plan(constants, self.n, d, PRIVACY, self.variant, **options)
+        return self.algorithm.plan(constants, self.n, d, PRIVACY, self.variant, **self.options)
 
     @cached_property
     def calibrated(self):
-        return calibrate(self.plan, PRIVACY, self.calibration, self.problem.constants.status)
+        attained = attaining_pair(self.problem, self.plan, self.n) is not None
+        return calibrate(self.plan, PRIVACY, self.calibration, self.problem.constants.status, attained)
 
     @property
     def scales(self):
         return self.calibrated.scales
+
+    @cached_property
+    def subject(self):
+        c = self.calibrated
+        status = self.problem.constants.status
+        return Subject(
+            self.algorithm, self.problem, self.plan, PRIVACY.delta, c.scales, c.charge, c.privacy_status, status,
+            self.data, self.id, self.streams, SEED,
+        )  # fmt: skip
+
+    @cached_property
+    def checks(self):
+        """The package's own checks, with a search that fits a suite of many cases."""
+        return Checks(
+            self.subject, self.without_noise, Length(records=1 << 10, steps=1 << 10), neighbours=6, rounds=2,
+            everywhere=False,
+        )  # fmt: skip
+
+    def without_noise(self, n, steps=None):
+        """The same with ``n`` records and the schedule of the theorem, or so many steps, for a long run."""
+        defined = "none" in self.algorithm.variants[self.variant]
+        variant = self.variant if defined else self.algorithm.variant_for("none")
+        problem = self.problem.at(n, PRIVACY.epsilon, PRIVACY.delta)
+        kept = {key: value for key, value in self.options.items() if key in LASTING}
+        kept |= {} if steps is None else {"steps": steps}
+        return replace(self, problem=problem, variant=variant, calibration="none", n=n, options=kept).subject
 
     def altered(self, run=None, plan=None):
         """The same case with another run function or another plan, for mutation checks."""
@@ -92,16 +99,12 @@ class Case:
         copy.__dict__.update(data=self.data, plan=plan or self.plan, calibrated=self.calibrated)
         return copy
 
-    def mechanism(self, factory=Mechanism, *, scales=None, first=0, replicates=4, xp=np, dtype="float64"):
-        scales = self.scales if scales is None else scales
-        return factory(self.plan, scales, self.id, SEED, first, replicates, xp, dtype)
+    def run(self, *factory, **keys):
+        return self.subject.run(*factory, **{"replicates": 4, **keys})
 
-    def run(self, factory=Mechanism, *, data=None, **keywords):
-        source = self.mechanism(factory, **keywords)
-        replicates, xp = keywords.get("replicates", 4), keywords.get("xp", np)
-        measure, dtype = get_measure(self.algorithm.measure), keywords.get("dtype", "float64")
-        first = keywords.get("first", 0)
-        objective = self.objective(data or self.data, first, replicates, xp, dtype, measure.observe)
-        start_risk = float(measure.at_start(objective)[0])
-        raw = self.algorithm.run_function(objective, self.plan, source)
-        return Outcome(to_numpy(raw), source, objective, raw, measure.value(objective, raw), start_risk)
+    def mechanism(self, **keys):
+        return self.subject.mechanism(**{"replicates": 4, **keys})
+
+
+LASTING = ("range_constant", "sweeps", "delta_in", "step")
+"""Options of short runs that a long run keeps."""

@@ -4,6 +4,7 @@ A new algorithm or problem is covered as soon as the registry lists it.
 """
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.audit.subject import no_neighbours
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.plan import WithReplacement
 from dpsco_bench.problems.base import Trait
@@ -35,10 +36,8 @@ OWN_OPTIONS = {
     "gopi2022.hit_and_run": {"sweeps": 6},
     "gopi2022.proximal_sampler": {"sweeps": 3, "delta_in": 0.05},
 }
-STRIDING = tuple(f"zhang2022.{name}" for name in ("dp_otb", "dp_otb_lp", "dp_otb_pure", "dp_sgd"))
-"""Algorithms whose first steps are of the size of the set: they overshoot on the widest ones."""
-BETTING = ("zhang2022.parameter_free",)
-"""Algorithms that have hardly moved after so few records."""
+OWN_RECORDS = {"bassily2021.noisy_sgd": 8}
+"""Fewer records for algorithms that make n^2 steps."""
 NATURAL = ("bassily2021.noisy_sgd",)
 """Algorithms whose schedule is short enough as it is, and has another form with a given number of steps."""
 PROBLEM_KEYS = ("p", "norm", "d", "domain", "diameter", "gauge_convexity", "gradient_deviation", "gamma", "truncation")
@@ -47,8 +46,6 @@ PROBLEM_KEYS += ("T", "step")
 WIDE = 100.0
 WIDEST = {"bassily2021.poly_sfw": WIDE, "bassily2021.noisy_sfw": WIDE}
 """Largest diameter for algorithms whose steps and sensitivities are for sets on which L1 M is of the order of L0."""
-FULLY_CROSSED = 5
-"""Problems, pseudo_huber among them, on which every calibration of an algorithm runs; enough as the registry grows."""
 
 
 def tiny(name):
@@ -67,7 +64,11 @@ def tiny_problems():
     on_lp += [AxisRecords(*LP_BALLS[1]), Quadratic(DIMENSION)]
     on_lp += [LpPseudoHuber(DIMENSION), StronglyConvexRecords(), *(HeavyRecords(*ball) for ball in LP_BALLS[1:3])]
     wide = [get_problem("cube_fixed", 24).at(RECORDS, PRIVACY.epsilon, PRIVACY.delta)]
-    return [*own, *on_lp, *map(tiny, names), *wide]
+    steep = [
+        get_problem("ridge_logistic", DIMENSION, ridge=2.0),
+        get_problem("ridge_logistic", DIMENSION, radius=3.0, ridge=0.5),
+    ]
+    return [*own, *on_lp, *map(tiny, names), *wide, *steep]
 
 
 def compatible(algorithm, problem, variant, options):
@@ -95,20 +96,38 @@ def compatible(algorithm, problem, variant, options):
     return True
 
 
-def all_cases():
-    """Each compatible problem with one calibration of each variant, the first few with all of them."""
-    problems = tiny_problems()
+def combinations(algorithm):
+    """Variants, calibrations and short options of an algorithm."""
+    short = () if algorithm.id in NATURAL else SHORT
+    options = {key: SHORT[key] for key in short if key in algorithm.options} | OWN_OPTIONS.get(algorithm.id, {})
+    return [(variant, c, options) for variant, calibrations in algorithm.variants.items() for c in calibrations]
+
+
+def all_cases(problems):
+    """Every algorithm on every compatible problem, its variants and calibrations in turn, each at least once."""
     for algorithm in map(get_algorithm, list_algorithms()):
-        short = () if algorithm.id in NATURAL else SHORT
-        options = {key: SHORT[key] for key in short if key in algorithm.options} | OWN_OPTIONS.get(algorithm.id, {})
-        for variant, calibrations in algorithm.variants.items():
-            fitting = [problem for problem in problems if compatible(algorithm, problem, variant, options)]
-            for number, problem in enumerate(fitting):
-                for calibration in calibrations if number < FULLY_CROSSED else calibrations[:1]:
-                    yield Case(algorithm, variant, calibration, problem, options=options)
+        waiting, seen = combinations(algorithm), set()
+        for problem in problems:
+            fitting = [c for c in waiting if compatible(algorithm, problem, c[0], c[2])]
+            if fitting:
+                waiting = [c for c in waiting if c is not fitting[0]] + fitting[:1]  # to the end of the row
+                yield case_of(algorithm, problem, fitting[0])
+                seen.add(fitting[0][:2])
+        for combination in [c for c in waiting if c[:2] not in seen]:  # more of them than problems
+            problem = next((p for p in problems if compatible(algorithm, p, combination[0], combination[2])), None)
+            if problem is not None:
+                yield case_of(algorithm, problem, combination)
 
 
-CASES = list(all_cases())
+def case_of(algorithm, problem, combination):
+    variant, calibration, options = combination
+    n = OWN_RECORDS.get(algorithm.id, RECORDS)
+    return Case(algorithm, variant, calibration, problem.at(n, PRIVACY.epsilon, PRIVACY.delta), n, options)
+
+
+PROBLEMS = tiny_problems()
+CASES = list(all_cases(PROBLEMS))
+"""One for every compatible pair of an algorithm and a problem."""
 
 
 def one_problem_each(cases):
@@ -116,27 +135,26 @@ def one_problem_each(cases):
     return list({(c.algorithm.id, c.variant, c.calibration): c for c in reversed(cases)}.values())[::-1]
 
 
-NOISY = [c for c in CASES if c.noisy]
-SILENT = [c for c in CASES if not c.noisy]
+LAWS = one_problem_each(CASES)
+NOISY = [c for c in LAWS if c.noisy]
+CHARGED = [
+    c for c in NOISY if not any(getattr(q, "sampler_status", "exact") == "target_law_only" for q in c.plan.queries)
+]
+"""Those whose epsilon an accountant gives."""
+SILENT = [c for c in LAWS if not c.noisy]
 ADDITIVE, DRAWN = [c for c in NOISY if not c.drawn], [c for c in NOISY if c.drawn]
-DESCENDING = [
-    c
-    for c in SILENT
-    if c.algorithm.id not in BETTING and not (c.algorithm.id in STRIDING and c.problem.constants.diameter > WIDE)
-]
-"""Noise-free runs that end below their start even after so few records."""
-# Nominal constants prove no sensitivity, a plan with leaks does not claim to be all, and there are no neighbours where
-# all records are equal or every replicate has a sample of its own.
-SEARCHABLE = [
-    c
-    for c in NOISY
-    if c.problem.constants.status == "global"
-    and not (c.problem.shares_records or c.problem.draws_per_replicate)
-    and not (c.plan.leaks or c.plan.unprotected)
-    and not any(isinstance(q.records, WithReplacement) for q in c.plan.queries)  # declared for a record drawn once
-]
 SHARP_PROBLEMS = PseudoHuber | SteepQuadratic
 """Records whose gradients differ by nearly as much as the constants allow."""
+
+
+def searchable(case):
+    """Whether the search can be held against all that is declared: not where it is for a record drawn once."""
+    once = any(isinstance(q.records, WithReplacement) for q in case.plan.queries)
+    status = case.problem.constants.status
+    return case.noisy and not once and not no_neighbours(case.problem, case.plan, status)
+
+
+SEARCHABLE = [c for c in CASES if searchable(c)]
 _SHARP_IDS = {c.algorithm.id for c in SEARCHABLE if isinstance(c.problem, SHARP_PROBLEMS)}
 SHARP = [c for c in SEARCHABLE if isinstance(c.problem, SHARP_PROBLEMS) or c.algorithm.id not in _SHARP_IDS]
 """Searchable cases with such records; all of an algorithm that takes none of these problems."""

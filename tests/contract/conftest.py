@@ -1,21 +1,18 @@
 """Fixtures of the contract suite: its cases, selected by what a test is about."""
 
-import numpy as np
-
 from dpsco_bench.algorithms.registry import list_algorithms
 
-from .cases import ADDITIVE, CASES, DESCENDING, DRAWN, NOISY, SEARCHABLE, SHARP, SILENT, one_problem_each
+from .cases import ADDITIVE, CASES, CHARGED, DRAWN, LAWS, SHARP, SILENT, one_problem_each
 
 SELECTIONS = {
-    "case": CASES,
-    "noisy_case": ADDITIVE,
+    "pair": CASES,  # every algorithm on every problem
+    "problem_case": list({c.problem.name: c for c in CASES if c.noisy}.values()),
+    "case": LAWS,  # every algorithm, variant and calibration, on one problem
+    "law_case": ADDITIVE,
     "drawn_case": DRAWN,
     "silent_case": SILENT,
-    "law_case": one_problem_each(ADDITIVE),  # noise and batches know the plan alone, so one problem will do
-    "charged_case": [c for c in one_problem_each(NOISY) if np.isfinite(c.calibrated.charge.epsilon)],
-    "descending_case": DESCENDING,
+    "charged_case": CHARGED,
     "symmetric_case": [c for c in SILENT if c.algorithm.order_invariant and c.data.features is not None],
-    "searchable_case": SEARCHABLE,
     "sharp_case": SHARP,
     "sharp_law_case": one_problem_each(SHARP),
 }

@@ -19,7 +19,7 @@ class PseudoHuber(GeneralisedLinear):
     """``sqrt(1 + (margin - y)^2)`` with labels in [-100, 100]: gradients of norm close to G in both directions."""
 
     name = "pseudo_huber"
-    traits = frozenset(Trait) - DECIDED_BY_CONSTANTS - {Trait.PUBLIC_QUADRATIC, Trait.LINEAR_LOSS}
+    traits = frozenset(Trait) - DECIDED_BY_CONSTANTS - {Trait.PUBLIC_QUADRATIC, Trait.LINEAR_LOSS, Trait.COMMON_HESSIAN}
 
     @property
     def own_constants(self):
@@ -244,6 +244,11 @@ class HeavyRecords(SteepQuadratic):
         super().__init__(domain, p)
         self.name = f"heavy_{domain}"
         self.declared = replace(self.declared, gradient_deviation=3.0, hessian_rank=0.0)
+
+    def draw(self, n, streams):
+        """Slopes of length 2, below every level, three quarters of which point the same way."""
+        flat = np.ones((n, self.dimension)) * self.dimension ** (-1.0 / self.q)
+        return Data(n, flat, np.where(streams("labels").uniform(0, 1, 0, n, 1)[0, :, 0] < 0.75, 2.0, -2.0))
 
     def loss(self, margins, labels):
         return labels * margins

@@ -19,7 +19,7 @@ SOURCE = "Bassily, Guzman, Nandi 2021, Algorithm 3, Theorems 11 and 12"
 @algorithm(
     "bassily2021.noisy_sfw",
     source=SOURCE,
-    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.LP_BALL),
+    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.LP_BALL, Trait.UNREGULARISED),
     order_invariant=False,
     least_norm=1.0,
 )

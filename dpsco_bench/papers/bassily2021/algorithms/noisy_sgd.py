@@ -21,7 +21,7 @@ EXTENTS = ("diameter", "radius")
 @algorithm(
     "bassily2021.noisy_sgd",
     source=SOURCE,
-    needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.LP_BALL),
+    needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.LP_BALL, Trait.UNREGULARISED),
     order_invariant=False,
 )
 def plan(given: Setting, *, steps: int | None = None, step: float | None = None, extent: str = "diameter") -> Plan:

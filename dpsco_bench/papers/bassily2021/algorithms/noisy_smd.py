@@ -24,7 +24,7 @@ DEGENERATE = "degenerate: T = floor((eps n)^2/(16 d kappa_q l)) = 0, one iterate
 @algorithm(
     "bassily2021.noisy_smd",
     source=SOURCE,
-    needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.LP_BALL),
+    needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.LP_BALL, Trait.UNREGULARISED),
     variants={
         "fullbatch": ("paper", "accounted", "none"),
         "corrected": ("paper", "none"),

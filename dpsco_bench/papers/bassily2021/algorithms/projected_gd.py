@@ -22,7 +22,7 @@ SOURCE = "full-batch form of Bassily, Guzman, Nandi 2021, Proposition 13; a base
 @algorithm(
     "bassily2021.projected_gd",
     source=SOURCE,
-    needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.LP_BALL),
+    needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.LP_BALL, Trait.UNREGULARISED),
     variants={"standard": ("accounted", "none")},
     order_invariant=True,
 )

@@ -36,6 +36,7 @@ class QuadraticBall(RegularisedLaw, CellFamily):
             Trait.TWICE_DIFFERENTIABLE,
             Trait.STRONGLY_CONVEX,
             Trait.POLYAK_LOJASIEWICZ,
+            Trait.COMMON_HESSIAN,
             Trait.PLANE_GRADIENTS,
         }
     )

@@ -22,7 +22,7 @@ STAND_IN = (
 @algorithm(
     "su2023.heavy_tailed_euclid",
     source=SOURCE,
-    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.SYMMETRIC_SET),
+    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.SYMMETRIC_SET, Trait.UNREGULARISED),
     variants={"stand_in": ("accounted", "none")},
 )
 def plan(given: Setting, *, steps: int | None = None) -> Plan:

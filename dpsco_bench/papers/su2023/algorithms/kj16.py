@@ -27,8 +27,8 @@ def plan(given: Setting, *, projection: int | None = None, steps: int | None = N
     """T = n/4 noisy projected steps on v in Phi C, then a lift to C; m = min(d, ceil(G n eps)).
 
     The step is diam2/sqrt(T ((1.1 L)^2 + m s^2)). Phi is m x d with entries N(0, 1/m); projected features are clipped
-    to norm 1.1, so that a mean gradient moves by at most 2.2 L/n: s = 2.2 L sqrt(T)/(n gdp_mu). The table gives no
-    noise for this row, so that there is no calibration ``paper``.
+    to norm 1.1 and slopes to L, so that a mean gradient moves by at most 2.2 L/n: s = 2.2 L sqrt(T)/(n gdp_mu). The
+    table gives no noise for this row, so that there is no calibration ``paper``.
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ def plan(given: Setting, *, projection: int | None = None, steps: int | None = N
 @plan.run
 def kj16(objective, plan, mechanism):
     """Projected steps on ``v (R, m)``; returns the shortest point over the average of the iterates, ``(R, d)``."""
-    small, m = Projected(objective, plan.projection), plan.projection
+    m = plan.projection
+    small = Projected(objective, m, plan.slope / LONGEST)
     v = objective.xp.zeros((objective.replicates, m), dtype=objective.dtype)
     variance = plan.slope**2 + m * mechanism.scales["gradient"] ** 2
     step, total = plan.diameter / sqrt(plan.steps * variance), float64_zeros(v)

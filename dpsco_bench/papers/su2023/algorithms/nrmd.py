@@ -24,7 +24,7 @@ T_RULES = {"proof": 0.5, "theorem": 1.0}
 @algorithm(
     "su2023.nrmd",
     source=SOURCE,
-    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED),
+    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED, Trait.UNREGULARISED),
     least_norm=1.0,
 )
 def plan(given: Setting, *, T_rule: str = "proof", steps: int | None = None) -> Plan:

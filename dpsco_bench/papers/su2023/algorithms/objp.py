@@ -12,7 +12,6 @@ from dpsco_bench.papers.su2023.algorithms.perturbation import (
     NEEDS,
     euclidean_set,
     hessian_rank,
-    loss_class,
     perturbation_plan,
     perturbed_minimum,
 )
@@ -73,7 +72,7 @@ def _as_lemma5_argues(result: Plan, given: Setting, ridge_rule: str) -> Plan:
     c, d, eps = given.constants, given.d, given.epsilon
     if ridge_rule != "printed":
         raise InputError("ridge_rule", ridge_rule, "printed, with proof=lemma5", SOURCE)
-    if hessian_rank(c, d)[0] < d or loss_class(c) != "any":
+    if hessian_rank(c, d)[0] < d or c.loss_class != "any":
         raise InputError("hessian_rank", c.hessian_rank, f"at least d = {d}, with proof=lemma5", SOURCE)
     (linear,) = result.queries
     assert isinstance(linear, PerturbedObjectiveQuery)

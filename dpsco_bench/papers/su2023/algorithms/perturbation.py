@@ -45,18 +45,13 @@ def has_closed_form(c: Constants) -> bool:
 
     A Hessian that does not depend on the data is not enough: only for multiples of the identity is it a projection.
     """
-    return c.isotropic and loss_class(c) == "linear"
+    return c.isotropic and c.loss_class == "linear"
 
 
 def hessian_rank(c: Constants, d: int) -> tuple[int, int]:
     """Rank of the part of a record's Hessian that depends on the data, and ``r = min(d, 2 rank)``."""
     rank = d if c.hessian_rank == inf else min(d, round(c.hessian_rank))
     return rank, min(d, 2 * rank)
-
-
-def loss_class(c: Constants) -> str:
-    """What is known of the difference of two records' gradients: see `PerturbedObjectiveQuery`."""
-    return {0.0: "linear", 1.0: "glm"}.get(c.hessian_rank, "any")
 
 
 def perturbation_plan(
@@ -85,7 +80,7 @@ def perturbation_plan(
     The release of the minimiser costs ``rank ln(1 + beta/(n m))`` for the determinants and D_g for the gradients.
     """
     c, n, d = given.constants, given.n, given.d
-    kind, exact, (rank, _) = loss_class(c), has_closed_form(c), hessian_rank(c, d)
+    kind, exact, (rank, _) = c.loss_class, has_closed_form(c), hessian_rank(c, d)
     linear = PerturbedObjectiveQuery(
         "linear term",
         c.gradient_difference,

@@ -29,9 +29,9 @@ def plan(given: Setting, *, step: float | None = None) -> Plan:
     ----------
     given : Setting
         Constants in l_p with 2 <= p <= inf on the whole space (L and beta hold in l2 too); n at least 2; eps at
-        most 2 l.
+        most 2 l. A ridge is part of every step.
     step : optional
-        Replaces eta; at most 1/beta.
+        Replaces eta; at most 1/beta, with beta that of the loss and its ridge.
     """
     c, n, d = given.constants, given.n, given.d
     L, l, eps = c.lipschitz, given.l, given.epsilon
@@ -42,8 +42,9 @@ def plan(given: Setting, *, step: float | None = None) -> Plan:
     if eps > 2 * l:
         raise InputError("epsilon", eps, f"at most 2 ln(1/delta) = {2 * l:.4g}", SOURCE)
     eta = min(4 / sqrt(n), eps / (2 * sqrt(d * l))) / L if step is None else step
-    if not 0 < eta <= (1 + 1e-12) / c.smoothness:
-        raise InputError("step", eta, f"in (0, 1/beta] with 1/beta = {1 / c.smoothness:.6g}", SOURCE)
+    beta = c.total_smoothness
+    if not 0 < eta <= (1 + 1e-12) / beta:
+        raise InputError("step", eta, f"in (0, 1/beta] with 1/beta = {1 / beta:.6g}", SOURCE)
     return phased_plan(given, eta)
 
 

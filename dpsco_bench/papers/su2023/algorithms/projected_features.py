@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, row_norm, to_numpy
-from dpsco_bench.errors import NumericalFailure
+from dpsco_bench.errors import NumericalFailure, Refusal
 from dpsco_bench.problems.base import Data
+from dpsco_bench.problems.glm import GeneralisedLinear, record_blocks
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
@@ -26,11 +27,26 @@ def random_projection(m: int, d: int) -> np.ndarray:
 
 
 class Projected:
-    """The losses ``f(<v, Phi a>, y)`` of ``v in Phi C``, C the objective's domain."""
+    """The losses ``f(<v, Phi a>, y)`` of ``v in Phi C``, C the objective's domain, with slopes clipped.
 
-    def __init__(self, objective: Objective, m: int) -> None:
-        xp, d = objective.xp, objective.problem.dimension
+    Points of Phi C are up to ``||Phi||`` times as long as those of C, so that a loss which is Lipschitz on C only, such
+    as the squared one, is steeper there.
+
+    Raises Refusal for a problem that does not say its loss as a function of the margin.
+
+    Parameters
+    ----------
+    m : int, dimension of the projection
+    steepest : float, L: slopes are clipped to [-L, L]
+    """
+
+    def __init__(self, objective: Objective, m: int, steepest: float) -> None:
+        problem = objective.problem
+        if not isinstance(problem, GeneralisedLinear):
+            raise Refusal(f"random projection of {problem.name}", "its class is no GeneralisedLinear, with a slope")
+        xp, d = objective.xp, problem.dimension
         self.objective, self.matrix = objective, random_projection(m, d)
+        self._slope, self._steepest = problem.slope, steepest
         self.phi = xp.asarray(self.matrix, dtype=objective.dtype)
         self.curvature = float(np.linalg.norm(self.matrix, 2)) ** 2
         rows = objective.data.features @ self.phi.T
@@ -40,9 +56,13 @@ class Projected:
         self._point = xp.zeros((objective.replicates, d), dtype=objective.dtype)
 
     def mean_gradient(self, v: Array) -> Array:
-        """Mean of the records' gradients at ``v (R, m)``; costs n evaluations."""
+        """Mean of the records' gradients at ``v (R, m)``, slopes clipped; costs n evaluations."""
+        xp, total = self.objective.xp, 0.0
         self.objective.count(self.objective.n)
-        return self.objective.problem.mean_gradient(v, self.data)
+        for block in record_blocks(self.data, v.shape[0]):
+            slopes = self._slope(v @ block.features.T, block.labels)
+            total = total + xp.clip(slopes, -self._steepest, self._steepest) @ block.features
+        return total / self.data.n
 
     def project(self, u: Array) -> Array:
         """Nearest point of ``Phi C`` to ``u (R, m)``: accelerated steps on ``||Phi x - u||^2``, from the last point."""

@@ -13,7 +13,7 @@ from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.papers.su2023.algorithms.lp_setting import NORM_RULE, lp_ball_radius, smooth_norm, truncated
 from dpsco_bench.problems.base import Constants, Trait
 
-NEEDS = (Trait.CONVEX, Trait.SMOOTH, Trait.LP_BALL)
+NEEDS = (Trait.CONVEX, Trait.SMOOTH, Trait.LP_BALL, Trait.UNREGULARISED)
 
 
 def heavy_tailed(c: Constants, d: int, source: str) -> tuple[SmoothNorm, float]:

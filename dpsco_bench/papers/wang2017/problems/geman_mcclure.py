@@ -27,6 +27,7 @@ class GemanMcClure(GeneralisedLinear):
     summary = "non-convex robust regression with outliers"
     source = "instance `geman_mcclure` for Wang, Ye, Xu 2017, Theorem 6.3"
     default_dimension = 8
+    rows_fill_the_ball = True
     traits = frozenset({Trait.SMOOTH, Trait.LIPSCHITZ})
     data_dependent_constants = True
 

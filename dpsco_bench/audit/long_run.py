@@ -1,0 +1,93 @@
+"""Whether a method minimises the objective it is given: without noise and with a long schedule it ends below its start.
+
+A method that forgets a part of the objective, such as its regulariser, passes every check of privacy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsco_bench.audit.subject import Subject
+from dpsco_bench.backend.namespace import to_numpy
+from dpsco_bench.errors import InputError, Refusal
+
+PlanAt = Callable[[int, int | None], Subject]
+"""Number of records, and of steps in place of the theorem's -> the same algorithm and problem without noise."""
+SIZES = tuple(1 << k for k in range(14, 4, -1))
+HUGE = (1 << 17, 1 << 20)
+"""Numbers of records, and those for methods that ask for very many."""
+MOST_GRADIENTS = 1 << 23
+"""Gradients of single records that a run may plan."""
+REPLICATES = 4
+FLAT = 0.01
+"""A gradient below this share of the Lipschitz constant is next to nothing."""
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long a run may be.
+
+    Attributes
+    ----------
+    records : int
+        Largest number of records, unless the method asks for more.
+    steps : int
+        Releases, and gradients of single records in units of `VECTOR`.
+    """
+
+    records: int = 1 << 14
+    steps: int = 1 << 13
+
+
+VECTOR = 16
+
+
+def longest(plan_at: PlanAt, length: Length) -> Subject:
+    """The subject with the most records whose schedule is planned and fits; if none does, one cut to the length.
+
+    Raises
+    ------
+    Refusal
+        Where there is neither.
+    """
+    sizes, reason = [n for n in SIZES if n <= length.records], ""
+    for n, steps in [(n, None) for n in (*sizes, *HUGE)] + [(n, length.steps // 4) for n in sizes]:
+        try:
+            subject = plan_at(n, steps)
+        except (InputError, Refusal) as error:  # too few records, or more than there are
+            reason = reason or str(error)
+            continue
+        if _fits(subject, length):
+            return subject
+        reason = f"the schedule takes {subject.plan.gradient_evaluations:.3g} gradients at n = {n}"
+    raise Refusal("a long run", reason)
+
+
+def _fits(subject: Subject, length: Length) -> bool:
+    plan, oracle = subject.plan, subject.problem.shares_records
+    releases = sum(query.releases for query in plan.queries)
+    gradients = 0.0 if oracle and plan.queries else plan.gradient_evaluations
+    return gradients <= MOST_GRADIENTS and releases + gradients / VECTOR <= length.steps
+
+
+def mean_risks(subject: Subject) -> tuple[float, float]:
+    """Mean risk of the start and of the end, up to the same constant."""
+    objective, run = subject.objective(replicates=REPLICATES), subject.run(replicates=REPLICATES)
+
+    def risk(x: np.ndarray) -> float:
+        try:
+            return float(np.mean(to_numpy(subject.problem.risk(x, objective.data))))
+        except InputError:  # of a problem that knows its excess alone
+            return float(np.mean(objective.excess_risk(x)))
+
+    return risk(objective.start), risk(run.output)
+
+
+def starts_near_a_minimiser(subject: Subject) -> bool:
+    """Whether the gradient at the start is next to nothing, so that no run need end below it."""
+    objective = subject.objective(replicates=REPLICATES)
+    gradient = to_numpy(objective.exact_gradient(objective.start))
+    return float(np.abs(gradient).max()) <= FLAT * objective.constants.lipschitz

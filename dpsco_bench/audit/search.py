@@ -1,0 +1,178 @@
+"""A search for neighbours that change a released value by more than its plan declares.
+
+A run records its transcript on a data set D. Forced on a neighbour D', the differences between the values that are
+passed to the mechanism are the queries' sensitivities given the past; equal outputs say that all else is
+post-processing. Since normal noise can be anything, the adversary chooses it: large noise along one direction drives
+the iterates to the edge of where the method can be, projections of points included, and the next direction follows the
+largest change that was found there. A search can refute a sensitivity, not prove it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.audit.neighbours import DOMAIN_RECORDS
+from dpsco_bench.audit.subject import REPLICATES, Run, Subject, replaced
+from dpsco_bench.backend.namespace import array_namespace, to_numpy
+from dpsco_bench.errors import InputError
+from dpsco_bench.privacy.plan import Query, WithReplacement
+from dpsco_bench.privacy.queries import CoveringQuery
+from dpsco_bench.privacy.transcript import Recorder, Replay
+from dpsco_bench.problems.base import Data
+
+NEIGHBOURS = 12
+"""Domain records that are tried in one place."""
+REACH = 1e4
+"""Noise that steers a run, in units of the calibrated one."""
+ROUNDS = 5
+"""Steered runs, each in the direction of the largest change that the one before found."""
+
+_SIGNS = np.where(np.arange(REPLICATES) % 2 == 0, 1.0, -1.0)[:, None]
+"""Every other replicate is steered the opposite way."""
+
+Values = dict[str, np.ndarray]
+"""What a run passed to each query, ``(steps, R, k)``."""
+
+
+@dataclass
+class Found:
+    """What a search found.
+
+    Attributes
+    ----------
+    ratios : dict of str to float
+        Largest change of a released value between neighbours, in units of the declared sensitivity, by query.
+    leak : float
+        Largest difference of outputs on neighbours under one transcript: 0 if all else is post-processing.
+    directions : dict of str to array (R, k)
+        The largest changes of the last place that was looked at.
+    """
+
+    ratios: dict[str, float] = field(default_factory=dict)
+    leak: float = 0.0
+    directions: Values = field(default_factory=dict)
+
+
+class Steered(Recorder):
+    """A recorder whose noise is large and points in one direction for every replicate.
+
+    Parameters
+    ----------
+    directions : dict of str to array (R, k)
+        By query, unit vectors; of one that is not named, that of its first noise.
+    *args, **kwargs : those of `Recorder`
+    """
+
+    def __init__(self, directions: Values, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._directions = dict(directions)
+
+    def _noise(self, query: Query, step: int, dim: int) -> Any:
+        noise = super()._noise(query, step, dim)
+        if noise is None:
+            return None
+        given = self._directions.get(query.name)
+        if given is None:
+            self._directions[query.name] = given = _unit(to_numpy(noise).astype(np.float64))
+        steering = array_namespace(noise).asarray(REACH * self.scales[query.name] * given, dtype=noise.dtype)
+        return noise + steering
+
+
+def search(
+    subject: Subject,
+    places: Sequence[int] = (0,),
+    neighbours: int = NEIGHBOURS,
+    rounds: int = ROUNDS,
+    everywhere: bool = True,
+) -> Found:
+    """Search the neighbours of a data set.
+
+    Covering noise hides a solver's error, not data, and is left out; so are batches drawn with replacement, whose
+    sensitivity is declared for a record that a batch holds once.
+
+    Parameters
+    ----------
+    places : sequence of int
+        Records for which all replacements are tried.
+    neighbours : int
+        Domain records that are tried.
+    rounds : int
+        Steered runs.
+    everywhere : bool
+        Whether every record is replaced once besides.
+    """
+    domain = subject.problem.domain_records(max(DOMAIN_RECORDS, neighbours), subject.seed)
+    found = Found({query.name: 0.0 for query in _searched(subject)})
+    recorded = subject.run(Recorder)
+    for position in range(subject.data.n if everywhere else 0):
+        swap = replaced(subject.data, position, domain, position % domain.n)
+        _compare(found, subject, [_values(subject, recorded), _on(subject, recorded, swap, found)])
+    tried = Data(neighbours, domain.features[:neighbours], domain.labels[:neighbours])
+    for place in places:
+        _look(found, subject, subject.run(Recorder, first=1), tried, place, 1)
+        directions: Values = {}
+        for first in range(rounds):
+            steered = subject.run(partial(Steered, directions), first=first)
+            _look(found, subject, steered, tried, place, first)
+            directions = {name: _SIGNS * rows for name, rows in found.directions.items() if rows.any()}
+    return found
+
+
+def _look(found: Found, subject: Subject, recorded: Run, domain: Data, place: int, first: int) -> None:
+    """Try every record of the domain in one place, and those that the problem has for where the run ended."""
+    nearby = subject.problem.records_at(recorded.output[np.isfinite(recorded.output).all(axis=1)])
+    sources = [domain] if nearby is None else [domain, nearby]
+    swaps = (replaced(subject.data, place, source, which) for source in sources for which in range(source.n))
+    values = [_values(subject, recorded)]
+    values += [_on(subject, recorded, swap, found, first) for swap in swaps]
+    found.directions = _compare(found, subject, values)
+
+
+def _on(subject: Subject, recorded: Run, data: Data, found: Found, first: int = 0) -> Values:
+    """What the transcript of a run, forced on another data set, passes in; notes what leaks into the output."""
+    other = subject.run(partial(Replay, recorded.mechanism.transcript), data=data, first=first)
+    if not np.array_equal(recorded.output, other.output):
+        found.leak = max(found.leak, float(np.abs(recorded.output - other.output).max()))
+    return _values(subject, other)
+
+
+def _compare(found: Found, subject: Subject, values: list[Values]) -> Values:
+    """Note the largest change between any two data sets; returns it for every replicate as a unit vector."""
+    directions = {}
+    for query in _searched(subject):
+        if len({value[query.name].shape for value in values}) > 1:
+            raise InputError(f"releases of query {query.name}", "others on a neighbour", "the same on neighbours")
+        stacked = np.stack([value[query.name] for value in values])
+        largest, change = np.zeros(REPLICATES), np.zeros(stacked.shape[2:])
+        rows = np.arange(REPLICATES)
+        for number in range(1, len(stacked)):
+            differences = (stacked[number] - stacked[:number]).reshape(-1, *stacked.shape[2:])
+            sizes = np.linalg.norm(differences, ord=query.norm, axis=-1)
+            best = sizes.argmax(axis=0)
+            better = sizes[best, rows] > largest
+            largest = np.where(better, sizes[best, rows], largest)
+            change = np.where(better[:, None], differences[best, rows], change)
+        found.ratios[query.name] = max(found.ratios[query.name], float(largest.max()) / query.sensitivity)
+        directions[query.name] = _unit(change)
+    return directions
+
+
+def _values(subject: Subject, run: Run) -> Values:
+    transcript = run.mechanism.transcript  # type: ignore[attr-defined]
+    return {query.name: transcript.value(query.name) for query in _searched(subject)}
+
+
+def _searched(subject: Subject) -> list[Query]:
+    """Not covering noise, nor batches that may hold a record twice: what they declare is for one copy."""
+    left_out = CoveringQuery, WithReplacement
+    return [q for q in subject.plan.queries if not isinstance(q, left_out) and not isinstance(q.records, left_out)]
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return vectors / np.where(length > 0.0, length, 1.0)

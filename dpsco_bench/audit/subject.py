@@ -1,0 +1,174 @@
+"""One algorithm on one small data set, with the plan that was charged: what the checks of the contract look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.algorithms.registry import Algorithm
+from dpsco_bench.backend.namespace import to_numpy
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibrated import CalibratedCell
+from dpsco_bench.execution.calibration import constants_status
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.guarded import call_run
+from dpsco_bench.privacy.charge import Charge
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.problems.base import Data, Draws, Problem, StreamFactory
+from dpsco_bench.problems.objective import Objective
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+
+REPLICATES = 8
+SPREADS = (0.3, 1.0, 3.0)
+"""Distances of points from the start, in units of the domain's radius, or of 1."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Output ``(R, d)`` on the host and as it came, with the mechanism and the objective that the run used."""
+
+    output: np.ndarray
+    raw: Any
+    mechanism: Any
+    objective: Objective
+
+
+@dataclass
+class Subject:
+    """An algorithm, a problem with its data, and the plan with its noise.
+
+    Attributes
+    ----------
+    algorithm, problem : Algorithm, Problem
+    plan : Plan
+        The one that was charged.
+    delta : float
+        Of the claim.
+    scales : mapping
+        Noise scale per query.
+    charge : Charge
+        What the accountant says of it.
+    privacy_status, constants_status : str
+        As in the privacy ledger.
+    data : Data
+        One data set; only its size where every replicate draws its own.
+    what : str
+        Names the streams of the noise.
+    streams : callable
+        Namespace -> the streams of the data by name.
+    seed : int
+    """
+
+    algorithm: Algorithm
+    problem: Problem
+    plan: Plan
+    delta: float
+    scales: Mapping[str, float]
+    charge: Charge
+    privacy_status: str
+    constants_status: str
+    data: Data
+    what: str
+    streams: Callable[[Any], StreamFactory] = field(repr=False)
+    seed: int
+
+    @property
+    def no_neighbours(self) -> str:
+        """Why nothing can be learned from neighbouring data sets here, or an empty string."""
+        return no_neighbours(self.problem, self.plan, self.constants_status)
+
+    def mechanism(
+        self,
+        factory: Callable[..., Mechanism] = Mechanism,
+        *,
+        factor: float = 1.0,
+        first: int = 0,
+        replicates: int = REPLICATES,
+        xp: Any = np,
+        dtype: str = "float64",
+    ) -> Mechanism:
+        """A mechanism with the calibrated noise times a factor."""
+        scales = {name: factor * scale for name, scale in self.scales.items()}
+        return factory(self.plan, scales, self.what, self.seed, first, replicates, xp, dtype)
+
+    def objective(
+        self, data: Data | None = None, first: int = 0, replicates: int = REPLICATES, xp: Any = np, **keys: Any
+    ) -> Objective:
+        """The problem on a data set, or on samples of the replicates' own."""
+        chosen: Any = data or self.data
+        if self.problem.draws_per_replicate:
+            chosen = self.problem.sample(self.data.n, Draws(self.streams(xp), first, replicates))
+        return Objective(self.problem, chosen, replicates, xp, n=self.data.n, **keys)
+
+    def run(
+        self,
+        factory: Callable[..., Mechanism] = Mechanism,
+        *,
+        data: Data | None = None,
+        factor: float = 1.0,
+        first: int = 0,
+        replicates: int = REPLICATES,
+        xp: Any = np,
+        dtype: str = "float64",
+        **keys: Any,
+    ) -> Run:
+        """Run replicates ``first ..``; what goes wrong in the run is one line."""
+        source = self.mechanism(factory, factor=factor, first=first, replicates=replicates, xp=xp, dtype=dtype)
+        objective = self.objective(data, first, replicates, xp, dtype=dtype, **keys)
+        raw = call_run(self.algorithm, objective, self.plan, source, counted=False)
+        return Run(to_numpy(raw), raw, source, objective)
+
+
+def no_neighbours(problem: Problem, plan: Plan, constants_status: str) -> str:
+    """Why nothing can be learned from neighbouring data sets, or an empty string."""
+    if problem.shares_records:
+        return "all records of this problem are equal"
+    if problem.draws_per_replicate:
+        return "every replicate has a sample of its own"
+    if constants_status != "global":
+        return "the constants of this problem are nominal"
+    leaks = [leak for leak in (plan.unprotected, *plan.leaks) if leak]
+    return "the plan says what it leaks: " + "; ".join(leaks) if leaks else ""
+
+
+def points_of(subject: Subject, count: int = 12) -> np.ndarray:
+    """Points of the domain at several distances from the start, ``(count, d)``."""
+    problem, rng = subject.problem, np.random.default_rng(subject.seed)
+    radius = 0.5 * problem.constants.diameter or 1.0
+    steps = rng.standard_normal((count, problem.dimension)) / np.sqrt(problem.dimension)
+    points = problem.start + radius * np.resize(SPREADS, count)[:, None] * steps
+    return points if problem.feasible_set is None else np.asarray(problem.feasible_set.project(points))
+
+
+def replaced(data: Data, position: int, records: Data, which: int) -> Data:
+    """The neighbour of ``data`` with one record replaced."""
+    features, labels = np.array(data.features), np.array(data.labels)
+    features[position], labels[position] = records.features[which], records.labels[which]
+    return Data(data.n, features, labels)
+
+
+def subject_of(cell: Cell, calibrated: CalibratedCell, seed: int) -> Subject:
+    """What is checked of a calibrated cell. Raises InputError for an algorithm without a run."""
+    if cell.algorithm_entry.run_function is None:
+        raise InputError("algorithm", cell.algorithm, "one with a run, attached by @plan.run")
+    plan, what = calibrated.plan_for(cell), cell.data_key()
+    c = calibrated
+    return Subject(
+        algorithm=cell.algorithm_entry,
+        problem=cell.problem_entry,
+        plan=plan,
+        delta=cell.delta,
+        scales=c.scales,
+        charge=Charge(c.epsilon_real, c.epsilon_real_kind, c.accountant, c.epsilon_law, c.tau, c.sampler_status),
+        privacy_status=c.privacy_status,
+        constants_status=constants_status(cell, plan, c.constants.status),
+        data=cell.draw_data(seed, 0),
+        what=cell.run_key(0),
+        streams=lambda xp: lambda name: Stream(stream_key(seed, what, f"data/0/{name}"), xp),
+        seed=seed,
+    )

@@ -1,0 +1,50 @@
+"""The contract, of every algorithm on every problem: the package's own checks, as for a user's algorithm."""
+
+import pytest
+
+from dpsco_bench.audit import loss_class
+
+from .records import PseudoHuber
+
+NOT_MADE = {
+    "gopi2022.hit_and_run": "no variant defines it",
+    "gopi2022.proximal_sampler": "no variant defines it",
+    "wang2017.dp_svrg": "the schedule takes",
+}
+"""Algorithms with problems on which no long run without noise is made, and why."""
+
+
+def holds(finding):
+    assert finding.passed is not False, finding.detail
+
+
+def test_what_is_declared_is_drawn_counted_protected_and_attained(pair):
+    checks = pair.checks
+    holds(checks.check_output())
+    holds(checks.check_counts())
+    holds(checks.check_evaluations())
+    holds(checks.check_randomness())
+    if pair.noisy:
+        holds(checks.check_sensitivity())
+        holds(checks.check_post_processing())
+        holds(checks.check_attained())
+
+
+def test_a_long_run_without_noise_ends_below_its_start(pair):
+    if isinstance(pair.problem, PseudoHuber):
+        pytest.skip("labels of either sign at random: the mean of a few losses is flat on a wide set")
+    finding = pair.checks.check_long_run()
+    holds(finding)
+    if finding.passed is None:
+        assert "next to a minimiser" in finding.detail or NOT_MADE[pair.algorithm.id] in finding.detail
+
+
+def test_losses_are_of_the_class_that_their_problem_declares(problem_case):
+    holds(problem_case.checks.check_loss_class())
+
+
+def test_a_hessian_of_rank_one_is_not_enough(problem_case):
+    """What a problem does not declare is not inferred: logistic losses are no linear ones."""
+    declared = loss_class.declared(problem_case.subject)
+    if declared[:1] == ["glm"]:
+        assert loss_class.deviation(problem_case.subject, "linear") > loss_class.TOLERANCE
