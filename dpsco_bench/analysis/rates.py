@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -73,13 +73,14 @@ class Sweep:
         errors = self.noise_off_errors if noise_off else self.numerical_errors
         sharing = self.sharing or Sharing.nothing(self.cells)
         labels = (tuple(own[i] for i in numbers) for own in (sharing.data_sets, sharing.replicates))
-        return fit_rate(
+        fit = fit_rate(
             values,
             [risks[i] for i in numbers],
             names,
             numerical_errors=[errors[i] if len(errors) else None for i in numbers],
             sharing=Sharing(*labels),
         )
+        return replace(fit, edge=())  # `edges` knows where a signal cannot be made stronger
 
 
 def rate_verdict(

@@ -44,6 +44,9 @@ class Explicit(Kind):
     labels: ClassVar = {"ratio": "excess risk / bound", "reference": "bound"}
     against = "≤ 1"
 
+    def changed_by(self, old: str, row: Verdict) -> str:
+        return "vacuous bound" if row.form == "vacuous" else "simultaneous intervals"
+
     def judge(self, case: Case) -> Verdict:
         """The mean with its interval, unless replicates or signals have to be judged one by one."""
         if is_pathwise(case.part, case.bound):

@@ -41,6 +41,12 @@ class Ordering(Kind):
         if len(part.pair) != 2 or (labels and not set(part.pair) <= set(labels)):
             raise InputError(f"{where}: pair", part.pair, "two labels of methods")
 
+    def sentence(self, row: Verdict) -> str:
+        """How many comparisons came out which way, at the end and at equal evaluations."""
+        if not row.ratio_ci:
+            return super().sentence(row)
+        return f"{row.said}: {'; '.join(_said(name, row.ratio_ci) for name in (AT_END, AT_EQUAL_EVALUATIONS))}"
+
     def judge(self, case: Case) -> Verdict:
         cells = case.cells
         better, other = ({c.value: c for c in cells if c.entry.method == label} for label in case.part.pair)
@@ -58,6 +64,14 @@ class Ordering(Kind):
         runs = cells[0].final.size
         few = f"only {runs} replicates: the intervals are too wide for most orderings"
         return replace(verdict, notes=(few,)) if runs <= FEW_REPLICATES else verdict
+
+
+def _said(name: str, ratios: Mapping[str, tuple[float, float]]) -> str:
+    """How often a comparison came out which way: ``at the end 3 of 4 hold and 1 is reversed``."""
+    ends = [pair for key, pair in ratios.items() if key.startswith(name)]
+    holds, reversed_ = sum(high < 1 for _, high in ends), sum(low > 1 for low, _ in ends)
+    where = "at the end" if name == AT_END else f"at {name}"
+    return f"{where} {holds} of {len(ends)} hold" + f", {reversed_} reversed" * bool(reversed_)
 
 
 def ordering_verdict(comparisons: Mapping[str, MedianRatio], *, parameter: str = "") -> Verdict:
