@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpsco_bench.analysis.effort import would_decide
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.ordering import MedianRatio, common_budget, compare_medians, risk_at
 from dpsco_bench.analysis.verdict import Verdict
@@ -45,7 +46,8 @@ class Ordering(Kind):
         """How many comparisons came out which way, at the end and at equal evaluations."""
         if not row.ratio_ci:
             return super().sentence(row)
-        return f"{row.said}: {'; '.join(_said(name, row.ratio_ci) for name in (AT_END, AT_EQUAL_EVALUATIONS))}"
+        counted = "; ".join(_said(name, row.ratio_ci) for name in (AT_END, AT_EQUAL_EVALUATIONS))
+        return f"{row.said}: {counted}" + _undecided(row)
 
     def judge(self, case: Case) -> Verdict:
         cells = case.cells
@@ -72,6 +74,14 @@ def _said(name: str, ratios: Mapping[str, tuple[float, float]]) -> str:
     holds, reversed_ = sum(high < 1 for _, high in ends), sum(low > 1 for low, _ in ends)
     where = "at the end" if name == AT_END else f"at {name}"
     return f"{where} {holds} of {len(ends)} hold" + f", {reversed_} reversed" * bool(reversed_)
+
+
+def _undecided(row: Verdict) -> str:
+    """What would decide comparisons whose intervals contain 1; nothing where all are decided."""
+    with np.errstate(divide="ignore"):  # an interval may begin at 0
+        logs = [(np.log(ratio), *np.log((row.ratio_ci or {})[name])) for name, ratio in (row.ratio or {}).items()]
+    rooms = [(high - log if log < 0 else log - low, abs(log)) for log, low, high in logs if low <= 0 <= high]
+    return f"; {would_decide(rooms)}" if rooms else ""
 
 
 def ordering_verdict(comparisons: Mapping[str, MedianRatio], *, parameter: str = "") -> Verdict:
