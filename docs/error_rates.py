@@ -75,7 +75,7 @@ DESIGNS = (
     Design("7 cells, 64 replicates, light noise", 7, 64, light),
     Design("5 cells, 4 replicates, heavy noise", 5, 4, heavy),
     Design("5 cells, 64 replicates, heavy noise", 5, 64, heavy),
-    Design("5 cells, 512 replicates, heavy noise", 5, 512, heavy),
+    Design("5 cells, 128 replicates, heavy noise", 5, 128, heavy),
     Design("5 cells, 16 replicates, common random numbers", 5, 16, light, heavy),
     Design("4 cells, 6 data sets of 4, common data", 4, 4, light, data=light, data_sets=6),
     Design("4 cells, 6 data sets of 4, common data and random numbers", 4, 4, light, heavy, light, 6),

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpsco_bench.analysis.bootstrap import FloatArray
+from dpsco_bench.analysis.effort import would_decide
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
 
@@ -46,7 +47,8 @@ def band_verdict(
     s = np.hypot(s, ratios * np.asarray(reference_stderr, dtype=np.float64))  # of the ratio, in units of the mean
     worst = int(np.argmax(outside / r))
     reason = f"ratio {ratios[worst]:.3g} is the extreme one; band [{low:g}, {high:g}]"
-    return cell_verdict("band", three_way(outside, s), reason, parameter, columns, ratios, worst)
+    word = three_way(outside, s)
+    return cell_verdict("band", word, reason + undecided(word, outside, s), parameter, columns, ratios, worst)
 
 
 def same_length(name: str, values: ArrayLike, length: int) -> FloatArray:
@@ -84,6 +86,14 @@ def three_way(outside: FloatArray, stderr: FloatArray, standard_errors: float = 
     if (outside <= 0).all():
         return "holds"
     return "violated" if (outside > standard_errors * stderr).any() else "inconclusive"
+
+
+def undecided(word: str, outside: FloatArray, stderr: FloatArray, standard_errors: float = STANDARD_ERRORS) -> str:
+    """What would decide a `three_way` that is ``inconclusive``, as the end of a reason; nothing for other words."""
+    across = outside > 0
+    if word != "inconclusive" or np.isnan(stderr).any():
+        return ""
+    return f"; {would_decide(zip(standard_errors * stderr[across], outside[across], strict=True))}"
 
 
 def cell_verdict(

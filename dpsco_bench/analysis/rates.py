@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpsco_bench.analysis.asymptotic import Regime
 from dpsco_bench.analysis.bootstrap import FloatArray, summarise
+from dpsco_bench.analysis.effort import within
 from dpsco_bench.analysis.power_law import lack_of_fit, local_slopes
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
@@ -18,8 +19,6 @@ from dpsco_bench.errors import InputError
 
 SCHEDULE_SHARE = 0.5
 """From this share of the risk on, what is there without noise makes the risk one of the schedule."""
-MOST_REPLICATES = 1000.0
-"""Nobody runs more than this many times the replicates."""
 ROUNDING = 1e-9
 _TINY = 1e-300
 
@@ -73,13 +72,14 @@ class Sweep:
         errors = self.noise_off_errors if noise_off else self.numerical_errors
         sharing = self.sharing or Sharing.nothing(self.cells)
         labels = (tuple(own[i] for i in numbers) for own in (sharing.data_sets, sharing.replicates))
-        return fit_rate(
+        fit = fit_rate(
             values,
             [risks[i] for i in numbers],
             names,
             numerical_errors=[errors[i] if len(errors) else None for i in numbers],
             sharing=Sharing(*labels),
         )
+        return replace(fit, edge=())  # `edges` knows where a signal cannot be made stronger
 
 
 def rate_verdict(
@@ -197,22 +197,7 @@ def equivalence(fit: RateFit, b: float, tolerance: float, better: str = "smaller
         return "faster", shown
     if low > tolerance:
         return "fails", shown
-    return "inconclusive", f"{shown}; {_would_decide(fit, b, tolerance)}"
-
-
-def _would_decide(fit: RateFit, b: float, tolerance: float) -> str:
-    """How many times the replicates would decide at this slope, since an interval shrinks like their root."""
-    above, below = fit.ci_high - fit.slope, fit.slope - fit.ci_low
-    off = fit.slope - b
-    if abs(off) <= tolerance:
-        rooms = [(above, tolerance - off), (below, tolerance + off)]
-    else:
-        rooms = [(below, off - tolerance)] if off > 0 else [(above, -off - tolerance)]
-    factors = [(width / room) ** 2 if room > 0 else np.inf for width, room in rooms if width > 0]
-    factor = max(factors, default=1.0)
-    if not factor <= MOST_REPLICATES:
-        return "the slope is too near the tolerance for more replicates to decide"
-    return f"about {max(2.0, np.ceil(factor - ROUNDING)):.0f} times the replicates would decide"
+    return "inconclusive", f"{shown}; {within(fit.slope, fit.ci_low, fit.ci_high, b, tolerance)}"
 
 
 def noise_off_share(sweep: Sweep) -> float:

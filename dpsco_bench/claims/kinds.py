@@ -147,6 +147,10 @@ class Kind(ABC):
         """The verdict of a row and why, in one short sentence: what the report, the terminal and JSON say."""
         return f"{row.said}: {row.reason}" if row.reason and row.word != "skipped" else str(row.said)
 
+    def changed_by(self, old: str, row: Any) -> str:
+        """Which rule (a name of `analysis.changes.BECAUSE`) gives a row another word than an earlier record had."""
+        return "equivalence"
+
     def panel(self, scores: Sequence[Any]) -> Any:
         """Panel (`report.drawing.Panel`) of a part's scores, one for each calibration.
 

@@ -44,6 +44,9 @@ class Complexity(Kind):
         """Only to measure another count than the plan's."""
         return part.quantity != RISK
 
+    def changed_by(self, old: str, row: Verdict) -> str:
+        return "smaller count" if row.form == "fewer" else "formula"
+
     def tolerance_of(self, part: Mapping[str, Any]) -> Any:
         """None where counts must be equal."""
         return "equal" if part.get("exact") else part["tolerance"]

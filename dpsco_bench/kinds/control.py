@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from dpsco_bench.analysis.cells import band_verdict
+from dpsco_bench.analysis.effort import within
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.slopes import RateFit
 from dpsco_bench.analysis.verdict import Verdict
@@ -36,6 +37,9 @@ class Control(Kind):
             raise InputError(f"{where}: bound", "missing", "given for kind control with a band")
         if part.band:
             check_band(part.band, where)
+
+    def changed_by(self, old: str, row: Verdict) -> str:
+        return "joint resampling" if old == "inconclusive" else "equivalence"
 
     def compared_slope(self, row: Verdict) -> float | None:
         return row.claimed_exponent
@@ -99,4 +103,4 @@ def _control_word(fit: RateFit, exponent: float, tolerance: float) -> tuple[str,
         return "holds", shown
     if fit.ci_low > exponent + tolerance or fit.ci_high < exponent - tolerance:
         return "fails", shown
-    return "inconclusive", shown
+    return "inconclusive", f"{shown}; {within(fit.slope, fit.ci_low, fit.ci_high, exponent, tolerance)}"

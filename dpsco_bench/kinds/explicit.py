@@ -13,6 +13,7 @@ from scipy.special import bdtr, ndtri, stdtrit
 
 from dpsco_bench.analysis.bootstrap import CONFIDENCE, FloatArray, summarise
 from dpsco_bench.analysis.cells import NO_ERROR, STANDARD_ERRORS, cell_verdict, columns_of, ratios_to, same_length
+from dpsco_bench.analysis.effort import would_decide
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.verdict import Verdict
@@ -43,6 +44,9 @@ class Explicit(Kind):
     shape = "ratios"
     labels: ClassVar = {"ratio": "excess risk / bound", "reference": "bound"}
     against = "≤ 1"
+
+    def changed_by(self, old: str, row: Verdict) -> str:
+        return "vacuous bound" if row.form == "vacuous" else "simultaneous intervals"
 
     def judge(self, case: Case) -> Verdict:
         """The mean with its interval, unless replicates or signals have to be judged one by one."""
@@ -102,7 +106,9 @@ def explicit_verdict(
     elif within[~idle].all():
         word, reason = "holds", f"mean / bound is at most {upper[~idle].max():.3g} with its interval"
     else:
-        word, reason = "inconclusive", f"mean / bound is {_shown(m, b, worst)}, at most {upper[worst]:.3g}"
+        across = ~within & ~idle
+        more = would_decide(zip(half[across], np.abs(b - m)[across], strict=True))
+        word, reason = "inconclusive", f"mean / bound is {_shown(m, b, worst)}, at most {upper[worst]:.3g}; {more}"
     notes = (f"in {idle.sum()} of {len(x)} cells the bound exceeds the starting point's risk",) if idle.any() else ()
     return cell_verdict("explicit", word, reason, parameter, columns, upper, worst, notes)
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpsco_bench.analysis.cells import STANDARD_ERRORS, cell_verdict, columns_of, ratios_to, three_way
+from dpsco_bench.analysis.cells import STANDARD_ERRORS, cell_verdict, columns_of, ratios_to, three_way, undecided
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
@@ -64,4 +64,5 @@ def law_verdict(
     worst = int(np.argmax(np.abs(ratios - 1)))
     reason = f"measured / computed is {ratios[worst]:.4g} at the most distant cell"
     word = three_way(beyond, s, more)
+    reason += undecided(word, beyond, s, more)
     return cell_verdict("law", word, reason, parameter, columns, ratios, worst)

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpsco_bench.analysis.effort import would_decide
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.ordering import MedianRatio, common_budget, compare_medians, risk_at
 from dpsco_bench.analysis.verdict import Verdict
@@ -41,6 +42,13 @@ class Ordering(Kind):
         if len(part.pair) != 2 or (labels and not set(part.pair) <= set(labels)):
             raise InputError(f"{where}: pair", part.pair, "two labels of methods")
 
+    def sentence(self, row: Verdict) -> str:
+        """How many comparisons came out which way, at the end and at equal evaluations."""
+        if not row.ratio_ci:
+            return super().sentence(row)
+        counted = "; ".join(_said(name, row.ratio_ci) for name in (AT_END, AT_EQUAL_EVALUATIONS))
+        return f"{row.said}: {counted}" + _undecided(row)
+
     def judge(self, case: Case) -> Verdict:
         cells = case.cells
         better, other = ({c.value: c for c in cells if c.entry.method == label} for label in case.part.pair)
@@ -58,6 +66,22 @@ class Ordering(Kind):
         runs = cells[0].final.size
         few = f"only {runs} replicates: the intervals are too wide for most orderings"
         return replace(verdict, notes=(few,)) if runs <= FEW_REPLICATES else verdict
+
+
+def _said(name: str, ratios: Mapping[str, tuple[float, float]]) -> str:
+    """How often a comparison came out which way: ``at the end 3 of 4 hold and 1 is reversed``."""
+    ends = [pair for key, pair in ratios.items() if key.startswith(name)]
+    holds, reversed_ = sum(high < 1 for _, high in ends), sum(low > 1 for low, _ in ends)
+    where = "at the end" if name == AT_END else f"at {name}"
+    return f"{where} {holds} of {len(ends)} hold" + f", {reversed_} reversed" * bool(reversed_)
+
+
+def _undecided(row: Verdict) -> str:
+    """What would decide comparisons whose intervals contain 1; nothing where all are decided."""
+    with np.errstate(divide="ignore"):  # an interval may begin at 0
+        logs = [(np.log(ratio), *np.log((row.ratio_ci or {})[name])) for name, ratio in (row.ratio or {}).items()]
+    rooms = [(high - log if log < 0 else log - low, abs(log)) for log, low, high in logs if low <= 0 <= high]
+    return f"; {would_decide(rooms)}" if rooms else ""
 
 
 def ordering_verdict(comparisons: Mapping[str, MedianRatio], *, parameter: str = "") -> Verdict:

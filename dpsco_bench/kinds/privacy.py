@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpsco_bench.analysis.cells import same_length
+from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
@@ -35,6 +36,9 @@ class PrivacyKind(Kind):
     fields = ("epsilon_real", "epsilon_real_kind", "epsilon_claimed")
     shape = "privacy"
 
+    def changed_by(self, old: str, row: Verdict) -> str:
+        return "privacy"
+
     def runs(self, part: Part) -> bool:
         """Never: plans are charged."""
         return False
@@ -54,6 +58,7 @@ class PrivacyKind(Kind):
             ["upper" if of_the_law else cell.calibrated.epsilon_real_kind for cell in cells],
             [cell.entry.epsilon for cell in cells],
             unproven=withheld,
+            instances=[_instance(cell) for cell in cells],
         )
         if not (of_the_law and law_only):
             return verdict
@@ -62,7 +67,12 @@ class PrivacyKind(Kind):
 
 
 def privacy_verdict(
-    epsilon_real: ArrayLike, kinds: Sequence[str], epsilon_claimed: ArrayLike, *, unproven: str = ""
+    epsilon_real: ArrayLike,
+    kinds: Sequence[str],
+    epsilon_claimed: ArrayLike,
+    *,
+    unproven: str = "",
+    instances: Sequence[str] = (),
 ) -> Verdict:
     """Judge the real epsilon of every cell against its claim; the cell of largest real / claimed decides.
 
@@ -77,6 +87,7 @@ def privacy_verdict(
     unproven : str
         A reason that withholds any proof whatever the accountant says (nominal constants, an unchecked formula,
         ``target_law_only``).
+    instances : sequence of str, what each cell is, for the reason of what fails
     """
     claimed = np.atleast_1d(np.asarray(epsilon_claimed, dtype=np.float64))
     real = same_length("epsilon_real", epsilon_real, len(claimed))
@@ -89,11 +100,30 @@ def privacy_verdict(
     return Verdict(
         words[cell],
         "privacy",
-        unproven or f"{len(deciding)} of {len(words)} cells alike",
+        unproven
+        or _reason(
+            words[cell], float(real[cell]), kinds[cell], float(claimed[cell]), instances[cell] if instances else ""
+        ),
         epsilon_real=float(real[cell]),
         epsilon_real_kind=kinds[cell],
         epsilon_claimed=float(claimed[cell]),
     )
+
+
+def _instance(cell: CellEvidence) -> str:
+    """A cell in words."""
+    entry = cell.entry
+    sizes = f"n = {entry.n}, d = {cell.calibrated.dimension}, eps = {entry.epsilon:g}, delta = {entry.delta:g}"
+    return f"{entry.problem.replace('_', ' ')}, {sizes}"
+
+
+def _reason(word: str, real: float, kind: str, claimed: float, instance: str) -> str:
+    """The deciding cell's real epsilon beside its claim, and what attains it where the claim fails."""
+    if np.isnan(real):
+        return "no accountant covers this sampling scheme"
+    relation = {"upper": "at most ", "lower": "at least "}.get(kind, "")
+    where = f": {instance}" if instance and word.startswith("fails") else ""
+    return f"the real eps is {relation}{real:.3g} where {claimed:g} is claimed{where}"
 
 
 def _privacy_word(real: float, kind: str, claimed: float, unproven: str) -> str:

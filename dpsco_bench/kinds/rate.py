@@ -59,6 +59,17 @@ class Rate(Kind):
             if tolerance > limit:
                 raise InputError(f"{where}: tolerance", tolerance, f"at most {limit:g} for exponent {part.exponent}")
 
+    def changed_by(self, old: str, row: Verdict) -> str:
+        """By its word, or by what is not fitted."""
+        steps = {
+            "not_observable": "asymptotic cells",
+            "inconclusive (edge)": "signal grid",
+            "inconclusive (bent)": "power law",
+        }
+        if row.form in steps or not all(row.fitted or (True,)):
+            return steps.get(row.form, "asymptotic cells")
+        return "joint resampling" if old == "inconclusive" else "equivalence"
+
     def needs_slope(self, part: Part) -> bool:
         return True
 

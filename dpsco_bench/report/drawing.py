@@ -30,6 +30,7 @@ TEXT_COLOURS = {"paper": "#005a8e", "accounted": "#a84a00", "none": FAINT}
 MARKERS = {"paper": "o", "accounted": "s", "none": "o"}
 KEY: dict[str, tuple[str, dict[str, Any]]] = {
     "mean": ("mean, 95 % interval", {"marker": "o"}),
+    "hollow": ("size that is not in the fit", {"marker": "o", "markerfacecolor": "white"}),
     "ratio": ("ratio, ± 2 standard errors", {"marker": "o"}),
     "fit": ("fitted line", {"linestyle": "-"}),
     "bound": ("bound × the factor stated", {"linestyle": (0, (3.5, 2)), "linewidth": 0.9}),

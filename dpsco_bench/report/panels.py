@@ -99,12 +99,13 @@ def _slope_line(score: Score, constant: float) -> Line:
     return Line(text, TEXT_COLOURS.get(row.calibration, FAINT), " ")
 
 
-def _schedule_lines(score: Score) -> list[Line]:
-    """What shows that a matching slope is the schedule's alone."""
+def _remark_lines(score: Score) -> list[Line]:
+    """What shows that a slope is the schedule's, and the local slopes where there is no single one."""
     colour = TEXT_COLOURS.get(score.row.calibration, FAINT)
-    return [
-        Line(text.replace("-", "−"), colour, " ") for text in score.row.reservations if text.startswith("schedule:")
-    ]
+    said = [text for text in score.row.reservations if text.startswith("schedule:")]
+    if score.row.form == "inconclusive (bent)":
+        said.append("local slopes " + ", ".join(slope(value) for value in score.row.local_slopes or ()))
+    return [Line(text.replace("-", "−"), colour, " ") for text in said]
 
 
 def bound_line(score: Score) -> list[Line]:
@@ -131,7 +132,7 @@ def rate_panel(scores: Sequence[Score]) -> Panel:
         lines.append(verdict_line(score))
         if points is not None and (is_number(score.row.slope) or _draws_bound(score, points)):
             lines.append(_slope_line(score, bound_constant(score)))
-        lines += _schedule_lines(score)
+        lines += _remark_lines(score)
     shown = [(score, points) for score, points in measured if points is not None]
     if not shown:
         return words_panel(first.row.part, [*lines, Line(_why(first))])
@@ -146,6 +147,7 @@ def _keys(shown: Sequence[tuple[Score, Series]]) -> tuple[str, ...]:
     counted = shown[0][0].kind.counts
     drawn = {
         "mean": not counted and any((points.mean > 0).any() for _, points in shown),
+        "hollow": any((points.mean[~fitted_cells(score, points)] > 0).any() for score, points in shown),
         "fit": any(_draws_fit(score, points) for score, points in shown),
         "bound": any(_draws_bound(score, points) for score, points in shown),
         "off": bool(_shown_noise_off(shown)),

@@ -250,6 +250,10 @@ def test_orderings_at_the_end_and_at_equal_evaluations(early, cost, word):
     entry = part("pair", "ordering", labels=["new", "old"], pair=["new", "old"])
     (row,) = judge([entry], [(made, rows, calibrations(made))])
     assert row["verdict"] == word
+    early_word = (
+        "at equal evaluations 4 of 4 hold" if word == "holds" else "at equal evaluations 0 of 4 hold, 4 reversed"
+    )
+    assert row["sentence"] == f"{word}: at the end 4 of 4 hold; {early_word}"
     assert len(row["ratio"]) == 2 * len(GRID)
     for name, ratio in row["ratio"].items():
         assert ratio == pytest.approx(0.5 if name.startswith("end") else early / 2, rel=0.05)

@@ -94,7 +94,7 @@ def test_the_interval_decides(slope, low, high, word):
         (-1.0, 0.3, "about 4 times the replicates"),  # 0.3 has to become 0.15
         (-1.05, 0.2, "about 4 times"),  # 0.1 is left on the near side
         (-1.3, 0.3, "about 4 times"),  # 0.15 beyond the tolerance
-        (-1.1499, 0.1, "too near"),
+        (-1.1499, 0.1, "too near the limit"),
     ],
 )
 def test_an_undecided_rate_names_what_it_would_take(slope, half, told):

@@ -1,6 +1,6 @@
 import pytest
 
-from dpsco_bench.claims.grids import expanded, numbers, spread
+from dpsco_bench.claims.grids import expanded, numbers, spread, to_the_cap
 from dpsco_bench.claims.model import parse_claim
 from dpsco_bench.errors import InputError
 
@@ -43,6 +43,20 @@ def test_a_part_with_a_grid():
 )
 def test_a_geometric_list_is_a_text(text, values):
     assert numbers(text, "x") == values and [type(v) for v in numbers(text, "x")] == [type(v) for v in values]
+
+
+@pytest.mark.parametrize(
+    ("text", "grid"),
+    [
+        ("0.5 .. cap x2", (0.5, 2.0)),
+        ("0.5..cap x1.5", (0.5, 1.5)),
+        ("0 .. cap x2", None),
+        ("2 .. cap x0.5", None),
+        (3, None),
+    ],
+)
+def test_a_grid_up_to_the_cap(text, grid):
+    assert to_the_cap(text) == grid
 
 
 @pytest.mark.parametrize(

@@ -100,8 +100,24 @@ def test_a_cell_for_each_signal():
         jobs(problem="signalled", signals=grid, problem_options={"signal": 1.0})
 
 
+def test_signals_up_to_the_largest_admissible_one():
+    """The unit shrinks with n, so that larger cells have more signals; every grid ends with the first capped one."""
+    PROBLEMS.add("signalled", Signalled, __name__)
+    cells = jobs(problem="signalled", signals="0.5 .. cap x2")[0].cells
+    grids = {n: [cell.signal for cell in cells if cell.n == n] for n in (64, 128)}
+    assert grids == {64: [0.5, 1.0, 2.0, 4.0, 8.0], 128: [0.5, 1.0, 2.0, 4.0, 8.0, 16.0]}
+    assert [cell.cell for cell in cells] == list(range(11))
+    with pytest.raises(InputError, match="^signals of p = .* reaches the largest admissible signal of signalled in 40"):
+        jobs(problem="signalled", signals="1e-9 .. cap x1.01")
+
+
 class Signalled(SignalFamily):
     name = "signalled"
+
+    @property
+    def unit(self):
+        return 8 / self.count
+
     default_dimension = 3
     own_constants = Constants(1.0, 1.0, strong_convexity=1.0)
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX})

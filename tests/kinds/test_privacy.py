@@ -34,10 +34,24 @@ def test_worst_cell_decides_relative_to_its_claim():
     judged = privacy_verdict([0.5, 3.0, 7.0, 9.0], ["exact", "exact", "exact", "upper"], [1, 1, 4, 1])
     assert judged.verdict == "fails (real eps 3)"
     assert judged.epsilon_claimed == 1.0
-    assert "2 of 4" in judged.reason
+    assert judged.reason == "the real eps is 3 where 1 is claimed"
     assert privacy_verdict([0.5, 9.0], ["exact", "upper"], [1, 1]).verdict == "unproven (upper bound 9)"
     assert privacy_verdict([0.5, 3.9], ["exact", "upper"], [1, 4]).verdict == "holds"
     assert privacy_verdict([np.nan, 9.0], ["", "upper"], [1, 1]).verdict == "unproven (upper bound 9)"
+
+
+@pytest.mark.parametrize(
+    ("real", "kind", "reason"),
+    [
+        (3.0, "exact", "the real eps is 3 where 1 is claimed: b"),
+        (3.0, "lower", "the real eps is at least 3 where 1 is claimed: b"),
+        (3.0, "upper", "the real eps is at most 3 where 1 is claimed"),
+        (0.9, "exact", "the real eps is 0.9 where 1 is claimed"),
+        (np.nan, "", "no accountant covers this sampling scheme"),
+    ],
+)
+def test_what_fails_shows_the_instance_that_attains_it(real, kind, reason):
+    assert privacy_verdict([0.5, real], ["exact", kind], [1, 1], instances=["a", "b"]).reason == reason
 
 
 @pytest.mark.parametrize(

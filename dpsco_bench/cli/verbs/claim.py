@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Mapping
 
 from dpsco_bench.analysis.verdict import Verdict
@@ -68,10 +69,18 @@ def _print(rows: list[Verdict], privacy: Mapping[tuple[str, str, str], str]) -> 
     remarks = [
         (f"{row.id} " * several + f"{row.part} [{row.calibration}]", note)
         for row in rows
-        for note in (row.sentence, *row.reservations, *row.notes)
+        for note in (row.sentence, _noise_off(row), *row.reservations, *row.notes)
         if note
     ]
     if remarks:
         print()
     for place, note in remarks:
         print(labelled(f"{place}:", note, 2 + len(place)))
+
+
+def _noise_off(row: Verdict) -> str:
+    """What the schedule does alone, beside each slope that was measured with noise."""
+    if math.isnan(row.noise_off_slope):
+        return ""
+    share = row.noise_off_share
+    return f"without noise: slope {row.noise_off_slope:.2f}" + (f", {share:.2g} of the risk" if share else "")

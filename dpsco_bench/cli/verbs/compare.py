@@ -36,6 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print every verdict beside the recorded one."""
+    from dpsco_bench.analysis.changes import record_changes
     from dpsco_bench.analysis.record import merge, read_record, record
     from dpsco_bench.claims.compose import check_profile
     from dpsco_bench.cli.verbs.gate import recorded_path, recorded_seconds_path
@@ -48,7 +49,9 @@ def execute(args: argparse.Namespace) -> int:
     path = recorded_path(args.profile)
     rows = compared(read_record(path), fresh)
     if args.record:
-        record(path, merge(read_record(path), fresh))
+        rows_now = merge(read_record(path), fresh)
+        record(path, rows_now)
+        record_changes(path.parent / "changes", args.profile, rows_now)
         if files.plan.is_file():
             record_seconds(recorded_seconds_path(args.profile), [*read_plan(files.plan).jobs()], files.measured)
     if args.json:

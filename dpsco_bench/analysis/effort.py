@@ -1,0 +1,34 @@
+"""What it would take to decide what an interval leaves open: it shrinks like the root of the number of replicates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+MOST_REPLICATES = 1000.0
+"""Nobody runs more than this many times the replicates."""
+_ROUNDING = 1e-9
+
+
+def would_decide(rooms: Iterable[tuple[float, float]]) -> str:
+    """How many times the replicates would decide, in words, if the estimate stayed.
+
+    Parameters
+    ----------
+    rooms : iterable of (float, float)
+        Width of an interval on one side of its estimate, and the width that it may have there: the largest ratio
+        decides.
+    """
+    factors = [(width / room) ** 2 if room > 0 else math.inf for width, room in rooms if width > 0]
+    factor = max(factors, default=1.0)
+    if not factor <= MOST_REPLICATES:
+        return "it is too near the limit for more replicates to decide"
+    return f"about {max(2, math.ceil(factor - _ROUNDING))} times the replicates would decide"
+
+
+def within(estimate: float, low: float, high: float, target: float, tolerance: float) -> str:
+    """The same for an interval that has to lie within a tolerance of a target, or wholly beyond it."""
+    above, below, off = high - estimate, estimate - low, estimate - target
+    if abs(off) <= tolerance:
+        return would_decide([(above, tolerance - off), (below, tolerance + off)])
+    return would_decide([(below, off - tolerance)] if off > 0 else [(above, -off - tolerance)])
