@@ -21,15 +21,15 @@ from dpsco_bench.claims.bounds.context import Bound
 from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import kind_modules
-from dpsco_bench.claims.model import RISK, THRESHOLD, Claim, Part, parse_claim
+from dpsco_bench.claims.model import RISK, THRESHOLD, Part
+from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.calibrated import Calibrations
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.plan import Entry
 
 Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
 
 
-def judge_claim(entry: Entry, load: Load) -> list[Verdict]:
+def judge_claim(entry: ClaimEntry, load: Load) -> list[Verdict]:
     """Judge every (part, calibration) of a claim's plan entry.
 
     Parameters
@@ -39,19 +39,19 @@ def judge_claim(entry: Entry, load: Load) -> list[Verdict]:
     return ClaimJudge(entry, load).verdicts()
 
 
-def judge_modules(entry: Entry) -> list[str]:
+def judge_modules(entry: ClaimEntry) -> list[str]:
     """Modules that a claim's verdicts depend on: the judge, and the kinds and bounds of its parts, but no others."""
-    parts = entry.claim["parts"]
-    formulas = {name for part in parts for name in (part["bound"], part["quantity"]) if "." in name}
+    parts = entry.claim.parts
+    formulas = {name for part in parts for name in (part.bound, part.quantity) if "." in name}
     bounds = {BOUNDS.module(name) for name in formulas}
-    return [__name__, *kind_modules(parts), *sorted(bounds)]
+    return [__name__, *kind_modules(part.kind for part in parts), *sorted(bounds)]
 
 
 class ClaimJudge:
     """Judges one claim; evidence of a job is loaded once."""
 
-    def __init__(self, entry: Entry, load: Load) -> None:
-        self.claim: Claim = parse_claim({k: v for k, v in entry.claim.items() if k != "digest"})
+    def __init__(self, entry: ClaimEntry, load: Load) -> None:
+        self.claim = entry.claim
         self.jobs = {(job.part, job.calibration): job for job in entry.jobs}
         self._load = load
         self._evidence: dict[tuple[str, str, str], list[CellEvidence]] = {}

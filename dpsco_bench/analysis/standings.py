@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,13 +20,14 @@ from dpsco_bench.analysis.bootstrap import (
 )
 from dpsco_bench.analysis.contenders import contenders, uncompared
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
+from dpsco_bench.analysis.ranking import Interval, Outcome, Ranked, Reference, Searched, Skipped, Standing, Unrun
+from dpsco_bench.claims.board import Instance
 from dpsco_bench.claims.board_jobs import REFERENCE, SEARCH_MARK
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.execution.calibrated import Calibrations, RefusedCell
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.plan import Entry
-from dpsco_bench.jsonio import to_jsonable
 
 Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
 RANKED = ("proven",)
@@ -60,53 +60,38 @@ class Run:
         return self.cell.calibrated.privacy_status in RANKED
 
 
-def standings(entry: Entry, load: Load) -> list[dict[str, Any]]:
-    """One row per (instance, point) of a board's plan entry.
-
-    Returns
-    -------
-    list of dict
-        ``instance``, ``title``, ``n``, ``d``, ``epsilon``, ``delta``, ``p``; ``methods`` (rows with ``method``,
-        ``algorithm``, ``risk``, ``ci``, ``gradient_evaluations``, ``epsilon_real``, ``epsilon_real_kind``,
-        ``privacy_status``, ``ranked``, ``tied``, ``at_start``), ``left_out`` (``method``, ``status``, ``reason``),
-        ``trivial``, ``without_privacy``, ``lower_bound``, ``lower_bound_cut``, ``winner``, ``tied``, ``margin``,
-        ``margin_ci``, ``search``, ``skipped``, ``contenders`` (see `contenders`): where there are any, the winner and
-        its margin are those of the methods that ran, and the point is undecided; ``uncompared``: names of methods that
-        were too long at every point of the instance.
-    """
-    assert entry.board is not None
+def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
+    """A row for each (instance, point) of a board's plan entry, and one for each instance whose data are absent."""
     runs: dict[tuple[str, int], list[Run]] = {}
-    left_out = [dict(item) for item in entry.left_out]
+    left_out = {(item.instance, int(item.point)): list[Unrun]() for item in entry.left_out}
+    for item in entry.left_out:
+        left_out[item.instance, int(item.point)].append(Unrun(item.method, item.algorithm, item.status, item.reason))
     skipped: dict[str, str] = {}
     for job in entry.jobs:
         if job.skipped:
             skipped |= {cell.method.partition("/")[0]: job.skipped for cell in job.cells}
             continue
         table, calibrations = load(job)
-        left_out += list(_refused(job, calibrations))
+        for place, refused in _refused(job, calibrations):
+            left_out.setdefault(place, []).append(refused)
         for run in _runs(job_evidence(job, table, calibrations)):
             runs.setdefault((run.instance, run.point), []).append(run)
-    rows = []
-    for instance in entry.board["instances"]:
-        if instance["id"] in skipped:
-            rows.append({"instance": instance["id"], "title": instance["title"], "skipped": skipped[instance["id"]]})
-        own = []
-        for (name, point), found in sorted(runs.items(), key=lambda item: item[0][1]):
-            if name == instance["id"]:
-                out = [item for item in left_out if (item["instance"], int(item["point"])) == (name, point)]
-                own.append(_row(entry.claim["id"], instance, found, out))
-        for row in own:
-            rows.append(to_jsonable({**row, "contenders": contenders(row, own), "uncompared": uncompared(row, own)}))
+    rows: list[Standing | Skipped] = []
+    for instance in entry.board.instances:
+        if instance.id in skipped:
+            rows.append(Skipped(instance.id, instance.title, skipped[instance.id]))
+        places = sorted(place for place in runs if place[0] == instance.id)
+        own = [_row(entry.id, instance, runs[place], left_out.get(place, ())) for place in places]
+        rows += [replace(row, contenders=contenders(row, own), uncompared=uncompared(row, own)) for row in own]
     return rows
 
 
-def _refused(job: Job, calibrations: Calibrations) -> Iterator[dict[str, Any]]:
-    """What was refused when the noise was to be fixed."""
+def _refused(job: Job, calibrations: Calibrations) -> Iterator[tuple[tuple[str, int], Unrun]]:
+    """What was refused when the noise was to be fixed, with its (instance, point)."""
     for cell, calibrated in zip(job.cells, calibrations, strict=True):
         if isinstance(calibrated, RefusedCell):
             instance, _, method = cell.method.partition("/")
-            place = {"instance": instance, "method": method, "algorithm": cell.algorithm, "point": cell.value}
-            yield {**place, "status": "refused", "reason": calibrated.refused}
+            yield (instance, int(cell.value)), Unrun(method, cell.algorithm, "refused", calibrated.refused)
 
 
 def _runs(cells: Sequence[CellEvidence]) -> Iterator[Run]:
@@ -116,74 +101,80 @@ def _runs(cells: Sequence[CellEvidence]) -> Iterator[Run]:
         yield Run(instance, method, int(setting) if setting else None, int(cell.value), cell)
 
 
-def _row(board: str, instance: Mapping[str, Any], runs: Sequence[Run], left_out: Sequence[Any]) -> dict[str, Any]:
+def _row(board: str, instance: Instance, runs: Sequence[Run], left_out: Sequence[Unrun]) -> Standing:
     plain = [run for run in runs if run.setting is None and run.method != REFERENCE]
     reference = next((run for run in runs if run.method == REFERENCE), None)
     first = runs[0].cell
     trivial = max(cell.start_risk for run in runs for cell in (run.cell.grid or (run.cell,)))
-    names = (board, instance["id"], str(runs[0].point))
+    names = (board, instance.id, str(runs[0].point))
     outcome = compare({run.method: run.cell.risks for run in plain if run.ranked}, trivial, names)
     context = replace(first.context, start_risk=trivial)
-    seen = {item["method"].partition(SEARCH_MARK)[0]: item for item in left_out if SEARCH_MARK not in item["method"]}
-    return {
-        "instance": instance["id"],
-        "title": instance["title"],
-        **{key: getattr(first.entry, key) for key in ("n", "epsilon", "delta")},
-        "d": context.d,
-        "p": context.constants.norm,
-        "methods": sorted((_method(run, outcome["tied"], trivial) for run in plain), key=lambda row: row["risk"]),
-        "left_out": [{key: item[key] for key in ("method", "algorithm", "status", "reason")} for item in seen.values()],
-        "trivial": trivial,
-        "without_privacy": _without_privacy(instance, reference),
-        **_lower_bound(instance["lower_bound"], context),
-        **outcome,
-        "search": best_search(runs),
-        "skipped": "",
-    }
+    seen = {item.method: item for item in left_out if SEARCH_MARK not in item.method}
+    lower_bound, cut = _lower_bound(instance.lower_bound, context)
+    methods = sorted((_method(run, outcome.tied, trivial) for run in plain), key=lambda row: row.risk)
+    return Standing(
+        instance=instance.id,
+        title=instance.title,
+        n=first.entry.n,
+        d=context.d,
+        epsilon=first.entry.epsilon,
+        delta=first.entry.delta,
+        p=context.constants.norm,
+        methods=tuple(methods),
+        left_out=tuple(seen.values()),
+        trivial=trivial,
+        without_privacy=_without_privacy(instance, reference),
+        lower_bound=lower_bound,
+        lower_bound_cut=cut,
+        **vars(outcome),
+        search=best_search(runs),
+    )
 
 
-def _lower_bound(name: str, context: BoundContext) -> dict[str, Any]:
-    """The order of a lower bound, cut at the starting point's risk, which is reached without looking at the data."""
+def _lower_bound(name: str, context: BoundContext) -> tuple[float | None, bool]:
+    """The order of a lower bound, and whether it is cut at the starting point's risk, which needs no data."""
     if not name:
-        return {"lower_bound": None, "lower_bound_cut": False}
+        return None, False
     value = get_bound(name).value(context)
     cut = value > context.start_risk * (1 + IDLE)
-    return {"lower_bound": context.start_risk if cut else value, "lower_bound_cut": cut}
+    return (context.start_risk if cut else value), cut
 
 
-def _without_privacy(instance: Mapping[str, Any], reference: Run | None) -> dict[str, Any]:
+def _without_privacy(instance: Instance, reference: Run | None) -> Reference:
     """The run without noise; 0 where the risk is the sample's own, NaN where the run is refused at this point."""
     if reference:
-        return _summary(reference.cell)
-    value = math.nan if instance.get("without_privacy") else 0.0
-    return {"risk": value, "ci": [value, value]}
+        return Reference(*_summary(reference.cell.risks))
+    value = math.nan if instance.without_privacy else 0.0
+    return Reference(value, (value, value))
 
 
-def _summary(cell: CellEvidence) -> dict[str, Any]:
-    found = summarise(cell.risks)
+def _summary(risks: FloatArray) -> tuple[float, Interval]:
+    """Mean risk and its 95 % interval."""
+    found = summarise(risks)
     half = NORMAL_95 * student_factor(found.dof) * found.stderr if found.dof > 0 else math.nan
-    return {"risk": found.mean, "ci": [found.mean - half, found.mean + half]}
+    return found.mean, (found.mean - half, found.mean + half)
 
 
-def _method(run: Run, tied: Sequence[str], trivial: float) -> dict[str, Any]:
-    calibrated, found = run.cell.calibrated, _summary(run.cell)
-    return {
-        "method": run.method,
-        "algorithm": run.cell.entry.algorithm,
-        "variant": calibrated.variant,
-        **found,
-        "signal": run.cell.signal,
-        "gradient_evaluations": float(run.cell.curve_evaluations[-1].mean()),
-        "epsilon_real": calibrated.epsilon_real,
-        "epsilon_real_kind": calibrated.epsilon_real_kind,
-        "privacy_status": calibrated.privacy_status,
-        "ranked": run.ranked,
-        "tied": run.method in tied,
-        "at_start": math.isclose(found["risk"], trivial, rel_tol=AT_START),
-    }
+def _method(run: Run, tied: Sequence[str], trivial: float) -> Ranked:
+    calibrated, (risk, ci) = run.cell.calibrated, _summary(run.cell.risks)
+    return Ranked(
+        method=run.method,
+        algorithm=run.cell.entry.algorithm,
+        variant=calibrated.variant,
+        risk=risk,
+        ci=ci,
+        signal=run.cell.signal,
+        gradient_evaluations=float(run.cell.curve_evaluations[-1].mean()),
+        epsilon_real=calibrated.epsilon_real,
+        epsilon_real_kind=calibrated.epsilon_real_kind,
+        privacy_status=calibrated.privacy_status,
+        ranked=run.ranked,
+        tied=run.method in tied,
+        at_start=math.isclose(risk, trivial, rel_tol=AT_START),
+    )
 
 
-def compare(risks: Mapping[str, FloatArray], trivial: float, names: Sequence[str]) -> dict[str, Any]:
+def compare(risks: Mapping[str, FloatArray], trivial: float, names: Sequence[str]) -> Outcome:
     """The method of least mean risk, and its margin over the others.
 
     Parameters
@@ -195,12 +186,10 @@ def compare(risks: Mapping[str, FloatArray], trivial: float, names: Sequence[str
 
     Returns
     -------
-    dict
-        ``winner``: the name of least mean risk; ``runner_up``; ``margin``: how much lower the winner's risk is than the
-        runner-up's, as a share of it, hence at most 1; ``margin_ci``: its 95 % interval (two-level bootstrap, expanded
-        for small samples, and cut at 1); ``tied``: all whose difference to the winner has an interval that contains 0,
-        the winner among them. More than one of them is a tie. A method whose risk is the starting point's wins and
-        shares nothing: it does what the starting point does.
+    Outcome
+        Its intervals are those of a two-level bootstrap, expanded for small samples, and cut at 1. More than one name
+        that is tied is a tie. A method whose risk is the starting point's wins and shares nothing: it does what the
+        starting point does.
     """
     cells = {name: as_cell(values) for name, values in risks.items()}
     means = {name: float(cell.mean(axis=(1, 2)).max()) for name, cell in cells.items()}
@@ -210,13 +199,7 @@ def compare(risks: Mapping[str, FloatArray], trivial: float, names: Sequence[str
     order = [*moved, *idle]
     winner = order[0]
     if not cells:
-        return {
-            "winner": TRIVIAL,
-            "runner_up": None,
-            "margin": math.nan,
-            "margin_ci": [math.nan] * 2,
-            "tied": [TRIVIAL],
-        }
+        return Outcome(TRIVIAL, None, math.nan, (math.nan, math.nan), (TRIVIAL,))
     shape = next(iter(cells.values())).shape[1:]
     indices = np.concatenate(list(resampled_indices(bootstrap_rng(*names, "margin"), RESAMPLES, *shape)))
     drawn = {name: _means_of(cell, indices) for name, cell in cells.items()} | {TRIVIAL: np.full(RESAMPLES, trivial)}
@@ -228,7 +211,7 @@ def compare(risks: Mapping[str, FloatArray], trivial: float, names: Sequence[str
     runner_up = order[1]
     margin, interval = intervals[runner_up]
     tied = [winner, *(name for name in moved[1:] if not intervals[name][1][0] > 0)]
-    return {"winner": winner, "runner_up": runner_up, "margin": margin, "margin_ci": list(interval), "tied": tied}
+    return Outcome(winner, runner_up, margin, interval, tuple(tied))
 
 
 def _means_of(cell: FloatArray, indices: np.ndarray) -> FloatArray:
@@ -255,11 +238,10 @@ def _interval(share: float, spread: FloatArray, shape: tuple[int, ...]) -> tuple
     return low, max(share, min(1.0, high))
 
 
-def best_search(runs: Sequence[Run]) -> dict[str, Any] | None:
+def best_search(runs: Sequence[Run]) -> Searched | None:
     """The best setting of the public grid searches, chosen on one half of the replicates and measured on the other.
 
-    Returns ``method``, ``options``, ``risk``, ``ci``, ``settings`` (how many were tried); None where nothing is
-    searched.
+    None where nothing is searched.
     """
     searched = [run for run in runs if run.setting is not None and run.proven]
     if not searched:
@@ -267,16 +249,8 @@ def best_search(runs: Sequence[Run]) -> dict[str, Any] | None:
     halves = [_halves(run.cell.risks) for run in searched]
     chosen = int(np.argmin([first.mean(axis=(1, 2)).max() for first, _ in halves]))
     run = searched[chosen]
-    found = summarise(halves[chosen][1])
-    half = NORMAL_95 * student_factor(found.dof) * found.stderr if found.dof > 0 else math.nan
-    return {
-        "method": run.method,
-        "algorithm": run.cell.entry.algorithm,
-        "options": dict(run.cell.entry.options),
-        "risk": found.mean,
-        "ci": [found.mean - half, found.mean + half],
-        "settings": len(searched),
-    }
+    entry = run.cell.entry
+    return Searched(run.method, entry.algorithm, entry.options, *_summary(halves[chosen][1]), len(searched))
 
 
 def _halves(risks: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -27,8 +27,8 @@ def nothing_to_attain(subject: Subject) -> str:
 
 def shortfall(subject: Subject) -> str:
     """Why no pair attains what is declared, in words; empty where one does."""
-    for query in _draws(subject):
-        found = query.attained(subject.scales[query.name], subject.delta)
+    for draw in _draws(subject):
+        found = draw.attained(subject.scales[draw.name], subject.delta)
         if found is None or found.kind != "exact" or abs(found.epsilon / subject.charge.epsilon - 1.0) > TOLERANCE:
             return "no pair of laws is known to attain it"
         return ""
@@ -71,11 +71,11 @@ def _least_ratio(subject: Subject, pair: Data) -> float:
     """
     one, other = (replaced(subject.data, 0, pair, which) for which in (0, 1))
     recorded = subject.run(Recorder, data=one)
-    transcript = recorded.mechanism.transcript  # type: ignore[attr-defined]
+    transcript = recorded.mechanism.transcript
     replayed = subject.run(partial(Replay, transcript), data=other)
     ratios = []
     for query in subject.plan.queries:
-        values = [run.mechanism.transcript.value(query.name) for run in (recorded, replayed)]  # type: ignore[attr-defined]
+        values = [run.mechanism.transcript.value(query.name) for run in (recorded, replayed)]
         changes = np.linalg.norm(values[0] - values[1], ord=query.norm, axis=-1) / query.sensitivity
         ratios.append(changes.max() if isinstance(query.records, Disjoint) else changes.min())
     disjoint = all(isinstance(query.records, Disjoint) for query in subject.plan.queries)

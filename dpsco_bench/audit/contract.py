@@ -192,7 +192,7 @@ class Checks:
 
     def check_randomness(self) -> Finding:
         """A forced transcript forces the output, bit for bit."""
-        transcript = self.recorded.mechanism.transcript  # type: ignore[attr-defined]
+        transcript = self.recorded.mechanism.transcript
         again = self.subject.run(partial(Replay, transcript))
         same = np.array_equal(self.recorded.output, again.output)
         return _finding(

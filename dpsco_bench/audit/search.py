@@ -163,7 +163,7 @@ def _compare(found: Found, subject: Subject, values: list[Values]) -> Values:
 
 
 def _values(subject: Subject, run: Run) -> Values:
-    transcript = run.mechanism.transcript  # type: ignore[attr-defined]
+    transcript = run.mechanism.transcript
     return {query.name: transcript.value(query.name) for query in _searched(subject)}
 
 

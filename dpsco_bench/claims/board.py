@@ -101,6 +101,13 @@ class Instance:
     lower_bound: str = ""
     note: str = ""
 
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> Instance:
+        """The instance of a plan's plain data."""
+        reference = Entrant(**entry["without_privacy"]) if entry["without_privacy"] else None
+        searches = [Search(**search) for search in entry["searches"]]
+        return cls(**{**entry, "searches": searches, "without_privacy": reference})
+
     @property
     def entrants(self) -> list[Entrant | Search]:
         """What runs here beside the board's methods."""
@@ -134,6 +141,12 @@ class Board:
     data_sets: Mapping[str, int]
     most_seconds: Mapping[str, float]
     most_seconds_at_smallest_n: Mapping[str, float]
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> Board:
+        """The board of a plan's plain data, which was checked when the plan was made."""
+        methods = [Entrant(**method) for method in entry["methods"]]
+        return cls(**{**entry, "methods": methods, "instances": [*map(Instance.from_json, entry["instances"])]})
 
     def seconds(self, instance: Instance, profile: str, n: float) -> float:
         """What a cell of an instance may take."""

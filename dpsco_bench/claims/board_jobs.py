@@ -11,14 +11,15 @@ from typing import Any
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.board import Board, Entrant, Instance, Search
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.jobs import finished, job_settings
+from dpsco_bench.claims.jobs import finished
+from dpsco_bench.claims.plan import BoardEntry, LeftOut
+from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.cell import located, pinned
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.plan import Entry, digest
+from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.predict import predicted_seconds, rounds_of
 from dpsco_bench.execution.rounds import NO_ROUNDS
-from dpsco_bench.jsonio import to_jsonable
 from dpsco_bench.problems.registry import get_problem, problem_class
 
 CALIBRATION, SILENT = "accounted", "none"
@@ -31,7 +32,7 @@ WHOLE = "full"
 RISK_MEASURE = "excess_risk"
 
 
-def board_plan(board: Board, profile: str, settings: Mapping[str, Any]) -> Entry:
+def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
     """A board's entry of the plan.
 
     Parameters
@@ -41,13 +42,12 @@ def board_plan(board: Board, profile: str, settings: Mapping[str, Any]) -> Entry
 
     Returns
     -------
-    Entry
-        ``left_out`` has an entry for each (instance, method, point) that is not run, with ``status`` (``refused``,
-        ``incomparable``, ``too_long``, or ``not_run`` where the board itself says so) and ``reason``.
+    BoardEntry
+        ``left_out`` has an entry for each (instance, method, point) that is not run.
     """
     jobs: dict[tuple[str, str], Job] = {}
     cells: dict[tuple[str, str], list[tuple[Mapping[str, Any], float]]] = {}
-    left_out: list[dict[str, Any]] = []
+    left_out: list[LeftOut] = []
     for method in board.methods:
         _check_entrant(method, f"{board.id}, method {method.name}")
     for instance in board.instances:
@@ -63,7 +63,7 @@ def board_plan(board: Board, profile: str, settings: Mapping[str, Any]) -> Entry
             cell = {**cell, "cell": len(ours)}
             found = _left_out(board, instance, cell, job)
             if isinstance(found, tuple):
-                left_out.append({**_place(cell), "status": found[0], "reason": found[1]})
+                left_out.append(_not_run(cell, *found))
             else:
                 ours += [({**one, "cell": cell["cell"] + i}, found) for i, one in enumerate(_signals(instance, cell))]
     kept = []
@@ -72,9 +72,7 @@ def board_plan(board: Board, profile: str, settings: Mapping[str, Any]) -> Entry
         pins = tuple(pinned(cell, where) for cell, _ in found_cells)
         if pins:
             kept.append(finished(replace(jobs[name], cells=pins, seconds=tuple(s for _, s in found_cells))))
-    described = to_jsonable(board)
-    claim = {"id": board.id, "title": board.title, "digest": digest([described, profile, left_out]), "parts": []}
-    return Entry(claim, tuple(kept), described, tuple(left_out))
+    return BoardEntry(board.id, tuple(kept), digest([board, profile, left_out]), board, tuple(left_out))
 
 
 def board_cells(board: Board, instance: Instance, profile: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -92,12 +90,12 @@ def board_cells(board: Board, instance: Instance, profile: str) -> Iterator[tupl
             yield SILENT, {**place, **_method(instance, REFERENCE, instance.without_privacy)}
 
 
-def _check_instance(board: Board, instance: Instance, profile: str, settings: Mapping[str, Any]) -> None:
+def _check_instance(board: Board, instance: Instance, profile: str, settings: Settings) -> None:
     """What a problem does not have stops the board."""
     cls = problem_class(instance.problem)
-    if cls.needs_data_root and cls.unavailable(Path(settings["data_root"])):
+    if cls.needs_data_root and cls.unavailable(Path(settings.data_root)):
         return
-    place = {"root": settings["data_root"]} if cls.needs_data_root else {}
+    place = {"root": settings.data_root} if cls.needs_data_root else {}
     for d in {point.get("d") for point in board.points(instance, profile)}:
         try:
             get_problem(instance.problem, d, **instance.problem_options, **place)
@@ -165,14 +163,13 @@ def _signals(instance: Instance, cell: Mapping[str, Any]) -> Iterator[dict[str, 
         yield {**cell, "problem_options": options, "signal": float(signal)}
 
 
-def _job(board: Board, part: str, calibration: str, profile: str, settings: Mapping[str, Any]) -> Job:
-    return Job(
+def _job(board: Board, part: str, calibration: str, profile: str, settings: Settings) -> Job:
+    return settings.job(
         claim=board.id,
         part=part,
         kind="leaderboard",
         calibration=calibration,
         profile=profile,
-        **job_settings(settings),
         replicates=board.replicates[profile],
         data_sets=board.data_sets[profile],
         rounds=NO_ROUNDS,
@@ -199,7 +196,7 @@ def obstacle(entry: Mapping[str, Any], job: Job, most_seconds: float) -> tuple[s
     return seconds
 
 
-def _place(cell: Mapping[str, Any]) -> dict[str, Any]:
+def _not_run(cell: Mapping[str, Any], status: str, reason: str) -> LeftOut:
     instance, _, method = cell["method"].partition("/")
-    names = {"instance": instance, "method": method, "algorithm": cell["algorithm"]}
-    return {**names, **{key: cell.get(key) for key in ("n", "d", "epsilon")}, "point": cell["value"]}
+    n, d, epsilon = (cell.get(key) for key in ("n", "d", "epsilon"))
+    return LeftOut(instance, method, cell["algorithm"], n, d, epsilon, cell["value"], status, reason)

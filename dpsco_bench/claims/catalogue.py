@@ -14,6 +14,9 @@ from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.registry import absent_papers, is_elsewhere, paper_folders, say_once
 
+TableText = Mapping[str, Any]
+"""A table's file: ``id``, ``title``, ``rows`` and so on; rows of a computed table have keys of its own."""
+
 
 @dataclass(frozen=True)
 class Erratum:
@@ -107,7 +110,7 @@ def profile_claims(profile: str) -> list[str]:
     return chosen
 
 
-def table_texts() -> list[Mapping[str, Any]]:
+def table_texts() -> list[TableText]:
     """The tables' files, sorted by id; each has an ``id``."""
     return sorted((read_shipped(path) for path in conf_files("table/*/*.yaml")), key=lambda entry: entry["id"])
 

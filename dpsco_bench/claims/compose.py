@@ -6,7 +6,7 @@ The plan is written only when its stamp (configuration files, overrides, package
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -27,10 +27,11 @@ from dpsco_bench.claims.catalogue import (
 from dpsco_bench.claims.files import read_shipped, read_yaml
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import Claim, Part, check_profile, parse_claim
-from dpsco_bench.errors import BrokenPaper, DpscoError, InputError, integral, nearest
+from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
+from dpsco_bench.claims.settings import Settings
+from dpsco_bench.errors import BrokenPaper, DpscoError, InputError, nearest
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.plan import Entry, WorkPlan, digest
 from dpsco_bench.execution.plugins import load_plugins, plugin_files
 from dpsco_bench.execution.store import read_sealed
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
@@ -102,22 +103,21 @@ def find_claim_id(text: str, known: Collection[str] | None = None) -> str:
 
 
 def load_claim(
-    id: str, profile: str = "ci", overrides: Sequence[str] = (), settings: Mapping[str, Any] | None = None
-) -> tuple[Claim, dict[str, Any]]:
+    id: str, profile: str = "ci", overrides: Sequence[str] = (), settings: Settings | None = None
+) -> tuple[Claim, Settings]:
     """Compose one claim with Hydra.
 
     Parameters
     ----------
     id, profile, overrides
         What is composed.
-    settings : mapping, optional
+    settings : Settings, optional
         What the same overrides compose for all claims: one that ships and that no override changes is then only read.
 
     Returns
     -------
     claim : Claim
-    settings : dict
-        ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``, ``claims``.
+    settings : Settings
     """
     known = claim_files()
     if (
@@ -127,7 +127,7 @@ def load_claim(
     ):
         claim = read_claim(id)
         _check_errata(claim)
-        return claim, dict(settings)
+        return claim, settings
     shipped = id in known and known[id].is_relative_to(conf_dir())
     config = _compose([*([f"claim={id.replace('.', '/', 1)}"] if shipped else []), f"profile={profile}", *overrides])
     load_plugins(config["plugins"])
@@ -138,7 +138,7 @@ def load_claim(
     with errors_of(id, config["claims"]):
         claim = parse_claim(config["claim"])
         _check_errata(claim)
-    return claim, _settings(config)
+    return claim, Settings.of(config)
 
 
 def _check_errata(claim: Claim) -> None:
@@ -148,17 +148,6 @@ def _check_errata(claim: Claim) -> None:
     except InputError as error:
         known = error.allowed if load_errata(claim.paper) else f"left out: there is no errata ledger of {claim.paper}"
         raise InputError(f"claim {claim.id}: errata", error.value, known) from None
-
-
-def _settings(config: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "seed": integral(config["seed"]),
-        "backend": config["backend"]["name"],
-        "dtype": config["backend"]["dtype"],
-        "data_root": config["data"]["root"],
-        "plugins": config["plugins"],
-        "claims": config["claims"],
-    }
 
 
 def _compose(overrides: Sequence[str]) -> dict[str, Any]:
@@ -172,18 +161,15 @@ def _compose(overrides: Sequence[str]) -> dict[str, Any]:
     return resolved  # type: ignore[return-value]
 
 
-def claim_plan(
-    id: str, profile: str, overrides: Sequence[str] = (), settings: Mapping[str, Any] | None = None
-) -> Entry:
+def claim_plan(id: str, profile: str, overrides: Sequence[str] = (), settings: Settings | None = None) -> ClaimEntry:
     """One claim's entry of the plan: the claim as data, and the jobs of the parts that the profile measures."""
     claim, settings = load_claim(id, profile, overrides, settings)
-    with errors_of(id, settings["claims"]):
+    with errors_of(id, settings.claims):
         parts = claim.parts_of(profile)
         for part in parts:
             _check_names(claim, part)
         jobs = [job for part in parts if part.plans for job in _part_jobs(claim, part, profile, settings)]
-    entry = {**to_jsonable(claim), "parts": [to_jsonable(part) for part in parts]}
-    return Entry({**entry, "digest": digest(entry)}, tuple(jobs))
+    return ClaimEntry.of(replace(claim, parts=parts), jobs)
 
 
 def _check_names(claim: Claim, part: Part) -> None:
@@ -195,7 +181,7 @@ def _check_names(claim: Claim, part: Part) -> None:
             raise InputError("checked_by", part.checked_by, "a part whose kind knows the law, such as law")
 
 
-def _part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any]) -> list[Job]:
+def _part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> list[Job]:
     """Jobs of a part that can be run."""
     with _errors_of_part(claim, part):
         return [checked_job(job) for job in part_jobs(claim, part, profile, settings)]
@@ -212,20 +198,20 @@ def _errors_of_part(claim: Claim, part: Part) -> Iterator[None]:
         raise DpscoError(f"claim {claim.id}, part {part.id}: {error}") from error
 
 
-def plan_settings(profile: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """What all jobs of a plan share: ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``, ``claims``."""
-    return _settings(_compose([f"profile={check_profile(profile)}", *overrides]))
+def plan_settings(profile: str, overrides: Sequence[str] = ()) -> Settings:
+    """What all jobs of a plan share."""
+    return Settings.of(_compose([f"profile={check_profile(profile)}", *overrides]))
 
 
 def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str] | None = None) -> WorkPlan:
     """The whole plan of a profile: claims with at least one part in it, and their jobs."""
     settings = plan_settings(profile, overrides)
-    ids = claims or [*profile_claims(profile), *own_claims(settings["claims"])]
+    ids = claims or [*profile_claims(profile), *own_claims(settings.claims)]
     entries = [claim_plan(id, profile, overrides, settings) for id in ids]
     boards = [board_plan(load_board(id), profile, settings) for id in (board_ids() if claims is None else ())]
     return WorkPlan(
         profile,
-        tuple(entry for entry in entries if entry.claim["parts"]),
+        tuple(entry for entry in entries if entry.claim.parts),
         tuple(entry for entry in boards if entry.jobs),
     )
 
@@ -241,28 +227,28 @@ def fresh_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> WorkP
 def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
     """Digest of everything that the plan is made from."""
     settings = plan_settings(profile, overrides)
-    load_plugins(settings["plugins"])
-    absent = [name for name in list_problems() if problem_class(name).unavailable(Path(settings["data_root"]))]
+    load_plugins(settings.plugins)
+    absent = [name for name in list_problems() if problem_class(name).unavailable(Path(settings.data_root))]
     contents = list(_own_contents(settings))
     made_from = hashlib.sha256(dumps_canonical([settings, profile, absent, contents]).encode())
     for path in (
         *conf_files("**/*.yaml"),
         *(file for folder in (PACKAGE_ROOT, *paper_folders().values()) for file in sorted(folder.rglob("*.py"))),
-        *plugin_files(settings["plugins"]),
-        *map(Path, settings["claims"]),
+        *plugin_files(settings.plugins),
+        *map(Path, settings.claims),
     ):
         made_from.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
     return made_from.hexdigest()
 
 
-def _own_contents(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _own_contents(settings: Settings) -> Iterator[dict[str, Any]]:
     """Digests of the files that own claims take their data from."""
-    for id, entry in own_claims(settings["claims"]).items():
-        with errors_of(id, settings["claims"]):
+    for id, entry in own_claims(settings.claims).items():
+        with errors_of(id, settings.claims):
             claim = parse_claim(entry)
             for part in claim.parts:
                 with _errors_of_part(claim, part):
-                    pins = _pins(part, settings["data_root"])
+                    pins = _pins(part, settings.data_root)
                 if pins:
                     yield pins
 

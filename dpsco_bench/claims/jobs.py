@@ -11,6 +11,7 @@ from typing import Any
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.grids import to_the_cap
 from dpsco_bench.claims.model import Claim, Method, Part
+from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import code_digest
@@ -32,7 +33,7 @@ CELL_FIELDS = ("n", "d", "epsilon", "delta")
 SWEPT = (*CELL_FIELDS, "problem", "algorithm")
 
 
-def part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any]) -> list[Job]:
+def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> list[Job]:
     """Jobs of one part: one per judged calibration, and for rates the noise-off companion, where it is not judged.
 
     Returns the jobs with their keys.
@@ -42,7 +43,7 @@ def part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any
     claim, part
         What to measure.
     profile : str, ``smoke``, ``ci`` or ``full``
-    settings : mapping; ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``
+    settings : Settings, of the plan
     """
     jobs = [_job(claim, part, profile, calibration, settings) for calibration in part.calibrations]
     if part.has_companion and "none" not in part.calibrations:
@@ -50,7 +51,7 @@ def part_jobs(claim: Claim, part: Part, profile: str, settings: Mapping[str, Any
     return jobs
 
 
-def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Mapping[str, Any]) -> Job:
+def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Settings) -> Job:
     replicates = int(part.replicates.get(profile, 1))
     if calibration == "none" and "none" not in part.calibrations:
         replicates = min(replicates, NOISE_OFF_REPLICATES)
@@ -58,15 +59,14 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Map
     for method in part.methods:
         for number in range(len(part.sweep.values[profile])):  # type: ignore[union-attr]
             cell = _cell(part, method, profile, calibration, number)
-            for found in _at_signals(part, cell, profile, settings["data_root"]):
+            for found in _at_signals(part, cell, profile, settings.data_root):
                 cells.append(replace(found, cell=len(cells)))
-    job = Job(
+    job = settings.job(
         claim=claim.id,
         part=part.id,
         kind=part.kind,
         calibration=calibration,
         profile=profile,
-        **job_settings(settings),
         replicates=replicates,
         data_sets=int(part.data_sets.get(profile, 1)),
         evaluation=part.evaluation if part.runs else PLAN_ONLY,
@@ -77,12 +77,6 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Map
         cells=tuple(cells),
     )
     return finished(job)
-
-
-def job_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What all jobs of a plan share, as arguments of `Job`."""
-    kept = {key: settings[key] for key in ("seed", "backend", "dtype", "data_root")}
-    return {**kept, "plugins": tuple(settings["plugins"])}
 
 
 def finished(job: Job) -> Job:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -163,8 +163,8 @@ class Kind(ABC):
         return row.bound_slope
 
     def tolerance_of(self, part: Any) -> Any:
-        """Tolerance to be shown of a part as data: a number, a word, or None."""
-        return part["tolerance"] if self.tolerant else None
+        """Tolerance of a part to be shown: a number, a word, or None."""
+        return part.tolerance if self.tolerant else None
 
     @property
     def checks_bounds(self) -> bool:
@@ -220,6 +220,6 @@ def all_kinds() -> list[Kind]:
     return [get_kind(name) for name in KINDS.names()]
 
 
-def kind_modules(parts: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Modules of the kinds that a claim's parts (as data) have, sorted: what their verdicts depend on."""
-    return sorted({KINDS.module(part["kind"]) for part in parts})
+def kind_modules(names: Iterable[str]) -> list[str]:
+    """Modules of kinds, sorted: what the verdicts of their parts depend on."""
+    return sorted({KINDS.module(name) for name in names})

@@ -189,6 +189,12 @@ class Part:
         """Whether the part's grid names the profile."""
         return self.sweep is not None and bool(self.sweep.values.get(profile))
 
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> Part:
+        """The part of a plan's plain data, which was checked when the plan was made."""
+        sweep = Sweep(**entry["sweep"]) if entry["sweep"] else None
+        return cls(**{**entry, "methods": [Method(**method) for method in entry["methods"]], "sweep": sweep})
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -206,6 +212,11 @@ class Claim:
     def paper(self) -> str:
         """Paper prefix of the id."""
         return self.id.split(".", 1)[0]
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> Claim:
+        """The claim of a plan's plain data, which was checked when the plan was made."""
+        return cls(**{**entry, "parts": [Part.from_json(part) for part in entry["parts"]]})
 
     def part(self, id: str) -> Part:
         """The part of that id."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from dpsco_bench.analysis.ranking import Skipped, Standing
 from dpsco_bench.analysis.standings import standings
 from dpsco_bench.claims.board import PREFIX, board_ids, load_board
 from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.compose import plan_settings
+from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.cli.claiming import check_settings, extended, measure
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.measured import Measured
-from dpsco_bench.execution.plan import Entry
 
 
 def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
@@ -31,13 +31,13 @@ def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     return list(dict.fromkeys(ids)) or known, settings
 
 
-def board_entries(ids: Sequence[str], profile: str, overrides: Sequence[str]) -> list[Entry]:
+def board_entries(ids: Sequence[str], profile: str, overrides: Sequence[str]) -> list[BoardEntry]:
     """Plan entries of boards."""
     settings = plan_settings(profile, overrides)
     return [board_plan(load_board(id), profile, settings) for id in ids]
 
 
-def run_board(entry: Entry, measured: Measured) -> list[dict[str, Any]]:
+def run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]:
     """Calibrate, run and rank one board.
 
     Returns what `analysis.standings.standings` gives.

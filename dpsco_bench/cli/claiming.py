@@ -11,12 +11,13 @@ from pathlib import Path
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
+from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.options import parse_override, parse_value
 from dpsco_bench.cli.output import bounded
 from dpsco_bench.cli.overrides import file_list, listed_files
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
-from dpsco_bench.execution.measured import Measured
+from dpsco_bench.execution.measured import E, Measured
 from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.worker import make_all
@@ -98,7 +99,7 @@ def _fits(key: str, text: str) -> bool:
     return text in choices[key] if key in choices else bool(text)
 
 
-def measure(entry: Entry, measured: Measured) -> Entry:
+def measure(entry: E, measured: Measured) -> E:
     """Calibrate and run whatever the store lacks of an entry, a line on stderr for each job that is run.
 
     Returns an Entry in which no job counts as skipped whose results are there.
@@ -108,7 +109,7 @@ def measure(entry: Entry, measured: Measured) -> Entry:
     return entry
 
 
-def run_claim(entry: Entry, measured: Measured) -> list[Verdict]:
+def run_claim(entry: ClaimEntry, measured: Measured) -> list[Verdict]:
     """Calibrate, run and judge one claim.
 
     In its verdicts ``runtime_s`` is the CPU time of the part's own run, NaN where it has none.

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 from dpsco_bench.analysis.answer import FAILS, NOT_RUN, Answer, answers, counted, headline
-from dpsco_bench.cli.judging import read_verdict_file
+from dpsco_bench.analysis.judged import JudgedClaim, read_judged
 from dpsco_bench.cli.output import labelled
 from dpsco_bench.cli.verbs.gate import differences, read_verdicts, recorded_path
 from dpsco_bench.execution.layout import Layout
@@ -78,8 +78,12 @@ class Progress(logging.Filter):
 
 def conclude(snakemake: Any, flow: Any) -> None:
     """End with exit code 1 where a claim that was to be judged has no verdict; `farewell` names it."""
-    if not all((read_verdict_file(flow.files, id) or {}).get("digest") for id in _judged(snakemake, flow)):
+    if not all(_stored(flow, id).digest for id in _judged(snakemake, flow)):
         sys.exit(1)
+
+
+def _stored(flow: Any, id: str) -> JudgedClaim:
+    return read_judged(flow.files.verdicts(id)) or JudgedClaim(id)
 
 
 def _judged(snakemake: Any, flow: Any) -> list[str]:
@@ -104,8 +108,8 @@ def farewell(snakemake: Any, flow: Any) -> None:
     if len(snakemake.dag) == 0:
         flow.settle()
     claims, rules = _judged(snakemake, flow), {job.rule.name for job in snakemake.dag.jobs}
-    stored = {id: read_verdict_file(flow.files, id) or {} for id in claims}
-    judged = [id for id in claims if stored[id].get("digest") == flow.depends.verdicts[id]]
+    stored = {id: _stored(flow, id) for id in claims}
+    judged = [id for id in claims if stored[id].digest == flow.depends.verdicts[id]]
     if judged:
         print("\n" + closing(flow.files, judged, "write_report" in rules), flush=True)
     unfinished = {job.rule.name.removeprefix("judge_") for job in snakemake.dag.needrun_jobs()}
@@ -113,7 +117,7 @@ def farewell(snakemake: Any, flow: Any) -> None:
     if earlier:
         print("of an earlier run, this one ended before them: " + ", ".join(earlier), flush=True)
     for id in (id for id in claims if id not in judged):
-        print(f"no verdict of {id}: {stored[id].get('failed', 'see the errors above')}", flush=True)
+        print(f"no verdict of {id}: {stored[id].failed or 'see the errors above'}", flush=True)
 
 
 def closing(files: Layout, claims: Collection[str], reported: bool) -> str:

@@ -10,12 +10,13 @@ from typing import Any
 
 from dpsco_bench.claims.catalogue import conf_files
 from dpsco_bench.claims.files import read_shipped
+from dpsco_bench.claims.plan import BoardEntry, ClaimEntry
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured, item
 from dpsco_bench.execution.packs import Stamp, is_wanted
-from dpsco_bench.execution.plan import Entry, digest
+from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.plugins import load_plugins
 
 
@@ -31,8 +32,8 @@ class Dependencies:
         Says which timings there are.
     """
 
-    claims: Mapping[str, Entry]
-    boards: Mapping[str, Entry]
+    claims: Mapping[str, ClaimEntry]
+    boards: Mapping[str, BoardEntry]
     measured: Measured
 
     @cached_property
@@ -72,23 +73,22 @@ class Dependencies:
         return digest([self.all_verdicts, boards, verb_digest("report"), files])
 
 
-def claim_digest(entry: Entry) -> str:
+def claim_digest(entry: ClaimEntry) -> str:
     """Digest of what a claim's verdicts depend on: its entry in the plan, its jobs, and the code that judges."""
     from dpsco_bench.analysis.judge import judge_modules
 
     load_plugins(dict.fromkeys(path for job in entry.jobs for path in job.plugins))
     code = code_digest(judge_modules(entry))
-    return digest([entry.claim["digest"], [(*_keys(job), job.present) for job in entry.jobs], code])
+    return digest([entry.digest, [(*_keys(job), job.present) for job in entry.jobs], code])
 
 
-def board_digest(entry: Entry) -> str:
+def board_digest(entry: BoardEntry) -> str:
     """Digest of what a leaderboard's standings depend on: its entry in the plan, its jobs, and the code that ranks."""
-    assert entry.board is not None
     from dpsco_bench.claims.bounds.registry import BOUNDS
 
-    names = {instance["lower_bound"] for instance in entry.board["instances"]} - {""}
+    names = {instance.lower_bound for instance in entry.board.instances} - {""}
     code = code_digest(["dpsco_bench.analysis.standings", *sorted({BOUNDS.module(name) for name in names})])
-    return digest([entry.claim["digest"], [_keys(job) for job in entry.jobs], code])
+    return digest([entry.digest, [_keys(job) for job in entry.jobs], code])
 
 
 def _keys(job: Job) -> tuple[str, ...]:

@@ -1,15 +1,16 @@
-"""Everything that is known about an algorithm, a claim, a problem, a table or an erratum, as plain data."""
+"""Everything that is known about an algorithm, a claim, a problem, a table or an erratum."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
-from typing import Any, get_args
+from typing import get_args
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, CALIBRATIONS, Algorithm, get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import (
+    Erratum,
+    TableText,
     claim_ids,
     errata_papers,
     find_errata,
@@ -19,16 +20,24 @@ from dpsco_bench.claims.catalogue import (
     table_texts,
 )
 from dpsco_bench.claims.model import Claim, parse_claim
+from dpsco_bench.cli.pages import (
+    AlgorithmPage,
+    ClaimPage,
+    ErrataPage,
+    OptionText,
+    Page,
+    PartText,
+    ProblemPage,
+    SymbolText,
+    TablePage,
+)
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.request import problem_options
 from dpsco_bench.problems.registry import list_problems, problem_class
 
 
-def describe(id: str) -> dict[str, Any]:
-    """Describe whatever has this id.
-
-    Returns a JSON-ready dict, whose ``kind`` is ``algorithm``, ``claim``, ``table``, ``problem`` or ``errata``. Raises
-    InputError if nothing has this id.
+def describe(id: str) -> Page:
+    """The page of whatever has this id. Raises InputError if nothing has it.
 
     Parameters
     ----------
@@ -44,25 +53,24 @@ def describe(id: str) -> dict[str, Any]:
     raise InputError("id", id, nearest(id, known, "dpsco list algorithms|problems|claims|tables"))
 
 
-def _algorithm(id: str) -> dict[str, Any] | None:
+def _algorithm(id: str) -> AlgorithmPage | None:
     if id.replace("/", ".", 1) not in list_algorithms():
         return None
     entry = get_algorithm(id)
     doc = inspect.getdoc(entry.plan_function) or ""
     claims = [c for c in read_claims() if any(m.algorithm == entry.id for part in c.parts for m in part.methods)]
-    return {
-        "kind": "algorithm",
-        "id": entry.id,
-        "source": entry.source,
-        "summary": entry.summary,
-        "needs": [trait.value for trait in entry.needs],
-        "variants": {name: list(allowed) for name, allowed in entry.variants.items()},
-        "default_variants": _default_variants(entry),
-        "options": _options(entry.options, doc, _plan_doc),
-        "doc": doc,
-        "claims": [claim.id for claim in claims],
-        "errata": _errata_rows(claims),
-    }
+    return AlgorithmPage(
+        id=entry.id,
+        source=entry.source,
+        summary=entry.summary,
+        needs=tuple(trait.value for trait in entry.needs),
+        variants={name: tuple(allowed) for name, allowed in entry.variants.items()},
+        default_variants=_default_variants(entry),
+        options=_options(entry.options, doc, _plan_doc),
+        doc=doc,
+        claims=tuple(claim.id for claim in claims),
+        errata=_errata_of(claims),
+    )
 
 
 def _default_variants(entry: Algorithm) -> dict[str, str]:
@@ -78,8 +86,8 @@ _OTHERS = "and the other options"
 
 def _options(
     parameters: Mapping[str, inspect.Parameter], doc: str, doc_of: Callable[[str], str]
-) -> list[dict[str, Any]]:
-    return [{**_option(parameter), **_meaning(key, doc, doc_of)} for key, parameter in parameters.items()]
+) -> tuple[OptionText, ...]:
+    return tuple(_option(parameter, **_meaning(key, doc, doc_of)) for key, parameter in parameters.items())
 
 
 def _meaning(key: str, doc: str, doc_of: Callable[[str], str]) -> dict[str, str]:
@@ -98,83 +106,78 @@ def _plan_doc(id: str) -> str:
     return (inspect.getdoc(found.plan_function) or "") if found else ""
 
 
-def _option(parameter: inspect.Parameter) -> dict[str, Any]:
+def _option(parameter: inspect.Parameter, **said: str) -> OptionText:
     kinds = get_args(parameter.annotation) or (parameter.annotation,)
     names = ["null" if k is type(None) else getattr(k, "__name__", str(k)) for k in kinds]
     if parameter.annotation is parameter.empty:
         names = [type(parameter.default).__name__]
-    return {"name": parameter.name, "type": " or ".join(names), "default": _plain(parameter.default)}
+    default = None if parameter.default is parameter.empty else parameter.default
+    return OptionText(parameter.name, " or ".join(names), default, **said)
 
 
-def _plain(default: Any) -> Any:
-    return None if default is inspect.Parameter.empty else default
-
-
-def _errata_rows(claims: Iterable[Claim]) -> list[dict[str, Any]]:
+def _errata_of(claims: Iterable[Claim]) -> tuple[Erratum, ...]:
     """Ledger entries that touch any of the claims, each once, in the ledger's order."""
     wanted = {(claim.paper, id) for claim in claims for id in claim.errata}
     papers = sorted({paper for paper, _ in wanted})
-    return [asdict(e) for paper in papers for e in load_errata(paper) if (paper, e.id) in wanted]
+    return tuple(e for paper in papers for e in load_errata(paper) if (paper, e.id) in wanted)
 
 
-def _problem(id: str) -> dict[str, Any] | None:
+def _problem(id: str) -> ProblemPage | None:
     if id not in list_problems():
         return None
     cls = problem_class(id)
     problem, doc = cls(None), inspect.getdoc(cls) or ""
-    return {
-        "kind": "problem",
-        "id": id,
-        "source": cls.source,
-        "summary": cls.summary,
-        "dimension": problem.dimension,
-        "effective_dimension": problem.effective_dimension,
-        "constants": asdict(problem.constants),
-        "data_dependent_constants": cls.data_dependent_constants,
-        "traits": sorted(trait.value for trait in problem.properties),
-        "options": [
-            {**_option(p), "meaning": o.meaning, "allowed": o.allowed if o.choices or o.interval or o.words else ""}
+    return ProblemPage(
+        id=id,
+        source=cls.source,
+        summary=cls.summary,
+        dimension=problem.dimension,
+        effective_dimension=problem.effective_dimension,
+        constants=problem.constants,
+        data_dependent_constants=cls.data_dependent_constants,
+        traits=tuple(sorted(trait.value for trait in problem.properties)),
+        options=tuple(
+            _option(p, meaning=o.meaning, allowed=o.allowed if o.choices or o.interval or o.words else "")
             if (o := cls.options.get(key))
-            else {**_option(p), **_meaning(key, doc, lambda _: "")}
+            else _option(p, **_meaning(key, doc, lambda _: ""))
             for key, p in problem_options(cls).items()
-        ],
-        "doc": doc,
-        "claims": [c.id for c in read_claims() if any(part.problem == id for part in c.parts)],
-    }
+        ),
+        doc=doc,
+        claims=tuple(c.id for c in read_claims() if any(part.problem == id for part in c.parts)),
+    )
 
 
-def _table(id: str) -> dict[str, Any] | None:
+def _table(id: str) -> TablePage | None:
     name = id.replace("/", ".", 1)
     found = next((table for table in table_texts() if table["id"] == name), None)
-    return {"kind": "table", **found, **_computed(found)} if found else None
+    return _table_page(found) if found else None
 
 
-def _computed(text: Mapping[str, Any]) -> dict[str, Any]:
-    """Note and rows (name -> value) of a computed table, as it is before any measurement."""
+def _table_page(text: TableText) -> TablePage:
+    """Of a computed table with its note and rows (name -> value) as they are before any measurement."""
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.report.computed import computed_table
     from dpsco_bench.report.inputs import Inputs
 
     if "computed" not in text:
-        return {}
+        return TablePage(text)
     table = computed_table(text, Inputs(Layout(""), []))
     raw = {name: value for column in table.columns for name, value in column.raw.items()}
-    rows = [{name: value(row) for name, value in raw.items()} for row in table.rows]
-    return {"note": table.note, "computed_rows": rows}
+    rows = tuple({name: value(row) for name, value in raw.items()} for row in table.rows)
+    return TablePage(text, table.note, rows)
 
 
-def _errata(id: str) -> dict[str, Any] | None:
+def _errata(id: str) -> ErrataPage | None:
     paper, _, number = id.replace("/", ".", 1).partition(".")
     if paper not in errata_papers() or (number and not number.upper().removeprefix("E").isdigit()):
         return None
     entries = find_errata(paper, [f"E{number.upper().removeprefix('E')}"]) if number else load_errata(paper)
     from dpsco_bench.claims.bounds.glossary import errata_letters
 
-    letters = errata_letters(paper, entries)
-    return {"kind": "errata", "id": id, "paper": paper, "letters": letters, "errata": [asdict(e) for e in entries]}
+    return ErrataPage(id, paper, errata_letters(paper, entries), tuple(entries))
 
 
-def _claim(id: str) -> dict[str, Any] | None:
+def _claim(id: str) -> ClaimPage | None:
     from dpsco_bench.claims.bounds.glossary import symbols_in
     from dpsco_bench.claims.bounds.registry import get_bound
     from dpsco_bench.claims.compose import CLAIM_SUFFIXES, errors_of, find_claim_id, own_claims
@@ -188,25 +191,12 @@ def _claim(id: str) -> dict[str, Any] | None:
         claim = read_claim(find_claim_id(id))
     else:
         return None
-    parts = []
-    for part in claim.parts:
-        row = {key: value for key, value in asdict(part).items() if value not in ("", None, [], {})}
-        with errors_of(claim.id, [id] if id.endswith(CLAIM_SUFFIXES) else []):
-            formula = {"formula": get_bound(part.bound).text} if part.bound else {}
-        parts.append({**row, **formula})
-    found = {part.bound: symbols_in(part.bound, get_bound(part.bound).text) for part in claim.parts if part.bound}
-    symbols = {name: symbol for used in found.values() for name, symbol in used.items()}
-    return {
-        "kind": "claim",
-        "id": claim.id,
-        "title": claim.title,
-        "source": claim.source,
-        "statement": claim.statement,
-        "assumptions": list(claim.assumptions),
-        "parts": parts,
-        "symbols": {
-            name: {"means": symbol.words, **({"entry": symbol.place} if symbol.place else {})}
-            for name, symbol in sorted(symbols.items(), key=lambda item: item[0].lower())
-        },
-        "errata": [asdict(entry) for entry in find_errata(claim.paper, list(claim.errata))],
-    }
+    with errors_of(claim.id, [id] if id.endswith(CLAIM_SUFFIXES) else []):
+        texts = {part.bound: get_bound(part.bound).text for part in claim.parts if part.bound}
+    symbols = {name: symbol for bound, text in texts.items() for name, symbol in symbols_in(bound, text).items()}
+    return ClaimPage(
+        claim,
+        tuple(PartText(part, texts.get(part.bound, "")) for part in claim.parts),
+        {name: SymbolText(symbols[name].words, symbols[name].place) for name in sorted(symbols, key=str.lower)},
+        tuple(find_errata(claim.paper, list(claim.errata))),
+    )

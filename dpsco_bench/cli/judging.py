@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping
-from typing import Any
 
+from dpsco_bench.analysis.judged import JudgedClaim, read_judged
+from dpsco_bench.claims.plan import ClaimEntry, read_plan
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.packs import Stamp
-from dpsco_bench.execution.plan import Entry, read_plan
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import JobLog
-from dpsco_bench.execution.store import read_sealed
 from dpsco_bench.execution.worker import read_failures, told
-from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, restore, sealed, write_atomic
-
-
-def read_verdict_file(files: Layout, claim: str) -> dict[str, Any] | None:
-    """``claim``, ``digest``, ``figure``, ``failed`` and ``verdicts`` of a claim; None where there is no such file.
-
-    A damaged file is named, set aside, and counts as absent.
-    """
-    found = read_sealed(files.verdicts(claim))
-    return None if found is None else restore(found)
+from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, sealed, write_atomic
 
 
 def judge_claims(files: Layout, claims: Mapping[str, Stamp], draw: bool, log: JobLog) -> None:
@@ -44,12 +34,12 @@ def judge_claims(files: Layout, claims: Mapping[str, Stamp], draw: bool, log: Jo
     """
     plan = read_plan(files.plan, claims)
     for number, entry in enumerate(plan.claims, 1):
-        stamp, known = claims[entry.id], read_verdict_file(files, entry.id) or {}
+        stamp, known = claims[entry.id], read_judged(files.verdicts(entry.id))
         load_plugins(dict.fromkeys(path for job in entry.jobs for path in job.plugins))
         entry = files.measured.present(entry)
-        if known.get("digest") != stamp.verdicts:
-            known = {"claim": entry.id, **_judged(files, entry, stamp.verdicts, log)}
-            write_atomic(files.verdicts(entry.id), sealed(dumps_pretty(known)))
+        if known is None or known.digest != stamp.verdicts:
+            known = _judged(files, entry, stamp.verdicts, log)
+            known.write(files.verdicts(entry.id))
         if draw:
             _draw(files, entry, stamp, known, log)
         log.progress(number, len(plan.claims))
@@ -58,7 +48,7 @@ def judge_claims(files: Layout, claims: Mapping[str, Stamp], draw: bool, log: Jo
         write_atomic(files.judged(paper), sealed(dumps_canonical(digests)))
 
 
-def _judged(files: Layout, entry: Entry, digest: str, log: JobLog) -> dict[str, Any]:
+def _judged(files: Layout, entry: ClaimEntry, digest: str, log: JobLog) -> JudgedClaim:
     from dpsco_bench.analysis.judge import judge_claim
 
     failed = read_failures(files, entry.jobs)
@@ -69,10 +59,10 @@ def _judged(files: Layout, entry: Entry, digest: str, log: JobLog) -> dict[str, 
     except Exception as error:
         reason = str(error) if isinstance(error, DpscoError) else f"{type(error).__name__}: {error}"
         log.write(f"failed: {entry.id}: " + (reason if isinstance(error, DpscoError) else traceback.format_exc()))
-        return {"digest": "", "failed": " ".join(reason.split()), "verdicts": []}
+        return JudgedClaim(entry.id, failed=" ".join(reason.split()))
     for row in rows:
         log.write(f"{entry.id} {row.part} [{row.calibration}]: {row.said}")
-    return {"digest": digest, "verdicts": [row.to_json() for row in rows]}
+    return JudgedClaim(entry.id, digest, tuple(rows))
 
 
 def is_drawn(files: Layout, id: str, stamp: Stamp) -> bool:
@@ -85,9 +75,8 @@ def is_drawn(files: Layout, id: str, stamp: Stamp) -> bool:
     )
 
 
-def _draw(files: Layout, entry: Entry, stamp: Stamp, verdicts: dict[str, Any], log: JobLog) -> None:
+def _draw(files: Layout, entry: ClaimEntry, stamp: Stamp, judged: JudgedClaim, log: JobLog) -> None:
     """Draw the figures of a claim unless they are those of its stamp."""
-    from dpsco_bench.analysis.verdict import Verdict
     from dpsco_bench.report.figures import write_claim_figures
     from dpsco_bench.report.inputs import ClaimResults
 
@@ -95,10 +84,8 @@ def _draw(files: Layout, entry: Entry, stamp: Stamp, verdicts: dict[str, Any], l
         return
     mark = files.drawn(entry.id)
     mark.unlink(missing_ok=True)
-    write_claim_figures(
-        ClaimResults(entry, files, [Verdict.from_json(restore(row)) for row in verdicts["verdicts"]]), files.figures
-    )
-    if verdicts["digest"]:
+    write_claim_figures(ClaimResults(entry, files, judged.verdicts), files.figures)
+    if judged.digest:
         write_atomic(mark, stamp.figure)
     log.write(f"{entry.id}: drawn")
 
@@ -111,12 +98,14 @@ def rank_board(files: Layout, board: str, digest: str, log: JobLog) -> None:
     InputError
         If a result is missing.
     """
+    from dpsco_bench.analysis.ranking import Standing
     from dpsco_bench.analysis.standings import standings
 
-    entry = files.measured.present(read_plan(files.plan, [board]).entry(board))
+    entry = files.measured.present(read_plan(files.plan, [board]).board(board))
     load_plugins(dict.fromkeys(path for job in entry.jobs for path in job.plugins))
     rows = standings(entry, files.measured.load)
     for row in rows:
-        log.write(f"{row['instance']}: " + (row["skipped"] or f"n {row['n']}: {' = '.join(row['tied'])}"))
+        said = f"n {row.n}: {' = '.join(row.tied)}" if isinstance(row, Standing) else row.skipped
+        log.write(f"{row.instance}: {said}")
     written = {"claim": board, "digest": digest, "standings": rows}
     write_atomic(files.standings(board), sealed(dumps_pretty(written)))

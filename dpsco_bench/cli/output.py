@@ -11,6 +11,8 @@ from typing import Any
 
 from dpsco_bench.jsonio import dumps_pretty
 
+Row = Mapping[str, object]
+"""A row of a terminal table: column -> value."""
 WIDTH = 100
 _GAP = "  "
 _SIGNS = {"lower": ">= ", "upper": "<= ", "exact": ""}
@@ -57,7 +59,7 @@ def constants_text(constants: Mapping[str, Any]) -> str:
     )
 
 
-def table(columns: Sequence[Column], rows: Iterable[Mapping[str, Any]], width: int = WIDTH) -> str:
+def table(columns: Sequence[Column], rows: Iterable[Row], width: int = WIDTH) -> str:
     """Lay rows out under their headings; columns that may shrink are cut with ``...`` until the table fits.
 
     Its lines have no trailing blanks.

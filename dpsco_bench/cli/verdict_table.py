@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from dpsco_bench.analysis.answer import answers
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
-from dpsco_bench.cli.output import Column, bounded, labelled, number, table
+from dpsco_bench.cli.output import Column, Row, bounded, labelled, number, table
 
 COLUMNS = (
     Column("claim", "claim", shrink=26),
@@ -54,7 +53,7 @@ def _remedy(row: Verdict) -> str:
     return row.reason if row.word == "skipped" and ":" in row.reason else ""
 
 
-def _cells(rows: Sequence[Verdict], privacy: Mapping[tuple[str, str, str], str]) -> list[dict[str, Any]]:
+def _cells(rows: Sequence[Verdict], privacy: Mapping[tuple[str, str, str], str]) -> Sequence[Row]:
     """Cells of the table; a claim's id stands on its first row only."""
     cells, last = [], ""
     for row in rows:

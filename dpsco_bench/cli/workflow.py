@@ -20,6 +20,7 @@ from typing import Any
 
 from dpsco_bench.backend.namespace import BACKENDS
 from dpsco_bench.claims.grids import PROFILES
+from dpsco_bench.claims.plan import WorkPlan, read_plan
 from dpsco_bench.cli.closing import Progress
 from dpsco_bench.cli.depends import Dependencies, board_digest
 from dpsco_bench.cli.judging import is_drawn
@@ -31,7 +32,7 @@ from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.packs import Packing, pack_entries
-from dpsco_bench.execution.plan import Entry, WorkPlan, read_plan
+from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.predict import Predictor, read_seconds
 from dpsco_bench.execution.store import looking, read_sealed, set_aside
 from dpsco_bench.report.own_figures import figure_names
@@ -287,12 +288,12 @@ class Workflow:
 
     def labels(self, claim: str) -> dict[str, str]:
         """Columns of a figure in Snakemake's report."""
-        return {"claim": claim, "title": str(self.entries[claim].claim["title"])}
+        return {"claim": claim, "title": self.entries[claim].claim.title}
 
     def summary(self, claims: Sequence[str]) -> str:
         """One line on the claims of a target."""
         if len(claims) == 1:
-            return str(self.entries[claims[0]].claim["title"])
+            return self.entries[claims[0]].claim.title
         return f"all {len(claims)} claims of this paper"
 
     def _targets(self, arguments: Sequence[str]) -> dict[str, list[str]]:

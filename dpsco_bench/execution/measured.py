@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,6 +20,7 @@ from dpsco_bench.execution.results import join_shards, table_bytes, with_names
 from dpsco_bench.execution.store import Store, total
 from dpsco_bench.jsonio import restore
 
+E = TypeVar("E", bound=Entry)
 TIMING_MODULES = ("dpsco_bench.execution.timing",)
 
 
@@ -74,7 +75,7 @@ class Measured:
             raise InputError(what, job.title, "in the store: its calibration or run failed, or has not been made")
         return table, calibrations
 
-    def present(self, entry: Entry) -> Entry:
+    def present(self, entry: E) -> E:
         """An entry in which no job counts as skipped whose results are there.
 
         Data may be absent here and now; a result that was made with them is still the job's result.

@@ -16,7 +16,6 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured, item
 from dpsco_bench.execution.packs import Piece
-from dpsco_bench.execution.plan import WorkPlan
 from dpsco_bench.execution.planning import NOT_PURE
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import JobLog, duration
@@ -25,6 +24,7 @@ from dpsco_bench.execution.store import Meter
 from dpsco_bench.jsonio import dumps_canonical
 
 Progress = Callable[[int, int], None]
+Find = Callable[[str, str], Job]
 NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 """Errors of the file system, which the other jobs of a process would meet too."""
 
@@ -143,15 +143,14 @@ def calibrate(job: Job, progress: Progress = lambda done, all: None, meter: Mete
     return {"cells": found}
 
 
-def work(step: str, plan: WorkPlan, pieces: Sequence[Piece], measured: Measured, log: JobLog) -> list[Failure]:
+def work(step: str, find: Find, pieces: Sequence[Piece], measured: Measured, log: JobLog) -> list[Failure]:
     """Do a step of several jobs one after the other.
 
     Parameters
     ----------
     step : str
         ``calibrate``, ``run`` or ``time``.
-    plan : WorkPlan
-        With at least the claims of the pieces.
+    find : callable, (claim, name) -> job
     pieces : sequence of Piece
     measured : Measured
     log : JobLog
@@ -169,7 +168,7 @@ def work(step: str, plan: WorkPlan, pieces: Sequence[Piece], measured: Measured,
     """
     failures = []
     for piece in pieces:
-        job, begun = plan.entry(piece.claim).job(piece.job), time.monotonic()
+        job, begun = find(piece.claim, piece.job), time.monotonic()
         if step != "calibrate" and measured.calibrations(job) is None:
             log.write(f"{job.title}: not calibrated")
             continue

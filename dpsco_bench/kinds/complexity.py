@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,9 +46,9 @@ class Complexity(Kind):
     def changed_by(self, old: str, row: Verdict) -> str:
         return "smaller count" if row.form == "fewer" else "formula"
 
-    def tolerance_of(self, part: Mapping[str, Any]) -> Any:
+    def tolerance_of(self, part: Any) -> Any:
         """None where counts must be equal."""
-        return "equal" if part.get("exact") else part["tolerance"]
+        return "equal" if part.exact else part.tolerance
 
     def judge(self, case: Case) -> Verdict:
         """Planned counts by their slope or for equality, measured ones also for being at most the formula's."""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
+from dpsco_bench.analysis.ranking import Contender, Ranked, Standing, Unrun
 from dpsco_bench.analysis.standings import TRIVIAL
+from dpsco_bench.claims.board import Instance
 from dpsco_bench.claims.board_jobs import REFERENCE
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain
-from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.tables import Column, Raw, Table
 from dpsco_bench.report.wording import STATUS_WORDS, epsilon_text, options_text, symbols
 
-Row = Mapping[str, Any]
 LEFT_OUT_WORDS = {
     "refused": "refuses",
     "incomparable": "bounds another quantity",
@@ -44,92 +46,91 @@ def interval(pair: Sequence[object], digits: int = 2) -> str:
     return f"[{number(low, digits)}, {number(high, digits)}]" if is_number(low) and is_number(high) else ""
 
 
-def measured(board: BoardResults) -> list[Row]:
+def measured(board: BoardResults) -> list[Standing]:
     """Rows of the points that were run."""
-    return [row for row in board.rows if not row["skipped"]]
+    return [row for row in board.rows if isinstance(row, Standing)]
 
 
-def winner_text(row: Row) -> str:
+def winner_text(row: Standing) -> str:
     """The winner, or those that cannot be told apart from it."""
-    if row["runner_up"] is None:
+    if row.runner_up is None:
         return "no method was run"
-    if row["contenders"]:
-        return f"undecided; least of those run: {row['winner']}; {contenders_text(row)}"
-    if len(row["tied"]) == 1:
-        return str(row["winner"])
-    return "tie: " + ", ".join(row["tied"])
+    if row.contenders:
+        return f"undecided; least of those run: {row.winner}; {contenders_text(row)}"
+    if len(row.tied) == 1:
+        return str(row.winner)
+    return "tie: " + ", ".join(row.tied)
 
 
-def contenders_text(row: Row) -> str:
+def contenders_text(row: Standing) -> str:
     """Each contender that is left out, and where it was how good."""
-    told = [f"{c['method']} (no. {c['place']} at {_point_text(row, c)})" for c in row["contenders"]]
+    told = [f"{c.method} (no. {c.place} at {_point_text(row, c)})" for c in row.contenders]
     return ("contenders left out: " if len(told) > 1 else "contender left out: ") + ", ".join(told) + ", too long here"
 
 
-def _point_text(row: Row, other: Row) -> str:
+def _point_text(row: Standing, other: Contender) -> str:
     """Another point, by n and by what differs."""
-    names = {"n": "n", "d": "d", "epsilon": "ε"}
-    return ", ".join(f"{names[key]} = {plain(other[key])}" for key in names if key == "n" or other[key] != row[key])
+    pairs = (("n", other.n, None), ("d", other.d, row.d), ("ε", other.epsilon, row.epsilon))
+    return ", ".join(f"{name} = {plain(there)}" for name, there, here in pairs if there != here)
 
 
-def named(item: Row) -> str:
+def named(item: Ranked | Unrun) -> str:
     """Id of a method's algorithm, with its label where the board has several of that algorithm."""
-    algorithm, label = str(item["algorithm"]), str(item["method"])
-    return algorithm if algorithm.endswith(f".{label}") else f"{algorithm} ({label})"
+    return item.algorithm if item.algorithm.endswith(f".{item.method}") else f"{item.algorithm} ({item.method})"
 
 
-def competing(row: Row) -> int:
+def competing(row: Standing) -> int:
     """How many methods were run at a point that can win."""
-    return sum(bool(method["ranked"]) for method in row["methods"])
+    return sum(bool(method.ranked) for method in row.methods)
 
 
-def _margin(row: Row, part: int | None = None) -> Any:
+def _margin(row: Standing, part: int | None = None) -> Any:
     """Margin, or an end of its interval; none where the point is undecided."""
-    if row["contenders"]:
+    if row.contenders:
         return None
-    return row["margin"] if part is None else row["margin_ci"][part]
+    return row.margin if part is None else row.margin_ci[part]
 
 
-def _margin_text(row: Row) -> str:
-    return NOTHING if row["contenders"] else f"{number(row['margin'], 2)} {interval(row['margin_ci'])}".strip()
+def _margin_text(row: Standing) -> str:
+    return NOTHING if row.contenders else f"{number(row.margin, 2)} {interval(row.margin_ci)}".strip()
 
 
-def _bound_cell(row: Row) -> str:
-    return number(row["lower_bound"]) + (" (cut)" if row["lower_bound_cut"] else "")
+def _bound_cell(row: Standing) -> str:
+    return number(row.lower_bound) + (" (cut)" if row.lower_bound_cut else "")
 
 
-def _risk(row: Row) -> Any:
-    return next((m["risk"] for m in row["methods"] if m["method"] == row["winner"]), row["trivial"])
+def _risk(row: Standing) -> Any:
+    return next((m.risk for m in row.methods if m.method == row.winner), row.trivial)
 
 
-def _gradients(row: Row) -> Any:
-    return next((m["gradient_evaluations"] for m in row["methods"] if m["method"] == row["winner"]), None)
+def _gradients(row: Standing) -> Any:
+    return next((m.gradient_evaluations for m in row.methods if m.method == row.winner), None)
 
 
-def _search(row: Row) -> str:
-    found = row["search"]
-    return f"{number(found['risk'])} ({found['method']}, {options_text(found['options'])})" if found else NOTHING
+def _search(row: Standing) -> str:
+    found = row.search
+    return f"{number(found.risk)} ({found.method}, {options_text(found.options)})" if found else NOTHING
 
 
-def _reference_risk(row: Row) -> str:
-    found = row["without_privacy"]
-    return f"{number(found['risk'])} {interval(found['ci']) if found['risk'] else ''}".strip()
+def _reference_risk(row: Standing) -> str:
+    found = row.without_privacy
+    return f"{number(found.risk)} {interval(found.ci) if found.risk else ''}".strip()
 
 
-def _key(key: str) -> dict[str, Any]:
-    return {key: lambda row: row.get(key)}
+def _key(key: str) -> Raw:
+    return {key: attrgetter(key)}
 
 
 PLACE = (
-    Column("n", lambda row: plain(row["n"]), _key("n"), True),
-    Column("d", lambda row: plain(row["d"]), _key("d"), True),
-    Column("ε", lambda row: plain(row["epsilon"]), _key("epsilon"), True),
+    Column("n", lambda row: plain(row.n), _key("n"), True),
+    Column("d", lambda row: plain(row.d), _key("d"), True),
+    Column("ε", lambda row: plain(row.epsilon), _key("epsilon"), True),
 )
 
 
 def data_note(board: BoardResults) -> str:
     """How many data sets stand behind the intervals of a profile."""
-    count_ = board.board.get("data_sets", {}).get(board.profile)
+    count_ = board.board.data_sets.get(board.profile)
     if not count_:
         return ""
     several = f"{count_} data sets" if count_ > 1 else "one data set"
@@ -141,15 +142,15 @@ def data_note(board: BoardResults) -> str:
 
 def points_table(board: BoardResults) -> Table:
     columns = (
-        Column("Instance", lambda row: row["instance"], _key("instance"), kind="code"),
+        Column("Instance", lambda row: row.instance, _key("instance"), kind="code"),
         *PLACE,
         Column(
             "Winner",
             winner_text,
             {
                 **_key("winner"),
-                "tied": lambda row: list(row["tied"]),
-                "contenders": lambda row: [one["method"] for one in row["contenders"]],
+                "tied": lambda row: list(row.tied),
+                "contenders": lambda row: [one.method for one in row.contenders],
                 **_key("uncompared"),
             },
         ),
@@ -165,61 +166,59 @@ def points_table(board: BoardResults) -> Table:
         Column(
             "Public grid search (not private)",
             _search,
-            {"search_risk": lambda row: row["search"]["risk"] if row["search"] else None},
+            {"search_risk": lambda row: row.search.risk if row.search else None},
         ),
         Column(
             "Without privacy [95 %]",
             _reference_risk,
-            {"without_privacy": lambda row: row["without_privacy"]["risk"]},
+            {"without_privacy": lambda row: row.without_privacy.risk},
             True,
         ),
-        Column("Trivial solution", lambda row: number(row["trivial"]), _key("trivial"), True),
+        Column("Trivial solution", lambda row: number(row.trivial), _key("trivial"), True),
         Column("Lower bound, order", _bound_cell, {**_key("lower_bound"), **_key("lower_bound_cut")}, True),
     )
-    group = lambda row: (symbols(row["title"]), "")  # noqa: E731
+    group = lambda row: (symbols(row.title), "")  # noqa: E731
     return Table(board.id, "Winners, point by point", columns, measured(board), POINTS_NOTE + data_note(board), group)
 
 
 def _said(pair: Any) -> str:
     row, method = pair
-    if not method["ranked"]:
-        return f"not ranked: {STATUS_WORDS[method['privacy_status']]}"
-    said = ("first" if len(row["tied"]) == 1 else "tied") if method["tied"] else ""
-    if said and row["contenders"]:
+    if not method.ranked:
+        return f"not ranked: {STATUS_WORDS[method.privacy_status]}"
+    said = ("first" if len(row.tied) == 1 else "tied") if method.tied else ""
+    if said and row.contenders:
         said = f"{said} of those run"
-    return ", ".join(part for part in (said, "stays at the starting point" if method["at_start"] else "") if part)
+    return ", ".join(part for part in (said, "stays at the starting point" if method.at_start else "") if part)
 
 
 def _of(key: str) -> Any:
-    return lambda pair: pair[1].get(key)
+    return lambda pair: getattr(pair[1], key)
 
 
 def methods_table(board: BoardResults) -> Table:
-    pairs = [(row, method) for row in measured(board) for method in row["methods"]]
+    pairs = [(row, method) for row in measured(board) for method in row.methods]
     columns = (
-        Column(
-            "Instance", lambda pair: pair[0]["instance"], {"instance": lambda pair: pair[0]["instance"]}, kind="code"
-        ),
+        Column("Instance", lambda pair: pair[0].instance, {"instance": lambda pair: pair[0].instance}, kind="code"),
         *(Column(c.title, _shown_first(c), _first(c.raw), True) for c in PLACE),
         Column(
             "Method", lambda pair: named(pair[1]), {"algorithm": _of("algorithm"), "method": _of("method")}, kind="code"
         ),
-        Column("Risk", lambda pair: number(pair[1]["risk"]), {"risk": _of("risk")}, True),
+        Column("Risk", lambda pair: number(pair[1].risk), {"risk": _of("risk")}, True),
         Column(
             "95 % interval",
-            lambda pair: interval(pair[1]["ci"], 3),
-            {"ci_low": lambda pair: pair[1]["ci"][0], "ci_high": lambda pair: pair[1]["ci"][1]},
+            lambda pair: interval(pair[1].ci, 3),
+            {"ci_low": lambda pair: pair[1].ci[0], "ci_high": lambda pair: pair[1].ci[1]},
             True,
         ),
         Column(
             "Gradients",
-            lambda pair: count(pair[1]["gradient_evaluations"]),
+            lambda pair: count(pair[1].gradient_evaluations),
             {"gradient_evaluations": _of("gradient_evaluations")},
             True,
         ),
         Column(
             "Real ε",
-            lambda pair: epsilon_text(pair[1]["epsilon_real"], pair[1]["epsilon_real_kind"]),
+            lambda pair: epsilon_text(pair[1].epsilon_real, pair[1].epsilon_real_kind),
             {"epsilon_real": _of("epsilon_real"), "privacy_status": _of("privacy_status")},
             True,
         ),
@@ -232,7 +231,7 @@ def _shown_first(column: Column) -> Any:
     return lambda pair: column.show(pair[0])
 
 
-def _first(raw: Mapping[str, Any]) -> dict[str, Any]:
+def _first(raw: Raw) -> Raw:
     return {name: partial(_value_first, value) for name, value in raw.items()}
 
 
@@ -255,38 +254,36 @@ def left_out_table(board: BoardResults) -> Table:
 def references_table(board: BoardResults) -> Table:
     """What stands beside the risks of an instance, and where it comes from."""
     columns = (
-        Column("Instance", lambda item: item["id"], {"instance": lambda item: item["id"]}, kind="code"),
-        Column("Problem", lambda item: str(item.get("problem", "")), {"problem": lambda item: item.get("problem")}),
+        Column("Instance", lambda item: item.id, {"instance": lambda item: item.id}, kind="code"),
+        Column("Problem", lambda item: item.problem, _key("problem")),
         Column("Without privacy", _reference_text, {"without_privacy": _reference_text}),
         Column("Public grid search", _searches_text, {"search": _searches_text}),
         Column("Lower bound, order", _bound_text, {"lower_bound": _bound_text}),
-        Column("Note", lambda item: symbols(item.get("note", "")), {"note": lambda item: item.get("note")}),
+        Column("Note", lambda item: symbols(item.note), _key("note")),
     )
     title = "References of each instance, and their sources"
-    return Table(f"{board.id}.references", title, columns, list(board.board["instances"]))
+    return Table(f"{board.id}.references", title, columns, board.board.instances)
 
 
-def _reference_text(item: Row) -> str:
-    found = item.get("without_privacy")
-    return f"{found['algorithm']} without noise" if found else "minimum of the sample’s risk: 0"
+def _reference_text(item: Instance) -> str:
+    found = item.without_privacy
+    return f"{found.algorithm} without noise" if found else "minimum of the sample’s risk: 0"
 
 
-def _searches_text(item: Row) -> str:
-    found = item.get("searches") or ()
-    return "; ".join(f"{one['algorithm']}, {' × '.join(one['grid'])}" for one in found) or NOTHING
+def _searches_text(item: Instance) -> str:
+    return "; ".join(f"{one.algorithm}, {' × '.join(one.grid)}" for one in item.searches) or NOTHING
 
 
-def _bound_text(item: Row) -> str:
-    name = item.get("lower_bound")
-    return symbols(get_bound(name).text) if name else "none stated in the papers"
+def _bound_text(item: Instance) -> str:
+    return symbols(get_bound(item.lower_bound).text) if item.lower_bound else "none stated in the papers"
 
 
 def _left_out(board: BoardResults) -> Iterator[tuple[str, str, str, str, str]]:
     found: dict[tuple[str, str, str], list[str]] = {}
-    totals = Counter(row["instance"] for row in measured(board))
+    totals = Counter(row.instance for row in measured(board))
     for row in measured(board):
-        for item in row["left_out"]:
-            found.setdefault((row["instance"], named(item), item["status"]), []).append(str(item["reason"]))
+        for item in row.left_out:
+            found.setdefault((row.instance, named(item), item.status), []).append(str(item.reason))
     for (instance, algorithm, status), reasons in found.items():
         several = f", and alike at {len(reasons) - 1} more" if len(set(reasons)) > 1 else ""
         share = "all" if len(reasons) >= totals[instance] else f"{len(reasons)} of {totals[instance]}"
@@ -295,13 +292,13 @@ def _left_out(board: BoardResults) -> Iterator[tuple[str, str, str, str, str]]:
 
 def nowhere_run(board: BoardResults) -> list[tuple[str, str]]:
     """(method, reason) of those that were run at no point: too long before incomparable before refused."""
-    ran = {method["method"] for row in measured(board) for method in row["methods"]}
+    ran = {method.method for row in measured(board) for method in row.methods}
     found: dict[str, Counter[tuple[int, str]]] = {}
     for row in measured(board):
-        for item in row["left_out"]:
-            if item["method"] not in ran | {REFERENCE}:
-                rank = list(LEFT_OUT_WORDS).index(item["status"])
-                found.setdefault(item["method"], Counter())[rank, symbols(str(item["reason"]))] += 1
+        for item in row.left_out:
+            if item.method not in ran | {REFERENCE}:
+                rank = list(LEFT_OUT_WORDS).index(item.status)
+                found.setdefault(item.method, Counter())[rank, symbols(str(item.reason))] += 1
     last = {name: max(counts, key=lambda key: (key[0], counts[key])) for name, counts in found.items()}
     words = list(LEFT_OUT_WORDS.values())
     return [
@@ -309,9 +306,9 @@ def nowhere_run(board: BoardResults) -> list[tuple[str, str]]:
     ]
 
 
-def decided(row: Row) -> bool:
+def decided(row: Standing) -> bool:
     """Whether a method was run at a point, and none is left out that would contend for the first place."""
-    return row["runner_up"] is not None and not row["contenders"]
+    return row.runner_up is not None and not row.contenders
 
 
 def wins(board: BoardResults) -> list[tuple[str, int, int]]:
@@ -321,17 +318,17 @@ def wins(board: BoardResults) -> list[tuple[str, int, int]]:
     for row in measured(board):
         if not decided(row):
             continue
-        if len(row["tied"]) == 1:
-            alone[row["winner"]] += 1
+        if len(row.tied) == 1:
+            alone[row.winner] += 1
         else:
-            shared.update(row["tied"])
+            shared.update(row.tied)
     names = sorted({*alone, *shared}, key=lambda name: (-alone[name], -shared[name], name))
     return [(name, alone[name], shared[name]) for name in names]
 
 
 def wins_table(board: BoardResults) -> Table:
     total = sum(map(decided, measured(board)))
-    undecided = sum(bool(row["contenders"]) for row in measured(board))
+    undecided = sum(bool(row.contenders) for row in measured(board))
     columns = (
         Column("Method", lambda item: item[0], {"method": lambda item: item[0]}, kind="code"),
         Column("Wins alone", lambda item: str(item[1]), {"wins": lambda item: item[1]}, True),

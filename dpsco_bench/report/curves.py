@@ -77,9 +77,7 @@ def ordering_rows(results: ClaimResults, timed: bool = False) -> list[Row]:
     for score in scores:
         part, calibration = score.row.part, score.row.calibration
         cells = results.evidence(part, calibration)
-        judged = [
-            s for s in scores if calibration == s.row.calibration and part in (s.row.part, *(s.part.get("uses") or ()))
-        ]
+        judged = [s for s in scores if calibration == s.row.calibration and part in (s.row.part, *s.part.uses)]
         seconds = timings(results, part, calibration) if timed else {}
         if cells and (seconds or not timed):
             rows.append(Row(score, cells, judged, seconds))
@@ -99,14 +97,14 @@ def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
     rows = ordering_rows(results, timed)
     if not rows:
         return None
-    header = textwrap.wrap(symbols(str(results.claim["title"])), 118)
+    header = textwrap.wrap(symbols(results.claim.title), 118)
     heights = [LINE * (len(_heading(row)) + 1) + HEAD + AXES_HEIGHT + FOOT for row in rows]
     top, foot = 0.14 * len(header) + 0.2, 0.62
     size = (WIDTH, sum(heights) + top + foot)
     figure = Figure(figsize=size)
     figure.text(0.05 / WIDTH, 1 - 0.05 / size[1], "\n".join(header), va="top", size=8, weight="bold", color=INK)
     below = 1 - (0.05 + 0.14 * len(header)) / size[1]
-    origin = f"{results.claim['source']}  ({results.id}){machine(results) if timed else ''}"
+    origin = f"{results.claim.source}  ({results.id}){machine(results) if timed else ''}"
     figure.text(0.05 / WIDTH, below, origin, va="top", size=6.5, color=FAINT)
     upper = size[1] - top
     for row, height in zip(rows, heights, strict=True):
@@ -130,11 +128,11 @@ def _heading(row: Row) -> list[tuple[str, str]]:
     part, calibration = row.score.part, row.score.row.calibration
     colour = TEXT_COLOURS.get(calibration, FAINT)
     first = row.cells[0].entry
-    shown = {"n": first.n, "delta": first.delta, **dict(part.get("problem_options") or {})}
-    lines = [(f"{part['problem']}; {setting(shown)}", FAINT)]
-    lines += [(symbols(str(part["note"])), FAINT)] if part.get("note") else []
+    shown = {"n": first.n, "delta": first.delta, **part.problem_options}
+    lines = [(f"{part.problem}; {setting(shown)}", FAINT)]
+    lines += [(symbols(part.note), FAINT)] if part.note else []
     for score in row.verdicts:
-        first_, second = (method_style(m, _labels(row.cells))[1] for m in score.part["pair"])
+        first_, second = (method_style(m, _labels(row.cells))[1] for m in score.part.pair)
         said = f"{first_} below {second}: {score.verdict}"
         lines.append((f"{calibration} noise; {said}{_privacy(row)}", colour))
     return [(piece, tint) for text, tint in lines for piece in textwrap.wrap(text, 130)]

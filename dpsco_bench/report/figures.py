@@ -79,9 +79,7 @@ def claim_figures(results: ClaimResults) -> dict[str, Figure]:
         figures[""] = curves
     else:
         panels += [] if curves is not None else undrawn_orderings(results)
-        figures[""] = compose(
-            panels, symbols(str(results.claim["title"])), f"{results.claim['source']}  ({results.id})"
-        )
+        figures[""] = compose(panels, symbols(results.claim.title), f"{results.claim.source}  ({results.id})")
         if curves is not None:
             figures[".curves"] = curves
     timed = curve_figure(results, timed=True)
@@ -130,7 +128,7 @@ def page_figures(results: ClaimResults) -> PageFigures:
         panels = claim_panels(results)
         wide = [curve_figure(results), curve_figure(results, timed=True)]
         small = [inline_svg(single(p), f"{name}-{i}", _label(results, p)) for i, p in enumerate(panels) if not p.blank]
-        large = [inline_svg(f, f"{name}-w{i}", escape(results.claim["title"]), 1.45) for i, f in enumerate(wide) if f]
+        large = [inline_svg(f, f"{name}-w{i}", escape(results.claim.title), 1.45) for i, f in enumerate(wide) if f]
     used = {name for panel in panels for name in panel.symbols}
     return small, large, [f"{shape}: {text}" for name, (shape, text) in KEY_WORDS.items() if name in used]
 

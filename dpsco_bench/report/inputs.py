@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
+from dpsco_bench.analysis.judged import read_judged
+from dpsco_bench.analysis.ranking import Skipped, Standing, read_standing
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.board import Board
 from dpsco_bench.claims.kinds import get_kind
-from dpsco_bench.claims.model import RISK
+from dpsco_bench.claims.model import RISK, Claim, Part
+from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, read_plan
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.calibrated import Calibrations
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.plan import Entry, read_plan
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.store import read_sealed
 from dpsco_bench.jsonio import restore
@@ -31,20 +34,20 @@ class ClaimResults:
 
     Attributes
     ----------
-    entry : Entry, the claim and its jobs; those whose results are there do not count as skipped
+    entry : ClaimEntry, the claim and its jobs; those whose results are there do not count as skipped
     files : Layout, where verdicts and results lie
     verdicts : sequence of Verdict, optional, its verdicts, where they are at hand; by default those of its verdict file
     """
 
-    entry: Entry
+    entry: ClaimEntry
     files: Layout
     verdicts: Sequence[Verdict] | None = None
     _evidence: dict[tuple[str, str], list[CellEvidence]] = field(default_factory=dict, repr=False, compare=False)
     _calibrations: dict[str, Calibrations] = field(default_factory=dict, repr=False, compare=False)
 
     @property
-    def claim(self) -> Mapping[str, Any]:
-        """The claim as data."""
+    def claim(self) -> Claim:
+        """The claim, with the parts that the profile measures."""
         return self.entry.claim
 
     @property
@@ -55,17 +58,17 @@ class ClaimResults:
     @property
     def id(self) -> str:
         """Id of the claim."""
-        return str(self.claim["id"])
+        return self.entry.id
 
     @property
     def paper(self) -> str:
         """Paper prefix of the id."""
-        return self.id.split(".", 1)[0]
+        return self.entry.paper
 
     @cached_property
-    def parts(self) -> dict[str, Mapping[str, Any]]:
+    def parts(self) -> dict[str, Part]:
         """Parts of the claim by id, in the order of its file."""
-        return {part["id"]: part for part in self.claim["parts"]}
+        return {part.id: part for part in self.claim.parts}
 
     @cached_property
     def rows(self) -> list[Verdict]:
@@ -73,24 +76,22 @@ class ClaimResults:
 
         A part without a verdict gets a row that says so.
         """
-        stored = read_sealed(self.files.verdicts(self.id)) if self.verdicts is None else None
-        rows = {(row.part, row.calibration): row for row in self.verdicts or ()}
-        for row in restore(stored["verdicts"]) if stored else ():
-            rows[row["part"], row["calibration"]] = Verdict.from_json(row)
-        for part in self.claim["parts"]:
-            for calibration in part["calibrations"]:
-                rows.setdefault((part["id"], calibration), self._not_measured(part, calibration))
+        stored = read_judged(self.files.verdicts(self.id)) if self.verdicts is None else None
+        rows = {(row.part, row.calibration): row for row in (stored.verdicts if stored else self.verdicts or ())}
+        for part in self.claim.parts:
+            for calibration in part.calibrations:
+                rows.setdefault((part.id, calibration), self._not_measured(part, calibration))
         order = {part: number for number, part in enumerate(self.parts)}
         return sorted(rows.values(), key=lambda row: order.get(row.part, len(order)))
 
-    def _not_measured(self, part: Mapping[str, Any], calibration: str) -> Verdict:
+    def _not_measured(self, part: Part, calibration: str) -> Verdict:
         profile = self.jobs[0].profile if self.jobs else ""
-        who = {"id": self.id, "part": part["id"], "calibration": calibration, "profile": profile}
-        return Verdict(NOT_MEASURED, part["kind"], "no verdict file", **who)
+        who = Verdict(NOT_MEASURED, part.kind, "no verdict file", id=self.id, part=part.id)
+        return replace(who, calibration=calibration, profile=profile)
 
     def sources(self, part: str, calibration: str) -> list[Job]:
         """Jobs whose rows a part judges under a calibration."""
-        wanted = {part, *(self.parts[part]["uses"] if part in self.parts else ())}
+        wanted = {part, *(self.parts[part].uses if part in self.parts else ())}
         return [job for job in self.jobs if job.part in wanted and job.calibration == calibration]
 
     def job(self, part: str, calibration: str) -> Job | None:
@@ -125,10 +126,12 @@ class ClaimResults:
         calibrations, table = self.calibrations(job), self.table(job)
         if len(calibrations) != len(job.cells) or (table is None and job.has_run):
             return []
-        part = self.parts.get(job.part, {})
-        judged = job.calibration in part.get("calibrations", ()) and not get_kind(job.kind).quantities
-        quantity = part.get("quantity", RISK) if judged and table is not None else RISK
-        return job_evidence(job, table, calibrations, quantity, part.get("requires", {}))
+        part = self.parts.get(job.part)
+        if part is None:
+            return job_evidence(job, table, calibrations, RISK)
+        judged = job.calibration in part.calibrations and not get_kind(job.kind).quantities
+        quantity = part.quantity if judged and table is not None else RISK
+        return job_evidence(job, table, calibrations, quantity, part.requires)
 
 
 @dataclass(frozen=True)
@@ -137,17 +140,22 @@ class BoardResults:
 
     Attributes
     ----------
-    board : mapping, the board as data
-    jobs, left_out : sequence, what is run, and what is not
+    entry : BoardEntry, the board and its jobs
     files : Layout, where the standings lie
     """
 
-    id: str
-    title: str
-    board: Mapping[str, Any]
-    jobs: Sequence[Job]
-    left_out: Sequence[Mapping[str, Any]]
+    entry: BoardEntry
     files: Layout
+
+    @property
+    def id(self) -> str:
+        """Id of the board."""
+        return self.entry.id
+
+    @property
+    def board(self) -> Board:
+        """The board."""
+        return self.entry.board
 
     @property
     def profile(self) -> str:
@@ -155,10 +163,10 @@ class BoardResults:
         return self.files.profile
 
     @cached_property
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Standing | Skipped]:
         """Standings, a row per (instance, point); empty where nothing has been ranked."""
         found = read_sealed(self.files.standings(self.id))
-        return restore(found["standings"]) if found else []
+        return [read_standing(row) for row in restore(found["standings"])] if found else []
 
 
 @dataclass(frozen=True)
@@ -219,8 +227,5 @@ def read_inputs(files: Layout, only: str = "") -> Inputs:
     plan = read_plan(files.plan, [only] if only else None)
     load_plugins(dict.fromkeys(path for job in plan.jobs() for path in job.plugins))
     claims = [ClaimResults(files.measured.present(entry), files) for entry in plan.claims]
-    boards = [
-        BoardResults(entry.id, entry.claim["title"], entry.board or {}, entry.jobs, entry.left_out, files)
-        for entry in plan.boards
-    ]
+    boards = [BoardResults(entry, files) for entry in plan.boards]
     return Inputs(files, claims, plan.stamp, boards)

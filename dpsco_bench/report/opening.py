@@ -123,7 +123,7 @@ def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:
     """Every claim with its standing and the sentence that answers it."""
     columns = (
         Column("Claim", lambda line: line.results.id, {"claim": lambda line: line.results.id}, kind="code"),
-        Column("What", _title, {"title": lambda line: line.results.claim["title"]}),
+        Column("What", _title, {"title": lambda line: line.results.claim.title}),
         Column(
             "Standing",
             lambda line: line.standing,
@@ -140,7 +140,7 @@ def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:
 
 
 def _title(line: ClaimLine) -> str:
-    return symbols(str(line.results.claim["title"]))
+    return symbols(line.results.claim.title)
 
 
 def _count(standing: str, line: PaperLine) -> int:

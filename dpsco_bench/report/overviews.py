@@ -41,7 +41,7 @@ def variant_groups(scores: Sequence[Score]) -> dict[tuple[str, str], list[Score]
     groups: dict[tuple[str, str], list[Score]] = {}
     for score in drawn:
         stem = score.row.part if score.row.part in stems else score.row.part.rpartition("-")[0]
-        if stem and len({m.get("label") for m in score.part.get("methods", ())}) <= 1:
+        if stem and len({m.label for m in score.part.methods}) <= 1:
             groups.setdefault((stem, score.row.calibration), []).append(score)
     return {key: found for key, found in groups.items() if len(found) >= LEAST_VARIANTS and _alike(found)}
 
@@ -54,7 +54,7 @@ def _alike(scores: Sequence[Score]) -> bool:
     """Whether verdicts are about one instance and one parameter."""
     first = scores[0]
     return all(
-        (s.row.parameter, s.part["problem"]) == (first.row.parameter, first.part["problem"])
+        (s.row.parameter, s.part.problem) == (first.row.parameter, first.part.problem)
         and s.kind.judges_noise == first.kind.judges_noise
         for s in scores
     )
@@ -73,7 +73,7 @@ def _points(score: Score) -> np.ndarray | None:
 
 def _cells(score: Score) -> list[CellEvidence]:
     """Cells of a part of its own that was run."""
-    cells = [] if score.part.get("uses") else score.results.evidence(score.row.part, score.row.calibration)
+    cells = [] if score.part.uses else score.results.evidence(score.row.part, score.row.calibration)
     return [cell for cell in cells if cell.risks.size]
 
 
@@ -162,7 +162,7 @@ def _stem(part: str) -> str:
 def _ratios_by_part(score: Score) -> Iterator[tuple[str, float]]:
     """Mean over bound of every judged cell, with the part that it comes from."""
     calibration = score.row.calibration
-    parts = [p for p in score.part.get("uses") or () for _ in score.results.evidence(p, calibration)]
+    parts = [p for p in score.part.uses for _ in score.results.evidence(p, calibration)]
     for part, mean, bound in zip(parts, score.row.mean, score.row.bound, strict=False):
         if is_number(mean) and is_number(bound):
             yield part, mean / bound if bound > 0 else (0.0 if mean <= 0 else math.inf)

@@ -167,7 +167,7 @@ def _context(inputs: Inputs, figures: Mapping[str, PageFigures]) -> dict[str, An
 
 def name_of(inputs: Inputs, paper: str) -> str:
     """Authors and year of a paper, from the source of its first claim."""
-    return paper_name(str(inputs.of_paper(paper)[0].claim["source"]), paper)
+    return paper_name(inputs.of_paper(paper)[0].claim.source, paper)
 
 
 def _paper(inputs: Inputs, paper: str, figures: Mapping[str, PageFigures]) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def _paper(inputs: Inputs, paper: str, figures: Mapping[str, PageFigures]) -> di
     claims = inputs.of_paper(paper)
     errata = []
     for entry in load_errata(paper):
-        touched = [claim.id for claim in claims if entry.id in claim.claim["errata"]]
+        touched = [claim.id for claim in claims if entry.id in claim.claim.errata]
         prose = {key: symbols(getattr(entry, key)) for key in ("title", "printed", "calculation", "consequence")}
         errata.append({"id": entry.id, "paper": paper, "command": entry.command, "claims": touched, **prose})
     return {
@@ -194,16 +194,17 @@ def _board(board: BoardResults) -> dict[str, Any]:
     from markupsafe import Markup
 
     found = page_phases(board)
-    titles = {instance["id"]: instance["title"] for instance in board.board["instances"]}
-    notes = {instance["id"]: instance["note"] for instance in board.board["instances"]}
+    instances = {instance.id: instance for instance in board.board.instances}
     return {
         "id": board.id,
-        "title": board.title,
-        "delta": symbols(f"{board.board['delta']:g}"),
+        "title": board.board.title,
+        "delta": symbols(f"{board.board.delta:g}"),
         "words": WORDS,
         "colours": paper_colours(board),
-        "instances": [(titles[id], notes[id], [Markup(svg) for svg in panels]) for id, panels in found.items()],
-        "skipped": [(row["title"], row["skipped"]) for row in board.rows if row["skipped"]],
+        "instances": [
+            (instances[id].title, instances[id].note, [Markup(svg) for svg in panels]) for id, panels in found.items()
+        ],
+        "skipped": [(row.title, row.skipped) for row in board.rows if row.skipped],
         "nowhere": nowhere_run(board),
         "wins": html_table(wins_table(board)),
         "details": [
@@ -220,11 +221,11 @@ def _claim(results: ClaimResults, figures: PageFigures) -> dict[str, Any]:
     details = [table for table in (parts_table(results), orderings_table(results), cells_table(results)) if table.rows]
     return {
         "id": results.id,
-        "title": symbols(str(claim["title"])),
-        "source": claim["source"],
-        "statement": symbols(" ".join(str(claim["statement"]).split())),
-        "assumptions": [symbols(str(text)) for text in claim["assumptions"]],
-        "errata": claim["errata"],
+        "title": symbols(claim.title),
+        "source": claim.source,
+        "statement": symbols(" ".join(claim.statement.split())),
+        "assumptions": [symbols(text) for text in claim.assumptions],
+        "errata": claim.errata,
         "answer": claim_line(results),
         "table": html_table(claim_table(results)),
         "panels": [Markup(svg) for svg in panels],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,17 +62,16 @@ def series(cells: Sequence[CellEvidence], x: Sequence[float] | None = None) -> S
 def settings_line(score: Score) -> str:
     """Method, instance and fixed settings of a part in one line."""
     part = score.part
-    methods = " and ".join(dict.fromkeys(m["algorithm"].split(".", 1)[-1] for m in part.get("methods", ())))
-    fixed = {k: v for k, v in (part.get("fixed") or {}).items() if not isinstance(v, dict)}
-    options = {k: v for k, v in (part.get("problem_options") or {}).items() if not isinstance(v, dict)}
-    shown = "; ".join(filter(None, (methods and f"{methods} on {part['problem']}", setting({**fixed, **options}))))
+    methods = " and ".join(dict.fromkeys(m.algorithm.split(".", 1)[-1] for m in part.methods))
+    given = {**part.fixed, **part.problem_options}
+    plain_ones = {key: value for key, value in given.items() if not isinstance(value, Mapping)}
+    shown = "; ".join(filter(None, (methods and f"{methods} on {part.problem}", setting(plain_ones))))
     return shown
 
 
 def of_parts(score: Score) -> str:
     """Whose cells a part judges, where they are not its own."""
-    used = score.part.get("uses") or ()
-    return f"cells of {', '.join(used)}" if used else ""
+    return f"cells of {', '.join(score.part.uses)}" if score.part.uses else ""
 
 
 def verdict_line(score: Score) -> Line:
@@ -110,7 +109,7 @@ def _remark_lines(score: Score) -> list[Line]:
 
 def bound_line(score: Score) -> list[Line]:
     """The formula that a part is held against."""
-    name = score.part.get("bound")
+    name = score.part.bound
     return [Line(f"bound: {symbols(get_bound(name).text)}")] if name else []
 
 
@@ -198,14 +197,14 @@ def _measured(score: Score) -> Series | None:
 
 def _place(score: Score, cell: CellEvidence) -> float:
     """Where a cell stands on the axis of its part."""
-    axis = score.part.get("axis")
-    return axis_value(axis, score.part["bound"], cell.printed) if axis else cell.value
+    part = score.part
+    return axis_value(part.axis, part.bound, cell.printed) if part.axis else cell.value
 
 
 def _cells(score: Score, calibration: str = "") -> list[CellEvidence]:
     """Cells that a verdict judges: its part's own, or those of the parts that it uses."""
     calibration = calibration or score.row.calibration
-    parts = score.part.get("uses") or [score.row.part]
+    parts = score.part.uses or [score.row.part]
     return [cell for part in parts for cell in score.results.evidence(part, calibration)]
 
 
@@ -226,7 +225,7 @@ def _measure_label(score: Score) -> str:
 
 def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
     first = shown[0][0]
-    counted, quantity = first.kind.counts, first.part.get("quantity", RISK)
+    counted, quantity = first.kind.counts, first.part.quantity
     label = "planned gradient evaluations" if counted else _measure_label(first)
     label = label if quantity == RISK else quantity_label(quantity)
     ends = []

@@ -169,7 +169,7 @@ _ORDERING_NOTE = (
 
 
 def _pair(row: Any) -> str:
-    return " over ".join(row[0].part.get("pair") or ()).replace("_", " ")
+    return " over ".join(row[0].part.pair).replace("_", " ")
 
 
 _ORDERINGS = (

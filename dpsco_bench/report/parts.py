@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.kinds import get_kind
+from dpsco_bench.claims.model import Part
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.inputs import ClaimResults
@@ -17,8 +17,8 @@ from dpsco_bench.report.wording import options_text, parameter_symbol, setting, 
 
 def parts_table(claim: ClaimResults) -> Table:
     columns = (
-        Column("Part", lambda part: part["id"], kind="code"),
-        Column("Kind", lambda part: get_kind(part["kind"]).title),
+        Column("Part", lambda part: part.id, kind="code"),
+        Column("Kind", lambda part: part.rules.title),
         Column("Method", lambda part: _methods(claim, part)),
         Column("Instance", lambda part: _instance(claim, part)),
         Column("Swept", lambda part: _swept(claim, part)),
@@ -29,11 +29,11 @@ def parts_table(claim: ClaimResults) -> Table:
     return Table(f"{claim.id}.parts", f"How {claim.id} is measured", columns, list(claim.parts.values()))
 
 
-def _methods(claim: ClaimResults, part: Mapping[str, Any]) -> str:
-    if part["uses"]:
-        return f"cells of {', '.join(part['uses'])}"
+def _methods(claim: ClaimResults, part: Part) -> str:
+    if part.uses:
+        return f"cells of {', '.join(part.uses)}"
     job = _job(claim, part)
-    swept = part["sweep"]["parameter"].partition(".")[2] if part.get("sweep") else ""
+    swept = part.sweep.parameter.partition(".")[2] if part.sweep else ""
     shown: dict[str, str] = {}
     for cell in job.cells if job else ():
         options = {key: value for key, value in cell.options.items() if key != swept}
@@ -42,24 +42,24 @@ def _methods(claim: ClaimResults, part: Mapping[str, Any]) -> str:
     return "; ".join(shown.values()) or NOTHING
 
 
-def _job(claim: ClaimResults, part: Mapping[str, Any]) -> Job | None:
+def _job(claim: ClaimResults, part: Part) -> Job | None:
     """The part's first job: all its jobs have the same cells but for variants."""
-    return next((job for job in claim.jobs if job.part == part["id"]), None)
+    return next((job for job in claim.jobs if job.part == part.id), None)
 
 
-def _instance(claim: ClaimResults, part: Mapping[str, Any]) -> str:
+def _instance(claim: ClaimResults, part: Part) -> str:
     job = _job(claim, part)
     if job is None:
         return NOTHING
     first = job.cells[0]
-    varied = {first.parameter, problem_class(part["problem"]).signal_option}
-    varied |= {key.split(".")[-1] for key in part.get("along") or ()}
+    varied = {first.parameter, problem_class(part.problem).signal_option}
+    varied |= {key.split(".")[-1] for key in part.along}
     shown = {key: value for key in ("n", "d", "epsilon", "delta") if (value := getattr(first, key)) is not None}
     shown |= flat(first.problem_options)
     fixed = setting({key: value for key, value in shown.items() if key not in varied})
     signals = {cell.signal for cell in job.cells if cell.signal is not None}
     grid = f"{len(signals)} signals {span(signals, plain)}" if signals else ""
-    return ", ".join(filter(None, (part["problem"], fixed, grid)))
+    return ", ".join(filter(None, (part.problem, fixed, grid)))
 
 
 def flat(values: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def flat(values: Mapping[str, Any] | None) -> dict[str, Any]:
     return result
 
 
-def _swept(claim: ClaimResults, part: Mapping[str, Any]) -> str:
+def _swept(claim: ClaimResults, part: Part) -> str:
     job = _job(claim, part)
     if job is None:
         return NOTHING
@@ -78,7 +78,7 @@ def _swept(claim: ClaimResults, part: Mapping[str, Any]) -> str:
     return f"{parameter_symbol(job.cells[0].parameter)}: {', '.join(plain(value) for value in values)}"
 
 
-def _replicates(claim: ClaimResults, part: Mapping[str, Any]) -> str:
+def _replicates(claim: ClaimResults, part: Part) -> str:
     job = _job(claim, part)
     if job is None or job.evaluation == "plan_only":
         return NOTHING
@@ -87,10 +87,10 @@ def _replicates(claim: ClaimResults, part: Mapping[str, Any]) -> str:
     return count(job.replicates * job.data_sets)
 
 
-def _bound(part: Mapping[str, Any]) -> str:
-    return symbols(get_bound(part["bound"]).text) if part["bound"] else NOTHING
+def _bound(part: Part) -> str:
+    return symbols(get_bound(part.bound).text) if part.bound else NOTHING
 
 
-def _tolerance(part: Mapping[str, Any]) -> str:
-    tolerance = get_kind(part["kind"]).tolerance_of(part)
+def _tolerance(part: Part) -> str:
+    tolerance = part.rules.tolerance_of(part)
     return tolerance if isinstance(tolerance, str) else plain(tolerance)

@@ -11,6 +11,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
+from dpsco_bench.analysis.ranking import Standing
 from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.registry import papers
 from dpsco_bench.report.board import competing, measured
@@ -19,7 +20,6 @@ from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import is_number, number, plain
 from dpsco_bench.report.wording import parameter_label
 
-Row = Mapping[str, Any]
 COLOURS = ("#E69F00", "#CC79A7", "#009E73", "#56B4E9", "#0072B2", "#D55E00", "#F0E442")
 """Of the papers, in the order of their names."""
 OTHER_COLOUR, TRIVIAL_COLOUR = "#999999", "#bdbdbd"
@@ -41,17 +41,16 @@ HATCHED = ((*STRIPES, "#d9d9d9", "a tie"), (*CROSSES, "#ffffff", "undecided: con
 def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
     """(instance, panel) for every plane of a board's grids with at least two points of n."""
     found = []
-    for instance in board.board["instances"]:
-        rows = [row for row in board.rows if row["instance"] == instance["id"] and not row["skipped"]]
-        grids = (instance["grids"] or board.board["grids"]).get(board.profile, [])
-        for axis, fixed, points in _planes(grids, rows):
+    for instance in board.board.instances:
+        rows = [row for row in measured(board) if row.instance == instance.id]
+        for axis, fixed, points in _planes(board.board.blocks(instance, board.profile), rows):
             texts = (fixed, competing_text(points), uncompared_text(points))
             lines = [Line(text, FAINT) for text in texts if text]
-            found.append((instance["id"], Panel(instance["title"], _drawn(points, axis), lines)))
+            found.append((instance.id, Panel(instance.title, _drawn(points, axis), lines)))
     return found
 
 
-def competing_text(rows: Sequence[Row]) -> str:
+def competing_text(rows: Sequence[Standing]) -> str:
     """How many methods competed at the points of a plane."""
     least, most = min(map(competing, rows)), max(map(competing, rows))
     if most <= 1:
@@ -59,38 +58,40 @@ def competing_text(rows: Sequence[Row]) -> str:
     return f"{least} to {most} methods compete" if least < most else f"{most} methods compete"
 
 
-def uncompared_text(rows: Sequence[Row]) -> str:
+def uncompared_text(rows: Sequence[Standing]) -> str:
     """Methods that are too long wherever the instance was run, and how many are at some points."""
-    names = sorted({name for row in rows for name in row["uncompared"]})
-    slow = {item["method"] for row in rows for item in row["left_out"] if item["status"] == "too_long"} - {*names}
+    names = sorted({name for row in rows for name in row.uncompared})
+    slow = {item.method for row in rows for item in row.left_out if item.status == "too_long"} - {*names}
     said = [f"not compared, too long everywhere: {', '.join(names)}"] if names else []
     said += [f"too long at some points: {len(slow)} method{'s' * (len(slow) > 1)}"] if slow else []
     return "; ".join(said)
 
 
-def _planes(blocks: Sequence[Mapping[str, Any]], rows: Sequence[Row]) -> list[tuple[str, str, list[Row]]]:
+def _planes(
+    blocks: Sequence[Mapping[str, list[Any]]], rows: Sequence[Standing]
+) -> list[tuple[str, str, list[Standing]]]:
     """(key on the y-axis, what is fixed in words, rows) of every plane that the blocks span."""
     planes = []
     for block in blocks:
-        inside = [row for row in rows if all(row[key] in values for key, values in block.items())]
+        inside = [row for row in rows if all(getattr(row, key) in values for key, values in block.items())]
         swept = [key for key in ("epsilon", "d") if len(block.get(key, ())) > 1]
         if len(swept) == 2:
             for d in block["d"]:
-                planes.append(("epsilon", f"d\u00a0=\u00a0{d}", [row for row in inside if row["d"] == d]))
+                planes.append(("epsilon", f"d\u00a0=\u00a0{d}", [row for row in inside if row.d == d]))
         elif inside:
             axis = swept[0] if swept else "epsilon"
             other = "d" if axis == "epsilon" else "epsilon"
             shown = {"d": "d", "epsilon": "ε"}[other]
-            planes.append((axis, f"{shown}\u00a0=\u00a0{plain(inside[0][other])}", inside))
+            planes.append((axis, f"{shown}\u00a0=\u00a0{plain(getattr(inside[0], other))}", inside))
     return [plane for plane in planes if plane[2]]
 
 
-def _drawn(rows: Sequence[Row], axis: str) -> Any:
-    columns, lines = sorted({row["n"] for row in rows}), sorted({row[axis] for row in rows})
+def _drawn(rows: Sequence[Standing], axis: str) -> Any:
+    columns, lines = sorted({row.n for row in rows}), sorted({getattr(row, axis) for row in rows})
 
     def draw(axes: Axes) -> None:
         for row in rows:
-            _tile(axes, row, columns.index(row["n"]), lines.index(row[axis]), max(len(columns), 3))
+            _tile(axes, row, columns.index(row.n), lines.index(getattr(row, axis)), max(len(columns), 3))
         axes.set_xlim(0, len(columns))
         axes.set_ylim(0, len(lines))
         axes.set_xticks([i + 0.5 for i in range(len(columns))], [plain(n) for n in columns])
@@ -105,10 +106,9 @@ def _drawn(rows: Sequence[Row], axis: str) -> Any:
     return draw
 
 
-def _tile(axes: Axes, row: Row, x: int, y: int, columns: int) -> None:
-    hatch, edge = CROSSES if row["contenders"] else STRIPES if len(row["tied"]) > 1 else ("", "white")
-    look: dict[str, Any] = {"facecolor": tile_colour(row), "edgecolor": "white", "linewidth": 1.2}
-    axes.add_patch(Rectangle((x, y), 1, 1, **look))
+def _tile(axes: Axes, row: Standing, x: int, y: int, columns: int) -> None:
+    hatch, edge = CROSSES if row.contenders else STRIPES if len(row.tied) > 1 else ("", "white")
+    axes.add_patch(Rectangle((x, y), 1, 1, facecolor=tile_colour(row), edgecolor="white", linewidth=1.2))
     if hatch:
         axes.add_patch(
             Rectangle((x + 0.01, y + 0.01), 0.98, 0.98, fill=False, hatch=hatch, edgecolor=edge, linewidth=0)
@@ -125,40 +125,40 @@ def _luminance(colour: tuple[float, float, float]) -> float:
     return 0.299 * red + 0.587 * green + 0.114 * blue
 
 
-def tile_colour(row: Row) -> tuple[float, float, float]:
+def tile_colour(row: Standing) -> tuple[float, float, float]:
     """The colour of the winner's paper, paler where the margin is smaller; white where the point is undecided."""
-    if row["contenders"]:
+    if row.contenders:
         return to_rgb("white")
     paper = _paper(row)
     colour = to_rgb(TRIVIAL_COLOUR if paper == TRIVIAL else _colour(paper))
-    margin = float(row["margin"]) if is_number(row["margin"]) else 0.0
+    margin = float(row.margin) if is_number(row.margin) else 0.0
     share = PALEST + (1.0 - PALEST) * min(1.0, max(0.0, margin))
-    if len(row["tied"]) > 1:
+    if len(row.tied) > 1:
         share = min(share, TIED)
     red, green, blue = (1.0 - share * (1.0 - part) for part in colour)
     return red, green, blue
 
 
-def _paper(row: Row) -> str:
-    if row["winner"] == TRIVIAL:
+def _paper(row: Standing) -> str:
+    if row.winner == TRIVIAL:
         return TRIVIAL
-    return str(next(m["algorithm"] for m in row["methods"] if m["method"] == row["winner"]).split(".", 1)[0])
+    return str(next(m.algorithm for m in row.methods if m.method == row.winner).split(".", 1)[0])
 
 
-def tile_text(row: Row) -> str:
+def tile_text(row: Standing) -> str:
     """The winner and its margin in per cent; of a tie how many cannot be told apart from it; else the candidates."""
-    if row["runner_up"] is None:
+    if row.runner_up is None:
         return "no method\nrun here"
-    if row["contenders"]:
-        least = "the start" if row["winner"] == TRIVIAL else row["winner"]
-        return f"{_broken(least)}\n{_broken('or_' + row['contenders'][0]['method'])}?"
-    name = "nothing beats\nthe start" if row["winner"] == TRIVIAL else _broken(row["winner"])
-    if any(method["at_start"] for method in row["methods"] if method["method"] == row["winner"]):
+    if row.contenders:
+        least = "the start" if row.winner == TRIVIAL else row.winner
+        return f"{_broken(least)}\n{_broken('or_' + row.contenders[0].method)}?"
+    name = "nothing beats\nthe start" if row.winner == TRIVIAL else _broken(row.winner)
+    if any(method.at_start for method in row.methods if method.method == row.winner):
         name += "\n≈ the start"
-    others = len(row["tied"]) - 1
+    others = len(row.tied) - 1
     if others:
         return f"{name}\n= {others} more"
-    return f"{name}\n{number(-100 * row['margin'], 2)}\u2009%" if is_number(row["margin"]) else name
+    return f"{name}\n{number(-100 * row.margin, 2)}\u2009%" if is_number(row.margin) else name
 
 
 def _broken(name: str) -> str:
@@ -179,7 +179,7 @@ def board_figure(board: BoardResults) -> Figure:
         Patch(facecolor=face, edgecolor=edge, hatch=hatch, label=text, linewidth=0)
         for hatch, edge, face, text in HATCHED
     ]
-    return compose(panels, board.title, WORDS, key=False, more=key)
+    return compose(panels, board.board.title, WORDS, key=False, more=key)
 
 
 def page_phases(board: BoardResults) -> dict[str, list[str]]:
@@ -195,7 +195,7 @@ def page_phases(board: BoardResults) -> dict[str, list[str]]:
 
 def paper_colours(board: BoardResults) -> list[tuple[str, str]]:
     """(paper, colour) of every winner's paper, for the page's key."""
-    winners = sorted({_paper(row) for row in measured(board) if not row["contenders"]} - {TRIVIAL})
+    winners = sorted({_paper(row) for row in measured(board) if not row.contenders} - {TRIVIAL})
     return [(paper, _colour(paper)) for paper in winners]
 
 

@@ -94,7 +94,7 @@ def _costs(row: JobRow) -> list[tuple[str, str, tuple[float, float] | None]]:
 
 def job_rows(inputs: Inputs) -> list[JobRow]:
     """Every job with the costs of its calibration and its run, as the manifests of the store have them."""
-    jobs = [*(job for _, job in inputs.all_jobs()), *(job for board in inputs.boards for job in board.jobs)]
+    jobs = [*(job for _, job in inputs.all_jobs()), *(job for board in inputs.boards for job in board.entry.jobs)]
     cost = inputs.files.measured.cost
     return [JobRow(job, cost("calibrate", job), cost("run", job) if job.has_run else None) for job in jobs]
 

@@ -57,7 +57,7 @@ def _draw(axes: Axes, shown: Sequence[Score]) -> None:
     for number_, score in enumerate(shown):
         offset = _OFFSET * (number_ - (len(shown) - 1) / 2) if groups else 0.0
         everything += _points(axes, score, _places(score, groups), offset)
-    label, quantity = labels.get("ratio", "ratio"), shown[0].part.get("quantity", RISK)
+    label, quantity = labels.get("ratio", "ratio"), shown[0].part.quantity
     log_y(axes, everything, label if quantity == RISK else label.replace("excess risk", "measured"), room=0.1)
     if groups:
         _group_axis(axes, groups, list(longest.row.values))
@@ -73,8 +73,7 @@ def _draw(axes: Axes, shown: Sequence[Score]) -> None:
 
 def _reference(score: Score) -> list[float]:
     """Ends of the band that a logarithmic axis can show; 1 where there is none."""
-    band = list(score.part.get("band") or ())
-    return [float(end) for end in band if end > 0] or [1.0]
+    return [float(end) for end in score.part.band if end > 0] or [1.0]
 
 
 def _points(axes: Axes, score: Score, places: np.ndarray, offset: float) -> list[float]:

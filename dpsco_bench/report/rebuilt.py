@@ -62,13 +62,13 @@ class RebuiltRow:
     def claims(self) -> str:
         """Which of the row's entries the sweep is about."""
         first = self.sweep.first
-        counted = first.kind.counts or str(first.part.get("quantity")).endswith(COUNTED)
+        counted = first.kind.counts or first.part.quantity.endswith(COUNTED)
         return GRADIENTS if counted else UTILITY
 
     @property
     def claimed(self) -> str:
         """That entry as printed, and the formula that stands for it here."""
-        name = self.sweep.first.part.get("bound")
+        name = self.sweep.first.part.bound
         return str(self.entry.get(self.claims, NOTHING)) + (f"; judged against {get_bound(name).text}" if name else "")
 
     @property
@@ -245,7 +245,7 @@ def _rows(inputs: Inputs, text: Mapping[str, Any]) -> list[RebuiltRow]:
         found = [score for claim in claims for score in claim_scores(claim)]
         size = float(entry.get("common_n", text.get("common_n", 4096)))
         worst = _worst_ratios(found)
-        spent = next((score.row for score in found if score.part.get("quantity") == SPENT and score.row.mean), None)
+        spent = next((score.row for score in found if score.part.quantity == SPENT and score.row.mean), None)
         own = [sweep for sweep in sweeps(claims) if _of_row(entry, sweep)]
         rows += [
             RebuiltRow(entry, sweep, size, method, worst.get(sweep.part, {}), spent, value)
@@ -259,7 +259,7 @@ def _rows(inputs: Inputs, text: Mapping[str, Any]) -> list[RebuiltRow]:
 def _of_row(entry: Mapping[str, Any], sweep: Sweep) -> bool:
     """Whether a row is about a part of its claims: ``parts`` names them where another row has the others."""
     part, claim = sweep.first.row.part, sweep.first.results.id
-    if sweep.first.part.get("quantity") == SPENT:
+    if sweep.first.part.quantity == SPENT:
         return False
     return part in entry.get("parts", {}).get(claim, (part,))
 
@@ -291,7 +291,7 @@ def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], dict[tuple[s
         ratios, cells = ratios_to(score.row.mean, score.row.bound), _cells_by_part(score)
         if sum(cells.values()) != len(ratios):
             continue
-        key = score.row.calibration, UNSPLIT * str(score.part["bound"]).endswith(f"_{UNSPLIT}")
+        key = score.row.calibration, UNSPLIT * score.part.bound.endswith(f"_{UNSPLIT}")
         for part, own in zip(cells, np.split(ratios, np.cumsum(list(cells.values()))[:-1]), strict=True):
             known = worst.setdefault((score.results.id, part), {})
             known[key] = max(float(own.max()), known.get(key, 0.0))

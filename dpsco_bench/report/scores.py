@@ -7,15 +7,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from dpsco_bench.analysis.bootstrap import expected_chance_deviations
 from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
 from dpsco_bench.claims.kinds import Kind, get_kind
+from dpsco_bench.claims.model import Part
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.ledger import Privacy, charged_cells
 from dpsco_bench.report.numbers import NOTHING, exponent, interval, is_number, number, plain, slope, span, with_interval
-from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.tables import Column, Raw, Table
 from dpsco_bench.report.wording import QUALIFIED, TONES, epsilon_text, meanings, symbols
 
 
@@ -31,9 +33,9 @@ class Score:
         return get_kind(self.row.kind)
 
     @property
-    def part(self) -> Mapping[str, Any]:
-        """The part as the claim's file has it; empty for a row of a part that the plan does not know."""
-        return self.results.parts.get(self.row.part, {})
+    def part(self) -> Part:
+        """The part as the claim's file has it; bare for a row of a part that the plan does not know."""
+        return self.results.parts.get(self.row.part) or Part(self.row.part, self.row.kind, [])
 
     @cached_property
     def privacy(self) -> Privacy:
@@ -96,8 +98,8 @@ class Score:
         row, slope_of_it = self.row, self.kind.compared_slope(self.row)
         if is_number(slope_of_it):
             return slope(slope_of_it) if self.kind.whose_exponent == "paper" else exponent(slope_of_it)
-        if self.part.get("band"):
-            low, high = self.part["band"]
+        if self.part.band:
+            low, high = self.part.band
             return f"{number(low)} … {number(high)}"
         if is_number(row.epsilon_claimed):
             return f"≤ {plain(row.epsilon_claimed)}"
@@ -153,7 +155,7 @@ class Group(NamedTuple):
 def measured_parts(score: Score) -> list[Group]:
     """The parts whose cells a row judges, in the order of its cells."""
     found: list[Group] = []
-    for used in score.part.get("uses") or ():
+    for used in score.part.uses:
         job = score.results.job(used, score.row.calibration)
         if job is not None:
             signals = {cell.signal for cell in job.cells}  # a grid of them makes one cell
@@ -212,8 +214,8 @@ def _count_column(found: Mapping[tuple[str, str], int], word: str) -> Column:
     )
 
 
-def _raw(*keys: str) -> dict[str, Any]:
-    return {key: (lambda score, key=key: getattr(score.row, key)) for key in keys}
+def _raw(*keys: str) -> Raw:
+    return {key: attrgetter(f"row.{key}") for key in keys}
 
 
 def _end(which: int) -> Any:
@@ -274,7 +276,7 @@ def scoreboard(inputs: Inputs) -> Table:
         *(CLAIM, PART, CALIBRATION, KIND, VERDICT, MEASURED, COMPARED, CLAIMED, NOISE_OFF, PRIVACY),
         *(EXPECTED, REMARKS),
     )
-    group = lambda score: (f"{score.results.id} · {symbols(score.results.claim['title'])}", score.results.id)  # noqa: E731
+    group = lambda score: (f"{score.results.id} · {symbols(score.results.claim.title)}", score.results.id)  # noqa: E731
     return Table("scoreboard", f"Scoreboard, profile {inputs.profile}", columns, rows, chance_text(rows), group)
 
 

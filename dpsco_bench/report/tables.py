@@ -15,6 +15,8 @@ from typing import Any
 from dpsco_bench.jsonio import write_atomic
 
 Row = Any
+Raw = Mapping[str, Callable[[Row], Any]]
+"""Columns of a CSV: name -> (row -> value)."""
 _GREEK = ("delta", "mu", "sigma", "kappa", "lambda", "eta", "gamma", "rho")
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -61,7 +63,7 @@ class Column:
 
     title: str
     show: Callable[[Row], str]
-    raw: Mapping[str, Callable[[Row], Any]] = field(default_factory=dict)
+    raw: Raw = field(default_factory=dict)
     numeric: bool = False
     kind: str = "text"
     style: Callable[[Row], str] | None = None

@@ -1,20 +1,36 @@
 """Undecided points: what a limit of time removes, judged where it last ran."""
 
+from dataclasses import replace
+
 from dpsco_bench.analysis.contenders import contenders, uncompared
+from dpsco_bench.analysis.ranking import Contender, Ranked, Reference, Standing, Unrun
 
 
 def row(n, risks, left_out=(), tied=("a",), **place):
     """A point's row; a method whose name begins with x is not ranked."""
-    methods = [{"method": name, "risk": risk, "ranked": name[0] != "x"} for name, risk in risks.items()]
-    out = [{"method": name, "status": status} for name, status in left_out]
-    return {"n": n, "d": 8, "epsilon": 1, **place, "methods": methods, "left_out": out, "tied": list(tied)}
+    methods = tuple(
+        Ranked(
+            name, f"p.{name}", "v", risk, (risk, risk), None, 1.0, 1.0, "exact", "proven", name[0] != "x", False, False
+        )
+        for name, risk in risks.items()
+    )
+    out = tuple(Unrun(name, f"p.{name}", status, "") for name, status in left_out)
+    where = {"instance": "i", "title": "t", "n": n, "d": 8, "epsilon": 1, "delta": 1e-6, "p": 2.0, **place}
+    won = {"winner": tied[0], "runner_up": None, "margin": 0.5, "margin_ci": (0.1, 0.6), "tied": tied}
+    beside = {
+        "trivial": 9.0,
+        "without_privacy": Reference(0.0, (0.0, 0.0)),
+        "lower_bound": None,
+        "lower_bound_cut": False,
+    }
+    return Standing(**where, methods=methods, left_out=out, **beside, **won)
 
 
 SMALL = row(96, {"a": 0.1, "b": 0.2, "x": 0.05, "c": 0.3, "d": 2.0, "e": 3.0}, tied=("a", "e"))
 
 
 def names(point, *others):
-    return [found["method"] for found in contenders(point, [*others, point])]
+    return [found.method for found in contenders(point, [*others, point])]
 
 
 def test_the_tied_and_those_that_can_catch_up_contend_the_best_first():
@@ -22,7 +38,7 @@ def test_the_tied_and_those_that_can_catch_up_contend_the_best_first():
     gone = [(name, "too_long") for name in "edcbax"]
     large = row(384, {"f": 0.1}, gone)
     assert names(large, SMALL) == ["a", "b", "c", "e"]
-    assert contenders(large, [SMALL])[2] == {"method": "c", "place": 3, "n": 96, "d": 8, "epsilon": 1}
+    assert contenders(large, [SMALL])[2] == Contender("c", 3, 96, 8, 1)
 
 
 def test_only_time_leaves_a_contender_out():
@@ -44,11 +60,11 @@ def test_else_the_nearest_point():
     near, far = row(1536, {"d": 0.1}, d=2, tied=("d",)), row(1536, {"a": 1, "b": 2, "c": 3, "d": 4}, d=128)
     point = row(1536, {"a": 0.1}, [("d", "too_long")])
     assert names(point, near, far) == ["d"]
-    assert names(point, {**near, "d": 1024}, far) == []
+    assert names(point, replace(near, d=1024), far) == []
 
 
 def test_what_ran_nowhere_was_not_compared():
     gone = [("b", "too_long"), ("never", "too_long"), ("nor", "refused"), ("x", "too_long")]
     point = row(384, {"a": 0.1}, gone)
-    assert uncompared(point, [SMALL, point]) == ["never"]
-    assert uncompared(point, [point]) == ["b", "never", "x"]
+    assert uncompared(point, [SMALL, point]) == ("never",)
+    assert uncompared(point, [point]) == ("b", "never", "x")

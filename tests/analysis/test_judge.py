@@ -13,10 +13,11 @@ from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.claims.kinds import get_kind
+from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
 from dpsco_bench.problems.base import Constants
 
@@ -94,7 +95,7 @@ def judge(parts, jobs):
     """`jobs` holds (job, table, calibrations)."""
     claim = {"id": "wang2017.made_up", "title": "t", "source": "s", "statement": "x", "parts": parts}
     loaded = {(made.part, made.calibration): (rows, fixed) for made, rows, fixed in jobs}
-    entry = Entry(claim, tuple(made for made, _, _ in jobs))
+    entry = ClaimEntry.of(parse_claim(claim), (made for made, _, _ in jobs))
     rows = [v.to_json() for v in judge_claim(entry, lambda made: loaded[made.part, made.calibration])]
     for row in rows:
         SCHEMA.validate(loads(dumps(row)))

@@ -6,13 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpsco_bench.analysis.ranking import read_standing
 from dpsco_bench.analysis.standings import TRIVIAL, _lower_bound, _without_privacy, compare, standings
-from dpsco_bench.claims.board import parse_board
+from dpsco_bench.claims.board import Entrant, Instance, parse_board
 from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.claims.plan import BoardEntry
+from dpsco_bench.claims.settings import Settings
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
-from dpsco_bench.execution.plan import Entry
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
 from dpsco_bench.problems.base import Constants
 
@@ -25,70 +27,70 @@ def noisy(mean, seed, spread=0.1, size=(1, 1, 24)):
 
 def test_a_clear_winner_has_a_margin_beyond_doubt():
     outcome = compare({"a": noisy(1.0, 1), "b": noisy(2.0, 2)}, 5.0, NAMES)
-    assert (outcome["winner"], outcome["runner_up"], outcome["tied"]) == ("a", "b", ["a"])
-    low, high = outcome["margin_ci"]
-    assert 0 < low < outcome["margin"] < high < 1 and outcome["margin"] == pytest.approx(0.5, abs=0.05)
+    assert (outcome.winner, outcome.runner_up, outcome.tied) == ("a", "b", ("a",))
+    low, high = outcome.margin_ci
+    assert 0 < low < outcome.margin < high < 1 and outcome.margin == pytest.approx(0.5, abs=0.05)
 
 
 def test_methods_that_cannot_be_told_apart_are_tied():
     outcome = compare({"a": noisy(1.0, 1, 0.5), "b": noisy(1.02, 2, 0.5), "c": noisy(9.0, 3)}, 50.0, NAMES)
-    assert sorted(outcome["tied"]) == ["a", "b"] and outcome["margin_ci"][0] <= 0
+    assert sorted(outcome.tied) == ["a", "b"] and outcome.margin_ci[0] <= 0
 
 
 def test_the_comparison_is_paired():
     """A common factor per replicate hides nothing."""
     common = np.exp(np.random.default_rng(0).standard_normal((1, 1, 24)))
-    assert compare({"a": common, "b": 1.1 * common}, 100.0, NAMES)["tied"] == ["a"]
+    assert compare({"a": common, "b": 1.1 * common}, 100.0, NAMES).tied == ("a",)
 
 
 def test_the_starting_point_takes_part():
     outcome = compare({"a": noisy(2.0, 1)}, 1.0, NAMES)
-    assert (outcome["winner"], outcome["tied"]) == (TRIVIAL, [TRIVIAL])
-    assert compare({}, 1.0, NAMES)["runner_up"] is None
+    assert (outcome.winner, outcome.tied) == (TRIVIAL, (TRIVIAL,))
+    assert compare({}, 1.0, NAMES).runner_up is None
 
 
 def test_a_method_that_does_nothing_neither_wins_nor_ties():
     """Its mean may differ from the starting risk by a rounding, on either side; its name decides nothing."""
     for risk in (1.0, 1.0 - 1e-15, 1.0 + 1e-15):
         outcome = compare({"a": np.full((1, 1, 12), risk), "b": noisy(3.0, 1)}, 1.0, NAMES)
-        assert (outcome["winner"], outcome["tied"], outcome["runner_up"]) == (TRIVIAL, [TRIVIAL], "b")
+        assert (outcome.winner, outcome.tied, outcome.runner_up) == (TRIVIAL, (TRIVIAL,), "b")
     outcome = compare({"a": np.ones((1, 1, 12))}, 1.0, NAMES)
-    assert (outcome["winner"], outcome["tied"], outcome["runner_up"]) == (TRIVIAL, [TRIVIAL], "a")
+    assert (outcome.winner, outcome.tied, outcome.runner_up) == (TRIVIAL, (TRIVIAL,), "a")
     outcome = compare({"a": np.ones((1, 1, 12)), "c": noisy(0.99, 2, 0.5)}, 1.0, NAMES)
-    assert sorted(outcome["tied"]) == ["c", TRIVIAL], "shared with the starting point, which it is"
+    assert sorted(outcome.tied) == ["c", TRIVIAL], "shared with the starting point, which it is"
 
 
 def test_the_interval_of_a_margin_ends_at_one():
     risks = np.array([0.0, 0.0, 0.0, 0.2, 0.0, 0.0]).reshape(1, 1, 6)
     outcome = compare({"a": risks, "b": noisy(1.0, 2, 0.05, (1, 1, 6))}, 9.0, NAMES)
-    assert outcome["margin"] < outcome["margin_ci"][1] <= 1.0
+    assert outcome.margin < outcome.margin_ci[1] <= 1.0
 
 
 def test_a_lower_bound_is_cut_at_the_starting_risk():
     context = BoundContext(
         10, 50, 0.1, 1e-6, Constants(2.0, 1.0, diameter=2.0, domain="l2_ball"), "paper", {}, {}, start_risk=0.3
     )
-    assert _lower_bound("leaderboard.erm_l2", context) == {"lower_bound": 0.3, "lower_bound_cut": True}
+    assert _lower_bound("leaderboard.erm_l2", context) == (0.3, True)
     roomy = replace(context, start_risk=1e9)
-    found = _lower_bound("leaderboard.erm_l2", roomy)
-    assert not found["lower_bound_cut"] and found["lower_bound"] > 0.3
-    assert _lower_bound("", context) == {"lower_bound": None, "lower_bound_cut": False}
+    found, cut = _lower_bound("leaderboard.erm_l2", roomy)
+    assert not cut and found > 0.3
+    assert _lower_bound("", context) == (None, False)
 
 
 def test_the_worst_signal_counts():
     strong, weak = noisy(1.0, 1), noisy(0.1, 2)
     outcome = compare({"a": np.concatenate([strong, weak]), "b": np.concatenate([weak, 3 * strong])}, 9.0, NAMES)
-    assert outcome["winner"] == "a"
+    assert outcome.winner == "a"
 
 
 def test_a_single_replicate_decides_nothing():
     one = np.ones((1, 1, 1))
-    assert sorted(compare({"a": one, "b": 2 * one}, 3.0, NAMES)["tied"]) == sorted(["a", "b", TRIVIAL])
+    assert sorted(compare({"a": one, "b": 2 * one}, 3.0, NAMES).tied) == sorted(["a", "b", TRIVIAL])
 
 
 def test_risks_of_zero_are_no_obstacle():
     outcome = compare({"a": np.zeros((1, 1, 8)), "b": np.ones((1, 1, 8))}, 2.0, NAMES)
-    assert (outcome["winner"], outcome["margin"], outcome["tied"]) == ("a", 1.0, ["a"])
+    assert (outcome.winner, outcome.margin, outcome.tied) == ("a", 1.0, ("a",))
 
 
 BOARD = {
@@ -124,7 +126,7 @@ BOARD = {
         },
     ],
 }
-SETTINGS = {"seed": 1, "backend": "numpy", "dtype": "float64", "data_root": "absent", "plugins": []}
+SETTINGS = Settings(seed=1, data_root="absent")
 
 
 @pytest.fixture(scope="module")
@@ -135,11 +137,14 @@ def rows():
         fixed = calibrate_job(job)
         return execute(job, fixed), fixed
 
-    return loads(dumps_pretty(standings(Entry.from_json(loads(dumps_canonical(entry))), load)))
+    rows = standings(BoardEntry.from_json(loads(dumps_canonical(entry))), load)
+    read = [read_standing(row) for row in loads(dumps_pretty(rows))]
+    assert dumps_pretty(read) == dumps_pretty(rows)
+    return read
 
 
 def test_one_row_per_point_and_one_for_what_is_skipped(rows):
-    assert [(row["instance"], row.get("n"), bool(row["skipped"])) for row in rows] == [
+    assert [(row.instance, getattr(row, "n", None), bool(row.skipped)) for row in rows] == [
         ("ridge", 128, False),
         ("ridge", 1024, False),
         ("real", None, True),
@@ -148,29 +153,29 @@ def test_one_row_per_point_and_one_for_what_is_skipped(rows):
 
 def test_only_proven_methods_are_ranked(rows):
     for row in rows[:2]:
-        status = {m["method"]: (m["privacy_status"], m["ranked"]) for m in row["methods"]}
+        status = {m.method: (m.privacy_status, m.ranked) for m in row.methods}
         assert status["objective_perturbation_cms11"] == ("target_law_only", False)
         assert status["dp_gd_pl"] == ("proven", True)
-        assert "objective_perturbation_cms11" not in row["tied"] and row["winner"] != "objective_perturbation_cms11"
-        assert all(m["epsilon_real"] <= 1 + 1e-9 for m in row["methods"] if m["ranked"])
+        assert "objective_perturbation_cms11" not in row.tied and row.winner != "objective_perturbation_cms11"
+        assert all(m.epsilon_real <= 1 + 1e-9 for m in row.methods if m.ranked)
 
 
 def test_references_stand_beside(rows):
     small, large = rows[:2]
-    assert small["without_privacy"]["risk"] == 0.0 and small["trivial"] > 0
-    assert small["lower_bound"] / large["lower_bound"] == pytest.approx(64)
-    assert [item["method"] for item in small["left_out"]] == ["noisy_smd"]
-    assert large["winner"] != TRIVIAL and large["margin"] > 0
-    assert small["contenders"] == large["contenders"] == [], "a refusal is no matter of time"
+    assert small.without_privacy.risk == 0.0 and small.trivial > 0
+    assert small.lower_bound / large.lower_bound == pytest.approx(64)
+    assert [item.method for item in small.left_out] == ["noisy_smd"]
+    assert large.winner != TRIVIAL and large.margin > 0
+    assert small.contenders == large.contenders == (), "a refusal is no matter of time"
 
 
 def test_a_reference_that_is_refused_is_unknown_and_not_zero():
-    assert math.isnan(_without_privacy({"without_privacy": {"algorithm": "a.b"}}, None)["risk"])
-    assert _without_privacy({"without_privacy": None}, None)["risk"] == 0.0
+    assert math.isnan(_without_privacy(Instance(*"abcd", without_privacy=Entrant("a.b")), None).risk)
+    assert _without_privacy(Instance(*"abcd"), None).risk == 0.0
 
 
 def test_a_search_is_chosen_and_measured_on_different_data(rows):
-    found = rows[1]["search"]
-    assert found["settings"] == 4 and set(found["options"]) == {"steps", "step"}
-    assert found["method"] == "dp_gd" and found["risk"] > 0 and not math.isnan(found["ci"][0])
-    assert "dp_gd" not in {m["method"] for m in rows[1]["methods"]}
+    found = rows[1].search
+    assert found.settings == 4 and set(found.options) == {"steps", "step"}
+    assert found.method == "dp_gd" and found.risk > 0 and not math.isnan(found.ci[0])
+    assert "dp_gd" not in {m.method for m in rows[1].methods}

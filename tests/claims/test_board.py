@@ -9,6 +9,7 @@ from dpsco_bench.claims.board import Search, board_ids, load_board, parse_board
 from dpsco_bench.claims.board_jobs import SEARCH_MARK, board_plan, predicted_seconds
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.privacy.calibrate import calibrate
@@ -16,7 +17,7 @@ from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.registry import problem_class
 
-SETTINGS = {"seed": 1, "backend": "numpy", "dtype": "float64", "data_root": "absent", "plugins": []}
+SETTINGS = Settings(seed=1, data_root="absent")
 BOARD = {
     "id": "leaderboard.test",
     "title": "t",
@@ -76,7 +77,7 @@ def test_points_are_all_combinations_of_all_blocks_once():
 def test_every_method_is_run_or_left_out_at_every_point():
     entry = plan()
     ran = {(c.method, c.value) for job in entry.jobs for c in job.cells if not c.method.startswith("real")}
-    left = {(f"{x['instance']}/{x['method']}", x["point"]) for x in entry.left_out}
+    left = {(f"{x.instance}/{x.method}", x.point) for x in entry.left_out}
     assert not ran & left
     names = [m if isinstance(m, str) else m["algorithm"] for m in BOARD["methods"]]
     expected = {(f"{i}/{n.split('.')[1]}", float(p)) for i in ("ridge", "linear") for n in names for p in range(3)}
@@ -85,7 +86,7 @@ def test_every_method_is_run_or_left_out_at_every_point():
 
 
 def test_reasons_of_what_is_left_out():
-    found = {(x["instance"], x["method"]): (x["status"], x["reason"]) for x in plan().left_out}
+    found = {(x.instance, x.method): (x.status, x.reason) for x in plan().left_out}
     assert found["ridge", "noisy_smd"][0] == "refused"
     assert "the problem lacks an l_p ball as domain" in found["ridge", "noisy_smd"][1]
     assert found["ridge", "dp_gd_nonconvex"][0] == "incomparable" and "gradient" in found["ridge", "dp_gd_nonconvex"][1]
@@ -116,7 +117,7 @@ def test_keys_follow_the_numbers_and_not_the_words():
     assert {job.part: job.key for job in plan(title="another").jobs} == key
     more = {job.part: job.key for job in plan(delta=1e-6).jobs}
     assert all(more[part] != key[part] for part in key)
-    assert plan(title="another").claim["digest"] != plan().claim["digest"]
+    assert plan(title="another").digest != plan().digest
 
 
 def test_longer_runs_are_predicted_to_take_longer():

@@ -11,8 +11,8 @@ from dpsco_bench.claims.compose import claim_ids, claim_plan, find_claim_id, loa
 from dpsco_bench.claims.files import read_shipped, read_yaml
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import PROFILES
+from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.plan import Entry
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.problems.registry import list_problems
 
@@ -81,8 +81,8 @@ def test_the_plan_step_gives_the_same_jobs(jobs):
     """And its entry names the parts that the profile measures, as plain JSON."""
     entry = claim_plan("wang2017.thm6.1", "smoke")
     assert [replace(job, seconds=()) for job in entry.jobs] == jobs["wang2017.thm6.1", "smoke"]
-    assert Entry.from_json(loads(dumps_canonical(entry))) == entry
-    assert [part["id"] for part in entry.claim["parts"]] == list(dict.fromkeys(job.part for job in entry.jobs))
+    assert ClaimEntry.from_json(loads(dumps_canonical(entry))) == entry
+    assert [part.id for part in entry.claim.parts] == list(dict.fromkeys(job.part for job in entry.jobs))
 
 
 @pytest.mark.parametrize("text", ["wang2017.thm4.2", "wang2017.thm4_2", "wang2017/thm4.2", "wang2017/thm4_2"])

@@ -1,17 +1,19 @@
 import copy
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS
 
-SETTINGS = {"seed": 1, "backend": "numpy", "dtype": "float64", "data_root": "data", "plugins": []}
+SETTINGS = Settings(seed=1)
 PART = {
     "id": "p",
     "kind": "rate",
@@ -29,7 +31,7 @@ PART = {
 def jobs(profile="smoke", settings=None, **part):
     entry = {"id": "wang2017.test", "title": "t", "source": "s", "statement": "x", "parts": [{**PART, **part}]}
     claim = parse_claim(copy.deepcopy(entry))
-    return part_jobs(claim, claim.parts[0], profile, {**SETTINGS, **(settings or {})})
+    return part_jobs(claim, claim.parts[0], profile, replace(SETTINGS, **(settings or {})))
 
 
 @cache
@@ -235,7 +237,7 @@ def test_a_plugin_that_a_job_does_not_use_changes_no_key(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("x = 1\n")
     load_plugins([path])
-    assert jobs(settings={"plugins": [str(path)]})[0].key == base().key
+    assert jobs(settings={"plugins": (str(path),)})[0].key == base().key
 
 
 def test_absent_data_skip_the_job(tmp_path):

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from dpsco_bench.claims.model import Claim
+from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
 from dpsco_bench.cli.main import verb_names
 from dpsco_bench.cli.workflow import Workflow, config_overrides, one_line
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.plan import Entry, WorkPlan
 from dpsco_bench.jsonio import dumps_canonical, sealed
 
 HEAVY = "account su2023.truncated_batched_md problem=heavy_linear_t n=65536"
@@ -280,7 +281,9 @@ parts:
     "far.svm": "1 1:1 999999999999:1\n0 2:1\n",
     "own.py": "x = 1\n",
     "results/full/plan.json": "{}",
-    "results/ci/plan.json": sealed(dumps_canonical(WorkPlan("ci", (Entry({"id": "mine.only"}, ()),)))),
+    "results/ci/plan.json": sealed(
+        dumps_canonical(WorkPlan("ci", (ClaimEntry.of(Claim("mine.only", "t", "s", "s", []), ()),)))
+    ),
     "results/smoke/verdicts/mine.only.json": sealed(dumps_canonical({"claim": "mine.only", "verdicts": []})),
 }
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from dpsco_bench.analysis.judged import JudgedClaim
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli import closing
 from dpsco_bench.cli.closing import Progress
@@ -53,9 +54,11 @@ def test_the_summary_fits_a_screen_and_names_what_fails_and_what_changed(monkeyp
 
 
 def test_a_claim_without_a_verdict_fails_the_run(monkeypatch):
-    files = {"a.one": {"digest": "1"}, "a.two": {"digest": "", "failed": "why"}}
-    monkeypatch.setattr(closing, "read_verdict_file", lambda files_, id: files[id])
-    flow = SimpleNamespace(files=None, scope={"a": ("a.one", "a.two"), "b": ("b.one",)})
+    files = {"a.one": JudgedClaim("a.one", "1"), "a.two": JudgedClaim("a.two", failed="why")}
+    monkeypatch.setattr(closing, "read_judged", files.get)
+    flow = SimpleNamespace(
+        files=SimpleNamespace(verdicts=lambda id: id), scope={"a": ("a.one", "a.two"), "b": ("b.one",)}
+    )
     jobs = [SimpleNamespace(rule=SimpleNamespace(name="judge_a"))]
     with pytest.raises(SystemExit, match="^1$"):
         closing.conclude(SimpleNamespace(dag=SimpleNamespace(jobs=jobs)), flow)

@@ -42,10 +42,10 @@ def test_show_algorithm(dpsco, id):
 def test_show_says_what_every_option_means(id):
     """In the docstring itself, or below it where the docstring refers to another one."""
     entry = describe(id)
-    lines = [" ".join(line.split()) for line in "\n".join(PRINTERS[entry["kind"]](entry)).splitlines()]
+    lines = [" ".join(line.split()) for line in "\n".join(PRINTERS[entry.kind](entry)).splitlines()]
     text = " ".join(lines)
-    for option in entry["options"]:
-        assert option["meaning"] and option["meaning"] in text, option["name"]
+    for option in entry.options:
+        assert option.meaning and option.meaning in text, option.name
 
 
 def test_a_docstring_may_refer_to_what_does_not_exist():

@@ -19,7 +19,7 @@ parts:
 @pytest.mark.parametrize("text", ["1000", "1e3", "1_000"])
 def test_a_seed_is_an_integer_however_it_is_written(text):
     _, settings = asked_claims(["wang2017.thm6.1", f"seed={text}"])
-    seed = plan_settings("smoke", settings)["seed"]
+    seed = plan_settings("smoke", settings).seed
     assert seed == 1000 and isinstance(seed, int)
 
 
@@ -28,4 +28,4 @@ def test_a_file_may_have_a_space_an_accent_and_an_equals_sign_in_its_name(tmp_pa
     (tmp_path / "my=é claim.yaml").write_text(CLAIM, encoding="utf-8")
     ids, settings = asked_claims(["my=é claim.yaml", "wang2017.thm6.1", "seed=3"])
     assert ids == ["mine.short", "wang2017.thm6.1"] and "seed=3" in settings
-    assert plan_settings("smoke", settings)["claims"] == ["my=é claim.yaml"]
+    assert plan_settings("smoke", settings).claims == ("my=é claim.yaml",)

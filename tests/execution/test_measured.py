@@ -6,13 +6,14 @@ import pytest
 
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.claims.plan import ClaimEntry
+from dpsco_bench.claims.settings import Settings
 from dpsco_bench.cli.claiming import run_claim
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.packs import is_wanted
-from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.store import Store
-from dpsco_bench.jsonio import dumps_canonical, to_jsonable
+from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.logistic import RidgeLogistic
 from dpsco_bench.problems.options import option
 from dpsco_bench.problems.registry import PROBLEMS
@@ -60,9 +61,9 @@ def entries(tmp_path):
         root.mkdir()
         if name == "with":
             (root / "marker").touch()
-        settings = {"seed": 1, "backend": "numpy", "dtype": "float64", "data_root": str(root), "plugins": []}
+        settings = Settings(seed=1, data_root=str(root))
         jobs = part_jobs(claim, claim.parts[0], "smoke", settings)
-        made.append(Entry({**to_jsonable(claim), "digest": "0"}, tuple(jobs)))
+        made.append(ClaimEntry.of(claim, jobs))
     return made
 
 

@@ -16,6 +16,8 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
+from dpsco_bench.claims.settings import Settings
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import calibration, worker
@@ -23,18 +25,17 @@ from dpsco_bench.execution.job import Shard
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured, item, shard_key
 from dpsco_bench.execution.packs import Packing, Piece, Stamp, lacking_pieces, pack_entries
-from dpsco_bench.execution.plan import Entry, WorkPlan, read_plan
 from dpsco_bench.execution.planning import NOT_PURE, AlgorithmError, ImpurePlan
 from dpsco_bench.execution.predict import Predictor, read_seconds, record_seconds
 from dpsco_bench.execution.progress import JobLog
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.timing import time_cells
 from dpsco_bench.execution.worker import read_failures, told
-from dpsco_bench.jsonio import dumps_canonical, to_jsonable
+from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.objective import Objective
 
 CLAIM = "wang2017.tiny"
-SETTINGS = {"seed": 3, "backend": "numpy", "dtype": "float64", "data_root": "data", "plugins": []}
+SETTINGS = Settings(seed=3)
 PART = {
     "kind": "rate",
     "tolerance": 0.15,
@@ -50,10 +51,10 @@ PART = {
 PRIVACY = {**{k: v for k, v in PART.items() if k not in ("bound", "record")}, "id": "privacy", "kind": "privacy"}
 
 
-def entry_of(*parts, id=CLAIM) -> Entry:
+def entry_of(*parts, id=CLAIM) -> ClaimEntry:
     claim = parse_claim({"id": id, "title": "t", "source": "s", "statement": "s", "parts": list(parts)})
     jobs = tuple(checked_job(job) for p in claim.parts for job in part_jobs(claim, p, "smoke", SETTINGS))
-    return Entry({**to_jsonable(claim), "digest": "0"}, jobs)
+    return ClaimEntry.of(claim, jobs)
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def files(tmp_path):
 
 
 def jobs_of(files) -> dict:
-    return {job.name: job for job in read_plan(files.plan).entry(CLAIM).jobs}
+    return {job.name: job for job in read_plan(files.plan).claims[0].jobs}
 
 
 def test_a_plan_survives_its_file(files):
@@ -168,7 +169,7 @@ def test_a_failing_job_is_named_and_leaves_the_others(files, monkeypatch):
     for step in ("calibrate", "run"):
         pieces = [*lacking_pieces(step, plan.jobs(), measured)]
         with JobLog(log, step) as progress:
-            failures = worker.work(step, plan, pieces, measured, progress)
+            failures = worker.work(step, plan.job, pieces, measured, progress)
         if step == "calibrate":
             assert (
                 list(map(str, failures))
@@ -215,7 +216,7 @@ def test_a_full_disk_stops_the_process(files, monkeypatch):
     monkeypatch.setattr(Store, "write", full)
     plan = read_plan(files.plan)
     with JobLog(None, "x") as log, pytest.raises(OSError, match="No space left"):
-        worker.work("calibrate", plan, [Piece(CLAIM, "gd.paper")], files.measured, log)
+        worker.work("calibrate", plan.job, [Piece(CLAIM, "gd.paper")], files.measured, log)
 
 
 def test_a_run_without_calibrations_is_refused(files):

@@ -6,22 +6,24 @@ import pytest
 
 from dpsco_bench.analysis.judge import judge_modules
 from dpsco_bench.claims.kinds import KINDS, all_kinds, kind_modules
+from dpsco_bench.claims.model import Claim, Part
+from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.digest import closure
-from dpsco_bench.execution.plan import Entry
 
 FOLDER = Path(__file__).parents[2] / "dpsco_bench" / "kinds"
 
 
 @pytest.mark.parametrize("name", KINDS.names())
 def test_a_kind_reaches_no_other_kind_and_nothing_that_draws(name):
-    reached = closure(judge_modules(Entry({"parts": [{"kind": name, "bound": ""}]}, ())))
+    claim = Claim("a.b", "t", "s", "s", [Part("p", name, ["paper"])])
+    reached = closure(judge_modules(ClaimEntry.of(claim, ())))
     assert [module for module in reached if module.startswith("dpsco_bench.kinds.")] == [f"dpsco_bench.kinds.{name}"]
     assert not [module for module in reached if module.startswith("dpsco_bench.report")]
 
 
 def test_modules_of_several_parts_are_each_named_once():
-    parts = [{"kind": "rate"}, {"kind": "band"}, {"kind": "rate"}]
-    assert kind_modules(parts) == ["dpsco_bench.kinds.band", "dpsco_bench.kinds.rate"]
+    names = ["rate", "band", "rate"]
+    assert kind_modules(names) == ["dpsco_bench.kinds.band", "dpsco_bench.kinds.rate"]
 
 
 def test_no_other_module_names_kinds_in_comparisons():

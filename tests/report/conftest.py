@@ -9,14 +9,15 @@ import pytest
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
+from dpsco_bench.claims.settings import Settings
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import timing_key
-from dpsco_bench.execution.plan import Entry, WorkPlan
 from dpsco_bench.execution.results import table_bytes, without_names
 from dpsco_bench.execution.store import Cost
-from dpsco_bench.jsonio import dumps_canonical, sealed, to_jsonable, write_atomic
+from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS
@@ -274,7 +275,7 @@ VERDICTS = {
         ("gone-n", "paper", Verdict("skipped: data absent", "rate", "data absent")),
     ],
 }
-SETTINGS = {"seed": 7, "backend": "numpy", "dtype": "float64", "data_root": "data", "plugins": []}
+SETTINGS = Settings(seed=7)
 
 
 def plan_entry(text):
@@ -282,7 +283,7 @@ def plan_entry(text):
     jobs = [job for part in claim.parts if part.plans for job in part_jobs(claim, part, "smoke", SETTINGS)]
     if claim.id == "wang2017.absent":
         jobs = [replace(job, skipped="data absent") for job in jobs]
-    return Entry({**to_jsonable(claim), "digest": "0"}, tuple(jobs))
+    return ClaimEntry.of(claim, jobs)
 
 
 def write_job(store, job):

@@ -1,11 +1,14 @@
 """The leaderboard's tables and phase diagrams, from made-up standings."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dpsco_bench.analysis.ranking import Contender, Ranked, Reference, Searched, Skipped, Standing, Unrun
 from dpsco_bench.analysis.standings import TRIVIAL
-from dpsco_bench.claims.board import load_board
+from dpsco_bench.claims.board import Board, Instance, load_board
+from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report.board import board_tables, competing, data_note, nowhere_run, wins
 from dpsco_bench.report.drawing import style, svg_text
@@ -25,7 +28,7 @@ from dpsco_bench.report.tables import to_csv, to_latex, to_markdown
 
 
 def method(name, risk, status="proven", tied=False):
-    numbers = {"risk": risk, "ci": [risk / 2, 2 * risk], "gradient_evaluations": 1000.0, "signal": None}
+    numbers = {"risk": risk, "ci": (risk / 2, 2 * risk), "gradient_evaluations": 1000.0, "signal": None}
     privacy = {
         "epsilon_real": 1.0,
         "epsilon_real_kind": "exact",
@@ -33,32 +36,28 @@ def method(name, risk, status="proven", tied=False):
         "ranked": status == "proven",
         "at_start": False,
     }
-    return {"method": name, "algorithm": f"wang2017.{name}", "variant": "v", **numbers, **privacy, "tied": tied}
+    return Ranked(method=name, algorithm=f"wang2017.{name}", variant="v", **numbers, **privacy, tied=tied)
 
 
 def row(n, epsilon, tied, margin=0.5):
     methods = [method(name, 0.1, tied=True) for name in tied if name != TRIVIAL] + [method("last", 0.3)]
-    refused = {"method": "no", "algorithm": "su2023.no", "status": "refused", "reason": "lacks eps <= 1"}
-    return {
-        "instance": "i",
-        "title": "an instance",
+    return Standing(
+        instance="i",
+        title="an instance",
         **{"n": n, "d": 4, "epsilon": epsilon, "delta": 1e-6, "p": 2.0},
-        "methods": [*methods, method("law", 0.01, "target_law_only")],
-        "left_out": [refused],
-        "trivial": 0.5,
-        "without_privacy": {"risk": 0.0, "ci": [0.0, 0.0]},
-        "lower_bound": 0.001,
-        "lower_bound_cut": False,
-        "contenders": [],
-        "uncompared": [],
-        "winner": tied[0],
-        "runner_up": "last",
-        "margin": margin,
-        "margin_ci": [0.1, 0.6],
-        "tied": tied,
-        "search": {"method": "gd", "algorithm": "wang2017.gd", "options": {"steps": 4}, "risk": 0.05, "ci": [0.0, 0.1]},
-        "skipped": "",
-    }
+        methods=(*methods, method("law", 0.01, "target_law_only")),
+        left_out=(Unrun("no", "su2023.no", "refused", "lacks eps <= 1"),),
+        trivial=0.5,
+        without_privacy=Reference(0.0, (0.0, 0.0)),
+        lower_bound=0.001,
+        lower_bound_cut=False,
+        winner=tied[0],
+        runner_up="last",
+        margin=margin,
+        margin_ci=(0.1, 0.6),
+        tied=tuple(tied),
+        search=Searched("gd", "wang2017.gd", {"steps": 4}, 0.05, (0.0, 0.1), 4),
+    )
 
 
 ROWS = [
@@ -66,21 +65,26 @@ ROWS = [
     row(512, 1, ["dp_gd"], 0.9),
     row(128, 4, ["dp_gd", "other_one"], 0.1),
     row(512, 4, [TRIVIAL]),
-    {"instance": "j", "title": "another", "skipped": "data absent"},
+    Skipped("j", "another", "data absent"),
 ]
-INSTANCES = [
-    {"id": "i", "title": "an instance", "grids": {}, "note": ""},
-    {"id": "j", "title": "another", "grids": {}, "note": ""},
-]
+
+
+def results(rows=ROWS, data_sets=(), **first):
+    """Made-up standings of a board; ``first`` changes its first instance."""
+    grids = {"ci": [{"n": [128, 512], "d": [4], "epsilon": [1, 4]}]}
+    instances = [
+        replace(Instance("i", "an instance", "g", "needle_l1"), **first),
+        Instance("j", "another", "g", "covertype"),
+    ]
+    told = Board("leaderboard.x", "Which?", 1e-6, [], instances, grids, {}, dict(data_sets), {}, {})
+    made = BoardResults(BoardEntry(told.id, (), "0", told), Layout("ci"))
+    made.__dict__["rows"] = rows
+    return made
 
 
 @pytest.fixture
 def board():
-    grids = {"ci": [{"n": [128, 512], "d": [4], "epsilon": [1, 4]}]}
-    data = {"instances": [dict(instance) for instance in INSTANCES], "grids": grids, "delta": 1e-6}
-    results = BoardResults("leaderboard.x", "Which?", data, [], [], Layout("ci"))
-    results.__dict__["rows"] = ROWS
-    return results
+    return results()
 
 
 def test_wins_and_ties_are_counted_apart(board):
@@ -91,16 +95,15 @@ def test_methods_that_never_run_are_told_with_the_reason(board):
     assert nowhere_run(board) == [("no", "lacks ε ≤ 1")]
 
 
-def test_references_name_their_source(board):
-    board.board["instances"][0] |= {"lower_bound": "leaderboard.sco_l1", "problem": "needle_l1"}
+def test_references_name_their_source():
+    board = results(lower_bound="leaderboard.sco_l1")
     (table,) = [to_markdown(t) for t in board_tables(board) if t.id.endswith("references")]
     assert "Table 1 of Bassily, Guzman, Nandi 2021" in table and "none stated in the papers" in table
 
 
 def test_the_number_of_data_sets_is_told(board):
     assert data_note(board) == ""
-    board.board["data_sets"] = {"ci": 1}
-    assert "one data set, so that intervals there speak of the noise alone" in data_note(board)
+    assert "one data set, so that intervals there speak of the noise alone" in data_note(results(data_sets={"ci": 1}))
 
 
 def test_tables_say_who_wins_who_cannot_and_who_refuses(board):
@@ -116,19 +119,18 @@ def test_tiles_say_the_winner_its_margin_and_ties():
     assert tile_text(ROWS[0]) == "dp gd\n−50\u2009%"
     assert tile_text(ROWS[2]) == "dp gd\n= 1 more"
     assert tile_text(ROWS[3]).startswith("nothing beats\nthe start")
-    assert tile_text({**ROWS[3], "runner_up": None}) == "no method\nrun here"
+    assert tile_text(replace(ROWS[3], runner_up=None)) == "no method\nrun here"
     assert sum(tile_colour(ROWS[1])) < sum(tile_colour(ROWS[0])), "a larger margin is darker"
 
 
 def test_methods_that_share_an_algorithm_are_told_apart(board):
-    out = [{"method": f"otb_{a}", "algorithm": "p.otb", "status": "not_run", "reason": f"like {a}"} for a in "xy"]
-    board.__dict__["rows"] = [{**ROWS[0], "left_out": out}]
+    out = tuple(Unrun(f"otb_{a}", "p.otb", "not_run", f"like {a}") for a in "xy")
+    board.__dict__["rows"] = [replace(ROWS[0], left_out=out)]
     text = to_markdown(board_tables(board)[-1])
     assert "p.otb (otb_x)" in text and "p.otb (otb_y)" in text and "like y" in text and "alike at" not in text
 
 
-CONTENDER = {"method": "app_objp", "place": 2, "n": 128, "d": 4, "epsilon": 1}
-UNDECIDED = {**ROWS[1], "contenders": [CONTENDER]}
+UNDECIDED = replace(ROWS[1], contenders=(Contender("app_objp", 2, 128, 4, 1),))
 
 
 def test_an_undecided_point_has_no_winner_no_margin_and_counts_for_nobody(board):
@@ -155,14 +157,14 @@ def test_an_undecided_tile_is_crossed_and_explained(board):
 
 
 def test_a_winner_that_hardly_moves_is_so_described(board):
-    still = {**ROWS[0], "methods": [{**m, "at_start": True} for m in ROWS[0]["methods"]]}
+    still = replace(ROWS[0], methods=tuple(replace(m, at_start=True) for m in ROWS[0].methods))
     assert tile_text(still) == "dp gd\n≈ the start\n−50\u2009%"
     board.__dict__["rows"] = [still]
     assert "first, stays at the starting point" in "".join(to_markdown(table) for table in board_tables(board))
 
 
 def test_a_cut_lower_bound_is_marked(board):
-    board.__dict__["rows"] = [{**ROWS[0], "lower_bound_cut": True}]
+    board.__dict__["rows"] = [replace(ROWS[0], lower_bound_cut=True)]
     assert "(cut)" in to_markdown(board_tables(board)[1]) and "it is cut at that risk" in board_tables(board)[1].note
 
 
@@ -183,9 +185,9 @@ def test_figures_have_a_panel_per_plane_and_the_same_bytes(board):
 
 def test_what_ran_nowhere_is_named_with_its_diagram(board):
     assert uncompared_text(ROWS[:4]) == ""
-    rows = [{**ROWS[0], "uncompared": ["slow", "late"]}, {**ROWS[1], "uncompared": ["slow"]}]
+    rows = [replace(ROWS[0], uncompared=("slow", "late")), replace(ROWS[1], uncompared=("slow",))]
     assert uncompared_text(rows) == "not compared, too long everywhere: late, slow"
-    rows[1]["left_out"] = [{"method": name, "status": "too_long"} for name in ("slow", "last")]
+    rows[1] = replace(rows[1], left_out=tuple(Unrun(name, name, "too_long", "") for name in ("slow", "last")))
     assert uncompared_text(rows).endswith("late, slow; too long at some points: 1 method")
     board.__dict__["rows"] = rows
     ((_, panel),) = phase_panels(board)

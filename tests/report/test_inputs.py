@@ -28,7 +28,7 @@ def test_a_part_without_a_verdict_gets_a_row_that_says_so(inputs):
 def test_rows_follow_the_claims_file(inputs):
     claim = inputs.claim("wang2017.kinds")
     parts = list(dict.fromkeys(row.part for row in claim.rows))
-    assert parts == [part["id"] for part in claim.claim["parts"]]
+    assert parts == [part.id for part in claim.claim.parts]
 
 
 def test_evidence_is_empty_where_nothing_was_run(inputs):

@@ -7,6 +7,7 @@ import pytest
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
+from dpsco_bench.claims.model import Method, Part
 from dpsco_bench.report.drawing import single, style
 from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_groups, variant_panels
 
@@ -23,11 +24,11 @@ def evidence(slope, scale):
 def score(part, kind="rate", calibration="none", problem="quad", parameter="n", **row):
     cells = {"ogd": evidence(-0.5, 1.0), "omd": evidence(-0.4, 2.0)}
     results = SimpleNamespace(evidence=lambda p, c: cells.get(p.rpartition("-")[2], evidence(-1.0, 3.0)))
-    uses = row.pop("uses", None)
+    uses = row.pop("uses", [])
     numbers = {"values": (64.0, 128.0, 256.0), "mean": (1.0, 0.5, 0.25), "bound": (2.0, 1.0, 0.5), "slope": -0.5,
                "bound_slope": -0.5, "verdict": "match", **row}  # fmt: skip
     found = Verdict(kind=kind, part=part, calibration=calibration, parameter=parameter, **numbers)
-    made = {"problem": problem, "methods": [{"algorithm": "p.a"}], "uses": uses, "fixed": {"d": 2}}
+    made = Part(part, kind, [calibration], methods=[Method("p.a")], problem=problem, uses=uses, fixed={"d": 2})
     return SimpleNamespace(row=found, kind=get_kind(kind), part=made, results=results, verdict=found.said)
 
 

@@ -25,7 +25,7 @@ def job(part, calibration):
 
 def score(calibration, cells):
     return SimpleNamespace(
-        part={"uses": ["first-n", "second-d", "third-n"]},
+        part=SimpleNamespace(uses=["first-n", "second-d", "third-n"]),
         row=Verdict("shown", "shown", calibration=calibration, values=tuple(range(cells))),
         results=SimpleNamespace(job=job),
     )

@@ -37,14 +37,14 @@ def execute(args: argparse.Namespace) -> int:
     check_profile(args.profile)
     ids, settings = asked_claims(args.ids, args.plugin)
     entries = [claim_plan(id, args.profile, settings) for id in ids]
-    if not any(entry.claim["parts"] for entry in entries):
+    if not any(entry.claim.parts for entry in entries):
         names = ", ".join(entry.id for entry in entries)
         raise InputError("profile", args.profile, f"one in whose grid {names} has values")
     measured = Layout(args.profile).measured
     rows: list[Verdict] = []
     privacy: dict[tuple[str, str, str], str] = {}
     for entry in entries:
-        found = run_claim(entry, measured) if entry.claim["parts"] else []
+        found = run_claim(entry, measured) if entry.claim.parts else []
         if not found:
             say(f"{entry.id}: nothing to measure in profile {args.profile}")
         rows += found

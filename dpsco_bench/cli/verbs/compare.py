@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.options import add_json
@@ -17,6 +18,7 @@ SUMMARY = "the recorded verdicts against the last run (the regression check)"
 EPILOG = (
     "Only a changed word of a verdict is a failure (exit code 1); reservations, numbers, new and skipped rows are not."
 )
+SAME = "same"
 _COLUMNS = (
     Column("id", "claim", shrink=12),
     Column("part", "part", shrink=12),
@@ -39,9 +41,9 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.analysis.changes import record_changes
     from dpsco_bench.analysis.record import merge, read_record, record
     from dpsco_bench.claims.compose import check_profile
+    from dpsco_bench.claims.plan import read_plan
     from dpsco_bench.cli.verbs.gate import recorded_path, recorded_seconds_path
     from dpsco_bench.execution.layout import Layout
-    from dpsco_bench.execution.plan import read_plan
     from dpsco_bench.execution.predict import record_seconds
 
     files = Layout(check_profile(args.profile))
@@ -57,9 +59,36 @@ def execute(args: argparse.Namespace) -> int:
     if args.json:
         print_json(rows)
     else:
-        print(table(_COLUMNS, [{**row, "what": _remark(row)} for row in rows]))
+        print(table(_COLUMNS, [{**asdict(row), "what": row.remark} for row in rows]))
         print(f"\n{_conclusion(rows, path if args.record else None)}")
-    return int(not args.record and any(row["fails"] for row in rows))
+    return int(not args.record and any(row.fails for row in rows))
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A recorded verdict beside the fresh one.
+
+    Attributes
+    ----------
+    id, part, calibration, profile : str, whose verdicts they are
+    recorded, fresh : str or None, what they say; None where there is none
+    what : str, what differs, or `SAME`
+    fails : bool, whether the word of the verdict changed
+    """
+
+    id: str
+    part: str
+    calibration: str
+    profile: str
+    recorded: str | None
+    fresh: str | None
+    what: str
+    fails: bool
+
+    @property
+    def remark(self) -> str:
+        """What differs, for the table."""
+        return self.what.upper() if self.fails else "" if self.what == SAME else self.what
 
 
 def last_verdicts(files: Layout) -> list[Verdict]:
@@ -81,7 +110,7 @@ def last_verdicts(files: Layout) -> list[Verdict]:
     return rows
 
 
-def compared(recorded: list[Verdict], fresh: list[Verdict]) -> list[dict[str, Any]]:
+def compared(recorded: list[Verdict], fresh: list[Verdict]) -> list[Compared]:
     """Recorded and fresh verdicts side by side, in the order of the run; ``what`` is ``same`` where nothing differs."""
     from dpsco_bench.analysis.record import compare
 
@@ -92,27 +121,15 @@ def compared(recorded: list[Verdict], fresh: list[Verdict]) -> list[dict[str, An
     rows = []
     for name in dict.fromkeys([*new, *old]):
         difference = differences.get(name)
-        rows.append(
-            {
-                **dict(zip(("id", "part", "calibration"), name, strict=True)),
-                "profile": fresh[0].profile,
-                "recorded": old.get(name),
-                "fresh": new.get(name),
-                "what": difference.what if difference else "same",
-                "fails": bool(difference and difference.fails),
-            }
-        )
+        what, fails = (difference.what, difference.fails) if difference else (SAME, False)
+        rows.append(Compared(*name, fresh[0].profile, old.get(name), new.get(name), what, fails))
     return rows
 
 
-def _remark(row: Mapping[str, Any]) -> str:
-    return row["what"].upper() if row["fails"] else "" if row["what"] == "same" else row["what"]
-
-
-def _conclusion(rows: list[dict[str, Any]], recorded: Any) -> str:
+def _conclusion(rows: list[Compared], recorded: Path | None) -> str:
     if recorded is not None:
         return f"recorded in {recorded}"
-    changed, new = sum(row["fails"] for row in rows), sum(row["what"] == "new" for row in rows)
+    changed, new = sum(row.fails for row in rows), sum(row.what == "new" for row in rows)
     return f"{changed} of {len(rows)} verdicts changed" + (
         f", {new} not recorded (--record records them)" if new else ""
     )

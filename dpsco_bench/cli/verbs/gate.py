@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.analysis.judged import read_judged
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plan import digest
@@ -55,7 +56,7 @@ def execute(args: argparse.Namespace) -> int:
 
 def planned_claims(files: Layout) -> list[str]:
     """Ids of the claims of a profile's plan, in its order."""
-    from dpsco_bench.execution.plan import read_plan
+    from dpsco_bench.claims.plan import read_plan
 
     return [entry.id for entry in read_plan(files.plan).claims]
 
@@ -74,18 +75,14 @@ def read_verdicts(files: Layout, claims: Collection[str] | None = None) -> list[
 
 def verdicts_in(files: Layout, claim: str) -> list[Verdict]:
     """Rows of a claim's verdict file; none without one."""
-    from dpsco_bench.cli.judging import read_verdict_file
-
-    found = read_verdict_file(files, claim)
-    return [Verdict.from_json(row) for row in found["verdicts"]] if found else []
+    found = read_judged(files.verdicts(claim))
+    return list(found.verdicts) if found else []
 
 
 def stored_digests(files: Layout) -> dict[str, str]:
     """Claim -> digest of what its verdicts were made from, for the claims of the plan that have verdicts."""
-    from dpsco_bench.cli.judging import read_verdict_file
-
-    found = {id: read_verdict_file(files, id) for id in planned_claims(files)}
-    return {id: entry["digest"] for id, entry in found.items() if entry}
+    found = {id: read_judged(files.verdicts(id)) for id in planned_claims(files)}
+    return {id: judged.digest for id, judged in found.items() if judged}
 
 
 def differences(profile: str, rows: Sequence[Verdict]) -> list[Any]:

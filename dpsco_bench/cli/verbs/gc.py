@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
+from dpsco_bench.claims.plan import WorkPlan, read_plan
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.measured import item
 from dpsco_bench.execution.packs import JOINED, STEPS, is_wanted
-from dpsco_bench.execution.plan import WorkPlan, read_plan
 from dpsco_bench.report.own_figures import figure_names
 
 SUMMARY = "remove results and figures that no plan names"

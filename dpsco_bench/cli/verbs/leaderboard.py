@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from dpsco_bench.cli.options import add_json, add_plugins
-from dpsco_bench.cli.output import Column, number, print_json, table
+from dpsco_bench.cli.output import Column, Row, number, print_json, table
+
+if TYPE_CHECKING:
+    from dpsco_bench.analysis.ranking import Skipped, Standing
 
 SUMMARY = "which method to pick: all methods on common instances at equal accounted (epsilon, delta)"
 EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 data.root=data plugins=[FILE,...]
@@ -62,52 +65,54 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def _print(rows: Sequence[Mapping[str, Any]], everything: bool) -> None:
-    measured = [row for row in rows if not row["skipped"]]
+def _print(rows: Sequence[Standing | Skipped], everything: bool) -> None:
+    from dpsco_bench.analysis.ranking import Standing
+
+    measured = [row for row in rows if isinstance(row, Standing)]
     if everything:
         print(table(ALL_COLUMNS, [line for row in measured for line in _lines(row)]))
     else:
         print(table(COLUMNS, [_winner(row) for row in measured]))
     for row in rows:
-        if row["skipped"]:
-            print(f"{row['instance']}: skipped: {row['skipped']}")
+        if row.skipped:
+            print(f"{row.instance}: skipped: {row.skipped}")
 
 
-def _place(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {"instance": row["instance"], "n": row["n"], "d": row["d"], "epsilon": number(row["epsilon"])}
+def _place(row: Standing) -> Row:
+    return {"instance": row.instance, "n": row.n, "d": row.d, "epsilon": number(row.epsilon)}
 
 
-def _winner(row: Mapping[str, Any]) -> dict[str, Any]:
-    risks = {method["method"]: method["risk"] for method in row["methods"]}
-    low, high = row["margin_ci"]
+def _winner(row: Standing) -> Row:
+    risks = {method.method: method.risk for method in row.methods}
+    low, high = row.margin_ci
     return {
         **_place(row),
         "first": _first(row),
-        "risk": number(risks.get(row["winner"], row["trivial"]), 3),
-        "margin": "-" if row["contenders"] else f"{number(row['margin'], 2)} [{number(low, 2)}, {number(high, 2)}]",
-        "search": number(row["search"]["risk"], 3) if row["search"] else "-",
-        "trivial": number(row["trivial"], 3),
+        "risk": number(risks.get(row.winner, row.trivial), 3),
+        "margin": "-" if row.contenders else f"{number(row.margin, 2)} [{number(low, 2)}, {number(high, 2)}]",
+        "search": number(row.search.risk, 3) if row.search else "-",
+        "trivial": number(row.trivial, 3),
     }
 
 
-def _first(row: Mapping[str, Any]) -> str:
+def _first(row: Standing) -> str:
     """The winner and those tied with it; where a contender is left out as too long, that nothing is decided."""
-    if row["contenders"]:
-        return f"undecided ({', '.join(one['method'] for one in row['contenders'])} left out, too long)"
-    return " = ".join(row["tied"])
+    if row.contenders:
+        return f"undecided ({', '.join(one.method for one in row.contenders)} left out, too long)"
+    return " = ".join(row.tied)
 
 
-def _lines(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    lines = []
-    for method in row["methods"]:
-        low, high = method["ci"]
-        says = "" if method["ranked"] else f"not ranked: {method['privacy_status']}"
-        says = ("first" if len(row["tied"]) == 1 else "tied") if method["tied"] else says
-        if method["tied"] and row["contenders"]:
+def _lines(row: Standing) -> list[Row]:
+    lines: list[Row] = []
+    for method in row.methods:
+        low, high = method.ci
+        says = "" if method.ranked else f"not ranked: {method.privacy_status}"
+        says = ("first" if len(row.tied) == 1 else "tied") if method.tied else says
+        if method.tied and row.contenders:
             says += " of those run"
-        risk = f"{number(method['risk'], 3)} [{number(low, 2)}, {number(high, 2)}]"
-        gradients = number(float(method["gradient_evaluations"]), 3)
-        lines.append({**_place(row), "method": method["method"], "risk": risk, "gradients": gradients, "says": says})
-    for item in row["left_out"]:
-        lines.append({**_place(row), "method": item["method"], "says": f"{item['status']}: {item['reason']}"})
+        risk = f"{number(method.risk, 3)} [{number(low, 2)}, {number(high, 2)}]"
+        gradients = number(float(method.gradient_evaluations), 3)
+        lines.append({**_place(row), "method": method.method, "risk": risk, "gradients": gradients, "says": says})
+    for item in row.left_out:
+        lines.append({**_place(row), "method": item.method, "says": f"{item.status}: {item.reason}"})
     return lines

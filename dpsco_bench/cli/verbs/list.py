@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 
 from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
 from dpsco_bench.cli.output import Column, print_json, table
@@ -34,67 +35,97 @@ def execute(args: argparse.Namespace) -> int:
     if args.json:
         print_json(entries)
     elif entries:
-        print(table(_COLUMNS, [{**entry, "source": _CITATION.sub("", entry["source"])} for entry in entries]))
+        print(table(_COLUMNS, [{**asdict(entry), "source": _CITATION.sub("", entry.source)} for entry in entries]))
     else:
         print(f"no {args.what} yet")
     return 0
 
 
-def algorithms() -> list[dict[str, Any]]:
-    """Id, source, summary, variants and needs of every algorithm."""
+@dataclass(frozen=True)
+class Listed:
+    """What every list says of an item."""
+
+    id: str
+    source: str
+    summary: str
+
+
+@dataclass(frozen=True)
+class ListedAlgorithm(Listed):
+    """With its variants (name -> calibrations), and the traits that it needs."""
+
+    variants: Mapping[str, tuple[str, ...]]
+    needs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ListedClaim(Listed):
+    """With its parts, and their kinds."""
+
+    parts: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ListedTable(Listed):
+    """With the claims that its rows name."""
+
+    claims: tuple[str, ...]
+
+
+def algorithms() -> list[ListedAlgorithm]:
     from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 
     return [
-        {
-            "id": entry.id,
-            "source": entry.source,
-            "summary": entry.summary,
-            "variants": {name: list(allowed) for name, allowed in entry.variants.items()},
-            "needs": [trait.value for trait in entry.needs],
-        }
+        ListedAlgorithm(
+            entry.id,
+            entry.source,
+            entry.summary,
+            {name: tuple(allowed) for name, allowed in entry.variants.items()},
+            tuple(trait.value for trait in entry.needs),
+        )
         for entry in map(get_algorithm, list_algorithms())
     ]
 
 
-def claims() -> list[dict[str, Any]]:
-    """Id, source, title and parts of every claim."""
+def claims() -> list[ListedClaim]:
     from dpsco_bench.claims.catalogue import read_claims
 
     return [
-        {
-            "id": claim.id,
-            "source": claim.source,
-            "summary": claim.title,
-            "parts": [part.id for part in claim.parts],
-            "kinds": sorted({part.kind for part in claim.parts}),
-        }
+        ListedClaim(
+            claim.id,
+            claim.source,
+            claim.title,
+            tuple(part.id for part in claim.parts),
+            tuple(sorted({part.kind for part in claim.parts})),
+        )
         for claim in read_claims()
     ]
 
 
-def problems() -> list[dict[str, Any]]:
-    """Id, source and summary of every problem."""
+def problems() -> list[Listed]:
     from dpsco_bench.problems.registry import list_problems, problem_class
 
-    return [
-        {"id": name, "source": problem_class(name).source, "summary": problem_class(name).summary}
-        for name in list_problems()
-    ]
+    return [Listed(name, cls.source, cls.summary) for name, cls in ((n, problem_class(n)) for n in list_problems())]
 
 
-def tables() -> list[dict[str, Any]]:
-    """Id, source, title and claims of every table."""
+def tables() -> list[ListedTable]:
     from dpsco_bench.claims.catalogue import table_texts
 
     return [
-        {
-            "id": entry["id"],
-            "source": entry.get("source", ""),
-            "summary": entry.get("title", ""),
-            "claims": list(dict.fromkeys(claim for row in entry.get("rows", []) for claim in row.get("claims", []))),
-        }
+        ListedTable(
+            entry["id"],
+            entry.get("source", ""),
+            entry.get("title", ""),
+            tuple(dict.fromkeys(claim for row in entry.get("rows", []) for claim in row.get("claims", []))),
+        )
         for entry in table_texts()
     ]
 
 
-_LISTS = {"algorithms": algorithms, "claims": claims, "problems": problems, "tables": tables}
+_LISTS: dict[str, Callable[[], Sequence[Listed]]] = {
+    "algorithms": algorithms,
+    "claims": claims,
+    "problems": problems,
+    "tables": tables,
+}

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from dpsco_bench.claims.plan import WorkPlan
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import ResultsLock
-from dpsco_bench.execution.plan import WorkPlan
 from dpsco_bench.execution.store import read_sealed
 
 SUMMARY = "compose every claim of a profile into results/<profile>/plan.json"

@@ -65,9 +65,9 @@ def execute(args: argparse.Namespace) -> int:
 
 def claims_of(files: Layout, paper: str) -> Mapping[str, Stamp]:
     """Claims of a paper that the last run of the workflow asked for, with their stamps; without one all."""
+    from dpsco_bench.claims.plan import read_plan
     from dpsco_bench.cli.depends import Dependencies
     from dpsco_bench.execution.packs import Packing
-    from dpsco_bench.execution.plan import read_plan
 
     if files.packing.is_file():
         scope = Packing.read(files.packing).scope
@@ -83,8 +83,8 @@ def claims_of(files: Layout, paper: str) -> Mapping[str, Stamp]:
 
 def _measure(files: Layout, step: str, name: str | None, path: Path | None) -> int:
     """Do a pack; what fails in it is noted for the judge and named here, a line a reason, and the rest is done."""
+    from dpsco_bench.claims.plan import read_plan
     from dpsco_bench.execution.packs import Packing, lacking_pieces
-    from dpsco_bench.execution.plan import read_plan
     from dpsco_bench.execution.progress import JobLog
     from dpsco_bench.execution.worker import read_failures, reason_of, told, work
     from dpsco_bench.jsonio import write_atomic
@@ -93,7 +93,7 @@ def _measure(files: Layout, step: str, name: str | None, path: Path | None) -> i
     plan = read_plan(files.plan, pack.claims if pack else None)
     pieces = pack.pieces if pack else [*lacking_pieces(step, plan.jobs(), files.measured)]
     with JobLog(path, pack.summary if pack else f"{step} {len(pieces)} jobs") as log:
-        failures = work(step, plan, pieces, files.measured, log)
+        failures = work(step, plan.job, pieces, files.measured, log)
     known = {reason_of(text) for text in read_failures(files)} if pack else set()  # of this run's other packs
     for failure in failures:
         write_atomic(files.failure(failure.job), f"{failure}\n")

@@ -11,7 +11,6 @@ from scipy.optimize import brentq
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.papers.gopi2022.tables import projected_queries
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 from dpsco_bench.privacy.temperature import Temperature
@@ -202,16 +201,16 @@ def _chains(results: ClaimResults) -> list[Panel]:
     """Distance of chains from quadrature in standard errors, beside R-hat."""
     points = []
     for part in results.parts.values():
-        if not get_kind(part["kind"]).knows_the_law or part.get("quantity") != "chain_risk":
+        if not part.rules.knows_the_law or part.quantity != "chain_risk":
             continue
-        for calibration in part["calibrations"]:
-            jobs = results.job(part["id"], calibration)
+        for calibration in part.calibrations:
+            jobs = results.job(part.id, calibration)
             if jobs is None:
                 continue
-            for cell in results.evidence(part["id"], calibration):
+            for cell in results.evidence(part.id, calibration):
                 if "rhat" in cell.extras:
                     risks = cell.extras["chain_risk"].ravel()
-                    exact = get_bound(part["bound"]).value(cell.context)
+                    exact = get_bound(part.bound).value(cell.context)
                     error = risks.std(ddof=1) / math.sqrt(risks.size)
                     points.append((float(cell.extras["rhat"].max()), (risks.mean() - exact) / error, cell.value))
     if not points:

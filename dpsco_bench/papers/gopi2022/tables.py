@@ -104,12 +104,12 @@ def _measured(entry: Mapping[str, Any], scores: list[Score]) -> list[QueryRow]:
         rows.append(
             QueryRow(
                 entry["row"],
-                COUNTS[str(score.part["quantity"])],
+                COUNTS[score.part.quantity],
                 _setting(cell),
                 row.parameter if sweep else "",
                 entry["exponents"].get(row.part, ""),
                 score,
-                None if sweep else get_bound(score.part["bound"]).value(cell.context),
+                None if sweep else get_bound(score.part.bound).value(cell.context),
                 counted,
                 error,
                 projected_queries(*_cell_of(cell)),

@@ -70,7 +70,8 @@ def _slopes(inputs: Inputs, claim: str) -> dict[str, str]:
 
 def _band(inputs: Inputs, claim: str, part: str) -> tuple[float, float] | None:
     results = next((found for found in inputs.claims if found.id == claim), None)
-    low, high = (results.parts.get(part) or {}).get("band") or (0.0, 0.0) if results else (0.0, 0.0)
+    found = results.parts.get(part) if results else None
+    low, high = found.band if found and found.band else (0.0, 0.0)
     return (low, high) if 0 < low < high else None
 
 
@@ -142,7 +143,7 @@ def tails_panels(inputs: Inputs) -> Sequence[Panel]:
     for claim, parts, name in HEAVY_TAILS:
         shown = _calibrated(inputs, claim, parts)
         if shown:
-            bound = next(c for c in inputs.claims if c.id == claim).parts[parts[0]]["bound"]
+            bound = next(c for c in inputs.claims if c.id == claim).parts[parts[0]].bound
             formulas = [("formula", lambda cell, bound=bound: get_bound(bound).value(cell.printed))]
             lines = [Line(name), Line(f"dashed: {symbols(get_bound(bound).text)}, through the first calibration")]
             panels.append(

@@ -43,7 +43,7 @@ class QuadraticBall(RegularisedLaw, CellFamily):
     has_loss_values: ClassVar[bool] = True
     algorithms: ClassVar[tuple[str, ...]] = ("gopi2022.exp_mech_sc",)
     default_dimension = 4
-    records_at: str = option(
+    placement: str = option(
         "centre",
         "centre: all s = 0, empirical risk; sphere: s uniform on the sphere, population risk",
         choices=RECORDS,
@@ -76,7 +76,7 @@ class QuadraticBall(RegularisedLaw, CellFamily):
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         """Records on the sphere, or a number of them at the centre."""
-        if self.records_at == "centre":
+        if self.placement == "centre":
             return Data(n)
         rows = streams("features").normal(0, 1, 0, n, self.dimension)[0].astype(np.float64)
         return Data(n, rows / np.linalg.norm(rows, axis=1, keepdims=True), np.zeros(n))
@@ -84,12 +84,12 @@ class QuadraticBall(RegularisedLaw, CellFamily):
     @property
     def shares_records(self) -> bool:  # type: ignore[override]
         """Whether all records are at the centre."""
-        return self.records_at == "centre"
+        return self.placement == "centre"
 
     @property
     def population(self) -> bool:  # type: ignore[override]
         """Whether records are random."""
-        return self.records_at == "sphere"
+        return self.placement == "sphere"
 
     @property
     def isotropic_curvature(self) -> float:
@@ -135,7 +135,7 @@ class QuadraticBall(RegularisedLaw, CellFamily):
 
     def mean_excess(self, k: float, mu: float) -> float:
         """``(mu/2) E ||x||^2``; for random records ``mu/(2n) + d/(2k)``, the law of a Gaussian inside the ball."""
-        if self.records_at == "centre":
+        if self.placement == "centre":
             second = 0.0 if math.isinf(k) else RadialLaw(self.dimension, 0.0, 0.5 * k * self.convexity).second_moment()
             return 0.5 * self.convexity * second
         spread = 0.0 if math.isinf(k) else self.dimension / k

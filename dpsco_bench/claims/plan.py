@@ -1,0 +1,177 @@
+"""The plan of a profile as data: entries of claims and leaderboards with their jobs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.claims.board import Board
+from dpsco_bench.claims.model import Claim
+from dpsco_bench.errors import InputError, nearest
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.plan import Entry, digest
+from dpsco_bench.jsonio import dumps_canonical, restore, sealed, unsealed, write_atomic
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What a leaderboard does not run.
+
+    Attributes
+    ----------
+    instance, method, algorithm : str
+        Names on the board, and the id.
+    n, d, epsilon
+        Its place; None for what the instance does not fix.
+    point : float
+        Number of the place in the instance's grid.
+    status : str
+        ``refused``, ``incomparable``, ``too_long``, or ``not_run`` where the board itself says so.
+    reason : str
+        Why.
+    """
+
+    instance: str
+    method: str
+    algorithm: str
+    n: int | None
+    d: int | None
+    epsilon: float | None
+    point: float
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ClaimEntry(Entry):
+    """A claim of a plan, with the parts that its profile measures."""
+
+    claim: Claim
+
+    @classmethod
+    def of(cls, claim: Claim, jobs: Iterable[Job]) -> ClaimEntry:
+        """The entry of a claim's jobs."""
+        return cls(claim.id, tuple(jobs), digest(claim), claim)
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> ClaimEntry:
+        """The entry of plain data, infinities restored."""
+        return cls(entry["id"], _jobs(entry), entry["digest"], Claim.from_json(entry["claim"]))
+
+
+@dataclass(frozen=True)
+class BoardEntry(Entry):
+    """A leaderboard of a plan, and what it does not run."""
+
+    board: Board
+    left_out: tuple[LeftOut, ...] = ()
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> BoardEntry:
+        """The entry of plain data, infinities restored."""
+        left_out = tuple(LeftOut(**item) for item in entry["left_out"])
+        return cls(entry["id"], _jobs(entry), entry["digest"], Board.from_json(entry["board"]), left_out)
+
+
+def _jobs(entry: Mapping[str, Any]) -> tuple[Job, ...]:
+    return tuple(map(Job.from_json, entry["jobs"]))
+
+
+@dataclass(frozen=True)
+class WorkPlan:
+    """Everything that a profile measures.
+
+    Attributes
+    ----------
+    profile : str
+        ``smoke``, ``ci`` or ``full``.
+    claims, boards : tuple of Entry
+        In the order in which they are shown.
+    stamp : str
+        Digest of what the plan was made from.
+    """
+
+    profile: str
+    claims: tuple[ClaimEntry, ...]
+    boards: tuple[BoardEntry, ...] = ()
+    stamp: str = field(default="", compare=False)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Claims, then leaderboards."""
+        return (*self.claims, *self.boards)
+
+    def jobs(self) -> Iterator[Job]:
+        """Jobs of all entries."""
+        for entry in self.entries:
+            yield from entry.jobs
+
+    def job(self, claim: str, name: str) -> Job:
+        """The job of a claim or leaderboard.
+
+        Raises
+        ------
+        InputError
+            If the plan does not have it.
+        """
+        for entry in self.entries:
+            if entry.id == claim:
+                return entry.job(name)
+        raise InputError("claim", claim, nearest(claim, [entry.id for entry in self.entries]), "plan")
+
+    def board(self, id: str) -> BoardEntry:
+        """The entry of a leaderboard.
+
+        Raises
+        ------
+        InputError
+            If the plan does not have it.
+        """
+        for board in self.boards:
+            if board.id == id:
+                return board
+        raise InputError("leaderboard", id, nearest(id, [board.id for board in self.boards]), "plan")
+
+    def to_json(self) -> dict[str, Any]:
+        """Its fields; `from_json` of what JSON makes of them is this plan."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+
+    @classmethod
+    def from_json(cls, plan: Mapping[str, Any], only: Collection[str] | None = None) -> WorkPlan:
+        """The plan of plain data; with ``only``, nothing but the entries of these ids."""
+        kept = {
+            kind: [restore(entry) for entry in plan[kind] if only is None or entry["id"] in only]
+            for kind in ("claims", "boards")
+        }
+        claims, boards = map(ClaimEntry.from_json, kept["claims"]), map(BoardEntry.from_json, kept["boards"])
+        return cls(plan["profile"], tuple(claims), tuple(boards), plan["stamp"])
+
+    def write(self, path: Path) -> None:
+        """Write the plan, with its digest."""
+        write_atomic(path, sealed(dumps_canonical(self)))
+
+
+def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
+    """Read a plan; with ``only``, nothing is made of the entries of other ids.
+
+    Raises
+    ------
+    InputError
+        If there is no such plan, a damaged one, or one that lacks an id of ``only``.
+    """
+    allowed = "a file written by `python -m dpsco_bench plan`"
+    try:
+        found = unsealed(path.read_bytes())
+        ids = [entry["id"] for kind in ("claims", "boards") for entry in found[kind]]
+        plan = WorkPlan.from_json(found, only)
+    except (FileNotFoundError, IsADirectoryError):
+        raise InputError("plan", path, allowed) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError("plan", path, f"{allowed}, undamaged", str(error)) from None
+    for id in only or ():
+        if id not in ids:
+            raise InputError(f"claim of {path}", id, nearest(id, ids))
+    return plan

@@ -1,0 +1,47 @@
+"""What all jobs of a plan share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dpsco_bench.errors import integral
+from dpsco_bench.execution.jobs import Job
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a plan, as ``conf/plan.yaml`` has them.
+
+    Attributes
+    ----------
+    seed : int, root seed
+    backend, dtype : str, arithmetic
+    data_root : str, folder of the data sets
+    plugins, claims : tuple of str, files of one's own: Python files, and claims
+    """
+
+    seed: int = 2017
+    backend: str = "numpy"
+    dtype: str = "float64"
+    data_root: str = "data"
+    plugins: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, config: Any) -> Settings:
+        """Those of a composed configuration."""
+        backend = config["backend"]
+        places = (config["data"]["root"], tuple(config["plugins"]), tuple(config["claims"]))
+        return cls(integral(config["seed"]), backend["name"], backend["dtype"], *places)
+
+    def job(self, **what: Any) -> Job:
+        """A job with these settings; ``what`` are its other fields."""
+        return Job(
+            seed=self.seed,
+            backend=self.backend,
+            dtype=self.dtype,
+            data_root=self.data_root,
+            plugins=self.plugins,
+            **what,
+        )
