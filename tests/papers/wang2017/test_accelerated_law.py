@@ -7,7 +7,7 @@ import pytest
 
 from dpsco_bench import run
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import least_noise_constant
+from dpsco_bench.papers.wang2017.algorithms.dp_accmd import least_noise_constant
 from dpsco_bench.papers.wang2017.laws.accelerated import bias_and_variance, noise_share, reach_of
 from dpsco_bench.problems.registry import get_problem
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import log, sqrt
 from typing import Any
 
 from dpsco_bench.algorithms.options import choice_option, count_option
 from dpsco_bench.algorithms.registry import CALIBRATIONS, Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import ball_geometry
-from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import (
-    gradient_query,
-    least_noise_constant,
-    noise_constant_value,
-)
+from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import gradient_query, noise_constant_value
+from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import Plan, make_plan
 from dpsco_bench.problems.base import Trait
 
@@ -88,6 +85,11 @@ def plan(
     query = gradient_query(given, T, noise_constant, SOURCE)
     unprotected = EXACT_STEP if given.variant == "proof" else ""
     return make_plan(query, gradient_evaluations=n * T, unprotected=unprotected, **schedule)
+
+
+def least_noise_constant(epsilon: float, delta: float) -> float:
+    """The constant of the least noise, ``4 eps^2/(mu^2 l)``: T releases are then exactly (eps, delta)-private."""
+    return 4.0 * epsilon**2 / (gdp_mu(epsilon, delta) ** 2 * log(1.0 / delta))
 
 
 @plan.run

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import sqrt
 from typing import Any
 
 from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import GaussianQuery
 
 Array = Any
@@ -30,11 +29,6 @@ def noise_constant_value(given: Setting, value: float | str, source: str) -> flo
     if isinstance(value, str) or value <= 0:
         raise InputError("noise_constant", value, "a number > 0 or renyi", source)
     return float(value)
-
-
-def least_noise_constant(epsilon: float, delta: float) -> float:
-    """The constant of the least noise, ``4 eps^2/(mu^2 l)``: T releases are then exactly (eps, delta)-private."""
-    return 4.0 * epsilon**2 / (gdp_mu(epsilon, delta) ** 2 * log(1.0 / delta))
 
 
 def checked_step(step: float | None, smoothness: float, source: str) -> float:
