@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import least_noise_constant
+from dpsco_bench.papers.wang2017.algorithms.dp_accmd import least_noise_constant
 from dpsco_bench.papers.wang2017.laws.accelerated import Floats, noise_share, reach_of
 from dpsco_bench.papers.wang2017.problems.resolved_quadratic_l2 import CURVATURES
 from dpsco_bench.report.axes import tick_text
