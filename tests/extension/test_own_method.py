@@ -98,11 +98,11 @@ def test_checked(dpsco):
 def test_claimed(dpsco):
     rows = json.loads(done(dpsco("claim", CLAIM, *PLUGIN, "--profile", "smoke", "--json")))
     assert {(row["id"], row["part"], row["verdict"]) for row in rows} == {
-        ("mine.noisy_gd", "flipped_labels-n", "match"),
+        ("mine.noisy_gd", "flipped_labels-n", "not_observable"),
         ("mine.noisy_gd", "privacy-epsilon", "holds"),
     }
     by_settings = dpsco("claim", "mine.noisy_gd", f"claims=[{CLAIM}]", f"plugins=[{METHOD}]", "--profile", "smoke")
-    assert "match" in done(by_settings) and by_settings.err == "", "finished jobs are not run again"
+    assert "not observable" in done(by_settings) and by_settings.err == "", "finished jobs are not run again"
     both = dpsco("claim", CLAIM, "wang2017.thm6_1", *PLUGIN, "--profile", "smoke")
     assert "mine.noisy_gd" in done(both) and "wang2017.thm6.1" in both.out
 
@@ -124,7 +124,7 @@ def test_reported(dpsco, monkeypatch):
     done(dpsco("figure", "mine.noisy_gd", "--profile", "smoke"))
     done(dpsco("report", "--profile", "smoke"))
     page = files.report.read_text()
-    for words in ("mine.noisy_gd", "flipped_labels-n", "match", "κ d G", "README"):
+    for words in ("mine.noisy_gd", "flipped_labels-n", "not observable", "κ d G", "README"):
         assert words in page, words
     assert Path("figures/smoke/mine.noisy_gd.svg").is_file()
     assert "4 not recorded" in done(dpsco("compare", "--profile", "smoke"))
