@@ -226,7 +226,7 @@ def test_every_kind_of_draw_is_the_same_at_every_signal(lazy, spread):
 
 def test_the_checks_of_an_algorithm_run_on_samples_of_its_own():
     findings = check_algorithm("wang2017.dp_gd", "coin_cube", steps=4)
-    assert {finding.passed for finding in findings[:5]} == {True}
-    assert {finding.detail for finding in findings[6:]} == {"every replicate has a sample of its own"}
+    assert False not in {finding.passed for finding in findings}
+    assert "every replicate has a sample of its own" in {finding.detail for finding in findings}
     with pytest.raises(Refusal, match="every run has a sample of its own"):
         next(candidate_pairs(planned(0, 1.0, "wang2017.dp_gd", 32), 5))

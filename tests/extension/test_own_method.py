@@ -128,7 +128,7 @@ def test_reported(dpsco, monkeypatch):
         assert words in page, words
     assert Path("figures/smoke/mine.noisy_gd.svg").is_file()
     assert "4 not recorded" in done(dpsco("compare", "--profile", "smoke"))
-    assert "2 match" in done(dpsco("gate", "mine.noisy_gd", "--profile", "smoke"))
+    assert "2 not observable" in done(dpsco("gate", "mine.noisy_gd", "--profile", "smoke"))
 
 
 def test_a_changed_file_changes_the_plan(dpsco):
