@@ -138,7 +138,10 @@ def one_problem_each(cases):
 LAWS = one_problem_each(CASES)
 NOISY = [c for c in LAWS if c.noisy]
 CHARGED = [
-    c for c in NOISY if not any(getattr(q, "sampler_status", "exact") == "target_law_only" for q in c.plan.queries)
+    c
+    for c in NOISY
+    if not c.plan.unprotected
+    and not any(getattr(q, "sampler_status", "exact") == "target_law_only" for q in c.plan.queries)
 ]
 """Those whose epsilon an accountant gives."""
 SILENT = [c for c in LAWS if not c.noisy]

@@ -8,7 +8,8 @@ from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.geometry.mirror import mean_largest_square
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
-from dpsco_bench.privacy.calibrate import add_remove_epsilon, calibrate
+from dpsco_bench.privacy.add_remove import add_remove
+from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Data
 from dpsco_bench.problems.registry import get_problem
@@ -182,7 +183,7 @@ def test_exact_gradients_have_no_finite_epsilon(variant):
     result = calibrate(made, PRIVACY, "paper")
     assert (result.charge.epsilon, result.charge.kind) == (math.inf, "exact")
     assert result.privacy_status == "exceeds_claim" and made.unprotected
-    assert add_remove_epsilon(made, result.scales, 1e-5) == math.inf
+    assert add_remove(made, result.scales, 1e-5).epsilon == math.inf
     with pytest.raises(Refusal, match="only paper, none"):
         ACCMD.variant_for("accounted", variant)
     with pytest.raises(Refusal, match="no noise makes the plan private: .*E6"):
