@@ -16,7 +16,7 @@ from dpsco_bench.analysis.evidence import NOT_CHARGED, SEVERITY, CellEvidence, j
 from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Noise, Verdict
-from dpsco_bench.claims.axes import axis_value
+from dpsco_bench.claims.axes import axis_modules, axis_value
 from dpsco_bench.claims.bounds.context import Bound
 from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
 from dpsco_bench.claims.grids import GRID
@@ -40,11 +40,12 @@ def judge_claim(entry: ClaimEntry, load: Load) -> list[Verdict]:
 
 
 def judge_modules(entry: ClaimEntry) -> list[str]:
-    """Modules that a claim's verdicts depend on: the judge, and the kinds and bounds of its parts, but no others."""
+    """Modules that a claim's verdicts depend on: the judge; kinds, bounds and axes of its parts, but no others."""
     parts = entry.claim.parts
     formulas = {name for part in parts for name in (part.bound, part.quantity) if "." in name}
     bounds = {BOUNDS.module(name) for name in formulas}
-    return [__name__, *kind_modules(part.kind for part in parts), *sorted(bounds)]
+    symbols = {module for part in parts if part.axis for module in axis_modules(part.bound)}
+    return [__name__, *kind_modules(part.kind for part in parts), *sorted(bounds | symbols)]
 
 
 class ClaimJudge:

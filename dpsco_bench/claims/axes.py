@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.glossary import evaluate, glossary_of
+from dpsco_bench.claims.bounds.glossary import GLOSSARIES, evaluate, glossary_of
 from dpsco_bench.claims.bounds.notation import read
 from dpsco_bench.claims.kinds import Kind
 from dpsco_bench.errors import InputError
@@ -29,3 +29,10 @@ def check_axis(axis: str, bound: str, kind: Kind, where: str) -> None:
 def axis_value(axis: str, bound: str, context: BoundContext) -> float:
     """The axis at a cell."""
     return evaluate(bound, axis, context)
+
+
+def axis_modules(bound: str) -> list[str]:
+    """The module that says what the symbols of a bound's paper mean; none where the paper has no own symbols."""
+    prefix = bound.partition(".")[0]
+    found = (name for name in (prefix, prefix.rpartition("_")[0]) if name and GLOSSARIES.find(name) is not None)
+    return [GLOSSARIES.module(name) for name in found][:1]
