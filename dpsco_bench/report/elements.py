@@ -17,7 +17,7 @@ from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, TEXT_COLOUR
 from dpsco_bench.report.inputs import Inputs, Job
 from dpsco_bench.report.ledger import Charged, charged_cells, charged_evidence, noise_options
 from dpsco_bench.report.numbers import span
-from dpsco_bench.report.panels import KIND_MARKERS, Series, series
+from dpsco_bench.report.panels import KIND_MARKERS, Series, series, settings_line
 from dpsco_bench.report.wording import noise_name
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -40,6 +40,11 @@ def sweep(inputs: Inputs, claim: str, part: str, calibration: str, method: str =
     cells = results.evidence(part, calibration) if results and part in results.parts else []
     cells = [cell for cell in cells if not method or cell.entry.method == method]
     return Sizes(cells, series(cells)) if cells else None
+
+
+def part_settings(inputs: Inputs, claim: str, part: str) -> Line:
+    """Method, instance and fixed settings of a part that was measured, as a line above its panel."""
+    return Line(settings_line(next(found for found in inputs.claims if found.id == claim).parts[part]))
 
 
 def draw_sweep(axes: Axes, points: Series, colour: str, marker: str) -> list[float]:

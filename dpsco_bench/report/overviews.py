@@ -95,7 +95,7 @@ def grouped_parts(scores: Sequence[Score]) -> set[str]:
 def _variant_panel(stem: str, calibration: str, scores: Mapping[int, Score]) -> Panel:
     """Verdicts by the place of their variant, which has the same look under all calibrations."""
     first = next(iter(scores.values()))
-    lines = [Line(text) for text in [settings_line(first)] if text] + bound_line(first)
+    lines = [Line(text) for text in [settings_line(first.part)] if text] + bound_line(first)
     for position, score in scores.items():
         lines.append(Line(_said(stem, score), SHADES[position % len(SHADES)], SHAPES[position % len(SHAPES)]))
     return Panel(f"{stem}: all variants, {noise_name(calibration)}", lambda axes: _draw_variants(axes, scores), lines)

@@ -16,7 +16,7 @@ from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.slopes import log_weights
 from dpsco_bench.claims.axes import axis_value
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.model import RISK
+from dpsco_bench.claims.model import RISK, Part
 from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.axes import EndLabel, below_axis, label_ends, log_y, value_axis
@@ -59,9 +59,8 @@ def series(cells: Sequence[CellEvidence], x: Sequence[float] | None = None) -> S
     return Series(places, mean, mean - half, mean + half, log_error, np.array([s.dof for s in found]))
 
 
-def settings_line(score: Score) -> str:
+def settings_line(part: Part) -> str:
     """Method, instance and fixed settings of a part in one line."""
-    part = score.part
     methods = " and ".join(dict.fromkeys(m.algorithm.split(".", 1)[-1] for m in part.methods))
     given = {**part.fixed, **part.problem_options}
     plain_ones = {key: value for key, value in given.items() if not isinstance(value, Mapping)}
@@ -126,7 +125,7 @@ def rate_panel(scores: Sequence[Score]) -> Panel:
     """A sweep with all its calibrations: points with intervals, fitted line, bound, noise off."""
     first = scores[0]
     measured = [(score, _measured(score)) for score in scores]
-    lines = [*(Line(text) for text in (settings_line(first), of_parts(first)) if text), *bound_line(first)]
+    lines = [*(Line(text) for text in (settings_line(first.part), of_parts(first)) if text), *bound_line(first)]
     for score, points in measured:
         lines.append(verdict_line(score))
         if points is not None and (is_number(score.row.slope) or _draws_bound(score, points)):
@@ -317,7 +316,7 @@ def _draw_start(axes: Axes, start: Sequence[tuple[float, float]]) -> list[EndLab
 def privacy_panel(scores: Sequence[Score]) -> Panel:
     """Real against claimed epsilon over the sweep."""
     first = scores[0]
-    lines = [Line(settings_line(first))]
+    lines = [Line(settings_line(first.part))]
     shown: list[tuple[str, list[Any]]] = []
     for score in scores:
         lines.append(verdict_line(score))

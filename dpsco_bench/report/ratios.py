@@ -25,7 +25,7 @@ _OFFSET, CROWDED = 0.26, 16
 def ratio_panel(scores: Sequence[Score]) -> Panel:
     """Means over what they are compared with, whiskers of two standard errors."""
     first = scores[0]
-    lines = [Line(text) for text in (settings_line(first), of_parts(first)) if text]
+    lines = [Line(text) for text in (settings_line(first.part), of_parts(first)) if text]
     lines += bound_line(first)
     for score in scores:
         lines.append(verdict_line(score))

@@ -20,6 +20,7 @@ from dpsco_bench.report.elements import (
     calibrations_panel,
     claimed_and_real,
     draw_sweep,
+    part_settings,
     sweep,
 )
 from dpsco_bench.report.inputs import Inputs
@@ -86,7 +87,7 @@ def saturation_panels(inputs: Inputs) -> Sequence[Panel]:
     shown = [(calibration, sizes) for calibration, sizes in found.items() if sizes is not None]
     if not shown:
         return []
-    lines = [Line("poly_sfw on needle_l1, g = 1, d = 64, ε = 1; the start has risk 1")]
+    lines = [part_settings(inputs, "bassily2021.thm4", "saturation")]
     for calibration, sizes in shown:
         factor = span(cell.calibrated.scales["vertex"] for cell in sizes.cells)
         lines.append(Line(f"{calibration}: Laplace scale of the last step {factor}"))

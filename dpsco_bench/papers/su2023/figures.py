@@ -16,6 +16,7 @@ from dpsco_bench.report.elements import (
     calibrations_panel,
     claimed_and_real,
     draw_sweep,
+    part_settings,
     sparse_axis,
     sweep,
     through,
@@ -27,9 +28,9 @@ from dpsco_bench.report.wording import parameter_label, symbols
 
 CALIBRATIONS = ("paper", "accounted", "none")
 HEAVY_TAILS = (
-    ("su2023.thm10", ("n", "accounted"), "shuffled_truncated_md, p = 1.5"),
-    ("su2023.thm11", ("n",), "truncated_batched_md, p = 1.5"),
-    ("su2023.thm12", ("n",), "heavy_tailed_euclid, p = 2 (our stand-in)"),
+    ("su2023.thm10", ("n", "accounted")),
+    ("su2023.thm11", ("n",)),
+    ("su2023.thm12", ("n",)),
 )
 
 
@@ -124,7 +125,7 @@ def formulas_panels(inputs: Inputs) -> Sequence[Panel]:
         ("bare", lambda cell: get_bound("su2023.thm7_bare").value(cell.printed)),
     ]
     lines = [
-        Line("nrmd on smooth_hinge, d = 8, p = 1.5, ε = 1; largest mean over slopes"),
+        part_settings(inputs, "su2023.thm7", "n"),
         Line(f"dashed: {symbols(get_bound('su2023.thm7').text)}"),
         Line(f"dotted: {symbols(get_bound('su2023.thm7_bare').text)}; both through the points"),
     ]
@@ -140,12 +141,15 @@ def formulas_panels(inputs: Inputs) -> Sequence[Panel]:
 def tails_panels(inputs: Inputs) -> Sequence[Panel]:
     """Sweeps over n of the methods for heavy tails in all calibrations that were run."""
     panels = []
-    for claim, parts, name in HEAVY_TAILS:
+    for claim, parts in HEAVY_TAILS:
         shown = _calibrated(inputs, claim, parts)
         if shown:
             bound = next(c for c in inputs.claims if c.id == claim).parts[parts[0]].bound
             formulas = [("formula", lambda cell, bound=bound: get_bound(bound).value(cell.printed))]
-            lines = [Line(name), Line(f"dashed: {symbols(get_bound(bound).text)}, through the first calibration")]
+            lines = [
+                part_settings(inputs, claim, parts[0]),
+                Line(f"dashed: {symbols(get_bound(bound).text)}, through the first calibration"),
+            ]
             panels.append(
                 calibrations_panel(
                     claim.replace("su2023.thm", "Theorem "), shown, parameter_label("n"), formulas, lines
