@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +60,13 @@ def claim_files() -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
+def claim_file(id: str) -> Path | None:
+    """The file of one claim, found without listing the others; None for an unknown id."""
+    paper, _, name = id.partition(".")
+    found = conf_files(f"claim/{paper}/{name}.yaml") if re.fullmatch(r"\w+(\.\w+)+", id) else []
+    return found[-1] if found else None
+
+
 def claim_ids() -> list[str]:
     """Ids of all claims, sorted."""
     return list(claim_files())
@@ -70,17 +78,20 @@ def read_claim(id: str) -> Claim:
     Raises
     ------
     InputError
-        For a file that is no claim.
+        For an unknown id, and a file that is no claim.
     """
-    return parse_claim(read_shipped(claim_files()[id]))
+    path = claim_file(id)
+    if path is None:
+        raise InputError("claim", id, nearest(id, claim_ids(), "dpsco list claims"))
+    return parse_claim(read_shipped(path))
 
 
 def read_claims() -> list[Claim]:
     """All claims, sorted by id; a wrong one of an installed paper that does not ship is named and left out."""
     found = []
-    for id in claim_ids():
+    for id, path in claim_files().items():
         try:
-            found.append(read_claim(id))
+            found.append(parse_claim(read_shipped(path)))
         except InputError as error:
             if not is_elsewhere(id):
                 raise

@@ -6,6 +6,7 @@ The plan is written only when its stamp (configuration files, overrides, package
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,6 +17,7 @@ from dpsco_bench.claims.board import board_ids, load_board
 from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import (
+    claim_file,
     claim_files,
     claim_ids,
     conf_files,
@@ -119,16 +121,12 @@ def load_claim(
     claim : Claim
     settings : Settings
     """
-    known = claim_files()
-    if (
-        settings is not None
-        and id in known
-        and not any("claim" in override.partition("=")[0] for override in overrides)
-    ):
+    file = claim_file(id)
+    if settings is not None and file is not None and not any(map(_overrides_claim, overrides)):
         claim = read_claim(id)
         _check_errata(claim)
         return claim, settings
-    shipped = id in known and known[id].is_relative_to(conf_dir())
+    shipped = file is not None and file.is_relative_to(conf_dir())
     config = _compose([*([f"claim={id.replace('.', '/', 1)}"] if shipped else []), f"profile={profile}", *overrides])
     load_plugins(config["plugins"])
     if not shipped:  # a paper that brings its own, or a file of one's own
@@ -139,6 +137,11 @@ def load_claim(
         claim = parse_claim(config["claim"])
         _check_errata(claim)
     return claim, Settings.of(config)
+
+
+def _overrides_claim(override: str) -> bool:
+    """Whether an override reaches into the claim: ``claim=``, ``+claim.title=``, but not ``claims=``."""
+    return re.match(r"[+~]*claim\b", override) is not None
 
 
 def _check_errata(claim: Claim) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from functools import cache
 from types import UnionType
@@ -29,7 +29,7 @@ def build_checked(cls: Any, values: Any, where: str) -> Any:
     for key in values:
         if key not in known:
             raise InputError(f"{where}: key", key, nearest(key, known))
-        if not _fits(values[key], _hints(cls)[key]):
+        if not _check(_hints(cls)[key])(values[key]):
             raise InputError(f"{where}: {key}", values[key], _wanted(_hints(cls)[key]))
     for key, f in known.items():
         if f.default is MISSING and f.default_factory is MISSING and key not in values:
@@ -41,20 +41,25 @@ _hints = cache(get_type_hints)
 _NAMES = {float: "a number", int: "an integer", str: "text", bool: "true or false", type(None): "null"}
 
 
-def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value has the type that a field declares, inside lists and mappings too."""
+@cache
+def _check(hint: Any) -> Callable[[Any], bool]:
+    """The test whether a value has the type that a field declares, inside lists and mappings too."""
     origin, inner = get_origin(hint), get_args(hint)
     if hint is Any:
-        return True
+        return lambda value: True
     if origin in (Union, UnionType):
-        return any(_fits(value, kind) for kind in inner)
+        checks = tuple(map(_check, inner))
+        return lambda value: any(check(value) for check in checks)
     if origin is list:
-        return isinstance(value, list) and all(_fits(item, inner[0]) for item in value)
+        item = _check(inner[0])
+        return lambda value: isinstance(value, list) and all(map(item, value))
     if origin is Mapping:
-        return isinstance(value, Mapping) and all(_fits(item, inner[1]) for item in value.values())
-    if isinstance(value, bool):
-        return hint is bool
-    return isinstance(value, (int, float) if hint is float else hint)
+        item = _check(inner[1])
+        return lambda value: isinstance(value, Mapping) and all(map(item, value.values()))
+    if hint is bool:
+        return lambda value: isinstance(value, bool)
+    wanted = (int, float) if hint is float else hint
+    return lambda value: isinstance(value, wanted) and not isinstance(value, bool)
 
 
 def _wanted(hint: Any) -> str:

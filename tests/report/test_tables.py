@@ -94,7 +94,7 @@ def test_scoreboard_carries_the_numbers(inputs):
         "-2.0",
     )
     assert rate["noise_off_slope"] == "-1.85" and rate["qualified"] == "True"
-    assert rate["privacy_status"] == "exceeds_claim" and float(rate["epsilon_real"]) > 2
+    assert rate["privacy_status"] == "unproven" and float(rate["epsilon_real"]) > 2
     assert rows["rate-n", "accounted"]["privacy_status"] == "proven"
     assert rows["explicit", "paper"]["worst_ratio"] == "inf"
     assert rows["count-n", "paper"]["privacy_status"] == ""
