@@ -7,6 +7,7 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.papers.su2023.algorithms.lp_setting import printed_kappa, truncated
+from dpsco_bench.privacy.accountants.allocation import largest_shift
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.accountants.zcdp import zcdp_rho
 from dpsco_bench.privacy.calibrate import calibrate
@@ -113,8 +114,21 @@ def test_the_schedule_of_algorithm_4():
     assert made.steps == round((2 * ne) ** 2 / (made.truncation**2 * 4 * L)) and made.batch == 2**16 // made.steps
     assert made.threshold == 1.0 + made.truncation and made.gamma == math.sqrt(made.steps)
     scale = calibrate(made, PrivacySpec(0.0195, 1e-6), "accounted").scales["gradient"]
-    rho = zcdp_rho(0.0195, 1e-6)
-    assert scale**2 == pytest.approx(made.kappa * (2 * made.threshold) ** 2 / (2 * made.batch * rho))
+    shift = largest_shift(0.0195, 1e-6, made.steps, made.steps * made.batch / 2**16)
+    assert scale == pytest.approx(math.sqrt(made.kappa / made.batch) * 2 * made.threshold / shift)
+
+
+def test_without_a_record_left_over_the_batch_of_algorithm_4_is_charged_as_known():
+    privacy = PrivacySpec(0.2, 1e-6)
+    made = SHUFFLED.plan(HEAVY, 2**12, 4, privacy, "standard", steps=64)
+    other = SHUFFLED.plan(HEAVY, 2**12, 4, privacy, "standard", steps=63)
+    scales = {}
+    for plan in (made, other):
+        found = calibrate(plan, privacy, "accounted")
+        assert found.charge.epsilon == pytest.approx(0.2, rel=1e-4) and found.privacy_status == "proven"
+        scales[plan.steps] = found.scales["gradient"] * math.sqrt(plan.batch) / plan.threshold
+    assert scales[64] == pytest.approx(2 * math.sqrt(made.kappa) / gdp_mu(0.2, 1e-6))
+    assert scales[63] < 0.2 * scales[64]
 
 
 def test_the_printed_schedule_of_algorithm_7():

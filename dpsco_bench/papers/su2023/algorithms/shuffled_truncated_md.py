@@ -14,7 +14,7 @@ from dpsco_bench.papers.su2023.algorithms.truncated import (
     truncated_schedule,
 )
 from dpsco_bench.papers.su2023.shuffling import epsilon_of, largest_local_epsilon, local_budget
-from dpsco_bench.privacy.plan import Disjoint, Plan, at_most, make_plan
+from dpsco_bench.privacy.plan import Plan, RandomAllocation, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 
 SOURCE = "Su, Zhao, Wang 2023, Algorithm 4, Theorems 9 and 10"
@@ -29,8 +29,9 @@ def plan(given: Setting, *, constant: float = 1.0, range_constant: float = 1.0, 
 
     lambda = sigma sqrt(n eps)/(k^2 d l)^(1/4). Every truncated gradient gets noise of its own; only their mean is used.
     ``paper``: s1^2 = c ln(n/delta) k (beta M + lambda)^2 l/(n eps^2), for eps <= C sqrt(ln(n/delta)/n). ``accounted``:
-    the mean is post-processing of m releases, each of which a record moves by 2 (beta M + lambda)/m, and batches are
-    disjoint. What amplification by shuffling would give is shown in the schedule (`shuffling_epsilon` at the printed
+    the mean is post-processing of m releases, each of which a record moves by 2 (beta M + lambda)/m, and the batch of a
+    record is one of T at random, or none. Where T divides n no record is left over, and the batch is charged as known.
+    What amplification by shuffling would give is shown in the schedule (`shuffling_epsilon` at the printed
     noise, `shuffling_scale` for the claim; NaN outside its range): its formula is from memory, and no status rests on
     it.
 
@@ -58,7 +59,7 @@ def plan(given: Setting, *, constant: float = 1.0, range_constant: float = 1.0, 
     scale = sqrt(constant * logarithm * k * l / n) * threshold / eps
     limit = at_most("epsilon", eps, range_constant * sqrt(logarithm / n), SOURCE, " = C sqrt(ln(n/delta)/n)")
     query = GeneralisedGaussianQuery(
-        "gradient", 2 * threshold / m, T, Disjoint(m), paper_scale=scale, smooth=smooth, draws=m
+        "gradient", 2 * threshold / m, T, RandomAllocation(n, m), paper_scale=scale, smooth=smooth, draws=m
     )
     made |= _shuffling(given, smooth.kappa * (2 * threshold) ** 2 / 2, scale)
     return make_plan(query, gradient_evaluations=m * T, paper_limit=limit, r=smooth.r, kappa=smooth.kappa, **made)
