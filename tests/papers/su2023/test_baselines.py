@@ -69,7 +69,7 @@ def test_kj16_with_fewer_dimensions(execute, draw):
 @pytest.mark.parametrize("domain", ["l1_ball", "l2_ball"])
 def test_the_projected_problem(draw, domain):
     problem = get_problem("logistic_glm", 8, domain=domain)
-    small = Projected(Objective(problem, draw(problem, 50), 6), 4)
+    small = Projected(Objective(problem, draw(problem, 50), 6), 4, 1.0)
     assert np.linalg.norm(small.data.features, axis=1).max() <= 1.1 + 1e-12
     u = np.random.default_rng(0).normal(size=(6, 4))
     for _ in range(20):

@@ -44,7 +44,8 @@ def test_the_certificate_reaches_alpha_on_every_set(draw, domain, size):
 
 
 def test_alpha_on_the_l2_ball():
-    made = APP.plan(get_problem("logistic_glm").constants, 4000, 20, PRIVACY, "standard")
+    problem = get_problem("logistic_glm")
+    made = APP.plan(APP.visible_constants(problem.constants, problem), 4000, 20, PRIVACY, "standard")
     width = math.sqrt(2) * math.exp(math.lgamma(10.5) - math.lgamma(10))
     assert made.accuracy == pytest.approx(8 / (width**2 * math.log(1e6) * 4000**2.5)) and made.accuracy < 4e-11
     assert made.ridge == pytest.approx(1 / (2 * math.sqrt(4000))) and made.convexity == 2 * made.ridge
@@ -74,7 +75,16 @@ class CommonHessian(Problem):
     """``x' A x/2 - <z, x>`` with one A for all records, no multiple of the identity, and ``||z|| <= 1``."""
 
     name = "common_hessian"
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.STRONGLY_CONVEX})
+    traits = frozenset(
+        {
+            Trait.CONVEX,
+            Trait.SMOOTH,
+            Trait.LIPSCHITZ,
+            Trait.TWICE_DIFFERENTIABLE,
+            Trait.STRONGLY_CONVEX,
+            Trait.COMMON_HESSIAN,
+        }
+    )
     scales = np.array([1.0, 0.1, 0.001])
 
     @property

@@ -15,8 +15,8 @@ from dpsco_bench.problems.base import Constants
 
 DELTA = 1e-6
 SET = {"diameter": 2.0, "domain": "l2_ball"}
-LINEAR = Constants(1.0, 1.0, hessian_rank=0.0, isotropic=True, **SET)
-GLM = Constants(1.0, 1e4, hessian_rank=1.0, **SET)  # so smooth that lambda = r beta/(eps n)
+LINEAR = Constants(1.0, 1.0, hessian_rank=0.0, loss_class="linear", isotropic=True, **SET)
+GLM = Constants(1.0, 1e4, hessian_rank=1.0, loss_class="glm", **SET)  # so smooth that lambda = r beta/(eps n)
 ANY = Constants(1.0, 1e6, **SET)
 HEAVY = Constants(1.0, 0.5, norm=1.5, domain="lp_ball:1.5", diameter=2.0, gradient_deviation=1.0)
 LIMIT = Constants(1.0, 0.5, norm=2.0, gradient_deviation=1.0, **SET)
@@ -43,7 +43,7 @@ def test_algorithm_1_without_output_noise():
 
 @pytest.mark.parametrize(("epsilon", "expected"), [(1.0, 0.4095), (0.5, 0.1953), (0.1, 0.0348)])
 def test_algorithm_2(epsilon, expected):
-    constants = Constants(1.0, 1.0, hessian_rank=0.0, gauge_convexity=0.1, **SET)
+    constants = Constants(1.0, 1.0, hessian_rank=0.0, loss_class="linear", gauge_convexity=0.1, **SET)
     assert real("app_objp_sc", constants, 4096, 20, epsilon, output_noise=True) == pytest.approx(expected, abs=6e-5)
 
 
@@ -104,7 +104,7 @@ def test_accounted_noise_without_output_noise():
     linear = calibrated("app_objp", LINEAR, 4096, 20, calibration="accounted").scales
     glm = calibrated("app_objp", GLM, 10**12, 20, calibration="accounted", output_noise=False).scales
     assert linear == {"linear term": pytest.approx(8.449, abs=6e-4)}
-    least = Constants(1.0, 1e7, hessian_rank=1.0, **SET)
+    least = Constants(1.0, 1e7, hessian_rank=1.0, loss_class="glm", **SET)
     bound = calibrated("app_objp", least, 4096, 20, calibration="accounted", output_noise=False).scales["linear term"]
     assert bound == pytest.approx(13.72, abs=6e-3) and glm["linear term"] < bound
     assert calibrated("app_objp", LINEAR, 4096, 20).scales["linear term"] == pytest.approx(43.42, abs=6e-3)
@@ -186,3 +186,14 @@ def test_noise_of_algorithm_4_by_shuffling(n, epsilon, accounted, paper):
     unit = made.threshold * math.sqrt(made.kappa)
     assert made.shuffling_scale / unit == pytest.approx(accounted, abs=0.06)
     assert made.query("gradient").paper_scale / unit == pytest.approx(paper, abs=6e-3)
+
+
+@pytest.mark.parametrize(("n", "price"), [(2**12, 0.595), (2**16, 0.454), (2**20, 0.354)])
+def test_what_random_allocation_takes_of_the_printed_noise_at_the_epsilon_of_a_shuffle(n, price):
+    epsilon = shuffled_epsilon(0.5, n, DELTA / 2)
+    printed, accounted = (
+        calibrated("shuffled_truncated_md", HEAVY, n, 4, epsilon, calibration=name, range_constant=2.0)
+        for name in ("paper", "accounted")
+    )
+    assert printed.privacy_status == accounted.privacy_status == "proven"
+    assert accounted.scales["gradient"] / printed.scales["gradient"] == pytest.approx(price, abs=6e-4)
