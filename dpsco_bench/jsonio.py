@@ -9,8 +9,8 @@ import math
 import os
 import re
 import uuid
-from collections.abc import Iterator, Mapping, Set
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -159,3 +159,43 @@ def unsealed(content: bytes) -> dict[str, Any]:
         raise ValueError("its digest is not that of its content")
     found: dict[str, Any] = json.loads(b"{" + content[head.end() :])
     return found
+
+
+def kept_beside(path: Path, ending: str, make: Callable[[bytes], Any], salt: str = "") -> Any:
+    """What a function makes of a file, made once for each content; kept in the ``__pycache__`` beside the file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    ending : str
+        Of the name of what is kept, with its dot.
+    make : callable, takes the bytes of the file
+        Gives what JSON can hold, or something else, which is then not kept.
+    salt : str
+        What else it depends on, such as the version of the reader.
+
+    Returns
+    -------
+    value
+        The same whether it was kept or made: what is kept stands with a digest of itself, of the file and of the salt,
+        and what is damaged or outdated is made again. A read-only installation makes it each time.
+    """
+    content = path.read_bytes()
+    kept = path.parent / "__pycache__" / f"{path.stem}{ending}"
+    with suppress(OSError, ValueError):
+        digest, _, body = kept.read_text(encoding="utf-8").partition("\n")
+        if digest == _kept_digest(content, body, salt):
+            return json.loads(body)
+    value = make(content)
+    body = json.dumps(value, ensure_ascii=False)
+    if json.loads(body) != value:  # keys that are no text
+        return value
+    with suppress(OSError):
+        kept.parent.mkdir(exist_ok=True)
+        write_atomic(kept, f"{_kept_digest(content, body, salt)}\n{body}")
+    return value
+
+
+def _kept_digest(content: bytes, body: str, salt: str) -> str:
+    return hashlib.sha256(hashlib.sha256(content).digest() + f"{salt}\0{body}".encode()).hexdigest()

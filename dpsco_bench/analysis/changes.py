@@ -123,7 +123,12 @@ def unexplained(before: Mapping[Place, str], verdicts: Sequence[Verdict], lines:
 
 
 def record_changes(folder: Path, profile: str, verdicts: Sequence[Verdict]) -> None:
-    """Write ``rules.csv``: for a profile what changed by these verdicts and has no line elsewhere; the rest stays."""
+    """Write ``rules.csv``: for a profile what changed by these verdicts and has no line elsewhere; the rest stays.
+
+    Where there is no earlier record, nothing has changed and nothing is written.
+    """
+    if not (folder / BEFORE).is_file():
+        return
     before, own = read_before(folder), read_changes(folder, leave_out=[RULES])
     kept = [line for line in read_changes(folder) if line not in own and line.profile != profile]
     rows = {(row.profile, row.id, row.part, row.calibration): row for row in verdicts if row.profile == profile}

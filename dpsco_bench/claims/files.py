@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.jsonio import kept_beside
 
 
 def read_yaml(path: Path, key: str = "file") -> Any:
@@ -26,25 +23,5 @@ def read_yaml(path: Path, key: str = "file") -> Any:
 
 
 def read_shipped(path: Path) -> Any:
-    """Parse a file of the configuration tree, once: reading a hundred claims takes OmegaConf two seconds.
-
-    What came out is kept in the ``__pycache__`` beside the file, as Python keeps its modules, with a digest of both.
-    """
-    content = path.read_bytes()
-    kept = path.parent / "__pycache__" / f"{path.stem}.json"
-    with suppress(OSError, ValueError):
-        digest, _, body = kept.read_text(encoding="utf-8").partition("\n")
-        if digest == _digest(content, body):
-            return json.loads(body)
-    value = read_yaml(path)
-    body = json.dumps(value, ensure_ascii=False)
-    if json.loads(body) != value:  # keys that are no text
-        return value
-    with suppress(OSError):  # a read-only installation parses each time
-        kept.parent.mkdir(exist_ok=True)
-        write_atomic(kept, f"{_digest(content, body)}\n{body}")
-    return value
-
-
-def _digest(content: bytes, body: str) -> str:
-    return hashlib.sha256(hashlib.sha256(content).digest() + body.encode()).hexdigest()
+    """Parse a file of the configuration tree, once: reading a hundred claims takes OmegaConf two seconds."""
+    return kept_beside(path, ".json", lambda _: read_yaml(path))

@@ -14,7 +14,9 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+from dpsco_bench.jsonio import kept_beside
 from dpsco_bench.registry import PLUGIN, roots
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,13 +38,10 @@ def imported_modules(name: str) -> frozenset[str]:
     if path is None:
         return frozenset()
     package, found = name.rpartition(".")[0], set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            base = ".".join([*above, *([node.module] if node.module else [])])
-            found |= {base} | {f"{base}.{alias.name}" for alias in node.names}
+    for level, module, names in _read(path)["imports"]:
+        above = package.split(".")[: len(package.split(".")) - level + 1] if level else []
+        base = ".".join([*above, *([module] if module else [])])
+        found |= {base} | {f"{base}.{name}" for name in names}
     return frozenset(m for m in found if module_path(m) is not None)
 
 
@@ -81,19 +80,43 @@ def source_digest(path: Path) -> str:
 
 @cache
 def _source_digest(path: Path, changed: int) -> str:
+    return str(_read(path)["digest"])
+
+
+def _read(path: Path) -> Any:
+    """Digest and imports of a Python file; parsed once for each content, interpreter and text of this module."""
+    return kept_beside(path, f".{sys.implementation.cache_tag}.digest", _parsed, _own_text())
+
+
+@cache
+def _own_text() -> str:
+    return Path(__file__).read_text(encoding="utf-8")
+
+
+def _parsed(content: bytes) -> dict[str, Any]:
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = ast.parse(content)
     except (SyntaxError, ValueError):
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return {"digest": hashlib.sha256(content).hexdigest(), "imports": []}
+    imports: list[list[Any]] = []
     for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imports += [[0, alias.name, []] for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            imports.append([node.level, node.module, [alias.name for alias in node.names]])
         body = getattr(node, "body", None)
         if isinstance(body, list):
             node.body = [part for part in body if not _is_text(part)]  # type: ignore[attr-defined]
         for part in node.body if isinstance(node, ast.ClassDef) else ():
-            call = part.value if isinstance(part, ast.Assign | ast.AnnAssign) else None
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "option":
-                del call.args[1:]  # the meaning of an option of a problem
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+            _drop_meaning(part)
+    return {"digest": hashlib.sha256(ast.dump(tree).encode()).hexdigest(), "imports": imports}
+
+
+def _drop_meaning(part: ast.AST) -> None:
+    """Take out the words that say what an option of a problem means."""
+    call = part.value if isinstance(part, ast.Assign | ast.AnnAssign) else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "option":
+        del call.args[1:]
 
 
 def _is_text(node: ast.AST) -> bool:

@@ -171,4 +171,5 @@ def test_the_library_takes_the_objects_themselves(dpsco):
     result = dpsco_bench.run("mine.noisy_gd", "flipped_labels", n=256, d=3, replicates=3)
     assert result.output.shape == (3, 3) and np.isfinite(result.risk).all()
     entry = dpsco_bench.get_algorithm("mine.noisy_gd")
-    assert all(finding.passed for finding in dpsco_bench.check_algorithm(entry, "flipped_labels", d=3, steps=5))
+    findings = dpsco_bench.check_algorithm(entry, "flipped_labels", d=3, steps=5)
+    assert all(finding.passed is not False for finding in findings) and sum(map(bool, (f.passed for f in findings))) > 6
