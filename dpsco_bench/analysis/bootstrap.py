@@ -21,6 +21,9 @@ FloatArray = NDArray[np.float64]
 RESAMPLES = 2_000
 CONFIDENCE = 0.95
 _DRAWS_PER_BLOCK = 2_000_000
+"""Random words drawn at once: the stream of more than one data set depends on it."""
+_INDICES_PER_BLOCK = 8_192
+"""Indices handed on at once: larger arrays are mapped anew each time, which costs more than what is done with them."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,10 @@ def _blocks(
         size = min(rows, resamples - first)
         outer = rng.integers(count, size=(size, count)) if drawn is None else drawn[first : first + size]
         inner = rng.integers(replicates, size=(size, count, replicates))
-        yield (outer[:, :, None] * replicates + inner).reshape(size, -1)
+        height = max(1, _INDICES_PER_BLOCK // (count * replicates))
+        for top in range(0, size, height):
+            part = slice(top, top + height)
+            yield (outer[part, :, None] * replicates + inner[part]).reshape(-1, count * replicates)
 
 
 def student_factor(dof: float, confidence: float = CONFIDENCE) -> float:

@@ -111,6 +111,10 @@ def test_blocks_do_not_change_the_number_of_resamples(monkeypatch):
     assert len(np.unique(means)) == 8
     blocks = list(bootstrap.resampled_indices(rng(), 8, 2, 10))
     assert [len(block) for block in blocks] == [3, 3, 2]
+    monkeypatch.setattr(bootstrap, "_INDICES_PER_BLOCK", 40)
+    parts = list(bootstrap.resampled_indices(rng(), 8, 2, 10))
+    assert [len(part) for part in parts] == [2, 1, 2, 1, 2]
+    np.testing.assert_array_equal(np.concatenate(parts), np.concatenate(blocks))
 
 
 def test_resampled_indices_stay_within_the_drawn_data_sets():
