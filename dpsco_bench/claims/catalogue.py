@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,15 @@ def read_claim(id: str) -> Claim:
     path = claim_file(id)
     if path is None:
         raise InputError("claim", id, nearest(id, claim_ids(), "dpsco list claims"))
+    return _parsed(path)
+
+
+def _parsed(path: Path) -> Claim:
+    return _parsed_once(path, path.stat().st_mtime_ns, path.stat().st_size)
+
+
+@cache
+def _parsed_once(path: Path, changed: int, size: int) -> Claim:
     return parse_claim(read_shipped(path))
 
 
@@ -91,7 +101,7 @@ def read_claims() -> list[Claim]:
     found = []
     for id, path in claim_files().items():
         try:
-            found.append(parse_claim(read_shipped(path)))
+            found.append(_parsed(path))
         except InputError as error:
             if not is_elsewhere(id):
                 raise

@@ -47,6 +47,11 @@ def imported_modules(name: str) -> frozenset[str]:
 
 def closure(modules: Iterable[str]) -> list[str]:
     """All modules of this package and of papers that are reachable by imports, sorted."""
+    return list(_closure(frozenset(modules)))
+
+
+@cache
+def _closure(modules: frozenset[str]) -> tuple[str, ...]:
     todo, seen = list(modules), set()
     while todo:
         name = todo.pop()
@@ -54,7 +59,7 @@ def closure(modules: Iterable[str]) -> list[str]:
             continue
         seen.add(name)
         todo.extend(imported_modules(name))
-    return sorted(seen)
+    return tuple(sorted(seen))
 
 
 def code_digest(modules: Iterable[str], files: Iterable[Path] = ()) -> str:

@@ -99,22 +99,22 @@ def test_cells_of_unknown_error_weigh_like_the_noisiest():
 
 
 def coverage(make, repetitions, slope=-1.0, **options):
-    fits = [fit_rate(N, make(), (*NAMES, str(i)), resamples=1_000, **options) for i in range(repetitions)]
+    fits = [fit_rate(N, make(), (*NAMES, str(i)), resamples=400, **options) for i in range(repetitions)]
     return np.mean([fit.ci_low <= slope <= fit.ci_high for fit in fits])
 
 
-@pytest.mark.parametrize(("replicates", "low"), [(2, 0.935), (16, 0.91), (64, 0.92)])
+@pytest.mark.parametrize(("replicates", "low"), [(2, 0.93), (16, 0.91), (64, 0.91)])
 def test_interval_covers_the_true_slope(replicates, low):
-    """95 % nominal; skewed risks cost about a point, 1,000 repetitions have a standard error of 0.7 points."""
+    """95 % nominal; skewed risks cost about a point, 600 repetitions have a standard error of 0.9 points."""
     source = np.random.default_rng(10 + replicates)
-    assert low <= coverage(lambda: noisy(source, -1.0, replicates), 1_000) <= 0.985
+    assert low <= coverage(lambda: noisy(source, -1.0, replicates), 600) <= 0.985
 
 
 @pytest.mark.parametrize("data_sets", [3, 8])
 def test_two_level_interval_covers_where_data_sets_differ(data_sets):
     source = np.random.default_rng(20)
     make = lambda: noisy(source, -1.0, 8, data_effect=0.3, data_sets=data_sets)  # noqa: E731
-    assert 0.92 <= coverage(make, 600) <= 0.985
+    assert 0.91 <= coverage(make, 400) <= 0.985
 
 
 def test_data_sets_shared_by_all_cells_cancel_from_the_slope():

@@ -52,9 +52,9 @@ def test_sampled_queries_give_a_likelihood_ratio(calibration, keys):
     """``E_Q[P/Q] = E_P[Q/P] = 1``, with Poisson batches and with single indices."""
     setting = setting_of("wang2017.dp_svrg", calibration, **keys)
     for side, sign in ((0, -1), (1, 1)):
-        weights = np.exp(sign * ratios(setting, side, 40_000))
+        weights = np.exp(sign * ratios(setting, side, 10_000))
         assert weights.std() > 0.05
-        assert weights.mean() == pytest.approx(1.0, abs=5 * weights.std() / 200)
+        assert weights.mean() == pytest.approx(1.0, abs=5 * weights.std() / 100)
 
 
 @pytest.mark.parametrize("problem", ["canary_huber", "ridge_logistic"])

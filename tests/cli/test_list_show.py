@@ -6,8 +6,8 @@ import shlex
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.claims.catalogue import errata_papers, find_errata, load_errata
-from dpsco_bench.claims.compose import claim_ids, load_claim
+from dpsco_bench.claims.catalogue import errata_papers, find_errata, load_errata, read_claim
+from dpsco_bench.claims.compose import claim_ids
 from dpsco_bench.cli.describe import _meaning, describe
 from dpsco_bench.cli.verbs.show import _PRINTERS as PRINTERS
 from dpsco_bench.errors import InputError
@@ -64,7 +64,7 @@ def test_a_docstring_may_refer_to_what_does_not_exist():
 @pytest.mark.parametrize("id", claim_ids())
 def test_show_claim(dpsco, id):
     text, entry = dpsco("show", id.replace(".", "_")).out, json.loads(dpsco("show", id, "--json").out)
-    claim, _ = load_claim(id)
+    claim = read_claim(id)
     assert entry["id"] == id and entry["statement"] == claim.statement
     assert [part["id"] for part in entry["parts"]] == [part.id for part in claim.parts]
     assert all(part["formula"] for part in entry["parts"] if part.get("bound"))

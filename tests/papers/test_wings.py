@@ -35,7 +35,7 @@ def without(request, tmp_path):
     paper = request.param
     for name in TREE:
         source, target = ROOT / name, tmp_path / name
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__")) if source.is_dir() else (
+        shutil.copytree(source, target) if source.is_dir() else (
             shutil.copy(source, target)
         )
     for gone in (f"dpsco_bench/papers/{paper}", f"conf/claim/{paper}", f"conf/table/{paper}"):

@@ -19,12 +19,13 @@ PAPERS = {figure.name.split(".")[0] for figure in ALL}
 @pytest.fixture(scope="module")
 def nothing(inputs):
     """A profile of two papers that has measured nothing."""
-    from dpsco_bench.claims.compose import claim_plan
+    from dpsco_bench.claims.compose import claim_plan, plan_settings
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.report.inputs import ClaimResults
 
     ids = [id for id in claim_ids() if id.split(".")[0] in PAPERS]
-    entries = [claim_plan(id, "ci", []) for id in ids]
+    settings = plan_settings("ci")
+    entries = [claim_plan(id, "ci", [], settings) for id in ids]
     files = Layout("ci", inputs.files.base / "nowhere")
     return Inputs(files, [ClaimResults(entry, files) for entry in entries])
 

@@ -44,7 +44,7 @@ def probabilities(scores, scale):
 @pytest.mark.parametrize("scale", [0.3, 1.0, 20.0])
 @pytest.mark.parametrize("name", SCORES)
 def test_the_law_is_that_of_drawing_everything(name, scale):
-    scores, runs = SCORES[name], 200_000
+    scores, runs = SCORES[name], 60_000
     chosen = lazy_minima(STREAM, 2, 0, np.tile(scores, (runs, 1)), scale)
     expected = runs * probabilities(scores, scale)
     assert expected.sum() == pytest.approx(runs, rel=1e-6)

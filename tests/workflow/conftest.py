@@ -121,7 +121,7 @@ class Project:
     @property
     def environment(self) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "PYTEST"))}
-        return {**kept, "PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "agg"}
+        return {**kept, "PYTHONPATH": str(self.root), "MPLBACKEND": "agg"}
 
     def command(self, *arguments: str) -> list[str]:
         """Snakemake on profile smoke; what follows `--` are targets."""
@@ -215,11 +215,14 @@ class Project:
 
 
 def copy_project(target: Path) -> Project:
-    """Copy the parts of the project that a run needs, and put the tiny claims in place of the real ones."""
+    """Copy the parts of the project that a run needs, and put the tiny claims in place of the real ones.
+
+    What Python and Numba compiled goes along: times of files are kept, so that it holds for the copies too.
+    """
     for name in PARTS:
         source = ROOT / name
         if source.is_dir():
-            left_out = shutil.ignore_patterns("__pycache__", "claim", "leaderboard", "recorded", "seconds", "site")
+            left_out = shutil.ignore_patterns("claim", "leaderboard", "recorded", "seconds", "site")
             shutil.copytree(source, target / name, ignore=left_out, dirs_exist_ok=True)
         elif source.is_file():
             shutil.copyfile(source, target / name)
