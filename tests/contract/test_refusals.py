@@ -33,6 +33,7 @@ OWN_CONSTANTS = {
     "gopi2022.exp_mech_sc": {"losses": "quadratic"},
     "gopi2022.cube_exact": {"losses": "linear", "domain": "linf_ball", "norm": math.inf},
     "gopi2022.axis_exact": {"losses": "linear"},
+    "gopi2022.lp_exact": {"losses": "linear", "domain": "lp_ball:1.5", "norm": 1.5},
     "gopi2022.radial_exact": {"losses": "norm"},
     "gopi2022.gibbs": {"losses": "linear"},
     "gopi2022.hit_and_run": {"losses": "values"},

@@ -50,6 +50,9 @@ EXACT = [
     cell("axis_exact", "axis_linear", d=2, problem_options={"p": 1.5}),
     cell("reg_exp_mech", "axis_linear", n=100000, d=128, problem_options={"p": 1.5}),
     cell("reg_exp_mech", "axis_linear", n=100000, d=128, problem_options={"p": 2.0}),
+    cell("lp_exact", "axis_linear", problem_options={"p": 1.5}),
+    cell("lp_exact", "axis_linear", n=20000, d=16, problem_options={"p": 1.05}, schedule="sco"),
+    cell("lp_exact", "axis_linear", n=1000, d=32, epsilon=8.0, problem_options={"p": 1.9}),
     cell("cube_exact", "cube_onehot"),
     cell("reg_exp_mech", "cube_onehot", n=4000, schedule="sco"),
     cell("exp_mech_sc", "quadratic_ball", n=400),
@@ -254,7 +257,8 @@ def test_bad_inputs_stop_with_one_line(arguments, options, message):
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (("reg_exp_mech", L1), {}, "^sampler auto for linear losses on l1_ball refused: no sampler is exact"),
+        (("reg_exp_mech", replace(L1, losses="values")), {}, "^sampler auto for values losses on l1_ball refused: no"),
+        (("lp_exact", QUADRATIC), {}, "^lp_exact for quadratic losses on l2_ball refused"),
         (("reg_exp_mech", BALL), {"sweeps": 5}, "^sweeps with axis_exact refused: it makes none"),
         (("reg_exp_mech", QUADRATIC), {"sampler": "proximal_sampler"}, "belongs to gopi2022.proximal_sampler"),
         (("cube_exact", BALL), {}, "^cube_exact for axis_linear losses on lp_ball:1.5 refused"),

@@ -16,7 +16,7 @@ def axis_exact(target: Target, k: float, mu: float, draws: KeyedDraws) -> np.nda
     """exp(kap x_1 - c ||x||_p^2) by rejection under cells in (x_1, ||x_2..d||_p).
 
     Exact for every data set if all records lie on the first axis, or p = 2 (turned; quadratic losses on an l_2 ball
-    too). Other linear losses with p < 2 have ``gopi2022.gibbs``. For an l_p ball with 1 < p <= 2.
+    too). Other linear losses with p < 2 have ``gopi2022.lp_exact``. For an l_p ball with 1 < p <= 2.
     """
     slope, radius = target.mean_slope(), target.ball.radius
     coefficient = mu * target.regulariser.coefficient if target.regulariser is not None else 0.0

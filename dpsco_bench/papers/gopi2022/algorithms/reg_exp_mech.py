@@ -44,8 +44,8 @@ def plan(
     schedule : str
         ``erm`` (Theorem 3) or ``sco`` (Theorem 4).
     sampler : str
-        ``auto``: an exact one, or a refusal. ``cube_exact``, ``axis_exact``, ``radial_exact``, ``gibbs`` or
-        ``hit_and_run``: that one, with the status that it has.
+        ``auto``: an exact one, or a refusal. ``cube_exact``, ``axis_exact``, ``lp_exact``, ``radial_exact``, ``gibbs``
+        or ``hit_and_run``: that one, with the status that it has.
     theta_convention : str
         Range of r for a ball of radius R: ``centred`` with R, ``diameter`` with 2R, as the corollaries.
     sweeps : int, optional

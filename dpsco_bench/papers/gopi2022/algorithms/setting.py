@@ -32,7 +32,7 @@ Samplers of losses that are only evaluated have no limit without noise."""
 CONVENTIONS = ("centred", "diameter")
 ACCOUNTANTS = ("theorem", "pairs")
 """What charges a draw: Theorem 2, for all data sets at once, or neighbouring data sets on an axis themselves."""
-EXACT = ("cube_exact", "axis_exact")
+EXACT = ("cube_exact", "axis_exact", "lp_exact")
 """Samplers that are exact on every data set of some problems, in the order in which ``auto`` tries them."""
 SAMPLERS = (*EXACT, "radial_exact", "gibbs", "hit_and_run", "proximal_sampler")
 """Names of the modules of this paper that hold a function of the same name, `target.Sampler`."""
@@ -132,6 +132,8 @@ def sampler_status(sampler: str, s: BallSetting, regularised: bool = True) -> st
         along = regularised and (losses == "axis_linear" or (losses == "linear" and p == 2.0))
         if along or (losses == "quadratic" and p == 2.0):
             return "exact"
+    if sampler == "lp_exact" and lp_ball and 1.0 <= p < 2.0 and losses in LINEAR and regularised:
+        return "exact"
     fits = {
         "radial_exact": lp_ball and losses == ("norm" if regularised else "norm_quadratic"),
         "gibbs": lp_ball and losses in LINEAR and regularised,

@@ -26,6 +26,7 @@ class RegularisedLaw(Problem):
         "gopi2022.exp_mech_sc",
         "gopi2022.axis_exact",
         "gopi2022.cube_exact",
+        "gopi2022.lp_exact",
         "gopi2022.radial_exact",
     )
     closed_form_error: ClassVar[float] = 1e-10

@@ -1,0 +1,298 @@
+"""Exact draws on l_p balls, 1 <= p < 2, against laws that do not come from the sampler."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.interpolate import PchipInterpolator
+from scipy.special import gammainc
+from scipy.stats import beta, expon, gamma, kstest
+
+from dpsco_bench.errors import InputError, NumericalFailure
+from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
+from dpsco_bench.papers.gopi2022.samplers import lp
+from dpsco_bench.papers.gopi2022.samplers.factors import Factors
+from dpsco_bench.papers.gopi2022.samplers.half_line import half_line
+from dpsco_bench.papers.gopi2022.samplers.lp import LpEnvelope, sample_lp
+from dpsco_bench.papers.gopi2022.samplers.products import LpProducts
+
+ROWS = 200_000
+
+
+def regulariser(p, d):
+    """Exponent q of the paper's regulariser."""
+    return p if p > 1 else 1 + 1 / math.log(d)
+
+
+def tilt(kind, p, d, size):
+    """A tilt of dual norm ``size``."""
+    directions = {"axis": np.eye(1, d)[0], "spread": np.ones(d), "any": np.random.default_rng(d).standard_normal(d)}
+    v = directions[kind]
+    return size * v / np.linalg.norm(v, ord=p / (p - 1) if p > 1 else np.inf)
+
+
+def drawn(draws, v, c, q, p, rows=ROWS):
+    return sample_lp(draws(rows), np.tile(v, (rows, 1)), c, q, p)
+
+
+def interpolated(points, below):
+    return lambda t: np.interp(t, points, below, 0.0, 1.0)
+
+
+def quadrature(law):
+    """Distribution function of x_1, smooth between its values at 100 quantiles, and at more of them near the ends."""
+    levels = np.array([1, 2, 5, 10, *range(20, 1981, 20), 1990, 1995, 1998, 1999])
+    grid = np.unique(np.concatenate([law.quantiles(2000)[levels], [-1.0, 1.0]]))
+    return PchipInterpolator(grid, [1.0 - law.tail(t) for t in grid])
+
+
+# --- known laws -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("p", "d", "kap", "c"),
+    [(1.5, 3, 5.0, 3.0), (1.2, 4, 0.0, 2.0), (1.05, 8, 300.0, 900.0), (1.5, 16, 2e4, 1e4), (1.3, 5, -40.0, 6.0)],
+)
+def test_along_an_axis_the_law_is_that_of_the_quadrature(draws, score, p, d, kap, c):
+    x = drawn(draws, kap * np.eye(1, d)[0], c, p, p)
+    law = AxisLaw(p, d, kap, c)
+    assert kstest(x[:, 0], quadrature(law)).pvalue > 1e-3
+    assert score(x[:, 0], law.mean()) < 4 and score((x[:, 0] - law.mean()) ** 2, law.variance()) < 4
+    share = np.abs(x[:, 1]) ** p / np.sum(np.abs(x[:, 1:]) ** p, axis=1)
+    assert kstest(share, beta(1 / p, (d - 2) / p).cdf).pvalue > 1e-3 and score(np.sign(x[:, 1]), 0.0) < 4
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "v", "c"),
+    [
+        (1.5, 1.5, (3.0, -2.0), 2.5),
+        (1.2, 1.2, (30.0, 31.0), 5.0),
+        (1.0, 1.7, (3.0, -2.0), 2.5),
+        (1.0, 1.48, (12.0, 11.0), 6.0),
+        (1.0, 1.2, (40.0, 0.0), 60.0),
+    ],
+)
+def test_in_the_plane_coordinates_and_their_sum_have_the_law_of_a_grid(draws, p, q, v, c):
+    """Also p = 1, where the regulariser is of another norm."""
+    size = 1501
+    grid = (np.arange(size) + 0.5) / size * 2 - 1
+    first, second = np.meshgrid(grid, grid, indexing="ij")
+    power = np.abs(first) ** q + np.abs(second) ** q
+    density = np.exp(v[0] * (first - 1) + v[1] * second - c * power ** (2 / q))
+    density = np.where(np.abs(first) ** p + np.abs(second) ** p <= 1, density, 0.0)
+    density /= density.sum()
+    x = drawn(draws, np.array(v), c, q, p, 20_000)
+    for axis in (0, 1):
+        below = np.cumsum(density.sum(axis=1 - axis))
+        assert kstest(x[:, axis], interpolated(grid + 1 / size, below)).pvalue > 1e-3
+    sums = np.bincount(np.add.outer(np.arange(size), np.arange(size)).ravel(), density.ravel())
+    at = (np.arange(2 * size - 1) + 1) / size * 2 - 2
+    assert kstest(x.sum(axis=1), interpolated(at + 1 / size, np.cumsum(sums))).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(("p", "q", "v", "c"), [(1.5, 1.5, (9.0, -4.0, 6.0), 3.0), (1.0, 1.91, (8.0, 5.0, -7.0), 3.0)])
+def test_in_space_moments_are_those_of_a_grid(draws, score, p, q, v, c):
+    size = 240
+    grid = (np.arange(size) + 0.5) / size * 2 - 1
+    x = np.stack(np.meshgrid(grid, grid, grid, indexing="ij"))
+    tilted = np.tensordot(v, x, axes=1)
+    density = np.exp(tilted - c * np.sum(np.abs(x) ** q, axis=0) ** (2 / q) - np.sum(np.abs(v)))
+    density = np.where(np.sum(np.abs(x) ** p, axis=0) <= 1, density, 0.0)
+    density /= density.sum()
+    points = drawn(draws, np.array(v), c, q, p, 20_000)
+    for axis in range(3):
+        mean = np.sum(density * x[axis])
+        assert abs(points[:, axis].mean() - mean) < 4 * points[:, axis].std() / math.sqrt(20_000) + 1e-4
+    along = points @ v
+    assert abs(along.mean() - np.sum(density * tilted)) < 4 * along.std() / math.sqrt(20_000) + 2e-3
+
+
+@pytest.mark.parametrize(("p", "d", "c"), [(1.5, 4, 4.0), (1.1, 3, 50.0), (1.9, 6, 1.0)])
+def test_without_a_tilt_radius_and_direction_are_independent(draws, p, d, c):
+    x = drawn(draws, np.zeros(d), c, p, p, 20_000)
+    power = np.sum(np.abs(x) ** p, axis=1)
+    assert kstest(power ** (1 / p), lambda r: gammainc(d / 2, c * r * r) / gammainc(d / 2, c)).pvalue > 1e-3
+    assert kstest(np.abs(x[:, 0]) ** p / power, beta(1 / p, (d - 1) / p).cdf).pvalue > 1e-3
+
+
+# --- extreme settings -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("d", [3, 32])
+@pytest.mark.parametrize("p", [1.1, 1.5, 1.9])
+def test_cold_draws_near_a_smooth_point_of_the_sphere_lie_a_gamma_variable_below_it(draws, p, d):
+    """An exponential distance from the sphere and a Gaussian along it: ``Gamma((d + 1)/2)``, whatever p is."""
+    v = tilt("spread", p, d, 1e8 * d)
+    x = drawn(draws, v, float(d), p, p, 20_000)
+    best = np.abs(v) ** (1 / (p - 1))
+    gap = (best / np.linalg.norm(best, ord=p) - x) @ v
+    assert kstest(gap, gamma((d + 1) / 2).cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("d", [3, 8, 32])
+def test_cold_draws_near_a_vertex_of_the_cross_polytope(draws, d):
+    """The others are exponential of both signs, and so is what they leave to the sphere."""
+    q, size = regulariser(1.0, d), 1e6 * d
+    v = np.zeros(d)
+    v[1] = -size
+    x = drawn(draws, v, float(d), q, 1.0)
+    assert kstest(size * (1.0 + x[:, 1]), gamma(d).cdf).pvalue > 1e-3
+    assert kstest(size * (1.0 - np.abs(x).sum(axis=1)), expon.cdf).pvalue > 1e-3
+    assert kstest(size * np.abs(x[:, 0]), expon.cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("d", [3, 8, 32])
+def test_cold_draws_on_a_face_of_the_cross_polytope_are_uniform_on_it(draws, d):
+    x = drawn(draws, np.full(d, 1e6), 1e-9, regulariser(1.0, d), 1.0, 20_000)
+    assert kstest(1e6 * (1.0 - x.sum(axis=1)), expon.cdf).pvalue > 1e-3
+    for axis in (0, d - 1):
+        assert kstest(x[:, axis], beta(1, d - 1).cdf).pvalue > 1e-3
+
+
+def test_a_concentrated_law_inside_is_gaussian(draws, score):
+    """p = 1, away from the sphere: the mean from the gradient, the variance from the Hessian."""
+    d, c = 3, 1e8
+    q = regulariser(1.0, d)
+    centre = np.array([0.3, -0.2, 0.15])
+    norm = np.linalg.norm(centre, ord=q)
+    unit = np.abs(centre) ** (q - 1) * np.sign(centre) * norm ** (1 - q)
+    x = drawn(draws, 2 * c * norm * unit, c, q, 1.0, 20_000)
+    hessian = 2 * c * ((q - 1) * np.diag(np.abs(centre) ** (q - 2) * norm ** (2 - q)) + (2 - q) * np.outer(unit, unit))
+    spread = np.linalg.inv(hessian)
+    for axis in range(d):
+        assert score((x[:, axis] - centre[axis]) / math.sqrt(spread[axis, axis]), 0.0) < 4
+        assert score((x[:, axis] - centre[axis]) ** 2 / spread[axis, axis], 1.0) < 4
+
+
+SETTINGS = [
+    (p, d, kind, size, c)
+    for p in (1.0, 1.05, 1.5, 1.99)
+    for d in (3, 32)
+    for kind in ("axis", "spread", "any")
+    for size, c in (*((s * d, d) for s in (0.0, 1.0, 10.0, 100.0, 1e4, 1e9)), *((s, 1e6) for s in (1.4e6, 1.9e6, 3e6)))
+]
+
+
+@pytest.mark.parametrize(("p", "d"), sorted({setting[:2] for setting in SETTINGS}))
+def test_the_product_bounds_the_density_everywhere_and_enough_is_accepted(draws, p, d):
+    """At its own proposals and at points of any scale; the share of accepted proposals is never below 1.5 per cent."""
+    rng, rows, q = np.random.default_rng(4), np.zeros(2000, dtype=int), regulariser(p, d)
+    wide = rng.standard_normal((2000, d)) * 10.0 ** rng.uniform(-6, 0, (2000, 1))
+    wide *= np.minimum(1.0, rng.uniform(size=(2000, 1)) / np.sum(np.abs(wide) ** p, axis=1, keepdims=True) ** (1 / p))
+    for *_, kind, size, c in (setting for setting in SETTINGS if setting[:2] == (p, d)):
+        envelope = LpEnvelope.of(tilt(kind, p, d, size)[None], float(c), q, p)
+        own = envelope.factors.sample(draws(2000), "x", 0, 1, np.arange(2000), rows)[0]
+        u, slack = draws(2000).uniform("u", 0, 2), 1e-6 + 1e-15 * size  # for the rounding of <v, x>
+        _, accepted = envelope.finish(rows, own.copy(), u)
+        assert accepted.mean() > 0.015, (kind, size, c)
+        for points in (own, wide):
+            sure = np.column_stack([u[:, 0], np.full(2000, math.exp(slack))])
+            _, certain = envelope.finish(rows, points.copy(), sure)
+            assert not certain.any(), (kind, size, c)
+
+
+@pytest.mark.parametrize("q", [1.05, 1.3, 1.5, 2.0])
+@pytest.mark.parametrize("t", [-1e3, -5.0, -0.1, 0.0, 0.4, 1.0, 3.0])
+def test_normalisers_on_the_half_line(q, t):
+    mode = min(100.0, (max(t, 0.0) / q) ** (1 / (q - 1)))
+    if mode == 100.0:
+        return
+    top = t * mode - mode**q
+    ends = [0.0, *np.geomspace(1e-6, 1.0, 7) * (mode + 1), 3 * mode + 10, 9 * mode + 90]
+
+    def moment(power):
+        def density(y):
+            return y**power * math.exp(t * y - y**q - top)
+
+        return sum(quad(density, a, b, epsrel=1e-9, limit=200)[0] for a, b in itertools.pairwise(ends))
+
+    whole = moment(0)
+    found = [float(value[0]) for value in half_line(q)(np.array([t]))]
+    assert found[0] == pytest.approx(top + math.log(whole), abs=6e-3)
+    assert found[1:] == pytest.approx([moment(1) / whole, moment(q) / whole], rel=1e-2, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("v", "lam", "eta", "q", "p"),
+    [
+        (0.0, 2.0, 0.0, 1.5, 1.5),
+        (5.0, 3.0, 0.0, 1.2, 1.2),
+        (-5.0, 3.0, 4.0, 1.6, 1.0),
+        (4.0, 3.0, 4.0, 1.6, 1.0),
+        (900.0, 500.0, 500.0, 1.05, 1.05),
+        (1e6, 9e5, 0.0, 1.5, 1.5),
+        (3e4, 1.0, 0.0, 2.0, 2.0),
+        (0.0, 1e-3, 1e6, 1.3, 1.0),
+    ],
+)
+def test_coordinates_have_their_law(draws, v, lam, eta, q, p):
+    """Cut at +-1, narrow and wide, with a kink and without one; against a plain integral."""
+    factors = Factors(np.array([[v]]), np.array([lam]), np.array([eta]), q, p)
+    rows = np.zeros(20_000, dtype=int)
+    x = factors.sample(draws(20_000), "x", 0, 1, np.arange(20_000), rows)[0][:, 0]
+    ends = np.quantile(x, [0.0, 1.0]) + np.array([-1.0, 1.0]) * 0.5 * np.ptp(x)
+    grid = np.linspace(*np.clip(ends, -1.0, 1.0), 40_001)
+    logs = v * grid - lam * np.abs(grid) ** q - eta * np.abs(grid) ** p
+    density = np.exp(logs - logs.max())
+    below = np.append(0.0, np.cumsum(0.5 * (density[1:] + density[:-1])))
+    assert kstest(x, interpolated(grid, below / below[-1])).pvalue > 1e-3
+    assert factors.propose(rows, draws(20_000).uniform("y", 0, 3)[:, None, :])[1].mean() > 0.9
+
+
+# --- rows, refusals, and teeth --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("p", "c"), [(1.5, 3.0), (1.0, 4.0)])
+def test_rows_do_not_depend_on_the_others_nor_on_how_many_are_looked_at(draws, monkeypatch, p, c):
+    v = np.random.default_rng(0).standard_normal((90, 4)) * np.array([0.1, 3.0, 400.0])[np.arange(90) % 3, None]
+    q = regulariser(p, 4)
+    whole = sample_lp(draws(90), v, c, q, p)
+    assert np.all(np.sum(np.abs(whole) ** p, axis=1) <= 1 + 1e-12)
+    np.testing.assert_array_equal(sample_lp(draws(30, first=40), v[40:70], c, q, p), whole[40:70])
+    monkeypatch.setattr(lp, "ROWS", 7)
+    monkeypatch.setattr(lp, "VALUES", 8)
+    np.testing.assert_array_equal(sample_lp(draws(90), v, c, q, p), whole)
+
+
+def test_rows_of_several_signals_share_their_numbers(draws):
+    v = np.repeat([[1.0, 2.0, -1.0], [30.0, 0.0, 5.0]], 6, axis=0)
+    both = sample_lp(draws(6, copies=2), v, 2.0, 1.5, 1.5)
+    for signal in (0, 1):
+        alone = sample_lp(draws(6), v[6 * signal : 6 * signal + 6], 2.0, 1.5, 1.5)
+        np.testing.assert_array_equal(both[6 * signal : 6 * signal + 6], alone)
+
+
+def test_one_dimension_is_a_truncated_normal(draws, score):
+    x = sample_lp(draws(20_000), np.full((20_000, 1), 3.0), 2.0, 1.5, 1.5)
+    assert score(x[:, 0], AxisLaw(1.5, 1, 3.0, 2.0).mean()) < 4
+
+
+@pytest.mark.parametrize("wrong", [{"c": 3.3}, {"v": 5.4}])
+def test_a_wrong_law_is_noticed(draws, wrong):
+    law = AxisLaw(1.5, 3, 5.0, 3.0)
+    x = drawn(draws, wrong.get("v", 5.0) * np.eye(1, 3)[0], wrong.get("c", 3.0), 1.5, 1.5, 20_000)
+    assert kstest(x[:, 0], quadrature(law)).pvalue < 1e-3
+
+
+def test_a_failure_says_where(draws, monkeypatch):
+    monkeypatch.setattr(lp, "MOST_PROPOSALS", 2)
+    with pytest.raises(
+        NumericalFailure, match=r"^lp_exact: \d+ of 100 rows without an accepted point after 2 proposals at p"
+    ):
+        drawn(draws, np.ones(64), 64.0, regulariser(1.0, 64), 1.0, 100)
+
+
+@pytest.mark.parametrize(
+    ("c", "q", "p", "key"), [(1.0, 2.0, 2.0, "p, q"), (1.0, 1.4, 1.5, "p, q"), (0.0, 1.5, 1.5, "v, c")]
+)
+def test_bad_arguments(draws, c, q, p, key):
+    with pytest.raises(InputError, match=f"^{key} = "):
+        sample_lp(draws(3), np.ones((3, 2)), c, q, p)
+
+
+def test_the_better_product_is_taken():
+    """On the sphere the one whose last coordinate fills the room."""
+    inside, outside = (LpProducts(np.array([[size, 0.0, 0.0]]), 3.0, 1.5, 1.5).best() for size in (1.0, 1e4))
+    assert inside.rate[0] == 0.0 and outside.rate[0] > 0.0
