@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -31,10 +32,16 @@ COUNTS = {
 
 @cache
 def projected_queries(
-    n: int, d: int = 4, epsilon: float = 1.0, delta: float = 1e-6, variant: str = "replace_one"
+    n: int,
+    d: int = 4,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    variant: str = "replace_one",
+    p: float = math.inf,
 ) -> float:
-    """Value queries that a draw with a proof is expected to cost: 4 e T of the theorem's schedule, on the cube."""
-    problem, entry = get_problem("cube_onehot", d), get_algorithm("gopi2022.proximal_sampler")
+    """Value queries that a draw with a proof is expected to cost: 4 e T of the theorem's schedule, on an l_p ball."""
+    problem = get_problem("cube_onehot", d) if math.isinf(p) else get_problem("lp_onehot", d, p=p)
+    entry = get_algorithm("gopi2022.proximal_sampler")
     return float(entry.plan(problem.constants, n, d, PrivacySpec(epsilon, delta), variant).expected_queries)
 
 
@@ -95,7 +102,7 @@ def _measured(entry: Mapping[str, Any], scores: list[Score]) -> list[QueryRow]:
     for score in scores:
         row = score.row
         cells = score.results.evidence(row.part, row.calibration)
-        if not cells:
+        if not cells or cells[0].context.constants.norm != float(entry["norm"]):
             continue
         cell = min(cells, key=lambda c: (abs(c.context.n - COMMON_N), abs(c.context.d - 4), abs(c.context.epsilon - 1)))
         place = [c.value for c in cells].index(cell.value)
@@ -123,9 +130,9 @@ def _setting(cell: CellEvidence) -> dict[str, Any]:
     return {"n": c.n, "d": c.d, "epsilon": c.epsilon, "delta": c.delta, "calibration": c.calibration}
 
 
-def _cell_of(cell: CellEvidence) -> tuple[int, int, float, float, str]:
+def _cell_of(cell: CellEvidence) -> tuple[int, int, float, float, str, float]:
     c = cell.context
-    return c.n, c.d, c.epsilon, c.delta, cell.calibrated.variant
+    return c.n, c.d, c.epsilon, c.delta, cell.calibrated.variant, c.constants.norm
 
 
 def _unmeasured(entry: Mapping[str, Any], measured: set[str]) -> list[QueryRow]:
@@ -136,10 +143,10 @@ def _unmeasured(entry: Mapping[str, Any], measured: set[str]) -> list[QueryRow]:
 
 
 def _projections(entry: Mapping[str, Any]) -> list[QueryRow]:
-    """Draws that nobody runs: (14) with constant 1 and 4 e T."""
+    """Draws that nobody runs: 4 e T."""
     setting = {"d": 4, "epsilon": 1.0, "delta": 1e-6, "calibration": "accounted"}
-    text = "queries per draw, not run"
-    return [QueryRow(entry["row"], text, {"n": n, **setting}, projected=projected_queries(n)) for n in PROJECTED]
+    text, p = "queries per draw, not run", float(entry["norm"])
+    return [QueryRow(entry["row"], text, {"n": n, **setting}, projected=projected_queries(n, p=p)) for n in PROJECTED]
 
 
 def _exponent(row: QueryRow) -> str:

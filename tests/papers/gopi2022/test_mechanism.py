@@ -266,7 +266,11 @@ def test_bad_inputs_stop_with_one_line(arguments, options, message):
         (("radial_exact", BALL), {}, "^radial_exact for axis_linear losses"),
         (("gibbs", replace(BALL, losses="values")), {}, "^gibbs for values losses"),
         (("hit_and_run", replace(BALL, losses="hidden")), {}, "^hit_and_run for hidden losses"),
-        (("proximal_sampler", BALL), {}, "^proximal_sampler for axis_linear losses on lp_ball:1.5 refused"),
+        (
+            ("proximal_sampler", replace(BALL, losses="hidden")),
+            {},
+            "^proximal_sampler for hidden losses on lp_ball:1.5 re",
+        ),
     ],
 )
 def test_combinations_without_a_sampler_are_refused(arguments, options, message):

@@ -22,9 +22,9 @@ def rows(measured, tmp_path_factory):
 
 def test_every_formula_has_its_exponents(rows):
     claimed = {(row["formula"].split()[-1], row["parameter"]): row["claimed"] for row in rows if row["parameter"]}
-    assert claimed["(8)", "n, eps, d"] == "2, 2, 2/p - 1" and claimed["(11)", "n, eps, d"] == "2, 2, 1"
+    assert claimed["(8)", "n, eps, d"] == "2, 2, 2/p - 1 (1/3 at p = 1.5)" and claimed["(11)", "n, eps, d"] == "2, 2, 1"
     assert claimed["(14)", "n, eps, d"] == "2, 2, 1 - 2/p (1 on the cube)"
-    assert all("not measured" in row["counted_is"] for row in rows if "(14)" not in row["formula"])
+    assert {row["counted_is"] for row in rows if row["parameter"]} == {"exponents: not in this profile"}
 
 
 def test_counts_stand_beside_projections_of_their_own_cell(rows):
@@ -36,5 +36,8 @@ def test_counts_stand_beside_projections_of_their_own_cell(rows):
 
 
 def test_larger_draws_are_projected(rows):
-    projected = {int(row["n"]): float(row["projected"]) for row in rows if "not run" in row["counted_is"]}
+    whole = [row for row in rows if "not run" in row["counted_is"]]
+    projected = {int(row["n"]): float(row["projected"]) for row in whole if "(14)" in row["formula"]}
+    below = {row["formula"].split()[-1]: float(row["projected"]) for row in whole if row["n"] == "20"}
+    assert below["(8)"] == projected_queries(20, p=1.5) and below["(11)"] == projected_queries(20, p=1.0)
     assert projected == pytest.approx({20: 9.0e5, 50: 6.1e6, 200: 1.1e8, 1000: 3.2e9}, rel=0.02)

@@ -23,6 +23,7 @@ from dpsco_bench.papers.gopi2022.algorithms.setting import (
     sampler_status,
 )
 from dpsco_bench.papers.gopi2022.algorithms.target import Target
+from dpsco_bench.papers.gopi2022.samplers.lp import sample_lp
 from dpsco_bench.papers.gopi2022.samplers.proximal import (
     LARGEST_CLIP,
     ProximalRate,
@@ -30,6 +31,7 @@ from dpsco_bench.papers.gopi2022.samplers.proximal import (
     ProximalSchedule,
     step_size,
 )
+from dpsco_bench.papers.gopi2022.samplers.regularised_gaussian import regularised_gaussian
 from dpsco_bench.papers.gopi2022.samplers.truncated import gaussian_on_ball
 from dpsco_bench.privacy.accountants.total_variation import total_delta
 from dpsco_bench.privacy.plan import Plan
@@ -48,7 +50,7 @@ MOST_ATTEMPTS = 1000
     source=SOURCE,
     needs=(*NEEDS, Trait.RECORD_LOSSES),
     variants=EVALUATED,
-    least_norm=2.0,
+    least_norm=1.0,
 )
 def plan(
     given: Setting,
@@ -61,14 +63,15 @@ def plan(
 ) -> Plan:
     """T steps of the alternating sampler, which asks for values of single losses only: within tau of the target law.
 
-    eta = 1/(16 k^2 G^2 ln(2/delta_in)), T = ceil(ln(KL0/(2 tau_mix^2))/(2 ln(1 + eta k mu))), KL0 = k G D,
-    delta_in = (tau_clip/T)^2/e, tau_mix = tau_clip = tau/2; 4e T value queries are expected.
+    eta = 1/(16 k^2 G2^2 ln(2/delta_in)), T = ceil(ln(KL0/(2 tau_mix^2))/(2 ln(1 + eta k mu))), KL0 = k G D,
+    delta_in = (tau_clip/T)^2/e, tau_mix = tau_clip = tau/2; 4e T value queries are expected. G2 is the Lipschitz
+    constant in l_2, G d^(1/p - 1/2) for p < 2 and G otherwise.
 
     Parameters
     ----------
     given, variant, schedule, theta_convention
-        As for ``gopi2022.reg_exp_mech``; an l_p ball with p >= 2. With the theorem's T, t is taken at delta/2, and tau
-        is delta/2 for ``printed`` (which proves no epsilon, erratum E3) and delta/(2 (1 + e^eps)) for ``replace_one``.
+        As for ``gopi2022.reg_exp_mech``; an l_p ball. With the theorem's T, t is taken at delta/2, and tau is delta/2
+        for ``printed`` (which proves no epsilon, erratum E3) and delta/(2 (1 + e^eps)) for ``replace_one``.
     sweeps, delta_in : optional
         In place of T and its delta_in, the chance that one difference exceeds 1/2 (at most 0.05). With less of T
         or more of delta_in, nothing is proven.
@@ -79,10 +82,11 @@ def plan(
     Notes
     -----
     The distance is that of `samplers.proximal.ProximalRate`, whose derivation is there, for data of the declared
-    domain and real arithmetic. It needs ``KL_0 <= k (max F - min F) <= k G D`` (a start from exp(-psi)), G as Lipschitz
-    constant in l_2 and r 1-strongly convex in l_2 (both true for p >= 2), a convex F, and Gaussians on the ball
-    that are exact: on the cube they are inverted; on other balls they are rejected with a limit of attempts, and the
-    chance to reach it has no bound here. So only the cube is ever proven, other balls are ``target_law_only``.
+    domain and real arithmetic. It needs ``KL_0 <= k (max F - min F) <= k G D`` (a start from exp(-psi)), G2 as
+    Lipschitz constant in l_2 and r 1-strongly convex in l_2 (no l_p norm with p <= 2 is below that of l_2), a convex
+    F, and draws of ``exp(-psi)`` times a Gaussian that are exact: on the cube they are inverted; on other balls they
+    are rejected with a limit of attempts, and the chance to reach it has no bound here. So only the cube is ever
+    proven, other balls are ``target_law_only``.
     A round is accepted with probability ``1/2 - sqrt(e delta_in)/4`` at least, so that the oracle gives up after 512
     rounds, without an output, with a chance below 0.6^512.
     """
@@ -114,24 +118,37 @@ def _chains(s: BallSetting, temperature: Temperature) -> ProximalRate:
     """The chains at the law that leaves half of delta to tau."""
     t, G = s.parameter(0.5 * s.delta), s.constants.lipschitz
     k, mu = temperature.at(s.loss_range / (G * t))
-    return ProximalRate(k, mu, G, k * G * s.constants.diameter)
+    return ProximalRate(k, mu, euclidean_lipschitz(G, s.constants.norm, s.d), k * G * s.constants.diameter)
+
+
+def euclidean_lipschitz(lipschitz: float, p: float, d: int) -> float:
+    """G2 of losses that are G-Lipschitz in l_p."""
+    return lipschitz * d ** max(0.0, 1.0 / p - 0.5)
 
 
 def proximal_sampler(
     target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int, delta_in: float, corner: bool = False
 ) -> np.ndarray:
     """The alternating sampler from a draw of ``exp(-psi)``, or from a corner to see how it relaxes."""
-    watch, ball = ChainWatch(target, sweeps), target.ball
+    watch, ball, r = ChainWatch(target, sweeps), target.ball, target.regulariser
+    assert r is not None
+    euclidean, c = r.q == 2.0, k * mu * r.coefficient  # then psi is part of a Gaussian
 
     def gaussian(name: str, step: int, mean: np.ndarray, sd: float, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return gaussian_on_ball(draws, name, step, mean, sd, ball.p, ball.radius, MOST_ATTEMPTS, rows)
+        if euclidean:
+            return gaussian_on_ball(draws, name, step, mean, sd, ball.p, ball.radius, MOST_ATTEMPTS, rows)
+        return regularised_gaussian(draws, name, step, mean, sd, c, r.q, ball.p, ball.radius, MOST_ATTEMPTS, rows)
 
-    centre, everyone = np.zeros((target.rows, target.d)), np.arange(target.rows)
-    start, capped = gaussian("start", 0, centre, 1.0 / math.sqrt(k * mu), everyone)
+    centre, capped = np.zeros((target.rows, target.d)), np.zeros(target.rows, dtype=bool)
     if corner:
-        start = np.full_like(start, -ball.radius * target.d ** (-1.0 / ball.p))
-    eta = step_size(k, target.objective.constants.lipschitz, delta_in)
-    sampler = ProximalSampler(draws, gaussian, target.differences, target.objective.n, k, k * mu, eta)
+        start = centre - ball.radius * target.d ** (-1.0 / ball.p)
+    elif euclidean:
+        start, capped = gaussian("start", 0, centre, 1.0 / math.sqrt(k * mu), np.arange(target.rows))
+    else:
+        start = ball.radius * sample_lp(draws, centre, c * ball.radius**2, r.q, ball.p)
+    eta = step_size(k, euclidean_lipschitz(target.objective.constants.lipschitz, ball.p, target.d), delta_in)
+    curvature = k * mu if euclidean else 0.0
+    sampler = ProximalSampler(draws, gaussian, target.differences, target.objective.n, k, curvature, eta)
     if corner:
         watch(start)
     x = sampler.run(start, sweeps, watch)

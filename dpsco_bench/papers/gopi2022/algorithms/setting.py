@@ -138,7 +138,7 @@ def sampler_status(sampler: str, s: BallSetting, regularised: bool = True) -> st
         "radial_exact": lp_ball and losses == ("norm" if regularised else "norm_quadratic"),
         "gibbs": lp_ball and losses in LINEAR and regularised,
         "hit_and_run": losses != "hidden",
-        "proximal_sampler": lp_ball and p >= 2.0 and losses != "hidden" and regularised,
+        "proximal_sampler": lp_ball and losses != "hidden" and regularised,
     }
     if fits.get(sampler, False):
         return "target_law_only"

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
+from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.gopi2022.laws.counts import signed_count_law
 from dpsco_bench.papers.gopi2022.laws.truncated import tilted_gap
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw, SharedLinear
@@ -97,6 +98,29 @@ class CubeOnehot(SharedLinear, CellFamily):
 
     def _mean(self, data: Any) -> np.ndarray:
         return self.shares(data.n) if data.features is None else to_numpy(data.features).mean(axis=-2)
+
+
+@problem
+class LpOnehot(CubeOnehot):
+    """`CubeOnehot` on the unit l_p ball, p < 2. No quadrature of its law is known."""
+
+    name = "lp_onehot"
+    summary = "linear losses with the unit vectors in rotation on the unit l_p ball, 1 <= p < 2; empirical risk"
+    source = "the records of `cube_onehot` for Gopi, Lee, Liu, Shen, Tian 2022, Proposition 9"
+    algorithms: ClassVar[tuple[str, ...]] = ()
+    p: float = option(1.5, "norm of the ball", within="[1, 2)")
+
+    def optimal_risk(self, data: Any) -> float:
+        """Minus the dual norm of the mean record."""
+        return -float(np.linalg.norm(self._mean(data), ord=dual_exponent(self.p)))
+
+    def domain_records(self, count: int, seed: int) -> Data:
+        """Unit vectors of both signs, then random corners of a cube, all of dual norm 1."""
+        signs = np.sign(np.random.default_rng(seed).standard_normal((count, self.dimension)))
+        rows = signs * self.dimension ** (1.0 / self.p - 1.0)
+        corners = np.concatenate([np.eye(self.dimension), -np.eye(self.dimension)])[[0, self.dimension, 1]]
+        rows[: len(corners)] = corners[:count]
+        return Data(count, rows, np.zeros(count))
 
 
 @problem
