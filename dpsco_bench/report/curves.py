@@ -97,7 +97,8 @@ def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
     rows = ordering_rows(results, timed)
     if not rows:
         return None
-    header = textwrap.wrap(symbols(results.claim.title), 118)
+    told = (f"Claimed: {results.claim.title}", _outcome(rows))
+    header = [line for text in told for line in textwrap.wrap(symbols(text), 118)]
     heights = [LINE * (len(_heading(row)) + 1) + HEAD + AXES_HEIGHT + FOOT for row in rows]
     top, foot = 0.14 * len(header) + 0.2, 0.62
     size = (WIDTH, sum(heights) + top + foot)
@@ -112,6 +113,16 @@ def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
         upper -= height
     _key(figure, [cell for row in rows for cell in row.cells])
     return figure
+
+
+def _outcome(rows: Sequence[Row]) -> str:
+    """What the orderings of these runs are, by calibration: ``with paper noise 3 holds, 1 reversed``."""
+    said = []
+    for calibration in dict.fromkeys(row.score.row.calibration for row in rows):
+        words = [s.row.word for row in rows if row.score.row.calibration == calibration for s in row.verdicts]
+        counts = (f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+        said.append(f"with {calibration} noise {', '.join(counts)}")
+    return f"Measured here, orderings {'; '.join(said)}"
 
 
 def machine(results: ClaimResults) -> str:
