@@ -154,8 +154,23 @@ def _information(pair: GaussianPair, spacing: float, tail: float) -> float:
 
 
 def _test_epsilon(pair: GaussianPair, spacing: float, steps: int, delta: float, tail: float) -> float:
-    """Best bound of the tests that threshold the sum of rounded losses."""
-    first, upper, tilted = rounded_losses(pair, spacing, tail)
+    """Best bound of the tests that threshold the sum of rounded losses of a pair."""
+    return threshold_epsilon(spacing, *rounded_losses(pair, spacing, tail), steps, delta, tail)
+
+
+def threshold_epsilon(
+    spacing: float, first: int, upper: Floats, tilted: Floats, steps: int, delta: float, tail: float
+) -> float:
+    """Best bound of the tests that threshold the sum of rounded losses.
+
+    Parameters
+    ----------
+    spacing, first : width of the grid and index of its lowest point
+    upper, tilted : arrays of shape (points,)
+        Probabilities of one release's rounded loss under the upper distribution, and ``e^loss`` times those under the
+        lower one.
+    tail : float, probability per release that may lie beyond the grid of the sum
+    """
     if steps * math.log(tilted.sum()) > _MOST_WASTE:
         return 0.0
     low, high = _sum_range(upper, steps, tail)

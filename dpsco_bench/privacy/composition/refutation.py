@@ -8,7 +8,8 @@ from functools import lru_cache
 
 from scipy.special import gammaln
 
-from dpsco_bench.privacy.accountants import counting, single_index
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.privacy.accountants import counting, ratio_test, single_index
 from dpsco_bench.privacy.charge import Charge
 from dpsco_bench.privacy.plan import (
     Disjoint,
@@ -26,6 +27,8 @@ BATCH_TEST = "likelihood-ratio test, lower bound"
 """Name of the test of batches for the privacy ledger."""
 # Copies of one record in one batch that are looked at; more of them only make the bound larger.
 _MOST_COPIES = 12
+# More releases are told apart by counting.
+_MOST_RELEASES = 64
 _opposed = lru_cache(maxsize=1024)(single_index.opposed_epsilon)
 
 
@@ -54,10 +57,22 @@ def _query_bound(query: Query, scale: float, delta: float) -> Charge | None:
     counts = _counts(query.records)
     if isinstance(query, GeneralisedGaussianQuery) and counts is not None and query.draws == 1:
         steps = 1 if isinstance(query.records, Disjoint) else query.releases
-        shift, smooth = query.sensitivity / scale, query.smooth
-        epsilon = counting.counting_epsilon(shift, steps, smooth.r, smooth.d, delta, counts)
-        return Charge(epsilon, "lower", counting.accountant_name())
+        return _generalised_bound(query.smooth, query.sensitivity / scale, steps, delta, counts)
     return None
+
+
+def _generalised_bound(smooth: SmoothNorm, shift: float, steps: int, delta: float, counts: list[float]) -> Charge:
+    """Counting and, of few releases, likelihood ratios: of a change along an axis, and of one as large everywhere."""
+    epsilon = counting.counting_epsilon(shift, steps, smooth.r, smooth.d, delta, counts)
+    found = [Charge(epsilon, "lower", counting.accountant_name())]
+    if 0.0 < shift < math.inf and steps <= _MOST_RELEASES:
+        everywhere = shift * smooth.d ** (-1.0 / smooth.q)
+        tested = (
+            ratio_test.coordinate_epsilon(shift, steps, smooth.r, smooth.d, delta, counts),
+            ratio_test.spread_epsilon(everywhere, steps, smooth.r, smooth.d, delta, counts),
+        )
+        found += [Charge(value, "lower", ratio_test.accountant_name()) for value in tested]
+    return max(found, key=lambda bound: bound.epsilon)
 
 
 def _drawn(records: Records) -> float | None:
