@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 from numpy.typing import ArrayLike
@@ -14,7 +15,7 @@ from dpsco_bench.claims.kinds import Kind, Word, kind
 
 @kind("shown")
 class Shown(Kind):
-    """Means, beside a formula if there is one, with the slope of a sweep of one method."""
+    """Means, beside a formula if there is one, with the slopes of both over a sweep of one method."""
 
     title = "shown"
     words: ClassVar = {"shown": Word("open", "measured for information: nothing definite is claimed")}
@@ -23,7 +24,9 @@ class Shown(Kind):
     answers = False
 
     def judge(self, case: Case) -> Verdict:
-        return case.with_slope(shown_verdict(*case.columns, case.printed if case.part.bound else None))
+        printed = case.printed
+        logarithms = bool(printed) and all(0.0 < value < math.inf for value in printed)
+        return case.with_slope(shown_verdict(*case.columns, printed or None), printed if logarithms else None)
 
 
 def shown_verdict(

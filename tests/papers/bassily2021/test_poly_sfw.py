@@ -77,6 +77,17 @@ def test_privacy_facts_of_the_worst_record(epsilon, n, real, ratio):
     assert accounted.charge.epsilon == pytest.approx(epsilon, rel=1e-9)
 
 
+def test_the_accounted_multiplier_falls_with_n():
+    """What the remark on row p = 1 of Table 1 says of n = 4096 to 65536 at eps = 16 and d = 32."""
+    privacy, sizes = PrivacySpec(16.0, 1e-6), (4096, 65536)
+    made = [planned(n, privacy=privacy) for n in sizes]
+    first, last = (
+        calibrate(own, privacy, "accounted").scales["vertex"] / calibrate(own, privacy, "paper").scales["vertex"]
+        for own in made
+    )
+    assert math.log(last / first) / math.log(sizes[1] / sizes[0]) == pytest.approx(-0.06, abs=0.005)
+
+
 @pytest.mark.parametrize(("n", "real"), [(10**3, 0.137), (10**4, 0.071), (10**5, 0.045), (10**6, 0.032)])
 def test_privacy_facts_of_the_first_batch(n, real):
     query = planned(n).queries[0]
