@@ -37,16 +37,7 @@ def offences(text):
     return [f"{what}: {found[0]!r}" for what, pattern in PATTERNS.items() for found in re.finditer(pattern, text)]
 
 
-OPEN = {"claim/wang2017/fig1.yaml"}
-"""Files that are still to be mended."""
-
-
-def listed(path):
-    name = str(path.relative_to(CONF))
-    return pytest.param(path, id=name, marks=[pytest.mark.xfail] if name in OPEN else [])
-
-
-@pytest.mark.parametrize("path", [listed(path) for path in FILES])
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CONF)))
 def test_remarks_speak_of_the_run_beside_them(path):
     found = {place: offences(text) for place, text in texts(read_yaml(path)) if offences(text)}
     assert not found, "\n".join(f"{path.name} {place}: {'; '.join(what)}" for place, what in found.items())
