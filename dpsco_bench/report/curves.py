@@ -116,13 +116,14 @@ def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
 
 
 def _outcome(rows: Sequence[Row]) -> str:
-    """What the orderings of these runs are, by calibration: ``with paper noise 3 holds, 1 reversed``."""
+    """What the orderings of these runs are, by calibration: ``paper noise 3 holds, 1 reversed``."""
     said = []
     for calibration in dict.fromkeys(row.score.row.calibration for row in rows):
         words = [s.row.word for row in rows if row.score.row.calibration == calibration for s in row.verdicts]
         counts = (f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-        said.append(f"with {calibration} noise {', '.join(counts)}")
-    return f"Measured here, orderings {'; '.join(said)}"
+        noise = "noise off" if calibration == "none" else f"{calibration} noise"
+        said.append(f"{noise} {', '.join(counts)}")
+    return f"Measured here, orderings: {'; '.join(said)}"
 
 
 def machine(results: ClaimResults) -> str:

@@ -149,6 +149,16 @@ def test_the_key_says_that_curves_are_iterates_and_dots_what_is_returned(inputs)
     assert ("dot: what is returned" + (AVERAGES if averages else "")) in words
 
 
+def test_the_header_says_what_is_claimed_and_what_these_runs_show(inputs):
+    from dpsco_bench.report.curves import curve_figure, ordering_rows
+
+    results = inputs.claim("wang2017.race")
+    header = " ".join(curve_figure(results).texts[0].get_text().split())
+    words = [score.row.word for row in ordering_rows(results, False) for score in row.verdicts]
+    assert header.startswith("Claimed: ") and "Measured here, orderings: " in header
+    assert all(f"{words.count(word)} {word}" in header for word in words)
+
+
 def test_unknown_methods_get_different_looks():
     labels = ["dp_gd", *"abcdef"]
     looks = [method_style(label, labels)[::2] for label in labels]
