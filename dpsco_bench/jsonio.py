@@ -182,7 +182,7 @@ def kept_beside(path: Path, ending: str, make: Callable[[bytes], Any], salt: str
         and what is damaged or outdated is made again. A read-only installation makes it each time.
     """
     content = path.read_bytes()
-    kept = path.parent / "__pycache__" / f"{path.stem}{ending}"
+    kept = path.parent / "__pycache__" / f"{path.name}{ending}"
     with suppress(OSError, ValueError):
         digest, _, body = kept.read_text(encoding="utf-8").partition("\n")
         if digest == _kept_digest(content, body, salt):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 
 from dpsco_bench.claims.catalogue import conf_files
@@ -98,5 +97,5 @@ def _keys(job: Job) -> tuple[str, ...]:
 @cache
 def verb_digest(verb: str) -> str:
     """Digest of a verb's code and of the templates and styles of the report."""
-    files = [path for path in sorted((PACKAGE_ROOT / "report").rglob("*")) if path.suffix not in (".py", ".pyc")]
-    return code_digest([f"dpsco_bench.cli.verbs.{verb}"], [Path(path) for path in files if path.is_file()])
+    files = [path for path in sorted((PACKAGE_ROOT / "report").rglob("*")) if path.is_file() and path.suffix != ".py"]
+    return code_digest([f"dpsco_bench.cli.verbs.{verb}"], [p for p in files if p.parent.name != "__pycache__"])
