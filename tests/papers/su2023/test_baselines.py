@@ -47,8 +47,8 @@ def test_the_step_of_ttz14(execute, domain, factor):
 @pytest.mark.parametrize("domain", ["l1_ball", "l2_ball"])
 def test_kj16_without_noise_comes_close_to_the_optimum(execute, draw, domain):
     problem = get_problem("logistic_glm", 5, domain=domain)
-    data = draw(problem, 100)
-    made = KJ.plan(KJ.visible_constants(problem.constants, problem), 100, 5, PRIVACY, "standard", steps=1000)
+    data = draw(problem, 400)
+    made = KJ.plan(KJ.visible_constants(problem.constants, problem), 400, 5, PRIVACY, "standard", steps=800)
     assert made.projection == 5 and "degenerate" in made.warnings[0]
     output = execute(KJ, made, problem, data)
     excess = problem.risk(output, data)[0] - problem.optimal_risk(data)
