@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from dpsco_bench.errors import Refusal
-from dpsco_bench.privacy.accountants import fixed_size
+from dpsco_bench.privacy.accountants import fixed_size, subsampled_zcdp
 from dpsco_bench.privacy.charge import Charge, Composition
 from dpsco_bench.privacy.plan import Plan, Query, WithoutReplacement, WithReplacement
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -31,6 +31,25 @@ def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
         privacy.epsilon, privacy.delta, *_sizes(batch, query), isinstance(batch, WithReplacement)
     )
     return {query.name: gdp_shift(query, 1.0) * least}
+
+
+def generic_bound(plan: Plan, scales: Mapping[str, float], privacy: PrivacySpec) -> tuple[float, float] | None:
+    """What the generic bound for zCDP on batches without replacement gives, for comparison.
+
+    Returns an upper bound on epsilon and the factor by which the noise would have to grow for the claim; None where the
+    noise is normal, not zCDP, or on no drawn batches.
+    """
+    if len(plan.queries) != 1:
+        return None
+    query = plan.queries[0]
+    batch, scale = query.records, scales[query.name]
+    if not isinstance(batch, WithReplacement | WithoutReplacement) or query.norm_kappa is None or query.is_normal:
+        return None
+    if not 0.0 < scale < math.inf:
+        return None
+    rho, rate = 0.5 * gdp_shift(query, scale) ** 2, batch.size / batch.population
+    given = (rho, min(1.0, rate), query.releases, privacy.delta)
+    return subsampled_zcdp.subsampled_epsilon(*given), subsampled_zcdp.least_factor(privacy.epsilon, *given)
 
 
 def gdp_shift(query: Query, scale: float) -> float:
