@@ -108,6 +108,11 @@ def _cor2_erm(c: BoundContext) -> float:
     "gopi2022.cor2_sco",
     "(2 D/sqrt(p - 1)) (sqrt(d/2) S/(n t) + G/sqrt n); printed: (2 G D/sqrt(p - 1)) (sqrt(d Lam)/(n eps) + 1/sqrt n)",
 )
+@bound(
+    "gopi2022.cor2_sco_draw",
+    "(2 D/sqrt(p - 1)) sqrt(d/2) S/(n t); whole bound: cor2_sco",
+    named_term=_cor2_erm,
+)
 def _cor2_sco(c: BoundContext) -> float:
     return _cor2_size(c) * (_draw(c) + _sampling(c))
 
@@ -142,6 +147,11 @@ def _cor4_erm(c: BoundContext) -> float:
 @bound(
     "gopi2022.cor4_sco",
     "2 D d2^(1/2 - 1/p) (sqrt(d/2) S/(n t) + G/sqrt n); printed: 2 G D d2^(1/2 - 1/p) (sqrt(d Lam)/(n eps) + 1/sqrt n)",
+)
+@bound(
+    "gopi2022.cor4_sco_draw",
+    "2 D d2^(1/2 - 1/p) sqrt(d/2) S/(n t); whole bound: cor4_sco",
+    named_term=_cor4_erm,
 )
 def _cor4_sco(c: BoundContext) -> float:
     return _cor4_size(c) * (_draw(c) + _sampling(c))

@@ -72,7 +72,8 @@ class AxisPair(AxisLinear, CellFamily):
 
 
 WIDEST = 26.0
-"""Tables of the law reach so many times ``1/sqrt n``: the strongest bias of the usual grid, 16, and its spread."""
+"""Tables of the law reach so many times ``1/sqrt n``: the strongest bias of the usual grid, 16, and its spread. Those
+of stronger ones reach a power of 4 as far, so that neighbours on a grid share them."""
 UNITS = ("statistical", "fixed")
 
 
@@ -124,8 +125,9 @@ class BiasAxis(RegularisedLaw, CoinLinear):
             gaps = np.maximum(0.0, 1.0 - means / (2.0 * mu * coefficient))
             gaps = np.minimum(2.0, gaps)
         else:
-            widest = float(np.abs(means).max())
-            reach = k * max(widest, min(1.0, WIDEST / math.sqrt(n)))
+            shortest = WIDEST / math.sqrt(n)
+            further = max(0, math.ceil(math.log(float(np.abs(means).max()) / shortest, 4.0)))
+            reach = k * min(1.0, shortest * 4.0**further)
             gaps = gap_table(self.p, self.dimension, k * mu * coefficient, reach)(k * means)
         return bias * float(np.sum(law * gaps) / np.sum(law))
 
