@@ -48,7 +48,7 @@ class HeavyLinearT(SignalFamily):
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LINEAR_LOSS})
     draws_per_replicate: ClassVar[bool] = True
     population: ClassVar[bool] = True
-    cap: ClassVar[float] = math.inf
+    unkeyed_options: ClassVar[tuple[str, ...]] = ("largest",)
     default_dimension: ClassVar[int] = 4
     reference: ClassVar[tuple[int, float, float]] = (1 << 16, 1.0, 1e-6)
     p: float = option(
@@ -57,7 +57,17 @@ class HeavyLinearT(SignalFamily):
         within="(1, 2]",
         source="Su, Zhao, Wang 2023, Theorems 10 and 11",
     )
+    largest: float = option(
+        math.inf,
+        "largest admissible signal; Theorems 10 and 11 ask for rho of at most their lambda",
+        within="(0, inf]",
+        source="Su, Zhao, Wang 2023, Theorems 10 and 11",
+    )
     signal = option(1.0, "rho")
+
+    @property
+    def cap(self) -> float:  # type: ignore[override]
+        return self.largest
 
     @property
     def own_constants(self) -> Constants:

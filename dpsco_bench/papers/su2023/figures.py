@@ -30,7 +30,7 @@ CALIBRATIONS = ("paper", "accounted", "none")
 HEAVY_TAILS = (
     ("su2023.thm10", ("n", "accounted")),
     ("su2023.thm11", ("n",)),
-    ("su2023.thm12", ("n",)),
+    ("su2023.thm12", ("mean_n-p2",)),
 )
 
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.errors import Refusal
+from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.papers.su2023.algorithms.pda_dpmd import PublicMetric
 from dpsco_bench.papers.su2023.algorithms.projected_features import Projected, shortest_in_l1
+from dpsco_bench.papers.su2023.algorithms.ttz14 import weighted_vertices
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -80,6 +81,37 @@ def test_the_projected_problem(draw, domain):
     residual = (u - v) @ small.matrix
     gap = problem.set.support(residual)[:, 0] - np.sum((u - v) * v, axis=1)
     assert np.all(gap <= 1e-4), "v is the nearest point: <u - v, w - v> <= 0 for all w"
+
+
+def test_slopes_of_the_projected_problem_are_clipped(draw):
+    """Beyond the ball the squared loss is steeper than L = 2; within it nothing changes."""
+    problem = get_problem("public_quadratic", 8)
+    small = Projected(Objective(problem, draw(problem, 50), 1), 8, 2.0)
+    near, far = 0.1 * np.ones((1, 8)), 1e6 * np.ones((1, 8))
+    np.testing.assert_array_equal(small.mean_gradient(near), problem.mean_gradient(near, small.data))
+    signs = np.sign(far @ small.data.features.T)
+    np.testing.assert_allclose(small.mean_gradient(far), 2.0 * signs @ small.data.features / 50)
+
+
+def test_the_entropic_map_is_exponentiated_gradient_on_the_vertices():
+    u = np.random.default_rng(3).normal(size=(4, 5))
+    weights = np.exp(np.concatenate([-u, u], axis=1))
+    weights /= weights.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(weighted_vertices(u, 2.0), 2.0 * (weights[:, :5] - weights[:, 5:]), atol=1e-14)
+    np.testing.assert_array_equal(weighted_vertices(np.zeros((1, 5)), 2.0), np.zeros((1, 5)))
+    far = weighted_vertices(np.array([[-1e4, 3.0, 1.0]]), 1.0)
+    np.testing.assert_allclose(far, [[1.0, 0.0, 0.0]], atol=1e-300)
+
+
+def test_both_maps_run_on_the_l1_ball_and_the_entropic_one_on_no_other(execute):
+    problem = get_problem("pointmass_linear", 16, domain="l1_ball")
+    for mirror in ("lq", "entropy"):
+        made = TTZ.plan(problem.constants, 400, 16, PRIVACY, "standard", mirror=mirror)
+        output = execute(TTZ, made, problem, problem.draw(400, None))
+        assert problem.excess_risk(output, None)[0] < 0.5
+    ball = get_problem("pointmass_linear", 16)
+    with pytest.raises(InputError, match="^mirror = 'entropy': must be lq on l2_ball"):
+        TTZ.plan(ball.constants, 400, 16, PRIVACY, "standard", mirror="entropy")
 
 
 def test_shortest_points():

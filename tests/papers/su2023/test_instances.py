@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, kstest, t
 
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.claims.catalogue import read_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -113,6 +115,62 @@ def test_heavy_linear_t():
     best = -np.sign(mu) * 5 ** (-1 / 1.5)
     assert problem.excess_risk(best[None], None)[0] == pytest.approx(0, abs=1e-12)
     assert get_problem("heavy_linear_t", 4, p=2.0).constants.ball.name == "l2_ball"
+
+
+def heavy_tailed_plans(part):
+    """Of the cells of profile ci, at the largest signal."""
+    method, largest = part.methods[0], part.problem_options["largest"]
+    for number, value in enumerate(part.sweep.values["ci"]):
+        cell = dict(part.fixed) | {part.sweep.parameter: value}
+        cell |= {name: values["ci"][number] for name, values in part.along.items()}
+        n, d, privacy = cell["n"], cell["d"], PrivacySpec(cell["epsilon"], cell["delta"])
+        problem = get_problem("heavy_linear_t", d, largest=largest, signal=1e9).at(n, privacy.epsilon, privacy.delta)
+        assert problem.signal_capped and problem.strengths[0] == largest
+        entry = get_algorithm(method.algorithm)
+        yield n, d, privacy, entry.plan(problem.constants, n, d, privacy, "standard", **method.options)
+
+
+@pytest.mark.parametrize("claim", ["su2023.thm10", "su2023.thm11"])
+def test_signals_of_heavy_tails_end_at_the_least_truncation_level(claim):
+    """Theorems 10 and 11 ask for lambda >= beta M, and beta M is the largest signal, the same in all cells."""
+    parts = [part for part in read_claim(claim).parts if part.signals]
+    (largest,) = {part.problem_options["largest"] for part in parts}
+    levels = [made.truncation for part in parts for *_, made in heavy_tailed_plans(part)]
+    assert largest <= min(levels) < largest + 1e-3
+    assert not get_problem("heavy_linear_t", 4, signal=1e9).signal_capped
+
+
+@pytest.mark.parametrize(
+    ("claim", "id", "ends", "slope"),
+    [("su2023.thm10", "n", (4.0, 2.21), -0.41), ("su2023.thm11", "n", (4.0, 1.95), -0.26)]
+    + [("su2023.thm11", "d", (2.66, 3.58), 0.14)],
+)
+def test_what_the_smoothness_adds_to_the_noise_of_truncated_mirror_descent(claim, id, ends, slope):
+    """``(1 + beta M/lambda)^2``, and the slope that it makes, as the notes of these claims say."""
+    part = next(part for part in read_claim(claim).parts if part.id == id)
+    factors, axis = [], []
+    for n, d, privacy, made in heavy_tailed_plans(part):
+        factors.append((made.threshold / made.truncation) ** 2)
+        axis.append(d if id == "d" else n * privacy.epsilon)
+    assert (factors[0], factors[-1]) == pytest.approx(ends, abs=0.01)
+    assert math.log(factors[-1] / factors[0]) / math.log(axis[-1] / axis[0]) == pytest.approx(slope, abs=0.005)
+
+
+@pytest.mark.parametrize("p", [2.0, 4.0])
+def test_heavy_mean(p):
+    """The stated moment, an optimum inside with a vanishing gradient, and clipped means as they are defined."""
+    problem = get_problem("heavy_mean", 6, p=p)
+    data, q = problem.sample(4000, draws()), p / (p - 1)
+    noise = data.records - problem.mean
+    assert np.mean(np.linalg.norm(noise, ord=q, axis=-1) ** 2) < 1.3  # 2.1 degrees of freedom: a heavy mean
+    assert np.linalg.norm(problem.mean, ord=p) == pytest.approx(0.6)
+    best = np.tile(problem.mean, (4, 1))
+    np.testing.assert_array_equal(problem.excess_risk(best, data), np.zeros(4))
+    np.testing.assert_allclose(problem.range_gradient(best, data, 0, 4000), -noise.mean(axis=1), atol=1e-13)
+    x = np.random.default_rng(0).normal(size=(4, 6))
+    for level in (0.05, 1.0, 1e9):
+        expected = np.clip(x[:, None] - data.records, -level, level).mean(axis=1)
+        np.testing.assert_allclose(problem.clipped_mean_gradient(x, data, level), expected, atol=1e-12)
 
 
 def test_two_point_tail():
