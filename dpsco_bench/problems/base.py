@@ -355,7 +355,7 @@ class Problem:
         raise InputError("problem", self.name, "a problem with a closed form for gradient norms")
 
     def opposed_records(self, distance: float, order: float) -> Data | None:
-        """Two records of the domain, as `gather` gives them, whose gradients are opposite, the same at every point.
+        """Two records of the domain, as `gather` gives them, whose gradients differ by the same vector at every point.
 
         They attain sensitivities of mean gradients, without which no epsilon is called exact. None: no pair is known.
 

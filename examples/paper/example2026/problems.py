@@ -1,4 +1,4 @@
-"""The instance of Example 2026: the mean of random signs."""
+"""The instance of Example 2026: the mean of biased random signs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ from dpsco_bench import Constants, Data, Problem, Trait, problem
 
 @problem
 class SignMean(Problem):
-    """``f(x, a) = ||x - a||^2/2`` over the unit ball, records a uniform in ``{-1, 1}^d/sqrt(d)``."""
+    """``f(x, a) = ||x - a||^2/2`` over the unit ball; entries of the records are ``1/sqrt(d)`` three times out of four.
 
-    name, summary, source = "sign_mean", "mean of random sign vectors on the unit sphere", "Example 2026, Theorem 1"
+    Else they are ``-1/sqrt(d)``, so that the optimum is half the ball's radius away from the start.
+    """
+
+    name, summary, source = (
+        "sign_mean",
+        "mean of biased random sign vectors on the unit sphere",
+        "Example 2026, Theorem 1",
+    )
     default_dimension = 8
     traits = frozenset(
         {
@@ -29,7 +36,7 @@ class SignMean(Problem):
 
     def draw(self, n, streams):
         """``n`` rows; record i depends on i alone."""
-        signs = streams("signs").uniform(0, 1, 0, n, self.dimension)[0] < 0.5
+        signs = streams("signs").uniform(0, 1, 0, n, self.dimension)[0] < 0.25
         return Data(n, np.where(signs, -1.0, 1.0) / np.sqrt(self.dimension), np.zeros(n))
 
     def mean_gradient(self, x, data):
@@ -55,3 +62,8 @@ class SignMean(Problem):
         signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(count, self.dimension))
         signs[0], signs[1:2] = 1.0, -1.0
         return Data(count, signs / np.sqrt(self.dimension), np.zeros(count))
+
+    def opposed_records(self, distance, order):
+        """Two opposite vectors of signs: wherever x is, their gradients differ by 2 in l2."""
+        corner = np.full(self.dimension, 1.0 / np.sqrt(self.dimension))
+        return Data(2, np.stack([corner, -corner]), np.zeros(2)) if (distance, order) == (2.0, 2.0) else None
