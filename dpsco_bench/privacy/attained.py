@@ -18,8 +18,8 @@ ROUNDING = 1e-9
 def attaining_pair(problem: Problem, plan: Plan, n: int) -> Data | None:
     """Two records of the problem that attain every query of a plan, where each releases a mean of gradients.
 
-    Their gradients are n (or the size of a block) times the sensitivity apart, in one direction at every point. None where the problem
-    knows no such pair, or the queries ask for different ones.
+    Their gradients are n (or the size of a block) times the sensitivity apart, in one direction at every point. None
+    where the problem knows no such pair, or the queries ask for different ones.
     """
     asked = {_asked(query, n) for query in plan.queries}
     if len(asked) != 1:
