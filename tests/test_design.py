@@ -1,10 +1,13 @@
 """docs/design.md shows the house as it is."""
 
+import ast
 import re
 import runpy
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -26,3 +29,23 @@ def test_every_decorator_that_is_named_exists():
     text, sources = (ROOT / "docs" / "design.md").read_text(), (ROOT / "dpsco_bench").rglob("*.py")
     defined = set(re.findall(r"^def (\w+)\(", "\n".join(path.read_text() for path in sources), re.M))
     assert set(re.findall(r"`@(\w+)`", text)) <= defined
+
+
+def docstring_lines(source):
+    """Lines of bare strings, on modules, classes and functions and below constants."""
+    bodies = [body for node in ast.walk(ast.parse(source)) if isinstance(body := getattr(node, "body", None), list)]
+    texts = [s for body in bodies for s in body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant)]
+    return sum(text.end_lineno - text.lineno + 1 for text in texts)
+
+
+def test_its_size_is_what_the_page_says():
+    """To 5 %, so that the page need not change with every commit."""
+    sources = {path: path.read_text() for path in (ROOT / "dpsco_bench").rglob("*.py") if "_share" not in path.parts}
+    lines = sum(text.count("\n") for text in sources.values())
+    docstrings = sum(map(docstring_lines, sources.values()))
+    blank = sum(not line.strip() for text in sources.values() for line in text.splitlines())
+    papers = sum(text.count("\n") for path, text in sources.items() if "papers" in path.parts)
+    text = (ROOT / "docs" / "design.md").read_text()
+    section = text[text.index("## How large it is") : text.index("## What was dropped")]
+    said = [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", section)]
+    assert said == pytest.approx([lines, len(sources), lines - docstrings - blank, docstrings, papers], rel=0.05)
