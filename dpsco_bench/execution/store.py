@@ -1,8 +1,8 @@
 """The content-addressed store: results by the digest of all that affects them, each checked whenever it is read.
 
-One store serves every profile, the workflow and the verbs. Beside each item lies a manifest with the digest of its
-bytes and what its cells cost. A damaged file is named in one line, set aside, and made anew by whoever needs it; who
-only looks (`looking`) leaves it where it is.
+One store serves every profile, the workflow and the verbs. Beside each item lies a manifest with its kind and key, the
+digest of its bytes and what its cells cost. A damaged file, or an item in the place of another, is named in one line,
+set aside, and made anew by whoever needs it; who only looks (`looking`) leaves it where it is.
 """
 
 from __future__ import annotations
@@ -151,9 +151,19 @@ class Store:
         """Where an item's manifest lies; an item without one does not count."""
         return self.root / kind / f"{key}{MANIFEST}"
 
+    def _described(self, kind: str, key: str) -> dict[str, Any] | None:
+        """The manifest of an item; None where it is absent, damaged, or that of another item and now set aside."""
+        found = read_sealed(self.manifest(kind, key))
+        if found is None or "item" not in found:  # an earlier version wrote no place: made anew without a word
+            return None
+        if found["item"] != f"{kind}/{key}":
+            damaged(self.path(kind, key), f"it is item {found['item']} in a wrong place")
+            return None
+        return found
+
     def read(self, kind: str, key: str) -> bytes | None:
-        """Content of an item; None where it is absent, or damaged and now set aside."""
-        manifest, path = read_sealed(self.manifest(kind, key)), self.path(kind, key)
+        """Content of an item; None where it is absent, or damaged or misplaced and now set aside."""
+        manifest, path = self._described(kind, key), self.path(kind, key)
         try:
             content = path.read_bytes() if manifest else None
         except FileNotFoundError:
@@ -171,7 +181,7 @@ class Store:
 
     def costs(self, kind: str, key: str) -> list[Cost]:
         """What the cells of an item cost; none where it is absent."""
-        manifest = read_sealed(self.manifest(kind, key)) or {"cells": []}
+        manifest = self._described(kind, key) or {"cells": []}
         return [Cost(**cell) for cell in manifest["cells"]]
 
     def write(self, kind: str, key: str, content: str | bytes, costs: Collection[Cost] = ()) -> None:
@@ -181,7 +191,7 @@ class Store:
         manifest.unlink(missing_ok=True)
         write_atomic(self.path(kind, key), data)
         cells = [{"cell": c.cell, "cpu_s": round(c.cpu_s, 4), "peak_mb": round(c.peak_mb, 1)} for c in merged(costs)]
-        described = {"content": hashlib.sha256(data).hexdigest(), "cells": cells}
+        described = {"item": f"{kind}/{key}", "content": hashlib.sha256(data).hexdigest(), "cells": cells}
         write_atomic(manifest, sealed(dumps_canonical(described)))
 
     def remove(self, kind: str, key: str) -> None:

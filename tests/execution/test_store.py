@@ -65,6 +65,42 @@ def test_an_item_counts_with_its_manifest_only(store):
     assert not store.has("runs", "k")
 
 
+def test_an_item_in_the_place_of_another_is_named_and_set_aside(store, capsys):
+    def place(kind, key):
+        return store.path(kind, key), store.manifest(kind, key)
+
+    def misplaced(kind, key, whose):
+        assert store.costs(kind, key) == [] and store.read(kind, key) is None
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"dpsco: {store.path(kind, key)} is damaged (it is item {whose} in a wrong place)")
+        assert not any(path.exists() for path in place(kind, key)) and not store.has(kind, key)
+
+    for key in ("a", "b", "c"):
+        store.write("runs", key, f"rows of {key}", COSTS)
+    for first, second in zip(place("runs", "a"), place("runs", "b"), strict=True):  # two are exchanged
+        kept = first.read_bytes()
+        first.write_bytes(second.read_bytes())
+        second.write_bytes(kept)
+    misplaced("runs", "a", "runs/b")
+    misplaced("runs", "b", "runs/a")
+    store.write("runs", "a", "rows of a")
+    assert store.read("runs", "a") == b"rows of a" and capsys.readouterr().err == ""  # healed
+    for kind, key in (("runs", "b"), ("shards", "c")):  # copied to another key, and to another kind
+        for path, copy in zip(place("runs", "c"), place(kind, key), strict=True):
+            copy.parent.mkdir(exist_ok=True)
+            copy.write_bytes(path.read_bytes())
+        misplaced(kind, key, "runs/c")
+    assert store.read("runs", "c") == b"rows of c" and capsys.readouterr().err == ""
+
+
+def test_an_item_whose_manifest_says_no_place_is_made_anew(store, capsys):
+    store.write("runs", "k", b"rows", COSTS)
+    described = unsealed(store.manifest("runs", "k").read_bytes())
+    del described["item"]
+    store.manifest("runs", "k").write_text(sealed(dumps_canonical(described)))
+    assert not store.has("runs", "k") and store.costs("runs", "k") == [] and capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("dumps", [dumps_canonical, dumps_pretty])
 def test_sealed_files_tell_every_changed_byte(tmp_path, dumps, capsys):
     value = {"claim": "a", "rows": [1.5, None, "inf"]}
