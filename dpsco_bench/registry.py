@@ -234,6 +234,13 @@ def absent_papers() -> set[str]:
     return _declared().keys() - papers().keys()
 
 
+def absent_paper(*names: object) -> str:
+    """The absent paper that one of some names belongs to, as ``paper.name`` or ``paper/name``; empty if none does."""
+    gone = absent_papers()
+    prefixes = (str(name).replace("/", ".").partition(".")[0] for name in names)
+    return next((prefix for prefix in prefixes if prefix in gone), "")
+
+
 def add_paper(folder: Path) -> str:
     """Make the package in a folder a paper of this process; returns its name.
 

@@ -112,7 +112,7 @@ class ClaimJudge:
             names = [cell.entry.parameter for cell in case.cells]
             if len(set(names)) > 1 and len(names) == len(verdict.values):
                 return {"parameter": ", ".join(dict.fromkeys(names)), "parameters": tuple(names)}
-        return {"parameter": case.part.axis or job.cells[0].parameter}
+        return {"parameter": case.part.axis or (job.cells[0].parameter if job.cells else "")}
 
     def _distrust(self, case: Case) -> str:
         """Why the chains that a part rests on are not certified; empty where they are, and where there are none."""

@@ -13,7 +13,7 @@ from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.paths import conf_dir
-from dpsco_bench.registry import absent_papers
+from dpsco_bench.registry import absent_paper
 
 GRID_KEYS = ("n", "d", "epsilon")
 PREFIX = "leaderboard."
@@ -184,11 +184,10 @@ def load_board(id: str) -> Board:
 
 def _of_present_papers(entry: Mapping[str, Any]) -> dict[str, Any]:
     """A board's file without what names methods of absent papers."""
-    gone = absent_papers()
 
     def absent(method: Any) -> bool:
         algorithm = method.get("algorithm") if isinstance(method, Mapping) else method
-        return isinstance(algorithm, str) and algorithm.split(".", 1)[0] in gone
+        return isinstance(algorithm, str) and bool(absent_paper(algorithm))
 
     def kept(value: Any) -> Any:
         if isinstance(value, list):
@@ -197,12 +196,12 @@ def _of_present_papers(entry: Mapping[str, Any]) -> dict[str, Any]:
             return {
                 key: kept(item)
                 for key, item in value.items()
-                if key not in lost and (key != "without_privacy" or not absent(item))
+                if key not in lost and not (key in ("without_privacy", "lower_bound") and absent(item))
             }
         return value
 
     lost = {_entrant(method, "method").name for method in listed(entry.get("methods"), "methods") if absent(method)}
-    return {key: kept(value) for key, value in entry.items()} if gone else dict(entry)
+    return {key: kept(value) for key, value in entry.items()}
 
 
 def parse_board(entry: Mapping[str, Any]) -> Board:

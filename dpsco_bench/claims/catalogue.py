@@ -14,7 +14,7 @@ from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.model import Claim, parse_claim
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.paths import conf_dir
-from dpsco_bench.registry import absent_papers, is_elsewhere, paper_folders, say_once
+from dpsco_bench.registry import absent_paper, is_elsewhere, paper_folders, say_once
 
 TableText = Mapping[str, Any]
 """A table's file: ``id``, ``title``, ``rows`` and so on; rows of a computed table have keys of its own."""
@@ -117,14 +117,14 @@ def profile_claims(profile: str) -> list[str]:
     InputError
         If the file names an unknown claim, or no list of claims.
     """
-    known, gone = claim_ids(), absent_papers()
+    known = claim_ids()
     named = [read_shipped(path).get("claims") for path in conf_files(f"profile/{profile}.yaml")]
     if named[0] is None:
         return known
     for claims in named:
         if not isinstance(claims, list) or not claims:
             raise InputError(f"claims of profile {profile}", claims, "a list of claims, at least one")
-    chosen = [id for claims in named for id in claims if str(id).split(".", 1)[0] not in gone]
+    chosen = [id for claims in named for id in claims if not absent_paper(id)]
     for id in chosen:
         if id not in known:
             raise InputError(f"claims of profile {profile}", id, nearest(id, known, "dpsco list claims"))

@@ -21,6 +21,7 @@ from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.rounds import NO_ROUNDS, OBSERVERS
 from dpsco_bench.problems.registry import problem_class
+from dpsco_bench.registry import absent_paper
 
 NOISE_OFF_REPLICATES = 4
 WORKER_MODULES = ("dpsco_bench.execution.job",)
@@ -36,7 +37,7 @@ SWEPT = (*CELL_FIELDS, "problem", "algorithm")
 def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> list[Job]:
     """Jobs of one part: one per judged calibration, and for rates the noise-off companion, where it is not judged.
 
-    Returns the jobs with their keys.
+    Returns the jobs with their keys; those of a part with a method of an absent paper are skipped, without cells.
 
     Parameters
     ----------
@@ -56,7 +57,8 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Set
     if calibration == "none" and "none" not in part.calibrations:
         replicates = min(replicates, NOISE_OFF_REPLICATES)
     cells: list[Cell] = []
-    for method in part.methods:
+    gone = absent_paper(*(method.algorithm for method in part.methods))
+    for method in () if gone else part.methods:
         for number in range(len(part.sweep.values[profile])):  # type: ignore[union-attr]
             cell = _cell(part, method, profile, calibration, number)
             for found in _at_signals(part, cell, profile, settings.data_root):
@@ -75,6 +77,7 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Set
         charged=part.runs or part.rules.charged,
         timing=part.timing and calibration != "none" and profile not in UNTIMED,
         cells=tuple(cells),
+        skipped=f"paper {gone} is not installed" if gone else "",
     )
     return finished(job)
 
@@ -82,7 +85,7 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Set
 def finished(job: Job) -> Job:
     """A job with its reason to be skipped, if any, and the keys of its calibrations and of its numbers."""
     job = replace(job, calibration_key=_key(job, CALIBRATION_MODULES, calibrating=True))
-    return replace(job, key=_key(job, WORKER_MODULES), skipped=_skip_reason(job))
+    return replace(job, key=_key(job, WORKER_MODULES), skipped=job.skipped or _skip_reason(job))
 
 
 def _at_signals(part: Part, cell: Mapping[str, Any], profile: str, data_root: str) -> Iterator[Cell]:

@@ -27,7 +27,7 @@ from dpsco_bench.execution.request import (
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import list_problems, problem_class
-from dpsco_bench.registry import absent_papers
+from dpsco_bench.registry import absent_paper
 
 GROUPS = ("algorithm", "problem", "calibration", "backend")
 SETTINGS = ("n", "d", "epsilon", "delta", "replicates", "data_sets", "seed", "record", "out", "plugins")
@@ -66,7 +66,7 @@ def default_name(group: str) -> str:
     """What a run takes without being told, by ``conf/run.yaml``."""
     entries = read_shipped(conf_dir() / "run.yaml")["defaults"]
     name = next(str(entry[group]) for entry in entries if isinstance(entry, Mapping) and group in entry)
-    if name.partition("/")[0] in absent_papers():
+    if absent_paper(name):
         raise InputError(group, "missing", f"given: {group}=NAME (`dpsco list {group}s` shows all)")
     return name
 

@@ -43,8 +43,8 @@ def _methods(claim: ClaimResults, part: Part) -> str:
 
 
 def _job(claim: ClaimResults, part: Part) -> Job | None:
-    """The part's first job: all its jobs have the same cells but for variants."""
-    return next((job for job in claim.jobs if job.part == part.id), None)
+    """The part's first job: all its jobs have the same cells but for variants; None where they have no cells."""
+    return next((job for job in claim.jobs if job.part == part.id and job.cells), None)
 
 
 def _instance(claim: ClaimResults, part: Part) -> str:

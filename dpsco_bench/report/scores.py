@@ -157,7 +157,7 @@ def measured_parts(score: Score) -> list[Group]:
     found: list[Group] = []
     for used in score.part.uses:
         job = score.results.job(used, score.row.calibration)
-        if job is not None:
+        if job is not None and job.cells:
             signals = {cell.signal for cell in job.cells}  # a grid of them makes one cell
             found.append(Group(used, str(job.cells[0].parameter), len(job.cells) // len(signals)))
     return found
