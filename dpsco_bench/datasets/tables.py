@@ -95,7 +95,7 @@ def _read(path: Path, mtime: int, size: int, label: str | int | None, header: bo
     try:
         if form == "libsvm":
             return _libsvm(path, label)
-        table = _csv(path, header) if form == "csv" else pyarrow.parquet.read_table(path)
+        table = _csv(path, header) if form == "csv" else pyarrow.parquet.ParquetFile(path).read(use_threads=False)
     except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         reason = str(error).split(". ")[0].splitlines() or [type(error).__name__]
         raise InputError("path", str(path), f"a readable {form} file", reason[0]) from error

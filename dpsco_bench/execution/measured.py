@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import Calibrations, read_cells
@@ -16,7 +15,7 @@ from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.job import WHOLE, Shard
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry, digest
-from dpsco_bench.execution.results import join_shards, table_bytes, with_names
+from dpsco_bench.execution.results import join_shards, parquet_table, table_bytes, with_names
 from dpsco_bench.execution.store import Store, total
 from dpsco_bench.jsonio import restore
 
@@ -61,7 +60,7 @@ class Measured:
     def table(self, job: Job) -> pa.Table | None:
         """Result table; None where it is not there."""
         content = self.store.read("runs", job.key)
-        return None if content is None else with_names(pq.read_table(pa.BufferReader(content)), job.claim, job.part)
+        return None if content is None else with_names(parquet_table(content), job.claim, job.part)
 
     def cost(self, step: str, job: Job) -> tuple[float, float] | None:
         """CPU seconds and peak memory in MB of a step of a job; None where nothing was measured."""
@@ -96,7 +95,7 @@ class Measured:
             if self.store.has("runs", job.key):
                 return True
             found = [self.store.read("shards", key) for key in shards]
-            tables = [pq.read_table(pa.BufferReader(content)) for content in found if content is not None]
+            tables = [parquet_table(content) for content in found if content is not None]
             if len(tables) < of:
                 return False
             costs = [cost for key in shards for cost in self.store.costs("shards", key)]

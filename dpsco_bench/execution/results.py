@@ -166,6 +166,15 @@ def table_bytes(table: pa.Table) -> bytes:
     return stream.getvalue()
 
 
+def parquet_table(source: Path | bytes) -> pa.Table:
+    """The table of a Parquet file, or of the bytes of one, read on this thread.
+
+    Arrow's own readers of files start threads; a process that ends at once after one may abort (its issue 34314).
+    """
+    content = source if isinstance(source, bytes) else source.read_bytes()
+    return pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
+
+
 def write_table(table: pa.Table, path: Path) -> None:
     """Write a table whole or not at all."""
     write_atomic(path, table_bytes(table))
@@ -193,7 +202,7 @@ def join_shards(tables: Sequence[pa.Table]) -> pa.Table:
 
 def read_table(path: Path) -> tuple[pa.Table, dict[str, Any]]:
     """Read a result table and its decoded ``dpsco.*`` metadata."""
-    table = pq.read_table(path)
+    table = parquet_table(path)
     return table, _decoded(table.schema)
 
 
