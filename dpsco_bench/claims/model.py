@@ -18,7 +18,13 @@ from dpsco_bench.errors import InputError, nearest
 
 PART_ID = r"\w+(?:[.+-]\w+)*"
 RISK, LAW, THRESHOLD = "risk", "epsilon_law", "threshold"
-BELONGS = {"exact": (False, True), "constant": ("stated", "none"), "statistic": ("mean", "max", "fraction")}
+AT_END, AT_EQUAL_EVALUATIONS = "end", "equal evaluations"
+BELONGS = {
+    "exact": (False, True),
+    "constant": ("stated", "none"),
+    "statistic": ("mean", "max", "fraction"),
+    "compared": ("both", AT_END, AT_EQUAL_EVALUATIONS),
+}
 """Keys that only some kinds take -> their values, the one of all other kinds first."""
 
 
@@ -95,6 +101,8 @@ class Part:
     constant : str, ``none`` for a `lower_bound` without its constants, which is shown and not judged
     uses : list of str, parts whose rows are judged instead of own ones (always for `explicit` and `band`)
     pair : list of str, labels of an `ordering`: the method claimed to be better, then the other
+    compared : str
+        Where an `ordering` looks: at each method's ``end``, at ``equal evaluations``, or at ``both``.
     quantity : str
         What is judged: the risk, or the name of an extra that the runs noted (`Objective.note`); a `complexity` part
         then runs, and judges what was counted instead of the plan. A formula ``paper.name`` for an expectation that is
@@ -146,6 +154,7 @@ class Part:
     constant: str = "stated"
     uses: list[str] = field(default_factory=list)
     pair: list[str] = field(default_factory=list)
+    compared: str = "both"
     quantity: str = RISK
     checked_by: str = ""
     statistic: str = "mean"

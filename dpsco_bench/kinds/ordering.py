@@ -13,11 +13,9 @@ from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.ordering import MedianRatio, common_budget, compare_medians, risk_at
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
-from dpsco_bench.claims.model import RISK, Part
+from dpsco_bench.claims.model import AT_END, AT_EQUAL_EVALUATIONS, RISK, Part
 from dpsco_bench.errors import InputError
 
-AT_END = "end"
-AT_EQUAL_EVALUATIONS = "equal evaluations"
 FEW_REPLICATES = 3
 
 
@@ -36,6 +34,7 @@ class Ordering(Kind):
     fields = ("ratio", "ratio_ci")
     shape = "curves"
     against = "< 1"
+    takes = ("compared",)
 
     def check(self, part: Part, where: str) -> None:
         labels = [method.label for method in part.methods]
@@ -46,8 +45,8 @@ class Ordering(Kind):
         """How many comparisons came out which way, at the end and at equal evaluations."""
         if not row.ratio_ci:
             return super().sentence(row)
-        counted = "; ".join(_said(name, row.ratio_ci) for name in (AT_END, AT_EQUAL_EVALUATIONS))
-        return f"{row.said}: {counted}" + _undecided(row)
+        said = [_said(name, row.ratio_ci) for name in (AT_END, AT_EQUAL_EVALUATIONS)]
+        return f"{row.said}: {'; '.join(filter(None, said))}" + _undecided(row)
 
     def judge(self, case: Case) -> Verdict:
         cells = case.cells
@@ -56,12 +55,15 @@ class Ordering(Kind):
         for value, first in better.items():
             second, names = other[value], (*case.names, f"{value:g}")
             budget = common_budget(first.curve_evaluations, second.curve_evaluations)
-            early = [risk_at(cell.curve_evaluations, cell.curve_risks, budget) for cell in (first, second)]
-            where = f"{first.entry.parameter} {value:g}"
-            comparisons[f"{AT_END}, {where}"] = compare_medians(first.final, second.final, (*names, AT_END))
-            comparisons[f"{AT_EQUAL_EVALUATIONS}, {where}"] = compare_medians(
-                early[0], early[1], (*names, AT_EQUAL_EVALUATIONS)
-            )
+            risks = {
+                AT_END: (first.final, second.final),
+                AT_EQUAL_EVALUATIONS: tuple(
+                    risk_at(cell.curve_evaluations, cell.curve_risks, budget) for cell in (first, second)
+                ),
+            }
+            for at in risks if case.part.compared == "both" else (case.part.compared,):
+                where = f"{at}, {first.entry.parameter} {value:g}"
+                comparisons[where] = compare_medians(*risks[at], (*names, at))
         verdict = ordering_verdict(comparisons, parameter=case.parameter)
         runs = cells[0].final.size
         few = f"only {runs} replicates: the intervals are too wide for most orderings"
@@ -69,8 +71,10 @@ class Ordering(Kind):
 
 
 def _said(name: str, ratios: Mapping[str, tuple[float, float]]) -> str:
-    """How often a comparison came out which way: ``at the end 3 of 4 hold and 1 is reversed``."""
+    """How often a comparison came out which way: ``at the end 3 of 4 hold, 1 reversed``; empty for none made."""
     ends = [pair for key, pair in ratios.items() if key.startswith(name)]
+    if not ends:
+        return ""
     holds, reversed_ = sum(high < 1 for _, high in ends), sum(low > 1 for low, _ in ends)
     where = "at the end" if name == AT_END else f"at {name}"
     return f"{where} {holds} of {len(ends)} hold" + f", {reversed_} reversed" * bool(reversed_)
@@ -85,7 +89,7 @@ def _undecided(row: Verdict) -> str:
 
 
 def ordering_verdict(comparisons: Mapping[str, MedianRatio], *, parameter: str = "") -> Verdict:
-    """Combine the comparisons of a pair: at each method's end, at equal evaluations, in every cell.
+    """Combine the comparisons of a pair: at each method's end, at equal evaluations or at both, in every cell.
 
     Returns ``holds`` if the claimed method is better in all comparisons, ``reversed`` if it is worse in all, else
     ``inconclusive``; the reason says what each one shows.

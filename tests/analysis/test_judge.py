@@ -260,6 +260,22 @@ def test_orderings_at_the_end_and_at_equal_evaluations(early, cost, word):
         assert ratio == pytest.approx(0.5 if name.startswith("end") else early / 2, rel=0.05)
 
 
+@pytest.mark.parametrize(("compared", "word"), [("end", "holds"), ("equal evaluations", "reversed")])
+def test_an_ordering_may_be_of_one_comparison(compared, word):
+    made = job("pair", "ordering", labels=("new", "old"))
+    rows = table(
+        made,
+        risk=lambda c: 1.0 if c.method == "new" else 2.0,
+        cost=lambda c: 100.0 if c.method == "new" else 60.0,
+        checkpoints=[(50.0, lambda c: 3.0 if c.method == "new" else 2.0)],
+    )
+    entry = part("pair", "ordering", labels=["new", "old"], pair=["new", "old"], compared=compared)
+    (row,) = judge([entry], [(made, rows, calibrations(made))])
+    assert row["verdict"] == word
+    assert len(row["ratio"]) == len(GRID) and all(name.startswith(compared) for name in row["ratio"])
+    assert row["sentence"].count("4 of 4 hold") == (word == "holds")
+
+
 def test_skipped_jobs_skip_their_parts():
     made = job("n", "rate", skipped="data absent (dpsco data covertype)")
     off = job("n", "rate", "none", skipped="data absent (dpsco data covertype)")
