@@ -55,15 +55,11 @@ class Ordering(Kind):
         for value, first in better.items():
             second, names = other[value], (*case.names, f"{value:g}")
             budget = common_budget(first.curve_evaluations, second.curve_evaluations)
-            risks = {
-                AT_END: (first.final, second.final),
-                AT_EQUAL_EVALUATIONS: tuple(
-                    risk_at(cell.curve_evaluations, cell.curve_risks, budget) for cell in (first, second)
-                ),
-            }
+            one, two = (risk_at(cell.curve_evaluations, cell.curve_risks, budget) for cell in (first, second))
+            risks = {AT_END: (first.final, second.final), AT_EQUAL_EVALUATIONS: (one, two)}
             for at in risks if case.part.compared == "both" else (case.part.compared,):
-                where = f"{at}, {first.entry.parameter} {value:g}"
-                comparisons[where] = compare_medians(*risks[at], (*names, at))
+                ours, theirs = risks[at]
+                comparisons[f"{at}, {first.entry.parameter} {value:g}"] = compare_medians(ours, theirs, (*names, at))
         verdict = ordering_verdict(comparisons, parameter=case.parameter)
         runs = cells[0].final.size
         few = f"only {runs} replicates: the intervals are too wide for most orderings"
