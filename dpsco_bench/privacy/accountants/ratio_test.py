@@ -91,11 +91,21 @@ def spread_epsilon(shift: float, steps: int, r: float, dimension: int, delta: fl
         length = next_fast_len(2 * counted + 1, real=True)
         single = np.zeros((len(scales), length))
         single[:, 0], single[:, 1], single[:, -1] = 1.0 - above - below, above, below
-        sums = irfft(shares @ rfft(single) ** counted, length)
+        sums = irfft(shares @ _power(rfft(single), counted), length)
         return np.asarray(np.maximum(np.roll(sums, counted)[: 2 * counted + 1], 0.0))
 
     moved, allowed = _mixture(law, weights, delta, steps)
     return composed_epsilon(moved, law(0), steps, allowed)
+
+
+def _power(base: NDArray[np.complex128], exponent: int) -> NDArray[np.complex128]:
+    """``base ** exponent`` by squaring, for an exponent >= 1: NumPy's own takes a logarithm for each number."""
+    result = base.copy()
+    for bit in bin(exponent)[3:]:
+        np.square(result, out=result)
+        if bit == "1":
+            result *= base
+    return result
 
 
 def composed_epsilon(moved: Floats, still: Floats, steps: int, delta: float) -> float:
