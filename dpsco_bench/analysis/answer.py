@@ -23,15 +23,16 @@ The standing is the first that applies:
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from dpsco_bench.analysis.verdict import Noise, Verdict
-from dpsco_bench.claims.kinds import Word, get_kind
+from dpsco_bench.analysis.noise import Noise, worst
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import COMMON_WORDS, Word, get_kind
+from dpsco_bench.privacy.ledger import STATUS_CLAUSES
 
 AS_PRINTED, WITH_OURS, NOT_PRIVATE = "holds as printed", "holds with private noise", "holds, not private"
 WITHOUT_NOISE, FAILS, UNDECIDED, VACUOUS = "holds without noise", "fails", "undecided", "vacuous"
@@ -151,9 +152,9 @@ class _Row:
         """One of `WEIGHT`; empty for a row that says nothing of the claim."""
         row = self.verdict
         outcome = row.meaning.outcome
-        if row.word == VACUOUS:
+        if outcome == "vacuous":
             return VACUOUS
-        if outcome == "absent" or not get_kind(row.kind).answers or row.word in (SHOWN, "not measured"):
+        if outcome == "shown" or not get_kind(row.kind).answers or row.word in COMMON_WORDS:
             return ""
         if outcome not in ("confirms", "better"):
             return NO if outcome == "contradicts" else UNDECIDED
@@ -187,7 +188,7 @@ class _Regime:
         self.says = _weightiest(row.says for row in self.rows if not row.noiseless)
         heard = said if calibration == "paper" or any(row.verdict.noise for row in self.rows) else ()
         noises = [row.verdict.noise for row in heard if row.verdict.calibration == calibration]
-        self.noise = _worst([noise for noise in noises if noise])
+        self.noise = worst([noise for noise in noises if noise])
 
     @property
     def topics(self) -> set[str]:
@@ -204,18 +205,6 @@ def _weightiest(answers: Iterable[str]) -> str:
     """The answer that outweighs the others, `BY_SCHEDULE` being a yes; empty for none."""
     found = {YES if said == BY_SCHEDULE else said for said in answers}
     return next((said for said in WEIGHT if said in found), "")
-
-
-_SEVERITY = ("proven", "target_law_only", "unproven", "exceeds_claim")
-
-
-def _worst(noises: Sequence[Noise]) -> Noise | None:
-    return max(noises, key=lambda noise: (_SEVERITY.index(noise.status), _excess(noise)), default=None)
-
-
-def _excess(noise: Noise) -> float:
-    ratio = noise.epsilon_real / noise.epsilon_claimed
-    return -1.0 if math.isnan(ratio) else ratio
 
 
 def _standing(printed: _Regime, ours: _Regime, silent: str) -> str:
@@ -243,7 +232,7 @@ def _standing(printed: _Regime, ours: _Regime, silent: str) -> str:
 
 def _silence(rows: Sequence[Verdict]) -> Answer:
     """Of a claim of which no row says anything."""
-    absent = [row for row in rows if row.meaning.outcome == "absent" or row.word == "not measured"]
+    absent = [row for row in rows if row.word in COMMON_WORDS]
     if rows and not absent:
         return Answer(SHOWN, "nothing definite is claimed; measured values are shown")
     reasons = dict.fromkeys(row.reason.partition(":")[0] for row in absent if row.reason)
@@ -255,7 +244,7 @@ def _on_privacy(rows: Sequence[_Row]) -> Answer:
     printed = [row for row in rows if row.verdict.calibration == "paper"]
     judged = printed or rows
     says = _weightiest(row.says for row in judged)
-    noise = _worst([row.verdict.noise for row in judged if row.says == says and row.verdict.noise])
+    noise = worst([row.verdict.noise for row in judged if row.says == says and row.verdict.noise])
     if says == VACUOUS:
         return Answer(VACUOUS, "our noise is private by construction, which confirms nothing")
     standing = {YES: AS_PRINTED if printed else WITH_OURS, NO: FAILS, UNDECIDED: UNDECIDED}[says]
@@ -288,25 +277,9 @@ def _under(phrase: str, regime: _Regime) -> str:
 
 def _status(noise: Noise | None, private: bool) -> str:
     """``is not private (eps >= 12,900 for 1)``."""
-    known = noise is not None and not math.isnan(noise.epsilon_real)
-    sign = {"upper": "<=", "lower": ">="}.get(noise.epsilon_real_kind, "=") if noise else ""
-    shown = (
-        f" (eps {sign} {_number(noise.epsilon_real)} for {_number(noise.epsilon_claimed)})" if noise and known else ""
-    )
-    if private:
-        return f"is private{shown}"
-    if noise and noise.status == "exceeds_claim":
-        return f"is not private{shown}"
-    if noise and noise.status == "target_law_only":
-        return f"is proven of the target law only{shown}"
-    return f"is not shown to be private{shown}"
-
-
-def _number(value: float) -> str:
-    """Three digits, whole numbers from 1000 with commas."""
-    if 1000 <= value < 1e6:
-        return f"{float(f'{value:.3g}'):,.0f}"
-    return f"{value:.3g}".replace("e+0", "e").replace("e+", "e")
+    if noise is None:
+        return f"is {STATUS_CLAUSES['proven' if private else 'unproven']}"
+    return f"is {(replace(noise, status='proven') if private else noise).said}"
 
 
 def _answers(rows: Sequence[_Row]) -> str:

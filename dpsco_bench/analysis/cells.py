@@ -48,7 +48,7 @@ def band_verdict(
     worst = int(np.argmax(outside / r))
     reason = f"ratio {ratios[worst]:.3g} is the extreme one; band [{low:g}, {high:g}]"
     word = three_way(outside, s)
-    return cell_verdict("band", word, reason + undecided(word, outside, s), parameter, columns, ratios, worst)
+    return cell_verdict(word, reason + undecided(word, outside, s), parameter, columns, ratios, worst)
 
 
 def same_length(name: str, values: ArrayLike, length: int) -> FloatArray:
@@ -97,7 +97,6 @@ def undecided(word: str, outside: FloatArray, stderr: FloatArray, standard_error
 
 
 def cell_verdict(
-    kind: str,
     word: str,
     reason: str,
     parameter: str,
@@ -110,8 +109,7 @@ def cell_verdict(
     values, mean, stderr, bound = (tuple(column.tolist()) for column in columns)
     return Verdict(
         word,
-        kind,
-        reason,
+        reason=reason,
         parameter=parameter,
         values=values,
         mean=mean,

@@ -9,6 +9,7 @@ from typing import Any
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import NOT_MEASURED
 from dpsco_bench.samplers.evidence import NOT_CERTIFIED, unsettled
 
 OF_THE_LAW = ("risk", "chain_risk")
@@ -37,8 +38,10 @@ def unchecked(part: str, verdict: Verdict | None) -> str:
     """Why the code path of settled chains is not trusted, in words; empty where it is."""
     if not part:
         return f"{NOT_CERTIFIED}: no cell of their code path has a known law"
-    word = "not measured" if verdict is None else verdict.verdict
-    return "" if word == "holds" else f"{NOT_CERTIFIED}: {part}, where the law is known, is {word.replace('_', ' ')}"
+    if verdict is not None and verdict.meaning.outcome == "confirms":
+        return ""
+    word = NOT_MEASURED if verdict is None else verdict.verdict
+    return f"{NOT_CERTIFIED}: {part}, where the law is known, is {word.replace('_', ' ')}"
 
 
 def gated(verdict: Verdict, of_the_law: bool, reason: str) -> Verdict:

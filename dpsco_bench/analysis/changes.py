@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dpsco_bench.analysis.certified import uncertified
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import get_kind
+from dpsco_bench.claims.kinds import SKIPPED, all_kinds, get_kind
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import write_atomic
 
@@ -26,22 +26,15 @@ Place = tuple[str, str, str, str]
 BECAUSE: Mapping[str, str] = {
     "axis": "slopes are fitted in what the exponent is about",
     "tolerance": "a tolerance is at most 0.25, and at most a quarter of the exponent unless that is below 0.08",
-    "asymptotic cells": "sizes at which a run hardly leaves its start, or another term dominates, are not fitted",
-    "signal grid": "a largest risk at the end of a signal grid that could be extended decides nothing",
-    "power law": "means that bend in another way than the formula decide nothing",
     "equivalence": "the whole interval has to lie within the tolerance, or beyond it",
     "joint resampling": "replicates that cells have in common are resampled together",
-    "simultaneous intervals": "intervals hold for all cells of a bound together, and may leave it open",
-    "vacuous bound": "a bound above the starting point's risk confirms nothing",
-    "smaller count": "an O() is not refuted by a count that grows more slowly",
     "certificate": "no number of chains that are not certified is compared",
-    "privacy": "how the real epsilon is bounded, and what is proven of it",
     "formula": "which formula or term the part is compared with",
     "instance": "the instance, its sizes or its signals",
     "replicates": "more replicates or sizes decide what was left open",
     "algorithm": "what the algorithm or its schedule does",
 }
-"""What can change a word."""
+"""What can change a word of any kind."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +44,7 @@ class Change:
     Attributes
     ----------
     old, new : str, the words (`Verdict.form`)
-    because : str, a name of `BECAUSE`
+    because : str, a name of `known_rules`
     reason : str, one sentence for readers
     """
 
@@ -67,6 +60,11 @@ class Change:
     @property
     def place(self) -> Place:
         return self.profile, self.claim, self.part, self.calibration
+
+
+def known_rules() -> dict[str, str]:
+    """Everything that can change a word: what holds for all kinds, and what each kind adds (`Kind.rules`)."""
+    return dict(BECAUSE) | {name: text for kind in all_kinds() for name, text in kind.rules.items()}
 
 
 def read_before(folder: Path) -> dict[Place, str]:
@@ -87,10 +85,9 @@ def read_changes(folder: Path, leave_out: Iterable[str] = ()) -> list[Change]:
             if set(row) != {field.name for field in fields(Change)} or None in row.values():
                 raise InputError(where, list(row), "columns " + ", ".join(field.name for field in fields(Change)))
             change = Change(**row)
-            if change.because not in BECAUSE or not change.reason:
-                raise InputError(
-                    f"{where}: because", change.because, "one of " + ", ".join(BECAUSE) + ", with a reason"
-                )
+            if change.because not in known_rules() or not change.reason:
+                allowed = "one of " + ", ".join(known_rules()) + ", with a reason"
+                raise InputError(f"{where}: because", change.because, allowed)
             if (*change.place, change.new) in found and path.name != RULES:
                 raise InputError(where, " ".join(change.place), "one line for each change")
             found.setdefault((*change.place, change.new), change)
@@ -103,7 +100,7 @@ def changed(before: Mapping[Place, str], verdicts: Iterable[Verdict]) -> dict[Pl
     for row in verdicts:
         place = (row.profile, row.id, row.part, row.calibration)
         old = before.get(place, row.form)
-        if old != row.form and "skipped" not in (old, row.form):
+        if old != row.form and SKIPPED not in (old, row.form):
             found[place] = (old, row.form)
     return found
 

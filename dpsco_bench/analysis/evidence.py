@@ -18,10 +18,9 @@ from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, Refus
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, read_extras
+from dpsco_bench.privacy.ledger import SEVERITY
 from dpsco_bench.problems.registry import problem_class
 
-SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
-"""Privacy statuses from the best to the worst."""
 NOT_CHARGED = "not charged"
 """Accountant of a cell that is planned and not run, so that its noise does not matter."""
 NO_REQUIREMENT: Mapping[str, float] = {}

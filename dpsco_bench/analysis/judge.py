@@ -12,15 +12,16 @@ import pyarrow as pa
 
 from dpsco_bench.analysis.bootstrap import FloatArray, summarise
 from dpsco_bench.analysis.certified import OF_THE_LAW, gated, has_chains, settled, unchecked
-from dpsco_bench.analysis.evidence import NOT_CHARGED, SEVERITY, CellEvidence, job_evidence
+from dpsco_bench.analysis.evidence import NOT_CHARGED, CellEvidence, job_evidence
+from dpsco_bench.analysis.noise import Noise, worst
 from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
-from dpsco_bench.analysis.verdict import Noise, Verdict
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.axes import axis_modules, axis_value
 from dpsco_bench.claims.bounds.context import Bound
 from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
 from dpsco_bench.claims.grids import GRID
-from dpsco_bench.claims.kinds import kind_modules
+from dpsco_bench.claims.kinds import SKIPPED, kind_modules
 from dpsco_bench.claims.model import RISK, THRESHOLD, Part
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.calibrated import Calibrations
@@ -73,12 +74,12 @@ class ClaimJudge:
         needed = jobs + [self.jobs[key] for key in case.silent_sources]
         skipped = next((job.skipped for job in needed if job.skipped), "")
         if skipped:
-            verdict, notes = Verdict(f"skipped: {skipped}", part.kind, skipped), [part.note]
+            verdict, notes = Verdict(f"{SKIPPED}: {skipped}", part.kind, skipped), [part.note]
         else:
-            verdict = gated(part.rules.judge(case), part.rules.of_the_law, self._distrust(case))
+            judged = replace(part.rules.judge(case), kind=part.kind)
+            verdict = gated(judged, part.rules.of_the_law, self._distrust(case))
             notes = [*verdict.notes, part.note, *self._circumstances(case, needed)]
-        assert verdict.meaning  # a word that its kind has
-        reserved = part.reservations.get(calibration, "") if verdict.word == "match" else ""
+        reserved = part.reservations.get(calibration, "") if verdict.meaning.outcome == "confirms" else ""
         verdict = replace(verdict, reservations=tuple(filter(None, (*verdict.reservations, reserved))))
         return replace(
             verdict,
@@ -249,23 +250,9 @@ def means(cells: Sequence[CellEvidence]) -> tuple[FloatArray, FloatArray]:
 
 
 def noise_behind(cells: Sequence[CellEvidence]) -> Noise | None:
-    """Of the cells of worst privacy status, the one of largest real over claimed epsilon; None where none is charged.
-
-    Of a draw whose sampler is not proven, the epsilon is that of its target law.
-    """
-    charged = [cell for cell in cells if cell.calibrated.accountant != NOT_CHARGED]
-    if not charged:
-        return None
-    worst = max((cell.calibrated.privacy_status for cell in charged), key=SEVERITY.index)
-    found = [noise for noise in map(_noise_of, charged) if noise.status == worst]
-    return max(found, key=lambda noise: np.nan_to_num(noise.epsilon_real / noise.epsilon_claimed, nan=-1.0))
-
-
-def _noise_of(cell: CellEvidence) -> Noise:
-    c = cell.calibrated
-    if np.isnan(c.epsilon_real) and not np.isnan(c.epsilon_law):
-        return Noise(c.privacy_status, c.epsilon_law, "exact", float(cell.entry.epsilon))
-    return Noise(c.privacy_status, c.epsilon_real, c.epsilon_real_kind, float(cell.entry.epsilon))
+    """The worst noise of cells; None where none is charged."""
+    charged = (cell for cell in cells if cell.calibrated.accountant != NOT_CHARGED)
+    return worst(Noise.of(cell.calibrated, float(cell.entry.epsilon)) for cell in charged)
 
 
 def signal_notes(cells: Sequence[CellEvidence]) -> tuple[str, ...]:

@@ -21,6 +21,17 @@ from dpsco_bench.analysis.bootstrap import (
 )
 from dpsco_bench.errors import InputError
 
+HOLDS, REVERSED, OPEN = "holds", "reversed", "inconclusive"
+
+
+def compared(low: float, high: float, equal: float = 1.0) -> str:
+    """Word of one comparison by the interval of a ratio, the claimed method's over the other's.
+
+    ``holds`` if the claimed method is lower beyond doubt, ``reversed`` if the other is, else ``inconclusive``. Of a
+    logarithm `equal` is 0.
+    """
+    return HOLDS if high < equal else REVERSED if low > equal else OPEN
+
 
 @dataclass(frozen=True)
 class MedianRatio:
@@ -32,10 +43,8 @@ class MedianRatio:
 
     @property
     def word(self) -> str:
-        """``holds`` if the first is lower beyond doubt, ``reversed`` if the second is, else ``inconclusive``."""
-        if self.ci_high < 0:
-            return "holds"
-        return "reversed" if self.ci_low > 0 else "inconclusive"
+        """See `compared`."""
+        return compared(self.ci_low, self.ci_high, equal=0.0)
 
 
 def compare_medians(

@@ -129,8 +129,7 @@ def rate_verdict(
     summaries = [summarise(risks, error) for risks, error in zip(sweep.risks, _errors(sweep), strict=True)]
     return Verdict(
         word,
-        "rate",
-        reason,
+        reason=reason,
         parameter=parameter,
         values=tuple(np.asarray(sweep.axis, dtype=np.float64).tolist()),
         mean=tuple(cell.mean for cell in summaries),

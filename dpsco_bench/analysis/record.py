@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import SKIPPED
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 
@@ -75,7 +76,7 @@ def compare(
     """
     old, new = _by_name(recorded), _by_name(fresh)
     if claims_run is None:
-        run = {name[:2] for name, row in new.items() if row.word != "skipped"}
+        run = {name[:2] for name, row in new.items() if not row.skipped}
     else:
         run = {(name[0], claim) for name in new for claim in claims_run}
     differences = []
@@ -92,10 +93,10 @@ def _difference(recorded: Verdict | None, fresh: Verdict | None, run: bool) -> t
     if recorded is None:
         return "new", False
     if fresh is None:
-        return ("missing", recorded.word != "skipped") if run else None
+        return ("missing", not recorded.skipped) if run else None
     if recorded.form == fresh.form:
         return ("reserved", False) if recorded.reserved != fresh.reserved else None
-    return ("skipped", False) if "skipped" in (recorded.word, fresh.word) else ("changed", True)
+    return (SKIPPED, False) if recorded.skipped or fresh.skipped else ("changed", True)
 
 
 def _by_name(rows: Iterable[Verdict]) -> dict[tuple[str, str, str, str], Verdict]:
@@ -120,11 +121,11 @@ def merge(recorded: Iterable[Verdict], fresh: Iterable[Verdict]) -> list[Verdict
     """
     new = {_name(row): row for row in fresh}
     measured = {name[:2] for name in new}
-    skipped = {name[:2] for name, row in new.items() if row.word == "skipped"}
+    skipped = {name[:2] for name, row in new.items() if row.skipped}
     kept = {_name(row): row for row in recorded}
     kept = {name: row for name, row in kept.items() if name in new or name[:2] not in measured - skipped}
     for name, row in new.items():
-        if name not in kept or row.word != "skipped":
+        if name not in kept or not row.skipped:
             kept[name] = row
     return list(kept.values())
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from dpsco_bench.claims.kinds import COMMON_WORDS, KINDS, WORST, Word, get_kind
+from dpsco_bench.analysis.noise import NOT_PRIVATE, Noise
+from dpsco_bench.claims.kinds import COMMON_WORDS, KINDS, SKIPPED, WORST, Word, get_kind
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import to_jsonable
 
@@ -21,27 +22,10 @@ EXTRAS = (
     *("fitted", "local_slopes", "noise_off_share", "noise"),
 )
 """Fields that a row has where its kind always has them, or where they are known."""
-RESERVATIONS = ("schedule", "not private")
+RESERVATIONS = ("schedule", NOT_PRIVATE)
 """What may stand before the colon of a reservation, and is shown beside the word."""
 CONFIRMING = ("confirms", "better")
 """Outcomes that a reservation limits."""
-
-
-@dataclass(frozen=True)
-class Noise:
-    """Privacy of the noise behind a verdict, which is that of its worst cell.
-
-    Attributes
-    ----------
-    status : str, ``proven``, ``target_law_only``, ``unproven`` or ``exceeds_claim``
-    epsilon_real, epsilon_real_kind : float, str
-        The accountant's value, NaN without one, and ``upper``, ``exact`` or ``lower``.
-    """
-
-    status: str
-    epsilon_real: float
-    epsilon_real_kind: str
-    epsilon_claimed: float
 
 
 @dataclass(frozen=True)
@@ -66,13 +50,13 @@ class Verdict:
     worst_ratio, worst_cell, worst_value : float, int, float or None
         Extreme ratio to the bound, band or law, the index of its cell, and the parameter's value there.
     ratio, ratio_ci : dict or None, by comparison of an ordering: the ratio of median risks, and its 95 % interval
-    id, part, calibration, profile, replicates, runtime_s, key, expected
+    id, part, kind, calibration, profile, replicates, runtime_s, key, expected
         Identity and provenance, filled in by the caller with `dataclasses.replace`; `expected` is the verdict that
         the claim's file names.
     """
 
     verdict: str
-    kind: str
+    kind: str = ""
     reason: str = ""
     sentence: str = ""
     parameter: str = ""
@@ -116,6 +100,11 @@ class Verdict:
         return re.split(r"[(:]", self.verdict, maxsplit=1)[0].strip()
 
     @property
+    def skipped(self) -> bool:
+        """Whether it could not be run here."""
+        return self.word == SKIPPED
+
+    @property
     def form(self) -> str:
         """The word as its kind has it: with what is in parentheses if that is part of it, ``inconclusive (bent)``."""
         known = KINDS.find(self.kind)
@@ -142,8 +131,8 @@ class Verdict:
 
         What to do about a skipped part stands in its reason.
         """
-        text = ":".join(self.verdict.split(":")[:2]) if self.word == "skipped" else self.verdict
-        return ", ".join([text.replace("_", " ") if self.word != "skipped" else text, *self.reserved])
+        text = ":".join(self.verdict.split(":")[:2]) if self.skipped else self.verdict.replace("_", " ")
+        return ", ".join([text, *self.reserved])
 
     @property
     def short(self) -> str:
@@ -183,6 +172,8 @@ class Verdict:
             unknown = sorted(set(row) - set(defaults)) or "verdict, kind"
             raise InputError("key of a verdict row", unknown, "verdict, kind and others of " + ", ".join(defaults))
         given = {key: _from_json(defaults[key], value) for key, value in row.items()}
+        if row.get("ratio"):
+            given["ratio"] = {name: _from_json(math.nan, value) for name, value in row["ratio"].items()}
         if row.get("ratio_ci"):
             given["ratio_ci"] = {name: _from_json((), pair) for name, pair in row["ratio_ci"].items()}
         if row.get("noise"):

@@ -16,8 +16,13 @@ from typing import Any, ClassVar, TypeVar
 from dpsco_bench.errors import InputError
 from dpsco_bench.registry import Registry
 
-OUTCOMES = ("confirms", "better", "contradicts", "unproven", "open", "absent")
-"""What a word says of the claim; ``open`` decides nothing, ``absent`` was not measured."""
+OUTCOMES = ("confirms", "better", "contradicts", "unproven", "open", "vacuous", "shown", "absent")
+"""What a word says of the claim.
+
+``open`` decides nothing, ``vacuous`` could not have come out otherwise, ``shown`` is there for information, ``absent``
+was not measured.
+"""
+SKIPPED, NOT_MEASURED = "skipped", "not measured"
 WORST = ("worst_ratio", "worst_cell", "worst_value")
 """Fields of a verdict row that kinds with a ratio in every cell have."""
 KindClass = TypeVar("KindClass", bound="type[Kind]")
@@ -32,8 +37,8 @@ class Word:
 
 
 COMMON_WORDS = {
-    "not measured": Word("open", "there is no result of it"),
-    "skipped": Word("absent", "could not be run here, for the reason given; counted neither for nor against"),
+    NOT_MEASURED: Word("open", "there is no result of it"),
+    SKIPPED: Word("absent", "could not be run here, for the reason given; counted neither for nor against"),
 }
 """Words that parts of every kind may get, from what runs them and not from their judge."""
 
@@ -97,6 +102,8 @@ class Kind(ABC):
         Whether a slope of it is the verdict's own, with a 95 % interval that can miss by chance.
     measures_slope : bool
         Whether its sweeps stand in the tables of slopes.
+    rules : mapping of str to str
+        Rules of its own that may change a word from one record to the next (`changed_by`), each as a clause.
     """
 
     name = title = ""
@@ -114,6 +121,7 @@ class Kind(ABC):
     labels: ClassVar[Mapping[str, str]] = {}
     against = ""
     whose_exponent = "paper"
+    rules: ClassVar[Mapping[str, str]] = {}
 
     def check(self, part: Any, where: str) -> None:  # noqa: B027 - most kinds need no more
         """Refuse a part that lacks what the kind needs beyond its attributes; ``where`` begins the error's key.
@@ -145,10 +153,15 @@ class Kind(ABC):
 
     def sentence(self, row: Any) -> str:
         """The verdict of a row and why, in one short sentence: what the report, the terminal and JSON say."""
-        return f"{row.said}: {row.reason}" if row.reason and row.word != "skipped" else str(row.said)
+        why = "" if row.skipped else self.why(row)
+        return f"{row.said}: {why}" if why else str(row.said)
+
+    def why(self, row: Any) -> str:
+        """Why a row has its word, as the end of its sentence; empty where there is no more to say."""
+        return str(row.reason)
 
     def changed_by(self, old: str, row: Any) -> str:
-        """Which rule (a name of `analysis.changes.BECAUSE`) gives a row another word than an earlier record had."""
+        """Which rule gives a row another word than an earlier record had (a name of `analysis.changes.known_rules`)."""
         return "equivalence"
 
     def panel(self, scores: Sequence[Any]) -> Any:

@@ -13,7 +13,7 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.privacy.add_remove import AddRemove, add_remove
 from dpsco_bench.privacy.composition.batches import generic_bound
-from dpsco_bench.privacy.ledger import draw_statement
+from dpsco_bench.privacy.ledger import PHRASES, draw_statement
 from dpsco_bench.privacy.spec import PrivacySpec
 
 CALIBRATIONS = ("paper", "accounted")
@@ -146,7 +146,7 @@ def _about_paper(report: Mapping[str, Any], paper: Mapping[str, Any]) -> list[st
     if paper["refused"] or math.isnan(paper["epsilon_real"]):
         return []
     value, claimed = paper["epsilon_real"], report["epsilon"]
-    phrase = {"lower": "at least ", "upper": "at most ", "exact": ""}[paper["epsilon_real_kind"]]
+    phrase = PHRASES[paper["epsilon_real_kind"]]
     if math.isinf(value):
         return ["With the paper's noise the run is not private at all: something is released without noise."]
     relation = "not the claimed" if paper["privacy_status"] == "exceeds_claim" else "for a claim of"

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from dpsco_bench.analysis.answer import FAILS, NOT_RUN, Answer, answers, counted, headline
 from dpsco_bench.analysis.judged import JudgedClaim, read_judged
+from dpsco_bench.claims.kinds import SKIPPED
 from dpsco_bench.cli.output import labelled
 from dpsco_bench.cli.verbs.gate import differences, read_verdicts, recorded_path
 from dpsco_bench.execution.layout import Layout
@@ -143,7 +144,7 @@ def closing(files: Layout, claims: Collection[str], reported: bool) -> str:
     for paper in papers:
         own = {id: one.standing for id, one in come_to.items() if id.startswith(f"{paper}.")}
         lines += _paper(paper.ljust(width), own)
-    lines += sorted({f"skipped: {row.reason}" for row in rows if row.word == "skipped"})
+    lines += sorted({f"{SKIPPED}: {row.reason}" for row in rows if row.skipped})
     changed = [str(difference) for difference in found if difference.fails]
     lines += [*changed[: 2 * MOST_NAMES], *_more(changed[2 * MOST_NAMES :], "changed verdicts")]
     if not recorded_path(files.profile).is_file():

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpsco_bench.jsonio import dumps_pretty
+from dpsco_bench.privacy.ledger import SIGNS
 
 Row = Mapping[str, object]
 """A row of a terminal table: column -> value."""
 WIDTH = 100
 _GAP = "  "
-_SIGNS = {"lower": ">= ", "upper": "<= ", "exact": ""}
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def number(value: Any, digits: int = 4) -> str:
 def bounded(value: float | None, kind: str, digits: int = 4) -> str:
     """A number with the sign of its kind: ``>= 3.3e4`` for a lower bound, ``<= 1`` for an upper one."""
     shown = number(value, digits)
-    return shown if shown == "-" else _SIGNS.get(kind, "") + shown
+    return shown if shown == "-" else (f"{SIGNS[kind]} {shown}" if kind in ("lower", "upper") else shown)
 
 
 def constants_text(constants: Mapping[str, Any]) -> str:

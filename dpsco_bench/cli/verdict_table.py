@@ -50,7 +50,7 @@ def _capital(text: str) -> str:
 
 def _remedy(row: Verdict) -> str:
     """The line that says what to do about a skipped row; empty for others."""
-    return row.reason if row.word == "skipped" and ":" in row.reason else ""
+    return row.reason if row.skipped and ":" in row.reason else ""
 
 
 def _cells(rows: Sequence[Verdict], privacy: Mapping[tuple[str, str, str], str]) -> Sequence[Row]:

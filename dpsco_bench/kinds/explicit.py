@@ -36,7 +36,9 @@ class Explicit(Kind):
         "inconclusive": Word(
             "open", "an interval reaches across the bound, is unknown, or its chains are not certified"
         ),
-        "vacuous": Word("open", "in every cell the bound is above the risk of the starting point: it confirms nothing"),
+        "vacuous": Word(
+            "vacuous", "in every cell the bound is above the risk of the starting point: it confirms nothing"
+        ),
     }
     bounded = judged_only = mixes_sweeps = of_the_law = True
     takes = ("statistic",)
@@ -44,6 +46,10 @@ class Explicit(Kind):
     shape = "ratios"
     labels: ClassVar = {"ratio": "excess risk / bound", "reference": "bound"}
     against = "≤ 1"
+    rules: ClassVar = {
+        "vacuous bound": "a bound above the starting point's risk confirms nothing",
+        "simultaneous intervals": "intervals hold for all cells of a bound together, and may leave it open",
+    }
 
     def changed_by(self, old: str, row: Verdict) -> str:
         return "vacuous bound" if row.form == "vacuous" else "simultaneous intervals"
@@ -110,7 +116,7 @@ def explicit_verdict(
         more = would_decide(zip(half[across], np.abs(b - m)[across], strict=True))
         word, reason = "inconclusive", f"mean / bound is {_shown(m, b, worst)}, at most {upper[worst]:.3g}; {more}"
     notes = (f"in {idle.sum()} of {len(x)} cells the bound exceeds the starting point's risk",) if idle.any() else ()
-    return cell_verdict("explicit", word, reason, parameter, columns, upper, worst, notes)
+    return cell_verdict(word, reason, parameter, columns, upper, worst, notes)
 
 
 def _shown(mean: FloatArray, bound: FloatArray, cell: int) -> str:

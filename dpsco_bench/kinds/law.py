@@ -65,4 +65,4 @@ def law_verdict(
     reason = f"measured / computed is {ratios[worst]:.4g} at the most distant cell"
     word = three_way(beyond, s, more)
     reason += undecided(word, beyond, s, more)
-    return cell_verdict("law", word, reason, parameter, columns, ratios, worst)
+    return cell_verdict(word, reason, parameter, columns, ratios, worst)

@@ -22,7 +22,7 @@ class LowerBound(Kind):
         "holds": Word("confirms", "every method is above the bound in every cell, by two standard errors"),
         "violated": Word("contradicts", "one is not"),
         "inconclusive": Word("open", "a cell has no standard error"),
-        "shown": Word("open", "the bound has no constants"),
+        "shown": Word("shown", "the bound has no constants"),
     }
     bounded = mixes_sweeps = True
     takes = ("constant",)
@@ -66,4 +66,4 @@ def lower_bound_verdict(
         word, reason = "inconclusive", NO_ERROR
     if not has_constants:
         word, reason = "shown", "a bound without constants is shown, not judged"
-    return cell_verdict("lower_bound", word, reason, parameter, columns, ratios, worst)
+    return cell_verdict(word, reason, parameter, columns, ratios, worst)

@@ -10,7 +10,16 @@ import numpy as np
 
 from dpsco_bench.analysis.effort import would_decide
 from dpsco_bench.analysis.judge import Case
-from dpsco_bench.analysis.ordering import MedianRatio, common_budget, compare_medians, risk_at
+from dpsco_bench.analysis.ordering import (
+    HOLDS,
+    OPEN,
+    REVERSED,
+    MedianRatio,
+    common_budget,
+    compare_medians,
+    compared,
+    risk_at,
+)
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import AT_END, AT_EQUAL_EVALUATIONS, RISK, Part
@@ -25,9 +34,9 @@ class Ordering(Kind):
 
     title = "ordering"
     words: ClassVar = {
-        "holds": Word("confirms", "of two methods, the one claimed to be better is so in every comparison"),
-        "reversed": Word("contradicts", "the one claimed to be worse is better beyond doubt"),
-        "inconclusive": Word("open", "the comparisons disagree, or their intervals are too wide for a decision"),
+        HOLDS: Word("confirms", "of two methods, the one claimed to be better is so in every comparison"),
+        REVERSED: Word("contradicts", "the one claimed to be worse is better beyond doubt"),
+        OPEN: Word("open", "the comparisons disagree, or their intervals are too wide for a decision"),
     }
     quantities = (RISK,)
     ignores_chains = True
@@ -41,12 +50,12 @@ class Ordering(Kind):
         if len(part.pair) != 2 or (labels and not set(part.pair) <= set(labels)):
             raise InputError(f"{where}: pair", part.pair, "two labels of methods")
 
-    def sentence(self, row: Verdict) -> str:
+    def why(self, row: Verdict) -> str:
         """How many comparisons came out which way, at the end and at equal evaluations."""
         if not row.ratio_ci:
-            return super().sentence(row)
+            return super().why(row)
         said = [_said(name, row.ratio_ci) for name in (AT_END, AT_EQUAL_EVALUATIONS)]
-        return f"{row.said}: {'; '.join(filter(None, said))}" + _undecided(row)
+        return "; ".join(filter(None, said)) + _undecided(row)
 
     def judge(self, case: Case) -> Verdict:
         cells = case.cells
@@ -68,12 +77,12 @@ class Ordering(Kind):
 
 def _said(name: str, ratios: Mapping[str, tuple[float, float]]) -> str:
     """How often a comparison came out which way: ``at the end 3 of 4 hold, 1 reversed``; empty for none made."""
-    ends = [pair for key, pair in ratios.items() if key.startswith(name)]
-    if not ends:
+    words = [compared(*pair) for key, pair in ratios.items() if key.startswith(name)]
+    if not words:
         return ""
-    holds, reversed_ = sum(high < 1 for _, high in ends), sum(low > 1 for low, _ in ends)
+    holds, reversed_ = words.count(HOLDS), words.count(REVERSED)
     where = "at the end" if name == AT_END else f"at {name}"
-    return f"{where} {holds} of {len(ends)} hold" + f", {reversed_} reversed" * bool(reversed_)
+    return f"{where} {holds} of {len(words)} hold" + f", {reversed_} reversed" * bool(reversed_)
 
 
 def _undecided(row: Verdict) -> str:
@@ -101,7 +110,7 @@ def ordering_verdict(comparisons: Mapping[str, MedianRatio], *, parameter: str =
     words = {name: ratio.word for name, ratio in comparisons.items()}
     unanimous = len(set(words.values())) == 1
     return Verdict(
-        next(iter(words.values())) if unanimous else "inconclusive",
+        next(iter(words.values())) if unanimous else OPEN,
         "ordering",
         ", ".join(f"{name}: {word}" for name, word in words.items()),
         parameter=parameter,

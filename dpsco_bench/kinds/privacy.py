@@ -16,6 +16,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import LAW, RISK, Part
 from dpsco_bench.errors import InputError
+from dpsco_bench.privacy.ledger import PHRASES
 
 EPSILON_SLACK = 1e-3
 """Relative excess over the claimed epsilon that still holds (accountants' discretisation)."""
@@ -35,6 +36,9 @@ class PrivacyKind(Kind):
     quantities = (RISK, LAW)
     fields = ("epsilon_real", "epsilon_real_kind", "epsilon_claimed")
     shape = "privacy"
+    rules: ClassVar = {
+        "privacy": "how the real epsilon is bounded, and what is proven of it",
+    }
 
     def changed_by(self, old: str, row: Verdict) -> str:
         return "privacy"
@@ -121,7 +125,7 @@ def _reason(word: str, real: float, kind: str, claimed: float, instance: str) ->
     """The deciding cell's real epsilon beside its claim, and what attains it where the claim fails."""
     if np.isnan(real):
         return "no accountant covers this sampling scheme"
-    relation = {"upper": "at most ", "lower": "at least "}.get(kind, "")
+    relation = PHRASES.get(kind, "")
     where = f": {instance}" if instance and word.startswith("fails") else ""
     return f"the real eps is {relation}{real:.3g} where {claimed:g} is claimed{where}"
 

@@ -14,8 +14,8 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_bench.analysis.asymptotic import HARDLY_MOVED, MOVED, Regime
-from dpsco_bench.analysis.evidence import SEVERITY, CellEvidence
-from dpsco_bench.analysis.judge import Case, means
+from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.analysis.judge import Case, means, noise_behind
 from dpsco_bench.analysis.rates import Sweep, rate_verdict
 from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.verdict import Verdict
@@ -51,6 +51,11 @@ class Rate(Kind):
     tolerance = None
     fields = ("fitted", "local_slopes", "noise_off_share")
     shape = "slopes"
+    rules: ClassVar = {
+        "asymptotic cells": "sizes at which a run hardly leaves its start, or another term dominates, are not fitted",
+        "signal grid": "a largest risk at the end of a signal grid that could be extended decides nothing",
+        "power law": "means that bend in another way than the formula decide nothing",
+    }
 
     def check(self, part: Part, where: str) -> None:
         """The tolerance is small beside the exponent that it is about."""
@@ -87,7 +92,8 @@ class Rate(Kind):
             better=part.better,
             blocked=frozen(part, cells),
         )
-        unproven = not_private(cells) if case.calibration != "none" else ()
+        noise = noise_behind(cells) if case.calibration != "none" else None
+        unproven = noise.reservations if noise else ()
         return replace(verdict, reservations=(*verdict.reservations, *unproven), notes=(*verdict.notes, *_notes(case)))
 
 
@@ -122,18 +128,6 @@ def sweep_of(case: Case) -> Sweep:
         noise_off=[cell.risks for cell in off],
         noise_off_errors=[cell.numerical_error for cell in off],
     )
-
-
-def not_private(cells: Sequence[CellEvidence]) -> tuple[str, ...]:
-    """The reservation on noise that is not proven, by the worst of the cells; none where it is."""
-    status = max((cell.calibrated.privacy_status for cell in cells), key=SEVERITY.index)
-    if status in ("proven", "none"):
-        return ()
-    if status != "exceeds_claim":
-        return (f"not private: nothing proves the claimed eps ({status.replace('_', ' ')})",)
-    real = float(np.fmax.reduce([cell.calibrated.epsilon_real for cell in cells]))
-    at_least = "at least " if cells[0].calibrated.epsilon_real_kind == "lower" else ""
-    return ("not private: the real eps is " + (f"{at_least}{real:.3g}" if real == real else "above the claim"),)
 
 
 def _notes(case: Case) -> tuple[str, ...]:

@@ -1,9 +1,27 @@
-"""What may be said about the privacy of a run: the status rules of the ledger, in one place."""
+"""What may be said about the privacy of a run: the status rules of the ledger, and their words, in one place."""
 
 from __future__ import annotations
 
 KINDS = ("upper", "exact", "lower")
-STATUSES = ("proven", "exceeds_claim", "unproven", "target_law_only", "none")
+SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
+"""Statuses, the best first."""
+STATUS_WORDS = {
+    "none": "no noise",
+    "proven": "proven",
+    "target_law_only": "target law only",
+    "unproven": "not shown",
+    "exceeds_claim": "exceeds the claim",
+}
+STATUS_CLAUSES = {
+    "proven": "private",
+    "target_law_only": "proven of the target law only",
+    "unproven": "not shown to be private",
+    "exceeds_claim": "not private",
+}
+"""The same said of noise."""
+SIGNS = {"upper": "<=", "lower": ">=", "exact": "="}
+PHRASES = {"upper": "at most ", "lower": "at least ", "exact": ""}
+"""What an accountant's epsilon is to the true one."""
 ROUNDING = 1e-9
 
 

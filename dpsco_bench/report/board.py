@@ -13,10 +13,11 @@ from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.claims.board import Instance
 from dpsco_bench.claims.board_jobs import REFERENCE
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain
 from dpsco_bench.report.tables import Column, Raw, Table
-from dpsco_bench.report.wording import STATUS_WORDS, epsilon_text, options_text, symbols
+from dpsco_bench.report.wording import epsilon_text, options_text, symbols
 
 LEFT_OUT_WORDS = {
     "refused": "refuses",

@@ -18,7 +18,7 @@ from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.report.axes import decade_text, log_y
 from dpsco_bench.report.drawing import FAINT, INK, TEXT_COLOURS
 from dpsco_bench.report.inputs import ClaimResults
-from dpsco_bench.report.numbers import number, plain
+from dpsco_bench.report.numbers import plain
 from dpsco_bench.report.scores import Score, claim_scores
 from dpsco_bench.report.wording import setting, symbols
 
@@ -151,11 +151,8 @@ def _heading(row: Row) -> list[tuple[str, str]]:
 
 
 def _privacy(row: Row) -> str:
-    worst = row.score.privacy.worst
-    if worst is None or worst.status != "exceeds_claim":
-        return ""
-    relation = "≥" if worst.kind == "lower" else "="
-    return f"; not private (real ε {relation} {number(worst.real)} where {plain(worst.claimed)} is claimed)"
+    remark = row.score.privacy.remark
+    return f"; {remark}" * bool(remark)
 
 
 def _labels(cells: Sequence[CellEvidence]) -> list[str]:

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.privacy.ledger import PHRASES
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, reference_line, tick_text, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, TEXT_COLOURS, Line, Panel
 from dpsco_bench.report.inputs import Inputs, Job
@@ -24,7 +25,6 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 """Colour-blind-safe, the cycle of the style file."""
 LEAST_GAP = 0.14
 """Between two ticks, as a fraction of the axis."""
-RELATIONS = {"upper": "at most ", "lower": "at least ", "exact": ""}
 
 
 class Sizes(NamedTuple):
@@ -150,7 +150,7 @@ def _mechanism_panel(algorithm: str, kinds: dict[str, list[Charged]]) -> Panel:
         good = _finite(cells)
         for kind in sorted({cell.kind for cell in good}):
             ratios = span(cell.excess for cell in good if cell.kind == kind)
-            lines.append(Line(f"{name}: {RELATIONS[kind]}{ratios} of the claim", looks[name], KIND_MARKERS[kind]))
+            lines.append(Line(f"{name}: {PHRASES[kind]}{ratios} of the claim", looks[name], KIND_MARKERS[kind]))
         if any(math.isinf(cell.real) for cell in cells):
             lines.append(Line(f"{name}: not private at all, something is released without noise", looks[name], "x"))
 

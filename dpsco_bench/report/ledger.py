@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpsco_bench.analysis.evidence import NOT_CHARGED, SEVERITY, CellEvidence
+from dpsco_bench.analysis.evidence import NOT_CHARGED, CellEvidence
+from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.privacy.ledger import SEVERITY, SIGNS, STATUS_WORDS
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, span
 from dpsco_bench.report.tables import Column, Table
-from dpsco_bench.report.wording import STATUS_WORDS, options_text, symbols
-
-_RELATIONS = {"upper": "≤", "lower": "≥", "exact": "="}
+from dpsco_bench.report.wording import epsilon_text, options_text, symbols
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,11 @@ class Charged:
     @property
     def claimed(self) -> float:
         return float(self.cell.epsilon)
+
+    @property
+    def noise(self) -> Noise:
+        """What is said of it."""
+        return Noise.of(self.calibrated, self.claimed)
 
     @property
     def excess(self) -> float:
@@ -91,8 +96,7 @@ class Privacy:
     @property
     def worst(self) -> Charged | None:
         """Of the cells with the worst status, the one of largest real over claimed epsilon."""
-        alike = [cell for cell in self.cells if cell.status == self.status]
-        return max(alike, key=lambda cell: -math.inf if math.isnan(cell.excess) else cell.excess, default=None)
+        return max(self.cells, key=lambda cell: cell.noise.severity, default=None)
 
     @property
     def text(self) -> str:
@@ -108,19 +112,13 @@ class Privacy:
         if math.isnan(cell.real):
             return f"{words}: no accountant covers it"
         flag = "; δ\u00a0≥\u00a01/n" if any(cell.delta_large for cell in self.cells) else ""
-        real = f"ε\u00a0{_RELATIONS[cell.kind]}\u00a0{number(cell.real)}"
+        real = f"ε {epsilon_text(cell.real, cell.kind)}".replace(" ", "\u00a0")
         return f"{words}: {real}, claimed\u00a0{plain(cell.claimed)}{flag}"
 
     @property
     def remark(self) -> str:
         """In a few words what falls short of the claim; empty where nothing does."""
-        cell = self.worst
-        if cell is None or self.status not in ("exceeds_claim", "unproven", "target_law_only"):
-            return ""
-        if self.status == "exceeds_claim":
-            relation = "≥" if cell.kind == "lower" else "="
-            return f"not private (real ε {relation} {number(cell.real)} for {plain(cell.claimed)})"
-        return "privacy not shown" if math.isnan(cell.law) else f"target law ε = {number(cell.law)}, run not proven"
+        return symbols(self.worst.noise.shortfall) if self.worst else ""
 
 
 def charged_evidence(cells: Iterable[CellEvidence], calibration: str) -> Privacy:
@@ -347,7 +345,7 @@ def _kind(cell: Charged) -> str:
 
 def _real(row: LedgerRow) -> str:
     shown = span(cell.real for cell in row.cells)
-    return shown if shown == NOTHING else f"{_RELATIONS[row.first.kind]} {shown}"
+    return shown if shown == NOTHING else symbols(f"{SIGNS[row.first.kind]} {shown}")
 
 
 def _least(values: Iterable[float]) -> float:

@@ -69,7 +69,7 @@ class PaperLine:
     Attributes
     ----------
     privacy : mapping of str to int
-        Verdicts on the paper's own noise (kind privacy) by outcome: ``holds``, ``fails``, ``unproven``.
+        Verdicts on the paper's own noise by outcome (`claims.kinds.OUTCOMES`).
     """
 
     paper: str
@@ -93,7 +93,7 @@ def paper_lines(inputs: Inputs, rows: Sequence[Score], names: Mapping[str, str])
     for paper in inputs.papers:
         own = [score for score in rows if score.results.paper == paper]
         private = [score for score in own if score.kind.judges_noise and score.row.calibration == "paper"]
-        outcomes = Counter(score.row.counted_as for score in private)
+        outcomes = Counter(score.row.meaning.outcome for score in private)
         claims = [claim_line(claim) for claim in inputs.of_paper(paper)]
         lines.append(PaperLine(paper, names[paper], claims, outcomes, len(load_errata(paper))))
     return lines
@@ -152,7 +152,7 @@ def _shown_count(standing: str, line: PaperLine) -> str:
 
 
 def _privacy_text(line: PaperLine) -> str:
-    words = {"holds": "proven", "fails": "above the claim", "unproven": "not shown"}
+    words = {"confirms": "proven", "contradicts": "above the claim", "unproven": "not shown"}
     parts = [f"{line.privacy[key]} {word}" for key, word in words.items() if line.privacy.get(key)]
     rest = sum(number for key, number in line.privacy.items() if key not in words)
     return ", ".join([*parts, *([f"{rest} not run"] if rest else [])]) or "no claim of its own"

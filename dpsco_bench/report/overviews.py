@@ -148,7 +148,7 @@ def checks_panel(scores: Sequence[Score]) -> Panel | None:
         *(
             Line(f"{s.row.part}, {noise_name(s.row.calibration)}: {s.verdict}")
             for s in checks
-            if s.row.verdict != "holds"
+            if s.row.meaning.outcome != "confirms"
         ),
     ]
     return Panel("explicit bounds", lambda axes: _draw_map(axes, names, columns, worst), lines)

@@ -18,6 +18,7 @@ from dpsco_bench.claims.axes import axis_value
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.model import RISK, Part
 from dpsco_bench.execution.measures import get_measure
+from dpsco_bench.privacy.ledger import SIGNS
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.axes import EndLabel, below_axis, label_ends, log_y, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, MARKERS, TEXT_COLOURS, Line, Panel, words_panel
@@ -332,9 +333,8 @@ def privacy_panel(scores: Sequence[Score]) -> Panel:
 
 def _reals_line(score: Score) -> Line:
     cells = score.privacy.cells
-    relation = {"upper": "≤", "lower": "≥"}.get(cells[0].kind, "=")
     claimed = span((cell.claimed for cell in cells), plain)
-    text = f"real ε {relation} {span(cell.real for cell in cells)}, claimed {claimed}"
+    text = f"real ε {symbols(SIGNS.get(cells[0].kind, '='))} {span(cell.real for cell in cells)}, claimed {claimed}"
     return Line(text, TEXT_COLOURS.get(score.row.calibration, FAINT), " ")
 
 

@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from dpsco_bench.analysis.bootstrap import expected_chance_deviations
+from dpsco_bench.analysis.ordering import OPEN, compared
 from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
 from dpsco_bench.claims.kinds import Kind, get_kind
 from dpsco_bench.claims.model import Part
@@ -75,22 +76,15 @@ class Score:
 
     @property
     def reason(self) -> str:
-        """Why this verdict; comparisons of an ordering are counted by place."""
-        if self.row.word == "skipped":
-            return NOTHING  # it stands in the remarks
-        if not self.row.ratio:
-            return symbols(self.row.reason or NOTHING)
-        places: dict[str, Counter[str]] = {}
-        for name in self.row.ratio:
-            places.setdefault(name.split(",")[0], Counter())[self.comparison(name)] += 1
-        return "; ".join(f"at {place}: {_counted(words)}" for place, words in places.items())
+        """Why this verdict, as its sentence ends; of what is skipped it stands in the remarks."""
+        return NOTHING if self.row.skipped else symbols(self.kind.why(self.row) or NOTHING)
 
     def comparison(self, name: str) -> str:
         """Word of one comparison of an ordering, from its interval."""
         low, high = (self.row.ratio_ci or {}).get(name) or (None, None)
         if not (is_number(low) and is_number(high)):
-            return "inconclusive"
-        return "holds" if high < 1 else "reversed" if low > 1 else "inconclusive"
+            return OPEN
+        return compared(low, high)
 
     @property
     def compared_with(self) -> str:
@@ -119,7 +113,7 @@ class Score:
     @property
     def remarks(self) -> str:
         """Notes of the verdict, reservations first and none twice."""
-        skipped = [self.row.reason] if self.row.word == "skipped" else []
+        skipped = [self.row.reason] if self.row.skipped else []
         notes = [*skipped, *self.row.reservations, *self.row.notes, *self._warnings]
         text = "; ".join(dict.fromkeys(symbols(note) for note in notes if note))
         return text[:1].upper() + text[1:] if text[:2].isascii() and text[:2].isalpha() else text
@@ -138,10 +132,6 @@ class Score:
     def has_interval(self) -> bool:
         """Whether the verdict rests on a slope with a 95 % interval."""
         return self.kind.has_interval and bool(interval(self.row.ci))
-
-
-def _counted(words: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {word}" for word, count in words.items())
 
 
 class Group(NamedTuple):
@@ -192,8 +182,8 @@ def counts(rows: Iterable[Score]) -> list[tuple[str, str, int]]:
     rows = list(rows)
     found = Counter(row.row.counted_as for row in rows)
     tones = {row.row.counted_as: row.tone for row in rows}
-    order = [word for word, *_ in meanings()]
-    words = sorted(found, key=lambda word: (order.index(word) if word in order else len(order), word))
+    order = {word: number for number, (word, *_) in enumerate(meanings())}
+    words = sorted(found, key=lambda word: (order.get(word.partition(",")[0], len(order)), word))
     return [(word, tones[word], found[word]) for word in words]
 
 

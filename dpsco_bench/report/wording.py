@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from dpsco_bench.analysis.verdict import CONFIRMING
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
+from dpsco_bench.privacy.ledger import SIGNS
 from dpsco_bench.report.numbers import NOTHING, number, plain
 
 TONES = {
@@ -15,6 +17,8 @@ TONES = {
     "contradicts": "bad",
     "unproven": "open",
     "open": "plain",
+    "vacuous": "plain",
+    "shown": "plain",
     "absent": "absent",
 }
 """What a word says of its claim -> tone, which chooses colour and symbol; the word itself is always printed."""
@@ -25,14 +29,7 @@ RESERVED = (
     "schedule: at least half of the risk is there without noise; not private: nothing proves that the noise is; "
     "or what the remark says. They stand beside other words too"
 )
-"""What a match with a reservation means."""
-STATUS_WORDS = {
-    "proven": "proven",
-    "exceeds_claim": "exceeds the claim",
-    "unproven": "not shown",
-    "target_law_only": "target law only",
-    "none": "no noise",
-}
+"""What a word that confirms means with a reservation."""
 CALIBRATION_MEANINGS = (
     (
         "paper",
@@ -101,8 +98,8 @@ def meanings() -> list[tuple[str, str, str]]:
         alone = len(told) == 1
         text = "; ".join(text if alone else f"{', '.join(kinds)}: {text}" for text, kinds in told.items())
         rows.append((word.replace("_", " "), TONES[outcome], text))
-        if word == "match":
-            rows.append((f"{word}, {QUALIFIED}", QUALIFIED, RESERVED))
+    last = max(number for number, (_, tone, _) in enumerate(rows) if tone in map(TONES.get, CONFIRMING))
+    rows.insert(last + 1, (f"…, {QUALIFIED}", QUALIFIED, RESERVED))
     return rows
 
 
@@ -144,7 +141,7 @@ def options_text(options: Mapping[str, Any]) -> str:
 def epsilon_text(value: object, kind: str) -> str:
     """A real epsilon with what it is: ``≥ 173``, ``= 2.4``, ``≤ 1``."""
     shown = number(value)
-    return shown if shown == NOTHING else f"{ {'upper': '≤', 'lower': '≥'}.get(kind, '=') } {shown}"
+    return shown if shown == NOTHING else symbols(f"{SIGNS.get(kind, '=')} {shown}")
 
 
 def paper_name(source: str, fallback: str) -> str:

@@ -218,14 +218,6 @@ def test_the_sentence_answers_by_noise_and_by_parameter():
     assert answer([unknown]).sentence.endswith("which is not shown to be private")
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [(0.249, "0.249"), (12_912.0, "12,900"), (888_000.0, "888,000"), (3.24e7, "3.24e7"), (math.inf, "inf"), (8, "8")],
-)
-def test_numbers(value, shown):
-    assert module._number(value) == shown
-
-
 def test_the_counts_add_up_to_the_number_of_claims():
     rows = []
     for number, (printed, ours, silent) in enumerate(ALL):

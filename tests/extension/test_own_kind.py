@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dpsco_bench.analysis.changes import BECAUSE, BEFORE, known_rules, read_changes, record_changes
 from dpsco_bench.analysis.judge import judge_modules
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.compose import claim_plan
@@ -38,6 +39,10 @@ class Spread(Kind):
     tolerant = True
     tolerance = None
     fields = ("worst_ratio",)
+    rules = {"gusts": "a factor that one replicate alone makes decides nothing"}
+
+    def changed_by(self, old, row):
+        return "gusts"
 
     def check(self, part, where):
         from dpsco_bench.errors import InputError
@@ -104,6 +109,17 @@ def test_it_is_judged_from_its_file_alone(files, dpsco):
     assert rows[0]["worst_ratio"] == rows[1]["worst_ratio"] > 1 and rows[0]["kind"] == "spread"
     shown = dpsco("claim", "own_claim.yaml", "--plugin", "own_kind.py", "--profile", "smoke").out
     assert "2 verdicts: 1 calm; 1 wild" in shown
+
+
+def test_its_rules_explain_a_changed_word(measured, tmp_path):
+    rows = measured[1].rows
+    (tmp_path / BEFORE).write_text(
+        "profile,claim,part,calibration,word\nsmoke,mine.spread,kept,paper,wild\nsmoke,mine.spread,lost,paper,wild\n"
+    )
+    record_changes(tmp_path, "smoke", rows)
+    (line,) = read_changes(tmp_path)
+    assert (line.part, line.old, line.new, line.because) == ("kept", "wild", "calm", "gusts")
+    assert "gusts" in known_rules() and "gusts" not in BECAUSE
 
 
 def test_its_panel_words_and_tables_are_in_the_report(measured, tmp_path):

@@ -10,7 +10,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
 from dpsco_bench.kinds.complexity import complexity_verdict
 from dpsco_bench.kinds.control import control_verdict
-from dpsco_bench.kinds.rate import Rate, largest_tolerance, not_private
+from dpsco_bench.kinds.rate import Rate, largest_tolerance
 
 X = (1.0, 2.0, 4.0, 8.0)
 
@@ -80,28 +80,6 @@ def test_controls_that_cannot_be_fitted_decide_nothing():
     assert control_verdict(fit(0.0, np.nan, np.nan, no_error=(0,)), 0.0, 0.1).verdict == "inconclusive"
     with pytest.raises(InputError, match="^tolerance = 0"):
         control_verdict(fit(0.0, 0.0, 0.0), 0.0, 0)
-
-
-def cell(status, epsilon=np.nan, kind="exact"):
-    return SimpleNamespace(
-        calibrated=SimpleNamespace(privacy_status=status, epsilon_real=epsilon, epsilon_real_kind=kind)
-    )
-
-
-@pytest.mark.parametrize(
-    ("cells", "told"),
-    [
-        ([cell("proven", 1.0)], ()),
-        ([cell("none")], ()),
-        ([cell("proven", 1.0), cell("exceeds_claim", 173.4)], ("not private: the real eps is 173",)),
-        ([cell("exceeds_claim", 173.4, "lower")], ("not private: the real eps is at least 173",)),
-        ([cell("exceeds_claim")], ("not private: the real eps is above the claim",)),
-        ([cell("unproven")], ("not private: nothing proves the claimed eps (unproven)",)),
-        ([cell("target_law_only")], ("not private: nothing proves the claimed eps (target law only)",)),
-    ],
-)
-def test_noise_that_is_not_proven_is_a_reservation(cells, told):
-    assert not_private(cells) == told
 
 
 @pytest.mark.parametrize(

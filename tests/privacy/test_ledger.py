@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from dpsco_bench.privacy.ledger import KINDS, STATUSES, privacy_status
+from dpsco_bench.privacy.ledger import KINDS, SEVERITY, privacy_status
 
 BELOW, AT, ABOVE, UNKNOWN, INFINITE = 0.9, 1.0, 1.1, math.nan, math.inf
 
@@ -44,7 +44,7 @@ def test_without_noise_there_is_no_status(kind, epsilon, constants):
 
 def test_the_table_is_complete():
     assert {kind for kind, _ in TRUTH} == set(KINDS)
-    assert set(TRUTH.values()) | {"none", "target_law_only"} == set(STATUSES)
+    assert set(TRUTH.values()) | {"none", "target_law_only"} == set(SEVERITY)
 
 
 def test_rounding_of_the_solver_is_no_violation():

@@ -34,7 +34,7 @@ def test_every_standing_has_a_colour():
 def test_every_claim_is_counted_once(inputs):
     (line,) = lines(inputs)
     assert sum(line.counts.values()) == len(line.claims) == len(inputs.claims)
-    assert sum(line.privacy.values()) == 1 and line.privacy["fails"] == 1
+    assert sum(line.privacy.values()) == 1 and line.privacy["contradicts"] == 1
     assert headline([line]).startswith(f"Of {len(inputs.claims)} theorems and rows ")
 
 

@@ -3,10 +3,9 @@ import math
 import pytest
 
 from dpsco_bench.claims.kinds import OUTCOMES, all_kinds
-from dpsco_bench.privacy.ledger import STATUSES
+from dpsco_bench.privacy.ledger import SEVERITY, STATUS_CLAUSES, STATUS_WORDS
 from dpsco_bench.report import numbers
 from dpsco_bench.report.wording import (
-    STATUS_WORDS,
     SYMBOLS,
     TONES,
     epsilon_text,
@@ -104,14 +103,14 @@ def test_every_word_and_status_has_a_meaning():
     told = meanings()
     words = [word for word, *_ in told]
     expected = {word.replace("_", " ") for kind in all_kinds() for word in kind.words}
-    assert set(words) == expected | {"match, qualified", "skipped", "not measured"} and len(set(words)) == len(words)
+    assert set(words) == expected | {"…, qualified", "skipped", "not measured"} and len(set(words)) == len(words)
     assert {tone for _, tone, _ in told} == set(SYMBOLS) and set(TONES) == set(OUTCOMES)
     assert (
         next(text for word, _, text in told if word == "reversed")
         == "the one claimed to be worse is better beyond doubt"
     )
     assert next(text for word, _, text in told if word == "fails").count("privacy: the real ε is above the claim") == 1
-    assert set(STATUS_WORDS) == set(STATUSES)
+    assert set(STATUS_WORDS) == set(SEVERITY) == {*STATUS_CLAUSES, "none"}
 
 
 def test_settings_and_options():

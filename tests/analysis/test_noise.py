@@ -1,0 +1,69 @@
+"""The privacy of noise is said by one function: in reservations, in answers and in the report."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dpsco_bench.analysis.evidence import NOT_CHARGED
+from dpsco_bench.analysis.judge import noise_behind
+from dpsco_bench.analysis.noise import Noise
+
+
+def cell(status, epsilon=np.nan, kind="exact", law=np.nan, claimed=1.0, accountant="PLD"):
+    said = {"privacy_status": status, "epsilon_real": epsilon, "epsilon_real_kind": kind, "epsilon_law": law}
+    return SimpleNamespace(
+        calibrated=SimpleNamespace(**said, accountant=accountant), entry=SimpleNamespace(epsilon=claimed)
+    )
+
+
+NOTHING_PROVES = "not private: nothing proves the claimed eps"
+
+
+@pytest.mark.parametrize(
+    ("cells", "reservations", "shortfall"),
+    [
+        ([cell("proven", 1.0)], (), ""),
+        ([cell("none")], (), ""),
+        (
+            [cell("proven", 1.0), cell("exceeds_claim", 17342.0)],
+            ("not private: the real eps is 1.73e+04",),
+            "not private (eps = 17,300 for 1)",
+        ),
+        (
+            [cell("exceeds_claim", 173.4, "lower")],
+            ("not private: the real eps is at least 173",),
+            "not private (eps >= 173 for 1)",
+        ),
+        ([cell("exceeds_claim")], ("not private: the real eps is above the claim",), "not private"),
+        ([cell("unproven")], (f"{NOTHING_PROVES} (unproven)",), "not shown to be private"),
+        (
+            [cell("unproven", 2.0, "upper")],
+            (f"{NOTHING_PROVES} (unproven)",),
+            "not shown to be private (eps <= 2 for 1)",
+        ),
+        (
+            [cell("target_law_only", law=0.5)],
+            (f"{NOTHING_PROVES} (target law only)",),
+            "proven of the target law only (eps = 0.5 for 1)",
+        ),
+    ],
+)
+def test_what_is_said_of_the_worst_cell(cells, reservations, shortfall):
+    noise = noise_behind(cells)
+    assert noise.reservations == reservations and noise.shortfall == shortfall
+
+
+def test_the_worst_cell_has_the_worst_status_and_then_the_largest_ratio():
+    cells = [cell("unproven", 9.0), cell("exceeds_claim", 4.0, claimed=2.0), cell("exceeds_claim", 3.0)]
+    assert noise_behind(cells) == Noise("exceeds_claim", 3.0, "exact", 1.0)
+    assert noise_behind([cell("proven", accountant=NOT_CHARGED)]) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.249, "0.249"), (12_912.0, "12,900"), (888_000.0, "888,000"), (3.24e7, "3.24e7"), (math.inf, "inf"), (8, "8")],
+)
+def test_numbers_of_what_is_said(value, shown):
+    assert f"(eps >= {shown} for 1)" in Noise("exceeds_claim", value, "lower", 1.0).said
