@@ -37,7 +37,7 @@ class InputError(DpscoError):
 
 
 class BrokenPaper(InputError):
-    """A paper that does not ship and cannot be imported; whoever asks for something of it gets this line as it is.
+    """A paper that cannot be imported; whoever asks for something of it gets this line as it is.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class BrokenPaper(InputError):
     """
 
     def __init__(self, package: str, reason: str) -> None:
-        super().__init__("paper", package, "an installed package that can be imported", reason)
+        super().__init__("paper", package, "a package that can be imported", reason)
 
 
 class Refusal(DpscoError):

@@ -160,23 +160,24 @@ class Registry(Generic[T]):
 
 
 def attempt(module: str) -> bool:
-    """Import a module of this project or of a paper, once; whether it is there.
+    """Import a module of the core or of a paper, once; whether it is there.
 
-    One of a paper that does not ship may fail: the paper is named in one line on stderr, and the others are as before.
+    One of a paper may fail: the paper is named in one line on stderr, and the others are as before. Whatever needs
+    something of it is stopped by the same line (`check_paper`).
     """
     if module in _BROKEN:
         return False
-    package = module.partition(".")[0]
+    package = next((package for package in papers().values() if f"{module}.".startswith(f"{package}.")), "")
     try:
         importlib.import_module(module)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        if package == "dpsco_bench":
+        if not package:
             raise
         reason = str(error) if isinstance(error, DpscoError) else f"{type(error).__name__}: {error}"
         broken = BrokenPaper(package + _distribution(package), " ".join(reason.split()))
-        if package not in {name.partition(".")[0] for name in _BROKEN}:
+        if not any(f"{name}.".startswith(f"{package}.") for name in _BROKEN):
             say_once(broken)
         _BROKEN[module] = broken
         return False
@@ -190,10 +191,12 @@ def say_once(error: DpscoError) -> None:
     _SAID.add(str(error))
 
 
-def is_elsewhere(name: str) -> bool:
-    """Whether an entry is of an installed paper that does not ship: what is wrong with it stops nothing else."""
-    paper = name.partition(".")[0]
-    return paper not in _ADDED and papers().get(paper, "dpsco_bench").partition(".")[0] != "dpsco_bench"
+def is_given(name: str) -> bool:
+    """Whether an entry is of a paper that this process was given by its folder: what is wrong there stops the process.
+
+    What is wrong with any other paper is said, and stops what needs it alone.
+    """
+    return name.partition(".")[0] in _ADDED
 
 
 def check_paper(name: str) -> None:
@@ -220,7 +223,7 @@ def check_paper(name: str) -> None:
 
 def _distribution(package: str) -> str:
     """The distribution that declares a package as a paper, in brackets; empty where none does."""
-    found = (entry.dist for entry in entry_points(group=GROUP) if entry.value.partition(".")[0] == package)
+    found = (entry.dist for entry in entry_points(group=GROUP) if entry.value == package)
     return next((f" (distribution {dist.name} {dist.version})" for dist in found if dist), "")
 
 

@@ -14,7 +14,7 @@ from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.model import Claim, parse_claim
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.paths import conf_dir
-from dpsco_bench.registry import absent_paper, is_elsewhere, paper_folders, say_once
+from dpsco_bench.registry import absent_paper, is_given, paper_folders, say_once
 
 TableText = Mapping[str, Any]
 """A table's file: ``id``, ``title``, ``rows`` and so on; rows of a computed table have keys of its own."""
@@ -97,13 +97,13 @@ def _parsed_once(path: Path, changed: int, size: int) -> Claim:
 
 
 def read_claims() -> list[Claim]:
-    """All claims, sorted by id; a wrong one of an installed paper that does not ship is named and left out."""
+    """All claims, sorted by id; a wrong one is named and left out, unless its paper was given in this call."""
     found = []
     for id, path in claim_files().items():
         try:
             found.append(_parsed(path))
         except InputError as error:
-            if not is_elsewhere(id):
+            if is_given(id):
                 raise
             say_once(error)
     return found

@@ -9,6 +9,7 @@ from typing import Any
 from dpsco_bench.analysis.verdict import CONFIRMING
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.privacy.ledger import SIGNS
+from dpsco_bench.registry import Registry
 from dpsco_bench.report.numbers import NOTHING, number, plain
 
 TONES = {
@@ -38,24 +39,16 @@ CALIBRATION_MEANINGS = (
     ("accounted", "the least noise with which an accountant of the actual sampling scheme proves (ε, δ)"),
     ("none", "noise off, to see what the schedule alone does"),
 )
-_QUANTITIES = {
-    "epsilon_pair": "exact ε of a pair of data sets",
-    "tail_ratio": "tail / bound of the tail",
-    "chain_risk": "excess risk, means of chains",
-    "queries_per_call": "value queries per call",
-    "relaxation_queries": "value queries to relax",
-    "threshold": "threshold signal",
-}
-_PARAMETERS = {"n": "number of records n", "d": "dimension d", "epsilon": "privacy parameter ε", "delta": "δ"}
-_OPTIONS = {
+LABELS: Registry[str] = Registry("label", "figures")
+_PARAMETERS = {
+    "n": "number of records n",
+    "d": "dimension d",
+    "epsilon": "privacy parameter ε",
+    "delta": "δ",
     "kappa": "condition number κ",
     "norm_kappa": "constant κ_q of the norm",
-    "width": "Gaussian width of the set",
-    "rho": "noise parameter ρ",
-    "spread": "gradient noise σ",
-    "distance": "distance of the optimum from the start",
-    "k": "power k of the weights",
 }
+_QUANTITIES = {"chain_risk": "excess risk, means of chains", "threshold": "threshold signal"}
 _SYMBOLS = {
     "eps": "ε",
     "epsilon": "ε",
@@ -108,12 +101,24 @@ def noise_name(calibration: str) -> str:
     return "noise off" if calibration == "none" else f"{calibration} noise"
 
 
+def axis_labels(module: str, texts: Mapping[str, str]) -> None:
+    """Say how axes call what a paper sweeps or counts; what has no label is called by its name.
+
+    Parameters
+    ----------
+    module : str, ``__name__`` of the caller, a module ``figures`` of the paper
+    texts : mapping of str to str, name of an option or of a noted quantity -> its label
+    """
+    for name, text in texts.items():
+        LABELS.add(name, text, module)
+
+
 def parameter_label(parameter: str) -> str:
-    return _PARAMETERS.get(parameter) or _OPTIONS.get(parameter) or parameter.replace("_", " ")
+    return _PARAMETERS.get(parameter) or LABELS.find(parameter) or parameter.replace("_", " ")
 
 
 def quantity_label(quantity: str) -> str:
-    return _QUANTITIES.get(quantity) or quantity.replace("_", " ")
+    return _QUANTITIES.get(quantity) or LABELS.find(quantity) or quantity.replace("_", " ")
 
 
 def parameter_symbol(parameter: str) -> str:

@@ -1,4 +1,4 @@
-"""A third-party paper that cannot be imported is named in one line, and stops only what needs it."""
+"""A paper that cannot be imported is named in one line, and stops only what needs it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench import registry
+from dpsco_bench.errors import BrokenPaper
 
 METHOD, CLAIM = "examples/own_method.py", "examples/own_claim.yaml"
 ACCOUNT = ("account", "wang2017.dp_gd_pl", "problem=ridge_logistic", "n=64", "d=3", "--json")
-LINE = "dpsco: paper = 'theirs (distribution theirs-dp 1.0)': must be an installed package that can be imported ("
+LINE = "dpsco: paper = 'theirs (distribution theirs-dp 1.0)': must be a package that can be imported ("
 FILES = {
     "theirs_dp-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: theirs-dp\nVersion: 1.0\n",
     "theirs_dp-1.0.dist-info/entry_points.txt": "[dpsco_bench.papers]\ntheirs = theirs\n",
@@ -83,3 +84,27 @@ def test_what_needs_it_is_stopped_by_its_line_alone(broken, edited):
     found = broken(*arguments)
     assert found.code == 2 and found.out == ""
     assert {line for line in found.err.splitlines()} == {found.err.splitlines()[0]} and found.err.startswith(LINE)
+
+
+def test_the_rule_is_the_same_for_the_papers_beside_the_core(monkeypatch, capsys):
+    monkeypatch.setattr(registry, "_BROKEN", {})
+    monkeypatch.setattr(registry, "_SAID", set())
+    load, package = registry.importlib.import_module, "dpsco_bench.papers.su2023"
+
+    def failing(name):
+        if name.startswith(package):
+            raise ImportError("no such name")
+        return load(name)
+
+    monkeypatch.setattr(registry.importlib, "import_module", failing)
+    assert not registry.attempt(f"{package}.algorithms.objp") and not registry.attempt(
+        f"{package}.problems.smooth_hinge"
+    )
+    assert registry.attempt("dpsco_bench.papers.wang2017")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert package in line and line.endswith("must be a package that can be imported (ImportError: no such name)")
+    with pytest.raises(BrokenPaper, match="no such name"):
+        registry.check_paper("su2023.objp")
+    registry.check_paper("wang2017.dp_gd")
+    with pytest.raises(ModuleNotFoundError):
+        registry.attempt("dpsco_bench.absent")  # of the core

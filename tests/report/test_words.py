@@ -3,15 +3,20 @@ import math
 import pytest
 
 from dpsco_bench.claims.kinds import OUTCOMES, all_kinds
+from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.ledger import SEVERITY, STATUS_CLAUSES, STATUS_WORDS
 from dpsco_bench.report import numbers
 from dpsco_bench.report.wording import (
+    LABELS,
     SYMBOLS,
     TONES,
+    axis_labels,
     epsilon_text,
     meanings,
     options_text,
     paper_name,
+    parameter_label,
+    quantity_label,
     setting,
     symbols,
 )
@@ -120,3 +125,19 @@ def test_settings_and_options():
     assert epsilon_text(173.0, "lower") == "≥ 173" and epsilon_text(1.0, "upper") == "≤ 1"
     assert epsilon_text(None, "exact") == "—" and epsilon_text(math.inf, "exact") == "= ∞"
     assert paper_name("Wang, Ye, Xu 2017, Theorem 4.1", "x") == "Wang, Ye, Xu 2017" and paper_name("none", "x") == "x"
+
+
+def test_papers_say_what_their_options_and_quantities_are_called():
+    assert quantity_label("tail_ratio") == "tail / bound of the tail"  # by gopi2022
+    assert parameter_label("rho") == "noise parameter ρ"  # by zhang2022
+    assert quantity_label("chain_risk") == "excess risk, means of chains" and parameter_label("kappa").startswith(
+        "cond"
+    )
+    assert quantity_label("of_nobody") == parameter_label("of_nobody") == "of nobody"
+    axis_labels("mine", {"of_nobody": "mine alone"})
+    try:
+        assert quantity_label("of_nobody") == "mine alone"
+        with pytest.raises(InputError, match="^label name = 'rho'"):
+            axis_labels("mine", {"rho": "another"})
+    finally:
+        LABELS.forget("of_nobody")

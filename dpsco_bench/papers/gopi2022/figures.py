@@ -20,7 +20,18 @@ from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import count, is_number, number
 from dpsco_bench.report.own_figures import claim_panels
 from dpsco_bench.report.scores import claim_scores
+from dpsco_bench.report.wording import axis_labels
 from dpsco_bench.samplers.evidence import LARGEST_RHAT
+
+axis_labels(
+    __name__,
+    {
+        "epsilon_pair": "exact ε of a pair of data sets",
+        "tail_ratio": "tail / bound of the tail",
+        "queries_per_call": "value queries per call",
+        "relaxation_queries": "value queries to relax",
+    },
+)
 
 BLACK = "#1a1a1a"
 LABEL_HEIGHT = 0.16

@@ -24,7 +24,9 @@ from dpsco_bench.report.elements import (
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import with_interval
 from dpsco_bench.report.own_figures import paper_figure
-from dpsco_bench.report.wording import parameter_label, symbols
+from dpsco_bench.report.wording import axis_labels, parameter_label, symbols
+
+axis_labels(__name__, {"width": "Gaussian width of the set"})
 
 CALIBRATIONS = ("paper", "accounted", "none")
 HEAVY_TAILS = (

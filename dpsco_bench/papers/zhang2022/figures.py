@@ -1,0 +1,13 @@
+"""What the axes of figures call the options of this paper."""
+
+from dpsco_bench.report.wording import axis_labels
+
+axis_labels(
+    __name__,
+    {
+        "rho": "noise parameter ρ",
+        "spread": "gradient noise σ",
+        "distance": "distance of the optimum from the start",
+        "k": "power k of the weights",
+    },
+)
