@@ -19,6 +19,7 @@ _NAMES = ("profile", "id", "part", "calibration")
 _KEPT = (
     *(
         "kind",
+        "parameter",
         "verdict",
         "reservations",
         "expected",

@@ -1,0 +1,86 @@
+"""How every claim stands in the recorded runs.
+
+`python docs/standing.py` writes docs/standing.md and the README's sentence.
+
+One line a claim, for each profile that is recorded whole: its standing and the sentence that answers it, both made from
+the recorded verdicts by the function that the report and the terminal use.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+from dpsco_bench.analysis.answer import STANDINGS, Answer, answers, headline
+from dpsco_bench.analysis.record import read_record
+from dpsco_bench.claims.catalogue import read_claims
+
+ROOT = Path(__file__).resolve().parents[1]
+PROFILES = {"ci": "every claim at reduced sizes", "full": "the complete replication"}
+"""Profile -> what it is; smoke has parts of a few claims only."""
+
+
+def recorded(profile: str) -> dict[str, Answer]:
+    """Claim -> its answer in the recorded verdicts of a profile."""
+    return answers(read_record(ROOT / "workflows" / "recorded" / f"{profile}.json"))
+
+
+def headline_of(profile: str) -> str:
+    """One sentence on all claims, such as ``Of 107 theorems and rows 22 hold with noise that is private, ...``."""
+    said = headline(found.standing for found in recorded(profile).values())
+    return f"{said[0].upper()}{said[1:]}."
+
+
+def overview(found: Mapping[str, Answer]) -> list[str]:
+    """Papers against standings."""
+    counts = Counter((claim.partition(".")[0], answer.standing) for claim, answer in found.items())
+    papers = sorted({paper for paper, _ in counts})
+    seen = [standing for standing in STANDINGS if any(counts[paper, standing] for paper in papers)]
+    lines = ["| paper | " + " | ".join(seen) + " |", "| --- |" + " ---: |" * len(seen)]
+    for paper in papers:
+        lines.append(f"| {paper} | " + " | ".join(str(counts[paper, standing] or "") for standing in seen) + " |")
+    return lines
+
+
+def page() -> str:
+    """The whole page, Markdown."""
+    titles = {claim.id: claim.title for claim in read_claims()}
+    lines = [
+        "# How the claims stand",
+        "",
+        "A claim counts once, however many rows it has. `dpsco claim ID` measures it again, with every row's reason.",
+        "",
+        "| standing | when |",
+        "| --- | --- |",
+        *(f"| {name} | {word.meaning} |" for name, word in STANDINGS.items()),
+    ]
+    for profile, what in PROFILES.items():
+        found = recorded(profile)
+        lines += ["", f"## Profile {profile}: {what}", "", headline_of(profile), "", *overview(found)]
+        for paper in sorted({claim.partition(".")[0] for claim in found}):
+            lines += ["", f"### {paper}, {profile}", "", "| claim | standing | answer |", "| --- | --- | --- |"]
+            own = {claim: answer for claim, answer in found.items() if claim.partition(".")[0] == paper}
+            for claim, answer in own.items():
+                lines.append(
+                    f"| `{claim}`: {_cell(titles.get(claim, ''))} | {answer.standing} | {_cell(answer.sentence)} |"
+                )
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def write(readme: Path = ROOT / "README.md", target: Path = ROOT / "docs" / "standing.md") -> None:
+    """Write the page, and the sentence on profile ci into the README's quotation."""
+    target.write_text(page(), encoding="utf-8")
+    quoted = "\n".join(f"> {line}" for line in textwrap.wrap(headline_of("ci"), 120))
+    text = readme.read_text(encoding="utf-8")
+    readme.write_text(re.sub(r"(?<=In profile `ci`:\n\n)(?:> .*\n)+", quoted + "\n", text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
