@@ -63,10 +63,6 @@ class RateFit:
     edge: tuple[int, ...] = ()
     floored: float = 0.0
 
-    @property
-    def half_width(self) -> float:
-        return (self.ci_high - self.ci_low) / 2
-
     def places(self, cells: Sequence[int], parameter: str) -> str:
         """Where some cells lie, such as ``n = 128, 256``."""
         return f"{parameter or 'value'} = " + ", ".join(f"{self.values[i]:g}" for i in cells)

@@ -25,7 +25,6 @@ from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 
 CALIBRATIONS = ("paper", "accounted")
-AUDIT_KEYS = ("runs", "confidence", "statistic", "seed", "mechanism", "progress")
 FEWEST_RUNS = 100
 PILOT_PART, PILOT_FEWEST, PILOT_MOST = 0.1, 200, 4000
 PILOT_CONFIDENCE = 0.5
@@ -77,22 +76,6 @@ class _Choice:
     label: str
     weights: np.ndarray
     promise: float
-
-
-def audit(algorithm: str, calibration: str = "accounted", *, problem: str = "canary_huber", **keys: Any) -> AuditResult:
-    """Bound an algorithm's epsilon from below, from plain keys.
-
-    Raises InputError, Refusal for a value outside its range, or a combination that cannot run.
-
-    Parameters
-    ----------
-    problem : str, ``canary_huber``, the worst case, or another problem with records
-    **keys
-        Keyword arguments of `audit_cell`, and ``epsilon`` (1), ``delta`` (1e-5), ``n`` (200), ``d``, ``variant``,
-        schedule options, problem options and problem constants by plain name.
-    """
-    own = {key: keys.pop(key) for key in AUDIT_KEYS if key in keys}
-    return audit_cell(make_audit_cell(algorithm, problem, keys), calibration, **own)
 
 
 def make_audit_cell(algorithm: str, problem: str, keys: Mapping[str, Any]) -> Cell:

@@ -7,8 +7,6 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from dpsco_bench.bench.measure import NotMeasurable
 from dpsco_bench.bench.noisy_sgd import Task
 
@@ -45,14 +43,6 @@ def compiled_run(task: Task) -> Callable[[], Array]:
         keys = jax.random.split(jax.random.key(0), task.replicates)
         run = jax.jit(jax.vmap(one)).lower(keys).compile()
     return lambda: run(keys).block_until_ready()
-
-
-def run_with(task: Task, noise: np.ndarray) -> np.ndarray:
-    """The same run on given standard normals ``(R, T, d)``."""
-    jax = import_jax()
-    with double_precision(jax, task.dtype):
-        run = jax.jit(jax.vmap(lambda rows: scanned(task, rows, lambda row: row)))
-        return np.asarray(run(noise.astype(task.dtype)))
 
 
 def scanned(task: Task, sources: Array, draw: Callable[[Array], Array]) -> Array:

@@ -51,20 +51,6 @@ class Transcript:
             raise InputError(f"releases of query {name}", 0, "as many as the plan declares")
         return self._stacked(self.values, name)
 
-    def largest_change(self, other: Transcript, name: str, norm: float = 2.0) -> np.ndarray:
-        """Largest distance over the steps between the values of a query in two transcripts, shape ``(R,)``.
-
-        Raises InputError for a query that was never released, or not at the same steps.
-        """
-        for transcript in (self, other):
-            if not transcript.values.get(name):
-                raise InputError(f"releases of query {name}", 0, "as many as the plan declares")
-        steps, others = sorted(self.values[name]), sorted(other.values[name])
-        if steps != others:
-            raise InputError(f"releases of query {name}", f"{len(steps)} and {len(others)}", "the same on neighbours")
-        difference = self._stacked(self.values, name) - self._stacked(other.values, name)
-        return np.linalg.norm(difference, ord=norm, axis=-1).max(axis=0)
-
     @staticmethod
     def _stacked(arrays: dict[str, Steps], name: str) -> np.ndarray:
         return np.stack([_host_copy(arrays[name][step]) for step in sorted(arrays[name])])

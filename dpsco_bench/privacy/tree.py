@@ -36,15 +36,6 @@ def block(t: int) -> range:
     return range(t - lowest_bit(t) + 1, t + 1)
 
 
-def record_nodes(q: int, nodes: int) -> tuple[int, ...]:
-    """``IN(q)``: those of nodes 1..``nodes`` that cover record q."""
-    found = []
-    while q <= nodes:
-        found.append(q)
-        q += lowest_bit(q)
-    return tuple(found)
-
-
 def levels(nodes: int) -> int:
     """``floor(log2(nodes)) + 1``: the most nodes of 1..``nodes`` that cover one record."""
     return checked_count("nodes", nodes).bit_length()

@@ -8,7 +8,7 @@ import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.audit import auditor
-from dpsco_bench.audit.auditor import audit
+from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.jsonio import dumps_pretty
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -17,6 +17,15 @@ from dpsco_bench.problems.base import Trait
 JSON_KEYS = ["algorithm", "calibration", "epsilon_claimed", "epsilon_lower", "confidence", "runs"]
 JSON_KEYS += ["neighbours", "statistic", "verdict"]
 ALWAYS_AUDITED = ("wang2017.dp_gd_pl", "wang2017.dp_svrg", "wang2017.output_perturbation_zhang17")
+
+
+OWN_KEYS = ("runs", "confidence", "statistic", "seed", "mechanism")
+
+
+def audit(algorithm, calibration="accounted", problem="canary_huber", **keys):
+    """An audit from plain keys."""
+    own = {key: keys.pop(key) for key in OWN_KEYS if key in keys}
+    return audit_cell(make_audit_cell(algorithm, problem, keys), calibration, **own)
 
 
 class Quiet(Mechanism):

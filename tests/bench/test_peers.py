@@ -46,7 +46,10 @@ def test_both_branches_of_the_projection_are_taken():
 def test_jax_runs_what_the_batched_loop_runs(dtype, tolerance):
     pytest.importorskip("jax", reason="the peer is optional")
     task = replace(TASK, dtype=dtype)
-    found = jax_peer.run_with(task, noise(task).swapaxes(0, 1))
+    jax = jax_peer.import_jax()
+    with jax_peer.double_precision(jax, dtype):
+        run = jax.jit(jax.vmap(lambda rows: jax_peer.scanned(task, rows, lambda row: row)))
+        found = np.asarray(run(noise(task).swapaxes(0, 1).astype(dtype)))
     assert found.dtype == dtype
     np.testing.assert_allclose(found, batched_run(task), rtol=0, atol=tolerance)
 

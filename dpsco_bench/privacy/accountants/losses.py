@@ -168,17 +168,13 @@ def transform_rounding(steps: int) -> float:
     return 1e-14 + 1e-16 * steps
 
 
-def clt_mu(multiplier: float, rate: float, steps: int) -> float:
-    """Gaussian-DP parameter in the central limit of many replace-one steps, ``2 q sqrt(N sinh(1/z^2))``.
-
-    The variance of one step's loss is ``q^2 Var(e^u - e^v) = 2 q^2 (e^(1/z^2) - e^(-1/z^2))`` to leading order in
-    ``q``, with ``u, v = +-x/z - 1/(2 z^2)`` and ``x ~ N(0, 1)``; an approximation, not a bound.
-    """
-    return 2.0 * rate * math.sqrt(steps * math.sinh(min(multiplier**-2, 700.0)))
-
-
 def clt_multiplier(mu: float, rate: float, steps: int) -> float:
-    """Inverse of `clt_mu` in the multiplier."""
+    """Noise multiplier z of Gaussian-DP parameter ``mu = 2 q sqrt(N sinh(1/z^2))``, that of many replace-one steps.
+
+    It is that of the central limit. The variance of one step's loss is ``q^2 Var(e^u - e^v) = 2 q^2 (e^(1/z^2) -
+    e^(-1/z^2))`` to leading order in ``q``, with ``u, v = +-x/z - 1/(2 z^2)`` and ``x ~ N(0, 1)``; an approximation,
+    not a bound.
+    """
     return math.asinh((0.5 * mu / rate) ** 2 / steps) ** -0.5
 
 

@@ -55,7 +55,6 @@ from dpsco_bench.privacy.accountants.losses import (
 )
 from dpsco_bench.privacy.accountants.solve import root
 
-SCALE_TOLERANCE = 1e-3
 # Fraction of the information, or of epsilon to first order, that rounding may cost.
 INFORMATION_TOLERANCE = 1e-3
 _MIXTURE_FROM = 8.0
@@ -69,7 +68,6 @@ _TAIL_SHARE = 1e-4
 # An event must be this many times more probable than what rounding errors may misplace.
 _RESOLVED = 100.0
 _CHERNOFF_ORDERS = 24
-_LEAST_SCALE = 1e-3
 
 
 def accountant_name() -> str:

@@ -107,8 +107,8 @@ def test_the_released_minimiser_moves_the_gradient_sum_by_at_most_2g(draw):
     x = KST.run_function(Objective(problem, data, 4), made, recorder)
     replay = partial(Replay, recorder.transcript)(*arguments)
     np.testing.assert_array_equal(KST.run_function(Objective(problem, other, 4), made, replay), x)
-    change = recorder.transcript.largest_change(replay.transcript, "linear term")
-    np.testing.assert_allclose(change, made.queries[0].sensitivity, rtol=1e-12)
+    changes = recorder.transcript.value("linear term") - replay.transcript.value("linear term")
+    np.testing.assert_allclose(np.linalg.norm(changes, axis=-1), made.queries[0].sensitivity, rtol=1e-12)
 
 
 def test_ttz14_is_kst12_over_a_ball(execute, draw):

@@ -8,7 +8,7 @@ from dpsco_bench.claims.compose import claim_ids, load_claim
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.papers.zhang2022.tables import SETTINGS, conversion, relative_level
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
-from dpsco_bench.privacy.tree import levels, prefix_nodes, record_nodes
+from dpsco_bench.privacy.tree import levels, prefix_nodes
 from dpsco_bench.report.computed import computed_table
 
 ZHANG = [id for id in claim_ids() if id.startswith("zhang2022.")]
@@ -85,16 +85,6 @@ def test_erratum_e1():
     for l in (0.72, 0.7287, 1.0, 3.0):  # of the conversion, in units of rho^2
         sufficient = l >= 1 / (4 * (2 - math.sqrt(2)) ** 2)
         assert (rho**2 / 2 + rho * math.sqrt(2 * l * rho**2) <= 2 * rho * math.sqrt(l * rho**2)) == sufficient
-
-
-def test_theorem_17_by_enumeration():
-    """Every record meets at most floor(log2 N) + 1 nodes, some exactly so many, and nodes of a prefix partition it."""
-    sizes = [len(record_nodes(q, 5000)) for q in range(1, 5001)]
-    for N in (1, 2, 3, 7, 8, 100, 4095, 4096, 4097, 5000):
-        largest = max(len([t for t in record_nodes(q, N)]) for q in range(1, min(N, 4) + 1))
-        assert largest <= math.floor(math.log2(N)) + 1 == levels(N)
-    assert max(sizes) == levels(5000) == 13
-    assert prefix_nodes(7) == (4, 6, 7)
 
 
 def test_erratum_e10():

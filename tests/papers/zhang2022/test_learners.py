@@ -7,13 +7,13 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.zhang2022.learners.base import (
+    LEARNERS,
     Learner,
     LearnerSetting,
     get_learner,
     inverse_root,
     learner,
     learner_parts,
-    list_learners,
     project_ball,
 )
 
@@ -226,7 +226,7 @@ def test_helpers():
 
 
 def test_learners_are_found_by_name():
-    names = list_learners()
+    names = LEARNERS.names()
     assert {*BOUNDED, "osd", "lp_ftrl", "parameter_free", "ogd_fixed"} <= set(names)
     for name in names:
         assert get_learner(name) is get_learner(f"zhang2022.{name}") and get_learner(name).summary
@@ -241,7 +241,7 @@ def test_ones_own_learner_is_known_by_its_name():
         def update(self, g):
             pass
 
-    assert get_learner("lazy") is Lazy and "lazy" in list_learners() and learner_parts("lazy") == (__name__,)
+    assert get_learner("lazy") is Lazy and "lazy" in LEARNERS.names() and learner_parts("lazy") == (__name__,)
     with pytest.raises(InputError, match="^learner = 'two words'"):
         learner("two words")
 

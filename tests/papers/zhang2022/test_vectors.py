@@ -10,7 +10,7 @@ from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.papers.zhang2022.algorithms import reduction
 from dpsco_bench.papers.zhang2022.algorithms.parameter_free import DistanceRegulariser, confidence
 from dpsco_bench.papers.zhang2022.algorithms.sensitivity import NodeUnits, weights
-from dpsco_bench.papers.zhang2022.learners.base import get_learner, list_learners
+from dpsco_bench.papers.zhang2022.learners.base import LEARNERS, get_learner
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -198,7 +198,7 @@ def test_other_refusals(points):
     for p in (1.0, 3.0):
         with pytest.raises(InputError, match=r"^norm = .*: must be p in \(1, 2\]"):
             points.run("zhang2022.dp_otb_lp", Z, norm=p)
-    for learner in set(list_learners()) - {"lp_ftrl", "parameter_free"}:
+    for learner in set(LEARNERS.names()) - {"lp_ftrl", "parameter_free"}:
         with pytest.raises(DpscoError, match="Euclidean|osd"):
             points.run("zhang2022.dp_otb_lp", Z, norm=1.5, learner=learner)
 

@@ -12,7 +12,6 @@ from scipy.stats import norm
 from dpsco_bench.privacy.accountants.fixed_size import pessimistic_subset_losses
 from dpsco_bench.privacy.accountants.losses import (
     GaussianPair,
-    clt_mu,
     clt_multiplier,
     pessimistic_losses,
     rounded_losses,
@@ -26,6 +25,11 @@ pairs = st.builds(
     rate=st.floats(-7.0, 0.0).map(lambda e: 10.0**e),
     replace=st.booleans(),
 )
+
+
+def clt_mu(multiplier, rate, steps):
+    """Gaussian-DP parameter in the central limit of many replace-one steps."""
+    return 2.0 * rate * math.sqrt(steps * math.sinh(multiplier**-2))
 
 
 def densities(pair, x):

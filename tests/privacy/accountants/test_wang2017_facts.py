@@ -7,13 +7,17 @@ import pytest
 import scipy.optimize
 
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
-from dpsco_bench.privacy.accountants.losses import clt_mu
 from dpsco_bench.privacy.accountants.pld import poisson_gaussian_epsilon, solve_poisson_multiplier
 from dpsco_bench.privacy.accountants.single_index import single_index_epsilon
 
 EPSILONS = (0.2, 0.5, 1.0, 2.0, 4.0)
 INNER_STEPS = 1921  # m at kappa = 10
 EPOCHS = {2**10: 10, 2**12: 14, 2**14: 18, 2**17: 24}
+
+
+def clt_mu(multiplier, rate, steps):
+    """Gaussian-DP parameter in the central limit of many replace-one steps."""
+    return 2.0 * rate * math.sqrt(steps * math.sinh(multiplier**-2))
 
 
 def rounds_to(value, shown):

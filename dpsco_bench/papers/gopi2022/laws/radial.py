@@ -68,16 +68,6 @@ class RadialLaw:
         rho, mass = self._nodes
         return float(np.sum(rho * rho * mass))
 
-    def mean_error(self) -> float:
-        """Standard error of `mean` from the sampled directions (zero for one curvature)."""
-        curvatures = np.atleast_1d(np.asarray(self.B, dtype=np.float64))
-        rho, mass = self._nodes
-        if len(curvatures) < 2:
-            return 0.0
-        density = np.exp(-np.outer(curvatures - curvatures.mean(), rho * rho))
-        influence = (density / density.mean(axis=0)) @ ((rho - self.mean()) * mass)
-        return float(influence.std() / np.sqrt(len(curvatures)))
-
     def tail(self, shift: float) -> float:
         """``P(rho - E rho >= shift)`` for one curvature."""
         start = self.mean() + shift

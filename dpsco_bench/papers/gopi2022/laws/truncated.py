@@ -11,17 +11,11 @@ from dpsco_bench.papers.gopi2022.laws.nodes import DEPTH, gauss_legendre
 _COUNT = 80
 
 
-def truncated_normal_gap(mean: Any, sd: Any, R: float = 1.0) -> np.ndarray:
-    """``R - E x``, in (0, 2 R), for a normal x of that mean and sd > 0, conditioned on ``|x| <= R``; arrays broadcast.
+def tilted_gap(slope: Any, curvature: float, R: float = 1.0) -> np.ndarray:
+    """``R - E x`` for the density ``exp(slope x - curvature x^2)`` on ``[-R, R]``, curvature > 0; slopes of any shape.
 
     The distance from R is integrated itself, so that no digits are lost where x is close to R.
     """
-    mean, sd = np.broadcast_arrays(np.asarray(mean, dtype=np.float64), np.asarray(sd, dtype=np.float64))
-    return _mean_distance((mean - R) / sd, 2.0 * R / sd) * sd
-
-
-def tilted_gap(slope: Any, curvature: float, R: float = 1.0) -> np.ndarray:
-    """``R - E x`` for the density ``exp(slope x - curvature x^2)`` on ``[-R, R]``, curvature > 0."""
     sd = np.sqrt(0.5 / curvature)
     return _mean_distance(sd * (np.asarray(slope, dtype=np.float64) - 2.0 * curvature * R), 2.0 * R / sd) * sd
 

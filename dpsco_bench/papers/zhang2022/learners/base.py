@@ -129,11 +129,6 @@ def _short(name: str) -> str:
     return name.removeprefix("zhang2022.").removeprefix("zhang2022/")
 
 
-def list_learners() -> list[str]:
-    """Names of all learners, the user's own included."""
-    return LEARNERS.names()
-
-
 def squared_norm(g: Array) -> Array:
     """``||g||^2`` along the last axis, ``(..., 1)``."""
     xp = array_namespace(g)
