@@ -39,7 +39,7 @@ from dpsco_bench.execution.store import read_sealed
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
-from dpsco_bench.registry import paper_folders
+from dpsco_bench.registry import paper_folders, say_once
 
 CLAIM_SUFFIXES = (".yaml", ".yml")
 
@@ -220,16 +220,31 @@ def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str]
 
 
 def fresh_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> WorkPlan:
-    """The plan of a profile: as a file has it unless its stamp is stale, else made now; nothing is written."""
-    stamp, known = plan_stamp(profile, overrides), read_sealed(path)
+    """The plan of a profile: as a file has it unless its stamp is stale, else made now; nothing is written.
+
+    Claims of one's own that it does not measure are named in a line each on stderr.
+    """
+    settings = plan_settings(profile, overrides)
+    stamp, known = _stamp(profile, settings), read_sealed(path)
     if known is None or known.get("stamp") != stamp:
         known = to_jsonable(replace(make_plan(profile, overrides), stamp=stamp))
-    return WorkPlan.from_json(known)
+    plan = WorkPlan.from_json(known)
+    for id in own_claims(settings.claims).keys() - {entry.id for entry in plan.claims}:
+        say_once(unmeasured(profile, [id]))
+    return plan
+
+
+def unmeasured(profile: str, ids: Sequence[str]) -> InputError:
+    """What is said of claims no part of which has values for a profile."""
+    return InputError("profile", profile, f"one in whose grid {', '.join(ids)} has values")
 
 
 def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
     """Digest of everything that the plan is made from."""
-    settings = plan_settings(profile, overrides)
+    return _stamp(profile, plan_settings(profile, overrides))
+
+
+def _stamp(profile: str, settings: Settings) -> str:
     load_plugins(settings.plugins)
     absent = [name for name in list_problems() if problem_class(name).unavailable(Path(settings.data_root))]
     contents = list(_own_contents(settings))

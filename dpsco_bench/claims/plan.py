@@ -155,19 +155,19 @@ class WorkPlan:
 
 
 def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
-    """Read a plan; with ``only``, nothing is made of the entries of other ids.
+    """Read a profile's plan, in the folder of its name; with ``only``, nothing is made of the entries of other ids.
 
     Raises
     ------
     InputError
         If there is no such plan, a damaged one, or one that lacks an id of ``only``.
     """
-    allowed = "a file written by `python -m dpsco_bench plan`"
+    allowed = f"a file written by `python -m dpsco_bench plan --profile {path.parent.name}`"
     try:
         found = unsealed(path.read_bytes())
         ids = [entry["id"] for kind in ("claims", "boards") for entry in found[kind]]
         plan = WorkPlan.from_json(found, only)
-    except (FileNotFoundError, IsADirectoryError):
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         raise InputError("plan", path, allowed) from None
     except (ValueError, KeyError, TypeError) as error:
         raise InputError("plan", path, f"{allowed}, undamaged", str(error)) from None

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.options import add_json, add_plugins
 from dpsco_bench.cli.output import labelled, print_json
-from dpsco_bench.errors import InputError
 
 SUMMARY = "run claims end to end and print their verdicts"
 EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 data.root=data plugins=[FILE,...] claims=[FILE,...]
@@ -30,23 +29,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Plan all claims first, then run and judge them one by one."""
-    from dpsco_bench.claims.compose import check_profile, claim_plan
-    from dpsco_bench.cli.claiming import asked_claims, privacy_texts, run_claim, say
+    from dpsco_bench.claims.compose import check_profile, claim_plan, unmeasured
+    from dpsco_bench.cli.claiming import asked_claims, privacy_texts, run_claim
     from dpsco_bench.execution.layout import Layout
+    from dpsco_bench.registry import say_once
 
     check_profile(args.profile)
     ids, settings = asked_claims(args.ids, args.plugin)
     entries = [claim_plan(id, args.profile, settings) for id in ids]
     if not any(entry.claim.parts for entry in entries):
-        names = ", ".join(entry.id for entry in entries)
-        raise InputError("profile", args.profile, f"one in whose grid {names} has values")
+        raise unmeasured(args.profile, [entry.id for entry in entries])
     measured = Layout(args.profile).measured
     rows: list[Verdict] = []
     privacy: dict[tuple[str, str, str], str] = {}
     for entry in entries:
         found = run_claim(entry, measured) if entry.claim.parts else []
         if not found:
-            say(f"{entry.id}: nothing to measure in profile {args.profile}")
+            say_once(unmeasured(args.profile, [entry.id]))
         rows += found
         if not args.json:
             texts = privacy_texts(entry, measured)

@@ -1,0 +1,71 @@
+"""A damaged plan is named in one line with what mends it, by every verb that reads it; planning mends it."""
+
+from pathlib import Path
+
+import pytest
+
+from dpsco_bench.claims import compose
+from dpsco_bench.claims.plan import WorkPlan
+from dpsco_bench.jsonio import dumps_canonical, sealed
+
+PLAN = Path("results/smoke/plan.json")
+OWN = """
+id: mine.later
+title: t
+source: s
+statement: x
+parts:
+  - {id: p, kind: privacy, calibrations: [paper], algorithm: wang2017.dp_gd_pl, problem: ridge_logistic,
+     fixed: {n: 256, d: 3, delta: 1.0e-5}, sweep: {parameter: epsilon, values: {full: [0.5, 1.0]}}}
+"""
+
+
+def damages(content):
+    yield b""
+    yield content[: len(content) // 2]
+    yield content[:40] + bytes([content[40] ^ 1]) + content[41:]
+    yield b"\xff\xfe"
+    yield sealed(dumps_canonical({"claims": [1], "boards": [], "profile": "smoke", "stamp": ""})).encode()
+
+
+@pytest.mark.parametrize("verb", ["report", "gate", "compare", "figure all", "gc", "gc --dry-run"])
+def test_every_verb_names_it_in_one_line(dpsco, verb):
+    WorkPlan("smoke", (), (), "stamp").write(PLAN)
+    for spoilt in damages(PLAN.read_bytes()):
+        PLAN.write_bytes(spoilt)
+        found = dpsco(*verb.split(), "--profile", "smoke")
+        assert found.code == 2 and found.out == "" and found.err.count("\n") == 1
+        assert found.err.startswith(f"dpsco: plan = {PLAN}: must be a file written by ")
+        assert "`python -m dpsco_bench plan --profile smoke`, undamaged" in found.err
+        assert PLAN.read_bytes() == spoilt
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Plans of one shipped claim, so that planning is short."""
+    monkeypatch.setattr(compose, "profile_claims", lambda profile: ["su2023.thm1.privacy"])
+    monkeypatch.setattr(compose, "board_ids", lambda: [])
+
+
+def test_planning_mends_it(dpsco, small):
+    assert dpsco("plan", "--profile", "smoke").code == 0
+    whole = PLAN.read_bytes()
+    PLAN.write_bytes(whole[: len(whole) // 2])
+    found = dpsco("plan", "--profile", "smoke")
+    assert found.code == 0 and PLAN.read_bytes() == whole
+    assert "is damaged (" in found.err and found.err.count("\n") == 1
+
+
+def test_a_claim_of_ones_own_without_values_for_the_profile_is_named(dpsco, small, monkeypatch):
+    monkeypatch.setattr("dpsco_bench.registry._SAID", set())
+    Path("later.yaml").write_text(OWN)
+    told = "dpsco: profile = 'smoke': must be one in whose grid mine.later has values\n"
+    found = dpsco("plan", "--profile", "smoke", "claims=[later.yaml]")
+    assert found.code == 0 and found.err == told and "1 claims" in found.out
+    monkeypatch.setattr("dpsco_bench.registry._SAID", set())
+    assert dpsco("plan", "--profile", "smoke", "claims=[later.yaml]").err == told  # of the plan that is there, too
+    alone = dpsco("claim", "later.yaml", "--profile", "smoke")
+    assert alone.code == 2 and alone.out == "" and alone.err == told
+    monkeypatch.setattr("dpsco_bench.registry._SAID", set())
+    beside = dpsco("claim", "later.yaml", "su2023.thm1.privacy", "--profile", "smoke")
+    assert beside.code == 0 and told in beside.err and "su2023.thm1.privacy" in beside.out
