@@ -17,7 +17,7 @@ LAYERS = (
     ("backend", "rng"),
     ("geometry", "datasets", "problems"),
     ("samplers", "privacy"),
-    ("algorithms",),
+    ("algorithms", "fused"),
     ("execution",),
     ("claims",),
     ("analysis",),

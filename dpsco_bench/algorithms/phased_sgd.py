@@ -15,7 +15,7 @@ def phased_plan(given: Setting, step: float) -> Plan:
     sizes = [n >> i for i in range(1, ceil(log2(n)) + 1) if n >> i > 0]
     phases = [
         GaussianQuery(
-            _phase(i), 2 * L * step / 4**i, 1, Disjoint(size), paper_scale=4 * L * step / 4**i * sqrt(l) / eps
+            phase_name(i), 2 * L * step / 4**i, 1, Disjoint(size), paper_scale=4 * L * step / 4**i * sqrt(l) / eps
         )
         for i, size in enumerate(sizes, start=1)
     ]
@@ -36,10 +36,10 @@ def run_phases(objective, plan, mechanism):
             u = objective.project(u - step * gradient)
             total = total + u
         position += size
-        w = objective.project(mechanism.release(_phase(i), cast_like(total / (size + 1), w)))
+        w = objective.project(mechanism.release(phase_name(i), cast_like(total / (size + 1), w)))
         objective.observe(w)
     return w
 
 
-def _phase(i: int) -> str:
+def phase_name(i: int) -> str:
     return f"phase {i}"

@@ -115,12 +115,13 @@ class Subject:
         replicates: int = REPLICATES,
         xp: Any = np,
         dtype: str = "float64",
+        fused: bool = True,
         **keys: Any,
     ) -> Run:
         """Run replicates ``first ..``; what goes wrong in the run is one line."""
         source = self.mechanism(factory, factor=factor, first=first, replicates=replicates, xp=xp, dtype=dtype)
         objective = self.objective(data, first, replicates, xp, dtype=dtype, **keys)
-        raw = call_run(self.algorithm, objective, self.plan, source, counted=False)
+        raw = call_run(self.algorithm, objective, self.plan, source, counted=False, fused=fused)
         return Run(to_numpy(raw), raw, source, objective)
 
 

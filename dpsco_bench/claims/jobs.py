@@ -20,6 +20,7 @@ from dpsco_bench.execution.library import check_sampled
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.rounds import NO_ROUNDS, OBSERVERS
+from dpsco_bench.fused.registry import fused_module
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.registry import absent_paper
 
@@ -192,7 +193,8 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     job's result wherever it is judged.
     """
     numbers = job.numbers([without_places(cell) for cell in job.cells], calibrating)
-    code = code_digest(set(_modules(job, base)))
+    compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells} - {""}
+    code = code_digest(compiled | set(_modules(job, base)))
     return digest({"numbers": numbers, "code": code})
 
 

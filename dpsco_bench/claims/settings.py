@@ -17,6 +17,7 @@ class Settings:
     ----------
     seed : int, root seed
     backend, dtype : str, arithmetic
+    fused : bool, whether compiled steps may run in place of listings
     data_root : str, folder of the data sets
     plugins, claims : tuple of str, files of one's own: Python files, and claims
     """
@@ -24,6 +25,7 @@ class Settings:
     seed: int = 2017
     backend: str = "numpy"
     dtype: str = "float64"
+    fused: bool = True
     data_root: str = "data"
     plugins: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
@@ -33,7 +35,7 @@ class Settings:
         """Those of a composed configuration."""
         backend = config["backend"]
         places = (config["data"]["root"], tuple(config["plugins"]), tuple(config["claims"]))
-        return cls(integral(config["seed"]), backend["name"], backend["dtype"], *places)
+        return cls(integral(config["seed"]), backend["name"], backend["dtype"], backend.get("fused", True), *places)
 
     def job(self, **what: Any) -> Job:
         """A job with these settings; ``what`` are its other fields."""
@@ -41,6 +43,7 @@ class Settings:
             seed=self.seed,
             backend=self.backend,
             dtype=self.dtype,
+            fused=self.fused,
             data_root=self.data_root,
             plugins=self.plugins,
             **what,

@@ -26,6 +26,7 @@ SETTINGS = {
     "seed": "an integer >= 0",
     "backend": "numpy or cupy",
     "backend.dtype": "float64 or float32",
+    "backend.fused": "true or false",
     "data.root": "a folder",
     "plugins": "a list of Python files, plugins=[FILE,...]",
     "claims": "a list of YAML files, claims=[FILE,...]",
@@ -92,7 +93,11 @@ def check_settings(overrides: Iterable[str]) -> list[str]:
 
 
 def _fits(key: str, text: str) -> bool:
-    choices = {"backend": ("numpy", "cupy"), "backend.dtype": ("float64", "float32")}
+    choices = {
+        "backend": ("numpy", "cupy"),
+        "backend.dtype": ("float64", "float32"),
+        "backend.fused": ("true", "false"),
+    }
     if key == "seed":
         seed = parse_value(text)
         return isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0

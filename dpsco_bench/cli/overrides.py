@@ -31,7 +31,7 @@ from dpsco_bench.registry import absent_paper
 
 GROUPS = ("algorithm", "problem", "calibration", "backend")
 SETTINGS = ("n", "d", "epsilon", "delta", "replicates", "data_sets", "seed", "record", "out", "plugins")
-NESTED = ("data.root", "algorithm.variant", "backend.dtype")
+NESTED = ("data.root", "algorithm.variant", "backend.dtype", "backend.fused")
 HYDRA_GROUPS = tuple(
     f"hydra.{name}" for name in ("launcher", "sweeper", "job_logging", "hydra_logging", "help", "output")
 )

@@ -8,10 +8,13 @@ from typing import Any
 from dpsco_bench.algorithms.registry import Algorithm
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.planning import AlgorithmError
+from dpsco_bench.fused.registry import run_of
 from dpsco_bench.privacy.plan import Plan
 
 
-def call_run(algorithm: Algorithm, objective: Any, plan: Plan, mechanism: Any, counted: bool = True) -> Any:
+def call_run(
+    algorithm: Algorithm, objective: Any, plan: Plan, mechanism: Any, counted: bool = True, fused: bool = True
+) -> Any:
     """Run an algorithm.
 
     Parameters
@@ -22,6 +25,8 @@ def call_run(algorithm: Algorithm, objective: Any, plan: Plan, mechanism: Any, c
         What its run takes; the objective's start has the shape that the output must have.
     counted : bool
         Whether every query has to be released as often as the plan declares.
+    fused : bool
+        Whether compiled steps may run in place of the listing (`fused.registry.run_of`).
 
     Returns
     -------
@@ -35,7 +40,8 @@ def call_run(algorithm: Algorithm, objective: Any, plan: Plan, mechanism: Any, c
     InputError
         For an algorithm without a run.
     """
-    id, run = algorithm.id, algorithm.run_function
+    id = algorithm.id
+    run = run_of(algorithm, objective, plan, mechanism, fused) if algorithm.run_function else None
     if run is None:
         raise InputError("algorithm", id, "one with a run, attached by @plan.run")
     expected = tuple(objective.start.shape)

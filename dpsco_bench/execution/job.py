@@ -202,6 +202,7 @@ def _run(
             replicates=unit.count,
             backend=job.backend,
             dtype=job.dtype,
+            fused=job.fused,
             record=job.record,
             signals=signals,
             rounds=job.rounds,

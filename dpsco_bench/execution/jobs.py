@@ -15,7 +15,7 @@ from dpsco_bench.execution.cell import Cell
 PLAN_ONLY, CLOSED_FORM = "plan_only", "closed_form"
 _NAMES = ("profile", "claim", "part", "kind", "plugins", "data_root", "timing", "seconds", "skipped", "present")
 """Fields of a job that do not affect its numbers: names, places, predictions, and whether its data are here."""
-_RUN_ONLY = ("replicates", "data_sets", "backend", "dtype", "record", "rounds")
+_RUN_ONLY = ("replicates", "data_sets", "backend", "dtype", "fused", "record", "rounds")
 """Fields that do not affect calibrations."""
 
 
@@ -27,6 +27,7 @@ class Job:
     ----------
     claim, part, kind, calibration, profile : str
         Whose numbers these are; ``kind`` is the part's, ``leaderboard`` or ``run``.
+    fused : bool, whether compiled steps may run in place of listings (`fused.registry.run_of`)
     evaluation : str, ``run``, ``closed_form``, or ``plan_only`` where nothing but the calibration is wanted
     calibration_key, key : str, digests of all that affects its calibrations, and its numbers, code included
     """
@@ -46,6 +47,7 @@ class Job:
     charged: bool = True
     backend: str = "numpy"
     dtype: str = "float64"
+    fused: bool = True
     plugins: tuple[str, ...] = ()
     data_root: str = "data"
     cells: tuple[Cell, ...] = ()

@@ -70,6 +70,7 @@ def run(
     data_set: int = 0,
     backend: str = "numpy",
     dtype: str = "float64",
+    fused: bool = True,
     **options: Any,
 ) -> Result:
     """Calibrate an algorithm on a problem and run it.
@@ -90,6 +91,7 @@ def run(
         ``accounted`` (least noise that the accountant accepts), ``paper`` (as the theorem states it) or ``none``.
     seed : int, root of all randomness, >= 0
     data_set : int, number of the data set, >= 0
+    fused : bool, whether compiled steps may run in place of the listing; they agree to 1e-10
     **options
         ``variant``, schedule options, problem options and problem constants by plain name.
     """
@@ -98,7 +100,7 @@ def run(
     check_run(calibration, replicates, seed, data_set)
     check_sampled(cell)
     check_data_sets(cell.problem, data_set + 1)
-    return _run(cell, calibrate_cell(cell, calibration, seed), replicates, seed, data_set, backend, dtype)
+    return _run(cell, calibrate_cell(cell, calibration, seed), replicates, seed, data_set, backend, dtype, fused)
 
 
 def check_run(calibration: str, replicates: int, seed: int, data_set: int = 0) -> None:
@@ -137,6 +139,7 @@ def _run(
     data_set: int,
     backend: str,
     dtype: str,
+    fused: bool,
 ) -> Result:
     data, plan = cell.draw_data(seed, data_set), calibrated.plan_for(cell)
     blocks = [
@@ -151,6 +154,7 @@ def _run(
             replicates=count,
             backend=backend,
             dtype=dtype,
+            fused=fused,
         )
         for first, count in replicate_blocks(cell.problem_entry.row_size(cell.n), replicates)
     ]

@@ -7,6 +7,7 @@ six in different ways, they agree to 1e-12.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -66,6 +67,9 @@ class Trace:
     rounded: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
 
+_NEVER = 1 << 62
+
+
 class Checkpoints:
     """Shows iterates to a measure, and records it each time another ``fraction * n`` gradients have been evaluated.
 
@@ -89,6 +93,14 @@ class Checkpoints:
             self._next = (done // self._every + 1) * self._every
             self.add(objective, x)
 
+    def unseen(self, objective: Objective) -> float:
+        """Gradients until the next iterate that counts: 1 where all of them do."""
+        if self._measure.along_the_run:
+            return 1
+        if self._every is None:
+            return _NEVER
+        return math.ceil(self._next - float(to_numpy(objective.evaluations).mean()))
+
     def add(self, objective: Objective, x: Any) -> None:
         """Record the measure now."""
         self.risk.append(self._measure.value(objective, x))
@@ -107,6 +119,7 @@ def run_block(
     replicates: int = 1,
     backend: str = "numpy",
     dtype: str = "float64",
+    fused: bool = True,
     record: float | None = None,
     signals: Sequence[float] = (),
     mechanism: MechanismFactory | None = None,
@@ -117,7 +130,8 @@ def run_block(
 
     The ``plan`` is the one whose noise ``scales`` were fixed (`CalibratedCell.plan_for`): none is made here.
     With ``signals`` at each of these signal strengths at once, in place of the cell's own; the rows of the trace are
-    then signal-major, and a ``mechanism`` has to serve all of them. ``rounds`` names an
+    then signal-major, and a ``mechanism`` has to serve all of them. ``fused`` lets compiled steps run in place of the
+    listing. ``rounds`` names an
     observer of the rounds in place of the algorithm's own. ``reuse`` lends the minimum over data that replicates share.
 
     Raises
@@ -141,7 +155,7 @@ def run_block(
     source = make(plan, scales, cell.run_key(data_set), root_seed, first_replicate, replicates, xp, dtype)
     start_risk = _start_risks(measure, objective, replicates)
     with tuned():
-        output = call_run(cell.algorithm_entry, objective, plan, source)
+        output = call_run(cell.algorithm_entry, objective, plan, source, fused=fused)
     if seen is not None:
         seen.finish(objective, output)
     checkpoints.add(objective, output)

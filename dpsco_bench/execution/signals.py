@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,9 +33,11 @@ class SharedNoise(Mechanism):
         Those of `Mechanism`.
     """
 
+    answers_steps: ClassVar[bool] = True
+
     def __init__(self, signals: int, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._signals = signals
+        self._signals = self.copies = signals
 
     def choose(self, name: str, high: int) -> Array:
         """As `Mechanism.choose`, shape ``(S R,)``."""

@@ -55,6 +55,8 @@ def single_job(config: Mapping[str, Any]) -> Job:
     _check_record(config["record"])
     if backend["dtype"] not in DTYPES:
         raise InputError("backend.dtype", backend["dtype"], "one of " + ", ".join(DTYPES))
+    if not isinstance(backend.get("fused", True), bool):
+        raise InputError("backend.fused", backend["fused"], "true or false")
     get_namespace(backend["name"])
     cell = _cell(config)
     check_sampled(cell)
@@ -68,6 +70,7 @@ def single_job(config: Mapping[str, Any]) -> Job:
         seed=config["seed"],
         backend=backend["name"],
         dtype=backend["dtype"],
+        fused=backend.get("fused", True),
         replicates=config["replicates"],
         data_sets=config["data_sets"],
         record=config["record"],

@@ -114,7 +114,7 @@ def _timed_run(job: Job, cell: Cell, plan: Plan, scales: Mapping[str, float], da
     mechanism = Mechanism(plan, scales, cell.run_key(0), job.seed, 0, 1, xp, dtype)
     with tuned():
         watch.start = time.perf_counter()
-        call_run(cell.algorithm_entry, objective, plan, mechanism)
+        call_run(cell.algorithm_entry, objective, plan, mechanism, fused=job.fused)
         watch.note(objective)
     return watch
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -45,9 +45,17 @@ class Mechanism:
 
     Attributes
     ----------
+    answers_steps : bool
+        Whether releases may be made many at once (`spend`). Said by each class for itself: a subclass may record or
+        replace each release.
+    copies : int
+        How often a replicate's draws are used, for rows that share them.
     released, sampled : Counter
         How often each query was released and sampled: the contract tests hold it against the plan.
     """
+
+    answers_steps: ClassVar[bool] = True
+    copies = 1
 
     def __init__(
         self,
@@ -70,6 +78,7 @@ class Mechanism:
         self._blocks: dict[str, tuple[int, Any]] = {}
         self._streams: dict[str, Stream] = {}
         self._spent: defaultdict[str, set[int]] = defaultdict(set)
+        self._ranges: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         self.released: Counter[str] = Counter()
         self.sampled: Counter[str] = Counter()
 
@@ -100,6 +109,51 @@ class Mechanism:
         weights = self.xp.asarray(mask, dtype=self.dtype)
         return Batch(self.xp.asarray(indices), weights, sizes, self._expected_size(query))
 
+    def spend(self, name: str, first: int, steps: int, sampled: bool) -> Query:
+        """Release steps ``first .. first + steps - 1`` of a query at once: the noise of all of them is `variates`.
+
+        For compiled steps, which add it themselves. Counts and raises as `release` (and `sample`, where ``sampled``).
+        """
+        query = self._declared(name, first)
+        self._declared(name, first + steps - 1)
+        again = any(first < end and begin < first + steps for begin, end in self._ranges[name])
+        if again or any(first <= step < first + steps for step in self._spent[name]):
+            raise InputError(f"release of {name}", first, "a step that was not released before")
+        self._ranges[name] = _joined(self._ranges[name], first, first + steps)
+        self.released[name] += steps
+        self.sampled[name] += steps if sampled else 0
+        return query
+
+    def variates(self, query: Query, first: int, steps: int, rows: tuple[int, int], dim: int) -> np.ndarray | None:
+        """Noise of some steps for replicates ``rows[0] .. rows[1] - 1`` of this run, in units of `noise_scales`.
+
+        Returns (steps, rows, dim) of float32 on the host, what `release` would draw; None for scale 0.
+        """
+        if self.scales[query.name] == 0.0:
+            return None
+        stream, where = self._stream(f"noise/{query.name}", np), (self._first + rows[0], rows[1] - rows[0], dim)
+        return np.asarray(NOISE_LAWS[query.law](stream, first, steps, *where, *query.law_parameters))
+
+    def address(self, name: str) -> tuple[int, int, int]:
+        """Number of the first replicate and key of a query's noise, for loops that draw it themselves."""
+        return (self._first, *self._stream(f"noise/{name}", np).key)
+
+    def noise_scales(self, query: Query, first: int, steps: int) -> np.ndarray:
+        """Scale of the noise of each of some releases, shape ``(steps,)``."""
+        factors = query.factors(first, steps)
+        return self.scales[query.name] * (np.ones(steps) if factors is None else np.asarray(factors))
+
+    def batches(self, query: Query, first: int, steps: int, rows: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        """Records of some releases for some replicates: indices and mask ``(steps, rows, W)``, what `sample` gives."""
+        where = (first, steps, self._first + rows[0], rows[1] - rows[0])
+        return self._drawn_batches(query, self._stream(f"sample/{query.name}", np), *where)
+
+    def batch_width(self, query: Query) -> int:
+        """Most records of a release of a sampled query."""
+        if isinstance(query.records, Poisson):
+            return poisson_width(self.plan.n, query.records.rate)
+        return 1 if isinstance(query.records, SingleIndex) else int(query.records.size)  # type: ignore[union-attr]
+
     def choose(self, name: str, high: int) -> Array:
         """Uniform index in ``0..high-1`` per replicate, shape ``(R,)``, independent of data and noise.
 
@@ -118,7 +172,7 @@ class Mechanism:
 
     def _spend(self, name: str, step: int) -> Query:
         query = self._declared(name, step)
-        if step in self._spent[name]:
+        if step in self._spent[name] or any(begin <= step < end for begin, end in self._ranges[name]):
             raise InputError(f"release of {name}", step, "a step that was not released before")
         self._spent[name].add(step)
         self.released[name] += 1
@@ -196,17 +250,26 @@ class Mechanism:
 
     def _draw_batches(self, query: Query, label: str, step: int) -> tuple[np.ndarray, np.ndarray]:
         """Batches of as many consecutive releases as fit in a block."""
-        stream, records = self._stream(label, np), query.records
-        if not isinstance(records, Poisson | SingleIndex | WithReplacement | WithoutReplacement):
+        if not isinstance(query.records, Poisson | SingleIndex | WithReplacement | WithoutReplacement):
             raise InputError(f"sample of {query.name}", "all records", "asked only of a sampled query")
+        width = max(1, self.batch_width(query) * self._replicates)
+        steps = max(1, min(query.releases - step, BLOCK_VALUES // width))
+        return self._drawn_batches(query, self._stream(label, np), step, steps, self._first, self._replicates)
+
+    def _drawn_batches(
+        self, query: Query, stream: Stream, first: int, steps: int, replicate: int, count: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Batches of ``steps`` releases for ``count`` replicates."""
+        records, size = query.records, self.batch_width(query)
         if isinstance(records, Poisson):
-            width = poisson_width(self.plan.n, records.rate)
-        else:
-            width = 1 if isinstance(records, SingleIndex) else records.size
-        steps = max(1, min(query.releases - step, BLOCK_VALUES // max(1, width * self._replicates)))
-        where = (step, steps, self._first, self._replicates)
-        if isinstance(records, Poisson):
-            return poisson_indices(stream, self.plan.n, records.rate, *where)
-        if isinstance(records, WithoutReplacement):
-            return subset_indices(stream, records.population, *where, width)
-        return uniform_indices(stream, records.population, *where, width)
+            return poisson_indices(stream, self.plan.n, records.rate, first, steps, replicate, count)
+        population: int = records.population  # type: ignore[union-attr]
+        draw = subset_indices if isinstance(records, WithoutReplacement) else uniform_indices
+        return draw(stream, population, first, steps, replicate, count, size)
+
+
+def _joined(ranges: list[tuple[int, int]], first: int, end: int) -> list[tuple[int, int]]:
+    """Disjoint ranges and another one, neighbours made one."""
+    if ranges and ranges[-1][1] == first:
+        return [*ranges[:-1], (ranges[-1][0], end)]
+    return [*ranges, (first, end)]

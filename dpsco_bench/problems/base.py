@@ -14,6 +14,7 @@ from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.problems.constants import Constants, checked_real, constant_names
 from dpsco_bench.problems.data import Batch, Data, Draws, StreamFactory, gathered, single_records, sliced
+from dpsco_bench.problems.forms import RecordForm
 from dpsco_bench.problems.options import Option, constructor_signature, declared_options, option
 from dpsco_bench.problems.traits import DOMAIN_TRAITS, Trait, declared_class, domain_traits
 
@@ -265,6 +266,19 @@ class Problem:
     def gather(self, data: Any, indices: Array) -> Any:
         """Records ``indices (R, W)`` of each replicate as `batch_gradient` takes them."""
         return gathered(data, indices)
+
+    @property
+    def record_form(self) -> RecordForm | None:
+        """How a record's gradient depends on the point, where compiled steps know that form."""
+        return None
+
+    def form_records(self, data: Any, indices: Array) -> Data:
+        """Records ``indices (R, W)`` as the form has them: ``features (R, W, d)``, ``labels (R, W)`` or None."""
+        return self.gather(data, indices)
+
+    def form_range(self, data: Any, first: int, count: int) -> Data:
+        """Consecutive records as the form has them, of each replicate: ``features (R, count, d)``."""
+        return sliced(data, first, count)
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
         """Mean of the loss gradients of records ``first .. first + count - 1`` at ``x (R, d)``; shape ``(R, d)``."""

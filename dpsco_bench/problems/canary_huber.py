@@ -10,6 +10,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.data import opposite
+from dpsco_bench.problems.forms import HUBER, RecordForm
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.registry import problem
 
@@ -100,6 +101,10 @@ class CanaryHuber(GeneralisedLinear):
             0.5 * self.smoothness * distance * distance,
             distance - 0.5 / self.smoothness,
         )
+
+    @property
+    def record_form(self) -> RecordForm:
+        return RecordForm(HUBER, (self.smoothness, 0.0))
 
     def slope(self, margins: Array, labels: Array) -> Array:
         """``L (margin - y)`` clipped to [-1, 1]."""

@@ -10,6 +10,7 @@ from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.data import opposite
+from dpsco_bench.problems.forms import CONSTANT, RecordForm
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.linear_losses import ball_name
 from dpsco_bench.problems.registry import problem
@@ -54,6 +55,10 @@ class CanaryLinear(GeneralisedLinear):
 
     def loss(self, margins: Array, labels: Array) -> Array:
         return -margins - 0.0 * labels
+
+    @property
+    def record_form(self) -> RecordForm:
+        return RecordForm(CONSTANT, (-1.0, 0.0))
 
     def slope(self, margins: Array, labels: Array) -> Array:
         return 0.0 * (margins + labels) - 1.0

@@ -12,6 +12,7 @@ from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.coin import CoinSample
 from dpsco_bench.problems.families import SignalFamily
+from dpsco_bench.problems.forms import CONSTANT, RecordForm
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.unit_set import on_unit_set
 
@@ -64,6 +65,18 @@ class CoinLinear(SignalFamily):
         indices = np.broadcast_to(np.arange(first, first + count), (x.shape[0], count))
         coins = array_namespace(x).asarray(data.chosen(indices), dtype=x.dtype)
         return -coins[:, :, None] * self._axis(x)
+
+    @property
+    def record_form(self) -> RecordForm:
+        return RecordForm(CONSTANT, (-1.0, 0.0))
+
+    def form_records(self, data: Any, indices: Array) -> Data:
+        """Coins times the axis."""
+        return Data(data.n, data.chosen(indices)[:, :, None] * np.eye(1, self.dimension))
+
+    def form_range(self, data: Any, first: int, count: int) -> Data:
+        indices = np.broadcast_to(np.arange(first, first + count), (len(data.heads), count))
+        return self.form_records(data, indices)
 
     def gather(self, data: Any, indices: Array) -> Data:
         """Coins ``indices (R, W)`` of each row."""

@@ -13,6 +13,7 @@ from dpsco_bench.datasets import tables
 from dpsco_bench.datasets.seeding import permutation
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
+from dpsco_bench.problems.forms import SQUARED, RecordForm
 from dpsco_bench.problems.glm import Logistic
 from dpsco_bench.problems.registry import problem
 
@@ -230,6 +231,10 @@ class DataFile(Logistic):
     def loss(self, margins: Array, labels: Array) -> Array:
         """Logistic, or half the squared residual."""
         return 0.5 * (margins - labels) ** 2 if self.squared else super().loss(margins, labels)
+
+    @property
+    def record_form(self) -> RecordForm | None:
+        return RecordForm(SQUARED) if self.squared else super().record_form
 
     def slope(self, margins: Array, labels: Array) -> Array:
         """Derivative of `loss` in the margin."""

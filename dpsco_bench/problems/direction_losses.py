@@ -10,6 +10,7 @@ from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.problems.base import Data, Draws, Trait, option
 from dpsco_bench.problems.direction_samples import DirectionSample
 from dpsco_bench.problems.families import Signalled
+from dpsco_bench.problems.forms import CONSTANT, RecordForm
 
 Array = Any
 _ALL = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.PLANE_GRADIENTS})
@@ -74,6 +75,15 @@ class DirectionLosses(Signalled):
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
         return self._with_curvature(_like(data.records(first, count), x), x[:, None, :])
+
+    @property
+    def record_form(self) -> RecordForm:
+        if not self.curvature:
+            return RecordForm(CONSTANT)
+        return RecordForm(CONSTANT, hessian=np.full(self.dimension, self.curvature), centre=np.zeros(self.dimension))
+
+    def form_range(self, data: Any, first: int, count: int) -> Data:
+        return Data(count, data.records(first, count))
 
     def gather(self, data: Any, indices: Array) -> Data:
         """Slopes of records ``indices (S R, W)``."""

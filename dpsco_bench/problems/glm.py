@@ -10,6 +10,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, sigmoid, softplus
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Data, Problem, StreamFactory, Trait
+from dpsco_bench.problems.forms import LOGISTIC, RecordForm
 from dpsco_bench.problems.newton import minimise_glm, minimise_glm_in_ball
 
 Array = Any
@@ -113,6 +114,10 @@ class Logistic(GeneralisedLinear):
     def loss(self, margins: Array, labels: Array) -> Array:
         """Softplus of the signed margin."""
         return softplus(self.offset + self.sign * labels * margins)
+
+    @property
+    def record_form(self) -> RecordForm | None:
+        return RecordForm(LOGISTIC, (self.sign, self.offset))
 
     def slope(self, margins: Array, labels: Array) -> Array:
         """Derivative of `loss` in the margin, for labels -1 and 1: bounded by 1.

@@ -10,6 +10,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.families import SignalFamily
+from dpsco_bench.problems.forms import CONSTANT, RecordForm
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -108,6 +109,18 @@ class HeavyLinearT(SignalFamily):
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
         return self._slopes(x, data.noise(first, count))
+
+    @property
+    def record_form(self) -> RecordForm:
+        return RecordForm(CONSTANT)
+
+    def form_records(self, data: Any, indices: Array) -> Data:
+        rows = np.empty((len(indices), self.dimension))
+        return Data(data.n, self.gather(data, indices).features + self._mean(rows)[:, None, :])
+
+    def form_range(self, data: Any, first: int, count: int) -> Data:
+        rows = np.empty((len(self.strengths) * data.draws.replicates, self.dimension))
+        return Data(count, self._slopes(rows, data.noise(first, count)))
 
     def gather(self, data: Any, indices: Array) -> Data:
         """Slopes of records ``indices (rows, W)``, but for mu."""

@@ -12,6 +12,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.families import CellFamily, Signalled
+from dpsco_bench.problems.forms import CONSTANT, RecordForm
 from dpsco_bench.problems.linear_samples import LinearSample, OneHotSample, as_sample
 from dpsco_bench.problems.registry import problem
 
@@ -97,6 +98,13 @@ class LinearLosses(Signalled, CellFamily):
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
         return -_like(as_sample(data).records(first, count), x)
+
+    @property
+    def record_form(self) -> RecordForm:
+        return RecordForm(CONSTANT, (-1.0, 0.0))
+
+    def form_range(self, data: Any, first: int, count: int) -> Data:
+        return Data(count, as_sample(data).records(first, count))
 
     def gather(self, data: Any, indices: Array) -> Data:
         """Records ``indices (R, W)`` of every row."""

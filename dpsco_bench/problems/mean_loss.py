@@ -11,6 +11,7 @@ from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import FeasibleSet
 from dpsco_bench.problems.base import Constants, Trait
+from dpsco_bench.problems.forms import RecordForm
 from dpsco_bench.problems.unit_set import OnUnitSet, on_unit_set
 
 Array = Any
@@ -69,6 +70,10 @@ class MeanOracle(OnUnitSet):
 
     def row_size(self, n: int) -> int:
         return self.dimension
+
+    @property
+    def record_form(self) -> RecordForm:
+        return RecordForm(hessian=np.ones(self.dimension), centre=np.asarray(self.record, dtype=np.float64))
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
         return x - array_namespace(x).asarray(self.record, dtype=x.dtype)

@@ -165,6 +165,21 @@ class Objective:
         if self._observer is not None:
             self._observer(self, x)
 
+    def unseen(self, most: int) -> int:
+        """How many gradients a replicate may evaluate until the measurement looks at an iterate again.
+
+        At least 1; ``most`` where it does not look before. A compiled loop makes so many steps between two calls of
+        `observe`.
+        """
+        if self._observer is None:
+            return most
+        return min(most, max(1, int(getattr(self._observer, "unseen", lambda objective: 1)(self))))
+
+    @property
+    def shows_rounds(self) -> bool:
+        """Whether there is an observer of rounds."""
+        return self._rounds is not None
+
     def observe_round(self, **state: Any) -> None:
         """Show the state of a round to the observer of rounds, if there is one: arrays by name."""
         if self._rounds is not None:

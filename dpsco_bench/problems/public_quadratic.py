@@ -10,6 +10,7 @@ import numpy as np
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
+from dpsco_bench.problems.forms import SQUARED, RecordForm
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.unit_set import on_unit_set
@@ -67,6 +68,10 @@ class PublicQuadratic(GeneralisedLinear):
 
     def loss(self, margins: Array, labels: Array) -> Array:
         return 0.5 * (margins - labels) ** 2
+
+    @property
+    def record_form(self) -> RecordForm:
+        return RecordForm(SQUARED)
 
     def slope(self, margins: Array, labels: Array) -> Array:
         return margins - labels

@@ -12,6 +12,7 @@ from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait, option
+from dpsco_bench.problems.forms import RecordForm
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -52,6 +53,10 @@ class DiagonalOracle(Problem):
         steepest = float(self.spectrum.max()) * (ball.radius + float(np.linalg.norm(self.optimum)))
         status = "global" if steepest <= 1.0 else "nominal"
         return Constants(1.0, 1.0, **common, diameter=ball.diameter, domain=ball.name, status=status)
+
+    @property
+    def record_form(self) -> RecordForm:
+        return RecordForm(hessian=self.spectrum, centre=self.optimum)
 
     def mean_gradient(self, x: Array, data: Data) -> Array:
         spectrum, error = self._error(x)

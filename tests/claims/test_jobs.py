@@ -228,7 +228,8 @@ def test_code_in_use_changes_the_key(monkeypatch):
     calibrating, running = seen[:2]
     parts = {"dpsco_bench.papers.wang2017.algorithms.dp_svrg", "dpsco_bench.problems.logistic"}
     assert calibrating == parts | {"dpsco_bench.execution.calibration"}
-    assert running == parts | {"dpsco_bench.execution.job"}
+    fused = "dpsco_bench.papers.wang2017.fused.variance_reduction"
+    assert running == parts | {"dpsco_bench.execution.job", fused}
     assert made.key != base().key
 
 

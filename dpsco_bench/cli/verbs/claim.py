@@ -11,7 +11,8 @@ from dpsco_bench.cli.options import add_json, add_plugins
 from dpsco_bench.cli.output import labelled, print_json
 
 SUMMARY = "run claims end to end and print their verdicts"
-EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 data.root=data plugins=[FILE,...] claims=[FILE,...]
+EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fused=true data.root=data
+          plugins=[FILE,...] claims=[FILE,...]
 A claim of one's own is given by its file: dpsco claim my_claim.yaml --plugin my_method.py
 Finished jobs are kept in results/store, where the workflow finds them too, so an interrupted claim resumes.
 A claim that does not hold is a result: the exit code is 0 whatever the verdict."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dpsco_bench.analysis.ranking import Skipped, Standing
 
 SUMMARY = "which method to pick: all methods on common instances at equal accounted (epsilon, delta)"
-EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 data.root=data plugins=[FILE,...]
+EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fused=true data.root=data plugins=[FILE,...]
 One line per instance and point (n, d, epsilon): the winner, or those that cannot be told apart, and the margin.
 --all shows every method. Finished jobs are kept in results/store, so an interrupted run resumes."""
 COLUMNS = (

@@ -1,14 +1,16 @@
-"""One-pass private Frank-Wolfe on the l1 ball, all replicates at once, against a naive loop over one run."""
+"""One-pass private Frank-Wolfe against a naive loop over one run, and compiled steps against their listings."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from functools import partial
+from math import isqrt
 from typing import Any
 
 import numpy as np
 
+from dpsco_bench.bench.fused_pairs import fused_cases
 from dpsco_bench.bench.measure import AT_LEAST, Case, Pair, goal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
@@ -73,3 +75,24 @@ def naive_run(cell: Cell, generator: np.random.Generator) -> np.ndarray:
         x[chosen % d] += eta if chosen < d else -eta
     assert math.isfinite(float(x.sum()))
     return x
+
+
+@goal("P1_noisy_sgd", "noisy SGD of Proposition 13, compiled, against its listing")
+def noisy_sgd_cases() -> Iterator[Case]:
+    """Logistic regression on the l2 ball, n^2 steps."""
+
+    def cell(d: int, steps: int) -> Cell:
+        return Cell("bassily2021.noisy_sgd", "logistic_glm", n=isqrt(steps), epsilon=1.0, delta=1e-5, d=d)
+
+    return fused_cases("P1_noisy_sgd", "noisy SGD", cell)
+
+
+@goal("P1_poly_sfw", "one-pass private Frank-Wolfe, compiled, against its listing")
+def poly_sfw_cases() -> Iterator[Case]:
+    """Logistic regression on the l1 ball, n/2 steps."""
+
+    def cell(d: int, steps: int) -> Cell:
+        on = {"domain": "l1_ball"}
+        return Cell("bassily2021.poly_sfw", "logistic_glm", 2 * steps, 1.0, 1e-5, d, problem_options=on)
+
+    return fused_cases("P1_poly_sfw", "poly_sfw", cell, scale=0.01)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait
+from dpsco_bench.problems.forms import SQUARED, RecordForm
 from dpsco_bench.problems.glm import GeneralisedLinear, Logistic, draw_sphere_logistic
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.unit_set import InBall
@@ -95,6 +96,10 @@ class Rank8LeastSquares(GeneralisedLinear):
 
     def loss(self, margins: Array, labels: Array) -> Array:
         return 0.5 * (margins - labels) ** 2
+
+    @property
+    def record_form(self) -> RecordForm:
+        return RecordForm(SQUARED)
 
     def slope(self, margins: Array, labels: Array) -> Array:
         return margins - labels

@@ -1,0 +1,86 @@
+"""Compile fused steps with Numba, with a cache on disk that knows the text of all that a function calls."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from dpsco_bench.rng.streams import cpu_implementation
+
+numba: Any
+FunctionCache: Any
+try:
+    import numba
+    from numba.core.caching import FunctionCache
+except ImportError:  # then the listings run
+    numba, FunctionCache = None, object
+
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+ROUNDING = {"reassoc", "contract", "nsz", "arcp"}
+"""What pieces may change: sums in another order, fused products. Infinities and NaN keep their meaning."""
+
+
+def available() -> bool:
+    """Whether fused steps can be compiled here: wherever the noise layer is."""
+    return numba is not None and cpu_implementation().__name__.endswith("kernels")
+
+
+def piece(function: Callable[..., Any]) -> Any:
+    """Compile a function into the loops that call it; itself where Numba is missing.
+
+    Passing arrays to a call costs as much as a short step.
+    """
+    return function if numba is None else numba.njit(**OPTIONS, fastmath=ROUNDING, forceinline=True)(function)
+
+
+def exact_piece(function: Callable[..., Any]) -> Any:
+    """As `piece`, and every operation rounds as NumPy's does: for what a choice between vertices hangs on."""
+    return function if numba is None else numba.njit(**OPTIONS, forceinline=True)(function)
+
+
+def finite_piece(function: Callable[..., Any]) -> Any:
+    """As `piece`, for a least or largest of finite numbers, whatever their order."""
+    return function if numba is None else numba.njit(**OPTIONS, fastmath={"nnan", "nsz", "reassoc"})(function)
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Compile a loop on first call, with a cache on disk where some directory can be written."""
+    if numba is None:
+        return function
+    dispatcher: Any = numba.njit(**OPTIONS)(function)
+    with suppress(RuntimeError):  # Numba found no directory for its cache
+        dispatcher._cache = _Cache(function)
+    return dispatcher
+
+
+class _Cache(FunctionCache):
+    """Numba's cache, whose entries count the functions and constants that the function uses as well.
+
+    Numba by itself notices changes of the function's own file only.
+    """
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        return (*super()._index_key(sig, codegen), called_digest(self._py_func))
+
+
+def called_digest(function: Any) -> str:
+    """Sha256 of the bytecode of a function and of all compiled functions that it calls, constants included."""
+    digest, todo, seen = hashlib.sha256(), [function], set[Any]()
+    while todo:
+        current = todo.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        code = current.__code__
+        digest.update(code.co_code + repr((code.co_name, code.co_consts, code.co_names)).encode())
+        for name in code.co_names:
+            value: Any = current.__globals__.get(name)
+            if hasattr(value, "py_func"):
+                todo.append(value.py_func)
+                options = {key: sorted(v) if isinstance(v, set) else v for key, v in value.targetoptions.items()}
+                digest.update(repr(sorted(options.items())).encode())
+            elif isinstance(value, int | float | tuple):
+                digest.update(f"{name}={value!r}".encode())
+    return digest.hexdigest()

@@ -1,0 +1,61 @@
+"""Projected gradient steps on few records, compiled: one text for all methods that make such steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpsco_bench.fused.compiled import compiled, piece
+from dpsco_bench.fused.pieces import LANES, NO_SLOPE, add_gradients, finish, lane, lane_sum, record_weight, shrink_onto
+
+
+@piece
+def descend(x, g, weight, features, i, noise, step, row, eta, scale, ridge):
+    """``x - eta (g + weight a_i + ridge x + scale z)`` in place, z the noise of a step and row; its squared length."""
+    square = 0.0
+    for j in range(lane(), x.size, LANES):
+        gradient = g[j] + weight * features[i, j] + ridge * x[j]
+        moved = x[j] - eta * (gradient + scale * np.float64(noise[step, row, j]))
+        x[j] = moved
+        square += moved * moved
+    return lane_sum(square)
+
+
+@compiled
+def projected_steps(x, total, rows, records, form, noise, scale, eta, weights, ridge, domain):
+    """Steps ``x <- P(x - eta_s (g + ridge x + scale z))`` of all rows, with a weighted sum of the new iterates.
+
+    Parameters
+    ----------
+    x, total : array (S R, d), iterates and the sums, changed in place
+    rows : tuple, replicates ``first .. last - 1`` of R, and S copies of them that share records and noise
+    records : tuple, ``features, labels, index, counts, share, stride``: see `tiles.Tile`
+    form : tuple, see `forms.RecordForm`
+    noise : array (k, last - first, d) of float32, or (1, 1, d) of zeros without any; scale : array (k,)
+    eta, weights : array (k,), step sizes, and weights in the sum
+    domain : tuple, kind and radius
+    """
+    first, last, replicates, copies = rows
+    features, labels, index, counts, share, stride = records
+    kind, a, b, hessian, centre = form
+    ball, radius = domain
+    g = np.zeros(x.shape[1])
+    more = hessian.size > 0
+    drawn = 1 if noise.shape[0] == eta.size and noise.shape[1] == last - first else 0
+    for copy in range(copies):
+        for r in range(first, last):
+            point, sums = x[copy * replicates + r], total[copy * replicates + r]
+            chosen = (r - first) * (index.shape[1] > 1) + copy * stride
+            for s in range(eta.size):
+                count = counts[s, chosen] if counts.size > 1 else counts[0, 0]
+                i, weight = 0, 0.0
+                if kind != NO_SLOPE and count > 0:
+                    i = index[s, chosen, count - 1]
+                    weight = share * record_weight(point, features, labels, i, kind, a, b)
+                if more or count > 1:
+                    add_gradients(
+                        g, point, features, labels, index, s, chosen, count, share, kind, a, b, hessian, centre
+                    )
+                square = descend(
+                    point, g, weight, features, i, noise, s * drawn, (r - first) * drawn, eta[s], scale[s], ridge
+                )
+                finish(point, sums, shrink_onto(point, square, ball, radius), weights[s])

@@ -1,0 +1,128 @@
+"""What the steps of several methods share, for one replicate: gradients of records and projections.
+
+One text for a core and for a warp: a step owns the coordinates ``lane(), lane() + LANES, ...`` and adds up over lanes
+by `lane_sum`. On a core there is one lane.
+"""
+
+from __future__ import annotations
+
+import math
+
+from dpsco_bench.fused.compiled import piece
+from dpsco_bench.problems.forms import CONSTANT, HUBER, LOGISTIC, NO_SLOPE, SQUARED
+
+LANES = 1
+SPACE, L2_BALL, L1_BALL, LINF_BALL = range(4)
+"""Domains on which steps project."""
+
+
+@piece
+def lane():
+    return 0
+
+
+@piece
+def lane_sum(value):
+    return value
+
+
+@piece
+def slope(kind, a, b, margin, label):
+    """``l'(m, y)`` as `problems.forms` lists them."""
+    if kind == LOGISTIC:
+        sign = a * label
+        return 0.5 * (sign + math.tanh(0.5 * (margin + b * sign)))
+    if kind == SQUARED:
+        return margin - label
+    if kind == HUBER:
+        return min(1.0, max(-1.0, a * (margin - label)))
+    return a
+
+
+@piece
+def record_weight(x, features, labels, i, kind, a, b):
+    """``l'(<a_i, x>, y_i)``."""
+    margin = 0.0
+    if kind != CONSTANT:
+        for j in range(lane(), x.size, LANES):
+            margin += features[i, j] * x[j]
+        margin = lane_sum(margin)
+    return slope(kind, a, b, margin, labels[i])
+
+
+@piece
+def add_gradients(g, x, features, labels, index, step, row, count, share, kind, a, b, hessian, centre):
+    """Overwrite ``g (d,)`` by a batch's gradient but for the term of its last record, if there is more than that.
+
+    The batch is ``index[step, row, :count]``, with equal weights ``share``.
+    """
+    if kind != NO_SLOPE and count > 1:
+        for j in range(lane(), x.size, LANES):
+            g[j] = 0.0
+        for w in range(count - 1):
+            i = index[step, row, w]
+            weight = share * record_weight(x, features, labels, i, kind, a, b)
+            for j in range(lane(), x.size, LANES):
+                g[j] += weight * features[i, j]
+    if hessian.size > 0:
+        kept = 1.0 if kind != NO_SLOPE and count > 1 else 0.0
+        for j in range(lane(), x.size, LANES):
+            g[j] = kept * g[j] + count * share * hessian[j] * (x[j] - centre[j])
+
+
+@piece
+def shrink_onto(x, square, domain, radius):
+    """The number by which ``x (d,)``, of that squared length, is to be multiplied to be the nearest point of a domain.
+
+    On domains other than the l2 ball x is projected in place, and the number is 1.
+    """
+    if domain == L2_BALL and square > radius * radius:
+        return radius / math.sqrt(square)
+    if domain == LINF_BALL:
+        for j in range(lane(), x.size, LANES):
+            x[j] = min(radius, max(-radius, x[j]))
+    elif domain == L1_BALL:
+        project_l1(x, radius)
+    return 1.0
+
+
+@piece
+def scale_by(x, factor):
+    for j in range(lane(), x.size, LANES):
+        x[j] *= factor
+
+
+@piece
+def finish(x, total, shrink, weight):
+    """Shrink ``x`` and add ``weight x`` to a sum of iterates."""
+    for j in range(lane(), x.size, LANES):
+        moved = shrink * x[j]
+        x[j] = moved
+        total[j] += weight * moved
+
+
+@piece
+def project_l1(x, radius):
+    """Nearest point of the l1 ball to ``x (d,)``, in place: one threshold off all absolute values.
+
+    The threshold that the entries above the last one ask for grows until no further entry falls below it (Michelot
+    1986): few rounds, and no sorting.
+    """
+    above, kept, threshold = 0.0, 0, 0.0
+    for j in range(lane(), x.size, LANES):
+        above += abs(x[j])
+    above = lane_sum(above)
+    if above <= radius:
+        return
+    kept_before = x.size + 1
+    kept = x.size
+    while kept < kept_before:
+        threshold = (above - radius) / kept
+        kept_before, kept, above = kept, 0, 0.0
+        for j in range(lane(), x.size, LANES):
+            if abs(x[j]) > threshold:
+                above += abs(x[j])
+                kept += 1
+        above, kept = lane_sum(above), lane_sum(kept)
+    for j in range(lane(), x.size, LANES):
+        x[j] = math.copysign(max(abs(x[j]) - threshold, 0.0), x[j])

@@ -1,0 +1,81 @@
+"""Fused steps by the id of the algorithm whose listing they repeat, and when one of them runs in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.algorithms.registry import ALGORITHMS, Algorithm, RunFunction, get_algorithm
+from dpsco_bench.problems.forms import form_of
+from dpsco_bench.registry import Registry, attempt, modules_in, papers, source
+
+Supports = Callable[[Any, Any, Any], bool]
+
+
+@dataclass(frozen=True)
+class FusedRun:
+    """A run with compiled steps: the listing's words, and its output to 1e-10.
+
+    Attributes
+    ----------
+    run : callable, takes what the listing takes
+    supports : callable, of the same: whether it knows the domain and the options of a run
+    form : bool, whether it needs the form of the problem's records
+    """
+
+    run: RunFunction
+    supports: Supports
+    form: bool = True
+
+
+FUSED: Registry[FusedRun] = Registry("fused run", "fused")
+
+
+def fused(*ids: str, supports: Supports = lambda *run: True, form: bool = True) -> Callable[[RunFunction], RunFunction]:
+    """Register a function as the fused run of algorithms (used as a decorator); see `FusedRun`."""
+
+    def register(function: RunFunction) -> RunFunction:
+        for id in ids:
+            FUSED.add(id, FusedRun(function, supports, form), function.__module__)
+        return function
+
+    return register
+
+
+def fused_module(id: str) -> str:
+    """Name of the module with the fused run of an algorithm, which is not loaded for it; empty where there is none.
+
+    A paper has them in its module or package ``fused``, with the id in quotes; one's own files register them.
+    """
+    if id in FUSED.registered():
+        return FUSED.registered()[id]
+    package = papers().get(id.partition(".")[0], "")
+    found = (module for module in modules_in(f"{package}.fused") if f'"{id}"' in source(module)) if package else ()
+    return next(iter(found), "")
+
+
+def run_of(algorithm: Algorithm, objective: Any, plan: Any, mechanism: Any, allowed: bool = True) -> RunFunction | None:
+    """What runs: the fused run where it can, else the listing.
+
+    It can in float64 on NumPy arrays, where Numba is, no transcript is wanted, and no observer of rounds looks.
+    """
+    listed = ALGORITHMS.registered().get(algorithm.id) and get_algorithm(algorithm.id).run_function
+    if algorithm.run_function is not listed:  # an altered listing
+        return algorithm.run_function
+    plain = objective.xp is np and objective.dtype == np.float64 and not objective.shows_rounds
+    if not allowed or not plain or not vars(type(mechanism)).get("answers_steps", False):
+        return algorithm.run_function
+    module = fused_module(algorithm.id)
+    if not module:
+        return algorithm.run_function
+    from dpsco_bench.fused.compiled import available
+
+    if not available() or not attempt(module):
+        return algorithm.run_function
+    found = FUSED.get(algorithm.id)
+    if found.form and form_of(objective.problem) is None:
+        return algorithm.run_function
+    return found.run if found.supports(objective, plan, mechanism) else algorithm.run_function

@@ -1,0 +1,173 @@
+"""Steps in tiles: the records and the noise of many steps of some replicates at once, as compiled loops take them.
+
+Words are those of the listing, since the mechanism draws both. A row depends on no other, so that tiles change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.fused.pieces import L1_BALL, L2_BALL, LINF_BALL, SPACE
+from dpsco_bench.problems.base import Data
+from dpsco_bench.problems.forms import RecordForm, form_of
+
+NUMBERS = 1 << 17
+"""Noise values of a tile, and as many numbers of records that are gathered: both stay in the second-level cache."""
+LEAST_STEPS = 32
+"""Steps of a tile, where replicates can be taken in groups."""
+LONGEST = 1 << 18
+"""Most steps of a stretch: its step sizes and weights are arrays."""
+DOMAINS = {"l2_ball": L2_BALL, "l1_ball": L1_BALL, "linf_ball": LINF_BALL}
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Some steps of some replicates.
+
+    Attributes
+    ----------
+    steps : slice, of the steps of this call of `Steps.tiles`
+    rows : tuple of int, replicates ``first .. last - 1`` of R, and S: row ``s R + r`` of an iterate is replicate r
+    records : tuple
+        ``features (N, d)`` and ``labels (N,)``; ``index (k, rows, W)``, where one row stands for all; the number of
+        records of each batch ``counts (k, rows)``, one number for all; what a record weighs; and how far the rows of
+        ``index`` for the s-th copy lie behind those of the first.
+    noise : array (k, last - first, dim) of float32, ``(1, 1, dim)`` of zeros without noise
+    """
+
+    steps: slice
+    rows: tuple[int, int, int, int]
+    records: tuple[Any, ...]
+    noise: np.ndarray
+
+
+class Steps:
+    """The steps of a run that look at records of one query's batches, or at consecutive records.
+
+    Parameters
+    ----------
+    objective, mechanism
+        Of the run.
+    noise : str
+        The query whose noise the steps take; empty for none.
+    sampled : bool
+        Whether its batches are drawn; else step t looks at record t.
+    looks : int
+        How often a step evaluates the gradient of each of its records.
+    dim : int
+        Width of the noise, by default that of the iterates.
+    """
+
+    def __init__(
+        self, objective: Any, mechanism: Any, noise: str = "", sampled: bool = False, looks: int = 1, dim: int = 0
+    ) -> None:
+        self.objective, self.mechanism, self.looks, self.sampled = objective, mechanism, looks, sampled
+        self.query = mechanism.plan.query(noise) if noise else None
+        self.d = objective.start.shape[1]
+        self.dim = dim or self.d
+        self.copies = mechanism.copies
+        self.replicates = objective.replicates // self.copies
+        self.width = mechanism.batch_width(self.query) if sampled else 1
+        data, form = objective.data, form_of(objective.problem)
+        assert form is not None
+        self.form = form_tuple(form)
+        self._alone = isinstance(data, Data) and data.features is None
+        self._shared = self._alone or (isinstance(data, Data) and data.features.ndim == 2)
+        size = mechanism._expected_size(self.query) if sampled else 1.0
+        self._share = 1.0 / size
+        self._still = np.zeros((1, 1, self.dim), dtype=np.float32)
+
+    def stretches(self, first: int, steps: int) -> Iterator[tuple[int, int]]:
+        """Split steps ``first .. first + steps - 1`` where the measurement looks: (first, number) of each stretch."""
+        t, end, cost = first, first + steps, self.looks * self.width
+        while t < end:
+            k = min(end - t, LONGEST, max(1, self.objective.unseen(cost * (end - t)) // cost))
+            yield t, k
+            t += k
+
+    def scales(self, first: int, steps: int) -> np.ndarray:
+        """Scale of the noise of each step, ``(steps,)``."""
+        return self.mechanism.noise_scales(self.query, first, steps) if self.query else np.zeros(steps)
+
+    def tiles(self, first: int, steps: int, record: int | None = None, variates: bool = True) -> Iterator[Tile]:
+        """Tiles of steps ``first ...`` of the query, which are released, and count their gradients.
+
+        ``record`` is the first of the consecutive records, by default ``first``. Without ``variates`` the loop draws
+        its noise itself.
+        """
+        if self.query is not None:
+            self.mechanism.spend(self.query.name, first, steps, self.sampled)
+        if not self.sampled:
+            self.objective.count(self.looks * steps)
+        group = self.replicates
+        if self._shared:
+            group = max(1, min(group, NUMBERS // (LEAST_STEPS * max(self.dim, self.width))))
+        size = group * max(self.dim, self.width)
+        if not self._shared:
+            size = max(size, self.copies * group * self.width * self.d)
+        length = max(1, NUMBERS // size)
+        for low in range(0, self.replicates, group):
+            rows = (low, min(self.replicates, low + group))
+            for t in range(0, steps, length):
+                k = min(length, steps - t)
+                records = self._sampled(first + t, k, rows) if self.sampled else self._range(record, first, t, k)
+                noise = None
+                if self.query is not None and variates:
+                    noise = self.mechanism.variates(self.query, first + t, k, rows, self.dim)
+                noise = self._still if noise is None else noise
+                yield Tile(slice(t, t + k), (*rows, self.replicates, self.copies), records, noise)
+
+    def _sampled(self, first: int, k: int, rows: tuple[int, int]) -> tuple[Any, ...]:
+        indices, mask = self.mechanism.batches(self.query, first, k, rows)
+        counts = np.array([[self.width]])
+        if not mask.all():
+            counts = mask.sum(axis=-1)
+        done = self.objective.evaluations.reshape(self.copies, self.replicates)
+        done[:, rows[0] : rows[1]] += self.looks * (counts.sum(axis=0) if counts.size > 1 else k * self.width)
+        if self._shared:
+            return (*self._pool(), indices, counts, self._share, 0)
+        several = np.tile(indices, (1, self.copies, 1)).transpose(1, 0, 2).reshape(self.copies * self.replicates, -1)
+        counts = np.tile(counts, (1, self.copies)) if counts.size > 1 else counts
+        found = self.objective.problem.form_records(self.objective.data, several)
+        return (*self._gathered(found, k), counts, self._share, self.replicates)
+
+    def _range(self, record: int | None, first: int, t: int, k: int) -> tuple[Any, ...]:
+        position = (first if record is None else record) + t
+        counts = np.array([[1]])
+        if self._shared:
+            return (*self._pool(), np.arange(position, position + k)[:, None, None], counts, self._share, 0)
+        found = self.objective.problem.form_range(self.objective.data, position, k)
+        return (*self._gathered(found, k), counts, self._share, self.replicates)
+
+    def _pool(self) -> tuple[np.ndarray, np.ndarray]:
+        """Features and labels that all replicates share; those of an oracle are never looked at."""
+        data = self.objective.data
+        if self._alone:
+            return np.zeros((1, self.d)), np.zeros(1)
+        return np.ascontiguousarray(data.features), np.ascontiguousarray(data.labels, dtype=np.float64)
+
+    def _gathered(self, found: Data, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Records of ``k`` steps, found for each row: features, labels and index."""
+        features = np.ascontiguousarray(found.features, dtype=np.float64).reshape(-1, self.d)
+        labels = np.zeros(1) if found.labels is None else np.ascontiguousarray(found.labels, dtype=np.float64).ravel()
+        if labels.size == 1 and len(features) > 1:
+            labels = np.zeros(len(features))
+        index = np.arange(len(features)).reshape(self.objective.replicates, k, -1)
+        return features, labels, np.ascontiguousarray(index.transpose(1, 0, 2))
+
+
+def form_tuple(form: RecordForm) -> tuple[int, float, float, np.ndarray, np.ndarray]:
+    """A form as compiled loops take it."""
+    hessian, centre = (np.ascontiguousarray(values, dtype=np.float64) for values in (form.hessian, form.centre))
+    return form.slope, float(form.parameters[0]), float(form.parameters[1]), hessian, centre
+
+
+def domain_of(objective: Any) -> tuple[int, float]:
+    """Kind and radius of a domain that `pieces.shrink_onto` knows."""
+    if objective.domain is None:
+        return SPACE, 1.0
+    return DOMAINS[objective.domain.name], float(objective.domain.radius)

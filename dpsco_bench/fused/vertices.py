@@ -1,0 +1,85 @@
+"""Report noisy max over the vertices of the l1 ball, for one replicate in a compiled loop."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpsco_bench.fused.compiled import exact_piece, finite_piece
+from dpsco_bench.rng.counters import LAPLACE, ORDER
+
+try:
+    from dpsco_bench.rng.kernels import _laplaces
+    from dpsco_bench.rng.order_kernels import _noisy_minima
+except ImportError:  # then the listings run
+    pass
+
+
+@finite_piece
+def least(values):
+    """The least of some finite numbers."""
+    found = values[0]
+    for i in range(values.size):
+        found = min(found, values[i])
+    return found
+
+
+@finite_piece
+def range_of(estimate):
+    """The largest absolute value."""
+    found = 0.0
+    for j in range(estimate.size):
+        found = max(found, abs(estimate[j]))
+    return found
+
+
+@exact_piece
+def first_least(values):
+    """Index of the least of some finite numbers, of equal ones the first."""
+    found = least(values)
+    i = 0
+    while values[i] != found:
+        i += 1
+    return i
+
+
+@exact_piece
+def noisy_vertex(scores, estimate, radius, noise, step, r, first, scale, lazy):
+    """Index of the vertex ``v = +-radius e_j`` of least noisy score ``<v, estimate>``, of equal ones the first.
+
+    Parameters
+    ----------
+    scores : array (2d,), overwritten
+    noise : array (k, rows, 2d), or ``(1, 1, 2d)`` of zeros; not looked at where the answer is drawn here
+    step, r, first : int, of the step within the tile, of the replicate, and of the tile's first replicate
+    scale : float, of the noise
+    lazy : tuple
+        Range of the scores in noise scales up to which few noises are drawn (`samplers.noisy_minimum`), or -1 for all
+        of them always; the number of the tile's first step, of the run's first replicate, and the stream's key.
+    """
+    for j in range(estimate.size):
+        scores[2 * j] = radius * estimate[j]
+        scores[2 * j + 1] = -scores[2 * j]
+    if lazy[0] < 0.0:
+        drawn = 1 if noise.shape[0] > step else 0
+        row = r - first if noise.shape[1] > r - first else 0
+        if scale != 0.0:
+            for i in range(scores.size):
+                scores[i] += scale * np.float64(noise[step * drawn, row, i])
+        return first_least(scores)
+    return drawn_vertex(scores, range_of(estimate) * radius, step + lazy[1], r + lazy[2], scale, lazy[0], lazy[3:])
+
+
+@exact_piece
+def drawn_vertex(scores, largest, step, replicate, scale, threshold, key):
+    """As `noisy_vertex`, with noise drawn here: as much as it takes where the scores are close together."""
+    answer = np.zeros(1, np.int64)
+    if 2.0 * largest <= scale * threshold:
+        rows, lowest = np.zeros(1, np.int64), np.full(1, -largest)
+        place = (step, replicate)
+        _noisy_minima(answer, scores.reshape(1, -1), rows, lowest, scale, place, (ORDER, key[0], key[1]))
+        return answer[0]
+    noise = np.empty(scores.size + 3, np.float32)
+    _laplaces(noise, (step, 1, replicate, 1, scores.size), (LAPLACE, key[0], key[1]))
+    for i in range(scores.size):
+        scores[i] += scale * np.float64(noise[i])
+    return first_least(scores)

@@ -1,0 +1,17 @@
+"""Noisy SGD (Proposition 13) with compiled steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpsco_bench.fused.registry import fused
+from dpsco_bench.fused.steps import projected_run, projecting
+
+
+@fused("bassily2021.noisy_sgd", supports=projecting)
+def noisy_sgd(objective, plan, mechanism):
+    """As the listing: the mean of x^1..x^T, of which the first is the start and the last new iterate is none."""
+    x = objective.start
+    total = x.copy()
+    projected_run(objective, mechanism, x, total, plan.step, lambda t, k: np.arange(t + 1, t + k + 1) < plan.steps)
+    return total / plan.steps

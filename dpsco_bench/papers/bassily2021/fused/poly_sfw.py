@@ -1,0 +1,96 @@
+"""Private stochastic Frank-Wolfe (Algorithm 1) over the l1 ball with compiled steps."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpsco_bench.fused.compiled import compiled, exact_piece
+from dpsco_bench.fused.pieces import NO_SLOPE, record_weight
+from dpsco_bench.fused.registry import fused
+from dpsco_bench.fused.tiles import Steps
+from dpsco_bench.fused.vertices import noisy_vertex
+from dpsco_bench.papers.bassily2021.algorithms.lp_setup import towards
+from dpsco_bench.papers.bassily2021.polytope import CrossPolytope
+from dpsco_bench.samplers.noisy_minimum import LEAST_SCORES
+
+
+@exact_piece
+def recurse(estimate, x, before, now, old, features, i, hessian, centre, eta):
+    """``(1 - eta)(estimate + g(x) - g(before)) + eta g(x)`` in place, for one record; now and old are its slopes."""
+    for j in range(x.size):
+        new, last = now * features[i, j], old * features[i, j]
+        if hessian.size > 0:
+            new, last = new + hessian[j] * (x[j] - centre[j]), last + hessian[j] * (before[j] - centre[j])
+        estimate[j] = (1.0 - eta) * (estimate[j] + new - last) + eta * new
+
+
+@exact_piece
+def move_towards(x, before, chosen, eta, radius):
+    """Keep ``x`` as ``before``, and go the part eta of the way to vertex ``chosen`` of the l1 ball."""
+    for j in range(x.size):
+        before[j] = x[j]
+        x[j] = (1.0 - eta) * x[j]
+    x[chosen // 2] += eta * (radius if chosen % 2 == 0 else -radius)
+
+
+@compiled
+def vertex_steps(x, before, estimate, rows, records, form, noise, scale, eta, radius, lazy):
+    """Steps of all rows: estimate, least noisy score, towards its vertex.
+
+    Parameters
+    ----------
+    x, before, estimate : array (S R, d), iterates, the ones before and estimates of the gradient, changed in place
+    scale : array (k,), of the Laplace noise
+    lazy : tuple, see `fused.vertices.noisy_vertex`
+    rows, records, form, noise : as for `fused.descent.projected_steps`
+    """
+    first, last, replicates, copies = rows
+    features, labels, index, _, _, stride = records
+    kind, a, b, hessian, centre = form
+    scores = np.empty(2 * x.shape[1])
+    for copy in range(copies):
+        for r in range(first, last):
+            row = copy * replicates + r
+            point, old, known = x[row], before[row], estimate[row]
+            chosen = (r - first) * (index.shape[1] > 1) + copy * stride
+            for s in range(scale.size):
+                i, now, then = 0, 0.0, 0.0
+                if kind != NO_SLOPE:
+                    i = index[s, chosen, 0]
+                    now = record_weight(point, features, labels, i, kind, a, b)
+                    then = record_weight(old, features, labels, i, kind, a, b)
+                recurse(known, point, old, now, then, features, i, hessian, centre, eta)
+                best = noisy_vertex(scores, known, radius, noise, s, r, first, scale[s], lazy)
+                move_towards(point, old, best, eta, radius)
+
+
+def on_the_l1_ball(objective, plan, mechanism):
+    """Whether vertices are those of the l1 ball, which have no list."""
+    return getattr(objective.domain, "name", "") == "l1_ball"
+
+
+@fused("bassily2021.poly_sfw", supports=on_the_l1_ball)
+def poly_sfw(objective, plan, mechanism):
+    """As the listing; returns the last iterate."""
+    polytope, eta, N = CrossPolytope(objective.start.shape[-1], objective.domain.radius), plan.step, plan.steps
+    before = objective.start
+    estimate = np.ascontiguousarray(objective.range_gradient(before, 0, N))
+    chosen = mechanism.release("vertex", polytope.scores(estimate), 0)
+    x = towards(before, polytope.vertex(chosen, before.dtype), eta)
+    width = polytope.count
+    few = width >= LEAST_SCORES and mechanism.scales["vertex"] > 0
+    steps = Steps(objective, mechanism, "vertex", looks=2, dim=0 if few else width)
+    threshold = math.log(max(1.0, width / 16)) if few else -1.0
+    for t, k in steps.stretches(1, N):
+        scales = steps.scales(t, k)
+        for tile in steps.tiles(t, k, N + t - 1, variates=not few):
+            s = tile.steps
+            lazy = (threshold, t + s.start, *mechanism.address("vertex"))
+            vertex_steps(
+                x, before, estimate, tile.rows, tile.records, steps.form, tile.noise, scales[s], eta, polytope.radius,
+                lazy,
+            )  # fmt: skip
+        objective.observe(x)
+    return x

@@ -1,0 +1,8 @@
+"""Phased SGD (Algorithm 6) with compiled steps."""
+
+from __future__ import annotations
+
+from dpsco_bench.fused.registry import fused
+from dpsco_bench.fused.steps import phased_run, projecting
+
+fused("su2023.phased_dp_sgd", supports=projecting)(phased_run)

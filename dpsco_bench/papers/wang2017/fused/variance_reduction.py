@@ -1,0 +1,110 @@
+"""DP-SVRG and DP-SVRG++ (Algorithms 1 and 2) with compiled inner loops."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpsco_bench.fused.compiled import compiled, piece
+from dpsco_bench.fused.descent import descend
+from dpsco_bench.fused.pieces import LANES, NO_SLOPE, finish, lane, record_weight, scale_by, shrink_onto
+from dpsco_bench.fused.registry import fused
+from dpsco_bench.fused.steps import projecting
+from dpsco_bench.fused.tiles import Steps, domain_of
+from dpsco_bench.papers.wang2017.algorithms.barzilai_borwein import barzilai_borwein_step
+from dpsco_bench.papers.wang2017.algorithms.variance_reduction import anchor_gradient
+
+
+@piece
+def anchored(g, x, snapshot, v, features, labels, index, step, row, count, share, kind, a, b, hessian):
+    """``v`` plus the batch's mean difference between the gradients at ``x`` and at the snapshot, to ``g (d,)``."""
+    for j in range(lane(), x.size, LANES):
+        g[j] = v[j]
+    if kind != NO_SLOPE:
+        for w in range(count):
+            i = index[step, row, w]
+            now = record_weight(x, features, labels, i, kind, a, b)
+            weight = share * (now - record_weight(snapshot, features, labels, i, kind, a, b))
+            for j in range(lane(), x.size, LANES):
+                g[j] += weight * features[i, j]
+    if hessian.size > 0:
+        for j in range(lane(), x.size, LANES):
+            g[j] += count * share * hessian[j] * (x[j] - snapshot[j])
+
+
+@compiled
+def inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, scale, ridge, domain):
+    """Steps ``x <- P((x - eta (g + scale z))/(1 + eta ridge))`` of all rows, with the sum of the new iterates.
+
+    Parameters
+    ----------
+    x, total, snapshot, v : array (S R, d), iterates and their sums, changed in place; snapshots, anchor gradients
+    eta : array (S R,), step sizes; scale : array (k,)
+    rows, records, form, noise, domain : as for `fused.descent.projected_steps`
+    """
+    first, last, replicates, copies = rows
+    features, labels, index, counts, share, stride = records
+    kind, a, b, hessian, centre = form
+    ball, radius = domain
+    g = np.empty(x.shape[1])
+    drawn = 1 if noise.shape[0] == scale.size and noise.shape[1] == last - first else 0
+    for copy in range(copies):
+        for r in range(first, last):
+            i = copy * replicates + r
+            point, sums, old, anchor = x[i], total[i], snapshot[i], v[i]
+            chosen = (r - first) * (index.shape[1] > 1) + copy * stride
+            shrunk = 1.0 / (1.0 + eta[i] * ridge)
+            for s in range(scale.size):
+                count = counts[s, chosen] if counts.size > 1 else counts[0, 0]
+                anchored(g, point, old, anchor, features, labels, index, s, chosen, count, share, kind, a, b, hessian)
+                square = descend(
+                    point, g, 0.0, features, 0, noise, s * drawn, (r - first) * drawn, eta[i], scale[s], 0.0
+                )
+                if ridge > 0.0:
+                    square *= shrunk * shrunk
+                    scale_by(point, shrunk)
+                finish(point, sums, shrink_onto(point, square, ball, radius), 1.0)
+
+
+def inner_loop(objective, mechanism, x, snapshot, v, step, first, count):
+    """As the listing's: the last of the new iterates, and their mean; ``x`` is changed in place."""
+    steps = Steps(objective, mechanism, "inner", sampled=True, looks=2)
+    total, ridge, domain = np.zeros_like(x), objective.problem.constants.regularisation, domain_of(objective)
+    eta, v = np.zeros(len(x)) + np.reshape(step, -1), np.ascontiguousarray(v)
+    for t, k in steps.stretches(first, count):
+        scales = steps.scales(t, k)
+        for tile in steps.tiles(t, k):
+            inner_steps(
+                x, total, snapshot, v, eta, tile.rows, tile.records, steps.form, tile.noise, scales[tile.steps], ridge,
+                domain,
+            )  # fmt: skip
+        objective.observe(x)
+    return x, total / count
+
+
+@fused("wang2017.dp_svrg", supports=projecting)
+def dp_svrg(objective, plan, mechanism):
+    """As the listing: every epoch starts at its snapshot, and the last snapshot is returned."""
+    snapshot, step, previous, m = objective.start, plan.step, None, plan.inner_steps
+    for s in range(plan.epochs):
+        v = anchor_gradient(objective, plan, mechanism, snapshot, s)
+        full = v + objective.regulariser_gradient(snapshot)
+        if plan.bb and previous is not None:
+            step = barzilai_borwein_step(snapshot - previous[0], full - previous[1], step, plan)
+        previous = snapshot, full
+        _, snapshot = inner_loop(objective, mechanism, snapshot.copy(), snapshot, v, step, s * m, m)
+    objective.observe(snapshot)
+    return snapshot
+
+
+@fused("wang2017.dp_svrg_pp", supports=projecting)
+def dp_svrg_pp(objective, plan, mechanism):
+    """As the listing: x runs on from epoch to epoch, and the last snapshot is returned."""
+    snapshot = objective.start
+    x, done = snapshot.copy(), 0
+    for s in range(plan.epochs):
+        v = anchor_gradient(objective, plan, mechanism, snapshot, s)
+        count = 2 ** (s + 1) * plan.inner_steps
+        x, snapshot = inner_loop(objective, mechanism, x, snapshot, v, plan.step, done, count)
+        done += count
+    objective.observe(snapshot)
+    return snapshot

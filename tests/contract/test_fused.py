@@ -1,0 +1,109 @@
+"""Fused runs against the listings that define them: the same words, the same numbers to 1e-10."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.measures import get_measure
+from dpsco_bench.execution.run import Checkpoints, run_block
+from dpsco_bench.fused import compiled, tiles
+from dpsco_bench.fused.registry import FUSED, run_of
+from dpsco_bench.privacy.transcript import Recorder
+
+from .cases import CASES
+
+if not compiled.available():
+    pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
+
+IDS = FUSED.names()
+
+
+def fuses(case, **keys):
+    """Whether a compiled run takes the listing's place."""
+    objective = case.subject.objective(replicates=2, **keys)
+    return run_of(case.algorithm, objective, case.plan, case.mechanism(replicates=2)) != case.algorithm.run_function
+
+
+FUSES = [case for case in CASES if case.algorithm.id in IDS and fuses(case)]
+
+
+def seen_by(case, fused):
+    """A run with a checkpoint for every n gradients, and what it leaves behind."""
+    checkpoints = Checkpoints(get_measure(case.algorithm.measure), 1.0, case.n)
+    run = case.run(replicates=5, observer=checkpoints, fused=fused)
+    return run, checkpoints
+
+
+def close(got, expected, unit=1e-300):
+    np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-10 * max(np.abs(expected).max(), unit))
+
+
+@pytest.mark.parametrize("fused_case", FUSES, ids=lambda case: case.id)
+def test_a_fused_run_is_its_listing(fused_case):
+    (got, seen), (expected, due) = seen_by(fused_case, True), seen_by(fused_case, False)
+    close(got.output, expected.output)
+    assert got.mechanism.released == expected.mechanism.released
+    np.testing.assert_array_equal(got.objective.evaluations, expected.objective.evaluations)
+    np.testing.assert_array_equal(seen.evaluations, due.evaluations)
+    close(np.array(seen.risk), np.array(due.risk), unit=1e-3)
+
+
+def test_every_fused_run_is_covered():
+    assert {case.algorithm.id for case in FUSES} == set(IDS)
+
+
+LONG = {
+    "bassily2021.noisy_sgd": ("onehot", 100, {}),
+    "bassily2021.poly_sfw": ("gaps_l1", 20_002, {}),
+    "su2023.phased_dp_sgd": ("logistic_plain", 20_002, {}),
+    "wang2017.dp_svrg": ("ridge_logistic", 500, {"epochs": 1, "inner_steps": 10_000}),
+    "wang2017.dp_svrg_pp": ("soft_quadratic_pp", 500, {"epochs": 1, "inner_steps": 5_000}),
+    "wang2017.noisy_sgd_bst14": ("ridge_logistic", 100, {}),
+}
+"""For each loop a problem on which it makes 10,000 steps."""
+
+
+@pytest.mark.parametrize("id", LONG)
+def test_ten_thousand_steps(id):
+    problem, n, options = LONG[id]
+    cell = Cell(id, problem, n=n, epsilon=1.0, delta=1e-5, d=5, options=options)
+    plan = cell.plan("none", 1)[1]
+    assert max(max(query.releases for query in plan.queries), *getattr(plan, "sizes", (0, 0))) >= 10_000
+    scales, data = {query.name: 0.3 for query in plan.queries}, cell.draw_data(1, 0)
+    got, expected = (run_block(cell, plan, scales, data, root_seed=1, replicates=2, fused=f) for f in (True, False))
+    close(got.output, expected.output)
+
+
+@pytest.mark.parametrize("fused_case", list({c.algorithm.id: c for c in FUSES}.values()), ids=lambda case: case.id)
+def test_tiles_change_no_bit(fused_case, monkeypatch):
+    """Neither how many steps a tile has, nor how replicates are grouped or split."""
+    whole = fused_case.run(replicates=5).output
+    monkeypatch.setattr(tiles, "NUMBERS", 2 * fused_case.problem.dimension)
+    monkeypatch.setattr(tiles, "LEAST_STEPS", 1)
+    np.testing.assert_array_equal(fused_case.run(replicates=5).output, whole)
+    np.testing.assert_array_equal(fused_case.run(first=2, replicates=3).output, whole[2:])
+
+
+def test_the_listing_runs_where_it_must(monkeypatch):
+    """Where a transcript or another precision is wanted, without Numba, and where someone has altered it."""
+    case = next(case for case in FUSES if case.algorithm.id == "bassily2021.noisy_sgd")
+    listing = case.algorithm.run_function
+
+    def chosen(algorithm=case.algorithm, mechanism=None, allowed=True, **keys):
+        objective = case.subject.objective(replicates=4, **keys)
+        return run_of(algorithm, objective, case.plan, mechanism or case.mechanism(), allowed)
+
+    assert chosen() != listing
+    assert (
+        chosen(allowed=False)
+        == chosen(dtype="float32")
+        == chosen(mechanism=case.mechanism(factory=Recorder))
+        == listing
+    )
+    other = get_algorithm("wang2017.dp_gd").run_function
+    assert chosen(replace(case.algorithm, run_function=other)) == other
+    monkeypatch.setattr(compiled, "available", lambda: False)
+    assert chosen() == listing
