@@ -181,6 +181,22 @@ def _words(out, box, kind_and_key):
 
 
 @_compiled
+def _normal_rows(out, box, kind_and_key):
+    """Rows of whole blocks, each by itself, without counters in memory."""
+    first_step, steps, first_replicate, replicates, dim = box
+    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
+    start = u64(0)
+    for row in range(steps * replicates):
+        step, replicate = u32(first_step + row // replicates), u32(first_replicate + row % replicates)
+        values = out[start : start + u64(dim)]
+        start += u64(dim)
+        for i in range(dim // 4):
+            w0, w1, w2, w3 = _philox(u32(i), step, replicate, kind, k0, k1)
+            values[4 * i], values[4 * i + 1] = _normal_pair(w0, w1)
+            values[4 * i + 2], values[4 * i + 3] = _normal_pair(w2, w3)
+
+
+@_compiled
 def _normals(out, box, kind_and_key):
     first_step, steps, first_replicate, replicates, dim = box
     kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
@@ -197,6 +213,22 @@ def _normals(out, box, kind_and_key):
             values[4 * i + 2], values[4 * i + 3] = _normal_pair(w2, w3)
         if not whole:
             position = _pack4(scratch, out, position, count, counters[0], dim)
+
+
+@_compiled
+def _laplace_rows(out, box, kind_and_key):
+    """Rows of whole blocks, each by itself, without counters in memory."""
+    first_step, steps, first_replicate, replicates, dim = box
+    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
+    start = u64(0)
+    for row in range(steps * replicates):
+        step, replicate = u32(first_step + row // replicates), u32(first_replicate + row % replicates)
+        values = out[start : start + u64(dim)]
+        start += u64(dim)
+        for i in range(dim // 4):
+            w0, w1, w2, w3 = _philox(u32(i), step, replicate, kind, k0, k1)
+            values[4 * i], values[4 * i + 1] = _laplace(w0), _laplace(w1)
+            values[4 * i + 2], values[4 * i + 3] = _laplace(w2), _laplace(w3)
 
 
 @_compiled
@@ -260,6 +292,11 @@ def _scale(out, values, scale):
         out[i] = scale * np.float64(values[i])
 
 
+def _is_long(box: Box) -> bool:
+    """Whether rows are of whole blocks, and enough of them to fill the vector units."""
+    return box.dim % 4 == 0 and box.dim >= 64
+
+
 def _draw(kernel: Any, key: Key, kind: int, box: Box, dtype: Any, *parameters: Any) -> NDArray[Any]:
     size = box.steps * box.replicates * box.dim
     out = np.empty(size + 3, dtype=dtype)  # room for the last block where the dimension is no multiple of its size
@@ -274,12 +311,12 @@ def words(key: Key, box: Box, kind: int) -> NDArray[np.uint32]:
 
 def normal(key: Key, box: Box) -> NDArray[np.float32]:
     """Standard normals."""
-    return _draw(_normals, key, NORMAL, box, np.float32)
+    return _draw(_normal_rows if _is_long(box) else _normals, key, NORMAL, box, np.float32)
 
 
 def laplace(key: Key, box: Box) -> NDArray[np.float32]:
     """Laplace variates of scale 1."""
-    return _draw(_laplaces, key, LAPLACE, box, np.float32)
+    return _draw(_laplace_rows if _is_long(box) else _laplaces, key, LAPLACE, box, np.float32)
 
 
 def uniform(key: Key, box: Box) -> NDArray[np.float64]:
