@@ -24,22 +24,26 @@ class FusedRun:
     run : callable, takes what the listing takes
     supports : callable, of the same: whether it knows the domain and the options of a run
     form : bool, whether it needs the form of the problem's records
+    rounds : bool, whether it shows its rounds (`Objective.observe_round`)
     """
 
     run: RunFunction
     supports: Supports
     form: bool = True
+    rounds: bool = False
 
 
 FUSED: Registry[FusedRun] = Registry("fused run", "fused")
 
 
-def fused(*ids: str, supports: Supports = lambda *run: True, form: bool = True) -> Callable[[RunFunction], RunFunction]:
+def fused(
+    *ids: str, supports: Supports = lambda *run: True, form: bool = True, rounds: bool = False
+) -> Callable[[RunFunction], RunFunction]:
     """Register a function as the fused run of algorithms (used as a decorator); see `FusedRun`."""
 
     def register(function: RunFunction) -> RunFunction:
         for id in ids:
-            FUSED.add(id, FusedRun(function, supports, form), function.__module__)
+            FUSED.add(id, FusedRun(function, supports, form, rounds), function.__module__)
         return function
 
     return register
@@ -65,7 +69,7 @@ def run_of(algorithm: Algorithm, objective: Any, plan: Any, mechanism: Any, allo
     listed = ALGORITHMS.registered().get(algorithm.id) and get_algorithm(algorithm.id).run_function
     if algorithm.run_function is not listed:  # an altered listing
         return algorithm.run_function
-    plain = objective.xp is np and objective.dtype == np.float64 and not objective.shows_rounds
+    plain = objective.xp is np and objective.dtype == np.float64
     if not allowed or not plain or not vars(type(mechanism)).get("answers_steps", False):
         return algorithm.run_function
     module = fused_module(algorithm.id)
@@ -76,6 +80,6 @@ def run_of(algorithm: Algorithm, objective: Any, plan: Any, mechanism: Any, allo
     if not available() or not attempt(module):
         return algorithm.run_function
     found = FUSED.get(algorithm.id)
-    if found.form and form_of(objective.problem) is None:
+    if (found.form and form_of(objective.problem) is None) or (objective.shows_rounds and not found.rounds):
         return algorithm.run_function
     return found.run if found.supports(objective, plan, mechanism) else algorithm.run_function

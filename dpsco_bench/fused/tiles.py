@@ -19,6 +19,8 @@ NUMBERS = 1 << 17
 """Noise values of a tile, and as many numbers of records that are gathered: both stay in the second-level cache."""
 LEAST_STEPS = 32
 """Steps of a tile, where replicates can be taken in groups."""
+SHOWN = 4
+"""How many times smaller tiles are whose states are kept to be shown."""
 LONGEST = 1 << 18
 """Most steps of a stretch: its step sizes and weights are arrays."""
 DOMAINS = {"l2_ball": L2_BALL, "l1_ball": L1_BALL, "linf_ball": LINF_BALL}
@@ -93,23 +95,25 @@ class Steps:
         """Scale of the noise of each step, ``(steps,)``."""
         return self.mechanism.noise_scales(self.query, first, steps) if self.query else np.zeros(steps)
 
-    def tiles(self, first: int, steps: int, record: int | None = None, variates: bool = True) -> Iterator[Tile]:
+    def tiles(
+        self, first: int, steps: int, record: int | None = None, variates: bool = True, whole: bool = False
+    ) -> Iterator[Tile]:
         """Tiles of steps ``first ...`` of the query, which are released, and count their gradients.
 
         ``record`` is the first of the consecutive records, by default ``first``. Without ``variates`` the loop draws
-        its noise itself.
+        its noise itself. ``whole`` tiles have all replicates, so that their steps can be shown.
         """
         if self.query is not None:
             self.mechanism.spend(self.query.name, first, steps, self.sampled)
         if not self.sampled:
             self.objective.count(self.looks * steps)
         group = self.replicates
-        if self._shared:
+        if self._shared and not whole:
             group = max(1, min(group, NUMBERS // (LEAST_STEPS * max(self.dim, self.width))))
         size = group * max(self.dim, self.width)
         if not self._shared:
             size = max(size, self.copies * group * self.width * self.d)
-        length = max(1, NUMBERS // size)
+        length = max(1, (NUMBERS // SHOWN if whole else NUMBERS) // size)
         for low in range(0, self.replicates, group):
             rows = (low, min(self.replicates, low + group))
             for t in range(0, steps, length):
@@ -152,11 +156,18 @@ class Steps:
 
     def _gathered(self, found: Data, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Records of ``k`` steps, found for each row: features, labels and index."""
-        features = np.ascontiguousarray(found.features, dtype=np.float64).reshape(-1, self.d)
-        labels = np.zeros(1) if found.labels is None else np.ascontiguousarray(found.labels, dtype=np.float64).ravel()
-        if labels.size == 1 and len(features) > 1:
-            labels = np.zeros(len(features))
-        index = np.arange(len(features)).reshape(self.objective.replicates, k, -1)
+        drawn, rows = found.features, self.objective.replicates
+        by_step = drawn.shape[1] == k and drawn.swapaxes(0, 1).flags.c_contiguous  # as samples draw them
+        drawn = drawn.swapaxes(0, 1) if by_step else drawn
+        features = np.ascontiguousarray(drawn, dtype=np.float64).reshape(-1, self.d)
+        labels = np.zeros(len(features))
+        if found.labels is not None:
+            labels = np.ascontiguousarray(found.labels.T if by_step else found.labels, dtype=np.float64).ravel()
+        if len(features) == rows:
+            return features, labels, np.ascontiguousarray(np.broadcast_to(np.arange(rows)[:, None], (k, rows, 1)))
+        if by_step:
+            return features, labels, np.arange(k * rows).reshape(k, rows, 1)
+        index = np.arange(len(features)).reshape(rows, k, -1)
         return features, labels, np.ascontiguousarray(index.transpose(1, 0, 2))
 
 

@@ -277,7 +277,10 @@ class Problem:
         return self.gather(data, indices)
 
     def form_range(self, data: Any, first: int, count: int) -> Data:
-        """Consecutive records as the form has them, of each replicate: ``features (R, count, d)``."""
+        """Consecutive records as the form has them, of each replicate: ``features (R, count, d)``.
+
+        Where all records of a replicate are equal, one stands for all of them.
+        """
         return sliced(data, first, count)
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:

@@ -83,6 +83,8 @@ class DirectionLosses(Signalled):
         return RecordForm(CONSTANT, hessian=np.full(self.dimension, self.curvature), centre=np.zeros(self.dimension))
 
     def form_range(self, data: Any, first: int, count: int) -> Data:
+        if data.spread == 0.0:
+            return Data(count, data.means[:, None, :])
         return Data(count, data.records(first, count))
 
     def gather(self, data: Any, indices: Array) -> Data:

@@ -185,6 +185,19 @@ class Objective:
         if self._rounds is not None:
             self._rounds(self, **state)
 
+    def observe_rounds(self, first: int, weights: Array, together: dict[str, Any], **states: Array) -> None:
+        """Show the rounds ``first ...`` at once.
+
+        ``weights (k,)`` and ``states``, arrays ``(k, R, d)`` by name, belong to a round each, ``together`` to all.
+        """
+        if self._rounds is not None:
+            several: Any = getattr(self._rounds, "several", None)
+            if several is not None:
+                return several(self, first, weights, together, **states)
+            for s, weight in enumerate(weights.tolist()):
+                one = {name: values[s] for name, values in states.items()}
+                self._rounds(self, t=first + s, weight=weight, **one, **together)
+
     def note(self, name: str, values: Array) -> None:
         """Keep a quantity of the run beside its risk, a number per replicate or one for all; the last one counts.
 

@@ -38,7 +38,7 @@ def seen_by(case, fused):
 
 
 def close(got, expected, unit=1e-300):
-    np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-10 * max(np.abs(expected).max(), unit))
+    np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-10 * max(np.abs(expected).max(initial=0.0), unit))
 
 
 @pytest.mark.parametrize("fused_case", FUSES, ids=lambda case: case.id)
@@ -51,6 +51,21 @@ def test_a_fused_run_is_its_listing(fused_case):
     close(np.array(seen.risk), np.array(due.risk), unit=1e-3)
 
 
+@pytest.mark.parametrize("learner", ["ogd_adagrad", "ftrl_adagrad", "optimistic_ftrl", "optimistic_omd", "osd"])
+def test_rounds_are_shown_as_the_listing_shows_them(learner):
+    """Every learner's regret, its bound, and the sides of the inequalities."""
+    spread = {"spread": 0.3}
+    cell = Cell("zhang2022.dp_otb", "quad", 200, 1.0, 1e-5, 5, options={"learner": learner}, problem_options=spread)
+    plan = cell.plan("none", 1)[1]
+    got, expected = (
+        run_block(cell, plan, {"node": 0.3}, cell.draw_data(1, 0), root_seed=1, replicates=3, fused=f)
+        for f in (True, False)
+    )
+    assert got.extras.keys() == expected.extras.keys() > {"learner_regret", "learner_bound", "noise_half"}
+    for name, values in expected.extras.items():
+        close(got.extras[name], values, unit=1e-12)
+
+
 def test_every_fused_run_is_covered():
     assert {case.algorithm.id for case in FUSES} == set(IDS)
 
@@ -59,6 +74,8 @@ LONG = {
     "bassily2021.noisy_sgd": ("onehot", 100, {}),
     "bassily2021.poly_sfw": ("gaps_l1", 20_002, {}),
     "su2023.phased_dp_sgd": ("logistic_plain", 20_002, {}),
+    "zhang2022.dp_otb": ("linear_ball", 10_002, {"learner": "optimistic_omd"}),
+    "zhang2022.dp_otb_lp": ("lp_ball", 10_002, {}),
     "wang2017.dp_svrg": ("ridge_logistic", 500, {"epochs": 1, "inner_steps": 10_000}),
     "wang2017.dp_svrg_pp": ("soft_quadratic_pp", 500, {"epochs": 1, "inner_steps": 5_000}),
     "wang2017.noisy_sgd_bst14": ("ridge_logistic", 100, {}),
@@ -75,6 +92,7 @@ def test_ten_thousand_steps(id):
     scales, data = {query.name: 0.3 for query in plan.queries}, cell.draw_data(1, 0)
     got, expected = (run_block(cell, plan, scales, data, root_seed=1, replicates=2, fused=f) for f in (True, False))
     close(got.output, expected.output)
+    assert got.extras.keys() == expected.extras.keys()
 
 
 @pytest.mark.parametrize("fused_case", list({c.algorithm.id: c for c in FUSES}.values()), ids=lambda case: case.id)

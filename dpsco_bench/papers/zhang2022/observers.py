@@ -67,11 +67,34 @@ class Rounds(RoundObserver):
         vectors = tuple(to_numpy(state[name]) for name in ("x", "gradient_sum", "released", "loss"))
         self._rounds.append((state["weight"], to_numpy(state["w"]).copy(), *vectors))  # learners may move w in place
         self._last = state
-        self._keep_moments(objective, state["t"])
+        self._keep_moments(objective, state["t"], self._rounds[-1])
         if state["regularisers"]:
             self._parameter_free(state["t"], state)
         if len(self._rounds) == BLOCK_ROUNDS:
             self._add_up(objective)
+
+    def several(self, objective: Objective, first: int, weights: Array, together: Any, **states: Array) -> None:
+        """See rounds ``first ...`` at once: what `__call__` sees, in arrays ``(k, R, d)``."""
+        problem: Any = objective.problem
+        valued = any(hasattr(regulariser, "value") for regulariser in together["regularisers"])
+        if valued or not hasattr(problem, "population_gradient"):
+            for s, weight in enumerate(weights.tolist()):
+                one = {name: values[s] for name, values in states.items()}
+                self(objective, t=first + s, weight=weight, **one, **together)
+            return
+        if self._best is None:
+            self._best = problem.optimum(objective.host_data)
+        names = ("w", "x", "gradient_sum", "released", "loss")
+        for s in range(len(weights)):
+            entry = (float(weights[s]), *(states[name][s] for name in names))
+            self._keep_moments(objective, first + s, entry)
+        last = {name: values[-1] for name, values in states.items()}
+        if states["loss"] is states["released"]:
+            last["loss"] = last["released"]
+        self._last = {"t": first + len(weights) - 1, **last, **together}
+        for s in range(0, len(weights), BLOCK_ROUNDS):
+            part = slice(s, s + BLOCK_ROUNDS)
+            self._add_block(objective, weights[part, None, None], *(states[name][part] for name in names))
 
     def finish(self, objective: Objective, output: Any) -> None:
         """Note the sums."""
@@ -90,6 +113,12 @@ class Rounds(RoundObserver):
         betas = np.array([entry[0] for entry in self._rounds])[:, None, None]
         w, x, total, released, loss = (np.stack([entry[i] for entry in self._rounds]) for i in range(1, 6))
         self._rounds = []
+        self._add_block(objective, betas, w, x, total, released, loss)
+
+    def _add_block(
+        self, objective: Objective, betas: Array, w: Array, x: Array, total: Array, released: Array, loss: Array
+    ) -> None:
+        """Sums over rounds whose states are stacked, ``(k, R, d)``."""
         away = w - self._best
         plain = _inner(released, away)
         error = betas * _population_gradient(objective, x) - released
@@ -103,12 +132,12 @@ class Rounds(RoundObserver):
     def _add(self, name: str, terms: Array) -> None:
         self._sums[name] = self._sums.get(name, 0.0) + terms.sum(axis=0)
 
-    def _keep_moments(self, objective: Objective, t: int) -> None:
+    def _keep_moments(self, objective: Objective, t: int, entry: tuple[Any, ...]) -> None:
         n = objective.n
         here = [name for name, part in MOMENTS.items() if t == (n - 1 if part == 1 else n // part)]
         if not here:
             return
-        beta, _, x, total, released, loss = self._rounds[-1]
+        beta, _, x, total, released, loss = entry
         gradient = beta * _population_gradient(objective, x)
         q = dual_exponent(objective.problem.constants.norm)
         for name in here:

@@ -1,0 +1,252 @@
+"""Rounds of the online-to-batch conversion (Algorithm 1) and of its learners, compiled."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpsco_bench.fused.compiled import compiled, piece
+from dpsco_bench.fused.pieces import CONSTANT, LANES, NO_SLOPE, lane, lane_sum, slope
+
+OGD_FIXED, OGD_ADAGRAD, OSD, FTRL, LP_FTRL, OPTIMISTIC_FTRL, OPTIMISTIC_OMD = range(7)
+FIXED, PRINTED, TIGHT = range(3)
+"""How the units of nodes are known: before the run, by equation (6), or as the least that are enough."""
+TINY = 1e-200
+
+
+@piece
+def norm(v, p):
+    """``||v||_p``, p in [1, inf)."""
+    total = 0.0
+    if p == 2.0:
+        for j in range(lane(), v.size, LANES):
+            total += v[j] * v[j]
+        return math.sqrt(lane_sum(total))
+    largest = 0.0
+    for j in range(v.size):
+        largest = max(largest, abs(v[j]))
+    if largest == 0.0:
+        return 0.0
+    for j in range(v.size):
+        total += (abs(v[j]) / largest) ** p
+    return largest * total ** (1.0 / p)
+
+
+@piece
+def inverse_root(total):
+    return 1.0 / math.sqrt(max(total, TINY))
+
+
+@piece
+def onto_ball(w, radius):
+    """Nearest point of the l2 ball, in place."""
+    length = norm(w, 2.0)
+    if length > radius:
+        for j in range(lane(), w.size, LANES):
+            w[j] *= radius / length
+
+
+@piece
+def predict(w, kind, centre, along, expected, errors, radius, first):
+    """``w_t`` of the optimistic learners, to w; of the others it is there already."""
+    if kind == OPTIMISTIC_FTRL:
+        eta = radius * inverse_root(errors)
+        for j in range(lane(), w.size, LANES):
+            w[j] = centre[j] - eta * (along[j] + expected[j])
+        onto_ball(w, radius)
+    elif kind == OPTIMISTIC_OMD:
+        eta = 0.0 if first else 2.0 * radius * inverse_root(errors)
+        for j in range(lane(), w.size, LANES):
+            w[j] = along[j] - eta * expected[j]
+        if not first:
+            onto_ball(w, radius)
+
+
+@piece
+def update(w, kind, centre, along, expected, errors, loss, radius, p, size):
+    """Suffer a loss: moves w (of mirror descent ``along``); returns the new sum of squares or errors.
+
+    ``size`` is the step of learners that do not adapt; ``along`` the sum of losses, of mirror descent its y.
+    """
+    if kind in (OGD_FIXED, OSD):
+        if kind == OSD:
+            errors += 0.5 * size * norm(loss, 2.0) ** 2
+        for j in range(lane(), w.size, LANES):
+            w[j] -= size * loss[j]
+        onto_ball(w, radius)
+    elif kind == OGD_ADAGRAD:
+        errors += norm(loss, 2.0) ** 2
+        eta = math.sqrt(2.0) * radius * inverse_root(errors)
+        for j in range(lane(), w.size, LANES):
+            w[j] -= eta * loss[j]
+        onto_ball(w, radius)
+    elif kind == FTRL:
+        errors += norm(loss, 2.0) ** 2
+        eta = radius * inverse_root(errors)
+        for j in range(lane(), w.size, LANES):
+            along[j] += loss[j]
+            w[j] = centre[j] - eta * along[j]
+        onto_ball(w, radius)
+    elif kind == LP_FTRL:
+        errors += norm(loss, p / (p - 1.0)) ** 2
+        for j in range(lane(), w.size, LANES):
+            along[j] += loss[j]
+        leader(w, along, radius, p, errors)
+    else:
+        eta = 2.0 * radius * inverse_root(errors)
+        for j in range(lane(), w.size, LANES):
+            expected[j] = loss[j] - expected[j]
+        errors += norm(expected, 2.0) ** 2
+        if kind == OPTIMISTIC_FTRL:
+            eta = -1.0
+        for j in range(lane(), w.size, LANES):
+            along[j] -= eta * loss[j]
+            expected[j] = loss[j]
+        if kind == OPTIMISTIC_OMD:
+            onto_ball(along, radius)
+    return errors
+
+
+@piece
+def leader(w, total, radius, p, squares):
+    """``u min(eta ||total||_q, r)``, u the minimiser of ``<total, u>`` on the unit l_p ball, to w."""
+    q = p / (p - 1.0)
+    largest, powers = 0.0, 0.0
+    for j in range(w.size):
+        largest = max(largest, abs(total[j]))
+    if largest == 0.0:
+        for j in range(w.size):
+            w[j] = 0.0
+        return
+    for j in range(w.size):
+        ratio = abs(total[j]) / largest
+        power = ratio ** (q - 1.0)
+        powers += power * ratio
+        w[j] = -math.copysign(power, total[j])
+    length = radius * math.sqrt(p - 1.0) * inverse_root(squares) * (largest * powers ** (1.0 / q))
+    factor = min(length, radius) / powers ** (1.0 / p)
+    for j in range(w.size):
+        w[j] *= factor
+
+
+@piece
+def unit_of(t, mode, units, length, lipschitz, smoothness, largest, known):
+    """``Delta_t``; ``known`` has the largest units of the blocks, a slot for each level."""
+    if mode == FIXED:
+        return units[0, t - 1]
+    if mode == PRINTED:
+        return units[0, t - 1] * (lipschitz + smoothness * largest)
+    found, low, level = units[0, t - 1] + units[1, t - 1] * length, 1, 0
+    while low < (t & -t):
+        found = max(found, known[level])
+        low, level = 2 * low, level + 1
+    known[level] = found
+    return found
+
+
+@piece
+def released_sum(t, value, unit, scale, noise, s, row, sums, noised):
+    """The noised sum of records 1..t, to value, which is what record t adds; see `reduction.TreeSum`."""
+    low, level = 1, 0
+    while low < (t & -t):
+        for j in range(lane(), value.size, LANES):
+            value[j] += sums[level, j]
+        low, level = 2 * low, level + 1
+    above, slot = t - low, -1
+    if above > 0:
+        slot = 0
+        while (above >> slot) & 1 == 0:
+            slot += 1
+    for j in range(lane(), value.size, LANES):
+        sums[level, j] = value[j]
+        value[j] += unit * scale * noise[s, row, j]
+        if slot >= 0:
+            value[j] += noised[slot, j]
+        noised[level, j] = value[j]
+
+
+@piece
+def margin_of(x, features, i):
+    total = 0.0
+    for j in range(lane(), x.size, LANES):
+        total += features[i, j] * x[j]
+    return lane_sum(total)
+
+
+@compiled
+def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, scale, weights, units, learner, shown):
+    """Rounds ``first_round ...`` of all rows.
+
+    Parameters
+    ----------
+    state : array (S R, 5, d), of each row w, x, the learner's sum or y, the hint, and the sum of the exact gradients
+    numbers : array (S R, 2), the learner's sum of squares or errors, and the largest radius so far
+    slots : tuple, a slot for each level of the tree: sums and noised sums ``(S R, levels, d)``, units ``(S R, levels)``
+    rows, records, form, scale : as for `fused.descent.projected_steps`; so is noise, but of float64
+    weights : tuple, ``beta (n + 1,)``, ``beta_{1:t} (n + 1,)``, the ridge and half of Lemma 7's modulus
+    units : tuple
+        Mode; ``(4, n)``: the two parts of Delta_t and of ``s_t``; G, H; whether differences are clipped.
+    learner : tuple, kind, radius, p, ``sizes (n + 1,)`` of steps that do not adapt, ``starts (S R, d)``
+    shown : array (5, k, S R, d) or empty: receives w, x, the exact sum, the released one and the loss of each round
+    """
+    first, last, replicates, copies = rows
+    features, labels, index, _, _, stride = records
+    slope_kind, a, b, hessian, centre = form
+    beta, total_weight, ridge, half = weights
+    mode, parts, lipschitz, smoothness, clips = units
+    kind, radius, p, sizes, starts = learner
+    sums, noised, known = slots
+    d = state.shape[2]
+    loss, previous, q = np.empty(d), np.empty(d), p / (p - 1.0)
+    for copy in range(copies):
+        for r in range(first, last):
+            row = copy * replicates + r
+            w, x, along, expected, exact = state[row, 0], state[row, 1], state[row, 2], state[row, 3], state[row, 4]
+            start, row_sums, row_noised, row_known = starts[row], sums[row], noised[row], known[row]
+            chosen = (r - first) * (index.shape[1] > 1) + copy * stride
+            for s in range(scale.size):
+                t = first_round + s
+                predict(w, kind, start, along, expected, numbers[row, 0], radius, t == 1)
+                for j in range(d):
+                    x[j] = w[j] if t == 1 else x[j]
+                    previous[j] = x[j]
+                    loss[j] = w[j] - x[j]
+                length = norm(loss, p) if mode != FIXED or clips else 0.0
+                numbers[row, 1] = max(numbers[row, 1], length)
+                unit = unit_of(t, mode, parts, length, lipschitz, smoothness, numbers[row, 1], row_known)
+                share = beta[t] / total_weight[t]
+                for j in range(d):
+                    x[j] += loss[j] * share
+                now, then, i = 0.0, 0.0, 0
+                if slope_kind != NO_SLOPE:
+                    i = index[s, chosen, 0]
+                    here = margin_of(x, features, i) if slope_kind != CONSTANT else 0.0
+                    there = margin_of(previous, features, i) if slope_kind != CONSTANT else 0.0
+                    now = beta[t] * slope(slope_kind, a, b, here, labels[i])
+                    then = beta[t - 1] * slope(slope_kind, a, b, there, labels[i])
+                for j in range(d):
+                    loss[j] = (now - then) * features[i, j]
+                if hessian.size > 0:
+                    for j in range(d):
+                        loss[j] += hessian[j] * (beta[t] * (x[j] - centre[j]) - beta[t - 1] * (previous[j] - centre[j]))
+                if clips:
+                    level = 0.5 * (parts[2, t - 1] + parts[3, t - 1] * length)
+                    cut = min(1.0, level / max(norm(loss, q), TINY))
+                    for j in range(d):
+                        loss[j] *= cut
+                for j in range(d):
+                    exact[j] += loss[j]
+                drawn = 1 if noise.shape[0] == scale.size and noise.shape[1] == last - first else 0
+                released_sum(t, loss, unit, scale[s], noise, s * drawn, (r - first) * drawn, row_sums, row_noised)
+                if shown.size > 0:
+                    for j in range(d):
+                        shown[0, s, row, j], shown[1, s, row, j] = w[j], x[j]
+                        shown[2, s, row, j], shown[3, s, row, j] = exact[j], loss[j]
+                if ridge > 0.0 or half > 0.0:
+                    for j in range(d):
+                        loss[j] += beta[t] * (ridge * x[j] + half * (w[j] - x[j]))
+                if shown.size > 0:
+                    for j in range(d):
+                        shown[4, s, row, j] = loss[j]
+                numbers[row, 0] = update(w, kind, start, along, expected, numbers[row, 0], loss, radius, p, sizes[t])
