@@ -15,6 +15,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.claims.model import AT_END, AT_EQUAL_EVALUATIONS
 from dpsco_bench.report.axes import decade_text, log_y
 from dpsco_bench.report.drawing import FAINT, INK, TEXT_COLOURS
 from dpsco_bench.report.inputs import ClaimResults
@@ -143,16 +144,15 @@ def _heading(row: Row) -> list[tuple[str, str]]:
     shown = {"n": first.n, "delta": first.delta, **part.problem_options}
     lines = [(f"{part.problem}; {setting(shown)}", FAINT)]
     lines += [(symbols(part.note), FAINT)] if part.note else []
+    found: dict[str, list[str]] = {}
     for score in row.verdicts:
         first_, second = (method_style(m, _labels(row.cells))[1] for m in score.part.pair)
-        said = f"{first_} below {second}: {score.verdict}"
-        lines.append((f"{calibration} noise; {said}{_privacy(row)}", colour))
-    return [(piece, tint) for text, tint in lines for piece in textwrap.wrap(text, 130)]
-
-
-def _privacy(row: Row) -> str:
+        where = {AT_END: " at the end", AT_EQUAL_EVALUATIONS: " at equal evaluations"}.get(score.part.compared, "")
+        found.setdefault(f"{first_} below {second}", []).append(f"{score.verdict}{where}")
+    lines += [(f"{pair}: {', '.join(words)}", colour) for pair, words in found.items()]
     remark = row.score.privacy.remark
-    return f"; {remark}" * bool(remark)
+    lines += [(f"{calibration} noise is {remark}", colour)] if remark else []
+    return [(piece, tint) for text, tint in lines for piece in textwrap.wrap(text, 130)]
 
 
 def _labels(cells: Sequence[CellEvidence]) -> list[str]:
