@@ -184,7 +184,7 @@ def obstacle(entry: Mapping[str, Any], job: Job, most_seconds: float) -> tuple[s
     try:
         cell = located(pinned(entry, job.data_root), job.data_root)
         cell.problem_entry.check_records(cell.n)
-        _, plan = cell.plan(job.calibration, job.seed)
+        _, plan = cell.plan(job.calibration, job.seed, twice=False)
     except DpscoError as error:
         return "refused", " ".join(str(error).split())
     leaks = [text for text in (plan.unprotected, *plan.leaks) if text]

@@ -213,6 +213,6 @@ def checked_job(job: Job) -> Job:
         if job.evaluation == "run":
             check_sampled(cell)
         if not cell.problem_entry.data_dependent_constants:
-            _, plan = cell.plan(job.calibration, job.seed)
+            _, plan = cell.plan(job.calibration, job.seed, twice=False)
             seconds.append(predicted_seconds(cell, plan, job.replicates * job.data_sets))
     return replace(job, seconds=tuple(seconds)) if len(seconds) == len(job.cells) else job

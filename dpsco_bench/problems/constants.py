@@ -87,6 +87,8 @@ class Constants:
     def __post_init__(self) -> None:
         for name in constant_names():
             value = getattr(self, name)
+            if type(value) is float and 0.0 < value < math.inf:  # most of them, without the price of a check
+                continue
             if not (name in _UNBOUNDED and isinstance(value, float) and value == math.inf):
                 object.__setattr__(self, name, checked_real(name, value, positive=name in _POSITIVE))
         if self.hessian_rank != math.inf and self.hessian_rank % 1:
