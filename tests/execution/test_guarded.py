@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
-from dpsco_bench.audit.auditor import audit
+from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.contract import check_algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.guarded import AlgorithmError
@@ -92,7 +92,7 @@ def test_what_fails_in_a_run_is_one_line_in_run_audit_and_check(mutant, wrong, n
     mutant(run=wrong)
     for call in (
         lambda: run("mine.mutant", "ridge_logistic", replicates=2, **KEYS),
-        lambda: audit("mine.mutant", runs=100, **KEYS),
+        lambda: audit_cell(make_audit_cell("mine.mutant", "canary_huber", KEYS), "accounted", runs=100),
     ):
         with pytest.raises(AlgorithmError, match=f"^algorithm mine.mutant: {named}") as caught:
             call()
