@@ -199,7 +199,9 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
 
 
 def checked_job(job: Job) -> Job:
-    """Refuse an impossible job before anything runs: every cell's plan is made once, and says how long it will take.
+    """Refuse an impossible job before anything runs: every cell's plan is made, and says how long it will take.
+
+    That of the first cell is made twice and compared; calibrating does so for every cell.
 
     Raises InputError or Refusal as the cell's plan raises them.
     """
@@ -213,6 +215,6 @@ def checked_job(job: Job) -> Job:
         if job.evaluation == "run":
             check_sampled(cell)
         if not cell.problem_entry.data_dependent_constants:
-            _, plan = cell.plan(job.calibration, job.seed, twice=False)
+            _, plan = cell.plan(job.calibration, job.seed, twice=not seconds)
             seconds.append(predicted_seconds(cell, plan, job.replicates * job.data_sets))
     return replace(job, seconds=tuple(seconds)) if len(seconds) == len(job.cells) else job
