@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dpsco_bench.execution.calibrated import CalibratedCell
-from dpsco_bench.privacy.ledger import PHRASES, SEVERITY, SIGNS, STATUS_CLAUSES
+from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES, ROUNDING, SEVERITY, SIGNS, STATUS_CLAUSES
 
 NOT_PRIVATE = "not private"
 """The reservation on noise that is not proven, and its name."""
@@ -22,19 +22,22 @@ class Noise:
     status : str, ``proven``, ``target_law_only``, ``unproven`` or ``exceeds_claim``
     epsilon_real, epsilon_real_kind : float, str
         The accountant's value, NaN without one, and ``upper``, ``exact`` or ``lower``.
+    attained : bool, whether records of the instance are known to attain a lower bound
     """
 
     status: str
     epsilon_real: float
     epsilon_real_kind: str
     epsilon_claimed: float
+    attained: bool = True
 
     @classmethod
     def of(cls, cell: CalibratedCell, epsilon_claimed: float) -> Noise:
         """That of one cell; of a draw whose sampler is not proven, the epsilon is that of its target law."""
         if math.isnan(cell.epsilon_real) and not math.isnan(cell.epsilon_law):
             return cls(cell.privacy_status, cell.epsilon_law, "exact", epsilon_claimed)
-        return cls(cell.privacy_status, cell.epsilon_real, cell.epsilon_real_kind, epsilon_claimed)
+        attained = cell.attained or cell.epsilon_real_kind != "lower"
+        return cls(cell.privacy_status, cell.epsilon_real, cell.epsilon_real_kind, epsilon_claimed, attained)
 
     @property
     def severity(self) -> tuple[int, float]:
@@ -43,13 +46,27 @@ class Noise:
         return SEVERITY.index(self.status), -1.0 if math.isnan(excess) else excess
 
     @property
+    def elsewhere(self) -> str:
+        """Of which records it exceeds the claim, where those of the instance are not known to be such; else empty."""
+        return f" {ELSEWHERE}" if self.status == "exceeds_claim" and not self.attained else ""
+
+    @property
     def said(self) -> str:
         """In ASCII: ``not private (eps >= 12,900 for 1)``."""
-        clause = STATUS_CLAUSES[self.status]
+        clause = STATUS_CLAUSES[self.status] + self.elsewhere
         if math.isnan(self.epsilon_real):
             return clause
         sign = SIGNS.get(self.epsilon_real_kind, "=")
-        return f"{clause} (eps {sign} {_number(self.epsilon_real)} for {_number(self.epsilon_claimed)})"
+        value = f"eps {sign} {_number(self.epsilon_real)} for {_number(self.epsilon_claimed)}"
+        return (
+            f"{clause}, as the constants are nominal (if they held, {value})" if self.nominal else f"{clause} ({value})"
+        )
+
+    @property
+    def nominal(self) -> bool:
+        """Whether nothing but nominal constants stands between a bound within the claim and a proof."""
+        within = self.epsilon_real <= self.epsilon_claimed * (1.0 + ROUNDING)
+        return self.status == "unproven" and self.epsilon_real_kind in ("upper", "exact") and within
 
     @property
     def shortfall(self) -> str:
@@ -66,7 +83,7 @@ class Noise:
         if math.isnan(self.epsilon_real):
             return (f"{NOT_PRIVATE}: the real eps is above the claim",)
         phrase = PHRASES.get(self.epsilon_real_kind, "")
-        return (f"{NOT_PRIVATE}: the real eps is {phrase}{self.epsilon_real:.3g}",)
+        return (f"{NOT_PRIVATE}: the real eps is {phrase}{self.epsilon_real:.3g}{self.elsewhere}",)
 
 
 def worst(noises: Iterable[Noise]) -> Noise | None:

@@ -13,12 +13,12 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.privacy.add_remove import AddRemove, add_remove
 from dpsco_bench.privacy.composition.batches import generic_bound
-from dpsco_bench.privacy.ledger import PHRASES, draw_statement
+from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES, draw_statement
 from dpsco_bench.privacy.spec import PrivacySpec
 
 CALIBRATIONS = ("paper", "accounted")
 _ENTRY_KEYS = (
-    *("variant", "schedule", "noise", "epsilon_real", "epsilon_real_kind", "accountant"),
+    *("variant", "schedule", "noise", "epsilon_real", "epsilon_real_kind", "attained", "accountant"),
     *("epsilon_add_remove", "epsilon_add_remove_kind", "epsilon_add_remove_reason"),
     *("privacy_status", "gradient_evaluations", "leaks", "warnings", "refused"),
     *("epsilon_law", "tau", "sampler_status", "epsilon_generic", "generic_factor"),
@@ -150,10 +150,12 @@ def _about_paper(report: Mapping[str, Any], paper: Mapping[str, Any]) -> list[st
     if math.isinf(value):
         return ["With the paper's noise the run is not private at all: something is released without noise."]
     relation = "not the claimed" if paper["privacy_status"] == "exceeds_claim" else "for a claim of"
-    scope = ""
+    scope = where = ""
+    if paper["privacy_status"] == "exceeds_claim" and not paper["attained"]:
+        where = f" {ELSEWHERE}"
     if paper["epsilon_real_kind"] == "lower":
         scope = " It is that of the query sequence which the proof charges; the final output alone may reveal less."
-    return [f"With the paper's noise the real epsilon is {phrase}{value:.4g}, {relation} {claimed:g}.{scope}"]
+    return [f"With the paper's noise the real epsilon is {phrase}{value:.4g}, {relation} {claimed:g}{where}.{scope}"]
 
 
 def _about_price(report: Mapping[str, Any], paper: Mapping[str, Any], accounted: Mapping[str, Any]) -> list[str]:

@@ -32,6 +32,7 @@ class CalibratedCell:
     signal_capped : bool, see `Problem.signal_capped`
     warnings : tuple of str, of the plan, then of the problem
     epsilon_law, tau, sampler_status : float, float, str, as in `privacy.charge.Charge`
+    attained : bool, whether records of this problem are known to attain that value (`privacy.attained.attains`)
     plan : Plan or None, the charged plan itself, where this was not read from data
     """
 
@@ -50,6 +51,7 @@ class CalibratedCell:
     epsilon_law: float = math.nan
     tau: float = math.nan
     sampler_status: str = ""
+    attained: bool = True
     plan: Plan | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -10,7 +10,7 @@ from dpsco_bench.errors import DpscoError, Refusal
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.privacy.attained import attaining_pair
+from dpsco_bench.privacy.attained import attaining_pair, attains
 from dpsco_bench.privacy.calibrate import Calibration, Charge, calibrate
 from dpsco_bench.privacy.fingerprint import plan_record
 from dpsco_bench.privacy.plan import Plan
@@ -48,7 +48,9 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
             status = constants_status(cell, plan, constants.status)
             attained = attaining_pair(cell.problem_entry, plan, cell.n) is not None
             fixed = calibrate(plan, cell.privacy, calibration, status, attained)
+            attained = attains(cell.problem_entry, plan, cell.n, fixed.charge)
         else:
+            attained = False
             fixed = Calibration(calibration, {}, Charge(math.nan, "upper", "not charged"), "unproven")
     charge, problem = fixed.charge, cell.problem_entry
     return CalibratedCell(
@@ -67,6 +69,7 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
         epsilon_law=charge.epsilon_law,
         tau=charge.tau,
         sampler_status=charge.sampler_status,
+        attained=attained,
         plan=plan,
     )
 

@@ -16,7 +16,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import LAW, RISK, Part
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.ledger import PHRASES
+from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES
 
 EPSILON_SLACK = 1e-3
 """Relative excess over the claimed epsilon that still holds (accountants' discretisation)."""
@@ -63,6 +63,7 @@ class PrivacyKind(Kind):
             [cell.entry.epsilon for cell in cells],
             unproven=withheld,
             instances=[_instance(cell) for cell in cells],
+            settings=[_setting(cell) for cell in cells],
         )
         if not (of_the_law and law_only):
             return verdict
@@ -77,6 +78,7 @@ def privacy_verdict(
     *,
     unproven: str = "",
     instances: Sequence[str] = (),
+    settings: Sequence[str] = (),
 ) -> Verdict:
     """Judge the real epsilon of every cell against its claim; the cell of largest real / claimed decides.
 
@@ -91,7 +93,9 @@ def privacy_verdict(
     unproven : str
         A reason that withholds any proof whatever the accountant says (nominal constants, an unchecked formula,
         ``target_law_only``).
-    instances : sequence of str, what each cell is, for the reason of what fails
+    instances : sequence of str
+        For the reason of what fails: the instance of each cell that attains its value, empty where none is known to.
+    settings : sequence of str, n, d, epsilon and delta of each cell
     """
     claimed = np.atleast_1d(np.asarray(epsilon_claimed, dtype=np.float64))
     real = same_length("epsilon_real", epsilon_real, len(claimed))
@@ -105,9 +109,8 @@ def privacy_verdict(
         words[cell],
         "privacy",
         unproven
-        or _reason(
-            words[cell], float(real[cell]), kinds[cell], float(claimed[cell]), instances[cell] if instances else ""
-        ),
+        or _reason(float(real[cell]), kinds[cell], float(claimed[cell]))
+        + _where(words[cell], *(own[cell] if own else "" for own in (instances, settings))),
         epsilon_real=float(real[cell]),
         epsilon_real_kind=kinds[cell],
         epsilon_claimed=float(claimed[cell]),
@@ -115,19 +118,28 @@ def privacy_verdict(
 
 
 def _instance(cell: CellEvidence) -> str:
-    """A cell in words."""
+    """A cell's problem in words, where its records attain what it is charged; else empty."""
+    attained = cell.calibrated.attained or cell.calibrated.epsilon_real_kind != "lower"
+    return cell.entry.problem.replace("_", " ") if attained else ""
+
+
+def _setting(cell: CellEvidence) -> str:
     entry = cell.entry
-    sizes = f"n = {entry.n}, d = {cell.calibrated.dimension}, eps = {entry.epsilon:g}, delta = {entry.delta:g}"
-    return f"{entry.problem.replace('_', ' ')}, {sizes}"
+    return f"n = {entry.n}, d = {cell.calibrated.dimension}, eps = {entry.epsilon:g}, delta = {entry.delta:g}"
 
 
-def _reason(word: str, real: float, kind: str, claimed: float, instance: str) -> str:
-    """The deciding cell's real epsilon beside its claim, and what attains it where the claim fails."""
+def _reason(real: float, kind: str, claimed: float) -> str:
+    """The deciding cell's real epsilon beside its claim."""
     if np.isnan(real):
         return "no accountant covers this sampling scheme"
-    relation = PHRASES.get(kind, "")
-    where = f": {instance}" if instance and word.startswith("fails") else ""
-    return f"the real eps is {relation}{real:.3g} where {claimed:g} is claimed{where}"
+    return f"the real eps is {PHRASES.get(kind, '')}{real:.3g} where {claimed:g} is claimed"
+
+
+def _where(word: str, instance: str, setting: str) -> str:
+    """What attains it where the claim fails: the instance, or records that the theorem admits."""
+    if not word.startswith("fails") or not (instance or setting):
+        return ""
+    return f": {instance}, {setting}" if instance else f" {ELSEWHERE}: {setting}"
 
 
 def _privacy_word(real: float, kind: str, claimed: float, unproven: str) -> str:

@@ -1,14 +1,19 @@
-"""Whether a pair of a problem's own records attains what a plan declares, so that an exact epsilon is exact here.
+"""Whether a pair of a problem's own records attains an epsilon, so that it is exact here, or refutes a claim here.
 
 With normal noise an accountant's value is exact for a pair of data sets that changes every released value by the
-declared sensitivity. On a problem without such a pair it is an upper bound.
+declared sensitivity. On a problem without such a pair it is an upper bound. A lower bound is that of a change which
+some records make that the theorem admits: on a problem without such records it refutes the theorem, not this instance.
 """
 
 from __future__ import annotations
 
 import math
 
-from dpsco_bench.privacy.plan import Disjoint, Full, Plan, Query
+import numpy as np
+
+from dpsco_bench.backend.namespace import to_numpy
+from dpsco_bench.privacy.charge import Charge
+from dpsco_bench.privacy.plan import Disjoint, Full, Plan, Query, SingleIndex, WithoutReplacement, WithReplacement
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.problems.base import Data, Problem
 
@@ -21,6 +26,32 @@ def attaining_pair(problem: Problem, plan: Plan, n: int) -> Data | None:
     Their gradients are n (or the size of a block) times the sensitivity apart, in one direction at every point. None
     where the problem knows no such pair, or the queries ask for different ones.
     """
+    if not all(query.is_normal and isinstance(query.records, Full | Disjoint) for query in plan.queries):
+        return None
+    return _opposed(problem, plan, n)
+
+
+def attains(problem: Problem, plan: Plan, n: int, charge: Charge) -> bool:
+    """Whether data sets of the problem are known to attain what a plan is charged.
+
+    An exact value is (`attaining_pair` has been asked for). A lower one is where the problem has two opposed records
+    for every query, whose gradients differ in the direction that the bound tests: one is the record, and all others of
+    both data sets are alike. An upper bound is attained by nothing that is known.
+    """
+    if charge.kind != "lower":
+        return charge.kind == "exact"
+    if charge.pair in ("", "computed"):
+        return bool(charge.pair)
+    pair = _opposed(problem, plan, n)
+    return pair is not None and (charge.pair == "any" or _direction(problem, pair) == charge.pair)
+
+
+def rests_on_sensitivities(plan: Plan, epsilon: float) -> bool:
+    """Whether an exact value rests on sensitivities: not for draws, whose own charge says what attains it."""
+    return 0.0 < epsilon < math.inf and not any(isinstance(query, DrawQuery) for query in plan.queries)
+
+
+def _opposed(problem: Problem, plan: Plan, n: int) -> Data | None:
     asked = {_asked(query, n) for query in plan.queries}
     if len(asked) != 1:
         return None
@@ -29,13 +60,27 @@ def attaining_pair(problem: Problem, plan: Plan, n: int) -> Data | None:
 
 
 def _asked(query: Query, n: int) -> tuple[float, float] | None:
-    """Distance of the gradients, and the order of its norm; None for a query that is no mean of gradients."""
-    if not query.is_normal or not isinstance(query.records, Full | Disjoint):
-        return None
-    size = n if isinstance(query.records, Full) else query.records.size
-    return float(f"{query.sensitivity * size:.12g}"), query.norm
+    """Distance of the gradients, and the order of its norm; None for a query that is no mean of so many gradients."""
+    size = _size(query, n)
+    return None if size is None else (float(f"{query.sensitivity * size:.12g}"), query.norm)
 
 
-def rests_on_sensitivities(plan: Plan, epsilon: float) -> bool:
-    """Whether an exact value rests on sensitivities: not for draws, whose own charge says what attains it."""
-    return 0.0 < epsilon < math.inf and not any(isinstance(query, DrawQuery) for query in plan.queries)
+def _size(query: Query, n: int) -> int | None:
+    records = query.records
+    if isinstance(records, Full):
+        return n
+    if isinstance(records, SingleIndex):
+        return 1
+    return records.size if isinstance(records, Disjoint | WithoutReplacement | WithReplacement) else None
+
+
+def _direction(problem: Problem, pair: Data) -> str:
+    """``axis`` or ``even`` for the difference of the gradients of two records, both in one dimension; else empty."""
+    start = np.zeros((2, problem.dimension))
+    rows = (None if own is None else np.asarray(own)[:, None] for own in (pair.features, pair.labels))
+    first, second = to_numpy(problem.batch_gradient(start, Data(2, *rows), np.ones((2, 1))))
+    change = np.abs(first - second)
+    largest = change.max()
+    if (change > (1.0 - ROUNDING) * largest).all():
+        return "even"
+    return "axis" if (change > ROUNDING * largest).sum() == 1 else ""

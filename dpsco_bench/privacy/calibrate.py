@@ -99,7 +99,7 @@ def decisive_charge(plan: Plan, scales: Mapping[str, float], privacy: PrivacySpe
     found = lower_bound(plan, scales, privacy.delta)
     if found is None or (found.kind == "lower" and found.epsilon <= privacy.epsilon):
         return charged
-    return replace(charged, epsilon=found.epsilon, kind=found.kind, accountant=found.accountant)
+    return replace(charged, epsilon=found.epsilon, kind=found.kind, accountant=found.accountant, pair=found.pair)
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:

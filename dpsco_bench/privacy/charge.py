@@ -17,6 +17,9 @@ class Charge:
     Attributes
     ----------
     kind : str, ``exact``, ``upper`` or ``lower``
+    pair : str
+        Of a lower bound: which change of a mean of gradients it tests, ``any`` direction, one ``axis`` or ``even`` in
+        all coordinates; ``computed`` where it is that of a pair of data sets; empty: one that is not asked of records.
     """
 
     epsilon: float
@@ -25,6 +28,7 @@ class Charge:
     epsilon_law: float = math.nan
     tau: float = math.nan
     sampler_status: str = ""
+    pair: str = ""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ STATUS_CLAUSES = {
 SIGNS = {"upper": "<=", "lower": ">=", "exact": "="}
 PHRASES = {"upper": "at most ", "lower": "at least ", "exact": ""}
 """What an accountant's epsilon is to the true one."""
+ELSEWHERE = "for some records that the theorem admits"
+"""Where a lower bound holds that no records of the instance are known to attain."""
 ROUNDING = 1e-9
 
 

@@ -104,7 +104,7 @@ class Privacy:
         cell = self.worst
         if cell is None:
             return NOTHING
-        words = STATUS_WORDS[self.status]
+        words = STATUS_WORDS[self.status] + cell.noise.elsewhere
         if self.status == "none":
             return words
         if math.isnan(cell.real) and not math.isnan(cell.law):
@@ -189,6 +189,7 @@ def _identity(cell: Charged) -> tuple[Any, ...]:
         float(entry.epsilon),
         SEVERITY.index(cell.status),
         cell.kind,
+        cell.noise.elsewhere,
         cell.calibrated.accountant,
     )
 
@@ -338,9 +339,10 @@ def _doubts(row: LedgerRow) -> str:
 
 
 def _kind(cell: Charged) -> str:
-    return (
-        NOTHING if math.isnan(cell.real) else {"upper": "upper bound", "lower": "lower bound"}.get(cell.kind, cell.kind)
-    )
+    if math.isnan(cell.real):
+        return NOTHING
+    kind = {"upper": "upper bound", "lower": "lower bound"}.get(cell.kind, cell.kind)
+    return kind + cell.noise.elsewhere
 
 
 def _real(row: LedgerRow) -> str:

@@ -11,8 +11,9 @@ from dpsco_bench.analysis.judge import noise_behind
 from dpsco_bench.analysis.noise import Noise
 
 
-def cell(status, epsilon=np.nan, kind="exact", law=np.nan, claimed=1.0, accountant="PLD"):
+def cell(status, epsilon=np.nan, kind="exact", law=np.nan, claimed=1.0, accountant="PLD", attained=True):
     said = {"privacy_status": status, "epsilon_real": epsilon, "epsilon_real_kind": kind, "epsilon_law": law}
+    said["attained"] = attained
     return SimpleNamespace(
         calibrated=SimpleNamespace(**said, accountant=accountant), entry=SimpleNamespace(epsilon=claimed)
     )
@@ -35,6 +36,21 @@ NOTHING_PROVES = "not private: nothing proves the claimed eps"
             [cell("exceeds_claim", 173.4, "lower")],
             ("not private: the real eps is at least 173",),
             "not private (eps >= 173 for 1)",
+        ),
+        (
+            [cell("exceeds_claim", 173.4, "lower", attained=False)],
+            ("not private: the real eps is at least 173 for some records that the theorem admits",),
+            "not private for some records that the theorem admits (eps >= 173 for 1)",
+        ),
+        (
+            [cell("unproven", 2.0, "upper", attained=False)],
+            (f"{NOTHING_PROVES} (unproven)",),
+            "not shown to be private (eps <= 2 for 1)",
+        ),
+        (
+            [cell("unproven", 1.0, "upper")],
+            (f"{NOTHING_PROVES} (unproven)",),
+            "not shown to be private, as the constants are nominal (if they held, eps <= 1 for 1)",
         ),
         ([cell("exceeds_claim")], ("not private: the real eps is above the claim",), "not private"),
         ([cell("unproven")], (f"{NOTHING_PROVES} (unproven)",), "not shown to be private"),

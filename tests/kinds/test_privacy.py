@@ -43,15 +43,23 @@ def test_worst_cell_decides_relative_to_its_claim():
 @pytest.mark.parametrize(
     ("real", "kind", "reason"),
     [
-        (3.0, "exact", "the real eps is 3 where 1 is claimed: b"),
-        (3.0, "lower", "the real eps is at least 3 where 1 is claimed: b"),
+        (3.0, "exact", "the real eps is 3 where 1 is claimed: b, n = 2"),
+        (3.0, "lower", "the real eps is at least 3 where 1 is claimed: b, n = 2"),
         (3.0, "upper", "the real eps is at most 3 where 1 is claimed"),
         (0.9, "exact", "the real eps is 0.9 where 1 is claimed"),
         (np.nan, "", "no accountant covers this sampling scheme"),
     ],
 )
 def test_what_fails_shows_the_instance_that_attains_it(real, kind, reason):
-    assert privacy_verdict([0.5, real], ["exact", kind], [1, 1], instances=["a", "b"]).reason == reason
+    told = {"instances": ["a", "b"], "settings": ["n = 1", "n = 2"]}
+    assert privacy_verdict([0.5, real], ["exact", kind], [1, 1], **told).reason == reason
+
+
+def test_a_lower_bound_without_records_of_the_instance_names_the_theorem_alone():
+    told = {"instances": ["a", ""], "settings": ["n = 1", "n = 2"]}
+    judged = privacy_verdict([0.5, 3.0], ["exact", "lower"], [1, 1], **told)
+    said = "the real eps is at least 3 where 1 is claimed for some records that the theorem admits: n = 2"
+    assert (judged.verdict, judged.reason) == ("fails (real eps 3)", said)
 
 
 @pytest.mark.parametrize(

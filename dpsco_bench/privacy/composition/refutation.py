@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from scipy.special import gammaln
@@ -47,13 +48,15 @@ def _query_bound(query: Query, scale: float, delta: float) -> Charge | None:
     if query.factors(0, 1) is not None:
         return None
     if isinstance(query, DrawQuery):
-        return query.attained(scale, delta)
+        found = query.attained(scale, delta)
+        return None if found is None else replace(found, pair="computed")
     drawn = _drawn(query.records)
     if query.is_normal and drawn is not None:
         shift = math.sqrt(query.norm_kappa or 1.0) * query.sensitivity / scale
         epsilon = _opposed(shift, query.releases, drawn, delta)
         single = isinstance(query.records, SingleIndex)
-        return Charge(epsilon, "lower", single_index.accountant_name() if single else BATCH_TEST)
+        name = single_index.accountant_name() if single else BATCH_TEST
+        return Charge(epsilon, "lower", name, pair="any" if query.norm_kappa in (None, 1.0) else "even")
     counts = _counts(query.records)
     if isinstance(query, GeneralisedGaussianQuery) and counts is not None and query.draws == 1:
         steps = 1 if isinstance(query.records, Disjoint) else query.releases
@@ -64,14 +67,14 @@ def _query_bound(query: Query, scale: float, delta: float) -> Charge | None:
 def _generalised_bound(smooth: SmoothNorm, shift: float, steps: int, delta: float, counts: list[float]) -> Charge:
     """Counting and, of few releases, likelihood ratios: of a change along an axis, and of one as large everywhere."""
     epsilon = counting.counting_epsilon(shift, steps, smooth.r, smooth.d, delta, counts)
-    found = [Charge(epsilon, "lower", counting.accountant_name())]
+    found = [Charge(epsilon, "lower", counting.accountant_name(), pair="axis")]
     if 0.0 < shift < math.inf and steps <= _MOST_RELEASES:
         everywhere = shift * smooth.d ** (-1.0 / smooth.q)
         tested = (
-            ratio_test.coordinate_epsilon(shift, steps, smooth.r, smooth.d, delta, counts),
-            ratio_test.spread_epsilon(everywhere, steps, smooth.r, smooth.d, delta, counts),
+            ("axis", ratio_test.coordinate_epsilon(shift, steps, smooth.r, smooth.d, delta, counts)),
+            ("even", ratio_test.spread_epsilon(everywhere, steps, smooth.r, smooth.d, delta, counts)),
         )
-        found += [Charge(value, "lower", ratio_test.accountant_name()) for value in tested]
+        found += [Charge(value, "lower", ratio_test.accountant_name(), pair=pair) for pair, value in tested]
     return max(found, key=lambda bound: bound.epsilon)
 
 

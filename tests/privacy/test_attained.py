@@ -1,0 +1,58 @@
+"""A value above the claim is an instance's own only where two of its records attain it."""
+
+import numpy as np
+import pytest
+
+from dpsco_bench.privacy.attained import attaining_pair, attains
+from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.privacy.charge import Charge
+from dpsco_bench.privacy.plan import Disjoint, Full, GaussianQuery, Poisson, SingleIndex, WithReplacement, make_plan
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.registry import get_problem
+
+N = 64
+
+
+def plan_of(records, distance=2.0):
+    size = {Full: N, SingleIndex: 1, Poisson: N}.get(type(records)) or records.size
+    query = GaussianQuery("gradient", distance / size, 200, records, paper_scale=0.05 * distance / size)
+    return make_plan(query, gradient_evaluations=1, n=N)
+
+
+def lower(pair):
+    return Charge(9.0, "lower", "a test", pair=pair)
+
+
+SAMPLED = (SingleIndex(N), WithReplacement(4, N))
+
+
+@pytest.mark.parametrize("records", SAMPLED, ids=lambda records: type(records).__name__)
+def test_a_lower_bound_is_that_of_an_instance_with_opposed_records(records):
+    plan = plan_of(records)
+    charge = calibrate(plan, PrivacySpec(1.0, 1e-6), "paper").charge
+    assert charge.kind == "lower" and charge.epsilon > 1.0
+    assert attains(get_problem("canary_huber", 3), plan, N, charge)
+    assert not attains(get_problem("ridge_logistic", 3), plan, N, charge)
+    assert not attains(get_problem("canary_huber", 3), plan_of(records, 4.0), N, charge)
+
+
+def test_a_bound_of_one_direction_asks_for_records_that_differ_in_it():
+    axis, even = get_problem("canary_linear", 4), get_problem("cube_fixed", 4)
+    for problem, direction, apart in ((axis, "axis", 2.0), (even, "even", 4.0 * even.scale)):
+        plan = plan_of(SingleIndex(N), apart)
+        found = [attains(problem, plan, N, lower(pair)) for pair in ("any", "axis", "even", "computed", "")]
+        assert found == [True, direction == "axis", direction == "even", True, False]
+
+
+def test_an_exact_value_is_attained_and_an_upper_bound_by_nothing_known():
+    problem, plan = get_problem("canary_huber", 3), plan_of(Full())
+    assert attains(problem, plan, N, Charge(9.0, "exact", "a test"))
+    assert not attains(problem, plan, N, Charge(9.0, "upper", "a test"))
+
+
+def test_the_pair_of_exact_values_is_asked_of_full_and_disjoint_queries_alone():
+    problem = get_problem("canary_huber", 3)
+    for records in (Full(), Disjoint(4)):
+        assert np.shape(attaining_pair(problem, plan_of(records), N).features) == (2, 3)
+    for records in (*SAMPLED, Poisson(0.1)):
+        assert attaining_pair(problem, plan_of(records), N) is None
