@@ -89,7 +89,7 @@ class ForcedReplay(Mechanism):
         weight = 1.0 if self._drawn or single else 0.0
         shape = (self._count, 1)
         return Batch(
-            np.full(shape, index), np.full(shape, weight), np.full(self._count, weight), self._expected_size(query)
+            np.full(shape, index), np.full(shape, weight), np.full(self._count, weight), self.expected_size(query)
         )
 
 

@@ -62,10 +62,19 @@ class Steps:
         How often a step evaluates the gradient of each of its records.
     dim : int
         Width of the noise, by default that of the iterates.
+    batch : int
+        Consecutive records of a step, where batches are not drawn.
     """
 
     def __init__(
-        self, objective: Any, mechanism: Any, noise: str = "", sampled: bool = False, looks: int = 1, dim: int = 0
+        self,
+        objective: Any,
+        mechanism: Any,
+        noise: str = "",
+        sampled: bool = False,
+        looks: int = 1,
+        dim: int = 0,
+        batch: int = 1,
     ) -> None:
         self.objective, self.mechanism, self.looks, self.sampled = objective, mechanism, looks, sampled
         self.query = mechanism.plan.query(noise) if noise else None
@@ -73,14 +82,13 @@ class Steps:
         self.dim = dim or self.d
         self.copies = mechanism.copies
         self.replicates = objective.replicates // self.copies
-        self.width = mechanism.batch_width(self.query) if sampled else 1
+        self.width = mechanism.batch_width(self.query) if sampled else batch
         data, form = objective.data, form_of(objective.problem)
         assert form is not None
         self.form = form_tuple(form)
         self._alone = isinstance(data, Data) and data.features is None
         self._shared = self._alone or (isinstance(data, Data) and data.features.ndim == 2)
-        size = mechanism._expected_size(self.query) if sampled else 1.0
-        self._share = 1.0 / size
+        self._share = 1.0 / (mechanism.expected_size(self.query) if sampled else batch)
         self._still = np.zeros((1, 1, self.dim), dtype=np.float32)
 
     def stretches(self, first: int, steps: int) -> Iterator[tuple[int, int]]:
@@ -106,7 +114,7 @@ class Steps:
         if self.query is not None:
             self.mechanism.spend(self.query.name, first, steps, self.sampled)
         if not self.sampled:
-            self.objective.count(self.looks * steps)
+            self.objective.count(self.looks * steps * self.width)
         group = self.replicates
         if self._shared and not whole:
             group = max(1, min(group, NUMBERS // (LEAST_STEPS * max(self.dim, self.width))))
@@ -140,11 +148,12 @@ class Steps:
         return (*self._gathered(found, k), counts, self._share, self.replicates)
 
     def _range(self, record: int | None, first: int, t: int, k: int) -> tuple[Any, ...]:
-        position = (first if record is None else record) + t
-        counts = np.array([[1]])
+        m = self.width
+        position, counts = (first if record is None else record) + t * m, np.array([[m]])
         if self._shared:
-            return (*self._pool(), np.arange(position, position + k)[:, None, None], counts, self._share, 0)
-        found = self.objective.problem.form_range(self.objective.data, position, k)
+            index = np.arange(position, position + k * m).reshape(k, 1, m)
+            return (*self._pool(), 0 * index if self._alone else index, counts, self._share, 0)
+        found = self.objective.problem.form_range(self.objective.data, position, k * m)
         return (*self._gathered(found, k), counts, self._share, self.replicates)
 
     def _pool(self) -> tuple[np.ndarray, np.ndarray]:
@@ -157,18 +166,19 @@ class Steps:
     def _gathered(self, found: Data, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Records of ``k`` steps, found for each row: features, labels and index."""
         drawn, rows = found.features, self.objective.replicates
-        by_step = drawn.shape[1] == k and drawn.swapaxes(0, 1).flags.c_contiguous  # as samples draw them
+        by_step = drawn.shape[1] > 1 and drawn.swapaxes(0, 1).flags.c_contiguous  # as samples draw them
         drawn = drawn.swapaxes(0, 1) if by_step else drawn
         features = np.ascontiguousarray(drawn, dtype=np.float64).reshape(-1, self.d)
         labels = np.zeros(len(features))
         if found.labels is not None:
             labels = np.ascontiguousarray(found.labels.T if by_step else found.labels, dtype=np.float64).ravel()
         if len(features) == rows:
-            return features, labels, np.ascontiguousarray(np.broadcast_to(np.arange(rows)[:, None], (k, rows, 1)))
-        if by_step:
-            return features, labels, np.arange(k * rows).reshape(k, rows, 1)
-        index = np.arange(len(features)).reshape(rows, k, -1)
-        return features, labels, np.ascontiguousarray(index.transpose(1, 0, 2))
+            index = np.broadcast_to(np.arange(rows)[:, None], (k, rows, self.width))
+        elif by_step:
+            index = np.arange(len(features)).reshape(k, -1, rows).swapaxes(1, 2)
+        else:
+            index = np.arange(len(features)).reshape(rows, k, -1).swapaxes(0, 1)
+        return features, labels, np.ascontiguousarray(index)
 
 
 def form_tuple(form: RecordForm) -> tuple[int, float, float, np.ndarray, np.ndarray]:

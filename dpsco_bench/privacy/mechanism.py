@@ -107,7 +107,7 @@ class Mechanism:
         indices, mask = self._batch_arrays(query, step)
         sizes = self.xp.asarray(mask.sum(axis=-1), dtype=self.xp.float64)
         weights = self.xp.asarray(mask, dtype=self.dtype)
-        return Batch(self.xp.asarray(indices), weights, sizes, self._expected_size(query))
+        return Batch(self.xp.asarray(indices), weights, sizes, self.expected_size(query))
 
     def spend(self, name: str, first: int, steps: int, sampled: bool) -> Query:
         """Release steps ``first .. first + steps - 1`` of a query at once: the noise of all of them is `variates`.
@@ -154,6 +154,13 @@ class Mechanism:
             return poisson_width(self.plan.n, query.records.rate)
         return 1 if isinstance(query.records, SingleIndex) else int(query.records.size)  # type: ignore[union-attr]
 
+    def expected_size(self, query: Query) -> float:
+        """Expected number of records of a release."""
+        if isinstance(query.records, Poisson):
+            return self.plan.n * query.records.rate
+        sized = isinstance(query.records, WithReplacement | WithoutReplacement)
+        return float(query.records.size) if sized else 1.0  # type: ignore[union-attr]
+
     def choose(self, name: str, high: int) -> Array:
         """Uniform index in ``0..high-1`` per replicate, shape ``(R,)``, independent of data and noise.
 
@@ -183,12 +190,6 @@ class Mechanism:
         if not 0 <= step < query.releases:
             raise InputError(f"release of {name}", step, f"in 0..{query.releases - 1}, as the plan declares")
         return query
-
-    def _expected_size(self, query: Query) -> float:
-        if isinstance(query.records, Poisson):
-            return self.plan.n * query.records.rate
-        sized = isinstance(query.records, WithReplacement | WithoutReplacement)
-        return float(query.records.size) if sized else 1.0  # type: ignore[union-attr]
 
     def _stream(self, label: str, xp: Any) -> Stream:
         if label not in self._streams:

@@ -1,0 +1,41 @@
+"""Accelerated projected steps on a quadratic, the inner solver of several methods, compiled: row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpsco_bench.fused.compiled import compiled
+from dpsco_bench.fused.pieces import LANES, lane, lane_sum, scale_by, shrink_onto
+
+
+@compiled
+def accelerated_steps(x, matrix, target, momenta, domain):
+    """Steps ``x' = P(y - (matrix y - target))``, ``y = x' + momentum (x' - x)`` of all rows, from ``y = x``, in place.
+
+    Parameters
+    ----------
+    x, target : array (R, d)
+    matrix : array (d, d), symmetric, the Hessian over the largest curvature; so is the target
+    momenta : array (k,)
+    domain : tuple, kind and radius: see `fused.pieces.shrink_onto`
+    """
+    ball, radius = domain
+    d = x.shape[1]
+    y, moved = np.empty(d), np.empty(d)
+    for r in range(x.shape[0]):
+        point, towards = x[r], target[r]
+        for j in range(d):
+            y[j] = point[j]
+        for s in range(momenta.size):
+            for j in range(lane(), d, LANES):
+                moved[j] = y[j] + towards[j]
+            for i in range(d):
+                for j in range(lane(), d, LANES):
+                    moved[j] -= y[i] * matrix[i, j]
+            square = 0.0
+            for j in range(lane(), d, LANES):
+                square += moved[j] * moved[j]
+            scale_by(moved, shrink_onto(moved, lane_sum(square), ball, radius))
+            for j in range(lane(), d, LANES):
+                y[j] = moved[j] + momenta[s] * (moved[j] - point[j])
+                point[j] = moved[j]
