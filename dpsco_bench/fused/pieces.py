@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from dpsco_bench.fused.compiled import piece
-from dpsco_bench.problems.forms import CONSTANT, HUBER, LOGISTIC, NO_SLOPE, SQUARED
+from dpsco_bench.problems.forms import CONSTANT, HUBER, LOGISTIC, NO_SLOPE, PSEUDO_HUBER, SQUARED
 
 LANES = 1
 SPACE, L2_BALL, L1_BALL, LINF_BALL = range(4)
@@ -34,6 +34,8 @@ def slope(kind, a, b, margin, label):
         return 0.5 * (sign + math.tanh(0.5 * (margin + b * sign)))
     if kind == SQUARED:
         return margin - label
+    if kind == PSEUDO_HUBER:
+        return (margin - label) / math.sqrt((margin - label) ** 2 + a * a)
     if kind == HUBER:
         return min(1.0, max(-1.0, a * (margin - label)))
     return a

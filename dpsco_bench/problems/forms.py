@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-NO_SLOPE, CONSTANT, SQUARED, LOGISTIC, HUBER = range(5)
+NO_SLOPE, CONSTANT, SQUARED, LOGISTIC, HUBER, PSEUDO_HUBER = range(6)
 """Slopes ``l'(m, y)`` of the margin m, with parameters (a, b): none; a; ``m - y``; the logistic loss of
-``b + a y m`` for labels -1 and 1; ``a (m - y)`` clipped to [-1, 1]."""
+``b + a y m`` for labels -1 and 1; ``a (m - y)`` clipped to [-1, 1]; ``t/sqrt(t^2 + a^2)`` of ``t = m - y``."""
 READS = (
     *("slope", "gather", "batch_gradient", "mean_gradient"),
     *("range_gradient", "range_gradient_pair", "record_gradients"),

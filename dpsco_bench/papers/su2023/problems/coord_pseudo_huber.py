@@ -10,8 +10,9 @@ import numpy as np
 from scipy.optimize import brentq
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
-from dpsco_bench.problems.base import Constants, Draws, Trait, option
+from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.families import SignalFamily
+from dpsco_bench.problems.forms import PSEUDO_HUBER, RecordForm
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -106,6 +107,19 @@ class CoordPseudoHuber(SignalFamily):
         chance = np.repeat(0.5 + 0.5 * self.strengths, i.shape[0] // len(self.strengths))[:, None]
         signs = np.where(data.uniforms[i, replicate] < chance, self.target, -self.target)
         return CoordinateBatch(data.n, data.places[i, replicate], signs)
+
+    @property
+    def record_form(self) -> RecordForm:
+        """Axis vectors and targets."""
+        return RecordForm(PSEUDO_HUBER, (self.rounding, 0.0))
+
+    def form_records(self, data: Any, indices: Array) -> Data:
+        chosen = self.gather(data, indices)
+        return Data(data.n, np.eye(self.dimension)[chosen.places], chosen.targets)
+
+    def form_range(self, data: Any, first: int, count: int) -> Data:
+        rows = len(self.strengths) * data.places.shape[1]
+        return self.form_records(data, np.broadcast_to(np.arange(first, first + count), (rows, count)))
 
     def batch_gradient(self, x: Array, batch: Any, weights: Array) -> Array:
         columns = zip(batch.places.T, batch.targets.T, strict=True)
