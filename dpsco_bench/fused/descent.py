@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
-from dpsco_bench.fused.pieces import LANES, NO_SLOPE, add_gradients, finish, lane, lane_sum, record_weight, shrink_onto
+from dpsco_bench.fused.pieces import (
+    LANES,
+    NO_SLOPE,
+    add_gradients,
+    finish,
+    lane,
+    lane_sum,
+    margin_of,
+    shrink_onto,
+    slope,
+)  # fmt: skip
 
 
 @piece
@@ -39,18 +49,20 @@ def projected_steps(x, total, rows, records, form, noise, scale, eta, weights, r
     kind, a, b, hessian, centre = form
     ball, radius = domain
     g = np.zeros(x.shape[1])
-    more = hessian.size > 0
+    more, single = hessian.size > 0, kind != NO_SLOPE and index.shape[2] == 1 and counts.size == 1
     drawn = 1 if noise.shape[0] == eta.size and noise.shape[1] == last - first else 0
     for copy in range(copies):
         for r in range(first, last):
             point, sums = x[copy * replicates + r], total[copy * replicates + r]
             chosen = (r - first) * (index.shape[1] > 1) + copy * stride
+            margin = margin_of(point, features, index[0, chosen, 0]) if single else 0.0
             for s in range(eta.size):
                 count = counts[s, chosen] if counts.size > 1 else counts[0, 0]
                 i, weight = 0, 0.0
                 if kind != NO_SLOPE and count > 0:
                     i = index[s, chosen, count - 1]
-                    weight = share * record_weight(point, features, labels, i, kind, a, b)
+                    known = margin if single else margin_of(point, features, i)
+                    weight = share * slope(kind, a, b, known, labels[i])
                 if more or count > 1:
                     add_gradients(
                         g, point, features, labels, index, s, chosen, count, share, kind, a, b, hessian, centre
@@ -58,4 +70,6 @@ def projected_steps(x, total, rows, records, form, noise, scale, eta, weights, r
                 square = descend(
                     point, g, weight, features, i, noise, s * drawn, (r - first) * drawn, eta[s], scale[s], ridge
                 )
-                finish(point, sums, shrink_onto(point, square, ball, radius), weights[s])
+                following = index[s + 1, chosen, 0] if single and s + 1 < eta.size else 0
+                shrink = shrink_onto(point, square, ball, radius)
+                margin = finish(point, sums, shrink, weights[s], features, following)

@@ -42,14 +42,18 @@ def slope(kind, a, b, margin, label):
 
 
 @piece
+def margin_of(x, features, i):
+    """``<a_i, x>``."""
+    margin = 0.0
+    for j in range(lane(), x.size, LANES):
+        margin += features[i, j] * x[j]
+    return lane_sum(margin)
+
+
+@piece
 def record_weight(x, features, labels, i, kind, a, b):
     """``l'(<a_i, x>, y_i)``."""
-    margin = 0.0
-    if kind != CONSTANT:
-        for j in range(lane(), x.size, LANES):
-            margin += features[i, j] * x[j]
-        margin = lane_sum(margin)
-    return slope(kind, a, b, margin, labels[i])
+    return slope(kind, a, b, margin_of(x, features, i) if kind != CONSTANT else 0.0, labels[i])
 
 
 @piece
@@ -95,12 +99,15 @@ def scale_by(x, factor):
 
 
 @piece
-def finish(x, total, shrink, weight):
-    """Shrink ``x`` and add ``weight x`` to a sum of iterates."""
+def finish(x, total, shrink, weight, features, following):
+    """Shrink ``x`` and add ``weight x`` to a sum of iterates; returns the margin of the record that follows."""
+    margin = 0.0
     for j in range(lane(), x.size, LANES):
         moved = shrink * x[j]
         x[j] = moved
         total[j] += weight * moved
+        margin += moved * features[following, j]
+    return lane_sum(margin)
 
 
 @piece

@@ -47,6 +47,9 @@ class Tile:
     noise: np.ndarray
 
 
+_NONE = np.zeros((0, 0), dtype=np.int64)
+
+
 class Steps:
     """The steps of a run that look at records of one query's batches, or at consecutive records.
 
@@ -89,6 +92,7 @@ class Steps:
         self._alone = isinstance(data, Data) and data.features is None
         self._shared = self._alone or (isinstance(data, Data) and data.features.ndim == 2)
         self._share = 1.0 / (mechanism.expected_size(self.query) if sampled else batch)
+        self._kept: tuple[np.ndarray, np.ndarray] | None = None
         self._still = np.zeros((1, 1, self.dim), dtype=np.float32)
 
     def stretches(self, first: int, steps: int) -> Iterator[tuple[int, int]]:
@@ -122,30 +126,39 @@ class Steps:
         if not self._shared:
             size = max(size, self.copies * group * self.width * self.d)
         length = max(1, (NUMBERS // SHOWN if whole else NUMBERS) // size)
+        ahead = length * max(1, self.dim // (4 * self.width)) if self._shared else length
         for low in range(0, self.replicates, group):
-            rows = (low, min(self.replicates, low + group))
+            rows, start, indices, counts = (low, min(self.replicates, low + group)), 0, _NONE, _NONE
             for t in range(0, steps, length):
                 k = min(length, steps - t)
-                records = self._sampled(first + t, k, rows) if self.sampled else self._range(record, first, t, k)
+                if self.sampled and t % ahead == 0:
+                    start, (indices, counts) = t, self._batches(first + t, min(ahead, steps - t), rows)
+                part = slice(t - start, t - start + k)
+                if self.sampled:
+                    records = self._records(indices[part], counts if counts.size == 1 else counts[part])
+                else:
+                    records = self._range(record, first, t, k)
                 noise = None
                 if self.query is not None and variates:
                     noise = self.mechanism.variates(self.query, first + t, k, rows, self.dim)
                 noise = self._still if noise is None else noise
                 yield Tile(slice(t, t + k), (*rows, self.replicates, self.copies), records, noise)
 
-    def _sampled(self, first: int, k: int, rows: tuple[int, int]) -> tuple[Any, ...]:
+    def _batches(self, first: int, k: int, rows: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        """Indices of drawn batches, ``(k, rows, W)``, and their sizes; their gradients are counted."""
         indices, mask = self.mechanism.batches(self.query, first, k, rows)
-        counts = np.array([[self.width]])
-        if not mask.all():
-            counts = mask.sum(axis=-1)
+        counts = np.array([[self.width]]) if mask.all() else mask.sum(axis=-1)
         done = self.objective.evaluations.reshape(self.copies, self.replicates)
         done[:, rows[0] : rows[1]] += self.looks * (counts.sum(axis=0) if counts.size > 1 else k * self.width)
+        return indices, counts
+
+    def _records(self, indices: np.ndarray, counts: np.ndarray) -> tuple[Any, ...]:
         if self._shared:
             return (*self._pool(), indices, counts, self._share, 0)
         several = np.tile(indices, (1, self.copies, 1)).transpose(1, 0, 2).reshape(self.copies * self.replicates, -1)
         counts = np.tile(counts, (1, self.copies)) if counts.size > 1 else counts
         found = self.objective.problem.form_records(self.objective.data, several)
-        return (*self._gathered(found, k), counts, self._share, self.replicates)
+        return (*self._gathered(found, len(indices)), counts, self._share, self.replicates)
 
     def _range(self, record: int | None, first: int, t: int, k: int) -> tuple[Any, ...]:
         m = self.width
@@ -158,10 +171,12 @@ class Steps:
 
     def _pool(self) -> tuple[np.ndarray, np.ndarray]:
         """Features and labels that all replicates share; those of an oracle are never looked at."""
-        data = self.objective.data
         if self._alone:
             return np.zeros((1, self.d)), np.zeros(1)
-        return np.ascontiguousarray(data.features), np.ascontiguousarray(data.labels, dtype=np.float64)
+        if self._kept is None:
+            data = self.objective.data
+            self._kept = np.ascontiguousarray(data.features), np.ascontiguousarray(data.labels, dtype=np.float64)
+        return self._kept
 
     def _gathered(self, found: Data, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Records of ``k`` steps, found for each row: features, labels and index."""

@@ -62,7 +62,7 @@ def inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, scale, r
                 if ridge > 0.0:
                     square *= shrunk * shrunk
                     scale_by(point, shrunk)
-                finish(point, sums, shrink_onto(point, square, ball, radius), 1.0)
+                finish(point, sums, shrink_onto(point, square, ball, radius), 1.0, features, 0)
 
 
 def inner_loop(objective, mechanism, x, snapshot, v, step, first, count):

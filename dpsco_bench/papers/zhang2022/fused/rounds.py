@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
-from dpsco_bench.fused.pieces import CONSTANT, LANES, NO_SLOPE, lane, lane_sum, slope
+from dpsco_bench.fused.pieces import CONSTANT, LANES, NO_SLOPE, lane, lane_sum, margin_of, slope
 
 OGD_FIXED, OGD_ADAGRAD, OSD, FTRL, LP_FTRL, OPTIMISTIC_FTRL, OPTIMISTIC_OMD = range(7)
 FIXED, PRINTED, TIGHT = range(3)
@@ -164,14 +164,6 @@ def released_sum(t, value, unit, scale, noise, s, row, sums, noised):
         if slot >= 0:
             value[j] += noised[slot, j]
         noised[level, j] = value[j]
-
-
-@piece
-def margin_of(x, features, i):
-    total = 0.0
-    for j in range(lane(), x.size, LANES):
-        total += features[i, j] * x[j]
-    return lane_sum(total)
 
 
 @compiled
