@@ -207,7 +207,7 @@ def checked_job(job: Job) -> Job:
     """
     if job.skipped:
         return job
-    seconds = []
+    seconds: list[float] = []
     for planned in job.cells:
         check_data_sets(planned.problem, job.data_sets)
         cell = located(planned, job.data_root)

@@ -11,12 +11,10 @@ import numpy as np
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.laws.nodes import DEPTH, gauss_legendre
+from dpsco_bench.papers.gopi2022.laws.panels import PER_PANEL, axis_panels
 from dpsco_bench.papers.gopi2022.laws.privacy_curve import LARGEST, pair_epsilon
 
 Array = np.ndarray
-_PER_PANEL = 16
-_SMALLEST, _KINK = 60, 20
-"""Panels are halved so often towards the ends of the axis, where the density starts as a power, and towards 0."""
 _AT_ONCE = 256
 MOST_PAIRS = 1 << 14
 """So many pairs about the centre are all looked at, and as many of the others; then all next to the worst of these."""
@@ -91,17 +89,8 @@ class AxisNeighbours:
 
     @cached_property
     def panels(self) -> tuple[Array, Array, Array]:
-        """Edges of panels in the gap ``1 - x_1`` ``(P + 1,)``, and at their nodes ``(P, m)`` gaps and log marginal."""
-        width = min(0.5, 1.0 / math.sqrt(2.0 * self.c)) if self.c > 0 else 0.5
-        powers = 0.5 ** np.arange(_SMALLEST + 1.0)
-        uniform = np.linspace(0.0, 1.0, 1 + math.ceil(1.0 / width))
-        half = np.unique(np.concatenate([uniform, powers, 1.0 - powers[1 : _KINK + 1]]))
-        nodes, _ = gauss_legendre(_PER_PANEL)
-        depth = half[:-1, None] + np.diff(half)[:, None] * nodes
-        log_marginal = AxisLaw(self.p, self.d, self.reach, self.c).log_marginal(depth.ravel()).reshape(depth.shape)
-        edges = np.concatenate([half, 2.0 - half[-2::-1]])
-        gaps = np.concatenate([depth, 2.0 - depth[::-1, ::-1]])
-        return edges, gaps, np.concatenate([log_marginal, log_marginal[::-1, ::-1]])
+        """`axis_panels` of these laws."""
+        return axis_panels(self.p, self.d, self.c)
 
 
 class _Pairs:
@@ -153,7 +142,7 @@ class _Tilted:
 
     def __init__(self, edges: Array, gaps: Array, log_marginal: Array, tilts: Array) -> None:
         self._edges, self._log_marginal, self._tilts = edges, log_marginal, tilts
-        _, weights = gauss_legendre(_PER_PANEL)
+        _, weights = gauss_legendre(PER_PANEL)
         logs = log_marginal - tilts[:, None, None] * gaps
         self._top = logs.max(axis=(1, 2))
         masses = np.exp(logs - self._top[:, None, None]) @ weights * np.diff(edges)
@@ -180,7 +169,7 @@ class _Tilted:
 
     def _integral(self, rows: Array, panel: Array, start: Array, end: Array) -> Array:
         """Over a part of a panel, where the log marginal is interpolated between the panel's nodes."""
-        nodes, weights = gauss_legendre(_PER_PANEL)
+        nodes, weights = gauss_legendre(PER_PANEL)
         gap = start[:, None] + (end - start)[:, None] * nodes
         left, width = self._edges[panel], np.diff(self._edges)[panel]
         values = _interpolated(self._log_marginal[panel], (gap - left[:, None]) / width[:, None])

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
+from dpsco_bench.papers.gopi2022.laws.nodes import gauss_legendre
+from dpsco_bench.papers.gopi2022.laws.panels import PER_PANEL, axis_panels
 
 ACCURACY = 1e-7
 _FIRST = 25
@@ -25,7 +26,11 @@ class GapTable:
         from scipy.interpolate import CubicHermiteSpline
 
         self._known: dict[float, tuple[float, float]] = {}
-        self._law = lambda kap: AxisLaw(p, d, kap, c)
+        edges, gaps, log_marginal = axis_panels(p, d, c)
+        _, weights = gauss_legendre(PER_PANEL)
+        self._gaps = gaps.ravel()
+        with np.errstate(divide="ignore"):  # the smallest panels next to -1 are empty to rounding
+            self._log_mass = (log_marginal + np.log(np.diff(edges)[:, None] * weights)).ravel()
         ends = list(np.linspace(0.0, np.arcsinh(reach), _FIRST))
         nodes = [ends[0]]
         for low, high in zip(ends[:-1], ends[1:], strict=True):
@@ -42,8 +47,11 @@ class GapTable:
     def _at(self, u: float) -> tuple[float, float]:
         """Value and derivative at ``asinh(kap) = u``."""
         if u not in self._known:
-            law = self._law(float(np.sinh(u)))
-            self._known[u] = law.mean_gap(), -law.variance() * float(np.cosh(u))
+            logs = self._log_mass - np.sinh(u) * self._gaps
+            mass = np.exp(logs - logs.max())
+            mean = self._gaps @ mass / mass.sum()
+            variance = (self._gaps - mean) ** 2 @ mass / mass.sum()
+            self._known[u] = float(mean), -float(variance * np.cosh(u))
         return self._known[u]
 
     def _refined(self, low: float, high: float, depth: int) -> list[float]:
