@@ -20,6 +20,10 @@ LEAST: Mapping[str, tuple[int, float]] = {"smoke": (3, 4.0), "ci": (3, 4.0), "fu
 """By profile, how many asymptotic cells a rate needs, and over which factor of the parameter."""
 FARTHEST = 1e4
 """Extrapolations beyond the sweep by more than this factor are not told."""
+FOLLOWING = 0.5
+"""Least slope of a measured share over the formula's for which a size is extrapolated."""
+COUNTS, LEAST_COUNT = ("n", "d"), 1.0
+"""Parameters of which there is no smaller value."""
 _ROUNDING = 1e-9
 
 
@@ -105,42 +109,107 @@ class Regime:
         where = "at these sizes" if all_of_them else f"in {self.saturated.sum()} of {len(self.swept)} cells"
         return f"{where} the risk is {_span(shares)} of the start"
 
+    def moving(self, frozen: ArrayLike, parameter: str) -> str:
+        """Where cells stand still by a test of their own, and where they would move, in one clause."""
+        still = np.asarray(frozen, dtype=bool)
+        at = ", ".join(_exact(value) for value in np.unique(self.swept[still]))
+        end = self._end(still, np.full(len(still), np.nan), self._decline)
+        if end.seen:
+            where = f"from {_exact(end.edge)} on they do" if end.upwards else f"up to {_exact(end.edge)} they do"
+        else:
+            where = _beyond(not self._decline > 0, parameter, self.swept)
+        return f"the runs hardly move at {parameter} = {at}; {where}"
+
     def _would_show(self, factor: float, parameter: str) -> str:
-        """Between which values of the parameter a sweep would show the rate, by extrapolation."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            excess = np.log(self.shares / self.limits)
-        edges = [self._crossing(excess, self._decline)] if self.saturated.any() else []
+        """Between which values of the parameter a sweep would show the rate, or beyond which that were run."""
+        ends = []
+        if self.saturated.any():
+            ends.append(self._end(self.saturated, self._log_excess, self._decline, measured=True))
         if self.hidden.any():
             others = np.log(np.maximum(self.full - self.named, 1e-300) / self.named)
-            edges.append(self._crossing(others, _slope_of(self.swept, others)))
-        if not edges:
-            first = float(self.swept.min())
-            return f"it takes {parameter} from {_size(first)} to {_size(factor * first)}"
-        upwards = {up for _, up in edges}
-        first = (max if upwards == {True} else min)(edge for edge, _ in edges)
-        if len(upwards) > 1 or not self.swept.min() / FARTHEST < first < self.swept.max() * FARTHEST:
+            ends.append(self._end(self.hidden, others, _slope_of(self.swept, others)))
+        least = max((end.edge for end in ends if end.upwards), default=-np.inf)
+        most = min((end.edge for end in ends if not end.upwards), default=np.inf)
+        if not ends:
+            least = float(self.swept.min())
+        if unknown := [end for end in ends if np.isnan(end.edge)]:
+            return _beyond(unknown[0].upwards, parameter, self.swept)
+        if np.isfinite(least) and most < least * factor * (1 - _ROUNDING):
+            return f"no {parameter} would show it: it takes at least {_size(least)} and at most {_size(most)}"
+        floor = LEAST_COUNT if parameter in COUNTS else 0.0
+        low, high = (least, least * factor) if np.isfinite(least) else (most / factor, most)
+        told = _exact if all(end.seen for end in ends) else _size
+        by = "it takes" if told is _exact else "by the formula it takes"
+        reached = self.swept.min() / FARTHEST < low and high / factor < self.swept.max() * FARTHEST
+        if not reached or low < floor:
             return f"no {parameter} within a factor {FARTHEST:,.0f} would show it by the formula"
-        last = first * factor if upwards == {True} else first / factor
-        low, high = sorted((first, last))
-        return f"by the formula {parameter} from {_size(low)} to {_size(high)} would show it"
+        return f"{by} {parameter} from {told(low)} to {told(high)}"
+
+    @property
+    def _log_excess(self) -> FloatArray:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.log(self.shares / self.limits)
 
     @property
     def _decline(self) -> float:
         """Slope of the formula over that of the starting point's risk."""
         return _slope_of(self.swept, np.log(self.named)) - _slope_of(self.swept, np.log(self.starts))
 
-    def _crossing(self, excess: FloatArray, slope: float) -> tuple[float, bool]:
-        """Where a logarithm that must not be positive crosses 0, and whether its slope leads upwards.
+    def _end(self, out: np.ndarray, excess: FloatArray, slope: float, measured: bool = False) -> _End:
+        """Where cells that are out come in: between those that were run, or by extrapolation.
 
-        Extrapolated from the last known cell in that direction.
+        Parameters
+        ----------
+        out : which cells are out, at least one
+        excess : logarithm that must not be positive
+        slope : of that logarithm by the formula
+        measured : whether it comes from runs, whose own fall then has to follow the formula: near its cap a share is
+            flat, and says nothing of the distance
         """
+        if not out.all():
+            inside, outside = self.swept[~out], self.swept[out]
+            if outside.max() < inside.min():
+                return _End(float(inside.min()), True, seen=True)
+            if outside.min() > inside.max():
+                return _End(float(inside.max()), False, seen=True)
         known = np.flatnonzero(np.isfinite(excess))
         if not np.isfinite(slope) or slope == 0 or not len(known):
-            return np.inf, True
+            return _End(np.inf, True)
         upwards = slope < 0
-        last = known[(np.argmax if upwards else np.argmin)(self.swept[known])]
+        ordered = known[np.argsort(self.swept[known] if upwards else -self.swept[known], kind="stable")]
+        last = ordered[-1]
+        if measured and not _follows(self.swept[ordered[-2:]], excess[ordered[-2:]], slope):
+            return _End(np.nan, upwards)
         with np.errstate(over="ignore"):
-            return float(np.exp(np.log(self.swept[last]) - excess[last] / slope)), upwards
+            return _End(float(np.exp(np.log(self.swept[last]) - excess[last] / slope)), upwards)
+
+
+@dataclass(frozen=True)
+class _End:
+    """An end of the values at which a rate shows.
+
+    Attributes
+    ----------
+    edge : float, NaN where nothing tells it
+    upwards : whether it is the lower end
+    seen : whether it lies among the sizes that were run
+    """
+
+    edge: float
+    upwards: bool
+    seen: bool = False
+
+
+def _follows(values: FloatArray, logs: FloatArray, slope: float) -> bool:
+    """Whether the last two cells fall at least a share `FOLLOWING` as fast as the formula."""
+    return _slope_of(values, logs) / slope >= FOLLOWING
+
+
+def _beyond(upwards: bool, parameter: str, swept: FloatArray) -> str:
+    where = ("beyond", swept.max(), "largest") if upwards else ("below", swept.min(), "smallest")
+    if not upwards and parameter in COUNTS and swept.min() <= LEAST_COUNT:
+        return f"no {parameter} is smaller, and larger ones would not show it by the formula"
+    return f"it takes {parameter} {where[0]} {_exact(where[1])}, the {where[2]} that was run"
 
 
 def _slope_of(values: FloatArray, logs: FloatArray) -> float:
@@ -153,6 +222,10 @@ def _slope_of(values: FloatArray, logs: FloatArray) -> float:
 def _span(shares: FloatArray) -> str:
     low, high = f"{shares.min():.2g}", f"{shares.max():.2g}"
     return low if low == high else f"{low} to {high}"
+
+
+def _exact(value: float) -> str:
+    return f"{value:,.10g}"
 
 
 def _size(value: float) -> str:

@@ -37,11 +37,11 @@ def settled(cells: Sequence[CellEvidence]) -> str:
 def unchecked(part: str, verdict: Verdict | None) -> str:
     """Why the code path of settled chains is not trusted, in words; empty where it is."""
     if not part:
-        return f"{NOT_CERTIFIED}: no cell of their code path has a known law"
+        return f"{NOT_CERTIFIED}: no cell of their code path has a known law; it takes a part that compares one"
     if verdict is not None and verdict.meaning.outcome == "confirms":
         return ""
     word = NOT_MEASURED if verdict is None else verdict.verdict
-    return f"{NOT_CERTIFIED}: {part}, where the law is known, is {word.replace('_', ' ')}"
+    return f"{NOT_CERTIFIED}: {part}, where the law is known, is {word.replace('_', ' ')}; it takes that part to hold"
 
 
 def gated(verdict: Verdict, of_the_law: bool, reason: str) -> Verdict:

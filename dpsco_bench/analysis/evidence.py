@@ -72,6 +72,15 @@ class CellEvidence:
         return float(self.entry.value)
 
     @property
+    def next_signal(self) -> float:
+        """The signal by which the grid's own ratio extends it at the end where the largest risk stands; else NaN."""
+        signals = [one.entry.signal for one in self.grid if one.entry.signal is not None]
+        if not self.at_edge or len(signals) < 2:
+            return math.nan
+        first, last = (signals[1], signals[0]) if self.signal == signals[0] else signals[-2:]
+        return float(last * last / first)
+
+    @property
     def can_be_stronger(self) -> bool:
         """Whether its signal is free, and smaller than the largest admissible one."""
         return len(self.grid) > 1 and not self.calibrated.signal_capped

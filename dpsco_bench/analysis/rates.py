@@ -20,6 +20,8 @@ from dpsco_bench.errors import InputError
 SCHEDULE_SHARE = 0.5
 """From this share of the risk on, what is there without noise makes the risk one of the schedule."""
 ROUNDING = 1e-9
+LEAST_REPLICATES = 2
+"""So few have a standard error; how wide intervals of few replicates are is in docs/error_rates.md."""
 _TINY = 1e-300
 
 
@@ -35,6 +37,8 @@ class Sweep:
     numerical_errors : of exactly computed cells, None for random ones
     sharing : which cells have random numbers in common
     edges : whether the largest risk stands at an edge of the signal grid that could be extended
+    next_signals : for cells at such an edge the next signal of the grid's own ratio
+    frozen : whether the part's own test finds that the runs of a cell hardly move
     noise_off, noise_off_errors : the same sweep without noise, empty where there is none
     """
 
@@ -44,6 +48,8 @@ class Sweep:
     numerical_errors: Sequence[float | None] = ()
     sharing: Sharing | None = None
     edges: tuple[bool, ...] = ()
+    next_signals: tuple[float, ...] = ()
+    frozen: tuple[bool, ...] = ()
     noise_off: Sequence[ArrayLike] = ()
     noise_off_errors: Sequence[float | None] = ()
     cells: int = field(init=False)
@@ -55,6 +61,8 @@ class Sweep:
             "risks": len(self.risks),
             "numerical errors": len(self.numerical_errors) or cells,
             "edges": len(self.edges) or cells,
+            "next signals": len(self.next_signals) or cells,
+            "frozen": len(self.frozen) or cells,
             "noise_off": len(self.noise_off) or cells,
         }
         for name, count in given.items():
@@ -92,7 +100,6 @@ def rate_verdict(
     swept: str = "",
     claimed_exponent: float | None = None,
     better: str = "smaller",
-    blocked: str = "",
 ) -> Verdict:
     """Compare a measured slope with the slope of a formula: the only function that judges a rate.
 
@@ -108,7 +115,6 @@ def rate_verdict(
     parameter, swept : str, name of the axis, and of the swept parameter where that is another
     claimed_exponent : float, optional, the paper's bare exponent, shown beside the formula's slope
     better : {"smaller", "larger"}, which slopes mean a faster decay than claimed
-    blocked : str, a reason that makes the part not observable whatever the numbers are, such as ``frozen``
 
     Returns
     -------
@@ -122,7 +128,7 @@ def rate_verdict(
     regime, fitted = sweep.regime, sweep.regime.fitted
     fit = sweep.fit(names, fitted)
     b = bound_slope(fit.values, regime.named[fitted], fit.weights) if fit else np.nan
-    word, reason = _word(sweep, fit, b, tolerance, (profile, swept or parameter or "the parameter", better, blocked))
+    word, reason = _word(sweep, fit, b, tolerance, (profile, swept or parameter or "the parameter", better))
     silent = sweep.fit((*names[:2], "none"), fitted, noise_off=True) if len(sweep.noise_off) else None
     share = noise_off_share(sweep)
     reserved = (f"schedule: without noise the risk is {share:.2g} of it",) if share >= SCHEDULE_SHARE else ()
@@ -149,32 +155,57 @@ def rate_verdict(
     )
 
 
-def _word(
-    sweep: Sweep, fit: RateFit | None, b: float, tolerance: float, told: tuple[str, str, str, str]
-) -> tuple[str, str]:
+def _word(sweep: Sweep, fit: RateFit | None, b: float, tolerance: float, told: tuple[str, str, str]) -> tuple[str, str]:
     """The word and its reason, step by step."""
-    profile, parameter, better, blocked = told
+    profile, parameter, better = told
     regime = sweep.regime
-    if blocked:
-        return f"not_observable ({blocked})", "by the part's own test the runs hardly move"
+    if any(sweep.frozen):
+        return "not_observable (frozen)", f"by the part's own test {regime.moving(sweep.frozen, parameter)}"
     if fit and fit.nonpositive:
         return "not_observable", f"mean excess risk is not positive at {fit.places(fit.nonpositive, parameter)}"
     lacking = regime.lacking(profile, parameter)
     if lacking or fit is None:
         return "not_observable", lacking
-    edges = [
-        value for value, edge, inside in zip(regime.swept, sweep.edges, regime.fitted, strict=False) if edge and inside
-    ]
+    edges = [i for i, edge in enumerate(sweep.edges) if edge and regime.fitted[i]]
     if edges:
-        where = ", ".join(f"{value:g}" for value in edges)
-        return "inconclusive (edge)", f"the largest risk is at the edge of the signal grid at {parameter} = {where}"
+        return "inconclusive (edge)", _edge_said(sweep, edges, parameter)
     if fit.no_error:
-        return "inconclusive", "a single random replicate gives no interval"
+        return "inconclusive", f"a single random replicate gives no interval; it takes at least {LEAST_REPLICATES}"
     lack = lack_of_fit(fit, regime.named[regime.fitted])
     if lack.bent:
         bends = ", ".join(f"{slope:.2f}" for slope in local_slopes(fit.values, fit.mean))
-        return "inconclusive (bent)", f"residuals up to {lack.largest:.0%} from a power law; local slopes {bends}"
+        found = f"residuals up to {lack.largest:.0%} from a power law; local slopes {bends}"
+        return "inconclusive (bent)", f"{found}; {_straight(sweep, tolerance, parameter)}"
     return equivalence(fit, b, tolerance, better)
+
+
+def _edge_said(sweep: Sweep, cells: Sequence[int], parameter: str) -> str:
+    """At which cells the signal grid ends too early, and which signals it lacks."""
+    where = ", ".join(f"{sweep.regime.swept[i]:g}" for i in cells)
+    said = f"the largest risk is at the edge of the signal grid at {parameter} = {where}"
+    if not sweep.next_signals:
+        return said
+    signals = dict.fromkeys(f"{sweep.next_signals[i]:g}" for i in cells)
+    return f"{said}; it takes a next signal, {', '.join(signals)}"
+
+
+def _straight(sweep: Sweep, tolerance: float, parameter: str) -> str:
+    """From which end the local slopes of fitted cells agree with the formula's, and which sizes that leaves to add."""
+    regime, fitted = sweep.regime, sweep.regime.fitted
+    values, cells = np.unique(regime.swept[fitted], return_inverse=True)
+    columns = (np.asarray(sweep.axis, dtype=np.float64), np.maximum(regime.means, _TINY), regime.named)
+    axis, means, named = (
+        np.array([np.log(column[fitted][cells == i]).mean() for i in range(len(values))]) for column in columns
+    )
+    agree = np.abs(np.diff(means - named) / np.diff(axis)) <= tolerance
+    above, below = (int(np.argmin([*own, False])) for own in (agree[::-1], agree))
+    if above:
+        kept = f"from {parameter} = {values[-1 - above]:,.10g} on they agree with the formula"
+        return f"{kept}; it takes sizes beyond {values[-1]:,.10g}, with the smaller ones left out"
+    if below:
+        kept = f"up to {parameter} = {values[below]:,.10g} they agree with the formula"
+        return f"{kept}; it takes sizes below {values[0]:,.10g}, or beyond {values[-1]:,.10g} to show what follows"
+    return f"at neither end they agree with the formula; it takes sizes beyond {parameter} = {values[-1]:,.10g}"
 
 
 def equivalence(fit: RateFit, b: float, tolerance: float, better: str = "smaller") -> tuple[str, str]:

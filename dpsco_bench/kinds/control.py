@@ -97,7 +97,7 @@ def _control_word(fit: RateFit, exponent: float, tolerance: float) -> tuple[str,
     if fit.nonpositive:
         return "inconclusive", "a mean excess risk is not positive: it has no logarithm"
     if fit.no_error:
-        return "inconclusive", "a single random replicate gives no interval"
+        return "inconclusive", "a single random replicate gives no interval; it takes at least 2"
     shown = f"slope {fit.slope:.3g} [{fit.ci_low:.3g}, {fit.ci_high:.3g}], stated {exponent:g}, allowed {tolerance:g}"
     if exponent - tolerance <= fit.ci_low and fit.ci_high <= exponent + tolerance:
         return "holds", shown

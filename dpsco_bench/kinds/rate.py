@@ -90,7 +90,6 @@ class Rate(Kind):
             swept=case.swept_parameter,
             claimed_exponent=part.exponent,
             better=part.better,
-            blocked=frozen(part, cells),
         )
         noise = noise_behind(cells) if case.calibration != "none" else None
         unproven = noise.reservations if noise else ()
@@ -125,6 +124,8 @@ def sweep_of(case: Case) -> Sweep:
         numerical_errors=[cell.numerical_error for cell in cells],
         sharing=sharing_of([cell.entry for cell in cells]),
         edges=tuple(cell.at_edge for cell in cells),
+        next_signals=tuple(cell.next_signal for cell in cells),
+        frozen=tuple(frozen(part, cell) for cell in cells) if part.requires else (),
         noise_off=[cell.risks for cell in off],
         noise_off_errors=[cell.numerical_error for cell in off],
     )
@@ -149,17 +150,14 @@ def saturation_notes(part: Part, cells: Sequence[CellEvidence]) -> tuple[str, ..
     close = sum(float(cell.final.mean()) > HARDLY_MOVED * cell.start_risk for cell in cells) if told else 0
     least = ", ".join(f"{name} >= {value:g}" for name, value in part.requires.items())
     where = f"risk above {HARDLY_MOVED:g} of the starting point's at the same signal in {close} of {len(cells)} cells"
-    own = "fails as well" if frozen(part, cells) else "passes, and by it the rate is observable"
+    own = "fails as well" if any(frozen(part, cell) for cell in cells) else "passes, and by it the rate is observable"
     return (f"{where}; the part's own test, {least} at the largest signal, {own}",) if close else ()
 
 
-def frozen(part: Part, cells: Sequence[CellEvidence]) -> str:
-    """``frozen`` if an extra that the part requires is below its least value, at the largest signal of a cell."""
-    for cell in cells:
-        strongest = cell.grid[-1] if cell.grid else cell
-        if any(strongest.extras[name].mean() < least for name, least in part.requires.items()):
-            return "frozen"
-    return ""
+def frozen(part: Part, cell: CellEvidence) -> bool:
+    """Whether an extra that the part requires is below its least value, at the largest signal of a cell."""
+    strongest = cell.grid[-1] if cell.grid else cell
+    return any(strongest.extras[name].mean() < least for name, least in part.requires.items())
 
 
 def _family_notes(cells: Sequence[CellEvidence], silent: Sequence[CellEvidence]) -> tuple[str, ...]:

@@ -49,7 +49,9 @@ def test_what_is_only_shown_keeps_its_word_and_says_it():
 
 def test_the_code_of_the_chains_is_checked_where_the_law_is_known():
     assert unchecked("check", Verdict("holds", "law", "")) == ""
-    assert "check, where the law is known, is violated" in unchecked("check", Verdict("violated", "law", ""))
+    assert "check, where the law is known, is violated; it takes that part to hold" in unchecked(
+        "check", Verdict("violated", "law", "")
+    )
     assert "is not measured" in unchecked("check", None)
     assert "no cell of their code path has a known law" in unchecked("", None)
 

@@ -1,9 +1,11 @@
 """Quantities that stand in the place of the risk: thresholds on a grid of signals, and formulas."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.evidence import thresholds
+from dpsco_bench.analysis.evidence import CellEvidence, thresholds
 
 SIGNALS = np.array([0.1, 0.2, 0.4, 0.8])
 
@@ -31,3 +33,10 @@ def test_the_first_crossing_counts():
     values = np.array([0.0, 0.9, 0.2, 0.9])[:, None]
     found, _ = thresholds(SIGNALS, values, 0.45)
     assert found == pytest.approx([0.1 * np.sqrt(2.0)])
+
+
+@pytest.mark.parametrize(("signal", "at_edge", "following"), [(0.1, True, 0.05), (0.8, True, 1.6), (0.4, False, None)])
+def test_the_next_signal_continues_the_grid_by_its_own_ratio(signal, at_edge, following):
+    grid = [SimpleNamespace(entry=SimpleNamespace(signal=one)) for one in SIGNALS]
+    found = CellEvidence.next_signal.fget(SimpleNamespace(grid=grid, signal=signal, at_edge=at_edge))
+    assert found == pytest.approx(following) if following else np.isnan(found)

@@ -21,6 +21,7 @@ def noisy(mean, spread=0.02, replicates=16, seed=0):
 
 
 def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, edges=(), sharing=None, off=(), more=None, **regime):
+    fields = {name: regime.pop(name) for name in ("next_signals", "frozen") if name in regime}
     values = np.asarray(values, dtype=float)
     named = regime.pop("named", 1 / values)
     sweep = Sweep(
@@ -30,6 +31,7 @@ def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, edges=(), sha
         edges=edges,
         sharing=sharing,
         noise_off=[[m] for m in off],
+        **fields,
     )
     return rate_verdict(sweep, tolerance, NAMES, parameter="n", **(more or {}))
 
@@ -188,25 +190,52 @@ def test_how_many_sizes_over_which_factor(profile, values, word):
 
 def test_not_observable_names_the_sizes_at_which_the_rate_would_show():
     """Risk 0.8 of the start at n = 4096, and 1/n by the formula: half of it at 6554."""
-    mean = np.full(5, 0.8)
-    verdict = judged(mean, starts=np.ones(5))
-    assert verdict.verdict == "not_observable"
-    assert (
-        verdict.reason
-        == "at these sizes the risk is 0.8 of the start; by the formula n from 6,600 to 26,000 would show it"
+    falling = judged(0.8 * (4096 / N) ** 0.7, starts=np.ones(5))
+    assert falling.verdict == "not_observable"
+    assert falling.reason == (
+        "at these sizes the risk is 0.8 to 5.6 of the start; by the formula it takes n from 6,600 to 26,000"
     )
-    down = judged(np.full(5, 0.8), named=N, starts=np.ones(5))  # a risk that grows: smaller values leave the start
-    assert "by the formula n from 40 to 160 would show it" in down.reason
+    down = judged(0.8 * N / 256, named=N, starts=np.ones(5))  # a risk that grows: smaller values leave the start
+    assert down.reason.endswith("by the formula it takes n from 40 to 160")
     flat = judged(np.full(5, 0.8), named=np.ones(5), starts=np.ones(5))
     assert "no n within a factor 10,000 would show it" in flat.reason
-    far = judged(np.full(5, 0.8), named=N**-0.01, starts=np.ones(5))
+    far = judged(0.8 * N**-0.01, named=N**-0.01, starts=np.full(5, N[-1] ** -0.01))
     assert "no n within a factor 10,000" in far.reason
+
+
+@pytest.mark.parametrize("shares", [[0.98, 0.97, 0.96, 0.95, 0.94], [0.8] * 5, [0.9, 0.95, 0.93, 0.96, 0.94]])
+def test_shares_near_their_cap_say_nothing_of_the_distance(shares):
+    reason = judged(np.array(shares), starts=np.ones(5)).reason
+    assert reason.endswith("; it takes n beyond 4,096, the largest that was run") and "formula" not in reason
+    down = judged(np.array(shares[::-1]), named=N, starts=np.ones(5), more={"swept": "d"}).reason
+    assert down.endswith("; it takes d below 256, the smallest that was run")
+
+
+def test_no_count_below_one_is_named():
+    values = np.array([1.0, 2.0, 4.0, 8.0])
+    steep = judged(0.8 * values, values=values, named=values, starts=np.ones(4), more={"swept": "d"})
+    assert "no d within a factor 10,000 would show it" in steep.reason
+    flat = judged(np.full(4, 0.95), values=values, named=values, starts=np.ones(4), more={"swept": "d"})
+    assert "no d is smaller" in flat.reason
+    noise = judged(0.8 * values, values=values, named=values, starts=np.ones(4), more={"swept": "epsilon"})
+    assert noise.reason.endswith("it takes epsilon from 0.16 to 0.62")
+
+
+def test_sizes_that_were_run_tell_where_the_rate_begins_and_ends():
+    shares = np.array([0.9, 0.8, 0.7, 0.45, 0.25])
+    assert judged(shares, starts=np.ones(5)).reason.endswith(
+        "2 of 5 sizes can be fitted, 3 are needed; it takes n from 2,048 to 8,192"
+    )
+    down = judged(shares[::-1], named=N, starts=np.ones(5))
+    assert down.reason.endswith("it takes n from 128 to 512")
+    between = judged(shares, starts=np.ones(5), full=np.array([1, 1, 1, 1, 3]) / N)
+    assert "no n would show it: it takes at least 2,000 and at most 2,000" in between.reason
 
 
 def test_the_size_at_which_a_hidden_term_would_dominate():
     """1/n beside 8192/n^2: equal at 8192."""
     verdict = judged(1 / N + 8192 / N**2, full=1 / N + 8192 / N**2)
-    assert verdict.verdict == "not_observable" and "n from 8,200 to 33,000 would show it" in verdict.reason
+    assert verdict.verdict == "not_observable" and "by the formula it takes n from 8,200 to 33,000" in verdict.reason
 
 
 # Signals, power law, order of the steps.
@@ -216,6 +245,8 @@ def test_an_edge_among_the_fitted_cells_leaves_the_part_open():
     verdict = judged(1 / N, edges=(False, False, True, False, True))
     assert verdict.verdict == "inconclusive (edge)" and verdict.word == "inconclusive"
     assert verdict.reason.endswith("n = 1024, 4096")
+    told = judged(1 / N, edges=(False, False, True, False, True), next_signals=(np.nan, np.nan, 8, np.nan, 32))
+    assert told.reason.endswith("n = 1024, 4096; it takes a next signal, 8, 32")
     hollow = judged(1 / N, edges=(True, False, False, False, False), starts=np.array([1.5, 10, 10, 10, 10]) / N)
     assert hollow.verdict == "match"
 
@@ -227,6 +258,32 @@ def test_a_bent_sweep_is_no_power_law():
     verdict = judged(BENT)
     assert verdict.verdict == "inconclusive (bent)"
     assert "local slopes 0.00, -0.07, -2.00, -2.00" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        (1 / N, "at neither end they agree with the formula; it takes sizes beyond n = 4,096"),
+        (N**-2, "from n = 1,024 on they agree with the formula; it takes sizes beyond 4,096, with the smaller ones"),
+        (N**0.0, "up to n = 1,024 they agree with the formula; it takes sizes below 256, or beyond 4,096"),
+    ],
+)
+def test_a_bent_sweep_names_the_sizes_that_are_to_be_added_or_left_out(named, told):
+    assert told in judged(BENT, named=named).reason
+
+
+@pytest.mark.parametrize(
+    ("frozen", "told"),
+    [
+        ((True,) * 5, "at n = 256, 512, 1,024, 2,048, 4,096; it takes n beyond 4,096, the largest that was run"),
+        ((True, True, False, False, False), "at n = 256, 512; from 1,024 on they do"),
+        ((False, False, False, False, True), "at n = 4,096; up to 2,048 they do"),
+    ],
+)
+def test_frozen_runs_are_named_with_the_sizes_at_which_they_would_move(frozen, told):
+    verdict = judged(1 / N, starts=np.ones(5), frozen=frozen)
+    assert verdict.verdict == "not_observable (frozen)"
+    assert verdict.reason == f"by the part's own test the runs hardly move {told}"
 
 
 def test_a_bend_of_the_formula_s_own_is_taken_out():
@@ -243,7 +300,7 @@ def test_the_order_of_the_steps():
     edges = (True,) * 5
     assert judged(BENT, edges=edges, starts=BENT).verdict == "not_observable"
     assert judged(BENT, edges=edges).verdict == "inconclusive (edge)"
-    assert judged(BENT, edges=edges, more={"blocked": "frozen"}).verdict == "not_observable (frozen)"
+    assert judged(BENT, edges=edges, frozen=edges).verdict == "not_observable (frozen)"
 
 
 def test_means_without_logarithm_and_single_replicates_show_nothing():
@@ -253,6 +310,7 @@ def test_means_without_logarithm_and_single_replicates_show_nothing():
     assert verdict.to_json()["slope"] is None
     single = rate_verdict(Sweep(N, [[1 / n] for n in N], Regime.of(N, 1 / N, 1 / N)), 0.15, NAMES)
     assert single.verdict == "inconclusive" and "single random replicate" in single.reason
+    assert single.reason.endswith("it takes at least 2")
 
 
 # Common random numbers, reservations.
