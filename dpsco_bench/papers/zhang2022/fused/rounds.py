@@ -43,8 +43,9 @@ def onto_ball(w, radius):
     """Nearest point of the l2 ball, in place."""
     length = norm(w, 2.0)
     if length > radius:
+        factor = radius / length
         for j in range(lane(), w.size, LANES):
-            w[j] *= radius / length
+            w[j] *= factor
 
 
 @piece
@@ -200,16 +201,14 @@ def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, s
             for s in range(scale.size):
                 t = first_round + s
                 predict(w, kind, start, along, expected, numbers[row, 0], radius, t == 1)
-                for j in range(d):
-                    x[j] = w[j] if t == 1 else x[j]
+                share = beta[t] / total_weight[t] if t > 1 else 0.0
+                for j in range(lane(), d, LANES):
                     previous[j] = x[j]
                     loss[j] = w[j] - x[j]
+                    x[j] += share * loss[j]
                 length = norm(loss, p) if mode != FIXED or clips else 0.0
                 numbers[row, 1] = max(numbers[row, 1], length)
                 unit = unit_of(t, mode, parts, length, lipschitz, smoothness, numbers[row, 1], row_known)
-                share = beta[t] / total_weight[t]
-                for j in range(d):
-                    x[j] += loss[j] * share
                 now, then, i = 0.0, 0.0, 0
                 if slope_kind != NO_SLOPE:
                     i = index[s, chosen, 0]
@@ -227,8 +226,9 @@ def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, s
                     cut = min(1.0, level / max(norm(loss, q), TINY))
                     for j in range(d):
                         loss[j] *= cut
-                for j in range(d):
-                    exact[j] += loss[j]
+                if shown.size > 0:
+                    for j in range(d):
+                        exact[j] += loss[j]
                 drawn = 1 if noise.shape[0] == scale.size and noise.shape[1] == last - first else 0
                 released_sum(t, loss, unit, scale[s], noise, s * drawn, (r - first) * drawn, row_sums, row_noised)
                 if shown.size > 0:
