@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from dpsco_bench.claims.catalogue import claim_ids, read_claim
 from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.paths import shared_dir
 
@@ -70,3 +71,42 @@ def test_such_words_are_found(text):
 )
 def test_terms_are_left_alone(text):
     assert not offences(text)
+
+
+def sizes_of(claim, part, profile):
+    """Numbers of records that a part was run with in a profile, by its own sweep or that of the parts it judges."""
+    if not part.plans:
+        return set().union(*(sizes_of(claim, claim.part(used), profile) for used in part.uses))
+    if not part.in_profile(profile):
+        return set()
+    swept = part.sweep.values[profile] if part.sweep.parameter == "n" else []
+    given = [part.fixed.get("n"), part.along.get("n")]
+    given = [one.get(profile, []) if isinstance(one, dict) else one for one in given]
+    return {float(n) for one in (swept, *given) for n in (one if isinstance(one, list) else [one]) if n is not None}
+
+
+def sizes_elsewhere(text, here, elsewhere):
+    """Sizes that a text names, which another profile runs and not the one that it stands beside."""
+    number = r"(?<![\w.])(?<!dimension )(\d{1,3}(?:,\d{3})+|\d{4,})\b(?!\.\d| dimension)"
+    numbers = re.findall(number, text)
+    return sorted({int(number.replace(",", "")) for number in numbers} & elsewhere - here)
+
+
+@pytest.mark.parametrize("id", claim_ids())
+def test_sizes_that_a_remark_names_were_run_beside_it(id):
+    claim, profiles = read_claim(id), ("ci", "full")
+    run = {profile: [sizes_of(claim, part, profile) for part in claim.parts] for profile in profiles}
+    found = []
+    for here, there in (profiles, profiles[::-1]):
+        every = {profile: set().union(*run[profile]) for profile in profiles}
+        found += [sizes_elsewhere(text, every[here], every[there]) for text in claim.assumptions if every[here]]
+        for part, own in zip(claim.parts, run[here], strict=True):
+            remarks = [part.note, *part.reservations.values()] if own else []
+            found += [sizes_elsewhere(text, own, every[there]) for text in remarks]
+    assert not any(found), [sizes for sizes in found if sizes]
+
+
+def test_sizes_of_another_run_are_found():
+    assert sizes_elsewhere("on 20,000 rows, .35 at n = 1048576", {4096.0}, {20000.0, 1048576.0}) == [20000, 1048576]
+    assert sizes_elsewhere("1024 dimensions, ambient dimension 1024", {4096.0}, {1024.0}) == []
+    assert sizes_elsewhere("from 4096 on; 1.4096; n = 4,096.5", {4096.0}, {4096.0}) == []
