@@ -13,7 +13,9 @@ The standing is the first that applies:
 2. ``fails``: no under the paper's own noise, or without noise.
 3. ``undecided``: so without noise.
 4. ``holds as printed``: yes under the paper's own noise, which is proven private.
-5. ``holds with private noise``: yes under ours, proven private, by every kind of row that the paper's noise has.
+5. ``holds with private noise``: yes under ours, proven private, by every kind of row that the paper's noise has. Kinds
+   whose rows are all vacuous are not asked for. Where ours lacks a kind that the paper's noise has, a yes under the
+   paper's noise leads to 6, and what is undecided under it to 8.
 6. ``holds, not private``: yes under noise that is not proven private; or as printed, and no under ours.
 7. ``fails``: no under ours.
 8. ``undecided``: so under one of the two.
@@ -192,8 +194,8 @@ class _Regime:
 
     @property
     def topics(self) -> set[str]:
-        """Kinds of rows on noise that was charged."""
-        return {row.topic for row in self.rows if row.verdict.noise and not row.noiseless}
+        """Kinds of rows on noise that was charged, of those that could have come out otherwise."""
+        return {row.topic for row in self.rows if row.verdict.noise and not row.noiseless and row.says != VACUOUS}
 
     @property
     def private(self) -> bool | None:

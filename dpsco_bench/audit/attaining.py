@@ -1,4 +1,8 @@
-"""Whether an epsilon that is called exact is attained by a pair of records of the problem, computed."""
+"""Whether an epsilon that is called exact is attained by a pair of records of the problem, computed.
+
+A pair attains it that is admissible, with gradients within the Lipschitz constant, and changes what is released by what
+is declared: not by less, and not by more.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +43,25 @@ def shortfall(subject: Subject) -> str:
     query = subject.plan.queries[0]
     size = query.records.size if isinstance(query.records, Disjoint) else subject.data.n
     apart = np.linalg.norm(first - second, ord=query.norm, axis=-1)
-    share = float((apart / (query.sensitivity * size)).min())
-    if share < 1.0 - TOLERANCE:
-        return f"the gradients of the two records differ by as little as {share:.3g} of what is declared"
+    shares, largest = apart / (query.sensitivity * size), _steepest(subject, (first, second), query.norm)
+    if largest > 1.0 + TOLERANCE:
+        return f"a gradient of the two records is {largest:.3g} times the Lipschitz constant: they are not admissible"
+    if shares.min() < 1.0 - TOLERANCE:
+        return f"the gradients of the two records differ by as little as {shares.min():.3g} of what is declared"
+    if shares.max() > 1.0 + TOLERANCE:
+        return f"the gradients of the two records differ by {shares.max():.3g} times what is declared"
     ratio = 1.0 if subject.no_neighbours else _least_ratio(subject, pair)
-    return f"the two records change a release by {ratio:.3g} of what is declared" if ratio < 1.0 - TOLERANCE else ""
+    if abs(ratio - 1.0) > TOLERANCE:
+        return f"the two records change a release by {ratio:.3g} of what is declared"
+    return ""
+
+
+def _steepest(subject: Subject, gradients: tuple[np.ndarray, ...], order: float) -> float:
+    """Largest gradient of a record over the Lipschitz constant; 0 where that is nominal, and binds no record."""
+    constants = subject.problem.constants
+    if constants.status == "nominal":
+        return 0.0
+    return max(float(np.linalg.norm(own, ord=order, axis=-1).max()) for own in gradients) / constants.lipschitz
 
 
 def _draws(subject: Subject) -> list[DrawQuery]:

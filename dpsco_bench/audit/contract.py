@@ -261,7 +261,8 @@ class Checks:
             subject = long_run.longest(self.plan_at, self.length)
         except Refusal as refusal:
             return _finding(None, str(refusal))
-        if long_run.starts_near_a_minimiser(subject):
+        found = long_run.ends(subject)
+        said = f"risk {found.end:.4g} from a start of {found.start:.4g} at n = {subject.data.n}"
+        if not found.rises and long_run.starts_near_a_minimiser(subject):
             return _finding(None, "the start is next to a minimiser")
-        start, end = long_run.mean_risks(subject)
-        return _finding(end < start, f"risk {end:.4g} from a start of {start:.4g} at n = {subject.data.n}")
+        return _finding(found.end < found.start, said)

@@ -13,6 +13,7 @@ import numpy as np
 from dpsco_bench.audit.subject import Subject
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.geometry.norms import dual_exponent
 
 PlanAt = Callable[[int, int | None], Subject]
 """Number of records, and of steps in place of the theorem's -> the same algorithm and problem without noise."""
@@ -73,8 +74,30 @@ def _fits(subject: Subject, length: Length) -> bool:
     return gradients <= MOST_GRADIENTS and releases + gradients / VECTOR <= length.steps
 
 
-def mean_risks(subject: Subject) -> tuple[float, float]:
-    """Mean risk of the start and of the end, up to the same constant."""
+@dataclass(frozen=True)
+class Ends:
+    """Start and end of a long run, means over its replicates.
+
+    Attributes
+    ----------
+    start, end : float, risks, up to the same constant
+    moved : float, distance of the two points in the norm of the constants
+    lipschitz : float, declared constant in that norm
+    """
+
+    start: float
+    end: float
+    moved: float
+    lipschitz: float
+
+    @property
+    def rises(self) -> bool:
+        """Whether the risk rises from start to end, by a slope that is more than next to nothing."""
+        return self.end - self.start > FLAT * self.lipschitz * self.moved
+
+
+def ends(subject: Subject) -> Ends:
+    """What a long run comes to."""
     objective, run = subject.objective(replicates=REPLICATES), subject.run(replicates=REPLICATES)
 
     def risk(x: np.ndarray) -> float:
@@ -83,11 +106,17 @@ def mean_risks(subject: Subject) -> tuple[float, float]:
         except InputError:  # of a problem that knows its excess alone
             return float(np.mean(objective.excess_risk(x)))
 
-    return risk(objective.start), risk(run.output)
+    c = objective.constants
+    moved = np.linalg.norm(to_numpy(run.output) - to_numpy(objective.start), ord=c.norm, axis=-1)
+    return Ends(risk(objective.start), risk(run.output), float(moved.mean()), c.lipschitz)
 
 
 def starts_near_a_minimiser(subject: Subject) -> bool:
-    """Whether the gradient at the start is next to nothing, so that no run need end below it."""
+    """Whether the gradient at the start is next to nothing in the dual norm, so that no run need end below it.
+
+    In that norm a gradient is compared with the Lipschitz constant in any dimension alike; its largest entry is not.
+    """
     objective = subject.objective(replicates=REPLICATES)
-    gradient = to_numpy(objective.exact_gradient(objective.start))
-    return float(np.abs(gradient).max()) <= FLAT * objective.constants.lipschitz
+    gradient, c = to_numpy(objective.exact_gradient(objective.start)), objective.constants
+    size = np.linalg.norm(gradient, ord=dual_exponent(c.norm), axis=-1)
+    return float(size.max()) <= FLAT * c.lipschitz

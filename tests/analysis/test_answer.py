@@ -110,6 +110,20 @@ def test_neither_order_nor_number_of_rows_matters():
         )
 
 
+def test_a_vacuous_kind_under_the_printed_noise_is_not_asked_of_ours():
+    vacuous = rate("vacuous", "paper", "not private", kind="explicit")
+    ours = rate("yes", "accounted", "private")
+    assert answer([vacuous, ours]).standing == "holds with private noise"
+
+
+@pytest.mark.parametrize(
+    ("printed", "standing"), [("holds", "holds, not private"), ("inconclusive", "undecided"), ("violated", "fails")]
+)
+def test_a_kind_that_ours_lacks_is_decided_by_the_printed_noise(printed, standing):
+    rows = [rate(printed, "paper", "not private", kind="explicit"), rate("yes", "paper", "not private")]
+    assert answer([*rows, rate("yes", "accounted", "private")]).standing == standing
+
+
 def test_the_privacy_of_accounted_noise_confirms_nothing():
     ours = privacy("holds", "accounted", 1.0)
     assert answer([ours]).standing == "vacuous" and "by construction" in answer([ours]).sentence

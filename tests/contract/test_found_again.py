@@ -106,7 +106,7 @@ class TurningHessian(Problem):
 class CalledAttained(Logistic):
     """Logistic losses that name two opposite rows as records that attain 2 G, which they do in the limit only."""
 
-    name = "called_attained"
+    name, length = "called_attained", 1.0
     traits = Logistic.traits | {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
 
     @property
@@ -117,7 +117,7 @@ class CalledAttained(Logistic):
         return draw_sphere_logistic(n, self.dimension, streams)
 
     def opposed_records(self, distance, order):
-        return Data(2, np.eye(2, self.dimension)[[0, 0]] * [[1.0], [-1.0]], np.ones(2))
+        return Data(2, np.eye(2, self.dimension)[[0, 0]] * [[self.length], [-self.length]], np.ones(2))
 
 
 @pytest.fixture(autouse=True)
@@ -130,6 +130,19 @@ def test_a_regulariser_that_the_steps_forget():
     entry = planted("su2023.phased_dp_sgd", without_the_ridge)
     assert failed(entry, "ridge_logistic", d=3).keys() == {LONG_RUN}
     assert not failed("su2023.phased_dp_sgd", "ridge_logistic", d=3)
+
+
+@pytest.mark.parametrize("dimension", [100, 400])
+def test_many_dimensions_excuse_no_regulariser_that_the_steps_forget(dimension):
+    """The largest entry of the gradient at the start falls with d, its norm does not."""
+    entry = planted("su2023.phased_dp_sgd", without_the_ridge)
+    assert failed(entry, "ridge_logistic", d=dimension).keys() == {LONG_RUN}
+
+
+def test_an_end_clearly_above_a_start_next_to_a_minimiser_fails():
+    near = {"start": 1.0, "moved": 0.5, "lipschitz": 2.0}
+    assert Ends(end=1.02, **near).rises and not Ends(end=1.005, **near).rises
+    assert not Ends(1.0, 1.0, 0.0, 2.0).rises and not Ends(1.0, 0.5, 0.5, 2.0).rises
 
 
 def test_a_loss_that_is_steep_beyond_its_set():
@@ -168,4 +181,10 @@ def test_a_draw_whose_bound_is_called_exact():
 def test_an_epsilon_that_no_pair_attains_is_not_exact():
     found = failed("wang2017.dp_gd_pl", "called_attained", d=3, steps=4)
     assert found.keys() == {ATTAINED} and "0.5 of what is declared" in found[ATTAINED]
+    CalledAttained.length = 4.0
+    try:
+        found = failed("wang2017.dp_gd_pl", "called_attained", d=3, steps=4)
+    finally:
+        CalledAttained.length = 1.0
+    assert "times the Lipschitz constant: they are not admissible" in found[ATTAINED]
     assert not failed("wang2017.dp_gd_pl", "ridge_logistic", d=3, steps=4)
