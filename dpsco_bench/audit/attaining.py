@@ -12,6 +12,7 @@ import numpy as np
 
 from dpsco_bench.audit.subject import Subject, points_of, replaced
 from dpsco_bench.backend.namespace import to_numpy
+from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.privacy.attained import attaining_pair, rests_on_sensitivities
 from dpsco_bench.privacy.plan import Disjoint
 from dpsco_bench.privacy.queries import DrawQuery
@@ -43,7 +44,7 @@ def shortfall(subject: Subject) -> str:
     query = subject.plan.queries[0]
     size = query.records.size if isinstance(query.records, Disjoint) else subject.data.n
     apart = np.linalg.norm(first - second, ord=query.norm, axis=-1)
-    shares, largest = apart / (query.sensitivity * size), _steepest(subject, (first, second), query.norm)
+    shares, largest = apart / (query.sensitivity * size), _steepest(subject, (first, second))
     if largest > 1.0 + TOLERANCE:
         return f"a gradient of the two records is {largest:.3g} times the Lipschitz constant: they are not admissible"
     if shares.min() < 1.0 - TOLERANCE:
@@ -56,11 +57,15 @@ def shortfall(subject: Subject) -> str:
     return ""
 
 
-def _steepest(subject: Subject, gradients: tuple[np.ndarray, ...], order: float) -> float:
-    """Largest gradient of a record over the Lipschitz constant; 0 where that is nominal, and binds no record."""
+def _steepest(subject: Subject, gradients: tuple[np.ndarray, ...]) -> float:
+    """Largest gradient of a record in the dual norm, over the Lipschitz constant.
+
+    0 where that is nominal, and binds no record.
+    """
     constants = subject.problem.constants
     if constants.status == "nominal":
         return 0.0
+    order = dual_exponent(constants.norm)
     return max(float(np.linalg.norm(own, ord=order, axis=-1).max()) for own in gradients) / constants.lipschitz
 
 
