@@ -24,6 +24,8 @@ FOLLOWING = 0.5
 """Least slope of a measured share over the formula's for which a size is extrapolated."""
 COUNTS, LEAST_COUNT = ("n", "d"), 1.0
 """Parameters of which there is no smaller value."""
+GROWING = ("n",)
+"""Parameters whose rates are about large values: smaller ones than were run are not told."""
 _ROUNDING = 1e-9
 
 
@@ -128,6 +130,8 @@ class Regime:
         if self.hidden.any():
             others = np.log(np.maximum(self.full - self.named, 1e-300) / self.named)
             ends.append(self._end(self.hidden, others, _slope_of(self.swept, others)))
+        if parameter in GROWING and any(not end.upwards and not end.seen for end in ends):
+            return f"by the formula no {parameter} beyond {_exact(self.swept.max())} would show it"
         least = max((end.edge for end in ends if end.upwards), default=-np.inf)
         most = min((end.edge for end in ends if not end.upwards), default=np.inf)
         if not ends:

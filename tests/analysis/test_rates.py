@@ -195,8 +195,11 @@ def test_not_observable_names_the_sizes_at_which_the_rate_would_show():
     assert falling.reason == (
         "at these sizes the risk is 0.8 to 5.6 of the start; by the formula it takes n from 6,600 to 26,000"
     )
-    down = judged(0.8 * N / 256, named=N, starts=np.ones(5))  # a risk that grows: smaller values leave the start
-    assert down.reason.endswith("by the formula it takes n from 40 to 160")
+    down = judged(0.8 * N / 256, named=N, starts=np.ones(5), more={"swept": "d"})  # grows: smaller ones show
+    assert down.reason.endswith("by the formula it takes d from 40 to 160")
+    for shares in (np.full(5, 0.95), 0.8 * N / 256):
+        falling = judged(shares * N**-1.5, starts=N**-1.5)  # the start falls faster than the formula
+        assert falling.reason.endswith("by the formula no n beyond 4,096 would show it")
     flat = judged(np.full(5, 0.8), named=np.ones(5), starts=np.ones(5))
     assert "no n within a factor 10,000 would show it" in flat.reason
     far = judged(0.8 * N**-0.01, named=N**-0.01, starts=np.full(5, N[-1] ** -0.01))
