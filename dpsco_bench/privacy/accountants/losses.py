@@ -181,8 +181,8 @@ def clt_multiplier(mu: float, rate: float, steps: int) -> float:
 def connect_the_dots(spacing: float, first: int, upper: Floats, lower: Floats) -> Floats:
     """Masses on the ``len(upper) + 1`` edges, from index ``first`` on, that keep both masses of every cell."""
     left_edges = spacing * np.arange(first, first + len(upper))
-    with np.errstate(divide="ignore"):
-        raised = np.exp(left_edges + np.log(lower))
+    with np.errstate(divide="ignore"):  # a mass of nearly nothing may be negative by rounding
+        raised = np.exp(left_edges + np.log(np.maximum(lower, 0.0)))
     right = np.clip((upper - raised) / -math.expm1(-spacing), 0.0, upper)
     masses = np.zeros(len(upper) + 1)
     masses[:-1] = upper - right

@@ -87,8 +87,13 @@ class AxisEnvelope:
 
     @cached_property
     def edges(self) -> tuple[Array, Array]:
-        """Edges of the grid of cells in x and in tau, before any is split."""
-        quantiles = np.clip(self.law.quantiles(FINE_CELLS), -1.0, 1.0)
+        """Edges of the grid of cells in x and in tau, before any is split.
+
+        Draws lie between them, so that they are those of a rounded tilt: the last digit of a mean record, which depends
+        on the kernel of a matrix product, would move them in the ninth.
+        """
+        rounded = AxisLaw(self.p, self.d, float(f"{self.kap:.9g}"), self.c)
+        quantiles = np.clip(rounded.quantiles(FINE_CELLS), -1.0, 1.0)
 
         def profile(tau: Array) -> Array:
             """Largest log density at each tau, over the quantiles of x, moved into the ball."""
