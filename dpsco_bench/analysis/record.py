@@ -157,7 +157,12 @@ def _rounded(value: Any) -> Any:
 
 
 def read_record(path: str | os.PathLike[str]) -> list[Verdict]:
-    """What is recorded of a profile's verdicts; empty if there is no such file."""
+    """What is recorded of a profile's verdicts; empty if there is no such file. Raises InputError for a damaged one."""
     target = Path(path)
-    rows = loads(target.read_text(encoding="utf-8")) if target.is_file() else []
+    try:
+        rows = loads(target.read_text(encoding="utf-8")) if target.is_file() else []
+    except (InputError, UnicodeDecodeError) as error:
+        raise InputError(
+            "record", str(target), "a JSON list of verdicts, as dpsco compare --record writes it"
+        ) from error
     return [Verdict.from_json(row) for row in rows]

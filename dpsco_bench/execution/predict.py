@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import CLOSED_FORM, Job
 from dpsco_bench.execution.measured import Measured
@@ -57,8 +58,11 @@ class Predictor:
 
 
 def read_seconds(path: Path) -> Seconds:
-    """What `record_seconds` wrote; empty without such a file."""
-    return loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    """What `record_seconds` wrote; empty without such a file, or where it is damaged: it is advice."""
+    try:
+        return loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except (InputError, UnicodeDecodeError):
+        return {}
 
 
 def record_seconds(path: Path, jobs: list[Job], measured: Measured) -> None:

@@ -6,6 +6,7 @@ import pytest
 from dpsco_bench.analysis.record import compare, merge, read_record, record
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.predict import read_seconds
 from dpsco_bench.jsonio import loads
 
 
@@ -143,3 +144,17 @@ def test_merge_updates_what_was_measured_and_keeps_the_rest():
 def test_merge_records_a_skip_where_nothing_is_known():
     skipped = row("skipped: data absent")
     assert merge([], [skipped]) == [skipped]
+
+
+def test_a_damaged_record_is_named(tmp_path):
+    path = tmp_path / "ci.json"
+    path.write_text('[{"id": "a')
+    with pytest.raises(InputError, match=r"record = '.*ci\.json'"):
+        read_record(path)
+
+
+def test_damaged_run_times_are_ignored(tmp_path):
+    """They are advice."""
+    path = tmp_path / "ci.json"
+    path.write_text('{"claim": [')
+    assert read_seconds(path) == {} == read_seconds(tmp_path / "absent.json")
