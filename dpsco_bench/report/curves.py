@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,6 +19,7 @@ from dpsco_bench.claims.model import AT_END, AT_EQUAL_EVALUATIONS
 from dpsco_bench.report.axes import decade_text, log_y
 from dpsco_bench.report.drawing import FAINT, INK, TEXT_COLOURS
 from dpsco_bench.report.inputs import ClaimResults
+from dpsco_bench.report.method_styles import Dash, MethodStyle, styles_of
 from dpsco_bench.report.numbers import plain
 from dpsco_bench.report.scores import Score, claim_scores
 from dpsco_bench.report.wording import setting, symbols
@@ -28,28 +29,6 @@ WIDTH, LEFT, RIGHT, GAP = 7.1, 0.6, 0.06, 0.1
 AXES_HEIGHT, HEAD, FOOT, LINE = 1.5, 0.18, 0.42, 0.128
 MOST_POINTS = 250
 """Curves are thinned to this many points, evenly on the logarithmic axis, the last one kept."""
-STYLES: Mapping[str, tuple[str, str, Any]] = {
-    "dp_svrg_bb": ("#D55E00", "DP-SVRG, Barzilai-Borwein step", "-"),
-    "dp_svrg": ("#CC79A7", "DP-SVRG, constant step", (0, (5, 1.2))),
-    "dp_gd": ("#0072B2", "DP-GD", "-"),
-    "dp_gd_40": ("#56B4E9", "DP-GD, T = 40", (0, (1, 1))),
-    "dp_gd_120": ("#56B4E9", "DP-GD, T = 120", (0, (3, 1.2))),
-    "dp_gd_200": ("#56B4E9", "DP-GD, T = 200", (0, (6, 1.2, 1, 1.2))),
-    "dp_svrg_pp": ("#D55E00", "DP-SVRG++", "-"),
-    "dp_gd_1_over_L": ("#56B4E9", "DP-GD, step 1/L", "-"),
-    "dp_gd_1_over_L_40": ("#E69F00", "DP-GD, step 1/L, T = 40", (0, (1, 1))),
-    "dp_gd_1_over_L_120": ("#E69F00", "DP-GD, step 1/L, T = 120", (0, (3, 1.2))),
-    "dp_gd_1_over_L_200": ("#E69F00", "DP-GD, step 1/L, T = 200", (0, (6, 1.2, 1, 1.2))),
-    "output_perturbation": ("#009E73", "output perturbation (end)", "none"),
-}
-"""Label of a method -> colour, name and line style; other labels take the free colours in turn."""
-_FREE = ("#E69F00", "#000000", "#F0E442")
-END_ONLY = ("output_perturbation",)
-"""Methods whose iterates carry no noise before the end, so that only the output is drawn."""
-
-
-AVERAGED, AVERAGES = ("dp_svrg_bb", "dp_svrg", "dp_svrg_pp"), ", of DP-SVRG(++) an average"
-"""Methods that return an average of their iterates, which may lie far below them, and what the key says of it."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +39,7 @@ class Row:
     cells: Sequence[CellEvidence]
     verdicts: Sequence[Score]
     seconds: Mapping[int, np.ndarray]
-
-
-def method_style(label: str, labels: Sequence[str]) -> tuple[str, str, Any]:
-    """Colour, name and line style of a method."""
-    if label in STYLES:
-        return STYLES[label]
-    unknown = [name for name in labels if name not in STYLES]
-    place = unknown.index(label)
-    return _FREE[place % len(_FREE)], label.replace("_", " "), ("-", "--", ":")[place // len(_FREE) % 3]
+    styles: Mapping[str, MethodStyle]
 
 
 def ordering_rows(results: ClaimResults, timed: bool = False) -> list[Row]:
@@ -81,7 +52,8 @@ def ordering_rows(results: ClaimResults, timed: bool = False) -> list[Row]:
         judged = [s for s in scores if calibration == s.row.calibration and part in (s.row.part, *s.part.uses)]
         seconds = timings(results, part, calibration) if timed else {}
         if cells and (seconds or not timed):
-            rows.append(Row(score, cells, judged, seconds))
+            named = [*_labels(cells), *(label for s in judged for label in s.part.pair)]
+            rows.append(Row(score, cells, judged, seconds, styles_of(results.paper, named)))
     return rows
 
 
@@ -112,7 +84,8 @@ def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
     for row, height in zip(rows, heights, strict=True):
         _draw_row(figure, row, upper, size, timed, last=row is rows[-1])
         upper -= height
-    _key(figure, [cell for row in rows for cell in row.cells])
+    cells = [cell for row in rows for cell in row.cells]
+    _key(figure, cells, styles_of(results.paper, _labels(cells)))
     return figure
 
 
@@ -146,7 +119,7 @@ def _heading(row: Row) -> list[tuple[str, str]]:
     lines += [(symbols(part.note), FAINT)] if part.note else []
     found: dict[str, list[str]] = {}
     for score in row.verdicts:
-        first_, second = (method_style(m, _labels(row.cells))[1] for m in score.part.pair)
+        first_, second = (row.styles[label].name for label in score.part.pair)
         where = {AT_END: " at the end", AT_EQUAL_EVALUATIONS: " at equal evaluations"}.get(score.part.compared, "")
         found.setdefault(f"{first_} below {second}", []).append(f"{score.verdict}{where}")
     lines += [(f"{pair}: {', '.join(words)}", colour) for pair, words in found.items()]
@@ -189,7 +162,7 @@ def _curve(cell: CellEvidence, row: Row, timed: bool) -> np.ndarray:
         x = np.interp(x, curve[:, 0], curve[:, 1], left=0.0)
     else:
         x = x / float(cell.entry.n)
-    start = -1 if cell.entry.method in END_ONLY else 0
+    start = -1 if row.styles[cell.entry.method].end_only else 0
     stacked = np.array([x, np.median(risks, axis=1), risks.min(axis=1), risks.max(axis=1)])[:, start:]
     return _thinned(stacked[:, stacked[0] > 0])
 
@@ -209,19 +182,18 @@ def _limits(row: Row, timed: bool) -> tuple[list[float], list[float]]:
 
 
 def _draw_cell(axes: Axes, cells: Sequence[CellEvidence], row: Row, timed: bool) -> None:
-    labels = _labels(row.cells)
     for cell in cells:
-        colour, _, line = method_style(cell.entry.method, labels)
+        look = row.styles[cell.entry.method]
         x, middle, low, high = _curve(cell, row, timed)
         if not len(x):
             continue
-        if cell.entry.method in END_ONLY:
+        if look.end_only:
             errors = [[middle[-1] - low[-1]], [high[-1] - middle[-1]]]
-            axes.errorbar(x[-1:], middle[-1:], errors, fmt="D", color=colour, markersize=4, zorder=5)
+            axes.errorbar(x[-1:], middle[-1:], errors, fmt="D", color=look.colour, markersize=4, zorder=5)
             continue
-        axes.fill_between(x, np.maximum(low, 1e-300), high, color=colour, alpha=0.16, linewidth=0, zorder=1)
-        axes.plot(x, middle, color=colour, linestyle=line, linewidth=1.0, zorder=3)
-        axes.plot(x[-1:], middle[-1:], "o", color=colour, markersize=3, zorder=4)
+        axes.fill_between(x, np.maximum(low, 1e-300), high, color=look.colour, alpha=0.16, linewidth=0, zorder=1)
+        axes.plot(x, middle, color=look.colour, linestyle=look.dash, linewidth=1.0, zorder=3)
+        axes.plot(x[-1:], middle[-1:], "o", color=look.colour, markersize=3, zorder=4)
 
 
 def _finish(
@@ -240,16 +212,16 @@ def _finish(
     axes.text(0.5, 1.03, name, transform=axes.transAxes, ha="center", va="bottom", size=7)
 
 
-def _key(figure: Figure, cells: Sequence[CellEvidence]) -> None:
-    labels = _labels(cells)
+def _key(figure: Figure, cells: Sequence[CellEvidence], styles: Mapping[str, MethodStyle]) -> None:
     handles: list[Any] = []
-    for label in labels:
-        colour, name, line = method_style(label, labels)
+    for label, look in styles.items():
         steps = next(cell for cell in cells if cell.entry.method == label).entry.options.get("steps")
-        name += f", T = {steps}" if steps and "T =" not in name else ""
-        marker = "D" if label in END_ONLY else "o"
-        handles.append(Line2D([], [], color=colour, linestyle=line, marker=marker, markersize=3, label=name))
+        name = look.name + (f", T = {steps}" if steps and "T =" not in look.name else "")
+        line: Dash | Literal["none"] = "none" if look.end_only else look.dash
+        marker = "D" if look.end_only else "o"
+        handles.append(Line2D([], [], color=look.colour, linestyle=line, marker=marker, markersize=3, label=name))
     handles.append(Patch(color=FAINT, alpha=0.2, label="line: the iterates, median; band: all replicates"))
-    returned = "dot: what is returned" + (AVERAGES if set(labels) & set(AVERAGED) else "")
+    told = dict.fromkeys(look.returns for look in styles.values() if look.returns)
+    returned = ", ".join(["dot: what is returned", *told])
     handles.append(Line2D([], [], color=FAINT, linestyle="none", marker="o", markersize=3, label=returned))
     figure.legend(handles=handles, loc="lower center", ncols=3)

@@ -9,10 +9,12 @@ import pytest
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.main import main
+from dpsco_bench.errors import InputError
 from dpsco_bench.report.axes import decade_text, legible, spread, tick_text, value_axis
-from dpsco_bench.report.curves import MOST_POINTS, _thinned, method_style
+from dpsco_bench.report.curves import MOST_POINTS, _thinned, curve_figure, ordering_rows
 from dpsco_bench.report.drawing import style
 from dpsco_bench.report.figures import claim_figures, claim_panels, write_figures
+from dpsco_bench.report.method_styles import METHOD_STYLES, MethodStyle, method_styles, styles_of
 from dpsco_bench.report.panels import Series, _draws_bound, _draws_fit
 
 CLAIMS = ("wang2017.kinds", "wang2017.race", "wang2017.absent", "wang2017.unmeasured")
@@ -140,18 +142,15 @@ def test_thinned_curves_keep_their_ends():
 
 
 def test_the_key_says_that_curves_are_iterates_and_dots_what_is_returned(inputs):
-    from dpsco_bench.report.curves import AVERAGES, curve_figure
-
     figure = curve_figure(inputs.claim("wang2017.race"))
     words = [text.get_text() for text in figure.legends[0].get_texts()]
     assert "line: the iterates, median; band: all replicates" in words
-    averages = any(label.startswith("DP-SVRG") for label in words)
-    assert ("dot: what is returned" + (AVERAGES if averages else "")) in words
+    assert "dot: what is returned" in words and "output perturbation (end)" in words
+    svrg = styles_of("wang2017", ["dp_svrg_bb", "dp_svrg", "dp_svrg_pp"])
+    assert {look.returns for look in svrg.values()} == {"of DP-SVRG(++) an average"}
 
 
 def test_the_header_says_what_is_claimed_and_what_these_runs_show(inputs):
-    from dpsco_bench.report.curves import curve_figure, ordering_rows
-
     results = inputs.claim("wang2017.race")
     header = " ".join(curve_figure(results).texts[0].get_text().split())
     words = [score.row.word for row in ordering_rows(results, False) for score in row.verdicts]
@@ -161,8 +160,30 @@ def test_the_header_says_what_is_claimed_and_what_these_runs_show(inputs):
 
 def test_unknown_methods_get_different_looks():
     labels = ["dp_gd", *"abcdef"]
-    looks = [method_style(label, labels)[::2] for label in labels]
-    assert len(set(map(str, looks))) == len(labels)
+    looks = {(look.colour, look.dash) for look in styles_of("wang2017", labels).values()}
+    assert len(looks) == len(labels)
+
+
+def test_a_paper_says_how_its_methods_look(inputs):
+    results = inputs.claim("wang2017.race")
+    assert styles_of("mine", ["dp_gd"])["dp_gd"].name == "dp gd"  # the style of that label is another paper's
+    first = MethodStyle("The First", "#123456", (0, (2, 1)), returns="of The First a mean")
+    second = MethodStyle("The Second", "#654321", end_only=True)
+    try:
+        method_styles("mine.figures", "wang2017", {"first": first, "second": second})
+        with pytest.raises(InputError, match=r"^style of method name = 'wang2017\.first'"):
+            method_styles("other.figures", "wang2017", {"first": first})
+        figure = curve_figure(results)
+    finally:
+        METHOD_STYLES.forget("wang2017.first", "wang2017.second")
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert words[:2] == ["The First, T = 20", "The Second, T = 6"]
+    assert words[-1] == "dot: what is returned, of The First a mean"
+    assert any("The First below The Second" in text.get_text() for text in figure.texts)
+    drawn = [line for axes in figure.axes for line in axes.lines]
+    assert "#123456" in {line.get_color() for line in drawn if len(line.get_xdata()) > 1}
+    ends = [line for line in drawn if line.get_color() == "#654321" and line.get_marker() == "D"]
+    assert ends and all(len(line.get_xdata()) == 1 for line in ends)
 
 
 def test_verb_figure(written, tmp_path, capsys, monkeypatch):

@@ -1,4 +1,4 @@
-"""Figures of Wang, Ye, Xu 2017 that are none of the paper's: where the noise, not the schedule, makes the risk."""
+"""Figures of Wang, Ye, Xu 2017: the looks of its methods, and where the noise, not the schedule, makes the risk."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from dpsco_bench.report.axes import tick_text
 from dpsco_bench.report.drawing import FAINT, INK, Line, Panel
 from dpsco_bench.report.elements import Sizes, sweep
 from dpsco_bench.report.inputs import Inputs
+from dpsco_bench.report.method_styles import MethodStyle, method_styles
 from dpsco_bench.report.numbers import number, span
 from dpsco_bench.report.own_figures import paper_figure
 from dpsco_bench.report.wording import symbols
@@ -31,6 +32,27 @@ LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 SHADES = ListedColormap(["#0072B2", "#9cc4e2", "#f0b98d", "#D55E00"])
 FITTED = 0.5
 """Share of the starting risk above which a cell is not fitted."""
+AVERAGE = "of DP-SVRG(++) an average"
+"""What DP-SVRG and DP-SVRG++ return, which may lie far below their iterates."""
+
+method_styles(
+    __name__,
+    "wang2017",
+    {
+        "dp_svrg_bb": MethodStyle("DP-SVRG, Barzilai-Borwein step", "#D55E00", returns=AVERAGE),
+        "dp_svrg": MethodStyle("DP-SVRG, constant step", "#CC79A7", (0, (5, 1.2)), returns=AVERAGE),
+        "dp_gd": MethodStyle("DP-GD", "#0072B2"),
+        "dp_gd_40": MethodStyle("DP-GD, T = 40", "#56B4E9", (0, (1, 1))),
+        "dp_gd_120": MethodStyle("DP-GD, T = 120", "#56B4E9", (0, (3, 1.2))),
+        "dp_gd_200": MethodStyle("DP-GD, T = 200", "#56B4E9", (0, (6, 1.2, 1, 1.2))),
+        "dp_svrg_pp": MethodStyle("DP-SVRG++", "#D55E00", returns=AVERAGE),
+        "dp_gd_1_over_L": MethodStyle("DP-GD, step 1/L", "#56B4E9"),
+        "dp_gd_1_over_L_40": MethodStyle("DP-GD, step 1/L, T = 40", "#E69F00", (0, (1, 1))),
+        "dp_gd_1_over_L_120": MethodStyle("DP-GD, step 1/L, T = 120", "#E69F00", (0, (3, 1.2))),
+        "dp_gd_1_over_L_200": MethodStyle("DP-GD, step 1/L, T = 200", "#E69F00", (0, (6, 1.2, 1, 1.2))),
+        "output_perturbation": MethodStyle("output perturbation (end)", "#009E73", end_only=True),
+    },
+)
 
 
 @paper_figure(
