@@ -17,6 +17,10 @@ from dpsco_bench.execution.measured import Measured, item
 from dpsco_bench.execution.packs import Stamp, is_wanted
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.registry import modules_in, papers
+
+DRAWN_IN = ("figures", "tables")
+"""Modules or folders of a paper that say how its claims are shown."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Dependencies:
         """Digest of a claim's verdicts and timings, and of the code and style that draw them."""
         timed = [job for job in self.claims[claim].jobs if job.timing]
         timings = [is_wanted("time", job) or self.measured.store.has(*item("time", job)) for job in timed]
-        return digest([self.verdicts[claim], timings, verb_digest("figure")])
+        return digest([self.verdicts[claim], timings, verb_digest("figure"), drawing_digest(claim.partition(".")[0])])
 
     def stamp(self, claim: str) -> Stamp:
         """Digests of what a claim's verdicts and its figures depend on."""
@@ -69,7 +73,8 @@ class Dependencies:
         conf = [path for group in ("claim/*/*", "table/*/*", "errata/*") for path in conf_files(f"{group}.yaml")]
         files = [(path.name, digest(read_shipped(path))) for path in conf]
         boards = [board_digest(entry) for entry in self.boards.values()]
-        return digest([self.all_verdicts, boards, verb_digest("report"), files])
+        drawn = [drawing_digest(paper) for paper in sorted(papers())]
+        return digest([self.all_verdicts, boards, verb_digest("report"), drawn, files])
 
 
 def claim_digest(entry: ClaimEntry) -> str:
@@ -92,6 +97,15 @@ def board_digest(entry: BoardEntry) -> str:
 
 def _keys(job: Job) -> tuple[str, ...]:
     return job.name, job.key, job.calibration_key, job.skipped
+
+
+@cache
+def drawing_digest(paper: str) -> str:
+    """Digest of the modules in which a paper keeps figures, labels, styles and computed tables; it may have none."""
+    package = papers().get(paper)
+    if package is None:
+        return ""
+    return code_digest([name for kept in DRAWN_IN for name in modules_in(f"{package}.{kept}")])
 
 
 @cache
