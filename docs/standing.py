@@ -2,7 +2,7 @@
 
 `python docs/standing.py` writes docs/standing.md and the README's sentence.
 
-One line a claim, for each profile that is recorded whole: its standing and the sentence that answers it, both made from
+One line a claim: its standing and the sentence that answers it, both made from
 the recorded verdicts by the function that the report and the terminal use.
 """
 
@@ -19,8 +19,8 @@ from dpsco_bench.analysis.record import read_record
 from dpsco_bench.claims.catalogue import read_claims
 
 ROOT = Path(__file__).resolve().parents[1]
-PROFILES = {"ci": "every claim at reduced sizes", "full": "the complete replication"}
-"""Profile -> what it is; smoke has parts of a few claims only."""
+PROFILES = {"ci": "every claim at reduced sizes"}
+"""Profile -> what it is: those whose record says of each verdict what its noise is, which a standing rests on."""
 
 
 def recorded(profile: str) -> dict[str, Answer]:
