@@ -201,7 +201,7 @@ def thresholds(signals: np.ndarray, values: np.ndarray, least: float) -> tuple[n
 
 def _noted(table: pa.Table) -> dict[int, dict[str, np.ndarray]]:
     """Extras of the final outputs by cell, ``(data_sets, replicates)``; without names that a row lacks."""
-    if EXTRAS not in table.column_names:  # written by an earlier version
+    if EXTRAS not in table.column_names:
         return {}
     final = table.filter(pc.equal(table["checkpoint"], FINAL))
     extras = read_extras(final)

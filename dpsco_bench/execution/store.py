@@ -154,7 +154,7 @@ class Store:
     def _described(self, kind: str, key: str) -> dict[str, Any] | None:
         """The manifest of an item; None where it is absent, damaged, or that of another item and now set aside."""
         found = read_sealed(self.manifest(kind, key))
-        if found is None or "item" not in found:  # an earlier version wrote no place: made anew without a word
+        if found is None or "item" not in found:  # it says nothing of its place: made anew without a word
             return None
         if found["item"] != f"{kind}/{key}":
             damaged(self.path(kind, key), f"it is item {found['item']} in a wrong place")

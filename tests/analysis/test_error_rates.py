@@ -16,20 +16,20 @@ def test_the_page_shows_what_the_script_gives():
     assert SCRIPT["line"](design.name, distance, SCRIPT["words"](design, distance)) in ROWS
 
 
-BEYOND = 0.5
-"""Percentage points by which a design that the page names may be beyond its limit; 1,000 sweeps are off by 0.7."""
+KNOWN = "8 replicates"
+"""Of designs with so few, those whose noise grows along the sweep may be beyond their limit: a finding, on the page."""
 
 
-def test_the_page_has_every_design_within_its_limits_or_names_it():
+def test_the_page_names_every_design_beyond_its_limit_and_there_is_no_other():
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in ROWS]
     assert [(name, float(distance)) for name, distance, *_ in cells] == [
         (design.name, distance) for design in DESIGNS for distance in LIMITS
     ]
     text = (DOCS / "error_rates.md").read_text(encoding="utf-8")
     for name, distance, *_, wrong, allowed in cells:
-        excess = float(wrong.rstrip("%")) - float(allowed.rstrip("%"))
-        assert excess <= BEYOND, name
-        assert (excess > 0) == (f"{name}, at distance {distance}: {wrong}" in text)
+        beyond = float(wrong.rstrip("%")) > float(allowed.rstrip("%"))
+        assert beyond == (f"{name}, at distance {distance}: {wrong}" in text)
+        assert not beyond or (KNOWN in name and "grow" in name), name
 
 
 @pytest.mark.parametrize(("distance", "right"), [(0.0, {"match"}), (2.0, {"faster", "fails"})])
