@@ -8,35 +8,11 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
-from dpsco_bench.fused.pieces import LANES, NO_SLOPE, lane, lane_sum, record_weight
+from dpsco_bench.fused.pieces import NO_SLOPE, largest_of, lp_length, record_weight
 from dpsco_bench.fused.tiles import Steps
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 
 Array = Any
-
-
-@piece
-def largest_of(x):
-    found = 0.0
-    for j in range(x.size):
-        found = max(found, abs(x[j]))
-    return found
-
-
-@piece
-def lp_length(x, p):
-    """``||x||_p``, p in [1, inf)."""
-    total = 0.0
-    if p == 2.0:
-        for j in range(lane(), x.size, LANES):
-            total += x[j] * x[j]
-        return math.sqrt(lane_sum(total))
-    top = largest_of(x)
-    if top == 0.0:
-        return 0.0
-    for j in range(x.size):
-        total += (abs(x[j]) / top) ** p
-    return top * total ** (1.0 / p)
 
 
 @piece

@@ -7,30 +7,12 @@ import math
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
-from dpsco_bench.fused.pieces import CONSTANT, LANES, NO_SLOPE, lane, lane_sum, margin_of, slope
+from dpsco_bench.fused.pieces import CONSTANT, LANES, NO_SLOPE, lane, largest_of, lp_length, margin_of, slope
 
 OGD_FIXED, OGD_ADAGRAD, OSD, FTRL, LP_FTRL, OPTIMISTIC_FTRL, OPTIMISTIC_OMD = range(7)
 FIXED, PRINTED, TIGHT = range(3)
 """How the units of nodes are known: before the run, by equation (6), or as the least that are enough."""
 TINY = 1e-200
-
-
-@piece
-def norm(v, p):
-    """``||v||_p``, p in [1, inf)."""
-    total = 0.0
-    if p == 2.0:
-        for j in range(lane(), v.size, LANES):
-            total += v[j] * v[j]
-        return math.sqrt(lane_sum(total))
-    largest = 0.0
-    for j in range(v.size):
-        largest = max(largest, abs(v[j]))
-    if largest == 0.0:
-        return 0.0
-    for j in range(v.size):
-        total += (abs(v[j]) / largest) ** p
-    return largest * total ** (1.0 / p)
 
 
 @piece
@@ -41,7 +23,7 @@ def inverse_root(total):
 @piece
 def onto_ball(w, radius):
     """Nearest point of the l2 ball, in place."""
-    length = norm(w, 2.0)
+    length = lp_length(w, 2.0)
     if length > radius:
         factor = radius / length
         for j in range(lane(), w.size, LANES):
@@ -72,25 +54,25 @@ def update(w, kind, centre, along, expected, errors, loss, radius, p, size):
     """
     if kind in (OGD_FIXED, OSD):
         if kind == OSD:
-            errors += 0.5 * size * norm(loss, 2.0) ** 2
+            errors += 0.5 * size * lp_length(loss, 2.0) ** 2
         for j in range(lane(), w.size, LANES):
             w[j] -= size * loss[j]
         onto_ball(w, radius)
     elif kind == OGD_ADAGRAD:
-        errors += norm(loss, 2.0) ** 2
+        errors += lp_length(loss, 2.0) ** 2
         eta = math.sqrt(2.0) * radius * inverse_root(errors)
         for j in range(lane(), w.size, LANES):
             w[j] -= eta * loss[j]
         onto_ball(w, radius)
     elif kind == FTRL:
-        errors += norm(loss, 2.0) ** 2
+        errors += lp_length(loss, 2.0) ** 2
         eta = radius * inverse_root(errors)
         for j in range(lane(), w.size, LANES):
             along[j] += loss[j]
             w[j] = centre[j] - eta * along[j]
         onto_ball(w, radius)
     elif kind == LP_FTRL:
-        errors += norm(loss, p / (p - 1.0)) ** 2
+        errors += lp_length(loss, p / (p - 1.0)) ** 2
         for j in range(lane(), w.size, LANES):
             along[j] += loss[j]
         leader(w, along, radius, p, errors)
@@ -98,7 +80,7 @@ def update(w, kind, centre, along, expected, errors, loss, radius, p, size):
         eta = 2.0 * radius * inverse_root(errors)
         for j in range(lane(), w.size, LANES):
             expected[j] = loss[j] - expected[j]
-        errors += norm(expected, 2.0) ** 2
+        errors += lp_length(expected, 2.0) ** 2
         if kind == OPTIMISTIC_FTRL:
             eta = -1.0
         for j in range(lane(), w.size, LANES):
@@ -113,9 +95,7 @@ def update(w, kind, centre, along, expected, errors, loss, radius, p, size):
 def leader(w, total, radius, p, squares):
     """``u min(eta ||total||_q, r)``, u the minimiser of ``<total, u>`` on the unit l_p ball, to w."""
     q = p / (p - 1.0)
-    largest, powers = 0.0, 0.0
-    for j in range(w.size):
-        largest = max(largest, abs(total[j]))
+    largest, powers = largest_of(total), 0.0
     if largest == 0.0:
         for j in range(w.size):
             w[j] = 0.0
@@ -206,7 +186,7 @@ def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, s
                     previous[j] = x[j]
                     loss[j] = w[j] - x[j]
                     x[j] += share * loss[j]
-                length = norm(loss, p) if mode != FIXED or clips else 0.0
+                length = lp_length(loss, p) if mode != FIXED or clips else 0.0
                 numbers[row, 1] = max(numbers[row, 1], length)
                 unit = unit_of(t, mode, parts, length, lipschitz, smoothness, numbers[row, 1], row_known)
                 now, then, i = 0.0, 0.0, 0
@@ -223,7 +203,7 @@ def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, s
                         loss[j] += hessian[j] * (beta[t] * (x[j] - centre[j]) - beta[t - 1] * (previous[j] - centre[j]))
                 if clips:
                     level = 0.5 * (parts[2, t - 1] + parts[3, t - 1] * length)
-                    cut = min(1.0, level / max(norm(loss, q), TINY))
+                    cut = min(1.0, level / max(lp_length(loss, q), TINY))
                     for j in range(d):
                         loss[j] *= cut
                 if shown.size > 0:
