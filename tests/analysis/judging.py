@@ -1,0 +1,113 @@
+"""Claims of one part and made-up results of their jobs, judged as the workflow does."""
+
+from json import dumps, loads
+from pathlib import Path
+
+import numpy as np
+from jsonschema import Draft202012Validator
+
+from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.files import read_yaml
+from dpsco_bench.claims.kinds import get_kind
+from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.claims.plan import ClaimEntry
+from dpsco_bench.execution.calibrated import CalibratedCell
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
+from dpsco_bench.problems.base import Constants
+
+SCHEMA_FILE = Path(__file__).parents[2] / "workflows" / "schemas" / "verdict.schema.yaml"
+SCHEMA = Draft202012Validator(read_yaml(SCHEMA_FILE))
+"""Of every row that is judged here."""
+GRID = [256.0, 512.0, 1024.0, 2048.0]
+BLANK = {"string": "", "bool": False}
+CONSTANTS = Constants(lipschitz=1.0, smoothness=1.0, strong_convexity=0.1)
+
+
+def part(id, kind, **more):
+    entry = {"id": id, "kind": kind, "calibrations": ["paper"], "tolerance": 0.15}
+    if "uses" not in more:
+        entry |= {
+            "methods": [{"algorithm": "wang2017.dp_gd_pl", "label": label} for label in more.pop("labels", ["gd"])],
+            "problem": "diag_quadratic",
+            "sweep": {"parameter": "n", "values": {"ci": GRID}},
+        }
+    return entry | more
+
+
+def job(part_id, kind, calibration="paper", labels=("gd",), evaluation="run", skipped=""):
+    cells = [
+        Cell("wang2017.dp_gd_pl", "diag_quadratic", int(n), 1.0, 1e-5, 4, method=label, parameter="n", value=n, cell=i)
+        for i, (label, n) in enumerate((label, n) for label in labels for n in GRID)
+    ]
+    names = {"claim": "wang2017.made_up", "part": part_id, "calibration": calibration, "profile": "ci", "key": "k"}
+    run = {"seed": 1, "replicates": 8, "data_sets": 1, "evaluation": evaluation, "skipped": skipped}
+    return Job(**names, **run, kind=kind, cells=tuple(cells))
+
+
+def calibrations(made, **changes):
+    one = {
+        "calibration": made.calibration,
+        "variant": "standard",
+        "schedule": {"steps": 5},
+        "scales": {"gradient": 0.1},
+        "epsilon_real": 0.9,
+        "epsilon_real_kind": "exact",
+        "accountant": "made up",
+        "privacy_status": "proven",
+        "gradient_evaluations": 100,
+        "constants": CONSTANTS,
+        "dimension": 4,
+        "signal_capped": False,
+        "warnings": (),
+    } | changes
+    cells = [{k: v(c) if callable(v) else v for k, v in one.items()} for c in made.cells]
+    charged = [{key: cell.pop(key) for key in ("schedule", "gradient_evaluations")} for cell in cells]
+    return tuple(CalibratedCell(charged=plan, **cell) for plan, cell in zip(charged, cells, strict=True))
+
+
+def table(made, risk, start=1e3, checkpoints=(), cost=lambda c: 100.0, replicates=8, extras=None):
+    """Rows in arbitrary order; `risk` and `cost` map a cell to its final values, `checkpoints` to earlier ones."""
+    rows = []
+    for cell in made.cells:
+        noise = 1 + 0.02 * np.random.default_rng(cell.cell).standard_normal(replicates)
+        for replicate in range(replicates):
+            final = {"checkpoint": FINAL, "gradient_evaluations": cost(cell), "risk": risk(cell) * noise[replicate]}
+            early = [
+                {"checkpoint": i, "gradient_evaluations": cost, "risk": at(cell) * noise[replicate]}
+                for i, (cost, at) in enumerate(checkpoints)
+            ]
+            blank = {name: BLANK.get(str(kind), 0) for name, kind in RESULT_FIELDS}
+            begin = start(cell) if callable(start) else start
+            ids = {"cell": cell.cell, "data_set": 0, "replicate": replicate, "start_risk": begin}
+            rows += [blank | ids | row for row in (final, *early)]
+    columns = {name: np.array([row[name] for row in rows[::-1]]) for name in rows[0]}
+    noted = {name: np.full(len(rows), value) for name, value in (extras or {}).items()}
+    return join_blocks([build_block({**columns, "extras": noted})], {})
+
+
+def judge(parts, jobs):
+    """`jobs` holds (job, table, calibrations)."""
+    claim = {"id": "wang2017.made_up", "title": "t", "source": "s", "statement": "x", "parts": parts}
+    loaded = {(made.part, made.calibration): (rows, fixed) for made, rows, fixed in jobs}
+    entry = ClaimEntry.of(parse_claim(claim), (made for made, _, _ in jobs))
+    rows = [v.to_json() for v in judge_claim(entry, lambda made: loaded[made.part, made.calibration])]
+    for row in rows:
+        SCHEMA.validate(loads(dumps(row)))
+        rules, verdict = get_kind(row["kind"]), Verdict.from_json(row)
+        assert set(rules.fields) <= set(row)
+        assert verdict.word == "skipped" or {verdict.word, verdict.verdict} & set(rules.words)
+    return rows
+
+
+def rate_jobs(exponent, off=0.0, **changes):
+    made, noise_off = job("n", "rate"), job("n", "rate", "none")
+    return [
+        (made, table(made, lambda c: c.n**exponent), calibrations(made, **changes)),
+        (noise_off, table(noise_off, lambda c: c.n**off), calibrations(noise_off, privacy_status="none")),
+    ]
+
+
+RATE = part("n", "rate", bound="wang2017.strongly_convex", exponent=-2, note="a note", expected="match")
