@@ -100,6 +100,8 @@ def run(
     check_run(calibration, replicates, seed, data_set)
     check_sampled(cell)
     check_data_sets(cell.problem, data_set + 1)
+    if not isinstance(fused, bool):
+        raise InputError("fused", fused, "true or false")
     return _run(cell, calibrate_cell(cell, calibration, seed), replicates, seed, data_set, backend, dtype, fused)
 
 

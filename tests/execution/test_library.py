@@ -59,6 +59,7 @@ def test_noise_off_needs_no_noise():
         ({"backend": "tpu"}, "backend = 'tpu'"),
         ({"nothing": 1}, "nothing = 1"),
         ({"lipschitz": 0}, "lipschitz = 0"),
+        ({"fused": "x"}, "fused = 'x': must be true or false"),
     ],
 )
 def test_bad_arguments_are_named(keys, named):
