@@ -38,7 +38,7 @@ def account(cell: Cell, root_seed: int) -> dict[str, Any]:
     Returns
     -------
     dict
-        As the README documents it for ``account --json``. A calibration that the algorithm refuses has null entries and
+        As docs/verbs.md documents it for ``account --json``. A calibration that the algorithm refuses has null entries and
         the reason under ``refused``.
 
     Raises

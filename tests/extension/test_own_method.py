@@ -25,15 +25,15 @@ def done(outcome):
     return outcome.out
 
 
-def test_the_readme_shows_the_files_as_they_are():
-    readme = (ROOT / "README.md").read_text()
-    blocks = re.findall(r"```(?:python|yaml)\n(.*?)```", readme, re.DOTALL)
+def test_the_page_shows_the_files_as_they_are():
+    shown = (ROOT / "docs" / "own.md").read_text()
+    blocks = re.findall(r"```(?:python|yaml)\n(.*?)```", shown, re.DOTALL)
     for path in (METHOD, CLAIM):
-        assert (ROOT / path).read_text() in blocks, f"{path} differs from what the README shows"
+        assert (ROOT / path).read_text() in blocks, f"{path} differs from what docs/own.md shows"
 
 
 def console_blocks():
-    return re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    return re.findall(r"```console\n(.*?)```", (ROOT / "docs" / "own.md").read_text(), re.DOTALL)
 
 
 def commands(block):
@@ -47,7 +47,7 @@ SHOWN = [entry for block in console_blocks() for entry in commands(block)]
 
 
 @pytest.mark.parametrize(("command", "output"), SHOWN, ids=[command for command, _ in SHOWN])
-def test_the_readmes_outputs_are_real(dpsco, command, output):
+def test_the_showns_outputs_are_real(dpsco, command, output):
     python, module, package, *arguments = shlex.split(command)
     assert (python, module, package) == ("python", "-m", "dpsco_bench")
     assert done(dpsco(*arguments)).strip() == output.strip()

@@ -21,9 +21,9 @@ def done(outcome):
     return outcome.out
 
 
-def test_the_readme_shows_the_file_as_it_is_and_it_is_short():
+def test_the_shown_shows_the_file_as_it_is_and_it_is_short():
     text = (ROOT / LEARNER).read_text()
-    assert text in re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert text in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "own.md").read_text(), re.DOTALL)
     assert len(text.splitlines()) <= 25
 
 
