@@ -38,8 +38,8 @@ def account(cell: Cell, root_seed: int) -> dict[str, Any]:
     Returns
     -------
     dict
-        As docs/verbs.md documents it for ``account --json``. A calibration that the algorithm refuses has null entries and
-        the reason under ``refused``.
+        As docs/verbs.md documents it for ``account --json``. A calibration that the algorithm refuses has null entries
+        and the reason under ``refused``.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def _about_paper(report: Mapping[str, Any], paper: Mapping[str, Any]) -> list[st
         where = f" {ELSEWHERE}"
     if paper["epsilon_real_kind"] == "lower":
         scope = " It is that of the query sequence which the proof charges; the final output alone may reveal less."
-    return [f"With the paper's noise the real epsilon is {phrase}{value:.4g}, {relation} {claimed:g}{where}.{scope}"]
+    return [f"With the paper's noise the real epsilon is {phrase}{value:.4g}{where}, {relation} {claimed:g}.{scope}"]
 
 
 def _about_price(report: Mapping[str, Any], paper: Mapping[str, Any], accounted: Mapping[str, Any]) -> list[str]:

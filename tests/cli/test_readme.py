@@ -1,6 +1,8 @@
 """README and docs/standing.md say what is recorded."""
 
+import re
 import runpy
+import shlex
 from pathlib import Path
 
 import pytest
@@ -24,3 +26,12 @@ def test_every_claim_stands_on_the_page(profile):
     lines = [line for line in STANDING["page"]().splitlines() if line.startswith("| `")]
     assert len(found) > 100
     assert {f"`{claim}`" for claim in found} <= {line.split(":")[0].removeprefix("| ") for line in lines}
+
+
+def test_the_account_that_the_readme_shows_is_what_is_printed(dpsco):
+    command, shown = re.search(
+        r"\$ python -m dpsco_bench (account .*)\n((?s:.*?))```", (ROOT / "README.md").read_text(encoding="utf-8")
+    ).groups()
+    outcome = dpsco(*shlex.split(command))
+    assert outcome.code == 0
+    assert outcome.out.rstrip() == shown.rstrip()
