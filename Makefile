@@ -73,7 +73,7 @@ compare: .venv
 
 # --- checking --------------------------------------------------------------------------------------
 test: .venv
-	@OPENBLAS_NUM_THREADS=1 $(bin)/python -m pytest -n logical --dist loadfile $(ARGS)
+	@OPENBLAS_NUM_THREADS=1 $(bin)/python -m pytest -n logical --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: .venv
 	$(bin)/ruff format --check .

@@ -112,14 +112,18 @@ def read_claims() -> list[Claim]:
 def profile_claims(profile: str) -> list[str]:
     """Ids of the claims that a profile measures: all, unless its files name them. Absent papers are left out.
 
+    Each paper names its claims in a file of its own, ``conf/profile/<profile>/<paper>.yaml``; a paper in a package may
+    do so in ``conf/profile/<profile>.yaml``.
+
     Raises
     ------
     InputError
         If the file names an unknown claim, or no list of claims.
     """
     known = claim_ids()
-    named = [read_shipped(path).get("claims") for path in conf_files(f"profile/{profile}.yaml")]
-    if named[0] is None:
+    files = [*conf_files(f"profile/{profile}.yaml"), *conf_files(f"profile/{profile}/*.yaml")]
+    named = [entry["claims"] for entry in map(read_shipped, files) if "claims" in entry]
+    if not named:
         return known
     for claims in named:
         if not isinstance(claims, list) or not claims:

@@ -51,7 +51,7 @@ def edit(path: Path, old: str, new: str):
 
 def test_its_names_in_profiles_and_leaderboards_are_left_out(gone, conf):
     claims, board = profile_claims("smoke"), load_board("leaderboard.common")
-    edit(conf / "profile" / "smoke.yaml", "claims:\n", f"claims:\n  - {gone}.thm1\n")
+    (conf / "profile" / "smoke" / f"{gone}.yaml").write_text(f"claims:\n  - {gone}.thm1\n")
     edit(
         conf / "leaderboard" / "common.yaml", "methods:\n", f"methods:\n  - {gone}.sgd\n  - {{algorithm: {gone}.gd}}\n"
     )
@@ -67,9 +67,17 @@ def test_its_names_in_profiles_and_leaderboards_are_left_out(gone, conf):
 
 
 def test_a_name_of_no_paper_stays_an_error(gone, conf):
-    edit(conf / "profile" / "smoke.yaml", "claims:\n", "claims:\n  - never2020.thm1\n")
+    (conf / "profile" / "smoke" / "never2020.yaml").write_text("claims:\n  - never2020.thm1\n")
     with pytest.raises(InputError, match=r"never2020\.thm1"):
         profile_claims("smoke")
+
+
+def test_a_paper_takes_its_claims_out_of_a_profile_with_its_own_file(conf):
+    claims = profile_claims("smoke")
+    (conf / "profile" / "smoke" / "wang2017.yaml").unlink()
+    left = profile_claims("smoke")
+    assert left == [id for id in claims if not id.startswith("wang2017.")]
+    assert len(left) < len(claims)
 
 
 def test_a_part_with_a_method_of_it_is_skipped_and_the_others_are_judged(gone, dpsco, examples):

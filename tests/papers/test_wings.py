@@ -52,7 +52,8 @@ def without(request, tmp_path):
         shutil.copytree(source, target) if source.is_dir() else (shutil.copy(source, target))
     for gone in (f"dpsco_bench/papers/{paper}", f"conf/claim/{paper}", f"conf/table/{paper}"):
         shutil.rmtree(tmp_path / gone)
-    (tmp_path / "conf" / "errata" / f"{paper}.yaml").unlink()
+    for folder in ("errata", "profile/smoke"):
+        (tmp_path / "conf" / folder / f"{paper}.yaml").unlink()
     return paper, tmp_path
 
 
