@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +31,22 @@ _COLUMNS = [
     *("cell", "data_set", "replicate", "checkpoint", "gradient_evaluations", "risk", "start_risk", "warnings"),
     "privacy_status",
 ]
+
+
+class _Means(Mapping[str, float]):
+    """Means of what the runs noted, each computed when a formula asks for it."""
+
+    def __init__(self, values: Mapping[str, np.ndarray]) -> None:
+        self._values = values
+
+    def __getitem__(self, name: str) -> float:
+        return float(self._values[name].mean())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
 
 
 @dataclass(frozen=True)
@@ -98,7 +115,7 @@ class CellEvidence:
         quadrature = self.exact and bool(problem_class(self.entry.problem).closed_form_remark)
         return QUADRATURE_SLACK if quadrature else 0.0
 
-    @property
+    @cached_property
     def context(self) -> BoundContext:
         """The cell as bound formulas see it."""
         return BoundContext(
@@ -111,10 +128,10 @@ class CellEvidence:
             schedule=self.calibrated.schedule,
             scales=self.calibrated.scales,
             start_risk=self.start_risk,
-            extras={name: float(values.mean()) for name, values in self.extras.items()},
+            extras=_Means(self.extras),
         )
 
-    @property
+    @cached_property
     def printed(self) -> BoundContext:
         """The same for a formula as it is printed: eps/sqrt(l) stays, also where the noise was accounted."""
         return replace(self.context, calibration="paper")
@@ -132,16 +149,31 @@ def job_evidence(
     Another ``quantity`` than the risk stands in its place: an extra, a formula, or the threshold at which an extra
     reaches what is required of it (`Part.quantity`, `Part.requires`).
     """
+    return evidence_of(job_cells(job, table, calibrations), quantity, requires)
+
+
+def job_cells(job: Job, table: pa.Table | None, calibrations: Calibrations) -> list[CellEvidence]:
+    """Each cell of a job by itself, with its risks and what its runs noted; without refused cells."""
     noted = {} if table is None else _noted(table)
     table = None if table is None else table.select(_COLUMNS)
-    grids: dict[tuple[str, float], list[CellEvidence]] = {}
+    cells = []
     for entry, calibrated in zip(job.cells, calibrations, strict=True):
-        if isinstance(calibrated, RefusedCell):
-            continue
-        rows = None if table is None else table.filter(pc.equal(table["cell"], entry.cell))
-        cell = _with_extras(_cell_evidence(job, entry, calibrated, rows), noted.get(entry.cell, {}), quantity)
+        if not isinstance(calibrated, RefusedCell):
+            rows = None if table is None else table.filter(pc.equal(table["cell"], entry.cell))
+            cell = _cell_evidence(job, entry, calibrated, rows)
+            cells.append(replace(cell, extras=noted.get(entry.cell, {})))
+    return cells
+
+
+def evidence_of(
+    cells: Sequence[CellEvidence], quantity: str = RISK, requires: Mapping[str, float] = NO_REQUIREMENT
+) -> list[CellEvidence]:
+    """The cells of `job_cells` with what is judged of them in the place of their risks; a signal grid is one cell."""
+    grids: dict[tuple[str, float], list[CellEvidence]] = {}
+    for cell in cells:
+        entry = cell.entry
         key = (entry.method, entry.value) if entry.signal is not None else (str(entry.cell), math.nan)
-        grids.setdefault(key, []).append(cell)
+        grids.setdefault(key, []).append(_in_place(cell, quantity))
     if quantity == THRESHOLD:
         return [_threshold(grid, *next(iter(requires.items()))) for grid in grids.values()]
     return [_largest(grid) for grid in grids.values()]
@@ -218,20 +250,18 @@ def _noted(table: pa.Table) -> dict[int, dict[str, np.ndarray]]:
     return found
 
 
-def _with_extras(cell: CellEvidence, extras: Mapping[str, np.ndarray], quantity: str) -> CellEvidence:
-    """A cell with what its runs noted; another quantity than the risk takes the risk's place."""
-    cell = replace(cell, extras=extras)
+def _in_place(cell: CellEvidence, quantity: str) -> CellEvidence:
+    """A cell in which another quantity than the risk takes the risk's place."""
     if "." in quantity:
         exact = np.full((1, 1), get_bound(quantity).value(cell.context))
         return replace(cell, risks=exact, curve_risks=exact[None], curve_evaluations=np.zeros((1, 1, 1)), exact=True)
     if quantity in (RISK, THRESHOLD) or not cell.risks.size:
         return cell
-    if quantity not in extras:
-        known = ", ".join([RISK, *sorted(extras)])
+    if quantity not in cell.extras:
+        known = ", ".join([RISK, *sorted(cell.extras)])
         raise InputError(f"quantity of {cell.entry.method}", quantity, f"one of {known}, which every row of a cell has")
-    return replace(
-        cell, risks=extras[quantity], curve_risks=extras[quantity][None], curve_evaluations=cell.curve_evaluations[-1:]
-    )
+    noted = cell.extras[quantity]
+    return replace(cell, risks=noted, curve_risks=noted[None], curve_evaluations=cell.curve_evaluations[-1:])
 
 
 def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: pa.Table | None) -> CellEvidence:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from dpsco_bench.analysis.bootstrap import FloatArray, summarise
 from dpsco_bench.analysis.certified import OF_THE_LAW, gated, has_chains, settled, unchecked
-from dpsco_bench.analysis.evidence import NOT_CHARGED, CellEvidence, job_evidence
+from dpsco_bench.analysis.evidence import NOT_CHARGED, CellEvidence, evidence_of, job_cells
 from dpsco_bench.analysis.noise import Noise, worst
 from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
@@ -50,12 +50,13 @@ def judge_modules(entry: ClaimEntry) -> list[str]:
 
 
 class ClaimJudge:
-    """Judges one claim; evidence of a job is loaded once."""
+    """Judges one claim; each table is read once, however many parts and quantities use it."""
 
     def __init__(self, entry: ClaimEntry, load: Load) -> None:
         self.claim = entry.claim
         self.jobs = {(job.part, job.calibration): job for job in entry.jobs}
         self._load = load
+        self._cells: dict[str, list[CellEvidence]] = {}
         self._evidence: dict[tuple[str, str, str], list[CellEvidence]] = {}
 
     def verdicts(self) -> list[Verdict]:
@@ -65,8 +66,13 @@ class ClaimJudge:
         """Cells of a part under a calibration, with what is judged of them."""
         key, job = (part, calibration, quantity), self.jobs[part, calibration]
         if key not in self._evidence:
-            self._evidence[key] = job_evidence(job, *self._load(job), quantity, self.claim.part(part).requires)
+            self._evidence[key] = evidence_of(self._job_cells(job), quantity, self.claim.part(part).requires)
         return self._evidence[key]
+
+    def _job_cells(self, job: Job) -> list[CellEvidence]:
+        if job.title not in self._cells:
+            self._cells[job.title] = job_cells(job, *self._load(job))
+        return self._cells[job.title]
 
     def _judge(self, part: Part, calibration: str) -> Verdict:
         case = Case(self, part, calibration)

@@ -212,6 +212,6 @@ def replicate_bounds(cell: CellEvidence, bound: Bound) -> FloatArray:
     size, context = cell.final.size, cell.printed
     if not bound.extras:
         return np.full(size, bound.value(context))
-    columns = {name: values.ravel() for name, values in cell.extras.items()}
+    columns = {name: cell.extras[name].ravel() for name in bound.extras if name in cell.extras}
     rows = ({name: float(values[i]) for name, values in columns.items()} for i in range(size))
     return np.array([bound.value(replace(context, extras=row)) for row in rows])
