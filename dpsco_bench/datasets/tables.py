@@ -1,4 +1,4 @@
-"""A user's own table of records: CSV, Parquet or LIBSVM to numeric features and a label column."""
+"""A user's own table of records: CSV, TSV, Parquet or LIBSVM to numeric features and a label column."""
 
 from __future__ import annotations
 
@@ -15,16 +15,21 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from dpsco_bench.datasets import libsvm
+from dpsco_bench.datasets.columns import (
+    GIVEN,
+    check_columns,
+    check_memory,
+    number_in,
+    numbers_of,
+    refuse_gap,
+    refuse_huge,
+)
 from dpsco_bench.datasets.store import sha256_of_file
 from dpsco_bench.errors import InputError
 
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".libsvm": "libsvm", ".svm": "libsvm"}
-COMPRESSED = (".gz", ".bz2")
+COMPRESSED = (".gz", ".bz2", ".zst")
 _HEAD = 1 << 20
-LARGEST = 1e100
-"""Largest magnitude of a number."""
-MOST_NUMBERS = 1 << 33
-"""Most entries of a dense table, 64 GiB."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,7 @@ def find(path: Any, root: Path) -> Path:
         for found in (Path(path), root / path):
             if found.is_file():
                 return found
-    raise InputError("path", path, "an existing CSV, Parquet or LIBSVM file")
+    raise InputError("path", path, "an existing CSV, TSV, Parquet or LIBSVM file")
 
 
 def digest(path: Path) -> str:
@@ -66,40 +71,61 @@ def _digest(path: Path, mtime: int, size: int) -> str:
     return sha256_of_file(path)
 
 
-def read(path: Path, label: str | int | None = None, header: bool | None = None, form: str | None = None) -> Records:
+def read(
+    path: Path,
+    label: str | int | None = None,
+    header: bool | None = None,
+    form: str | None = None,
+    drop: tuple[str, ...] = (),
+    ids: bool = False,
+) -> Records:
     """Read a file; what was read last is kept while the file stays as it is.
 
-    Raises InputError for an unknown label or ending, text or gaps among the features, or a damaged file.
+    Raises InputError, naming column and record, for an unknown label or ending, two columns of one name, text, gaps or
+    record numbers among the features, more columns than the memory holds, or a damaged file.
 
     Parameters
     ----------
     path : Path
         ``.csv``, ``.tsv`` (tab-separated), ``.parquet``, ``.pq``, ``.libsvm`` or ``.svm``; text also compressed as
-        ``.gz`` or ``.bz2``.
+        ``.gz``, ``.bz2`` or ``.zst``.
     label : str or int, optional
         Name or position of the label column (negative: from the end). Needed unless the format is LIBSVM, where every
         line begins with its label.
     header : bool, optional
         Whether the first line of a CSV names the columns; by default it does if none of its fields is a number.
     form : str, optional, ``csv``, ``parquet`` or ``libsvm`` where the name does not end as above
+    drop : tuple of str, names of columns that are left out; of LIBSVM none can be
+    ids : bool, whether columns that look like record numbers are taken
     """
     status = os.stat(path)
-    return _read(path, status.st_mtime_ns, status.st_size, label, header, form)
+    return _read(path, status.st_mtime_ns, status.st_size, label, header, form, drop, ids)
 
 
 @lru_cache(maxsize=2)
-def _read(path: Path, mtime: int, size: int, label: str | int | None, header: bool | None, form: str | None) -> Records:
+def _read(
+    path: Path,
+    mtime: int,
+    size: int,
+    label: str | int | None,
+    header: bool | None,
+    form: str | None,
+    drop: tuple[str, ...],
+    ids: bool,
+) -> Records:
     form = format_of(path, form)
+    if drop and form == "libsvm":
+        raise InputError("drop", "+".join(drop), "left out for LIBSVM, whose columns have no names")
     if header is not None and (form != "csv" or not isinstance(header, bool)):
         raise InputError("header", header, "true, false or null, and for a CSV only")
     try:
         if form == "libsvm":
             return _libsvm(path, label)
-        table = _csv(path, header) if form == "csv" else pyarrow.parquet.ParquetFile(path).read(use_threads=False)
+        table = _csv(path, header) if form == "csv" else _parquet(path)
     except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         reason = str(error).split(". ")[0].splitlines() or [type(error).__name__]
         raise InputError("path", str(path), f"a readable {form} file", reason[0]) from error
-    return _select(table, path, label)
+    return _select(table, path, label, drop, ids)
 
 
 def format_of(path: Path, form: str | None = None) -> str:
@@ -114,6 +140,12 @@ def format_of(path: Path, form: str | None = None) -> str:
     return FORMATS[suffixes[-1]]
 
 
+def _parquet(path: Path) -> pa.Table:
+    file = pyarrow.parquet.ParquetFile(path)
+    check_memory(file.metadata.num_rows, file.metadata.num_columns, path)
+    return file.read(use_threads=False)
+
+
 def _csv(path: Path, header: bool | None) -> pa.Table:
     delimiter = "\t" if ".tsv" in path.suffixes else ","
     with pa.input_stream(str(path)) as stream:
@@ -122,21 +154,13 @@ def _csv(path: Path, header: bool | None) -> pa.Table:
     if len(fields) == 1 and ";" in first:
         raise InputError("path", str(path), "a CSV with commas between the fields; this one has semicolons")
     if header is None:
-        header = not any(_is_number(field) for field in fields)
+        header = not any(number_in(field) is not None for field in fields)
     return pyarrow.csv.read_csv(
         path,
         read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=not header),
         parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter),
         convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True),
     )
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
 
 
 def _libsvm(path: Path, label: str | int | None) -> Records:
@@ -156,9 +180,7 @@ def _libsvm(path: Path, label: str | int | None) -> Records:
         shown = "beyond 2^63" if least == np.iinfo(np.int64).min else least
         raise InputError(f"index in {path.name}", shown, "an integer >= 1")
     columns, records = int(lines.indices.max()), len(lines.labels)
-    if columns * records > MOST_NUMBERS:
-        allowed = f"at most {MOST_NUMBERS // records} with {records} records: features are kept as a dense table"
-        raise InputError(f"index in {path.name}", columns, allowed)
+    check_memory(records, columns, path, f" in record {1 + int(lines.rows[int(lines.indices.argmax())])}")
     places = np.unique(lines.rows * columns + lines.indices)
     if len(places) < len(lines.indices):
         order = np.sort(lines.rows * columns + lines.indices)
@@ -166,21 +188,30 @@ def _libsvm(path: Path, label: str | int | None) -> Records:
         raise InputError(f"index in {path.name}", twice % columns + 1, f"given once in record {twice // columns + 1}")
     features = libsvm.dense(lines, columns)
     names = tuple(str(1 + column) for column in range(features.shape[1]))
-    for name, values in (("features", features), ("labels", lines.labels)):
-        _refuse_gap(~np.isfinite(values.reshape(len(values), -1)).all(axis=1), name, path)
-        _refuse_huge(values.reshape(len(values), -1), name, path)
+    for column in lines.indices[~np.isfinite(lines.values)][:1]:
+        refuse_gap(features[:, column - 1], str(column), path)
+    refuse_gap(lines.labels, "label", path)
+    for name, values in (("features", features), ("label", lines.labels)):
+        refuse_huge(values.reshape(len(values), -1), name, path)
     return _frozen(Records(features, lines.labels, names, "label"))
 
 
-def _select(table: pa.Table, path: Path, label: str | int | None) -> Records:
+def _select(table: pa.Table, path: Path, label: str | int | None, drop: tuple[str, ...], ids: bool) -> Records:
     names = list(table.column_names)
     if table.num_rows < 1 or len(names) < 2:
         raise InputError("path", str(path), f"a table with records; it has {table.num_rows} of {len(names)} columns")
     position = _position(names, label, path)
-    columns = [_numbers(table.column(i), names[i], path) for i in range(len(names)) if i != position]
+    for name in drop:
+        if name not in names or name == names[position]:
+            raise InputError("drop", name, f"columns of {path.name} other than its label, joined by +")
+    kept = [i for i, name in enumerate(names) if i != position and name not in drop]
+    if not kept:
+        raise InputError("drop", "+".join(drop), "some of the columns, so that features are left")
+    check_columns(names, (*kept, position), path)
+    check_memory(table.num_rows, len(kept), path)
+    columns = [numbers_of(table.column(i), names[i], path, ids) for i in kept]
     labels = _labels(table.column(position), names[position], path)
-    rest = tuple(name for i, name in enumerate(names) if i != position)
-    return _frozen(Records(np.column_stack(columns), labels, rest, names[position]))
+    return _frozen(Records(np.column_stack(columns), labels, tuple(names[i] for i in kept), names[position]))
 
 
 def _position(names: list[str], label: str | int | None, path: Path) -> int:
@@ -196,42 +227,11 @@ def _position(names: list[str], label: str | int | None, path: Path) -> int:
 def _labels(column: pa.ChunkedArray, name: str, path: Path) -> np.ndarray:
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        return _numbers(column, name, path)
-    _refuse_gap(column.is_null().to_numpy(), name, path)
-    return np.array(column.to_pylist(), dtype=np.str_)
-
-
-def _numbers(column: pa.ChunkedArray, name: str, path: Path) -> np.ndarray:
-    """A column as finite float64."""
-    kind = column.type
-    if pa.types.is_null(kind):
-        raise InputError(f"column {name} of {path.name}", "empty", "a finite number in every record")
-    if pa.types.is_decimal(kind):
-        column = column.cast(pa.float64())
-    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-        value = next((v for v in map(str, column.drop_null().to_pylist()) if not _is_number(v)), "a number as text")
-        allowed = f"a number in every record, but it is of type {kind}: encode the column as numbers, or take it out"
-        raise InputError(f"column {name} of {path.name}", value, allowed)
-    _refuse_gap(column.is_null().to_numpy(), name, path)
-    values = column.to_numpy().astype(np.float64)
-    _refuse_gap(~np.isfinite(values), name, path)
-    _refuse_huge(values[:, None], name, path)
-    return values
-
-
-def _refuse_huge(values: np.ndarray, name: str, path: Path) -> None:
-    """Refuse numbers whose squares overflow, ``values (records, columns)``."""
-    worst = np.abs(values).max(axis=1)
-    if (worst > LARGEST).any():
-        record = int(np.argmax(worst > LARGEST))
-        allowed = f"at most {LARGEST:g} in magnitude"
-        raise InputError(f"column {name} of {path.name}", f"{worst[record]:g} in record {record + 1}", allowed)
-
-
-def _refuse_gap(gaps: np.ndarray, name: str, path: Path) -> None:
-    if gaps.any():
-        record = int(np.argmax(gaps)) + 1
-        raise InputError(f"column {name} of {path.name}", f"no number in record {record}", "given in every record")
+        return numbers_of(column, name, path, ids=True)
+    values = column.to_pylist()
+    if None in values:
+        raise InputError(f"column {name} of {path.name}", f"no number in record {values.index(None) + 1}", GIVEN)
+    return np.array(values, dtype=np.str_)
 
 
 def _frozen(records: Records) -> Records:

@@ -163,6 +163,8 @@ def run_block(
     final = to_numpy(output)
     if not (np.isfinite(risk).all() and np.isfinite(final).all()):
         raise NumericalFailure(f"non-finite iterates: {describe(cell)}")
+    for name, values in objective.problem.beside(final, objective.host_data).items():
+        objective.note(name, values)
     if lent is not None:
         lent.keep_minimum(cell, data_set, objective.minimum)
     evaluations = np.stack(checkpoints.evaluations, axis=1)

@@ -353,9 +353,17 @@ class Problem:
         """The minimum (or infimum) of the risk over the domain; ``(R,)`` where rows differ."""
         raise InputError("problem", self.name, "a problem with optimal_risk")
 
+    def minimiser(self, data: Any) -> np.ndarray:
+        """A point ``(d,)`` at which the risk is `optimal_risk`."""
+        raise InputError("problem", self.name, "a problem with a minimiser")
+
     def excess_risk(self, x: Array, data: Any) -> Array | None:
         """`risk` less `optimal_risk`, shape ``(R,)``, where it is known without a subtraction; None elsewhere."""
         return None
+
+    def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
+        """What rows say of points ``(R, d)`` beside their risk, numbers ``(R,)`` by name: extras of final outputs."""
+        return {}
 
     def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
         """Exact expected excess risk of a schedule and its noise. Raises InputError where no closed form is known."""

@@ -1,272 +1,232 @@
-"""Logistic regression or least squares on a user's own file."""
+"""A linear model on a user's own file: a loss, a domain and a ridge of the user's choice."""
 
 from __future__ import annotations
 
 import math
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dpsco_bench.datasets import tables
-from dpsco_bench.datasets.seeding import permutation
 from dpsco_bench.errors import InputError
-from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
-from dpsco_bench.problems.forms import SQUARED, RecordForm
-from dpsco_bench.problems.glm import Logistic
+from dpsco_bench.geometry.ball import feasible_set
+from dpsco_bench.geometry.polytope import Simplex
+from dpsco_bench.problems.base import Constants, Data, Trait, option
+from dpsco_bench.problems.file_records import FileRecords
+from dpsco_bench.problems.forms import RecordForm
+from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.margin_losses import LOSSES, WITH_WIDTH, MarginLoss, margin_loss
+from dpsco_bench.problems.newton import minimise_glm_in_ball
 from dpsco_bench.problems.registry import problem
+from dpsco_bench.problems.set_minimum import minimise_composite
 
 Array = Any
-LOSSES = ("logistic", "least_squares")
-SCALES = ("none", "max_row_norm")
+DOMAINS = ("none", "l2_ball", "l1_ball", "lp_ball", "simplex")
+RIDGE = 0.01
 
 
 @problem
-class DataFile(Logistic):
-    """Records of a CSV, Parquet or LIBSVM file; a ridge of ``regularisation``; nothing is clipped or scaled unasked.
+class DataFile(FileRecords, GeneralisedLinear):
+    """Records of a file, a loss of the margin, a domain about the origin, a ridge.
 
-    With ``clip`` alone (for least squares also ``label_clip``) the constants do not depend on the data. A bound that is
+    With ``clip`` (for losses of numbers also ``label_clip``) the constants do not depend on the data. A bound that is
     computed from the data (one of them missing, or ``scale``) is not private: constants are nominal, and every row of a
     result says so.
     """
 
     name = "data_file"
-    summary = "one's own CSV, Parquet or LIBSVM file, logistic or least-squares loss"
+    summary = "one's own CSV, TSV, Parquet or LIBSVM file; loss, domain and ridge by key"
     source = "the user's file"
-    needs_data_root = True
-    file_options = ("path",)
-    path: str | None = option(
-        None,
-        "CSV, Parquet or LIBSVM file; relative to the working directory, or else to root; null: constants, but no data",
-    )
-    label: str | int | None = option(
-        None, "of the labels; left out for LIBSVM", words="the name or the position of a column"
-    )
-    positive: str | float | int | None = option(
-        None, "label value that becomes +1, all others -1 (logistic loss); null: the larger of two numbers"
-    )
     loss_name: str = option(
-        "logistic", "least_squares: half the squared residual, whose G is nominal always", choices=LOSSES, key="loss"
+        "logistic",
+        "squared (also least_squares): half the squared residual, whose G is nominal on the whole space; huber and "
+        "smoothed_hinge with width; linear: -y<a, x>",
+        choices=tuple(LOSSES),
+        key="loss",
     )
-    regularisation: float = option(0.01, "lambda of the ridge term, on all coefficients", within="[0, inf)")
-    clip: float | None = option(
-        None,
-        "rows with a larger Euclidean norm are scaled down to this one; null: not clipped, constants from the data",
-        within="(0, inf)",
+    width: float = option(1.0, "of the quadratic part of huber and smoothed_hinge", within="(0, inf)")
+    domain: str = option(
+        "none", "none: the whole space; lp_ball with p; simplex: the sum of all is radius", choices=DOMAINS
     )
-    scale: str = option(
-        "none",
-        "max_row_norm: before clipping, all rows are divided by the largest norm among them (not private)",
-        choices=SCALES,
+    radius: float | None = option(None, "of the domain, in its own norm; null: 1", within="(0, inf)")
+    p: float | None = option(
+        None, "of lp_ball, and there and on none of the norm whose dual measures rows; null: 2", within="[1, inf]"
     )
-    label_clip: float | None = option(
-        None,
-        "least squares only: labels are clipped to [-label_clip, label_clip]; null: not clipped, bound from the data",
-        within="(0, inf)",
+    regularisation: float | None = option(
+        None, "lambda of the ridge term, on all coefficients; null: 0.01 on the whole space, else 0", within="[0, inf)"
     )
-    intercept: bool = option(False, "append a feature that is 1 everywhere (after clipping)")
-    header: bool | None = option(
-        None,
-        "whether the first line names the columns; null: if none of its fields is a number",
-        words="true, false or null, and for a CSV only",
-    )
-    format: str | None = option(None, "of the file; null: as its name ends", choices=("csv", "parquet", "libsvm"))
-    sha256: str | None = option(None, "what the file must contain, filled in by plans; null: whatever it does")
-    root: str = option("data", "folder of data sets")
 
     def prepare(self) -> None:
         """What the objective satisfies, and what its constants depend on."""
-        if self.label_clip is not None and not self.squared:
-            raise InputError("label_clip", self.label_clip, "left out for loss logistic, whose labels are +1 and -1")
-        self.traits = Logistic.traits
-        if self.regularisation > 0:
-            self.traits |= {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
-        unbounded = self.row_bound is None or (self.squared and self.label_clip is None)
-        self.data_dependent_constants = self._file is not None and unbounded
+        if self.label_clip is not None and self.classes:
+            raise InputError(
+                "label_clip", self.label_clip, f"left out for loss {self.loss_name}, whose labels are +1 and -1"
+            )
+        if (self.domain == "lp_ball") != (self.p is not None) and self.domain != "none":
+            raise InputError("p", self.p, "given for domain lp_ball, on none if one likes, and nowhere else")
+        if self.radius is not None and self.domain == "none":
+            raise InputError("radius", self.radius, "left out without a domain")
+        if self.margin.steepest == 1.0 and not self.margin.smooth and self.domain == "none" and self.ridge == 0:
+            raise InputError(
+                "regularisation", 0, "> 0 for loss linear on the whole space, where it has no minimum else"
+            )
+        if self._file is not None:
+            self.labels  # noqa: B018 - refused now rather than when the data are drawn
+            self.held  # noqa: B018
+        self.traits = self._traits
+        self.data_dependent_constants = self._file is not None and self.unbounded
+
+    @property
+    def _traits(self) -> frozenset[Trait]:
+        found = {Trait.CONVEX, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR}
+        found |= {Trait.SMOOTH} if self.margin.smooth else {Trait.LINEAR_LOSS}
+        found |= {Trait.TWICE_DIFFERENTIABLE} if self.margin.twice else set()
+        return frozenset(found | ({Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ} if self.ridge > 0 else set()))
 
     @cached_property
-    def _file(self) -> Path | None:
-        return None if self.path is None else tables.find(self.path, Path(self.root))
+    def margin(self) -> MarginLoss:
+        """The loss of the margin."""
+        if self.width != 1.0 and self.loss_name not in WITH_WIDTH:
+            raise InputError("width", self.width, "left out for losses other than " + ", ".join(WITH_WIDTH))
+        return margin_loss(self.loss_name, self.width)
 
     @property
-    def squared(self) -> bool:
-        """Whether the loss is that of least squares."""
-        return self.loss_name == "least_squares"
+    def classes(self) -> bool:  # type: ignore[override]
+        return self.margin.classes
 
     @property
-    def scaled(self) -> bool:
-        """Whether rows are divided by their largest norm."""
-        return self.scale == "max_row_norm"
-
-    def checked_dimension(self, d: int | None) -> int:
-        """That of the file, where there is one."""
-        if self._file is None:
-            return super().checked_dimension(d)
-        columns = self.table.features.shape[1] + self.intercept
-        if d not in (None, columns):
-            raise InputError("d", d, f"{columns}, the number of features of {self.table_name}")
-        self.labels  # noqa: B018 - refused now rather than when the data are drawn
-        return columns
+    def labels_count(self) -> bool:  # type: ignore[override]
+        return not self.margin.classes
 
     @property
-    def table(self) -> tables.Records:
-        """The file's content.
-
-        Raises InputError without a file, for a file that cannot be used, or one with another content than it must have.
-        """
-        if self._file is None:
-            raise InputError("path", "missing", "given: a CSV, Parquet or LIBSVM file")
-        if self.sha256 is not None and tables.digest(self._file) != self.sha256:
-            raise InputError(f"sha256 of {self.table_name}", tables.digest(self._file), f"{self.sha256}, as planned")
-        return tables.read(self._file, self.label, self.header, self.format)
+    def ridge(self) -> float:
+        """Lambda in force."""
+        if self.regularisation is not None:
+            return self.regularisation
+        return RIDGE if self.domain == "none" else 0.0
 
     @property
-    def table_name(self) -> str:
-        """The file's name without its place."""
-        return self._file.name if self._file is not None else ""
+    def reach(self) -> float:
+        """Largest l_p norm of a point of the domain, p as in `row_exponent`; 0 for the whole space."""
+        return 0.0 if self.domain == "none" else self.radius or 1.0
+
+    @cached_property
+    def feasible_set(self) -> Any:
+        """The domain; None for the whole space."""
+        if self.domain == "simplex":
+            return Simplex(self.dimension, self.reach)
+        return None if self.domain == "none" else feasible_set(self._domain_name, self.reach)
 
     @property
-    def records(self) -> int | None:
-        """Number of records of the file."""
-        return None if self._file is None else len(self.table.labels)
+    def _domain_name(self) -> str:
+        names = {"none": "space", "simplex": f"polytope:{self.dimension}"}
+        if self.domain == "lp_ball":
+            return "linf_ball" if math.isinf(self.p or 2.0) else feasible_set(f"lp_ball:{self.p}", 1.0).name
+        return names.get(self.domain, self.domain)
 
     @property
-    def pins(self) -> dict[str, Any]:
-        """The file's digest."""
-        self.table  # noqa: B018 - there must be one
-        assert self._file is not None
-        return {"sha256": tables.digest(self._file)}
-
-    @property
-    def row_bound(self) -> float | None:
-        """Bound on the norms of the rows, the intercept not counted; None if only the data know one."""
-        if self.scaled:
-            return min(1.0, self.clip or 1.0)
-        return self.clip
+    def start(self) -> np.ndarray:
+        """The origin; on the simplex its centre."""
+        return self.feasible_set.centre if self.domain == "simplex" else np.zeros(self.dimension)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was computed from the data, and what no computation bounds."""
-        found = []
-        if self.scaled:
-            found.append("rows divided by their largest norm, computed from the data: not private")
-        elif self.row_bound is None:
-            found.append("norms of the rows bounded by the largest one, computed from the data: not private")
-        if self.squared and self.label_clip is None:
-            found.append("labels bounded by the largest one, computed from the data: not private")
-        if self.squared:
-            found.append("a squared loss has no Lipschitz constant on the whole space: G is nominal")
-        return tuple(found)
+        free = self.margin.steepest is None and self.domain == "none"
+        return super().warnings + ("a squared loss has no Lipschitz constant on the whole space: G is nominal",) * free
 
     @property
     def own_constants(self) -> Constants:
-        """For rows of norm at most R: G = R and L = R^2/4 (logistic); G = R B and L = R^2 with labels in [-B, B].
+        """For rows of norm at most A and labels in [-B, B] on a domain whose points have norm at most R.
 
-        Squared losses have no Lipschitz constant; what is declared holds at the starting point. The a-priori gap is the
-        largest loss there.
+        G = A sup|l'|, where for squares ``|l'| <= A R + B``, and L = A^2 sup l''; both in l_p, gradients in its dual.
+        Squares have no G on the whole space; what is declared holds at the start. The a-priori gap is the largest loss
+        there, of linear losses 2 G R or G^2/(2 lambda). Deviations of a gradient from its mean are at most G in l2
+        (their root mean square) and 2 G in other norms.
         """
-        known = self.row_bound is not None and not self.scaled and not self.squared
+        known = not self.scaled and not self.unbounded and not (self.margin.steepest is None and self.domain == "none")
         return self._constants(self.row_bound or 1.0, self.label_clip or 1.0, "global" if known else "nominal")
 
     def _constants(self, row_bound: float, label_bound: float, status: str) -> Constants:
-        norm = math.hypot(row_bound, float(self.intercept))
-        lipschitz, smoothness, gap = norm, 0.25 * norm**2, math.log(2.0)
-        if self.squared:
-            lipschitz, smoothness, gap = norm * label_bound, norm**2, 0.5 * label_bound**2
-        lam = self.regularisation
-        return Constants(lipschitz, smoothness, lam, lam, gap, status=status)
+        a, lam, loss = self.with_intercept(row_bound), self.ridge, self.margin
+        steepest = loss.steepest or a * self.reach + label_bound
+        G, away = a * steepest, float(np.linalg.norm(self.start))
+        gap = loss.largest_at_zero(label_bound) + G * away + 0.5 * lam * away**2
+        if not loss.smooth:
+            gap = G * (2.0 * self.reach or 0.5 * G / lam) + 0.5 * lam * away**2
+        return Constants(
+            G,
+            a * a * loss.curvature_bound,
+            strong_convexity=lam,
+            regularisation=lam,
+            initial_gap=gap,
+            initial_distance=self._distance,
+            diameter=2.0 * self.reach,
+            domain=self._domain_name,
+            norm=self.p or 2.0,
+            gradient_deviation=G if (self.p or 2.0) == 2.0 else 2.0 * G,
+            status=status,
+        )
+
+    @property
+    def _distance(self) -> float:
+        """Largest Euclidean distance of a point of the domain from the start; 0 for the whole space."""
+        if self.domain in ("none", "simplex"):
+            return self.reach
+        return 0.5 * float(self.feasible_set.euclidean_diameter(self.dimension))
 
     def constants_of(self, data: Data) -> Constants:
         """With the largest norm of these rows and their largest label, where no clipping bounds them."""
         if not self.data_dependent_constants:
             return self.constants
-        largest = self.row_bound or float(_norms(self._without_intercept(data.features)).max())
-        if math.hypot(largest, float(self.intercept)) == 0:
+        rows = data.features[:, : self.dimension - self.intercept]
+        largest = self.row_bound or float(self.row_norms(rows).max())
+        if self.with_intercept(largest) == 0:
             raise InputError(f"features of {self.table_name}", "all 0", "numbers of which some are not 0")
         label = self.label_clip or float(np.abs(data.labels).max()) or 1.0
         return self._constants(largest, label, "nominal").override(**self._overrides)
 
-    @property
-    def labels(self) -> np.ndarray:
-        """Labels of all records as the loss needs them: +1 and -1, or numbers, clipped where that was asked for."""
-        table = self.table
-        if self.squared:
-            if self.positive is not None:
-                raise InputError("positive", self.positive, "left out for loss least_squares")
-            if table.labels.dtype.kind == "U":
-                raise InputError(f"label {table.label} of {self.table_name}", str(table.labels[0]), "a number")
-            return table.labels if self.label_clip is None else np.clip(table.labels, -self.label_clip, self.label_clip)
-        return np.where(table.labels == self._positive_value(table), 1.0, -1.0)
-
-    def _positive_value(self, table: tables.Records) -> Any:
-        values = np.unique(table.labels)
-        shown = ", ".join(str(value) for value in values[:8]) + (", ..." if len(values) > 8 else "")
-        if len(values) < 2:
-            raise InputError(f"label {table.label} of {self.table_name}", shown, "a column with at least two values")
-        text = values.dtype.kind == "U"
-        if self.positive is None:
-            if text or len(values) > 2:
-                raise InputError("positive", "missing", f"given, one of the label's values {shown}")
-            return values[-1]
-        wanted = str(self.positive) if text else _as_number(self.positive)
-        if wanted is None or wanted not in values:
-            raise InputError("positive", self.positive, f"one of the label's values {shown}")
-        return wanted
-
-    def draw(self, n: int, streams: StreamFactory) -> Data:
-        """The first ``n`` records in a fixed random order; the same ones for every data set number."""
-        table = self.table
-        self.check_records(n)
-        chosen = permutation(0, "data_file/rows", len(table.labels))[:n]
-        rows = table.features[chosen]
-        if self.scaled:
-            rows = rows / (_norms(rows).max() or 1.0)
-        if self.clip is not None:
-            rows = rows * (self.clip / np.maximum(_norms(rows), self.clip))[:, None]
-        if self.intercept:
-            rows = np.column_stack([rows, np.ones(n)])
-        return Data(n, rows, self.labels[chosen])
+    # --- the loss ----------------------------------------------------------------------------------------------------
 
     def loss(self, margins: Array, labels: Array) -> Array:
-        """Logistic, or half the squared residual."""
-        return 0.5 * (margins - labels) ** 2 if self.squared else super().loss(margins, labels)
+        """Of the margin."""
+        return self.margin.value(margins, labels)
 
     @property
     def record_form(self) -> RecordForm | None:
-        return RecordForm(SQUARED) if self.squared else super().record_form
+        return self.margin.form
 
     def slope(self, margins: Array, labels: Array) -> Array:
         """Derivative of `loss` in the margin."""
-        return margins - labels if self.squared else super().slope(margins, labels)
+        return self.margin.slope(margins, labels)
 
     def curvature(self, margins: Array, labels: Array) -> Array:
         """Second derivative of `loss` in the margin."""
-        return 0.0 * margins + 1.0 if self.squared else super().curvature(margins, labels)
+        return self.margin.curvature(margins, labels)
 
-    def domain_records(self, count: int, seed: int) -> Data:
-        """Rows of the largest norm, axis vectors of both signs first, with either extreme label."""
-        rng = np.random.default_rng(seed)
-        k = self.dimension - self.intercept
-        rows = rng.standard_normal((count, k))
-        extreme = np.concatenate([np.eye(k), -np.eye(k)])[: count // 2]
-        rows[: len(extreme)] = extreme
-        rows *= (self.row_bound or 1.0) / _norms(rows)[:, None]
-        if self.intercept:
-            rows = np.column_stack([rows, np.ones(count)])
-        largest = (self.label_clip or 1.0) if self.squared else 1.0
-        return Data(count, rows, largest * np.where(np.arange(count) % 2 == 0, 1.0, -1.0))
+    # --- what a risk is held against ---------------------------------------------------------------------------------
 
-    def _without_intercept(self, rows: np.ndarray) -> np.ndarray:
-        return rows[:, : self.dimension - self.intercept]
+    def optimal_risk(self, data: Data) -> float:
+        """Minimum over the domain."""
+        return float(self.risk(self.minimiser(data)[None], data)[0])
 
+    def minimiser(self, data: Data) -> np.ndarray:
+        """A minimiser ``(d,)`` of the risk over the domain: Newton's method, or accelerated steps to a certificate."""
+        round_domain = self.domain in ("none", "l2_ball") or self._domain_name == "l2_ball"
+        if round_domain and (self.ridge > 0 or (self.margin.twice and self.margin.smooth)):
+            return minimise_glm_in_ball(self, data, self.reach or math.inf).point
+        return minimise_composite(self, data, self.feasible_set, self.ridge, self.margin.curvature_bound)
 
-def _as_number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
+    def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
+        """Loss and, of classes, accuracy of points ``(R, d)`` on the records that are held out; each ``(R,)``.
 
-
-def _norms(rows: np.ndarray) -> np.ndarray:
-    return np.linalg.norm(rows, axis=1)
+        The loss is without the ridge. A margin of 0 is half right.
+        """
+        rows = self.held_out(data.n)
+        if rows is None:
+            return {}
+        margins = x @ rows.features.T
+        found = {"held_out_loss": self.loss(margins, rows.labels).mean(axis=-1)}
+        if self.classes:
+            found["held_out_accuracy"] = (0.5 + 0.5 * np.sign(margins) * rows.labels).mean(axis=-1)
+        return found

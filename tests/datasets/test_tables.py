@@ -46,6 +46,9 @@ def write_all(folder, features, labels):
         "a.csv.bz2": lambda p: p.write_bytes(bz2.compress(text.encode())),
         "a.parquet": lambda p: pq.write_table(table, p),
         "a.libsvm": lambda p: p.write_text(libsvm_text(features, labels)),
+        "a.csv.zst": lambda p: p.write_bytes(pa.compress(text.encode(), "zstd", asbytes=True)),
+        "a.tsv.gz": lambda p: p.write_bytes(gzip.compress(csv_text(features, labels, delimiter="\t").encode())),
+        "a.svm.zst": lambda p: p.write_bytes(pa.compress(libsvm_text(features, labels).encode(), "zstd", asbytes=True)),
         "a.svm.gz": lambda p: p.write_bytes(gzip.compress(libsvm_text(features, labels).encode())),
     }
     for name, write in writers.items():
@@ -119,11 +122,11 @@ BAD = [
     ("t.csv", "a,a,b\n1,2,3\n", {"label": "a"}, "label = 'a': must be one of"),
     ("t.csv", "a,b\n1,2\n3,\n", {"label": "a"}, "column b of t.csv = 'no number in record 2': must be given"),
     ("t.csv", "a,b\n1,2\n3,nan\n", {"label": "a"}, "column b of t.csv = 'no number in record 2'"),
-    ("t.csv", "a,b\n1,2\ninf,3\n", {"label": "b"}, "column a of t.csv = 'no number in record 2'"),
-    ("t.csv", "a,b\n1,2\nx,3\n", {"label": "b"}, "column a of t.csv = 'x': must be a number in every record"),
-    ("t.csv", "a,b,c\n1,,2\n", {"label": "c"}, "column b of t.csv = 'empty'"),
+    ("t.csv", "a,b\n1,2\ninf,3\n", {"label": "b"}, "column a of t.csv = 'inf in record 2': must be given"),
+    ("t.csv", "a,b\n1,2\nx,3\n", {"label": "b"}, "column a of t.csv = 'x in record 2': must be a number in every rec"),
+    ("t.csv", "a,b,c\n1,,2\n", {"label": "c"}, "column b of t.csv = 'no number in record 1'"),
     ("t.csv", "a,y\n1,yes\n2,\n", {"label": "y"}, "column y of t.csv = 'no number in record 2'"),
-    ("t.csv", "a,day\n1,2020-01-01\n", {"label": "a"}, "column day of t.csv = '2020-01-01': must be a number"),
+    ("t.csv", "a,day\n1,2020-01-01\n", {"label": "a"}, "column day of t.csv = '2020-01-01 in record 1': must be a"),
     ("t.csv", "a,b\n", {"label": "b"}, "path = .*t.csv': must be a table with records"),
     ("t.csv", "a\n1\n", {"label": "a"}, "path = .*t.csv': must be a table with records"),
     ("t.csv", "", {"label": 0}, "path = .*t.csv': must be a readable csv file"),
@@ -140,7 +143,24 @@ BAD = [
     ("t.svm", "1 1:2 3\n", {}, "must be a LIBSVM file"),
     ("t.svm", "1 1.5:2\n", {}, "must be a LIBSVM file"),
     ("t.svm", "1 0:2\n", {}, "index in t.svm = 0: must be an integer >= 1"),
-    ("t.svm", "1 1:nan\n", {}, "must be given in every record"),
+    ("t.svm", "1 1:nan\n", {}, "column 1 of t.svm = 'no number in record 1': must be given in every record"),
+    ("t.svm", "1 1:1 2:3\n-1 2:-inf\n", {}, "column 2 of t.svm = '-inf in record 2'"),
+    ("t.svm", "1 1:1\nnan 1:3\n", {}, "column label of t.svm = 'no number in record 2'"),
+    ("t.csv", "b,a,a\n1,2,3\n", {"label": "b"}, "column a of t.csv = 'columns 2 and 3': must be one column"),
+    (
+        "t.csv",
+        "a,b\n1,2\n",
+        {"label": "b", "drop": ("c",)},
+        "drop = 'c': must be columns of t.csv other than its label",
+    ),
+    (
+        "t.csv",
+        "a,b\n1,2\n",
+        {"label": "b", "drop": ("b",)},
+        "drop = 'b': must be columns of t.csv other than its label",
+    ),
+    ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("a",)}, "drop = 'a': must be some of the columns"),
+    ("t.svm", "1 1:2\n", {"drop": ("a",)}, "drop = 'a': must be left out for LIBSVM"),
     ("t.svm", "\n", {}, "must be a file with records"),
 ]
 
@@ -151,6 +171,61 @@ def test_what_cannot_be_used_is_named_in_one_line(tmp_path, name, text, options,
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(InputError, match=message) as caught:
         tables.read(path, **options)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "refused"),
+    [
+        ("a", np.arange(30), "0, 1, 2, ... from record 1 on"),
+        ("a", np.random.default_rng(0).permutation(30) + 1, "from record 1 on"),
+        ("customer_id", 7919 * np.arange(30) % 100_003, "0, 7919, 15838"),
+        ("a", 7919 * np.arange(30), ""),
+        ("a", np.arange(30) % 29, ""),
+        ("a", np.arange(30) + 0.5, ""),
+        ("a", np.arange(19), ""),
+        ("idle", 3 * np.arange(30), ""),
+    ],
+)
+def test_record_numbers_are_no_features(tmp_path, name, values, refused):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([f"b,{name},y", *(f"{i * i % 7},{v},{i % 2}" for i, v in enumerate(values))]) + "\n")
+    if refused:
+        with pytest.raises(
+            InputError, match=f"column {name} of t.csv = '.*{refused}.*': must be no record.*drop={name}"
+        ):
+            tables.read(path, "y")
+        assert tables.read(path, "y", ids=True).names == ("b", name)
+        assert tables.read(path, "y", drop=(name,)).names == ("b",)
+        assert tables.read(path, name).names == ("b", "y")  # as a label they are numbers
+    else:
+        assert tables.read(path, "y").names == ("b", name)
+
+
+def test_text_that_differs_in_every_record_is_called_an_id(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["name,a,y", *(f"n{i},{i * i % 7},{i % 2}" for i in range(30))]) + "\n")
+    with pytest.raises(InputError, match="column name of t.csv = 'n0 in record 1': .* an id has no meaning.*drop=name"):
+        tables.read(path, "y")
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.svm"])
+def test_more_columns_than_the_memory_holds_are_one_line(tmp_path, monkeypatch, name):
+    path, rows = tmp_path / name, np.ones((2, 50))
+    if name == "t.parquet":
+        pq.write_table(pa.table({f"c{j}": rows[:, j] for j in range(50)}), path)
+    elif name == "t.csv":
+        path.write_text("\n".join([",".join(f"c{j}" for j in range(50)), *(",".join("1" * 50) for _ in rows)]) + "\n")
+    else:
+        path.write_text("1 1:1\n-1 50:1\n")
+    label = None if name == "t.svm" else "c0"
+    assert len(tables.read(path, label).names) >= 49
+    tables._read.cache_clear()
+    monkeypatch.setattr("dpsco_bench.datasets.columns.available_memory", lambda: 8.0 * 3 * 2 * 40)
+    with pytest.raises(
+        InputError, match=rf"columns of {name} = .*(49|50).*: must be at most 40 with 2 records"
+    ) as caught:
+        tables.read(path, label)
     assert "\n" not in str(caught.value)
 
 

@@ -98,7 +98,7 @@ def test_constants_follow_from_the_clipping_radius_and_hold_on_every_record(tabl
     rows = Data(ROWS, data.features[:, None, :], data.labels[:, None])
     one = np.ones((ROWS, 1))
     away, start = problem.batch_gradient(x, rows, one), problem.batch_gradient(0 * x, rows, one)
-    bounded = start if problem.squared else np.concatenate([start, away])
+    bounded = start if problem.loss_name == "least_squares" else np.concatenate([start, away])
     assert norms(bounded).max() <= constants.lipschitz * (1 + 1e-12)
     assert (norms(away - start) <= constants.smoothness * norms(x) * (1 + 1e-12)).all()
     assert problem.risk(problem.start[None], data)[0] <= constants.initial_gap * (1 + 1e-12)
@@ -173,7 +173,7 @@ WRONG = [
     ({"path": "none.csv"}, "path = 'none.csv': must be an existing"),
     ({"path": 3}, "path = 3: must be text"),
     ({"d": 7}, "d = 7: must be 3, the number of features of t.csv"),
-    ({"loss": "hinge"}, "loss = 'hinge': must be one of logistic, least_squares"),
+    ({"loss": "hinge"}, "loss = 'hinge': must be one of logistic, squared, least_squares, huber"),
     ({"scale": "std"}, "scale = 'std': must be one of none, max_row_norm"),
     ({"clip": 0}, "clip = 0: must be a finite number > 0"),
     ({"clip": "none"}, "clip = 'none': must be a finite number > 0"),
@@ -183,11 +183,20 @@ WRONG = [
     ({"intercept": "yes"}, "intercept = 'yes': must be true or false"),
     ({"positive": 7}, "positive = 7: must be one of the label's values 0.0, 1.0"),
     ({"positive": "yes"}, "positive = 'yes': must be one of the label's values"),
-    ({"label": "a"}, "positive = 'missing': must be given, one of the label's values"),
-    ({"positive": 1, "loss": "least_squares"}, "positive = 1: must be left out for loss least_squares"),
+    ({"label": "a"}, "positive = 'missing': must be given, .* a has a third, .*, in record"),
+    ({"width": 2.0}, "width = 2.0: must be left out for losses other than huber, smoothed_hinge"),
+    ({"domain": "cube"}, "domain = 'cube': must be one of none, l2_ball, l1_ball, lp_ball, simplex"),
+    ({"domain": "lp_ball"}, "p = None: must be given for domain lp_ball"),
+    ({"domain": "l2_ball", "p": 1.5}, "p = 1.5: must be given for domain lp_ball"),
+    ({"radius": 2.0}, "radius = 2.0: must be left out without a domain"),
+    ({"loss": "linear", "regularisation": 0.0}, "regularisation = 0: must be > 0 for loss linear"),
+    ({"split": 1.0}, r"split = 1.0: must be in \[0, 1\)"),
+    ({"split": 0.001}, "split = 0.001: must be a share of the 60 records that leaves some on either side"),
+    ({"drop": "z"}, "drop = 'z': must be columns of t.csv"),
+    ({"positive": 1, "loss": "least_squares"}, "positive = 1: must be left out for a loss of numbers"),
     ({"sha256": "0"}, "sha256 of t.csv = '.*': must be 0, as planned"),
     ({"path": "flat.csv"}, "label y of flat.csv = '1.0': must be a column with at least two values"),
-    ({"path": "words.csv", "loss": "least_squares"}, "label y of words.csv = 'no': must be a number"),
+    ({"path": "words.csv", "loss": "least_squares"}, "label y of words.csv = 'no in record 1': must be a number"),
     ({"path": "words.csv"}, "positive = 'missing': must be given, one of the label's values no, yes"),
 ]
 

@@ -8,7 +8,7 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
-from dpsco_bench.papers.bassily2021.polytope import CrossPolytope, Polytope
+from dpsco_bench.geometry.polytope import CrossPolytope, Polytope
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.rules import decaying_costs

@@ -6,8 +6,8 @@ from math import log, sqrt
 
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.polytope import CrossPolytope, Polytope
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import towards
-from dpsco_bench.papers.bassily2021.polytope import CrossPolytope, Polytope
 from dpsco_bench.privacy.plan import Plan, make_plan
 from dpsco_bench.privacy.queries import DecayingNoisyMinimumQuery
 from dpsco_bench.problems.base import Constants, Trait

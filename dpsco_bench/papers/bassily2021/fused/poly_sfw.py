@@ -11,8 +11,8 @@ from dpsco_bench.fused.pieces import NO_SLOPE, record_weight
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.tiles import Steps
 from dpsco_bench.fused.vertices import noisy_vertex
+from dpsco_bench.geometry.polytope import CrossPolytope
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import towards
-from dpsco_bench.papers.bassily2021.polytope import CrossPolytope
 from dpsco_bench.samplers.noisy_minimum import LEAST_SCORES
 
 

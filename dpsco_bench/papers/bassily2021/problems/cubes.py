@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.papers.bassily2021.polytope import Polytope
+from dpsco_bench.geometry.polytope import Polytope
 from dpsco_bench.problems.base import Constants, Draws, option
 from dpsco_bench.problems.cube import Cube
 from dpsco_bench.problems.linear_losses import LinearLosses

@@ -4,7 +4,7 @@ import pytest
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import feasible_set
-from dpsco_bench.papers.bassily2021.polytope import CrossPolytope, Polytope
+from dpsco_bench.geometry.polytope import CrossPolytope, Polytope
 
 
 def explicit(cross):

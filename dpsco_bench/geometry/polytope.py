@@ -1,4 +1,4 @@
-"""Polytopes given by their vertices, and the l1 ball with vertices that are never written down."""
+"""Polytopes given by their vertices, and the l1 ball and the simplex, whose vertices are never written down."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import array_namespace, cast
+from dpsco_bench.backend.namespace import array_namespace, cast, cumulative_sum
 from dpsco_bench.errors import InputError, checked_count
-from dpsco_bench.geometry.norms import checked_exponent, lp_norm
+from dpsco_bench.geometry.norms import checked_exponent, l1_norm, lp_norm
 
 Array = Any
 
@@ -83,3 +83,75 @@ class CrossPolytope:
         """Largest l_p distance of two vertices: ``2 radius`` for every p in [1, inf]."""
         checked_exponent(p)
         return 2.0 * self.radius
+
+
+class Simplex(Polytope):
+    """``x_j >= 0`` with ``sum_j x_j = R``: the hull of the d >= 2 points ``R e_j``, held implicitly.
+
+    Raises InputError for fewer dimensions, or a radius that is not finite and > 0.
+    """
+
+    def __init__(self, dimension: int, radius: float = 1.0) -> None:
+        if checked_count("d", dimension) < 2:
+            raise InputError("d", dimension, "an integer >= 2 on the simplex")
+        if not 0.0 < radius < float("inf"):
+            raise InputError("radius", radius, "a finite number > 0")
+        object.__setattr__(self, "radius", float(radius))
+        object.__setattr__(self, "_dimension", dimension)
+
+    radius: float
+    _dimension: int
+
+    @property
+    def vertices(self) -> np.ndarray:
+        return self.radius * np.eye(self._dimension)
+
+    @property
+    def count(self) -> int:
+        return self._dimension
+
+    @property
+    def dimension(self) -> int:
+        return self._dimension
+
+    @property
+    def centre(self) -> np.ndarray:
+        """``(R/d, ..., R/d)``."""
+        return np.full(self._dimension, self.radius / self._dimension)
+
+    def scores(self, e: Array) -> Array:
+        return self.radius * e
+
+    def vertex(self, index: Array, dtype: Any = None) -> Array:
+        xp = array_namespace(index)
+        here = xp.arange(self._dimension) == xp.expand_dims(index, axis=-1)
+        return self.radius * cast(here, dtype or xp.float64)
+
+    def diameter(self, p: float) -> float:
+        """``R 2^(1/p)``."""
+        return self.radius * 2.0 ** (1.0 / checked_exponent(p))
+
+    def project(self, x: Array) -> Array:
+        """Euclidean projection of finite ``x (..., d)``: one threshold off all entries, to the digit on the simplex.
+
+        Works with the distances from the largest entry, so that huge entries cost no digits. Source: Duchi,
+        Shalev-Shwartz, Singer, Chandra 2008, Figure 1.
+        """
+        xp = array_namespace(x)
+        deficit = xp.max(x, axis=-1, keepdims=True) - x
+        ordered = xp.sort(deficit, axis=-1)
+        counts = cast(xp.arange(1, x.shape[-1] + 1), x.dtype)
+        height = (self.radius + cumulative_sum(ordered)) / counts
+        kept = xp.sum(cast(ordered < height, xp.int64), axis=-1, keepdims=True)
+        rest = xp.take_along_axis(height, kept - 1, axis=-1) - deficit
+        found = xp.where(rest > 0, rest, xp.zeros_like(rest))
+        return found * (self.radius / l1_norm(found))
+
+    def support(self, z: Array) -> Array:
+        """``R max_j z_j``, shape ``(..., 1)``."""
+        return self.radius * array_namespace(z).max(z, axis=-1, keepdims=True)
+
+    def minimise_linear(self, g: Array) -> Array:
+        """``R e_j`` at the first least entry of ``g (..., d)``."""
+        xp = array_namespace(g)
+        return self.vertex(xp.argmin(g, axis=-1), g.dtype)

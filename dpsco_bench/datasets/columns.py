@@ -1,0 +1,114 @@
+"""Columns of a user's table as finite numbers; what cannot be one is refused in a line that names column and record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dpsco_bench.errors import InputError
+
+LARGEST = 1e100
+"""Largest magnitude of a number."""
+COPIES = 3
+"""Dense tables that are in memory at once while a file is read and run."""
+LEAST_IDS = 20
+"""Fewer records do not tell record numbers from other integers."""
+GIVEN = "given in every record, as a finite number"
+_ID = re.compile(r"(^|[_\W])(id|ids|uuid|key|index|idx|row|record|nr|no)$", re.IGNORECASE)
+
+
+def number_in(text: str) -> float | None:
+    """The number that a field says; None for other text."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def available_memory() -> float:
+    """Bytes that a process may still take; infinite where the machine does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError):
+        return float("inf")
+
+
+def check_memory(records: int, columns: int, path: Path, where: str = "") -> None:
+    """Refuse a table whose dense copies are larger than the memory. Raises InputError naming how many columns fit."""
+    most = available_memory() / (8.0 * COPIES * max(1, records))
+    if columns > most:
+        allowed = f"at most {int(most)} with {records} records: {COPIES} dense copies have to fit into the free memory"
+        raise InputError(f"columns of {path.name}", f"{columns}{where}", allowed)
+
+
+def check_columns(names: Sequence[str], used: Sequence[int], path: Path) -> None:
+    """Refuse two columns of one name. Raises InputError with their positions."""
+    for i in used:
+        same = [j for j in used if names[j] == names[i]]
+        if len(same) > 1:
+            places = " and ".join(str(j + 1) for j in sorted(same)[:2])
+            allowed = "one column: two of one name are one too many"
+            raise InputError(f"column {names[i]} of {path.name}", f"columns {places}", allowed)
+
+
+def numbers_of(column: pa.ChunkedArray, name: str, path: Path, ids: bool) -> np.ndarray:
+    """A column as finite float64, ``(n,)``. Raises InputError for text, gaps, infinities and (without ``ids``) ids."""
+    kind = column.type
+    if pa.types.is_null(kind):
+        refuse(name, path, "no number", 0, GIVEN)
+    if pa.types.is_decimal(kind):
+        column = column.cast(pa.float64())
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+        _refuse_text(column.to_pylist(), name, path, kind)
+    values = column.to_numpy().astype(np.float64)
+    refuse_gap(values, name, path)
+    refuse_huge(values[:, None], name, path)
+    if not ids and looks_like_id(values, name):
+        shown = ", ".join(f"{value:g}" for value in values[:3])
+        allowed = f"no record numbers: left out with drop={name}, or taken as it is with ids=true"
+        raise InputError(f"column {name} of {path.name}", f"{shown}, ... from record 1 on", allowed)
+    return values
+
+
+def looks_like_id(values: np.ndarray, name: str) -> bool:
+    """Whether numbers ``(n,)`` are distinct integers that are called an id, or are 0..n-1 or 1..n in some order."""
+    if len(values) < LEAST_IDS or not np.array_equal(values, np.trunc(values)) or len(np.unique(values)) < len(values):
+        return False
+    consecutive = values.min() in (0.0, 1.0) and values.max() - values.min() == len(values) - 1
+    return bool(consecutive or _ID.search(name))
+
+
+def _refuse_text(values: Sequence[Any], name: str, path: Path, kind: Any) -> None:
+    record = next((i for i, v in enumerate(values) if v is not None and number_in(str(v)) is None), None)
+    shown = "a number as text" if record is None else str(values[record])
+    distinct = len(set(values)) == len(values) >= LEAST_IDS
+    advice = f"an id has no meaning for a model: drop={name}" if distinct else "encode it as numbers, or drop=" + name
+    refuse(name, path, shown, record or 0, f"a number in every record, but it is of type {kind}: {advice}")
+
+
+def refuse_gap(values: np.ndarray, name: str, path: Path) -> None:
+    """Refuse NaN and infinities among numbers ``(n,)``."""
+    bad = ~np.isfinite(values)
+    if bad.any():
+        record = int(np.argmax(bad))
+        shown = "no number" if np.isnan(values[record]) else f"{values[record]:g}"
+        refuse(name, path, shown, record, GIVEN)
+
+
+def refuse_huge(values: np.ndarray, name: str, path: Path) -> None:
+    """Refuse numbers whose squares overflow, ``values (records, columns)``."""
+    worst = np.abs(values).max(axis=1)
+    if (worst > LARGEST).any():
+        record = int(np.argmax(worst > LARGEST))
+        refuse(name, path, f"{worst[record]:g}", record, f"at most {LARGEST:g} in magnitude")
+
+
+def refuse(name: str, path: Path, shown: str, record: int, allowed: str) -> None:
+    """Raise the InputError of an entry."""
+    raise InputError(f"column {name} of {path.name}", f"{shown} in record {record + 1}", allowed)

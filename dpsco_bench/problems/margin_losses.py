@@ -1,0 +1,202 @@
+"""Losses of a margin ``m = <a, x>`` and a label y whose slopes and curvatures have bounds that no data decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from dpsco_bench.backend.namespace import array_namespace, sigmoid, softplus
+from dpsco_bench.problems.forms import HUBER, LOGISTIC, SQUARED, RecordForm
+
+Array = Any
+
+
+class MarginLoss(Protocol):
+    """A convex loss ``l(m, y)``.
+
+    Attributes
+    ----------
+    classes : bool, whether labels are +1 and -1
+    smooth, twice : bool, whether the slope is Lipschitz and the curvature continuous
+    steepest : float or None, sup of ``|l'|``; None where there is none: then ``|l'| <= |m| + |y|``
+    curvature_bound : float, Lipschitz constant of the slope
+    """
+
+    classes: bool
+    smooth: bool
+    twice: bool
+    steepest: float | None
+
+    @property
+    def curvature_bound(self) -> float: ...
+
+    @property
+    def form(self) -> RecordForm | None:
+        """What compiled steps know of it."""
+
+    def value(self, margins: Array, labels: Array) -> Array: ...
+
+    def slope(self, margins: Array, labels: Array) -> Array: ...
+
+    def curvature(self, margins: Array, labels: Array) -> Array: ...
+
+    def largest_at_zero(self, label_bound: float) -> float:
+        """Largest loss at ``m = 0`` with labels in [-B, B]."""
+
+
+@dataclass(frozen=True)
+class LogisticLoss:
+    """``ln(1 + exp(-y m))``."""
+
+    classes: ClassVar[bool] = True
+    smooth: ClassVar[bool] = True
+    twice: ClassVar[bool] = True
+    steepest: ClassVar[float | None] = 1.0
+    curvature_bound: ClassVar[float] = 0.25
+    form: ClassVar[RecordForm | None] = RecordForm(LOGISTIC, (-1.0, 0.0))
+
+    def value(self, margins: Array, labels: Array) -> Array:
+        return softplus(-labels * margins)
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        """``-y sigmoid(-y m)``, written with tanh, which is odd."""
+        return 0.5 * (array_namespace(margins).tanh(0.5 * margins) - labels)
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        s = sigmoid(margins)
+        return s * (1.0 - s)
+
+    def largest_at_zero(self, label_bound: float) -> float:
+        return 0.6931471805599453
+
+
+@dataclass(frozen=True)
+class SquaredLoss:
+    """``(m - y)^2/2``."""
+
+    classes: ClassVar[bool] = False
+    smooth: ClassVar[bool] = True
+    twice: ClassVar[bool] = True
+    steepest: ClassVar[float | None] = None
+    curvature_bound: ClassVar[float] = 1.0
+    form: ClassVar[RecordForm | None] = RecordForm(SQUARED)
+
+    def value(self, margins: Array, labels: Array) -> Array:
+        return 0.5 * (margins - labels) ** 2
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        return margins - labels
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        return 0.0 * margins + 1.0
+
+    def largest_at_zero(self, label_bound: float) -> float:
+        return 0.5 * label_bound**2
+
+
+@dataclass(frozen=True)
+class HuberLoss:
+    """``t^2/(2 w)`` of the residual ``t = m - y`` up to ``|t| = w``, beyond it ``|t| - w/2``."""
+
+    width: float
+    classes: ClassVar[bool] = False
+    smooth: ClassVar[bool] = True
+    twice: ClassVar[bool] = False
+    steepest: ClassVar[float | None] = 1.0
+
+    @property
+    def curvature_bound(self) -> float:
+        return 1.0 / self.width
+
+    @property
+    def form(self) -> RecordForm:
+        return RecordForm(HUBER, (1.0 / self.width, 0.0))
+
+    def value(self, margins: Array, labels: Array) -> Array:
+        xp = array_namespace(margins)
+        t = xp.abs(margins - labels)
+        return xp.where(t <= self.width, 0.5 * t * t / self.width, t - 0.5 * self.width)
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        return array_namespace(margins).clip((margins - labels) / self.width, -1.0, 1.0)
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        xp = array_namespace(margins)
+        t = xp.abs(margins - labels)
+        return xp.where(t <= self.width, 0.0 * t + 1.0 / self.width, 0.0 * t)
+
+    def largest_at_zero(self, label_bound: float) -> float:
+        return 0.5 * label_bound**2 / self.width if label_bound <= self.width else label_bound - 0.5 * self.width
+
+
+@dataclass(frozen=True)
+class SmoothedHingeLoss:
+    """With ``v = 1 - y m``: 0 up to ``v = 0``, ``v^2/(2 w)`` up to ``v = w``, beyond it ``v - w/2``."""
+
+    width: float
+    classes: ClassVar[bool] = True
+    smooth: ClassVar[bool] = True
+    twice: ClassVar[bool] = False
+    steepest: ClassVar[float | None] = 1.0
+    form: ClassVar[RecordForm | None] = None
+
+    @property
+    def curvature_bound(self) -> float:
+        return 1.0 / self.width
+
+    def value(self, margins: Array, labels: Array) -> Array:
+        xp = array_namespace(margins)
+        v = xp.clip(1.0 - labels * margins, 0.0, None)
+        return xp.where(v <= self.width, 0.5 * v * v / self.width, v - 0.5 * self.width)
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        return -labels * array_namespace(margins).clip((1.0 - labels * margins) / self.width, 0.0, 1.0)
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        xp = array_namespace(margins)
+        v = 1.0 - labels * margins
+        return xp.where((v >= 0.0) & (v <= self.width), 0.0 * v + 1.0 / self.width, 0.0 * v)
+
+    def largest_at_zero(self, label_bound: float) -> float:
+        return 0.5 / self.width if self.width >= 1.0 else 1.0 - 0.5 * self.width
+
+
+@dataclass(frozen=True)
+class LinearLoss:
+    """``-y m``: the mean of ``y a`` is all that counts."""
+
+    classes: ClassVar[bool] = True
+    smooth: ClassVar[bool] = False
+    twice: ClassVar[bool] = True
+    steepest: ClassVar[float | None] = 1.0
+    curvature_bound: ClassVar[float] = 0.0
+    form: ClassVar[RecordForm | None] = None
+
+    def value(self, margins: Array, labels: Array) -> Array:
+        return -labels * margins
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        return 0.0 * margins - labels
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        return 0.0 * margins
+
+    def largest_at_zero(self, label_bound: float) -> float:
+        return 0.0
+
+
+def margin_loss(name: str, width: float) -> MarginLoss:
+    """The loss of a name of `LOSSES`; ``width`` of the quadratic part is read where there is one."""
+    return LOSSES[name](width) if name in WITH_WIDTH else LOSSES[name]()
+
+
+LOSSES: dict[str, Any] = {
+    "logistic": LogisticLoss,
+    "squared": SquaredLoss,
+    "least_squares": SquaredLoss,
+    "huber": HuberLoss,
+    "smoothed_hinge": SmoothedHingeLoss,
+    "linear": LinearLoss,
+}
+"""By name; ``squared`` is also called ``least_squares``."""
+WITH_WIDTH = ("huber", "smoothed_hinge")
