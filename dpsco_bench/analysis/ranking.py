@@ -170,6 +170,8 @@ class Standing:
         The best placed first.
     uncompared : tuple of str
         Methods that were too long at every point of the instance.
+    risk_kind : str
+        What all risks here are: ``excess empirical`` or ``excess population``.
     """
 
     skipped: ClassVar[str] = ""
@@ -195,6 +197,7 @@ class Standing:
     search: Searched | None = None
     contenders: tuple[Contender, ...] = ()
     uncompared: tuple[str, ...] = field(default=())
+    risk_kind: str = "excess empirical"
 
     def to_json(self) -> dict[str, Any]:
         """Its fields, and ``skipped``, which is empty; `read_standing` of what JSON makes of them is this row."""

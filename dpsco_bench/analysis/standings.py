@@ -28,6 +28,8 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.execution.calibrated import Calibrations, RefusedCell
 from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.measures import risk_kind
+from dpsco_bench.problems.registry import problem_class
 
 Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
 RANKED = ("proven",)
@@ -128,6 +130,7 @@ def _row(board: str, instance: Instance, runs: Sequence[Run], left_out: Sequence
         lower_bound_cut=cut,
         **vars(outcome),
         search=best_search(runs),
+        risk_kind=risk_kind(problem_class(first.entry.problem).population),
     )
 
 

@@ -12,6 +12,7 @@ from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell, check_data_sets
+from dpsco_bench.execution.measures import risk_kind
 from dpsco_bench.execution.request import make_cell
 from dpsco_bench.execution.run import replicate_blocks, run_block
 from dpsco_bench.problems.base import Problem
@@ -25,7 +26,7 @@ class Result:
 
     Attributes
     ----------
-    risk : array (R,), excess empirical risk of each replicate's output
+    risk : array (R,), excess risk of each replicate's output, empirical or of the population (see `risk_kind`)
     output : array (R, d), the outputs
     gradient_evaluations : array (R,), single-record gradients that were evaluated
     start_risk : float, excess risk of the starting point (the replicates' mean, where they have samples of their own)
@@ -39,6 +40,17 @@ class Result:
     start_risk: float
     calibration: CalibratedCell
     cell: Cell
+    seed: int
+
+    @property
+    def risk_kind(self) -> str:
+        """``excess empirical``, ``excess population``, or the label of what the theorem bounds instead."""
+        return risk_kind(self.cell.problem_entry.population, self.cell.algorithm_entry.measure)
+
+    @property
+    def held_out(self) -> dict[str, np.ndarray]:
+        """Loss and, of classes, accuracy of each output ``(R,)`` on the records that a file holds out; else empty."""
+        return self.cell.problem_entry.beside(self.output, self.cell.draw_data(self.seed, 0))
 
     @property
     def mean(self) -> float:
@@ -168,6 +180,7 @@ def _run(
         float(starts[0]) if (starts == starts[0]).all() else float(starts.mean()),
         calibrated,
         cell,
+        seed,
     )
 
 

@@ -98,6 +98,16 @@ def get_measure(name: str) -> Measure:
     return MEASURES[name]()
 
 
+EMPIRICAL, POPULATION = "excess empirical", "excess population"
+
+
+def risk_kind(population: bool, measure: str = "excess_risk") -> str:
+    """What the column ``risk`` of a result holds: an excess risk of either kind, or the label of another measure."""
+    if measure != "excess_risk":
+        return MEASURES[measure].label
+    return POPULATION if population else EMPIRICAL
+
+
 MEASURES: dict[str, type[Measure]] = {"excess_risk": ExcessRisk, "mean_squared_gradient": MeanSquaredGradient}
 
 

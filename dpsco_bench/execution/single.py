@@ -16,6 +16,7 @@ from dpsco_bench.errors import DpscoError, InputError, checked_count
 from dpsco_bench.execution.cell import Cell, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.library import check_run, check_sampled, check_size, standard_error
+from dpsco_bench.execution.measures import risk_kind
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.request import check_cell
 from dpsco_bench.execution.results import FINAL, read_extras
@@ -24,6 +25,8 @@ from dpsco_bench.samplers.evidence import NOT_CERTIFIED, unsettled
 
 DTYPES = ("float64", "float32")
 DEFAULT_RECORDS = 4096
+HELD_OUT = ("held_out_loss", "held_out_accuracy")
+"""Extras of rows of a problem that holds records out."""
 LARGEST_Z = 4.0
 """Standard errors that chains may be away from a known law."""
 _KEPT = (
@@ -142,12 +145,13 @@ def summarise(job: Job, table: pa.Table) -> dict[str, Any]:
     final = table.filter(pc.equal(table["checkpoint"], FINAL))
     risk, sets = final["risk"].to_numpy(), final["data_set"].to_numpy()
     means = np.array([risk[sets == number].mean() for number in np.unique(sets)])
-    row = final.slice(0, 1).to_pylist()[0]
-    chains = "" if row["sampler_status"] == "proven_tv" else _chains(read_extras(final))
+    row, extras, cell = final.slice(0, 1).to_pylist()[0], read_extras(final), job.cells[0]
+    chains = "" if row["sampler_status"] == "proven_tv" else _chains(extras)
     said = (row["warnings"], chains)
     return {
         **{key: row[key] for key in _KEPT},
         "warnings": "; ".join(text for text in said if text),
+        "risk_kind": risk_kind(problem_class(cell.problem).population, cell.algorithm_entry.measure),
         "risk": float(means.mean()),
         "stderr": standard_error(means if means.size > 1 else risk),
         "start_risk": row["start_risk"],
@@ -156,7 +160,23 @@ def summarise(job: Job, table: pa.Table) -> dict[str, Any]:
         "data_sets": job.data_sets,
         "seed": job.seed,
         "key": job.key,
+        **({"held_out": held_out(located(cell, job.data_root), job.seed, extras)} if HELD_OUT[0] in extras else {}),
     }
+
+
+def held_out(cell: Cell, seed: int, extras: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Mean loss and, of classes, accuracy on the records that are held out, of the outputs and of what stands beside.
+
+    Returns ``{"loss", "accuracy", "trivial": {...}, "without_privacy": {...}}``: of the starting point, and of the
+    minimiser of the risk on the records that are used.
+    """
+    problem, data = cell.problem_entry, cell.draw_data(seed, 0)
+    beside = {"trivial": problem.start, "without_privacy": problem.minimiser(data)}
+
+    def named(values: Mapping[str, np.ndarray]) -> dict[str, Any]:
+        return {name.removeprefix("held_out_"): float(np.mean(values[name])) for name in HELD_OUT if name in values}
+
+    return {**named(extras), **{name: named(problem.beside(x[None], data)) for name, x in beside.items()}}
 
 
 def _chains(extras: Mapping[str, np.ndarray]) -> str:

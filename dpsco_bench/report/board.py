@@ -156,7 +156,7 @@ def points_table(board: BoardResults) -> Table:
             },
         ),
         Column("Competing", lambda row: str(competing(row)), {"competing": competing}, True),
-        Column("Risk", lambda row: number(_risk(row)), {"risk": _risk}, True),
+        Column("Risk", lambda row: number(_risk(row)), {"risk": _risk, **_key("risk_kind")}, True),
         Column(
             "Margin [95 %]",
             _margin_text,
@@ -178,7 +178,7 @@ def points_table(board: BoardResults) -> Table:
         Column("Trivial solution", lambda row: number(row.trivial), _key("trivial"), True),
         Column("Lower bound, order", _bound_cell, {**_key("lower_bound"), **_key("lower_bound_cut")}, True),
     )
-    group = lambda row: (symbols(row.title), "")  # noqa: E731
+    group = lambda row: (f"{symbols(row.title)}: {row.risk_kind} risks", "")  # noqa: E731
     return Table(board.id, "Winners, point by point", columns, measured(board), POINTS_NOTE + data_note(board), group)
 
 

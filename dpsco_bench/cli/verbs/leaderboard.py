@@ -22,7 +22,8 @@ COLUMNS = (
     Column("d", "d", numeric=True),
     Column("epsilon", "epsilon", numeric=True),
     Column("first", "winner (tied: =)", shrink=14),
-    Column("risk", "risk", numeric=True),
+    Column("risk", "excess risk", numeric=True),
+    Column("kind", "of the"),
     Column("margin", "margin [95 %]", numeric=True),
     Column("search", "search", numeric=True),
     Column("trivial", "trivial", numeric=True),
@@ -33,7 +34,8 @@ ALL_COLUMNS = (
     Column("d", "d", numeric=True),
     Column("epsilon", "epsilon", numeric=True),
     Column("method", "method", shrink=14),
-    Column("risk", "risk [95 %]", numeric=True),
+    Column("risk", "excess risk [95 %]", numeric=True),
+    Column("kind", "of the"),
     Column("gradients", "gradients", numeric=True),
     Column("says", "", shrink=10),
 )
@@ -79,7 +81,8 @@ def _print(rows: Sequence[Standing | Skipped], everything: bool) -> None:
 
 
 def _place(row: Standing) -> Row:
-    return {"instance": row.instance, "n": row.n, "d": row.d, "epsilon": number(row.epsilon)}
+    kind = "population" if row.risk_kind == "excess population" else "sample"
+    return {"instance": row.instance, "n": row.n, "d": row.d, "epsilon": number(row.epsilon), "kind": kind}
 
 
 def _winner(row: Standing) -> Row:

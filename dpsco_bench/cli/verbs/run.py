@@ -108,16 +108,16 @@ def _run(entry: Any, quiet: bool, label: str = "") -> None:
     except MemoryError as error:
         size = f"n = {cell.n}, d = {cell.d}, replicates = {entry.job.replicates}"
         raise DpscoError(f"{size}: too large for the memory here ({error})") from None
-    write_table(_with_config(table, entry.config), entry.out)
+    summary = summarise(entry.job, table)
+    write_table(_with_config(table, entry.config, summary["risk_kind"]), entry.out)
     if not quiet:
-        summary = summarise(entry.job, table)
         placed = located(cell, entry.job.data_root)
         nominal = bool(summary["sampler_status"]) and placed.constants(entry.job.seed).status == "nominal"
         print(line(summary, label or cell.method, nominal), flush=True)
         print(f"rows: {entry.out}", file=sys.stderr)
 
 
-def _with_config(table: Any, config: Mapping[str, Any]) -> Any:
+def _with_config(table: Any, config: Mapping[str, Any], kind: str) -> Any:
     from dpsco_bench.cli.composing import PLACES
     from dpsco_bench.execution.cell import placeless
     from dpsco_bench.jsonio import dumps_canonical
@@ -125,7 +125,8 @@ def _with_config(table: Any, config: Mapping[str, Any]) -> Any:
     kept = {key: value for key, value in config.items() if key not in PLACES}
     problem = config["problem"]
     kept["problem"] = {**problem, "options": placeless(problem["name"], problem["options"])}
-    return table.replace_schema_metadata({**table.schema.metadata, b"dpsco.config": dumps_canonical(kept).encode()})
+    said = {b"dpsco.config": dumps_canonical(kept).encode(), b"dpsco.risk_kind": dumps_canonical(kind).encode()}
+    return table.replace_schema_metadata({**table.schema.metadata, **said})
 
 
 def _stored(entry: Any) -> dict[str, Any]:
@@ -139,14 +140,27 @@ def _stored(entry: Any) -> dict[str, Any]:
 def line(summary: Mapping[str, Any], label: str, nominal: bool = False) -> str:
     """One line per run: risk, privacy claimed and real, cost; nominal: whether the constants are only declared."""
     real = bounded(summary["epsilon_real"], summary["epsilon_real_kind"])
-    spread = number(summary["stderr"], 2)
+    spread, kind = number(summary["stderr"], 2), summary["risk_kind"]
+    kind += " risk" * kind.startswith("excess")
     return (
-        f"{label}: risk {number(summary['risk'])} +- {spread}, "
+        f"{label}: {kind} {number(summary['risk'])} +- {spread}, "
         f"epsilon {number(summary['epsilon_claimed'])} (real {real}, {summary['privacy_status']}), "
         f"{number(summary['gradient_evaluations'])} gradients"
         + (f"; {_drawn(summary, nominal)}" if summary.get("sampler_status") else "")
+        + (f"; {held_out_text(summary['held_out'])}" if "held_out" in summary else "")
         + (f"; {summary['warnings']}" if summary["warnings"] else "")
     )
+
+
+def held_out_text(found: Mapping[str, Any]) -> str:
+    """Held-out loss and accuracy in words, with those of the starting point and of the minimiser."""
+
+    def text(values: Mapping[str, Any]) -> str:
+        accuracy = f", accuracy {number(values['accuracy'], 3)}" if "accuracy" in values else ""
+        return f"loss {number(values['loss'], 3)}{accuracy}"
+
+    beside = f"trivial: {text(found['trivial'])}; without privacy: {text(found['without_privacy'])}"
+    return f"held out: {text(found)} ({beside})"
 
 
 def _drawn(summary: Mapping[str, Any], nominal: bool) -> str:
