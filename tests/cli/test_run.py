@@ -131,7 +131,7 @@ def test_a_sweep_runs_every_cell_through_hydra(dpsco, tmp_path):
     single = rows(dpsco, "run", "n=64", "calibration=paper", "d=2", "replicates=2", "step=0.5")
     assert single == [swept[2]]
     outcome = dpsco(*arguments)
-    assert outcome.out.splitlines()[1].startswith("n=32 calibration=none: risk")
+    assert outcome.out.splitlines()[1].startswith("n=32 calibration=none: excess empirical risk")
 
 
 def test_counts_of_a_sweep_are_named_as_counts():
