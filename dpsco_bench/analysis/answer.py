@@ -12,7 +12,7 @@ The standing is the first that applies:
 1. ``not run``, ``shown``: no row says anything, some could not be run; or none was to say anything.
 2. ``fails``: no under the paper's own noise, or without noise.
 3. ``undecided``: so without noise.
-4. ``holds as printed``: yes under the paper's own noise, which is proven private.
+4. ``holds as printed``: yes under the paper's own noise, which is proven private; not by counts alone.
 5. ``holds with private noise``: yes under ours, proven private, by every kind of row that the paper's noise has. Kinds
    whose rows are all vacuous are not asked for. Where ours lacks a kind that the paper's noise has, a yes under the
    paper's noise leads to 6, and what is undecided under it to 8.
@@ -46,7 +46,10 @@ STANDINGS: dict[str, Word] = {
     WITHOUT_NOISE: Word(
         "confirms", "it holds where noise plays no part: counts, no noise, what the schedule alone gives"
     ),
-    FAILS: Word("contradicts", "some row contradicts it"),
+    FAILS: Word(
+        "contradicts",
+        "a row contradicts it under the paper's own noise or without noise, or under ours where nothing else holds",
+    ),
     UNDECIDED: Word("open", "no row contradicts it, and not all that would confirm it are decided"),
     VACUOUS: Word("open", "nothing that was found could have come out otherwise, which confirms nothing"),
     SHOWN: Word("open", "nothing definite is claimed: measured values are shown"),
@@ -215,11 +218,11 @@ def _standing(printed: _Regime, ours: _Regime, silent: str) -> str:
         return FAILS
     if silent == UNDECIDED:
         return UNDECIDED
-    if printed.says == YES and printed.private:
+    if printed.says == YES and printed.topics and printed.private:
         return AS_PRINTED
     if ours.says == YES and ours.private and printed.topics <= ours.topics:
         return WITH_OURS
-    if printed.says == YES and (printed.private is False or ours.says == NO):
+    if printed.says == YES and (ours.says == NO or (printed.topics and printed.private is False)):
         return NOT_PRIVATE
     if ours.says == YES and ours.private is False:
         return NOT_PRIVATE

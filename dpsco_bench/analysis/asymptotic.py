@@ -22,6 +22,8 @@ FARTHEST = 1e4
 """Extrapolations beyond the sweep by more than this factor are not told."""
 FOLLOWING = 0.5
 """Least slope of a measured share over the formula's for which a size is extrapolated."""
+FLAT = 0.02
+"""Slope of a share below which no size changes it: over a factor of `FARTHEST` by a fifth at most."""
 COUNTS, LEAST_COUNT = ("n", "d"), 1.0
 """Parameters of which there is no smaller value."""
 GROWING = ("n",)
@@ -130,14 +132,16 @@ class Regime:
         if self.hidden.any():
             others = np.log(np.maximum(self.full - self.named, 1e-300) / self.named)
             ends.append(self._end(self.hidden, others, _slope_of(self.swept, others)))
+        if any(end.flat for end in ends):
+            return f"no {parameter} would show it: by the formulas the share does not depend on it"
         if parameter in GROWING and any(not end.upwards and not end.seen for end in ends):
             return f"by the formula no {parameter} beyond {_exact(self.swept.max())} would show it"
         least = max((end.edge for end in ends if end.upwards), default=-np.inf)
         most = min((end.edge for end in ends if not end.upwards), default=np.inf)
         if not ends:
             least = float(self.swept.min())
-        if unknown := [end for end in ends if np.isnan(end.edge)]:
-            return _beyond(unknown[0].upwards, parameter, self.swept)
+        if vague := [end for end in ends if end.at_the_least]:
+            return self._at_the_least(vague[0], parameter)
         if np.isfinite(least) and most < least * factor * (1 - _ROUNDING):
             return f"no {parameter} would show it: it takes at least {_size(least)} and at most {_size(most)}"
         floor = LEAST_COUNT if parameter in COUNTS else 0.0
@@ -148,6 +152,16 @@ class Regime:
         if not reached or low < floor:
             return f"no {parameter} within a factor {FARTHEST:,.0f} would show it by the formula"
         return f"{by} {parameter} from {told(low)} to {told(high)}"
+
+    def _at_the_least(self, end: _End, parameter: str) -> str:
+        """Where nothing tells a size but the formula, from the last cell on, whose share may be at its cap."""
+        if not end.upwards and parameter in COUNTS and self.swept.min() <= LEAST_COUNT:
+            return f"no {parameter} is smaller, and larger ones would not show it by the formula"
+        farthest = self.swept.max() * FARTHEST if end.upwards else self.swept.min() / FARTHEST
+        if (end.edge > farthest) == end.upwards:
+            return f"no {parameter} within a factor {FARTHEST:,.0f} would show it by the formula"
+        where = "beyond" if end.upwards else "below"
+        return f"it takes {parameter} {where} {_size(end.edge)} at the least, by the formula"
 
     @property
     def _log_excess(self) -> FloatArray:
@@ -177,15 +191,17 @@ class Regime:
             if outside.min() > inside.max():
                 return _End(float(inside.max()), False, seen=True)
         known = np.flatnonzero(np.isfinite(excess))
-        if not np.isfinite(slope) or slope == 0 or not len(known):
+        if not np.isfinite(slope) or not len(known):
             return _End(np.inf, True)
+        if abs(slope) < FLAT:
+            return _End(np.inf, True, flat=True)
         upwards = slope < 0
         ordered = known[np.argsort(self.swept[known] if upwards else -self.swept[known], kind="stable")]
         last = ordered[-1]
-        if measured and not _follows(self.swept[ordered[-2:]], excess[ordered[-2:]], slope):
-            return _End(np.nan, upwards)
+        vague = measured and not _follows(self.swept[ordered[-2:]], excess[ordered[-2:]], slope)
         with np.errstate(over="ignore"):
-            return _End(float(np.exp(np.log(self.swept[last]) - excess[last] / slope)), upwards)
+            edge = float(np.exp(np.log(self.swept[last]) - excess[last] / slope))
+        return _End(edge, upwards, at_the_least=vague)
 
 
 @dataclass(frozen=True)
@@ -194,14 +210,18 @@ class _End:
 
     Attributes
     ----------
-    edge : float, NaN where nothing tells it
+    edge : float
     upwards : whether it is the lower end
     seen : whether it lies among the sizes that were run
+    flat : whether no size brings the cells in
+    at_the_least : whether it may lie farther out, since the runs do not yet follow the formula
     """
 
     edge: float
     upwards: bool
     seen: bool = False
+    flat: bool = False
+    at_the_least: bool = False
 
 
 def _follows(values: FloatArray, logs: FloatArray, slope: float) -> bool:

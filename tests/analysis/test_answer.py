@@ -185,6 +185,8 @@ def test_counts_need_no_noise():
         "gradient count yes in n as printed; in the private version no in n"
     )
     assert answer([count("match"), rate("yes", "accounted", "private")]).standing == "holds with private noise"
+    by_schedule = rate("yes", noise="private", reservations=("schedule: without noise the risk is 0.9 of it",))
+    assert answer([count("match"), by_schedule]).standing == "holds without noise"
 
 
 def test_ours_must_have_been_asked_what_the_printed_noise_was_asked():

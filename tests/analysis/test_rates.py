@@ -200,18 +200,21 @@ def test_not_observable_names_the_sizes_at_which_the_rate_would_show():
     for shares in (np.full(5, 0.95), 0.8 * N / 256):
         falling = judged(shares * N**-1.5, starts=N**-1.5)  # the start falls faster than the formula
         assert falling.reason.endswith("by the formula no n beyond 4,096 would show it")
-    flat = judged(np.full(5, 0.8), named=np.ones(5), starts=np.ones(5))
-    assert "no n within a factor 10,000 would show it" in flat.reason
-    far = judged(0.8 * N**-0.01, named=N**-0.01, starts=np.full(5, N[-1] ** -0.01))
+    for slope in (0.0, 0.01, -0.01):
+        flat = judged(0.8 * N**slope, named=N**slope, starts=np.full(5, 1.2))
+        assert flat.reason.endswith("no n would show it: by the formulas the share does not depend on it")
+    far = judged(0.8 * N**-0.03, named=N**-0.03, starts=np.full(5, N[-1] ** -0.03))
     assert "no n within a factor 10,000" in far.reason
 
 
 @pytest.mark.parametrize("shares", [[0.98, 0.97, 0.96, 0.95, 0.94], [0.8] * 5, [0.9, 0.95, 0.93, 0.96, 0.94]])
-def test_shares_near_their_cap_say_nothing_of_the_distance(shares):
+def test_shares_near_their_cap_give_the_least_distance_only(shares):
+    edge = 4096 * shares[-1] / 0.5
     reason = judged(np.array(shares), starts=np.ones(5)).reason
-    assert reason.endswith("; it takes n beyond 4,096, the largest that was run") and "formula" not in reason
+    assert reason.endswith(f"; it takes n beyond {float(f'{edge:.2g}'):,.0f} at the least, by the formula")
     down = judged(np.array(shares[::-1]), named=N, starts=np.ones(5), more={"swept": "d"}).reason
-    assert down.endswith("; it takes d below 256, the smallest that was run")
+    edge = 256 * 0.5 / shares[-1]
+    assert down.endswith(f"; it takes d below {float(f'{edge:.2g}'):,.0f} at the least, by the formula")
 
 
 def test_no_count_below_one_is_named():

@@ -1,4 +1,4 @@
-"""README and docs/standing.md say what is recorded."""
+"""README, docs/standing.md and docs/changes.md say what is recorded."""
 
 import re
 import runpy
@@ -9,10 +9,15 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 STANDING = runpy.run_path(str(ROOT / "docs" / "standing.py"))
+CHANGES = runpy.run_path(str(ROOT / "docs" / "changes.py"))
 
 
 def test_the_page_of_standings_is_that_of_the_record():
     assert (ROOT / "docs" / "standing.md").read_text(encoding="utf-8") == STANDING["page"](), "python docs/standing.py"
+
+
+def test_the_page_of_changed_words_is_that_of_the_record():
+    assert (ROOT / "docs" / "changes.md").read_text(encoding="utf-8") == CHANGES["page"](), "python docs/changes.py"
 
 
 def test_the_readme_counts_the_claims_as_they_are_recorded():

@@ -1,0 +1,52 @@
+"""Every verdict whose word changed since the first record, and why: `python docs/changes.py` writes docs/changes.md.
+
+The lines are those of workflows/recorded/changes, which a test compares with the recorded verdicts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+from pathlib import Path
+
+from dpsco_bench.analysis.changes import Change, changed, known_rules, read_before, read_changes, removed
+from dpsco_bench.analysis.record import read_record
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "workflows" / "recorded" / "changes"
+PROFILES = ("ci",)
+"""Profiles whose record is of these rules."""
+
+
+def standing_lines(profile: str) -> list[Change]:
+    """The lines that tell of a recorded word of a profile, sorted by claim and part."""
+    verdicts, before = read_record(ROOT / "workflows" / "recorded" / f"{profile}.json"), read_before(FOLDER)
+    words = changed(before, verdicts) | removed(before, verdicts)
+    told = [line for line in read_changes(FOLDER) if words.get(line.place) == (line.old, line.new)]
+    return sorted(told, key=lambda line: line.place)
+
+
+def page() -> str:
+    """The whole page, Markdown."""
+    lines = ["# Verdicts whose word changed", ""]
+    lines += ["Old words are those of the first record, at the rules and instances of that time."]
+    for profile in PROFILES:
+        found = standing_lines(profile)
+        counts = Counter(line.because for line in found)
+        lines += ["", f"## Profile {profile}: {len(found)} verdicts", "", "| because | verdicts | what it is |"]
+        lines += ["| --- | ---: | --- |"]
+        lines += [f"| {rule} | {count} | {known_rules()[rule]} |" for rule, count in counts.most_common()]
+        for paper, own in groupby(found, key=lambda line: line.claim.partition(".")[0]):
+            lines += ["", f"### {paper}, {profile}", "", "| claim, part, noise | old | new | because | reason |"]
+            lines += ["| --- | --- | --- | --- | --- |", *map(_row, own)]
+    return "\n".join(lines) + "\n"
+
+
+def _row(line: Change) -> str:
+    place = f"`{line.claim}` {line.part}, {line.calibration}"
+    cells = [place, line.old, line.new, line.because, line.reason]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+if __name__ == "__main__":
+    (ROOT / "docs" / "changes.md").write_text(page(), encoding="utf-8")
