@@ -20,6 +20,7 @@ except ImportError:  # then the listings run
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 ROUNDING = {"reassoc", "contract", "nsz", "arcp"}
 """What pieces may change: sums in another order, fused products. Infinities and NaN keep their meaning."""
+FINITE = {"nnan", "nsz", "reassoc"}
 
 
 def available() -> bool:
@@ -36,13 +37,26 @@ def piece(function: Callable[..., Any]) -> Any:
 
 
 def exact_piece(function: Callable[..., Any]) -> Any:
-    """As `piece`, and every operation rounds as NumPy's does: for what a choice between vertices hangs on."""
+    """As `piece`, and every operation rounds as NumPy's does: for what a choice between vertices hangs on.
+
+    Only where the caller is compiled so too: it is the caller's flags that hold.
+    """
     return function if numba is None else numba.njit(**OPTIONS, forceinline=True)(function)
+
+
+def called(function: Callable[..., Any]) -> Any:
+    """As `piece`, but called: for what is long, or stands in many places."""
+    return function if numba is None else numba.njit(**OPTIONS, fastmath=ROUNDING)(function)
+
+
+def vector_piece(function: Callable[..., Any]) -> Any:
+    """As `piece`, for arithmetic with the bits of numbers: nothing is reordered, whoever calls it."""
+    return function if numba is None else numba.njit(**OPTIONS, fastmath={"contract"}, forceinline=True)(function)
 
 
 def finite_piece(function: Callable[..., Any]) -> Any:
     """As `piece`, for a least or largest of finite numbers, whatever their order."""
-    return function if numba is None else numba.njit(**OPTIONS, fastmath={"nnan", "nsz", "reassoc"})(function)
+    return function if numba is None else numba.njit(**OPTIONS, fastmath=FINITE, forceinline=True)(function)
 
 
 def compiled(function: Callable[..., Any]) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.pieces import (
     LANES,
+    LP_BALL,
     NO_SLOPE,
     add_gradients,
     finish,
@@ -16,6 +17,7 @@ from dpsco_bench.fused.pieces import (
     shrink_onto,
     slope,
 )  # fmt: skip
+from dpsco_bench.fused.roots import project_lp
 
 
 @piece
@@ -42,13 +44,13 @@ def projected_steps(x, total, rows, records, form, noise, scale, eta, weights, r
     form : tuple, see `forms.RecordForm`
     noise : array (k, last - first, d) of float32, or (1, 1, d) of zeros without any; scale : array (k,)
     eta, weights : array (k,), step sizes, and weights in the sum
-    domain : tuple, kind and radius
+    domain : tuple, see `fused.tiles.domain_of`
     """
     first, last, replicates, copies = rows
     features, labels, index, counts, share, stride = records
     kind, a, b, hessian, centre = form
-    ball, radius = domain
-    g = np.zeros(x.shape[1])
+    ball, radius, p = domain
+    g, work = np.zeros(x.shape[1]), np.empty((4, x.shape[1] if ball == LP_BALL else 0))
     more, single = hessian.size > 0, kind != NO_SLOPE and index.shape[2] == 1 and counts.size == 1
     drawn = 1 if noise.shape[0] == eta.size and noise.shape[1] == last - first else 0
     for copy in range(copies):
@@ -72,4 +74,6 @@ def projected_steps(x, total, rows, records, form, noise, scale, eta, weights, r
                 )
                 following = index[s + 1, chosen, 0] if single and s + 1 < eta.size else 0
                 shrink = shrink_onto(point, square, ball, radius)
+                if ball == LP_BALL:
+                    project_lp(point, work, p, radius)
                 margin = finish(point, sums, shrink, weights[s], features, following)

@@ -17,9 +17,9 @@ def accelerated_steps(x, matrix, target, momenta, domain):
     x, target : array (R, d)
     matrix : array (d, d), symmetric, the Hessian over the largest curvature; so is the target
     momenta : array (k,)
-    domain : tuple, kind and radius: see `fused.pieces.shrink_onto`
+    domain : tuple, see `fused.tiles.domain_of`
     """
-    ball, radius = domain
+    ball, radius, _ = domain
     d = x.shape[1]
     y, moved = np.empty(d), np.empty(d)
     for r in range(x.shape[0]):

@@ -1,82 +1,159 @@
-"""Mirror descent on an l_p ball in the squared norm of the ball itself, compiled: batches of consecutive records."""
+"""Mirror descent in squared norms, compiled: on batches of records, or on the mean gradient of all of them."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
-from dpsco_bench.fused.pieces import NO_SLOPE, largest_of, lp_length, record_weight
-from dpsco_bench.fused.tiles import Steps
+from dpsco_bench.fused.full import WHOLE, full_tiles
+from dpsco_bench.fused.pieces import NO_SLOPE, record_weight
+from dpsco_bench.fused.powers import lp_length, square_slope
+from dpsco_bench.fused.roots import mirror_point
+from dpsco_bench.fused.tiles import Steps, Tile
+from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 
 Array = Any
+NO_MEAN = np.zeros((0, 0)), np.empty(0), np.empty(0)
+"""In place of a mean gradient where steps look at batches."""
+Geometry = tuple[tuple[float, float, float], tuple[float, float]]
+"""Exponent s, ``r = s/(s - 1)`` and kappa of ``Phi = (kappa/2) ||.||_s^2``; p and radius of the ball."""
 
 
 @piece
-def square_slope(out, x, exponent, scale):
-    """Gradient of ``(scale/2) ||x||_exponent^2``, to out; 0 at 0."""
-    top, total = largest_of(x), 0.0
-    for j in range(x.size):
-        ratio = abs(x[j]) / top if top > 0.0 else 0.0
-        power = ratio ** (exponent - 1.0)
-        total += power * ratio
-        out[j] = math.copysign(power, x[j])
-    factor = scale * top * total ** (2.0 / exponent - 1.0) if total > 0.0 else 0.0
-    for j in range(x.size):
-        out[j] *= factor
+def batch_mean(mean, g, x, features, labels, index, s, chosen, count, share, form, limits):
+    """Add ``share`` times the gradients of the records of a batch to mean, but for those that are too long."""
+    kind, a, b, hessian, centre = form
+    q, level = limits
+    for w in range(count):
+        i, weight = 0, 0.0  # records without a slope are not there to be looked at
+        if kind != NO_SLOPE:
+            i = index[s, chosen, w]
+            weight = record_weight(x, features, labels, i, kind, a, b)
+        for j in range(x.size):
+            g[j] = weight * features[i, j]
+            if hessian.size > 0:
+                g[j] += hessian[j] * (x[j] - centre[j])
+        if level == math.inf or lp_length(g, q) <= level:
+            for j in range(x.size):
+                mean[j] += share * g[j]
 
 
 @compiled
-def mirror_steps(x, total, rows, records, form, noise, scale, mirror, limits, ball):
-    """Steps ``x <- argmin eta <y, u> + D(u, x)`` over the ball, y the noisy mean of gradients that are not too long.
+def mirror_steps(
+    x, total, guesses, rows, records, form, full, noise, scale, eta, weights, keep, ridge, mirror, limits, ball
+):
+    """Steps ``x <- argmin eta <g + ridge x + scale z, u> + Phi(u) - keep <grad Phi(x), u>`` over the ball, of all rows.
 
     Parameters
     ----------
-    scale : array (k,), of the noise
-    mirror : tuple, s, ``r = s/(s - 1)`` and kappa of ``Phi = (kappa/2) ||.||_s^2``, and the step eta
+    x, total : array (S R, d), iterates and their weighted sums, changed in place
+    guesses : array (S R,), kept for the next call: see `roots.mirror_point`
+    full : tuple, ``(S R, d)`` and ``h, c (d,)`` of the mean gradient ``m + h (x - c)``; empty for batches of records
+    scale, eta, weights : array (k,), of the noise, step sizes and weights in the sum
+    mirror, ball : tuple, see `Geometry`
     limits : tuple, exponent q and the largest ``||gradient||_q`` of a record that counts
-    ball : tuple, p = s and radius
-    x, total, rows, records, form, noise : as for `fused.descent.projected_steps`, noise of float64; all are summed
+    rows, records, form, noise : as for `fused.descent.projected_steps`, noise of float64
     """
     first, last, replicates, copies = rows
     features, labels, index, counts, share, stride = records
-    kind, a, b, hessian, centre = form
-    s_exponent, r_exponent, kappa, eta = mirror
-    q, level = limits
-    p, radius = ball
+    given, curvature, middle = full
+    s_exponent, _, kappa = mirror
     d = x.shape[1]
-    g, mean, y = np.empty(d), np.empty(d), np.empty(d)
-    count = counts[0, 0]
+    g, mean, y, work = np.empty(d), np.empty(d), np.empty(d), np.empty((3, d))
     drawn = 1 if noise.shape[0] == scale.size and noise.shape[1] == last - first else 0
     for copy in range(copies):
         for r in range(first, last):
-            point, sums = x[copy * replicates + r], total[copy * replicates + r]
+            row = copy * replicates + r
+            point, sums, guess = x[row], total[row], guesses[row]
             chosen = (r - first) * (index.shape[1] > 1) + copy * stride
             for s in range(scale.size):
                 for j in range(d):
-                    mean[j] = 0.0
-                for w in range(count):
-                    i = index[s, chosen, w]
-                    weight = record_weight(point, features, labels, i, kind, a, b) if kind != NO_SLOPE else 0.0
-                    for j in range(d):
-                        g[j] = weight * features[i, j]
-                        if hessian.size > 0:
-                            g[j] += hessian[j] * (point[j] - centre[j])
-                    if lp_length(g, q) <= level:
-                        for j in range(d):
-                            mean[j] += share * g[j]
+                    mean[j] = given[row, j] if given.size > 0 else 0.0
+                    if curvature.size > 0:
+                        mean[j] += curvature[j] * (point[j] - middle[j])
+                count = counts[s, chosen] if counts.size > 1 else counts[0, 0]
+                batch_mean(mean, g, point, features, labels, index, s, chosen, count, share, form, limits)
                 square_slope(y, point, s_exponent, kappa)
                 for j in range(d):
-                    y[j] -= eta * (mean[j] + scale[s] * np.float64(noise[s * drawn, (r - first) * drawn, j]))
-                square_slope(point, y, r_exponent, 1.0 / kappa)
-                length = lp_length(point, p)
-                shrink = radius / length if length > radius else 1.0
+                    moved = mean[j] + ridge * point[j] + scale[s] * np.float64(noise[s * drawn, (r - first) * drawn, j])
+                    y[j] = keep * y[j] - eta[s] * moved
+                guess = mirror_point(point, y, work, mirror, ball, guess)
                 for j in range(d):
-                    point[j] *= shrink
-                    sums[j] += point[j]
+                    sums[j] += weights[s] * point[j]
+            guesses[row] = guess
+
+
+class MirrorSteps:
+    """Iterates of mirror descent and their weighted sum, on ``(R, d)`` from the start of an objective.
+
+    Parameters
+    ----------
+    geometry : tuple, see `Geometry`
+    limits : tuple, see `mirror_steps`; by default all gradients count
+    keep : float, what is kept of ``grad Phi`` at the last iterate
+    """
+
+    def __init__(
+        self, objective: Any, geometry: Geometry, limits: tuple[float, float] = (2.0, math.inf), keep: float = 1.0
+    ) -> None:
+        self.x = np.ascontiguousarray(objective.start)
+        self.total, self._guesses = np.zeros_like(self.x), np.zeros(len(self.x))
+        self._mirror, self._ball = geometry
+        self._limits, self._keep = limits, keep
+        self._ridge = float(objective.problem.constants.regularisation)
+
+    def __call__(self, tile: Tile, form: Any, full: Any, scale: Array, eta: Array, weights: Array) -> None:
+        """The steps of a tile."""
+        noise = tile.noise.astype(np.float64, copy=False)  # as means of draws are: the loop is compiled once
+        mirror_steps(
+            self.x, self.total, self._guesses, tile.rows, tile.records, form, full, noise, scale, eta, weights,
+            self._keep, self._ridge, self._mirror, self._limits, self._ball,
+        )  # fmt: skip
+
+
+def ball_mirror(ball: Any, d: int) -> Geometry:
+    """The mirror map of `geometry.mirror.ball_geometry`, in which its Bregman steps are those of `mirror_steps`."""
+    geometry = ball_geometry(ball)
+    if isinstance(geometry, L1Geometry):
+        p = geometry.dual_exponent(d)
+        return (p / (p - 1.0), p, geometry.curvature(d)), (1.0, ball.radius)
+    return (2.0, 2.0, ball.radius**-2.0), (2.0, ball.radius)
+
+
+def smooth_mirror(norm: SmoothNorm, p: float = 1.0, radius: float = math.inf) -> Geometry:
+    """The mirror map of a smooth norm; the whole space without a radius."""
+    return (norm.dual, norm.r, norm.kappa), (float(p), float(radius))
+
+
+def full_mirror_run(
+    objective: Any,
+    mechanism: Any,
+    geometry: Geometry,
+    step: float,
+    weights: Callable[[int, int], Array] | None = None,
+    keep: float = 1.0,
+) -> Array:
+    """Mirror steps on the noisy mean gradients of the query ``gradient``; returns the weighted sum of the iterates.
+
+    ``weights`` (t, k) -> array (k,), of steps ``t .. t + k - 1``; by default 1.
+    """
+    steps = MirrorSteps(objective, geometry, keep=keep)
+    for at, full, scale, tile in full_tiles(objective, mechanism, "gradient", steps.x):
+        k = at.stop - at.start
+        counted = np.ones(k) if weights is None else weights(at.start, k)
+        steps(tile, WHOLE, full, scale, np.full(k, float(step)), counted)
+    return steps.total
+
+
+def averaged_run(objective: Any, plan: Any, mechanism: Any, step: float) -> Array:
+    """As `algorithms.mirror_descent.averaged_steps`."""
+    geometry = ball_mirror(objective.domain, objective.start.shape[-1])
+    return full_mirror_run(objective, mechanism, geometry, step) / plan.steps
 
 
 def on_its_own_ball(objective: Any, plan: Any, mechanism: Any) -> bool:
@@ -87,16 +164,14 @@ def on_its_own_ball(objective: Any, plan: Any, mechanism: Any) -> bool:
 
 def truncated_run(objective: Any, plan: Any, mechanism: Any) -> Array:
     """One pass of mirror steps on batches of `plan.batch` consecutive records, as the paper's listing makes them."""
-    w = objective.start
-    total, smooth = np.zeros_like(w), SmoothNorm(plan.p, w.shape[-1], plan.norm_rule)
-    steps = Steps(objective, mechanism, "gradient", batch=plan.batch)
-    mirror = smooth.dual, smooth.r, smooth.kappa, 1.0 / plan.gamma
+    norm = SmoothNorm(plan.p, objective.start.shape[-1], plan.norm_rule)
     limits = plan.p / (plan.p - 1.0), float(plan.threshold)
-    ball = plan.p, float(objective.domain.radius)
+    moved = MirrorSteps(objective, smooth_mirror(norm, plan.p, objective.domain.radius), limits)
+    steps = Steps(objective, mechanism, "gradient", batch=plan.batch)
     for t, k in steps.stretches(0, plan.steps):
-        scales = steps.scales(t, k)
+        scales, eta, one = steps.scales(t, k), np.full(k, 1.0 / plan.gamma), np.ones(k)
         for tile in steps.tiles(t, k, t * plan.batch):
-            noise = tile.noise.astype(np.float64, copy=False)  # as means of draws are: the loop is compiled once
-            mirror_steps(w, total, tile.rows, tile.records, steps.form, noise, scales[tile.steps], mirror, limits, ball)
-        objective.observe(w)
-    return total / plan.steps
+            s = tile.steps
+            moved(tile, steps.form, NO_MEAN, scales[s], eta[s], one[s])
+        objective.observe(moved.x)
+    return moved.total / plan.steps

@@ -12,8 +12,8 @@ from dpsco_bench.fused.compiled import piece
 from dpsco_bench.problems.forms import CONSTANT, HUBER, LOGISTIC, NO_SLOPE, PSEUDO_HUBER, SQUARED
 
 LANES = 1
-SPACE, L2_BALL, L1_BALL, LINF_BALL = range(4)
-"""Domains on which steps project."""
+SPACE, L2_BALL, L1_BALL, LINF_BALL, LP_BALL = range(5)
+"""Domains on which steps project; `shrink_onto` leaves points alone for the last."""
 
 
 @piece
@@ -135,27 +135,3 @@ def project_l1(x, radius):
         above, kept = lane_sum(above), lane_sum(kept)
     for j in range(lane(), x.size, LANES):
         x[j] = math.copysign(max(abs(x[j]) - threshold, 0.0), x[j])
-
-
-@piece
-def largest_of(x):
-    found = 0.0
-    for j in range(x.size):
-        found = max(found, abs(x[j]))
-    return found
-
-
-@piece
-def lp_length(x, p):
-    """``||x||_p``, p in [1, inf)."""
-    total = 0.0
-    if p == 2.0:
-        for j in range(lane(), x.size, LANES):
-            total += x[j] * x[j]
-        return math.sqrt(lane_sum(total))
-    top = largest_of(x)
-    if top == 0.0:
-        return 0.0
-    for j in range(x.size):
-        total += (abs(x[j]) / top) ** p
-    return top * total ** (1.0 / p)

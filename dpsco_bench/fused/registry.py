@@ -24,20 +24,20 @@ class FusedRun:
     run : callable, takes what the listing takes
     supports : callable, of the same: whether it knows the domain and the options of a run
     form : bool, whether it needs the form of the problem's records
-    rounds : bool, whether it shows its rounds (`Objective.observe_round`)
+    rounds : type or None, the observer of rounds that it serves (`execution.rounds`), by sums that both know
     """
 
     run: RunFunction
     supports: Supports
     form: bool = True
-    rounds: bool = False
+    rounds: type | None = None
 
 
 FUSED: Registry[FusedRun] = Registry("fused run", "fused")
 
 
 def fused(
-    *ids: str, supports: Supports = lambda *run: True, form: bool = True, rounds: bool = False
+    *ids: str, supports: Supports = lambda *run: True, form: bool = True, rounds: type | None = None
 ) -> Callable[[RunFunction], RunFunction]:
     """Register a function as the fused run of algorithms (used as a decorator); see `FusedRun`."""
 
@@ -64,7 +64,8 @@ def fused_module(id: str) -> str:
 def run_of(algorithm: Algorithm, objective: Any, plan: Any, mechanism: Any, allowed: bool = True) -> RunFunction | None:
     """What runs: the fused run where it can, else the listing.
 
-    It can in float64 on NumPy arrays, where Numba is, no transcript is wanted, and no observer of rounds looks.
+    It can in float64 on NumPy arrays, where Numba is, no transcript is wanted, and no observer of rounds looks but one
+    that it serves.
     """
     listed = ALGORITHMS.registered().get(algorithm.id) and get_algorithm(algorithm.id).run_function
     if algorithm.run_function is not listed:  # an altered listing
@@ -80,6 +81,7 @@ def run_of(algorithm: Algorithm, objective: Any, plan: Any, mechanism: Any, allo
     if not available() or not attempt(module):
         return algorithm.run_function
     found = FUSED.get(algorithm.id)
-    if (found.form and form_of(objective.problem) is None) or (objective.shows_rounds and not found.rounds):
+    watched = objective.round_observer is not None and type(objective.round_observer) is not found.rounds
+    if watched or (found.form and form_of(objective.problem) is None):
         return algorithm.run_function
     return found.run if found.supports(objective, plan, mechanism) else algorithm.run_function

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,21 @@ import numpy as np
 from dpsco_bench.algorithms.phased_sgd import phase_name
 from dpsco_bench.fused.descent import projected_steps
 from dpsco_bench.fused.tiles import DOMAINS, Steps, domain_of
+from dpsco_bench.geometry.ball import LpBall
 
 Array = Any
 
 
 def projecting(objective: Any, plan: Any, mechanism: Any) -> bool:
-    """Whether compiled steps can project on the domain."""
+    """Whether compiled steps of all kinds can project on the domain."""
     return objective.domain is None or getattr(objective.domain, "name", "") in DOMAINS
+
+
+def descending(objective: Any, plan: Any, mechanism: Any) -> bool:
+    """As `projecting`, for `descent.projected_steps`, which know the l_p balls with 2 < p < inf too."""
+    return projecting(objective, plan, mechanism) or (
+        type(objective.domain) is LpBall and 2.0 < objective.domain.p < math.inf
+    )
 
 
 def projected_run(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.fused.pieces import L1_BALL, L2_BALL, LINF_BALL, SPACE
+from dpsco_bench.fused.pieces import L1_BALL, L2_BALL, LINF_BALL, LP_BALL, SPACE
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.forms import RecordForm, form_of
 
@@ -19,8 +19,6 @@ NUMBERS = 1 << 17
 """Noise values of a tile, and as many numbers of records that are gathered: both stay in the second-level cache."""
 LEAST_STEPS = 32
 """Steps of a tile, where replicates can be taken in groups."""
-SHOWN = 4
-"""How many times smaller tiles are whose states are kept to be shown."""
 LONGEST = 1 << 18
 """Most steps of a stretch: its step sizes and weights are arrays."""
 DOMAINS = {"l2_ball": L2_BALL, "l1_ball": L1_BALL, "linf_ball": LINF_BALL}
@@ -67,6 +65,8 @@ class Steps:
         Width of the noise, by default that of the iterates.
     batch : int
         Consecutive records of a step, where batches are not drawn.
+    full : bool
+        Whether a step looks at all records: its tiles have none.
     """
 
     def __init__(
@@ -78,6 +78,7 @@ class Steps:
         looks: int = 1,
         dim: int = 0,
         batch: int = 1,
+        full: bool = False,
     ) -> None:
         self.objective, self.mechanism, self.looks, self.sampled = objective, mechanism, looks, sampled
         self.query = mechanism.plan.query(noise) if noise else None
@@ -85,19 +86,20 @@ class Steps:
         self.dim = dim or self.d
         self.copies = mechanism.copies
         self.replicates = objective.replicates // self.copies
-        self.width = mechanism.batch_width(self.query) if sampled else batch
-        data, form = objective.data, form_of(objective.problem)
+        self.full, self.width = full, mechanism.batch_width(self.query) if sampled else batch
+        data, form = objective.data, RecordForm() if full else form_of(objective.problem)
         assert form is not None
         self.form = form_tuple(form)
         self._alone = isinstance(data, Data) and data.features is None
-        self._shared = self._alone or (isinstance(data, Data) and data.features.ndim == 2)
+        self._shared = full or self._alone or (isinstance(data, Data) and data.features.ndim == 2)
         self._share = 1.0 / (mechanism.expected_size(self.query) if sampled else batch)
+        self._equal = False
         self._kept: tuple[np.ndarray, np.ndarray] | None = None
         self._still = np.zeros((1, 1, self.dim), dtype=np.float32)
 
     def stretches(self, first: int, steps: int) -> Iterator[tuple[int, int]]:
         """Split steps ``first .. first + steps - 1`` where the measurement looks: (first, number) of each stretch."""
-        t, end, cost = first, first + steps, self.looks * self.width
+        t, end, cost = first, first + steps, self.looks * (self.objective.n if self.full else self.width)
         while t < end:
             k = min(end - t, LONGEST, max(1, self.objective.unseen(cost * (end - t)) // cost))
             yield t, k
@@ -113,23 +115,21 @@ class Steps:
         """Tiles of steps ``first ...`` of the query, which are released, and count their gradients.
 
         ``record`` is the first of the consecutive records, by default ``first``. Without ``variates`` the loop draws
-        its noise itself. ``whole`` tiles have all replicates, so that their steps can be shown.
+        its noise itself. ``whole`` tiles have all replicates.
         """
         if self.query is not None:
             self.mechanism.spend(self.query.name, first, steps, self.sampled)
         if not self.sampled:
-            self.objective.count(self.looks * steps * self.width)
+            self.objective.count(self.looks * steps * (self.objective.n if self.full else self.width))
         group = self.replicates
         if self._shared and not whole:
             group = max(1, min(group, NUMBERS // (LEAST_STEPS * max(self.dim, self.width))))
-        size = group * max(self.dim, self.width)
-        if not self._shared:
-            size = max(size, self.copies * group * self.width * self.d)
-        length = max(1, (NUMBERS // SHOWN if whole else NUMBERS) // size)
+        length = self._length(group)
         ahead = length * max(1, self.dim // (4 * self.width)) if self._shared else length
         for low in range(0, self.replicates, group):
             rows, start, indices, counts = (low, min(self.replicates, low + group)), 0, _NONE, _NONE
-            for t in range(0, steps, length):
+            t = 0
+            while t < steps:
                 k = min(length, steps - t)
                 if self.sampled and t % ahead == 0:
                     start, (indices, counts) = t, self._batches(first + t, min(ahead, steps - t), rows)
@@ -143,6 +143,14 @@ class Steps:
                     noise = self.mechanism.variates(self.query, first + t, k, rows, self.dim)
                 noise = self._still if noise is None else noise
                 yield Tile(slice(t, t + k), (*rows, self.replicates, self.copies), records, noise)
+                t, length = t + k, length if self.sampled else self._length(group)
+
+    def _length(self, group: int) -> int:
+        """Steps of a tile of so many replicates; more of them once consecutive records are known to be equal."""
+        size = group * max(self.dim, self.width)
+        if not self._shared and not self._equal:
+            size = max(size, self.copies * group * self.width * self.d)
+        return max(2, NUMBERS // size)
 
     def _batches(self, first: int, k: int, rows: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         """Indices of drawn batches, ``(k, rows, W)``, and their sizes; their gradients are counted."""
@@ -161,12 +169,15 @@ class Steps:
         return (*self._gathered(found, len(indices)), counts, self._share, self.replicates)
 
     def _range(self, record: int | None, first: int, t: int, k: int) -> tuple[Any, ...]:
+        if self.full:
+            return (np.zeros((1, self.d)), np.zeros(1), np.zeros((1, 1, 1), dtype=np.int64), np.array([[0]]), 0.0, 0)
         m = self.width
         position, counts = (first if record is None else record) + t * m, np.array([[m]])
         if self._shared:
             index = np.arange(position, position + k * m).reshape(k, 1, m)
             return (*self._pool(), 0 * index if self._alone else index, counts, self._share, 0)
         found = self.objective.problem.form_range(self.objective.data, position, k * m)
+        self._equal = found.features.shape[1] < k * m
         return (*self._gathered(found, k), counts, self._share, self.replicates)
 
     def _pool(self) -> tuple[np.ndarray, np.ndarray]:
@@ -202,8 +213,9 @@ def form_tuple(form: RecordForm) -> tuple[int, float, float, np.ndarray, np.ndar
     return form.slope, float(form.parameters[0]), float(form.parameters[1]), hessian, centre
 
 
-def domain_of(objective: Any) -> tuple[int, float]:
-    """Kind and radius of a domain that `pieces.shrink_onto` knows."""
+def domain_of(objective: Any) -> tuple[int, float, float]:
+    """Kind, radius and exponent of a domain that compiled steps project on."""
     if objective.domain is None:
-        return SPACE, 1.0
-    return DOMAINS[objective.domain.name], float(objective.domain.radius)
+        return SPACE, 1.0, 2.0
+    kind = DOMAINS.get(objective.domain.name, LP_BALL)
+    return kind, float(objective.domain.radius), float(getattr(objective.domain, "p", 2.0))

@@ -176,27 +176,14 @@ class Objective:
         return min(most, max(1, int(getattr(self._observer, "unseen", lambda objective: 1)(self))))
 
     @property
-    def shows_rounds(self) -> bool:
-        """Whether there is an observer of rounds."""
-        return self._rounds is not None
+    def round_observer(self) -> RoundObserver | None:
+        """The observer of rounds, for compiled runs that hand it sums over them."""
+        return self._rounds
 
     def observe_round(self, **state: Any) -> None:
         """Show the state of a round to the observer of rounds, if there is one: arrays by name."""
         if self._rounds is not None:
             self._rounds(self, **state)
-
-    def observe_rounds(self, first: int, weights: Array, together: dict[str, Any], **states: Array) -> None:
-        """Show the rounds ``first ...`` at once.
-
-        ``weights (k,)`` and ``states``, arrays ``(k, R, d)`` by name, belong to a round each, ``together`` to all.
-        """
-        if self._rounds is not None:
-            several: Any = getattr(self._rounds, "several", None)
-            if several is not None:
-                return several(self, first, weights, together, **states)
-            for s, weight in enumerate(weights.tolist()):
-                one = {name: values[s] for name, values in states.items()}
-                self._rounds(self, t=first + s, weight=weight, **one, **together)
 
     def note(self, name: str, values: Array) -> None:
         """Keep a quantity of the run beside its risk, a number per replicate or one for all; the last one counts.

@@ -51,17 +51,30 @@ def test_a_fused_run_is_its_listing(fused_case):
     close(np.array(seen.risk), np.array(due.risk), unit=1e-3)
 
 
-@pytest.mark.parametrize("learner", ["ogd_adagrad", "ftrl_adagrad", "optimistic_ftrl", "optimistic_omd", "osd"])
-def test_rounds_are_shown_as_the_listing_shows_them(learner):
+OBSERVED = [
+    *(
+        (("dp_otb", name), "quad")
+        for name in ("ogd_adagrad", "ftrl_adagrad", "optimistic_ftrl", "optimistic_omd", "osd")
+    ),
+    (("dp_otb_lp", "lp_ftrl"), "lp_ball"),
+    (("parameter_free", ""), "anchored_ball"),
+]
+
+
+@pytest.mark.parametrize(("method", "problem"), OBSERVED, ids=["-".join(method) for method, _ in OBSERVED])
+def test_rounds_are_added_up_as_the_listing_shows_them(method, problem):
     """Every learner's regret, its bound, and the sides of the inequalities."""
-    spread = {"spread": 0.3}
-    cell = Cell("zhang2022.dp_otb", "quad", 200, 1.0, 1e-5, 5, options={"learner": learner}, problem_options=spread)
+    spread = {} if problem == "lp_ball" else {"spread": 0.3}
+    options = {"learner": method[1]} if method[1] else {}
+    id = f"zhang2022.{method[0]}"
+    cell = Cell(id, problem, 200, 1.0, 1e-5, 5, options=options, problem_options=spread)
     plan = cell.plan("none", 1)[1]
     got, expected = (
         run_block(cell, plan, {"node": 0.3}, cell.draw_data(1, 0), root_seed=1, replicates=3, fused=f)
         for f in (True, False)
     )
-    assert got.extras.keys() == expected.extras.keys() > {"learner_regret", "learner_bound", "noise_half"}
+    assert got.extras.keys() == expected.extras.keys() > {"regret", "noise_half"}
+    assert ("learner_bound" in got.extras) != (method[0] == "parameter_free")
     for name, values in expected.extras.items():
         close(got.extras[name], values, unit=1e-12)
 
@@ -72,11 +85,14 @@ def test_every_fused_run_is_covered():
 
 LONG = {
     "bassily2021.noisy_sgd": ("onehot", 100, {}),
+    "bassily2021.noisy_smd": ("cube_iid", 400, {"steps": 10_001, "norm_rule": "sec2"}),
     "bassily2021.poly_sfw": ("gaps_l1", 20_002, {}),
     "su2023.truncated_batched_md": ("heavy_linear_t", 20_000, {"steps": 10_000}),
+    "su2023.ttz14": ("pointmass_linear", 400, {"steps": 10_000}),
     "su2023.phased_dp_sgd": ("logistic_plain", 20_002, {}),
     "zhang2022.dp_otb": ("linear_ball", 10_002, {"learner": "optimistic_omd"}),
     "zhang2022.dp_otb_lp": ("lp_ball", 10_002, {}),
+    "wang2017.frank_wolfe_ttz15": ("face_quadratic", 400, {"steps": 10_001}),
     "wang2017.dp_svrg": ("ridge_logistic", 500, {"epochs": 1, "inner_steps": 10_000}),
     "wang2017.dp_svrg_pp": ("soft_quadratic_pp", 500, {"epochs": 1, "inner_steps": 5_000}),
     "wang2017.noisy_sgd_bst14": ("ridge_logistic", 100, {}),
@@ -86,10 +102,16 @@ SHORTER = {"su2023.shuffled_truncated_md": ("heavy_linear_t", 4096, {"steps": 50
 """Methods that take no tiny problem, with a loop that is among those above."""
 
 
-@pytest.mark.parametrize("id", [*LONG, *SHORTER])
-def test_ten_thousand_steps(id):
-    problem, n, options = {**LONG, **SHORTER}[id]
-    cell = Cell(id, problem, n=n, epsilon=0.9, delta=1e-5, d=5, options=options)
+ENTROPY = ("pointmass_linear", 400, {"steps": 10_000, "mirror": "entropy"}, {"domain": "l1_ball"})
+RUNS = [*LONG.items(), *SHORTER.items(), ("su2023.ttz14", ENTROPY)]
+LEAST_DIMENSION = {"face_quadratic": 9}
+
+
+@pytest.mark.parametrize("id, run", RUNS, ids=[f"{id}-{run[0]}" for id, run in RUNS])
+def test_ten_thousand_steps(id, run):
+    problem, n, options, *further = run
+    d = LEAST_DIMENSION.get(problem, 5)
+    cell = Cell(id, problem, n, 0.9, 1e-5, d, options=options, problem_options=dict(*further))
     plan = cell.plan("none", 1)[1]
     longest = max(max(query.releases for query in plan.queries), *getattr(plan, "sizes", (0, 0)))
     assert longest >= 10_000 or id in SHORTER

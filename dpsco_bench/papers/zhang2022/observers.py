@@ -15,6 +15,10 @@ Array = np.ndarray
 BLOCK_ROUNDS = 64
 ROUNDING = 1e-14
 """What rounding may cause in a sum, relative to the sum of the absolute values of its terms (about 50 units)."""
+SUMS = ("regret", "_left", "_size", "_linear", "_squares", "_penalty_sum", "_penalty_difference", "largest_loss")
+"""What `Rounds` adds up: ``<g + gamma, w - x*>``; ``<beta grad L(x) - g - gamma, w - x*>``; the absolute values of both
+together; ``<loss, w - x*>``; ``beta ||w - x*||^2``; and for regularisers with a value its sum and difference between w
+and x*, and the largest loss over its bound, which is no sum."""
 MOMENTS = {"quarter": 4, "half": 2, "last": 1}
 """Rounds ``n/4``, ``n/2`` and ``n - 1`` at which moments are kept."""
 
@@ -73,28 +77,31 @@ class Rounds(RoundObserver):
         if len(self._rounds) == BLOCK_ROUNDS:
             self._add_up(objective)
 
-    def several(self, objective: Objective, first: int, weights: Array, together: Any, **states: Array) -> None:
-        """See rounds ``first ...`` at once: what `__call__` sees, in arrays ``(k, R, d)``."""
+    def reference(self, objective: Objective) -> tuple[Array, Array, Array] | None:
+        """x*, and ``m (R, d)`` and ``h (d,)`` of the population's gradient ``m + h x``; None where nothing is observed.
+
+        For the loops that compute `SUMS` as they go.
+        """
         problem: Any = objective.problem
-        valued = any(hasattr(regulariser, "value") for regulariser in together["regularisers"])
-        if valued or not hasattr(problem, "population_gradient"):
-            for s, weight in enumerate(weights.tolist()):
-                one = {name: values[s] for name, values in states.items()}
-                self(objective, t=first + s, weight=weight, **one, **together)
-            return
+        if not hasattr(problem, "population_gradient"):
+            return None
         if self._best is None:
             self._best = problem.optimum(objective.host_data)
-        names = ("w", "x", "gradient_sum", "released", "loss")
-        for s in range(len(weights)):
-            entry = (float(weights[s]), *(states[name][s] for name in names))
-            self._keep_moments(objective, first + s, entry)
-        last = {name: values[-1] for name, values in states.items()}
-        if states["loss"] is states["released"]:
-            last["loss"] = last["released"]
-        self._last = {"t": first + len(weights) - 1, **last, **together}
-        for s in range(0, len(weights), BLOCK_ROUNDS):
-            part = slice(s, s + BLOCK_ROUNDS)
-            self._add_block(objective, weights[part, None, None], *(states[name][part] for name in names))
+        mean = _population_gradient(objective, np.zeros_like(self._best))
+        return np.ascontiguousarray(self._best), np.ascontiguousarray(mean), problem.record_form.hessian
+
+    @staticmethod
+    def stops(n: int, ends: int) -> list[int]:
+        """Rounds up to the last one, ``ends``, whose states are to be shown (`summed`)."""
+        moments = (n - 1 if part == 1 else n // part for part in MOMENTS.values())
+        return sorted({ends, *(t for t in moments if 1 <= t < ends)})
+
+    def summed(self, objective: Objective, sums: Array, weight: float, **state: Any) -> None:
+        """See the first of `SUMS`, ``(R, 5 or 8)``, over the rounds so far, and the state of the last one without w."""
+        self._sums.update(zip(SUMS, sums.T.copy(), strict=False))
+        names = ("x", "gradient_sum", "released", "loss")
+        self._last = {name: value.copy() if name in names else value for name, value in state.items()}
+        self._keep_moments(objective, state["t"], (weight, None, *(self._last[name] for name in names)))
 
     def finish(self, objective: Objective, output: Any) -> None:
         """Note the sums."""

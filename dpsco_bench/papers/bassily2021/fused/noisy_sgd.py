@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.steps import projected_run, projecting
+from dpsco_bench.fused.steps import descending, projected_run
 
 
-@fused("bassily2021.noisy_sgd", supports=projecting)
+@fused("bassily2021.noisy_sgd", supports=descending)
 def noisy_sgd(objective, plan, mechanism):
     """As the listing: the mean of x^1..x^T, of which the first is the start and the last new iterate is none."""
     x = objective.start

@@ -41,15 +41,19 @@ def plan(given: Setting, *, steps: int | None = None, mirror: str = "lq") -> Pla
 
 @plan.run
 def ttz14(objective, plan, mechanism):
-    """Mirror steps on ``(R, d)``; returns the average of z_1..z_T. Without noise the shared step is taken."""
-    s, start = mechanism.scales["gradient"], objective.start
-    if s == 0:
-        step = optimal_step(plan, mechanism)
-    else:
-        step = 1 / (s * sqrt(plan.steps * (start.shape[-1] if objective.domain.name == "l2_ball" else 1)))
+    """Mirror steps on ``(R, d)``; returns the average of z_1..z_T."""
+    step = step_size(objective, plan, mechanism)
     if plan.schedule.get("mirror") == "entropy":
         return exponentiated_steps(objective, plan, mechanism, step)
     return averaged_steps(objective, plan, mechanism, step)
+
+
+def step_size(objective, plan, mechanism):
+    """As the plan says; without noise that of the shared method."""
+    s, d = mechanism.scales["gradient"], objective.start.shape[-1]
+    if s == 0:
+        return optimal_step(plan, mechanism)
+    return 1 / (s * sqrt(plan.steps * (d if objective.domain.name == "l2_ball" else 1)))
 
 
 def exponentiated_steps(objective, plan, mechanism, step):

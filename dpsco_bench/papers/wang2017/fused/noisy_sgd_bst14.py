@@ -7,10 +7,10 @@ from math import sqrt
 import numpy as np
 
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.steps import projected_run, projecting
+from dpsco_bench.fused.steps import descending, projected_run
 
 
-@fused("wang2017.noisy_sgd_bst14", supports=projecting)
+@fused("wang2017.noisy_sgd_bst14", supports=descending)
 def noisy_sgd(objective, plan, mechanism):
     """As the listing: the last iterate of steps ``1/(mu t)`` or ``diam/sqrt(t (G^2 + d sigma^2))``."""
     x = objective.start

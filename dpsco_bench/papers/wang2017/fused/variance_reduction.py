@@ -44,7 +44,7 @@ def inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, scale, r
     first, last, replicates, copies = rows
     features, labels, index, counts, share, stride = records
     kind, a, b, hessian, centre = form
-    ball, radius = domain
+    ball, radius, _ = domain
     g = np.empty(x.shape[1])
     drawn = 1 if noise.shape[0] == scale.size and noise.shape[1] == last - first else 0
     for copy in range(copies):

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.steps import phased_run, projecting
+from dpsco_bench.fused.steps import descending, phased_run
 
-fused("zhang2022.fkt20_phased_sgd", supports=projecting)(phased_run)
+fused("zhang2022.fkt20_phased_sgd", supports=descending)(phased_run)

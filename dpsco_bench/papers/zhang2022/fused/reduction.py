@@ -6,13 +6,17 @@ import numpy as np
 
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.tiles import Steps
-from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, learner_setting, loss_regularisers, node_units
+from dpsco_bench.papers.zhang2022.algorithms.parameter_free import confidence_of
+from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, learner_setting, node_units
 from dpsco_bench.papers.zhang2022.algorithms.sensitivity import weights
 from dpsco_bench.papers.zhang2022.fused import rounds
 from dpsco_bench.papers.zhang2022.learners.base import get_learner
 from dpsco_bench.papers.zhang2022.learners.leaders import FtrlAdagrad, LpFtrl
 from dpsco_bench.papers.zhang2022.learners.optimistic import OptimisticFtrl, OptimisticOmd
+from dpsco_bench.papers.zhang2022.learners.parameter_free import ParameterFree
 from dpsco_bench.papers.zhang2022.learners.subgradient import OgdAdagrad, OgdFixed, Osd
+from dpsco_bench.papers.zhang2022.observers import SUMS, Rounds
+from dpsco_bench.problems.forms import CONSTANT, NO_SLOPE
 
 LEARNERS = {
     OgdFixed: rounds.OGD_FIXED,
@@ -22,64 +26,97 @@ LEARNERS = {
     LpFtrl: rounds.LP_FTRL,
     OptimisticFtrl: rounds.OPTIMISTIC_FTRL,
     OptimisticOmd: rounds.OPTIMISTIC_OMD,
+    ParameterFree: rounds.PARAMETER_FREE,
 }
 
 
 def known_learner(objective, plan, mechanism):
-    """Whether the learner is one of those above, on the ball that it is for."""
-    cls = get_learner(plan.learner)
-    return cls in LEARNERS and (plan.p == 2.0 or cls is LpFtrl)
+    """Whether the learner is one of those above, on the ball that it is for, and what an observer adds up is known."""
+    cls, problem = get_learner(plan.learner), objective.problem
+    observed = objective.round_observer is not None and hasattr(problem, "population_gradient")
+    known = not observed or problem.record_form.slope in (CONSTANT, NO_SLOPE)
+    return known and cls in LEARNERS and (plan.p == 2.0 or cls is LpFtrl)
 
 
-@fused("zhang2022.dp_otb", "zhang2022.dp_otb_lp", "zhang2022.dp_otb_pure", supports=known_learner, rounds=True)
+@fused("zhang2022.dp_otb", "zhang2022.dp_otb_lp", "zhang2022.dp_otb_pure", supports=known_learner, rounds=Rounds)
 def online_to_batch(objective, plan, mechanism):
     """As the listing; returns ``x_n``."""
     learner = get_learner(plan.learner)(learner_setting(objective, plan))
-    regularisers, n = loss_regularisers(objective, plan, learner), plan.n
-    beta, total = weights(plan.k, n)
-    steps, run = Steps(objective, mechanism, NODE, looks=2), _Run(objective, plan, learner, beta)
+    return converted(objective, plan, mechanism, learner, np.zeros((3, 0)))
+
+
+@fused("zhang2022.parameter_free", supports=known_learner, rounds=Rounds)
+def parameter_free(objective, plan, mechanism):
+    """As the listing, whose losses may have the distance from the start."""
+    setting = learner_setting(objective, plan, loss_bound=plan.loss_bound, initial_wealth=plan.initial_wealth)
+    learner, distance = ParameterFree(setting), np.zeros((3, 0))
+    if plan.regulariser == "adaptive":
+        terms, t = confidence_of(plan), np.arange(plan.n + 1.0)
+        distance = np.array([[part(s) for s in t] for part in (terms.xi, terms.nu, terms.loss_bound)])
+    output = converted(objective, plan, mechanism, learner, distance)
+    objective.note("clips", learner.clips[:, 0])
+    return output
+
+
+def converted(objective, plan, mechanism, learner, distance):
+    """Algorithm 1 with a learner, which is left in its last state; ``distance`` as for `rounds.run_rounds`."""
+    n, (beta, total) = plan.n, weights(plan.k, plan.n)
+    steps, run = Steps(objective, mechanism, NODE, looks=2), _Run(objective, plan, learner, beta, distance)
     half = 0.5 * plan.strong_convexity if learner.regulariser else 0.0
     losses = beta, total, float(objective.constants.regularisation), half
-    ends = n if plan.run_last_round else n - 1
-    for tile in steps.tiles(0, ends, whole=objective.shows_rounds):
-        first, scale = tile.steps.start + 1, steps.scales(tile.steps.start, tile.steps.stop - tile.steps.start)
-        shown = np.empty((5, scale.size, *run.x.shape) if objective.shows_rounds else (0, 0, 0, 0))
-        noise = tile.noise.astype(np.float64, copy=False)  # as pure noise is drawn: the loop is compiled once
-        rounds.run_rounds(
-            first, run.state, run.numbers, run.slots, tile.rows, tile.records, steps.form, noise, scale, losses,
-            run.units, run.learner, shown,
-        )  # fmt: skip
-        if shown.size:
-            run.tell(learner)
-            w, x, exact, released, loss = shown
-            objective.observe_rounds(
-                first, beta[first : first + scale.size], {"learner": learner, "regularisers": regularisers}, w=w, x=x,
-                gradient_sum=exact, released=released, loss=loss if regularisers else released,
+    ends, begun = n if plan.run_last_round else n - 1, 0
+    for stop in Rounds.stops(n, ends) if run.watched else [ends]:
+        for tile in steps.tiles(begun, stop - begun):
+            first = begun + tile.steps.start
+            scale = steps.scales(first, tile.steps.stop - tile.steps.start)
+            noise = tile.noise.astype(np.float64, copy=False)  # as pure noise is drawn: the loop is compiled once
+            rounds.run_rounds(
+                first + 1, run.state, run.numbers, run.slots, tile.rows, tile.records, steps.form, noise, scale, losses,
+                run.units, run.learner, run.seen,
             )  # fmt: skip
+        begun = stop
+        run.tell(learner)
+        if run.watched:
+            sums = run.sums if distance.size else run.sums[:, :5]
+            last = dict(x=run.x, gradient_sum=run.state[:, 4], released=run.state[:, 5], loss=run.state[:, 6])
+            objective.round_observer.summed(objective, sums, beta[stop], t=stop, learner=learner, **last)
     objective.count(-1)  # round 1 looks at its record once
     if ends < n:
-        run.tell(learner)
         run.x[:] += (learner.predict() - run.x) * (beta[n] / total[n])
     return run.x.copy()
+
+
+_UNSEEN = np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0), np.zeros((0, 0))
 
 
 class _Run:
     """State of all rows, and what compiled rounds are told of plan and learner."""
 
-    def __init__(self, objective, plan, learner, beta):
+    def __init__(self, objective, plan, learner, beta, distance):
         start, units = np.ascontiguousarray(learner.w), node_units(plan)
         rows, d = start.shape
         levels = int(plan.n).bit_length()
         self.kind = LEARNERS[type(learner)]
-        self.state = np.zeros((rows, 5, d))
+        self.state = np.zeros((rows, 7, d))
         self.state[:, 0] = self.state[:, 1] = start
         if self.kind == rounds.OPTIMISTIC_OMD:
             self.state[:, 2] = start
-        self.numbers = np.zeros((rows, 2))
+        self.numbers = np.zeros((rows, 6))
+        if self.kind == rounds.PARAMETER_FREE:
+            self.numbers[:, 3:5] = learner.setting.initial_wealth, 1.0
         self.slots = np.zeros((rows, levels, d)), np.zeros((rows, levels, d)), np.zeros((rows, levels))
         self.units = _units(units, plan.clip_differences)
+        reference = objective.round_observer.reference(objective) if objective.round_observer else None
+        self.watched = reference is not None
+        self.seen = (*reference, np.zeros((rows, len(SUMS)))) if self.watched else _UNSEEN
         centre = np.ascontiguousarray(learner.setting.start)
-        self.learner = self.kind, float(learner.setting.radius), float(plan.p), self._sizes(learner, beta), centre
+        sizes = np.ascontiguousarray(self._sizes(learner, beta), dtype=np.float64)
+        self.learner = self.kind, float(learner.setting.radius), float(plan.p), sizes, centre, distance
+
+    @property
+    def sums(self):
+        """Of `observers.SUMS`, ``(R, 8)``."""
+        return self.seen[3]
 
     @property
     def x(self):
@@ -87,13 +124,13 @@ class _Run:
         return self.state[:, 1]
 
     def _sizes(self, learner, beta):
-        """Steps of the learners that do not adapt, ``(n + 1,)``."""
+        """Steps of the learners that do not adapt, or bounds on losses, ``(n + 1,)``."""
         given, t = learner.setting, np.arange(1, len(beta))
         if self.kind == rounds.OGD_FIXED:
             return np.append(0.0, given.diameter / (given.lipschitz * t ** (given.k + 0.5)))
         if self.kind == rounds.OSD:
             return np.append(0.0, 1.0 / np.cumsum(0.5 * given.strong_convexity * t**given.k))
-        return np.zeros(len(beta))
+        return np.full(len(beta), given.loss_bound if self.kind == rounds.PARAMETER_FREE else 0.0)
 
     def tell(self, learner):
         """Put the listing's learner in the state of the last round."""
@@ -102,6 +139,7 @@ class _Run:
         learner.w = w
         learner.squares = learner.errors = learner.bound = seen
         learner.total, learner.y, learner.expected = along, along, expected
+        learner.clips = self.numbers[:, 5:]
 
 
 def _units(units, clips):

@@ -7,12 +7,14 @@ import math
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
-from dpsco_bench.fused.pieces import CONSTANT, LANES, NO_SLOPE, lane, largest_of, lp_length, margin_of, slope
+from dpsco_bench.fused.pieces import CONSTANT, LANES, NO_SLOPE, lane, margin_of, slope
+from dpsco_bench.fused.powers import largest_of, lp_length, power
 
-OGD_FIXED, OGD_ADAGRAD, OSD, FTRL, LP_FTRL, OPTIMISTIC_FTRL, OPTIMISTIC_OMD = range(7)
+OGD_FIXED, OGD_ADAGRAD, OSD, FTRL, LP_FTRL, OPTIMISTIC_FTRL, OPTIMISTIC_OMD, PARAMETER_FREE = range(8)
 FIXED, PRINTED, TIGHT = range(3)
 """How the units of nodes are known: before the run, by equation (6), or as the least that are enough."""
 TINY = 1e-200
+RATE = 2.0 / (2.0 - math.log(3.0))
 
 
 @piece
@@ -92,6 +94,67 @@ def update(w, kind, centre, along, expected, errors, loss, radius, p, size):
 
 
 @piece
+def bet(w, centre, direction, outside, numbers, loss, radius, bound):
+    """The update of `learners.parameter_free.ParameterFree`: moves w, direction and outside; the loss is overwritten.
+
+    ``numbers``: the sum of squares, another's, and fraction, wealth, curvature and clips.
+    """
+    length = lp_length(loss, 2.0) / bound
+    numbers[5] += 1.0 if length > 1.0 else 0.0
+    shrink = 1.0 / (bound * max(length, 1.0))
+    away = lp_length(outside, 2.0)
+    pull = min(length, 1.0) / away if away > 0.0 else 0.0
+    gain, square = 0.0, 0.0
+    for j in range(lane(), w.size, LANES):
+        g = 0.5 * (shrink * loss[j] + pull * outside[j])
+        loss[j] = g
+        gain += g * direction[j]
+        square += g * g
+    factor = 1.0 - gain * numbers[2]
+    steep = gain / factor
+    numbers[3] *= factor
+    numbers[4] += steep * steep
+    numbers[2] = min(0.5, max(-0.5, numbers[2] - RATE * steep / numbers[4]))
+    numbers[0] += square
+    eta, staked = inverse_root(numbers[0]), numbers[2] * numbers[3]
+    for j in range(lane(), w.size, LANES):
+        direction[j] -= eta * loss[j]
+    onto_ball(direction, 1.0)
+    for j in range(lane(), w.size, LANES):
+        w[j] = centre[j] + staked * direction[j]
+        outside[j] = w[j]
+    onto_ball(w, radius)
+    for j in range(lane(), w.size, LANES):
+        outside[j] -= w[j]
+
+
+@piece
+def pull_back(loss, w, anchor, best, xi, nu, bound, sums):
+    """Add the subgradient of ``xi ||w - x_0|| + nu ||w - x_0||^2``; what is to be known of its values, to sums.
+
+    ``sums``: empty, or the sums and differences of its values at w and x*, and the largest loss over its bound.
+    """
+    square, reached, size, linear = 0.0, 0.0, 0.0, 0.0
+    for j in range(lane(), w.size, LANES):
+        square += (w[j] - anchor[j]) ** 2
+    here = math.sqrt(square)
+    factor = (xi / here if here > 0.0 else 0.0) + 2.0 * nu
+    for j in range(lane(), w.size, LANES):
+        more = factor * (w[j] - anchor[j])
+        loss[j] += more
+        size += loss[j] * loss[j]
+        if sums.size > 0:
+            reached += (best[j] - anchor[j]) ** 2
+            linear += more * (w[j] - best[j])
+    if sums.size > 0:
+        now, then = xi * here + nu * square, xi * math.sqrt(reached) + nu * reached
+        sums[3] += linear
+        sums[5] += now + then
+        sums[6] += now - then
+        sums[7] = max(sums[7], math.sqrt(size) / bound)
+
+
+@piece
 def leader(w, total, radius, p, squares):
     """``u min(eta ||total||_q, r)``, u the minimiser of ``<total, u>`` on the unit l_p ball, to w."""
     q = p / (p - 1.0)
@@ -102,9 +165,9 @@ def leader(w, total, radius, p, squares):
         return
     for j in range(w.size):
         ratio = abs(total[j]) / largest
-        power = ratio ** (q - 1.0)
-        powers += power * ratio
-        w[j] = -math.copysign(power, total[j])
+        found = power(ratio, q - 1.0)
+        powers += found * ratio
+        w[j] = -math.copysign(found, total[j])
     length = radius * math.sqrt(p - 1.0) * inverse_root(squares) * (largest * powers ** (1.0 / q))
     factor = min(length, radius) / powers ** (1.0 / p)
     for j in range(w.size):
@@ -147,35 +210,60 @@ def released_sum(t, value, unit, scale, noise, s, row, sums, noised):
         noised[level, j] = value[j]
 
 
+@piece
+def add_up(sums, w, x, released, beta, best, mean, curvature):
+    """Add a round's terms to the sums that `observers.SUMS` names, but for the learner's loss."""
+    plain, left, square = 0.0, 0.0, 0.0
+    for j in range(lane(), w.size, LANES):
+        away, gradient = w[j] - best[j], mean[j]
+        if curvature.size > 0:
+            gradient += curvature[j] * x[j]
+        plain += released[j] * away
+        left += (beta * gradient - released[j]) * away
+        square += away * away
+    sums[0] += plain
+    sums[1] += left
+    sums[2] += abs(plain) + abs(left)
+    sums[3] += plain
+    sums[4] += beta * square
+
+
 @compiled
-def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, scale, weights, units, learner, shown):
+def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, scale, weights, units, learner, watched):
     """Rounds ``first_round ...`` of all rows.
 
     Parameters
     ----------
-    state : array (S R, 5, d), of each row w, x, the learner's sum or y, the hint, and the sum of the exact gradients
-    numbers : array (S R, 2), the learner's sum of squares or errors, and the largest radius so far
+    state : array (S R, 7, d)
+        Of each row w, x, the learner's sum or y, the hint, the sum of the exact gradients, and the released sum and the
+        loss of the last round; the last three only where the rounds are watched.
+    numbers : array (S R, 6), the learner's sum of squares or errors, the largest radius so far, and those of `bet`
     slots : tuple, a slot for each level of the tree: sums and noised sums ``(S R, levels, d)``, units ``(S R, levels)``
     rows, records, form, scale : as for `fused.descent.projected_steps`; so is noise, but of float64
     weights : tuple, ``beta (n + 1,)``, ``beta_{1:t} (n + 1,)``, the ridge and half of Lemma 7's modulus
     units : tuple
         Mode; ``(4, n)``: the two parts of Delta_t and of ``s_t``; G, H; whether differences are clipped.
-    learner : tuple, kind, radius, p, ``sizes (n + 1,)`` of steps that do not adapt, ``starts (S R, d)``
-    shown : array (5, k, S R, d) or empty: receives w, x, the exact sum, the released one and the loss of each round
+    learner : tuple
+        Kind, radius, p, ``sizes (n + 1,)`` of steps that do not adapt, or bounds on losses; ``starts (S R, d)``; and
+        ``(3, n + 1)`` or ``(3, 0)``, xi, nu and the bound of the distance that is added to the losses.
+    watched : tuple
+        x*, ``m`` and ``h`` of the population's gradient, and the sums of `observers.SUMS`, ``(S R, 8)``; empty for none
     """
     first, last, replicates, copies = rows
     features, labels, index, _, _, stride = records
     slope_kind, a, b, hessian, centre = form
     beta, total_weight, ridge, half = weights
     mode, parts, lipschitz, smoothness, clips = units
-    kind, radius, p, sizes, starts = learner
+    kind, radius, p, sizes, starts, distance = learner
     sums, noised, known = slots
     d = state.shape[2]
     loss, previous, q = np.empty(d), np.empty(d), p / (p - 1.0)
-    for copy in range(copies):
-        for r in range(first, last):
+    best, mean, population, added = watched
+    for r in range(first, last):
+        for copy in range(copies):
             row = copy * replicates + r
-            w, x, along, expected, exact = state[row, 0], state[row, 1], state[row, 2], state[row, 3], state[row, 4]
+            w, x, along, expected = state[row, 0], state[row, 1], state[row, 2], state[row, 3]
+            exact, released, suffered = state[row, 4], state[row, 5], state[row, 6]
             start, row_sums, row_noised, row_known = starts[row], sums[row], noised[row], known[row]
             chosen = (r - first) * (index.shape[1] > 1) + copy * stride
             for s in range(scale.size):
@@ -206,19 +294,31 @@ def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, s
                     cut = min(1.0, level / max(lp_length(loss, q), TINY))
                     for j in range(d):
                         loss[j] *= cut
-                if shown.size > 0:
+                if added.size > 0:
                     for j in range(d):
                         exact[j] += loss[j]
                 drawn = 1 if noise.shape[0] == scale.size and noise.shape[1] == last - first else 0
                 released_sum(t, loss, unit, scale[s], noise, s * drawn, (r - first) * drawn, row_sums, row_noised)
-                if shown.size > 0:
-                    for j in range(d):
-                        shown[0, s, row, j], shown[1, s, row, j] = w[j], x[j]
-                        shown[2, s, row, j], shown[3, s, row, j] = exact[j], loss[j]
+                if added.size > 0:
+                    add_up(added[row], w, x, loss, beta[t], best[row], mean[row], population)
+                    if s + 1 == scale.size:
+                        released[:] = loss
                 if ridge > 0.0 or half > 0.0:
+                    further = 0.0
                     for j in range(d):
-                        loss[j] += beta[t] * (ridge * x[j] + half * (w[j] - x[j]))
-                if shown.size > 0:
-                    for j in range(d):
-                        shown[4, s, row, j] = loss[j]
+                        more = beta[t] * (ridge * x[j] + half * (w[j] - x[j]))
+                        loss[j] += more
+                        if added.size > 0:
+                            further += more * (w[j] - best[row, j])
+                    if added.size > 0:
+                        added[row, 3] += further
+                if distance.size > 0:
+                    seen = added[row] if added.size > 0 else added[0:0, 0]
+                    optimum = best[row] if added.size > 0 else w
+                    pull_back(loss, w, start, optimum, distance[0, t], distance[1, t], distance[2, t], seen)
+                if added.size > 0 and s + 1 == scale.size:
+                    suffered[:] = loss
+                if kind == PARAMETER_FREE:
+                    bet(w, start, along, expected, numbers[row], loss, radius, sizes[t])
+                    continue
                 numbers[row, 0] = update(w, kind, start, along, expected, numbers[row, 0], loss, radius, p, sizes[t])

@@ -1,0 +1,57 @@
+"""Steps on the mean gradient of all records: many at once where it is affine, else one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.fused.tiles import Steps, Tile, form_tuple
+from dpsco_bench.problems.base import Trait
+from dpsco_bench.problems.forms import CONSTANT, NO_SLOPE, RecordForm, form_of
+
+Array = Any
+Affine = tuple[Array, Array, Array]
+"""``m (S R, d)``, ``h (d,)`` and ``c (d,)`` of a mean gradient ``m + h (x - c)``; h and c are empty for h = 0."""
+WHOLE = form_tuple(RecordForm())
+"""The form of records that no loop looks at."""
+
+
+def affine_gradient(objective: Any) -> Affine | None:
+    """The mean gradient without the regulariser where one formula gives it at every point; None elsewhere."""
+    form = form_of(objective.problem)
+    if form is None and Trait.LINEAR_LOSS in objective.problem.traits:
+        form = RecordForm(CONSTANT)
+    if form is None or form.slope not in (CONSTANT, NO_SLOPE):
+        return None
+    at = objective.start
+    if form.hessian.size:
+        at = np.tile(form.centre, (len(at), 1))
+    return (np.ascontiguousarray(objective.problem.mean_gradient(at, objective.data)), *form_tuple(form)[3:])
+
+
+def full_tiles(
+    objective: Any, mechanism: Any, query: str, x: Array, dim: int = 0
+) -> Iterator[tuple[slice, Affine, Array, Tile]]:
+    """All releases of a query that looks at all records, in tiles: (steps, mean gradient, scales of the noise, tile).
+
+    The caller moves ``x (S R, d)`` in place; it is shown where the measurement looks. What a mean gradient of records
+    costs is their matrix product, so that a call for each step is no loss. ``dim`` is the width of the noise.
+    """
+    steps = Steps(objective, mechanism, query, dim=dim, full=True)
+    known = affine_gradient(objective)
+    for t, k in steps.stretches(0, mechanism.plan.query(query).releases):
+        scales = steps.scales(t, k)
+        for tile in steps.tiles(t, k, whole=known is None):
+            first, last = t + tile.steps.start, t + tile.steps.stop
+            if known is not None:
+                yield slice(first, last), known, scales[tile.steps], tile
+                continue
+            for s in range(last - first):
+                gradient = np.ascontiguousarray(objective.problem.mean_gradient(x, objective.data))
+                noise = tile.noise[s : s + 1] if len(tile.noise) > 1 else tile.noise
+                at = slice(first + s, first + s + 1)
+                yield at, (gradient, *WHOLE[3:]), scales[at.start - t : at.stop - t], replace(tile, noise=noise)
+        objective.observe(x)

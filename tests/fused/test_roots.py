@@ -1,0 +1,77 @@
+"""Powers and roots of compiled loops against those of the array code, at every size of their arguments."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_bench.fused import compiled, powers, roots
+from dpsco_bench.geometry.lp import project_lp
+from dpsco_bench.geometry.mirror import SmoothMirror
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
+
+if not compiled.available():
+    pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
+
+RNG = np.random.default_rng(5)
+
+
+@compiled.compiled
+def all_powers(out, x, exponent):
+    for i in range(x.size):
+        out[i] = powers.power(x[i], exponent)
+
+
+@compiled.compiled
+def moved(points, y, mirror, ball):
+    """Mirror steps of rows one after the other, each with the root of the one before as its guess."""
+    work, guess = np.empty((3, y.shape[1])), 0.0
+    for row in range(len(y)):
+        guess = roots.mirror_point(points[row], y[row], work, mirror, ball, guess)
+
+
+@compiled.compiled
+def projected(points, p, radius):
+    for row in range(len(points)):
+        roots.project_lp(points[row], np.empty((4, points.shape[1])), p, radius)
+
+
+@pytest.mark.parametrize("exponent", [-0.5, 0.0, 0.1, 0.5, 1.0, 2.0, 9.3, 30.0])
+def test_powers(exponent):
+    x = np.concatenate([RNG.random(300), 10.0 ** RNG.uniform(-30, 3, 300), [1.0, 0.5, 2.0]])
+    out = np.empty_like(x)
+    all_powers(out, x, exponent)
+    known = np.abs(exponent * np.log(x)) < 600
+    np.testing.assert_allclose(out[known], x[known] ** exponent, rtol=3e-14 * max(1.0, exponent))
+    all_powers(out[:2], np.array([0.0, 1e-305]), exponent)
+    assert not out[:2].any()
+
+
+def directions(d):
+    """Rows ``(24, d)`` from far inside of the unit ball to far outside, some with zeros and ties."""
+    y = RNG.standard_normal((24, d)) * 10.0 ** RNG.uniform(-9, 9, (24, 1))
+    y[3], y[5, : d // 2], y[7] = 0.0, 0.0, 2.5
+    return y
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 40])
+@pytest.mark.parametrize(("p", "rule"), [(1.0, "best"), (1.2, "sec2"), (1.2, "q"), (1.7, "sec2"), (2.0, "q")])
+@pytest.mark.parametrize("radius", [1.0, 30.0, math.inf])
+def test_mirror_steps(d, p, rule, radius):
+    if math.isinf(radius) and p == 1.0:
+        p = 1.5
+    mirror, y = SmoothMirror(SmoothNorm(p, d, rule)), directions(d)
+    norm, points = mirror.norm, np.empty_like(y)
+    expected = mirror.inverse(y) if math.isinf(radius) else mirror.step(y, p, radius)
+    moved(points, y, (norm.dual, norm.r, norm.kappa), (p, radius))
+    np.testing.assert_allclose(points, expected, rtol=1e-11, atol=1e-12 * min(radius, 1.0))
+
+
+@pytest.mark.parametrize("d", [1, 2, 17])
+@pytest.mark.parametrize("p", [2.001, 2.5, 4.0, 30.0])
+@pytest.mark.parametrize("radius", [0.5, 1e3])
+def test_projections(d, p, radius):
+    points = directions(d)
+    expected = project_lp(points, p, radius)
+    projected(points, p, radius)
+    np.testing.assert_allclose(points, expected, rtol=1e-11, atol=1e-12 * radius)
