@@ -108,7 +108,7 @@ class _Run:
         self.units = _units(units, plan.clip_differences)
         reference = objective.round_observer.reference(objective) if objective.round_observer else None
         self.watched = reference is not None
-        self.seen = (*reference, np.zeros((rows, len(SUMS)))) if self.watched else _UNSEEN
+        self.seen = _UNSEEN if reference is None else (*reference, np.zeros((rows, len(SUMS))))
         centre = np.ascontiguousarray(learner.setting.start)
         sizes = np.ascontiguousarray(self._sizes(learner, beta), dtype=np.float64)
         self.learner = self.kind, float(learner.setting.radius), float(plan.p), sizes, centre, distance
