@@ -1,8 +1,9 @@
 """Code digests by import closure: a result depends on the modules it really uses, and on no others.
 
-Packages' ``__init__`` files are left out. Registries find modules by name and import none of them, so that they pull in
-nothing but their own logic. What is digested of a module is its syntax tree without docstrings and meanings of options:
-neither comments nor layout nor words change a result.
+This package's own ``__init__`` files are left out: they say nothing of results. Those of other packages count, and what
+they import. Registries find modules by name and import none of them, so that they pull in nothing but their own logic.
+What is digested of a module is its syntax tree without docstrings and meanings of options: neither comments nor layout
+nor words change a result.
 """
 
 from __future__ import annotations
@@ -20,28 +21,38 @@ from dpsco_bench.jsonio import kept_beside
 from dpsco_bench.registry import PLUGIN, roots
 
 ROOT = Path(__file__).resolve().parent.parent
+OWN, INIT = "dpsco_bench", "__init__.py"
 
 
 @cache
 def module_path(name: str) -> Path | None:
-    """Source file of a module of this package or of a paper, or None for packages and foreign modules."""
+    """Source file of a module of this package or of a paper, or None for this one's packages and foreign modules."""
     top, *parts = name.split(".")
-    home = _home(top) if parts else None
-    path = home.joinpath(*parts).with_suffix(".py") if home else None
-    return path if path is not None and path.is_file() else None
+    home = _home(top)
+    if home is None:
+        return None
+    places = [home.joinpath(*parts).with_suffix(".py")] if parts else []
+    if top != OWN:
+        places.append(home.joinpath(*parts, INIT))
+    return next((path for path in places if path.is_file()), None)
 
 
 @cache
 def imported_modules(name: str) -> frozenset[str]:
-    """Modules of this package and of papers that a module imports anywhere in its text, function bodies included."""
+    """Modules of this package and of papers that a module imports anywhere in its text, function bodies included.
+
+    The packages that it lies in are imported before it.
+    """
     path = module_path(name)
     if path is None:
         return frozenset()
-    package, found = name.rpartition(".")[0], set()
+    package, found = name if path.name == INIT else name.rpartition(".")[0], set()
     for level, module, names in _read(path)["imports"]:
         above = package.split(".")[: len(package.split(".")) - level + 1] if level else []
         base = ".".join([*above, *([module] if module else [])])
         found |= {base} | {f"{base}.{name}" for name in names}
+    parts = name.split(".")
+    found |= {".".join(parts[:end]) for end in range(1, len(parts))}
     return frozenset(m for m in found if module_path(m) is not None)
 
 
@@ -65,10 +76,10 @@ def _closure(modules: frozenset[str]) -> tuple[str, ...]:
 def code_digest(modules: Iterable[str], files: Iterable[Path] = ()) -> str:
     """Sha256 over the closure's code and further files, 16 hexadecimal digits.
 
-    One's own files count by their content, and not by their place.
+    One's own files count by their content, and not by their place; so do files beside them that they import.
     """
     digest, named = hashlib.sha256(), set(modules)
-    own = [Path(str(sys.modules[name].__file__)) for name in sorted(named) if name.startswith(PLUGIN)]
+    own = with_files_beside(Path(str(sys.modules[name].__file__)) for name in sorted(named) if name.startswith(PLUGIN))
     for name in closure(named):
         path = module_path(name)
         assert path is not None
@@ -76,6 +87,23 @@ def code_digest(modules: Iterable[str], files: Iterable[Path] = ()) -> str:
     for path in (*own, *files):
         digest.update(f"{path.name}\0{source_digest(path)}\0".encode())
     return digest.hexdigest()[:16]
+
+
+def with_files_beside(paths: Iterable[Path]) -> list[Path]:
+    """One's own files, and those of the same folders that they import, directly or through one another."""
+    found: dict[Path, None] = {}
+    todo = list(paths)
+    while todo:
+        path = todo.pop(0)
+        if path in found:
+            continue
+        found[path] = None
+        tops = {module.split(".")[0] for _, module, _ in _read(path)["imports"] if module}
+        for top in sorted(tops):
+            folder = path.parent / top
+            inside = sorted(folder.rglob("*.py")) if (folder / INIT).is_file() else []
+            todo += [file for file in (folder.with_suffix(".py"), *inside) if file.is_file()]
+    return list(found)
 
 
 def source_digest(path: Path) -> str:
@@ -131,7 +159,7 @@ def _is_text(node: ast.AST) -> bool:
 
 def _home(top: str) -> Path | None:
     """Folder of a top-level package of this project or of a paper."""
-    if top == "dpsco_bench":
+    if top == OWN:
         return ROOT
     spec = find_spec(top) if top in roots() else None
     return Path(next(iter(spec.submodule_search_locations))) if spec and spec.submodule_search_locations else None

@@ -98,3 +98,51 @@ def test_calibrations_depend_on_the_accountants_and_not_on_the_worker():
     modules = closure(["dpsco_bench.execution.calibration"])
     assert "dpsco_bench.privacy.accountants.pld" in modules
     assert JOB not in modules and "dpsco_bench.execution.run" not in modules
+
+
+@pytest.fixture
+def paper(tmp_path, monkeypatch):
+    """A package of somebody else's: ``write(file, text)`` writes a file of it."""
+
+    def write(name, text):
+        path = tmp_path / "theirs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        module_path.cache_clear()
+        imported_modules.cache_clear()
+        digest._closure.cache_clear()
+
+    home = digest._home
+    monkeypatch.setattr(digest, "_home", lambda top: tmp_path / "theirs" if top == "theirs" else home(top))
+    write("__init__.py", "from theirs.util import factor\nSTEP = 0.5\n")
+    write("util.py", "factor = 1\n")
+    write("sub/__init__.py", "size = 3\n")
+    write("algorithms.py", "from theirs import factor\nfrom .sub import size\n")
+    write("other.py", "unused = 1\n")
+    yield write
+    digest._closure.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("file", "changes"),
+    [("__init__.py", True), ("util.py", True), ("sub/__init__.py", True), ("algorithms.py", True), ("other.py", False)],
+)
+def test_a_papers_packages_count_with_what_they_import(paper, file, changes):
+    before = code_digest(["theirs.algorithms"])
+    paper(file, "changed = 1\n")
+    assert (code_digest(["theirs.algorithms"]) != before) == changes
+
+
+def test_the_packages_of_shipped_papers_hold_nothing():
+    places = (digest.ROOT / "papers").rglob("__init__.py")
+    assert [str(path) for path in places if path.read_text().strip()] == []
+
+
+def test_files_beside_ones_own_count(tmp_path):
+    own = tmp_path / "mine.py"
+    own.write_text("from helper import factor\nimport numpy\n")
+    (tmp_path / "helper.py").write_text("import tools\n")
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "__init__.py").write_text("")
+    (tmp_path / "unused.py").write_text("")
+    assert digest.with_files_beside([own]) == [own, tmp_path / "helper.py", tmp_path / "tools" / "__init__.py"]
