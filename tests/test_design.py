@@ -26,7 +26,8 @@ def test_every_room_is_described():
 
 
 def test_every_decorator_that_is_named_exists():
-    text, sources = (ROOT / "docs" / "design.md").read_text(), (ROOT / "dpsco_bench").rglob("*.py")
+    text = "".join((ROOT / "docs" / name).read_text() for name in ("design.md", "fused.md"))
+    sources = (ROOT / "dpsco_bench").rglob("*.py")
     defined = set(re.findall(r"^def (\w+)\(", "\n".join(path.read_text() for path in sources), re.M))
     assert set(re.findall(r"`@(\w+)`", text)) <= defined
 
