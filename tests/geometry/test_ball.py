@@ -30,7 +30,8 @@ def test_projections_obey_the_variational_inequality(name, x, radius):
     scale = np.abs(residual).max(axis=-1)
     unit = residual / np.where(scale > 0, scale, 1.0)[:, None]
     dual = np.abs(unit).max(axis=-1) if name == "l1_ball" else np.sqrt((unit**2).sum(axis=-1))
-    assert np.all(radius * dual - (unit * y).sum(axis=-1) <= 1e-9 * radius)
+    rounded = 8 * np.finfo(np.float64).eps * np.abs(x).max(axis=-1) / np.where(scale > 0, scale, 1.0)  # of the residual
+    assert np.all(radius * dual - (unit * y).sum(axis=-1) <= (1e-9 + rounded) * radius)
     inside = ball.norm(x)[:, 0] <= radius
     np.testing.assert_array_equal(y[inside], x[inside])
 
