@@ -18,9 +18,7 @@ from dpsco_bench.analysis.asymptotic import Regime
 from dpsco_bench.analysis.rates import Sweep, rate_verdict
 from dpsco_bench.analysis.sharing import Sharing
 
-TOLERANCE = 0.15
-SWEEPS = {0.0: 1000, 1.0: 6000, 2.0: 1000}
-"""Distance of the true slope -> simulated sweeps of a design: most where errors are most frequent."""
+TOLERANCE, SWEEPS = 0.15, 1000
 ALLOWED = {0.0: ("fails", "faster"), 1.0: ("fails", "faster"), 2.0: ("match",)}
 """Distance of the true slope from the formula's, in tolerances -> the words that are errors there."""
 SHOWN = ("match", "faster", "fails", "inconclusive", "inconclusive (bent)")
@@ -116,12 +114,12 @@ DESIGNS = (
 )
 
 
-def words(design: Design, distance: float, sweeps: int | None = None) -> Counter[str]:
+def words(design: Design, distance: float, sweeps: int = SWEEPS) -> Counter[str]:
     """Words of simulated sweeps whose true slope is that many tolerances from the formula's, half on either side."""
     names = (design.name, f"{distance:g}")
     source = np.random.default_rng([len(design.name), *map(ord, "".join(names))])
     found: Counter[str] = Counter()
-    for number in range(SWEEPS[distance] if sweeps is None else sweeps):
+    for number in range(sweeps):
         side = 1 if number % 2 else -1
         _, sweep = design.draw(source, -1.0 + side * distance * TOLERANCE)
         found[rate_verdict(sweep, TOLERANCE, (*names, str(number))).verdict] += 1
@@ -143,7 +141,7 @@ def line(name: str, distance: float, found: Counter[str]) -> str:
 def page(found: Mapping[tuple[str, float], Counter[str]]) -> str:
     """The page as Markdown, from the words of each design at each distance."""
     worst = {limit: max(errors(w, d) for (_, d), w in found.items() if LIMITS[d] == limit) for limit in LIMITS.values()}
-    sweeps = {distance: words.total() for (_, distance), words in found.items()}
+    sweeps = {words.total() for words in found.values()}
     over = [
         f"{name}, at distance {d:g}: {errors(w, d):.1%}" for (name, d), w in found.items() if errors(w, d) > LIMITS[d]
     ]
@@ -153,10 +151,10 @@ def page(found: Mapping[tuple[str, float], Counter[str]]) -> str:
 A true slope within the tolerance is called `fails` or `faster` in at most {worst[0.05]:.1%} of simulated sweeps
 (5 % are allowed), one two tolerances away `match` in at most {worst[0.01]:.1%} (1 % are allowed).
 
-{beyond}Each row has {sweeps[0.0]:,} sweeps of a power law with known slope, {sweeps[1.0]:,} at distance 1, judged with
-tolerance {TOLERANCE:g} by the function that judges every rate. The true slope is 0, 1 or 2 tolerances from the
-formula's, half of the time on either side. Few or unsteady replicates make a word `inconclusive`, not wrong.
-`python docs/error_rates.py` writes this page in some minutes.
+{beyond}Each row has {sweeps.pop():,} sweeps of a power law with known slope, judged with tolerance {TOLERANCE:g} by the
+function that judges every rate; the true slope is 0, 1 or 2 tolerances from the formula's, half of the time on either
+side. Few or unsteady replicates make a word `inconclusive`, not wrong. `python docs/error_rates.py` writes this page
+in some minutes.
 
 | design | distance in tolerances | {" | ".join(SHOWN)} | wrong | allowed |
 | --- | ---: {"| ---: " * (len(SHOWN) + 2)}|

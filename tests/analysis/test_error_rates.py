@@ -12,7 +12,7 @@ ROWS = [line for line in (DOCS / "error_rates.md").read_text(encoding="utf-8").s
 
 
 def test_the_page_shows_what_the_script_gives():
-    design, distance = DESIGNS[7], 0.0  # common random numbers, the distance with fewest sweeps
+    design, distance = DESIGNS[7], 1.0  # of the quick ones that with common random numbers
     assert SCRIPT["line"](design.name, distance, SCRIPT["words"](design, distance)) in ROWS
 
 
