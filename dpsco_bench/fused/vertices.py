@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpsco_bench.fused.compiled import exact_piece, finite_piece
+from dpsco_bench.fused.powers import largest_of
 from dpsco_bench.rng.counters import LAPLACE, ORDER
 
 try:
@@ -20,15 +21,6 @@ def least(values):
     found = values[0]
     for i in range(values.size):
         found = min(found, values[i])
-    return found
-
-
-@finite_piece
-def range_of(estimate):
-    """The largest absolute value."""
-    found = 0.0
-    for j in range(estimate.size):
-        found = max(found, abs(estimate[j]))
     return found
 
 
@@ -66,7 +58,7 @@ def noisy_vertex(scores, estimate, radius, noise, step, r, first, scale, lazy):
             for i in range(scores.size):
                 scores[i] += scale * np.float64(noise[step * drawn, row, i])
         return first_least(scores)
-    return drawn_vertex(scores, range_of(estimate) * radius, step + lazy[1], r + lazy[2], scale, lazy[0], lazy[3:])
+    return drawn_vertex(scores, largest_of(estimate) * radius, step + lazy[1], r + lazy[2], scale, lazy[0], lazy[3:])
 
 
 @exact_piece
