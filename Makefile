@@ -17,7 +17,7 @@ snakemake = $(bin)/snakemake $(if $(CORES),--cores $(CORES)) --config $(config) 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help .venv test replicate smoke verdicts compare report gc lint format lock clean
+.PHONY: help .venv test replicate smoke verdicts compare report gc lint format peers lock clean gpu-pack gpu-check
 
 help:
 	@echo 'make replicate [PROFILE=smoke|ci|full] [DATA_ROOT=DIR] [CORES=N]'
@@ -27,7 +27,10 @@ help:
 	@echo 'make verdicts    every verdict of the last run of PROFILE'
 	@echo 'make compare     the recorded verdicts of PROFILE against the last run'
 	@echo 'make report      the HTML report of PROFILE only'
+	@echo 'make gpu-pack    plans and scales for a machine with a GPU, in results/gpu'
+	@echo 'make gpu-check   there, with that folder and its own PYTHON: a card against a core, in results/gpu/report.md'
 	@echo 'make lint        formatting, ruff and mypy; make format applies the formatting'
+	@echo 'make peers       JAX and PyTorch, which `dpsco bench` compares with where they are'
 	@echo 'make gc          remove the results that no plan names'
 	@echo 'make lock        resolve requirements/ anew (UPGRADE=1: to the newest versions)'
 	@echo 'make clean       remove results, figures and caches; keeps .venv and the data sets'
@@ -75,6 +78,13 @@ compare: .venv
 test: .venv
 	@OPENBLAS_NUM_THREADS=1 $(bin)/python -m pytest -n logical --dist loadfile --no-loadscope-reorder $(ARGS)
 
+gpu-pack: .venv
+	@$(bin)/python -m dpsco_bench gpu pack
+
+# A machine with a GPU has no network, hence no .venv: what is there already is used.
+gpu-check:
+	@PYTHONPATH=. $(PYTHON) -m dpsco_bench gpu check
+
 lint: .venv
 	$(bin)/ruff format --check .
 	$(bin)/ruff check .
@@ -83,6 +93,11 @@ lint: .venv
 format: .venv
 	$(bin)/ruff format .
 	$(bin)/ruff check --fix .
+
+# --- measuring -------------------------------------------------------------------------------------
+peers: .venv
+	@$(bin)/python -m pip install --quiet --require-hashes -r requirements/peers.txt
+	@$(bin)/python -m pip install --quiet -r requirements/torch.txt
 
 # --- maintenance -----------------------------------------------------------------------------------
 # Releases of the last fortnight are left out: mirrors may not have them yet, and bad ones get withdrawn.
@@ -94,8 +109,10 @@ lock:
 	$(PYTHON) -m venv "$$tools" && "$$tools/bin/python" -m pip install --quiet uv && \
 	"$$tools/bin/uv" $(compile) --extra dev pyproject.toml --output-file requirements/lock.txt && \
 	"$$tools/bin/uv" $(compile) --constraint requirements/lock.txt requirements/build.in \
-		--output-file requirements/build.txt
-	@! grep -nE '://|^--|^-f' requirements/lock.txt requirements/build.txt
+		--output-file requirements/build.txt && \
+	"$$tools/bin/uv" $(compile) --constraint requirements/lock.txt requirements/peers.in \
+		--output-file requirements/peers.txt
+	@! grep -nE '://|^--|^-f' requirements/lock.txt requirements/build.txt requirements/peers.txt
 
 clean:
 	rm -rf results figures/smoke figures/ci figures/full .snakemake outputs multirun dist

@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from dpsco_bench.algorithms.registry import Setting, algorithm, get_algorithm
+    from dpsco_bench.analysis.choice import Choice, choose
     from dpsco_bench.analysis.verdict import Verdict
     from dpsco_bench.audit.contract import check_algorithm
     from dpsco_bench.claims.bounds.registry import bound
@@ -31,6 +32,8 @@ _HOMES = {
     "Word": "claims.kinds",
     "kind": "claims.kinds",
     "Verdict": "analysis.verdict",
+    "Choice": "analysis.choice",
+    "choose": "analysis.choice",
     "Result": "execution.library",
     "run": "execution.library",
     "Full": "privacy.plan",
@@ -51,6 +54,7 @@ _HOMES = {
     "problem": "problems.registry",
 }
 __all__ = [
+    "Choice",
     "Constants",
     "Data",
     "Full",
@@ -71,6 +75,7 @@ __all__ = [
     "algorithm",
     "bound",
     "check_algorithm",
+    "choose",
     "get_algorithm",
     "get_problem",
     "kind",

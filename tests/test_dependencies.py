@@ -13,7 +13,12 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 DEPENDENCIES = PROJECT["project"]["dependencies"]
-DISTRIBUTIONS = {**packages_distributions(), "cupy": ["cupy-cuda12x", "cupy-cuda13x"], "jax": ["jax"]}
+DISTRIBUTIONS = {
+    **packages_distributions(),
+    "cupy": ["cupy-cuda12x", "cupy-cuda13x"],
+    "jax": ["jax"],
+    "torch": ["torch"],
+}
 """Import name -> distributions; extras need not be installed here."""
 TOOLS = {"mypy", "pytest-xdist", "ruff"}
 """Development tools that are run and not imported."""

@@ -1,4 +1,4 @@
-# Targets `claims/<id>` and `claims/<paper>`: verdicts and figures of single claims.
+# Targets `claims/<id>` and `claims/<paper>`, verdicts and figures of single claims, and `leaderboards/<name>`.
 
 for target, claims in flow.targets.items():
 
@@ -8,3 +8,13 @@ for target, claims in flow.targets.items():
         localrule: True
 
     workflow.get_rule(target).docstring = flow.summary(claims)
+
+
+for target, board in flow.board_targets.items():
+
+    rule:
+        name: target
+        input: FILES.standings(board), FILES.figure(board)
+        localrule: True
+
+    workflow.get_rule(target).docstring = f"{flow.boards[board].board.title} Standings and phase diagrams of {board}."

@@ -16,7 +16,7 @@ rule rank:
 
 rule board_figure:
     """Phase diagrams of a leaderboard: who wins where, and by how much."""
-    input: FILES.standings("{board}")
+    input: lambda wildcards: flow.drawing(workflow, wildcards.board)
     output:
         svg=report(FILES.figure("{board}"), caption="captions/leaderboard.rst", category="Leaderboard"),
         pdf=FILES.figure("{board}", "pdf"),

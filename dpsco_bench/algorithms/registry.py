@@ -16,6 +16,8 @@ from dpsco_bench.problems.base import Constants, Problem, Trait
 from dpsco_bench.registry import Registry
 
 CALIBRATIONS = ("paper", "accounted", "none")
+NO_VARIANT = "no variant defines it"
+"""Why an algorithm is refused under a calibration that none of its variants has."""
 PlanFunction = Callable[..., Plan]
 RunFunction = Callable[[Any, Plan, Any], Any]
 PartsFunction = Callable[[Mapping[str, Any]], Iterable[str]]
@@ -134,7 +136,7 @@ class Algorithm:
             first = next((v for v, allowed in self.variants.items() if calibration in allowed), None)
             variant = self.defaults.get(calibration, first)
             if variant is None:
-                raise Refusal(f"{self.id} with calibration {calibration}", "no variant defines it", self.source)
+                raise Refusal(f"{self.id} with calibration {calibration}", NO_VARIANT, self.source)
         if variant not in self.variants:
             raise InputError("variant", variant, "one of " + ", ".join(self.variants), self.id)
         if calibration not in self.variants[variant]:

@@ -2,10 +2,12 @@
 
 A claim counts once, however many rows it has. Every row says yes, no, undecided or vacuous under the noise that it ran
 with: the paper's own, ours, or none. Rows that only show something, controls, and what could not be run say nothing.
+Nor does a row that is beside the statement (`Part.beside`): the sentence counts it apart.
 
 The privacy of accounted noise is true by construction, so that such a row is vacuous. Beside rows of other kinds, a row
-on privacy says whether their noise is private, and nothing else. A rate that the schedule alone gives counts as one
-without noise. Under one noise, a no outweighs all, then undecided, then yes, then vacuous.
+on privacy says whether their noise is private, and nothing else. The epsilon of a sentence is that of cells which its
+rows ran; where a row on privacy alone has a worse status, that is told after it. A rate that the schedule alone gives
+counts as one without noise. Under one noise, a no outweighs all, then undecided, then yes, then vacuous.
 
 The standing is the first that applies:
 
@@ -86,6 +88,16 @@ def answer(rows: Sequence[Verdict]) -> Answer:
     ----------
     rows : sequence of Verdict, of one claim and profile, in any order
     """
+    found = _of_the_statement([row for row in rows if not row.beside])
+    apart = [said for said in (_Row(row).says for row in rows if row.beside) if said]
+    if not apart:
+        return found
+    counts = Counter(YES if said == BY_SCHEDULE else said for said in apart)
+    told = ", ".join(f"{counts[said]} {said}" for said in TOLD if counts[said])
+    return replace(found, sentence=f"{found.sentence}; beside the statement, not counted: {told}")
+
+
+def _of_the_statement(rows: Sequence[Verdict]) -> Answer:
     said = [row for row in map(_Row, rows) if row.says]
     if not said:
         return _silence(rows)
@@ -192,8 +204,8 @@ class _Regime:
         self.rows = [row for row in others if row.verdict.calibration == calibration]
         self.says = _weightiest(row.says for row in self.rows if not row.noiseless)
         heard = said if calibration == "paper" or any(row.verdict.noise for row in self.rows) else ()
-        noises = [row.verdict.noise for row in heard if row.verdict.calibration == calibration]
-        self.noise = worst([noise for noise in noises if noise])
+        self.noise = _worst_of(row for row in heard if row.verdict.calibration == calibration)
+        self.run_with = _worst_of(self.rows)
 
     @property
     def topics(self) -> set[str]:
@@ -204,6 +216,10 @@ class _Regime:
     def private(self) -> bool | None:
         """Whether the noise is proven private; None where none was charged."""
         return None if self.noise is None else self.noise.status == "proven"
+
+
+def _worst_of(rows: Iterable[_Row]) -> Noise | None:
+    return worst(row.verdict.noise for row in rows if row.verdict.noise)
 
 
 def _weightiest(answers: Iterable[str]) -> str:
@@ -263,8 +279,8 @@ def _sentence(printed: _Regime, ours: _Regime, others: Sequence[_Row]) -> str:
     silent = [row for row in others if row.verdict.calibration == "none"]
     private = "with private noise" if ours.private else _under("with the accounted noise", ours)
     parts = [
-        (printed.rows, _under("with the printed noise", printed) if printed.noise else "as printed"),
-        (ours.rows, private if ours.noise else "in the private version"),
+        (printed.rows, _under("with the printed noise", printed) if printed.run_with else "as printed"),
+        (ours.rows, private if ours.run_with else "in the private version"),
         (silent, "without noise"),
     ]
     found = [(rows, phrase) for rows, phrase in parts if rows]
@@ -273,11 +289,15 @@ def _sentence(printed: _Regime, ours: _Regime, others: Sequence[_Row]) -> str:
         return "; ".join(f"{phrase}: {_answers(rows)}" for rows, phrase in found)
     (rows, phrase), *more = found
     first = f"{_answers(rows)} {phrase}"
-    return "; ".join([first, *(f"{phrase} {_answers(rows).removeprefix(topics[0]).strip()}" for rows, phrase in more)])
+    told = [(f"{phrase}," if ", which" in phrase else phrase, _answers(rows)) for rows, phrase in more]
+    return "; ".join([first, *(f"{phrase} {said.removeprefix(topics[0]).strip()}" for phrase, said in told)])
 
 
 def _under(phrase: str, regime: _Regime) -> str:
-    return f"{phrase}, which {_status(regime.noise, bool(regime.private))}"
+    """The noise that rows ran with, and that of rows on privacy where it is worse."""
+    own, most = regime.run_with, regime.noise
+    elsewhere = f" and elsewhere {most.said}" if own and most and own.status != most.status else ""
+    return f"{phrase}, which {_status(own, bool(own and own.status == 'proven'))}{elsewhere}"
 
 
 def _status(noise: Noise | None, private: bool) -> str:

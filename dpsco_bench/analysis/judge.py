@@ -97,7 +97,8 @@ class ClaimJudge:
             replicates=0 if skipped or not part.runs else jobs[0].replicates * jobs[0].data_sets,
             key=jobs[0].key,
             expected=part.expected,
-            notes=tuple(filter(None, notes)),
+            notes=tuple(filter(None, (part.aside, *notes))),
+            beside=part.beside or None,
             noise=None if skipped or calibration == "none" else noise_behind(self._charged(case)),
             **self._swept(case, verdict, jobs[0]),
         )

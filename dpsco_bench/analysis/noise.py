@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dpsco_bench.execution.calibrated import CalibratedCell
-from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES, ROUNDING, SEVERITY, SIGNS, STATUS_CLAUSES
+from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES, ROUNDING, SEVERITY, SIGNS, STATUS_CLAUSES, STATUS_WORDS
 
 NOT_PRIVATE = "not private"
 """The reservation on noise that is not proven, and its name."""
@@ -79,7 +79,7 @@ class Noise:
         if not self.shortfall:
             return ()
         if self.status != "exceeds_claim":
-            return (f"{NOT_PRIVATE}: nothing proves the claimed eps ({self.status.replace('_', ' ')})",)
+            return (f"{NOT_PRIVATE}: nothing proves the claimed eps ({STATUS_WORDS[self.status]})",)
         if math.isnan(self.epsilon_real):
             return (f"{NOT_PRIVATE}: the real eps is above the claim",)
         phrase = PHRASES.get(self.epsilon_real_kind, "")

@@ -29,7 +29,7 @@ _KEPT = (
         "claimed_exponent",
         "noise_off_slope",
     ),
-    *("worst_ratio", "epsilon_real", "epsilon_real_kind", "noise", "ratio", "ratio_ci", "replicates"),
+    *("worst_ratio", "epsilon_real", "epsilon_real_kind", "noise", "ratio", "ratio_ci", "beside", "replicates"),
 )
 
 

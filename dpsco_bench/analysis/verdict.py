@@ -19,7 +19,7 @@ COMPARISON = ("claimed_exponent", "noise_off_slope", "tolerance")
 OUTCOME = ("verdict", "reservations", "reason", "sentence", "notes", "expected", "replicates", "runtime_s", "key")
 EXTRAS = (
     *(*WORST, "epsilon_real", "epsilon_real_kind", "epsilon_claimed", "ratio", "ratio_ci", "parameters"),
-    *("fitted", "local_slopes", "noise_off_share", "noise"),
+    *("fitted", "local_slopes", "noise_off_share", "noise", "beside"),
 )
 """Fields that a row has where its kind always has them, or where they are known."""
 RESERVATIONS = ("schedule", NOT_PRIVATE)
@@ -49,6 +49,7 @@ class Verdict:
     noise_off_share : float, optional, risk without noise over the risk in the fitted cells, geometric mean
     worst_ratio, worst_cell, worst_value : float, int, float or None
         Extreme ratio to the bound, band or law, the index of its cell, and the parameter's value there.
+    beside : str or None, why the part is not about what the claim states (`Part.beside`), so that it counts for nothing
     ratio, ratio_ci : dict or None, by comparison of an ordering: the ratio of median risks, and its 95 % interval
     id, part, kind, calibration, profile, replicates, runtime_s, key, expected
         Identity and provenance, filled in by the caller with `dataclasses.replace`; `expected` is the verdict that
@@ -85,6 +86,7 @@ class Verdict:
     local_slopes: tuple[float, ...] | None = None
     noise_off_share: float | None = None
     noise: Noise | None = None
+    beside: str | None = None
     id: str = ""
     part: str = ""
     calibration: str = ""

@@ -97,7 +97,7 @@ def findings(subject: Subject, plan_at: long_run.PlanAt) -> list[Finding]:
         "no neighbour found changes a released value by more than declared": made.check_sensitivity,
         "given the released values the output does not depend on the data": made.check_post_processing,
         "the losses are of the class that their problem declares": made.check_loss_class,
-        "without noise and with a long schedule it ends below its start": made.check_long_run,
+        "without noise and with a long schedule it goes half of the way to the minimum": made.check_long_run,
         "an epsilon that is called exact is attained on this problem": made.check_attained,
     }
     return [replace(_guarded(check), check=name) for name, check in checks.items()]
@@ -256,13 +256,20 @@ class Checks:
         return _finding(not missing, f"{value}, but {missing}" if missing else "by two opposed records")
 
     def check_long_run(self) -> Finding:
-        """Risk of the end against that of the start."""
+        """Risk of the end against that of the start, and how much of the gap to the minimum is left."""
         try:
-            subject = long_run.longest(self.plan_at, self.length)
+            subject, steps = long_run.longest(self.plan_at, self.length)
         except Refusal as refusal:
             return _finding(None, str(refusal))
         found = long_run.ends(subject)
         said = f"risk {found.end:.4g} from a start of {found.start:.4g} at n = {subject.data.n}"
         if not found.rises and long_run.starts_near_a_minimiser(subject):
             return _finding(None, "the start is next to a minimiser")
-        return _finding(found.end < found.start, said)
+        if not found.end < found.start or not found.left > long_run.LEFT:
+            return _finding(found.end < found.start, said)
+        said = f"{found.left:.2g} of the gap to the minimum is left at n = {subject.data.n}"
+        short = long_run.shorter(self.plan_at, subject, steps)
+        before = long_run.ends(short) if short else None
+        if before and found.leads_away_after(before):
+            return _finding(False, f"{said}, and {before.left:.2g} at a quarter of it: it goes elsewhere")
+        return _finding(None, f"{said}: too short a run")

@@ -44,7 +44,7 @@ def fused_cases(id: str, method: str, cell_of: CellOf, scale: float = 0.3) -> It
             yield Case(**common, case=f"{where}, noise", peer=peer, sense=AT_MOST, goal=NOISE_GOAL, build=alone)
 
 
-class _Run:
+class Run:
     """Whole runs of a cell on one data set, everything that is made once outside of them."""
 
     def __init__(self, cell: Cell, replicates: int, scale: float) -> None:
@@ -73,12 +73,12 @@ class _Run:
 
 
 def _listing_pair(cell: Callable[[], Cell], replicates: int, scale: float) -> Pair:
-    run = _Run(cell(), replicates, scale)
+    run = Run(cell(), replicates, scale)
     work = run.steps * replicates
     return Pair(lambda: run(True), lambda: run(False), work, work)
 
 
 def _noise_pair(cell: Callable[[], Cell], replicates: int, scale: float) -> Pair:
-    run = _Run(cell(), replicates, scale)
+    run = Run(cell(), replicates, scale)
     work = run.steps * replicates
     return Pair(lambda: run(True), run.draw, work, work)

@@ -23,7 +23,7 @@ def import_jax() -> Any:
     try:
         return importlib.import_module("jax")
     except ImportError:
-        raise NotMeasurable("JAX is not installed (extra jax)") from None
+        raise NotMeasurable("JAX is not installed (make peers)") from None
 
 
 def compiled_run(task: Task) -> Callable[[], Array]:

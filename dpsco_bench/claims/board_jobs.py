@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.algorithms.registry import NO_VARIANT, get_algorithm
 from dpsco_bench.claims.board import Board, Entrant, Instance, Search
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.jobs import finished
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError, Refusal
-from dpsco_bench.execution.cell import located, pinned
+from dpsco_bench.execution.cell import Cell, located, pinned
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.predict import predicted_seconds, rounds_of
 from dpsco_bench.execution.rounds import NO_ROUNDS
+from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.registry import get_problem, problem_class
 
 CALIBRATION, SILENT = "accounted", "none"
@@ -176,24 +177,66 @@ def _job(board: Board, part: str, calibration: str, profile: str, settings: Sett
     )
 
 
-def obstacle(entry: Mapping[str, Any], job: Job, most_seconds: float) -> tuple[str, str] | float:
-    """Why a cell is not run, as (status, reason); where it is, `predicted_seconds`."""
+class Unfit(DpscoError):
+    """A cell that is not run.
+
+    Attributes
+    ----------
+    status, reason : str
+        ``incomparable`` or ``refused``, and why.
+    brief : str
+        The reason without the pair that it speaks of, and without its source.
+    """
+
+    def __init__(self, status: str, reason: str, brief: str = "") -> None:
+        super().__init__(" ".join(reason.split()))
+        self.status, self.reason, self.brief = status, str(self), " ".join((brief or reason).split())
+
+
+def planned(entry: Mapping[str, Any], job: Job) -> tuple[Cell, Plan]:
+    """A cell and its plan. Raises Unfit where it cannot be held against the others."""
     measure = get_algorithm(entry["algorithm"]).measure
     if measure != RISK_MEASURE:
-        return "incomparable", f"its theorem bounds another quantity than the risk: {measure.replace('_', ' ')}"
+        reason = f"its theorem bounds another quantity than the risk: {measure.replace('_', ' ')}"
+        raise Unfit("incomparable", reason)
+    lacking: list[str] = []
     try:
         cell = located(pinned(entry, job.data_root), job.data_root)
         cell.problem_entry.check_records(cell.n)
+        lacking = [t.value for t in cell.algorithm_entry.needs if t not in cell.problem_entry.properties]
         _, plan = cell.plan(job.calibration, job.seed, twice=False)
     except DpscoError as error:
-        return "refused", " ".join(str(error).split())
+        raise Unfit("refused", str(error), _brief(error, lacking)) from error
     leaks = [text for text in (plan.unprotected, *plan.leaks) if text]
     if leaks and job.calibration != SILENT:
-        return "refused", f"no noise makes it private: {leaks[0]}"
+        raise Unfit("refused", f"no noise makes it private: {leaks[0]}")
+    return cell, plan
+
+
+def _brief(error: DpscoError, lacking: Sequence[str]) -> str:
+    """A refusal without the pair that it speaks of, and without its source."""
+    if isinstance(error, InputError):
+        return f"{error.key} = {error.value}: must be {error.allowed}"
+    if not isinstance(error, Refusal):
+        return str(error)
+    if error.reason == NO_VARIANT:
+        return "no variant of it has noise that is accounted for"
+    return f"needs {' and '.join(lacking)}" if lacking else error.reason
+
+
+def steps_text(plan: Plan) -> str:
+    """How long a plan is."""
+    return f"{rounds_of(plan):.3g} rounds and {plan.gradient_evaluations:.3g} gradients"
+
+
+def obstacle(entry: Mapping[str, Any], job: Job, most_seconds: float) -> tuple[str, str] | float:
+    """Why a cell is not run, as (status, reason); where it is, `predicted_seconds`."""
+    try:
+        cell, plan = planned(entry, job)
+    except Unfit as unfit:
+        return unfit.status, unfit.reason
     seconds = predicted_seconds(cell, plan, job.replicates * job.data_sets)
-    if seconds > most_seconds:
-        return "too_long", f"{rounds_of(plan):.3g} rounds and {plan.gradient_evaluations:.3g} gradients"
-    return seconds
+    return ("too_long", steps_text(plan)) if seconds > most_seconds else seconds
 
 
 def _not_run(cell: Mapping[str, Any], status: str, reason: str) -> LeftOut:

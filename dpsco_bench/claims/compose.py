@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from dpsco_bench.claims.catalogue import (
 from dpsco_bench.claims.files import read_shipped, read_yaml
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import Claim, Part, check_profile, parse_claim
+from dpsco_bench.claims.own_boards import own_boards
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError, nearest
@@ -211,7 +212,8 @@ def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str]
     settings = plan_settings(profile, overrides)
     ids = claims or [*profile_claims(profile), *own_claims(settings.claims)]
     entries = [claim_plan(id, profile, overrides, settings) for id in ids]
-    boards = [board_plan(load_board(id), profile, settings) for id in (board_ids() if claims is None else ())]
+    wanted = [*map(load_board, board_ids()), *own_boards(settings.boards).values()] if claims is None else []
+    boards = [board_plan(board, profile, settings) for board in wanted]
     return WorkPlan(
         profile,
         tuple(entry for entry in entries if entry.claim.parts),
@@ -253,26 +255,30 @@ def _stamp(profile: str, settings: Settings) -> str:
         *conf_files("**/*.yaml"),
         *(file for folder in (PACKAGE_ROOT, *paper_folders().values()) for file in sorted(folder.rglob("*.py"))),
         *plugin_files(settings.plugins),
-        *map(Path, settings.claims),
+        *map(Path, (*settings.claims, *settings.boards)),
     ):
         made_from.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
     return made_from.hexdigest()
 
 
 def _own_contents(settings: Settings) -> Iterator[dict[str, Any]]:
-    """Digests of the files that own claims take their data from."""
+    """Digests of the files that own claims and leaderboards take their data from."""
     for id, entry in own_claims(settings.claims).items():
         with errors_of(id, settings.claims):
             claim = parse_claim(entry)
             for part in claim.parts:
                 with _errors_of_part(claim, part):
-                    pins = _pins(part, settings.data_root)
+                    pins = _pins(part.problem, part.problem_options, settings.data_root)
                 if pins:
                     yield pins
+    for board in own_boards(settings.boards).values():
+        for instance in board.instances:
+            if pins := _pins(instance.problem, instance.problem_options, settings.data_root):
+                yield pins
 
 
-def _pins(part: Part, data_root: str) -> dict[str, Any]:
-    """Digests of the files that a part takes its data from."""
-    if not part.problem or not problem_class(part.problem).file_options:
+def _pins(problem: str, options: Mapping[str, Any], data_root: str) -> dict[str, Any]:
+    """Digests of the files that a part or an instance takes its data from."""
+    if not problem or not problem_class(problem).file_options:
         return {}
-    return get_problem(part.problem, **{"root": data_root, **part.problem_options}).pins
+    return get_problem(problem, **{"root": data_root, **options}).pins

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,15 +13,17 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.grids import to_the_cap
 from dpsco_bench.claims.model import Claim, Method, Part
 from dpsco_bench.claims.settings import Settings
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell, check_data_sets, located, pinned, without_places
-from dpsco_bench.execution.digest import code_digest
+from dpsco_bench.execution.digest import code_digest, kernels_beside
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job
 from dpsco_bench.execution.library import check_sampled
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.rounds import NO_ROUNDS, OBSERVERS
 from dpsco_bench.fused.registry import fused_module
+from dpsco_bench.geometry.ball import set_module
+from dpsco_bench.privacy.calibrate import charging_modules
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.registry import absent_paper
 
@@ -84,9 +87,15 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Set
 
 
 def finished(job: Job) -> Job:
-    """A job with its reason to be skipped, if any, and the keys of its calibrations and of its numbers."""
-    job = replace(job, calibration_key=_key(job, CALIBRATION_MODULES, calibrating=True))
-    return replace(job, key=_key(job, WORKER_MODULES), skipped=job.skipped or _skip_reason(job))
+    """A job with its reason to be skipped, if any, and the keys of its calibrations and of its numbers.
+
+    It has the predicted seconds of its cells too, where all their plans can be made.
+    """
+    seconds, sets, charging = _planned(job)
+    skipped = job.skipped or _skip_reason(job)
+    job = replace(job, skipped=skipped, seconds=job.seconds or (() if skipped else seconds))
+    job = replace(job, calibration_key=_key(job, {*CALIBRATION_MODULES, *sets, *charging}, calibrating=True))
+    return replace(job, key=_key(job, {*WORKER_MODULES, *sets}))
 
 
 def _at_signals(part: Part, cell: Mapping[str, Any], profile: str, data_root: str) -> Iterator[Cell]:
@@ -176,7 +185,7 @@ def _skip_reason(job: Job) -> str:
 
 
 def _modules(job: Job, base: Iterable[str]) -> Iterator[str]:
-    """Modules that a job uses: those of the worker, of its algorithms and of its problems."""
+    """Modules that a job uses: those that are given, and those of its algorithms and problems."""
     yield from base
     for cell in job.cells:
         yield from cell.algorithm_entry.modules(cell.options)
@@ -186,6 +195,23 @@ def _modules(job: Job, base: Iterable[str]) -> Iterator[str]:
             yield OBSERVERS.module(observer)
 
 
+def _planned(job: Job) -> tuple[tuple[float, ...], set[str], set[str]]:
+    """Predicted seconds of the cells; modules of their feasible sets, and modules that charge their plans.
+
+    No seconds, and all that charge, where a plan cannot be made here: `checked_job` says why.
+    """
+    seconds, sets, charging = [], set[str](), set[str]()
+    for planned in job.cells:
+        cell, plan = located(replace(planned), job.data_root), None  # what it keeps goes with this copy
+        with suppress(DpscoError):
+            sets.add(set_module(cell.problem_entry.own_constants.domain))
+            if not cell.problem_entry.data_dependent_constants:
+                _, plan = cell.plan(job.calibration, job.seed, twice=False)
+                seconds.append(predicted_seconds(cell, plan, job.replicates * job.data_sets))
+        charging.update(charging_modules(plan, job.calibration))
+    return tuple(seconds) if len(seconds) == len(job.cells) else (), sets - {""}, charging
+
+
 def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     """Digest of what affects a job's numbers (its calibrations), code included.
 
@@ -193,13 +219,14 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     job's result wherever it is judged.
     """
     numbers = job.numbers([without_places(cell) for cell in job.cells], calibrating)
-    compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells} - {""}
-    code = code_digest(compiled | set(_modules(job, base)))
+    compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells}
+    used = (compiled | set(_modules(job, base))) - {""}
+    code = code_digest(used, kernels_beside(used) if job.backend == "cupy" and not calibrating else ())
     return digest({"numbers": numbers, "code": code})
 
 
 def checked_job(job: Job) -> Job:
-    """Refuse an impossible job before anything runs: every cell's plan is made, and says how long it will take.
+    """Refuse an impossible job before anything runs: every cell's plan can be made.
 
     That of the first cell is made twice and compared; calibrating does so for every cell.
 
@@ -207,14 +234,14 @@ def checked_job(job: Job) -> Job:
     """
     if job.skipped:
         return job
-    seconds: list[float] = []
+    known, first = bool(job.seconds), True
     for planned in job.cells:
         check_data_sets(planned.problem, job.data_sets)
         cell = located(planned, job.data_root)
         cell.problem_entry.check_records(cell.n)
         if job.evaluation == "run":
             check_sampled(cell)
-        if not cell.problem_entry.data_dependent_constants:
-            _, plan = cell.plan(job.calibration, job.seed, twice=not seconds)
-            seconds.append(predicted_seconds(cell, plan, job.replicates * job.data_sets))
-    return replace(job, seconds=tuple(seconds)) if len(seconds) == len(job.cells) else job
+        if not cell.problem_entry.data_dependent_constants and (first or not known):
+            cell.plan(job.calibration, job.seed, twice=first)
+            first = False
+    return job

@@ -129,6 +129,10 @@ class Part:
     reservations : mapping
         By calibration, why a ``match`` is not one for the claimed reason, where the rules cannot see it.
     note : str, what a reader must know beside the verdict
+    beside : str
+        Why the part is not about what the claim states, where it is not: a step of a proof, a bound of another theorem,
+        a method or setting that the paper does not have. It is judged and shown with this reason, and counts neither
+        for nor against the claim. Empty for a part of the statement.
     """
 
     id: str
@@ -168,6 +172,12 @@ class Part:
     expected: str = ""
     reservations: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    beside: str = ""
+
+    @property
+    def aside(self) -> str:
+        """`beside` as a remark."""
+        return f"beside the statement, not counted: {self.beside}" if self.beside else ""
 
     @property
     def rules(self) -> Kind:

@@ -19,7 +19,7 @@ class Settings:
     backend, dtype : str, arithmetic
     fused : bool, whether compiled steps may run in place of listings
     data_root : str, folder of the data sets
-    plugins, claims : tuple of str, files of one's own: Python files, and claims
+    plugins, claims, boards : tuple of str, files of one's own: Python files, claims, and leaderboards
     """
 
     seed: int = 2017
@@ -29,12 +29,14 @@ class Settings:
     data_root: str = "data"
     plugins: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
+    boards: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, config: Any) -> Settings:
         """Those of a composed configuration."""
         backend = config["backend"]
-        places = (config["data"]["root"], tuple(config["plugins"]), tuple(config["claims"]))
+        files = (tuple(config[key]) for key in ("plugins", "claims", "boards"))
+        places = (config["data"]["root"], *files)
         return cls(integral(config["seed"]), backend["name"], backend["dtype"], backend.get("fused", True), *places)
 
     def job(self, **what: Any) -> Job:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from dpsco_bench.analysis.ranking import Skipped, Standing
 from dpsco_bench.analysis.standings import standings
-from dpsco_bench.claims.board import PREFIX, board_ids, load_board
+from dpsco_bench.claims.board import PREFIX
 from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.compose import plan_settings
+from dpsco_bench.claims.own_boards import all_boards, is_board_file, own_boards
 from dpsco_bench.claims.plan import BoardEntry
-from dpsco_bench.cli.claiming import check_settings, extended, measure
+from dpsco_bench.cli.claiming import check_settings, extended, listed_by, measure
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.measured import Measured
 
@@ -19,22 +20,39 @@ def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     """Sort the arguments of a verb into ids of boards (all where none is named) and settings.
 
     Raises InputError for an unknown board or setting.
+
+    Parameters
+    ----------
+    arguments : sequence of str, ids, files of one's own boards (``.yaml``), and settings ``key=value``
     """
-    known = board_ids()
-    ids = []
+    files = [text for text in arguments if is_board_file(text) and "=" not in text]
+    settings = extended([text for text in arguments if "=" in text], "plugins", plugins)
+    check_settings(settings)  # plugins come first: boards may name what they register
+    settings = check_settings(extended(settings, "boards", files))
+    known = list(all_boards(listed_by(settings, "boards")))
+    ids: list[str] = []
     for name in (text for text in arguments if "=" not in text):
         id = name if name.startswith(PREFIX) else PREFIX + name
-        if id not in known:
+        if name in files:
+            ids += own_boards([name])
+        elif id in known:
+            ids.append(id)
+        else:
             raise InputError("leaderboard", name, nearest(name, known))
-        ids.append(id)
-    settings = check_settings(extended([text for text in arguments if "=" in text], "plugins", plugins))
     return list(dict.fromkeys(ids)) or known, settings
 
 
 def board_entries(ids: Sequence[str], profile: str, overrides: Sequence[str]) -> list[BoardEntry]:
-    """Plan entries of boards."""
+    """Plan entries of boards.
+
+    Raises InputError for one that has no points in the profile, or asks for what is not there.
+    """
     settings = plan_settings(profile, overrides)
-    return [board_plan(load_board(id), profile, settings) for id in ids]
+    boards = all_boards(settings.boards)
+    for id in ids:
+        if not any(boards[id].points(instance, profile) for instance in boards[id].instances):
+            raise InputError("profile", profile, f"one in whose grids {id} has points: {', '.join(boards[id].grids)}")
+    return [board_plan(boards[id], profile, settings) for id in ids]
 
 
 def run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]:

@@ -10,18 +10,23 @@ from pathlib import Path
 
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.choice import cost_ratios
 from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
+from dpsco_bench.claims.own_boards import own_boards
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.options import parse_override, parse_value
 from dpsco_bench.cli.output import bounded
 from dpsco_bench.cli.overrides import file_list, listed_files
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import E, Measured
 from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.execution.worker import make_all
+from dpsco_bench.execution.worker import Weigh, make_all
 
+LEAST_SECONDS = 0.02
+"""What a cell takes beside its steps."""
 SETTINGS = {
     "seed": "an integer >= 0",
     "backend": "numpy or cupy",
@@ -30,6 +35,7 @@ SETTINGS = {
     "data.root": "a folder",
     "plugins": "a list of Python files, plugins=[FILE,...]",
     "claims": "a list of YAML files, claims=[FILE,...]",
+    "boards": "a list of YAML files, boards=[FILE,...]",
 }
 
 
@@ -50,14 +56,14 @@ def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     files = [name for name in names if name.endswith(CLAIM_SUFFIXES)]
     settings = extended([text for text in arguments if text not in names], "plugins", plugins)
     settings = check_settings(extended(settings, "claims", files))
-    known = [*claim_ids(), *own_claims(_listed(settings, "claims"))]
+    known = [*claim_ids(), *own_claims(listed_by(settings, "claims"))]
     ids = [id for name in names for id in (own_claims([name]) if name in files else [find_claim_id(name, known)])]
     if not ids:
         raise InputError("claim", "missing", "given" + "".join(f", e.g. {id}" for id in known[:1]))
     return list(dict.fromkeys(ids)), settings
 
 
-def _listed(settings: Iterable[str], key: str) -> list[str]:
+def listed_by(settings: Iterable[str], key: str) -> list[str]:
     """Files that settings list under a key."""
     return [
         file for override in map(parse_override, settings) if override.key == key for file in listed_files(override)
@@ -69,7 +75,7 @@ def extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:
     if not files:
         return settings
     kept = [text for text in settings if parse_override(text).key != key]
-    return [*kept, file_list(key, dict.fromkeys([*_listed(settings, key), *files]))]
+    return [*kept, file_list(key, dict.fromkeys([*listed_by(settings, key), *files]))]
 
 
 def check_settings(overrides: Iterable[str]) -> list[str]:
@@ -88,6 +94,8 @@ def check_settings(overrides: Iterable[str]) -> list[str]:
             load_plugins(listed_files(override))
         if override.key == "claims":
             own_claims(listed_files(override))
+        if override.key == "boards":
+            own_boards(listed_files(override))
         checked.append(str(override))
     return checked
 
@@ -110,8 +118,27 @@ def measure(entry: E, measured: Measured) -> E:
     Returns an Entry in which no job counts as skipped whose results are there.
     """
     entry = measured.present(entry)
-    make_all(entry.jobs, measured, say)
+    profile = next((job.profile for job in entry.jobs), "")
+    make_all(entry.jobs, measured, say, cell_weights(profile))
     return entry
+
+
+def cell_weights(profile: str) -> Weigh:
+    """What each cell of a job is predicted to take, by the record of a profile, else by the model of its steps."""
+    from dpsco_bench.cli.verbs.gate import predictor
+
+    predict, ratios = predictor(profile), cost_ratios()
+
+    def weigh(step: str, job: Job) -> list[float]:
+        model = [
+            seconds * ratios.get(cell.algorithm, 1.0) for seconds, cell in zip(job.seconds, job.cells, strict=False)
+        ]
+        own = [LEAST_SECONDS + seconds for seconds in model] if step == "run" and any(model) else [1.0] * len(job.cells)
+        known = any(job.claim in seconds for seconds in (predict.recorded, *predict.others)) or step != "run"
+        total = predict(step, job) if known else sum(own)
+        return [max(total, LEAST_SECONDS) * seconds / sum(own) for seconds in own]
+
+    return weigh
 
 
 def run_claim(entry: ClaimEntry, measured: Measured) -> list[Verdict]:

@@ -13,9 +13,10 @@ from dpsco_bench.cli.options import Parsed, parse_value
 from dpsco_bench.cli.overrides import GROUPS, SETTINGS, complete
 from dpsco_bench.errors import DpscoError, InputError, integral
 from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.execution.request import as_declared, problem_options
 from dpsco_bench.execution.results import check_replaceable
-from dpsco_bench.execution.single import single_job
+from dpsco_bench.execution.single import check_pair, single_cell, single_job
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.problems.registry import problem_class
 
@@ -27,18 +28,32 @@ PLACES = ("out", "plugins", "data")
 
 @dataclass(frozen=True)
 class Request:
-    """One checked run."""
+    """One checked run.
 
-    job: Job
+    Attributes
+    ----------
+    job : Job or None, None where the pair is refused
+    swept : mapping, key -> value of what a sweep varies
+    refused : DpscoError or None, why the algorithm does not run on the problem, in a sweep, which it does not end
+    """
+
+    job: Job | None
     config: dict[str, Any]
     out: Path
-    label: str
+    swept: Mapping[str, Any]
+    refused: DpscoError | None = None
+
+    @property
+    def label(self) -> str:
+        """What tells it from the others of a sweep."""
+        return " ".join(f"{key}={value}" for key, value in self.swept.items())
 
 
 def requests(arguments: Sequence[str], multirun: bool) -> tuple[list[Request], list[str]]:
     """Compose and check every run that the arguments ask for.
 
-    Raises DpscoError in one line, for the first run that cannot be made.
+    Raises DpscoError in one line, for the first run that cannot be made; in a sweep a pair that is refused is none,
+    unless all are.
 
     Returns
     -------
@@ -49,12 +64,14 @@ def requests(arguments: Sequence[str], multirun: bool) -> tuple[list[Request], l
     for override in overrides:
         if override.sweep and not multirun:
             raise InputError(override.key.rpartition(".")[2], override.text, "one value; several need -m (a sweep)")
-    made = list(_composed(overrides))
-    _check_places(made)
+    made = list(_composed(overrides, multirun))
+    if all(entry.refused for entry in made):
+        raise next(entry.refused for entry in made if entry.refused)
+    _check_places([entry for entry in made if not entry.refused])
     return made, [str(override) for override in overrides]
 
 
-def _composed(overrides: Sequence[Parsed]) -> Iterator[Request]:
+def _composed(overrides: Sequence[Parsed], sweep: bool = False) -> Iterator[Request]:
     from hydra import compose, initialize_config_dir
     from hydra.errors import HydraException
     from omegaconf import OmegaConf
@@ -64,14 +81,13 @@ def _composed(overrides: Sequence[Parsed]) -> Iterator[Request]:
     with initialize_config_dir(str(conf_dir()), version_base="1.3"):
         for values in itertools.product(*(override.values for override in unique)):
             choice = [_fixed(o, value) if o.sweep else str(o) for o, value in zip(unique, values, strict=True)]
-            swept = [(o.key.split(".")[-1], v) for o, v in zip(unique, values, strict=True) if o.sweep]
-            label = " ".join(f"{key}={_shown(value)}" for key, value in swept)
+            swept = {o.key.split(".")[-1]: _shown(v) for o, v in zip(unique, values, strict=True) if o.sweep}
             try:
                 config = OmegaConf.to_container(compose("run", choice), resolve=True, throw_on_missing=True)
             except (HydraException, OmegaConfBaseException, ValueError, TypeError, AssertionError) as error:
                 reason = " ".join(str(error).split("\n\n")[0].split())
                 raise DpscoError(f"configuration {' '.join(choice)}: {reason}") from None
-            yield request(config, label)
+            yield request(config, swept, sweep)
 
 
 def _shown(text: str) -> str:
@@ -84,8 +100,11 @@ def _fixed(override: Parsed, value: str) -> str:
     return f"{override.sign}{override.key}={value}"
 
 
-def request(config: Any, label: str = "") -> Request:
-    """Check one resolved configuration. Raises DpscoError naming the key that is wrong."""
+def request(config: Any, swept: Mapping[str, Any] | None = None, sweep: bool = False) -> Request:
+    """Check one resolved configuration. Raises DpscoError naming the key that is wrong.
+
+    In a ``sweep``, an algorithm that does not take the problem is no error.
+    """
     expected = (*GROUPS, *SETTINGS, "data")
     for key in expected:
         if key not in config:
@@ -93,10 +112,18 @@ def request(config: Any, label: str = "") -> Request:
     for key in sorted(set(config) - set(expected)):
         raise InputError(key, config[key], "one of the keys " + ", ".join(expected))
     config = _as_declared(config)
-    job, out = single_job(config), config["out"]
+    cell, out, swept = single_cell(config), config["out"], swept or {}
     if out is not None:
-        _check_out(out, [*config["plugins"], *job.cells[0].problem_options.values()])
-    return Request(job, config, Path(out) if out else RUNS / f"{job.key}.parquet", label)
+        _check_out(out, [*config["plugins"], *cell.problem_options.values()])
+    if sweep:
+        try:
+            check_pair(cell, config)
+        except ImpurePlan:
+            raise
+        except DpscoError as refused:
+            return Request(None, config, Path(out or ""), swept, refused)
+    job = single_job(config)
+    return Request(job, config, Path(out) if out else RUNS / f"{job.key}.parquet", swept)
 
 
 def _as_declared(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dpsco_bench.analysis.judged import JudgedClaim, read_judged
 from dpsco_bench.claims.plan import ClaimEntry, read_plan
 from dpsco_bench.errors import DpscoError
-from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.drawn import drawing, stands
+from dpsco_bench.execution.layout import FORMATS, Layout
 from dpsco_bench.execution.packs import Stamp
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import JobLog
@@ -66,13 +67,8 @@ def _judged(files: Layout, entry: ClaimEntry, digest: str, log: JobLog) -> Judge
 
 
 def is_drawn(files: Layout, id: str, stamp: Stamp) -> bool:
-    """Whether a claim's figures are there, and those of its stamp."""
-    mark = files.drawn(id)
-    return (
-        all(files.figure(id, suffix).is_file() for suffix in ("svg", "pdf"))
-        and mark.is_file()
-        and mark.read_text(encoding="utf-8") == stamp.figure
-    )
+    """Whether a claim's figures are there as they were drawn, and those of its stamp."""
+    return stands(files.drawn(id), [files.figure(id, suffix) for suffix in FORMATS], stamp.figure)
 
 
 def _draw(files: Layout, entry: ClaimEntry, stamp: Stamp, judged: JudgedClaim, log: JobLog) -> None:
@@ -82,11 +78,8 @@ def _draw(files: Layout, entry: ClaimEntry, stamp: Stamp, judged: JudgedClaim, l
 
     if is_drawn(files, entry.id, stamp):
         return
-    mark = files.drawn(entry.id)
-    mark.unlink(missing_ok=True)
-    write_claim_figures(ClaimResults(entry, files, judged.verdicts), files.figures)
-    if judged.digest:
-        write_atomic(mark, stamp.figure)
+    with drawing(files.drawn(entry.id), stamp.figure if judged.digest else "") as drawn:
+        drawn += write_claim_figures(ClaimResults(entry, files, judged.verdicts), files.figures)
     log.write(f"{entry.id}: drawn")
 
 

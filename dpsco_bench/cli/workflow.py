@@ -6,6 +6,7 @@ is written, so that a dry run changes nothing.
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.backend.namespace import BACKENDS
+from dpsco_bench.claims.board import PREFIX
 from dpsco_bench.claims.grids import PROFILES
 from dpsco_bench.claims.plan import WorkPlan, read_plan
 from dpsco_bench.cli.closing import Progress
@@ -26,17 +28,19 @@ from dpsco_bench.cli.depends import Dependencies, board_digest
 from dpsco_bench.cli.judging import is_drawn
 from dpsco_bench.cli.main import failed_file
 from dpsco_bench.cli.overrides import file_list
-from dpsco_bench.cli.verbs.gate import recorded_path, recorded_seconds_path
+from dpsco_bench.cli.verbs.gate import predictor, recorded_path
 from dpsco_bench.cli.verbs.plan import current_plan, keep
 from dpsco_bench.errors import DpscoError, InputError, nearest
-from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.drawn import stands
+from dpsco_bench.execution.layout import FORMATS, Layout
 from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.packs import Packing, pack_entries
 from dpsco_bench.execution.plan import Entry
-from dpsco_bench.execution.predict import Predictor, read_seconds
 from dpsco_bench.execution.store import looking, read_sealed, set_aside
 from dpsco_bench.report.own_figures import figure_names
 
+LISTING = ("--list", "-l", "--lt", "--lint")
+"""Options of Snakemake, or how they begin, with which it only reads the rules."""
 TARGETS = ("all", "verdicts", "figures", "leaderboard", "report", "gate", "gc")
 """Targets that are not of single claims."""
 
@@ -72,6 +76,7 @@ CONFIG: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "plugins": (_are_texts, "a Python file or a list of them, with one's own algorithms, problems and bounds"),
     "claims": (_are_texts, "a YAML file or a list of them, with one's own claims"),
+    "boards": (_are_texts, "a YAML file or a list of them, with one's own leaderboards"),
 }
 """What ``snakemake --config KEY=VALUE`` takes: key -> whether it takes a value, and what it takes in words."""
 
@@ -105,7 +110,7 @@ def config_overrides(settings: Mapping[str, Any]) -> list[str]:
             allowed = "numpy here: CuPy is not installed (extra cuda12 or cuda13)"
             raise InputError("backend", "cupy", allowed, "--config")
         result.append(f"backend={settings['backend']}")
-    for key in ("plugins", "claims"):
+    for key in ("plugins", "claims", "boards"):
         if key in settings:
             files = [settings[key]] if isinstance(settings[key], str) else settings[key]
             result.append(file_list(key, files))
@@ -114,6 +119,30 @@ def config_overrides(settings: Mapping[str, Any]) -> list[str]:
             raise InputError("data_root", settings["data_root"], "an existing folder", "--config")
         result.append("data.root='" + settings["data_root"].replace("'", "\\'") + "'")
     return result
+
+
+def check_folder(arguments: Sequence[str]) -> None:
+    """Refuse a working folder in which Snakemake cannot keep its notes: by itself it ends in a traceback.
+
+    Raises
+    ------
+    InputError
+        Naming the folder; not where nothing but rules is listed, which needs no notes.
+    """
+    if not any(word.startswith(LISTING) for word in arguments):
+        _check_writable(Path(".snakemake").resolve())
+
+
+def _check_writable(folder: Path) -> None:
+    """Refuse a folder that cannot be written, or made."""
+    if not _is_writable(folder):
+        there = next(place for place in (folder, *folder.parents) if place.exists())
+        raise InputError("folder", str(there), "a folder that can be written to")
+
+
+def _is_writable(path: Path) -> bool:
+    there = next(place for place in (path, *path.parents) if place.exists())
+    return os.access(there, os.W_OK | (os.X_OK if there.is_dir() else 0))
 
 
 class Workflow:
@@ -142,6 +171,7 @@ class Workflow:
         self.profile: str = settings["profile"]
         self.files, self.main = Layout(self.profile), main
         self.lock = ResultsLock(self.files.lock)
+        self._looked: dict[Path, bool] = {}
         with looking() as self.damaged:
             self.plan = self._plan(config_overrides(settings), main)
             measured = self.files.measured
@@ -152,16 +182,21 @@ class Workflow:
             free = main and self.lock.is_free()
             self.packing = self._packing(arguments) if free else Packing.read(self.files.packing)
             self.due = self._due(free) if main else set[str]()
+        for claim in self.due.intersection(id for claims in self.scope.values() for id in claims):
+            path = self.files.verdicts(claim)
+            if path.exists() and not _is_writable(path):  # Snakemake says so in a line for each file
+                raise InputError("folder", str(self.files.results), "a folder that can be written to, with its files")
 
     def _plan(self, overrides: Sequence[str], main: bool) -> WorkPlan:
         return current_plan(self.profile, overrides, self.files) if main else read_plan(self.files.plan)
 
     def _packing(self, arguments: Sequence[str]) -> Packing:
         """What is to be done."""
-        asked = self._scope(arguments)
-        predict = Predictor(read_seconds(recorded_seconds_path(self.profile)))
-        boards = self.boards.values() if len(asked) == len(self.entries) else ()
-        packing = pack_entries([*(self.entries[id] for id in asked), *boards], self.files.measured, predict)
+        alone = self._boards_alone(arguments)
+        asked = [] if alone else self._scope(arguments)
+        boards = self.boards if len(asked) == len(self.entries) else alone
+        entries = [*(self.entries[id] for id in asked), *(self.boards[id] for id in boards)]
+        packing = pack_entries(entries, self.files.measured, predictor(self.profile))
         papers = dict.fromkeys(self.entries[id].paper for id in asked)
         scope = {
             paper: {id: self.depends.stamp(id) for id in asked if self.entries[id].paper == paper} for paper in papers
@@ -180,11 +215,12 @@ class Workflow:
         for claims in self.packing.scope.values():
             for id in claims:
                 stamp, known = self.depends.stamp(id), read_sealed(self.files.verdicts(id)) or {}
-                if known.get("digest") != stamp.verdicts or (self.draw and not is_drawn(self.files, id, stamp)):
+                drawn = not self.draw or is_drawn(self.files, id, stamp)  # looks, so that what is damaged is named
+                if known.get("digest") != stamp.verdicts or not drawn:
                     due.add(id)
         for id, board in self.boards.items():
             known = read_sealed(self.files.standings(id)) or {}
-            if known.get("digest") != board_digest(board) or not self.files.figure(id).is_file():
+            if known.get("digest") != board_digest(board):
                 due.add(id)
         return due
 
@@ -214,6 +250,21 @@ class Workflow:
                 asked.update(self.claims)
         return [id for id in self.claims if id in asked or not asked]
 
+    @property
+    def board_targets(self) -> dict[str, str]:
+        """Target ``leaderboards/...`` -> id of the leaderboard."""
+        return {f"leaderboards/{id.removeprefix(PREFIX)}": id for id in self.boards}
+
+    def _boards_alone(self, arguments: Sequence[str]) -> list[str]:
+        """Leaderboards that are asked for, where nothing else is."""
+        found = {word: self.board_targets[word] for word in arguments if word in self.board_targets}
+        others = [word for word in arguments if word in (*TARGETS, *self.targets) and word not in found]
+        for word in arguments:
+            if word.startswith("leaderboards/") and word not in found:
+                name = word.removeprefix("leaderboards/")
+                raise InputError("leaderboard", name, nearest(name, [id.removeprefix(PREFIX) for id in self.boards]))
+        return [] if others else list(found.values())
+
     def concluding(self, snakemake: Any, conclusion: Path, ids: Collection[str]) -> list[Path]:
         """Marks of the packs that work for claims or leaderboards; what is to be concluded again is forced.
 
@@ -225,10 +276,24 @@ class Workflow:
         return [self.mark(name) for name in names]
 
     def reporting(self, snakemake: Any) -> list[Path]:
-        """What the report is made from; a report of which a file is missing is forced."""
-        made = [self.files.report, self.files.tables, *self.chapters("svg"), *self.chapters("pdf")]
-        self._force(snakemake, self.files.report, not all(path.exists() for path in made))
+        """What the report is made from; a report of which a file is missing or damaged is forced."""
+        made = [self.files.report, *self.chapters("svg"), *self.chapters("pdf")]
+        self._force(snakemake, self.files.report, self.main and not self._stands(self.files.reported, made))
         return [*self.judged(), *self.standings(), *self.board_figures()]
+
+    def drawing(self, snakemake: Any, board: str) -> list[Path]:
+        """What the figure of a leaderboard is made from; one that is missing or damaged is forced."""
+        made = [self.files.figure(board, suffix) for suffix in FORMATS]
+        self._force(snakemake, made[0], self.main and not self._stands(self.files.drawn(board), made))
+        return [self.files.standings(board)]
+
+    def _stands(self, mark: Path, files: Collection[Path]) -> bool:
+        """Whether files are as they were drawn; a run of which they are no part does not look."""
+        if mark not in self._looked:
+            with looking() as found:
+                self._looked[mark] = stands(mark, files)
+            self.damaged += found
+        return self._looked[mark]
 
     def _force(self, snakemake: Any, file: Path, due: bool) -> None:
         if self.main and due:
@@ -317,12 +382,20 @@ class Workflow:
         raise InputError("claim", text, f"one of profile {self.profile}: " + ", ".join(self.claims))
 
     def settle(self) -> None:
-        """Write the plan of a run that has nothing to do, unless another one works."""
-        if self.lock.is_free():
+        """Write the plan of a run that has nothing to do, unless another one works or nothing can be written."""
+        if self.lock.is_free() and _is_writable(self.files.results):
             keep(self.plan, self.files.plan)
 
     def start(self, snakemake: Any) -> None:
-        """Take the results for this run, set aside what is damaged, write plan and packs, and turn to the terminal."""
+        """Take the results for this run, set aside what is damaged, write plan and packs, and turn to the terminal.
+
+        Raises
+        ------
+        InputError
+            Naming a folder of results or figures that cannot be written.
+        """
+        for folder in (self.files.results, self.files.measured.store.root, self.files.figures):
+            _check_writable(folder)
         self.lock.acquire()
         for path in self.damaged:
             set_aside(path)

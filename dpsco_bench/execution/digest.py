@@ -89,6 +89,12 @@ def code_digest(modules: Iterable[str], files: Iterable[Path] = ()) -> str:
     return digest.hexdigest()[:16]
 
 
+def kernels_beside(modules: Iterable[str]) -> list[Path]:
+    """CUDA files in the folders of the closure's modules."""
+    folders = {path.parent for name in closure(modules) if (path := module_path(name)) is not None}
+    return sorted(file for folder in folders for file in (*folder.glob("*.cu"), *folder.glob("*.cuh")))
+
+
 def with_files_beside(paths: Iterable[Path]) -> list[Path]:
     """One's own files, and those of the same folders that they import, directly or through one another."""
     found: dict[Path, None] = {}

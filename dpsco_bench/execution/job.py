@@ -119,6 +119,19 @@ def _units(job: Job, cells: Sequence[tuple[int, Cell, CalibratedCell]]) -> Itera
                 yield Unit(chunk, data_set, start, count, seconds * count)
 
 
+def least_units(job: Job) -> int:
+    """How many units a job has at the least, before it is calibrated: more shares than these may be empty."""
+    if _is_closed(job):
+        return len(job.cells)
+    blocks: dict[Any, int] = {}
+    for number, planned in enumerate(job.cells):
+        cell = located(planned, job.data_root)
+        apart = number if cell.signal is None else (cell.data_key(), cell.method, cell.epsilon, cell.delta)
+        if apart not in blocks:
+            blocks[apart] = len(replicate_blocks(cell.problem_entry.row_size(cell.n), job.replicates))
+    return job.data_sets * sum(blocks.values())
+
+
 def _is_closed(job: Job) -> bool:
     return job.evaluation == CLOSED_FORM
 

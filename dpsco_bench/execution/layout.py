@@ -10,6 +10,8 @@ from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.store import Store
 
 RESULTS = Path("results")
+FORMATS = ("svg", "pdf")
+"""Suffixes of figures."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,11 @@ class Layout:
         """Figure of a claim."""
         return self.figures / f"{claim}.{suffix}"
 
-    def drawn(self, claim: str) -> Path:
-        """Digest of what a claim's figures were made from."""
-        return self.figures / f".{claim}.digest"
+    def drawn(self, id: str) -> Path:
+        """Mark of the figures of a claim or leaderboard (see `execution.drawn`)."""
+        return self.figures / f".{id}.drawn"
+
+    @property
+    def reported(self) -> Path:
+        """Mark of the report: its page, its tables, and the figures across claims."""
+        return self.results / ".report.drawn"

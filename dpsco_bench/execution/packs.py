@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.job import Shard
+from dpsco_bench.execution.job import Shard, least_units
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured, item
 from dpsco_bench.execution.plan import Entry
@@ -222,6 +222,17 @@ def pack_entries(entries: Sequence[Entry], measured: Measured, predict: Predict)
     return Packing(tuple(packs), makers)
 
 
+def seconds_left(jobs: Iterable[Job], measured: Measured, predict: Predict) -> float:
+    """Predicted CPU seconds of all that the store lacks of some jobs; what they share is made once."""
+    lacking = {
+        item(step, job): predict(step, job)
+        for job in jobs
+        for step in STEPS
+        if is_wanted(step, job) and not measured.store.has(*item(step, job))
+    }
+    return sum(lacking.values())
+
+
 def is_wanted(step: str, job: Job) -> bool:
     """Whether a job has a step that can be done here."""
     if job.skipped or (step != "calibrate" and not job.has_run):
@@ -271,7 +282,8 @@ def _cut(step: str, jobs: Iterable[Job], predict: Predict, aim: float) -> Iterat
     full: list[list[tuple[Job, Piece]]] = []
     for job in jobs:
         seconds = predict(step, job)
-        of = math.ceil(seconds / aim) if step == "run" and seconds > MOST_SECONDS else 1
+        heavy = step == "run" and seconds > MOST_SECONDS
+        of = min(math.ceil(seconds / aim), least_units(job)) if heavy else 1
         for number in range(of):
             pack.append((job, Piece(job.claim, job.name, number, of, seconds / of)))
             if sum(piece.seconds for _, piece in pack) >= aim:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,19 +10,29 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import CLOSED_FORM, Job
 from dpsco_bench.execution.measured import Measured
+from dpsco_bench.fused.registry import fused_module
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.problems.forms import form_of
 
 ROUND_SECONDS, NUMBER_SECONDS = 1e-4, 3e-9
-"""What a round, and a number of a replicate's gradient, cost on one core."""
+"""What a round, and a number of a replicate's gradient, cost a listing on one core."""
+CELL_SECONDS, ROW_SECONDS = 2.5e-3, 6e-5
+"""What a cell, and a replicate of it, cost a fused run besides its steps."""
+STEP_SECONDS, STEP_NUMBER_SECONDS = 5e-8, 5.5e-9
+"""What a replicate's step costs a fused run, and a coordinate of it: noise, projection, average."""
+GRADIENT_SECONDS, GRADIENT_NUMBER_SECONDS = 4e-8, 2e-9
+"""What a gradient of one record costs a fused run, and a coordinate of it."""
+RECORD_SECONDS = 6e-8
+"""What a record costs a replicate that draws its own, and the evaluation of its risk."""
 UNKNOWN_SECONDS = {"calibrate": 0.2, "run": 1.0, "time": 5.0}
 """What a job is taken to cost of which nothing is known."""
 MODEL_LIMIT = 600.0
 """Most that the model is believed: an algorithm may take its planned gradients all at once."""
 STEPS = ("calibrate", "run")
 
-Seconds = Mapping[str, Mapping[str, tuple[float, float]]]
-"""Claim -> job -> CPU seconds of its calibration and of its run."""
+Seconds = Mapping[str, Mapping[str, tuple[float, float, float]]]
+"""Claim -> job -> CPU seconds of its calibration and of its run, and what the model says of its run."""
 
 
 def rounds_of(plan: Plan) -> int:
@@ -31,30 +41,64 @@ def rounds_of(plan: Plan) -> int:
 
 
 def predicted_seconds(cell: Cell, plan: Plan, replicates: int) -> float:
-    """Roughly how long a cell takes on one core: a cost a round, and one a number of a gradient.
+    """Roughly how long a cell takes on one core: what its steps cost a fused run where it has one, else its listing.
 
-    A pure function of the plan, so that a leaderboard leaves out the same cells everywhere.
+    A pure function of the plan, so that a leaderboard leaves out the same cells everywhere. The constants are fitted to
+    recorded times of cells (`docs/fused.md`).
     """
-    problem = cell.problem_entry
+    problem, steps, gradients = cell.problem_entry, rounds_of(plan), plan.gradient_evaluations
     looked_at = min(1.0, problem.row_size(cell.n) / cell.n) if problem.draws_per_replicate else 1.0
-    numbers = plan.gradient_evaluations * looked_at * problem.dimension
-    return ROUND_SECONDS * rounds_of(plan) + NUMBER_SECONDS * numbers * replicates
+    if not fused_module(cell.algorithm) or form_of(problem) is None:
+        return ROUND_SECONDS * steps + NUMBER_SECONDS * gradients * looked_at * problem.dimension * replicates
+    if 2 * gradients > steps * cell.n:  # of all records, which such a problem knows by their sum
+        gradients *= looked_at
+    step = STEP_SECONDS + STEP_NUMBER_SECONDS * problem.dimension
+    gradient = GRADIENT_SECONDS + GRADIENT_NUMBER_SECONDS * problem.dimension
+    row = ROW_SECONDS + step * steps + gradient * gradients + RECORD_SECONDS * cell.n
+    return CELL_SECONDS + row * replicates
+
+
+def modelled_seconds(job: Job) -> float:
+    """What the model says of a job's run; 0 of a closed form, and where nothing was predicted."""
+    return 0.0 if job.evaluation == CLOSED_FORM else sum(job.seconds)
 
 
 @dataclass(frozen=True)
 class Predictor:
-    """Predicted CPU seconds."""
+    """Predicted CPU seconds.
+
+    A job that was recorded takes what it took. One that was recorded at other sizes alone takes that, times the ratio
+    of what the model says of both: the model knows how a cost grows, the record what an algorithm's steps cost.
+
+    Parameters
+    ----------
+    recorded : mapping
+        Of the profile.
+    others : sequence of mapping
+        Of other profiles.
+    """
 
     recorded: Seconds = field(default_factory=dict)
+    others: Sequence[Seconds] = ()
 
     def __call__(self, step: str, job: Job) -> float:
         """Of a step (``calibrate``, ``run`` or ``time``) of a job."""
         known = self.recorded.get(job.claim, {}).get(job.name)
         if known is not None and step in STEPS:
             return known[STEPS.index(step)]
+        if step == "run" and (scaled := self._scaled(job)) is not None:
+            return scaled
         if step != "run" or job.evaluation == CLOSED_FORM:
             return UNKNOWN_SECONDS["time" if step == "time" else "calibrate"]
-        return min(sum(job.seconds), MODEL_LIMIT) or UNKNOWN_SECONDS["run"]
+        return min(modelled_seconds(job), MODEL_LIMIT) or UNKNOWN_SECONDS["run"]
+
+    def _scaled(self, job: Job) -> float | None:
+        """From the record at other sizes that the model finds longest."""
+        known = [found[job.name] for found in (other.get(job.claim, {}) for other in self.others) if job.name in found]
+        if not known:
+            return None
+        _, seconds, model = max(known, key=lambda times: times[2])
+        return seconds * modelled_seconds(job) / model if model else seconds
 
 
 def read_seconds(path: Path) -> Seconds:
@@ -67,11 +111,12 @@ def read_seconds(path: Path) -> Seconds:
 
 def record_seconds(path: Path, jobs: list[Job], measured: Measured) -> None:
     """Record what jobs took, a claim a line, to two digits; of those that have not been measured what was known."""
-    found = {claim: dict(known) for claim, known in read_seconds(path).items()}
+    found: dict[str, dict[str, tuple[float, ...]]] = {claim: dict(known) for claim, known in read_seconds(path).items()}
     for job in jobs:
         costs = [measured.cost(step, job) for step in (STEPS if job.has_run else STEPS[:1])]
         if None not in costs:
-            seconds = [float(f"{cost[0]:.2g}") for cost in costs if cost is not None]
-            found.setdefault(job.claim, {})[job.name] = (seconds[0], seconds[-1] if job.has_run else 0.0)
+            seconds = [cost[0] for cost in costs if cost is not None]
+            times = (seconds[0], seconds[-1] if job.has_run else 0.0, modelled_seconds(job))
+            found.setdefault(job.claim, {})[job.name] = tuple(float(f"{time:.2g}") for time in times)
     lines = [f"{dumps_canonical(claim)}:{dumps_canonical(found[claim])}" for claim in sorted(found)]
     write_atomic(path, "{\n" + ",\n".join(lines) + "\n}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -91,8 +92,121 @@ class JobLog:
         return sum(weights[done:]) / sum(weights[:done])
 
 
+TICKER_SECONDS = 10.0
+PRIOR_SECONDS = 3.0
+"""Predicted seconds of work that count as done at the predicted pace, so that a first small piece decides little."""
+
+
+class Pace:
+    """How much of some work is done, and how long the rest will take.
+
+    What pieces took over what was predicted of them is the pace of those to come.
+
+    Parameters
+    ----------
+    predicted : sequence of float, seconds of each piece, > 0
+    at_once : int, how many are worked on at a time
+    unit : str, what the pieces are
+    clock : callable, seconds, monotonic
+    """
+
+    def __init__(
+        self,
+        predicted: Sequence[float],
+        at_once: int = 1,
+        unit: str = "",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._predicted, self._at_once, self.unit, self._clock = list(predicted), at_once, unit, clock
+        self._began: dict[int, float] = {}
+        self._took: dict[int, float] = {}
+        self.start = clock()
+
+    @property
+    def all(self) -> int:
+        """Number of pieces."""
+        return len(self._predicted)
+
+    @property
+    def done(self) -> int:
+        """How many are done."""
+        return len(self._took)
+
+    def begin(self, number: int) -> None:
+        """A piece is begun."""
+        self._began[number] = self._clock()
+
+    def end(self, number: int) -> None:
+        """A piece is done."""
+        self._took[number] = self._clock() - self._began[number]
+
+    def reach(self, count: int) -> None:
+        """All pieces before ``count`` are done, one after the other; the next one is begun."""
+        now, new = self._clock(), [number for number in range(count) if number not in self._took]
+        since = min((self._began[number] for number in new if number in self._began), default=now)
+        self._took |= {number: (now - since) / len(new) for number in new}
+        self._began[count] = now
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return self._clock() - self.start
+
+    @property
+    def left(self) -> float:
+        """Seconds that the rest is expected to take."""
+        now = self._clock()
+        predicted = sum(self._predicted[number] for number in self._took)
+        factor = (sum(self._took.values()) + PRIOR_SECONDS) / (predicted + PRIOR_SECONDS)
+        rests = []
+        for number, seconds in enumerate(self._predicted):
+            if number not in self._took:
+                spent = now - self._began[number] if number in self._began else 0.0
+                rests.append(max(seconds * factor - spent, 0.1 * spent))
+        return max(sum(rests) / self._at_once, *rests) if rests else 0.0
+
+    def __str__(self) -> str:
+        """``7 of 23 done, 12 s, about 30 s left``."""
+        text = f"{self.done} of {self.all}{f' {self.unit}' if self.unit else ''} done, {duration(self.elapsed)}"
+        return text + (f", about {duration(self.left)} left" if self.done < self.all else "")
+
+
+class Ticker:
+    """Shows a pace now and then while work goes on, also while a single piece of it is long; quick work shows nothing.
+
+    Parameters
+    ----------
+    pace : Pace
+    say : callable, takes a line
+    title : str, prefix of the lines; empty for none
+    spacing : float, seconds between two lines
+    """
+
+    def __init__(
+        self, pace: Pace, say: Callable[[str], object], title: str = "", spacing: float = TICKER_SECONDS
+    ) -> None:
+        self._pace, self._say, self._title, self._spacing = pace, say, title, spacing
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._tick, daemon=True)
+
+    def __enter__(self) -> Pace:
+        """Begin."""
+        self._thread.start()
+        return self._pace
+
+    def __exit__(self, *_: object) -> None:
+        """End; a line that is being told is told to its end."""
+        self._ended.set()
+        self._thread.join()
+
+    def _tick(self) -> None:
+        while not self._ended.wait(self._spacing):
+            if self._pace.done < self._pace.all:
+                self._say(f"{self._title}: {self._pace}" if self._title else str(self._pace))
+
+
 def duration(seconds: float) -> str:
-    """A time for people: ``0.4 s``, ``12 s``, ``3 min 20 s``, ``1 h 05 min``."""
+    """A time for people: ``0.4 s``, ``12 s``, ``3 min 20 s``, ``1 h 05 min``, ``12 days``."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     if seconds < 60:
@@ -100,4 +214,6 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
         return f"{minutes} min {rest:02d} s"
-    return f"{minutes // 60} h {minutes % 60:02d} min"
+    if minutes < 48 * 60:
+        return f"{minutes // 60} h {minutes % 60:02d} min"
+    return f"{minutes / (24 * 60):,.0f} days"

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any, ClassVar
 
-import numpy as np
-
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import dumps_canonical
@@ -64,9 +62,10 @@ class SharedNoise(Mechanism):
     def _randomness(self, query: DrawQuery, step: int, copies: int = 1) -> tuple[float, KeyedDraws] | None:
         return super()._randomness(query, step, self._signals)
 
-    def _batch_arrays(self, query: Query, step: int) -> tuple[np.ndarray, np.ndarray]:
-        indices, mask = super()._batch_arrays(query, step)
-        return np.tile(indices, (self._signals, 1)), np.tile(mask, (self._signals, 1))
+    def _batch_arrays(self, query: Query, step: int) -> tuple[Array, Array, Array]:
+        indices, weights, sizes = super()._batch_arrays(query, step)
+        several = (self._signals, 1)
+        return self.xp.tile(indices, several), self.xp.tile(weights, several), self.xp.tile(sizes, several[:1])
 
 
 def signal_groups(entries: Iterable[Entry]) -> Iterator[list[Entry]]:

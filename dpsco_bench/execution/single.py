@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.special import stdtrit
 
 from dpsco_bench.backend.namespace import get_namespace
 from dpsco_bench.errors import DpscoError, InputError, checked_count
@@ -48,6 +50,16 @@ def single_job(config: Mapping[str, Any]) -> Job:
         ``algorithm`` (id, variant, options), ``problem`` (name, options), ``calibration``, ``backend``, ``n``, ``d``,
         ``epsilon``, ``delta``, ``replicates``, ``data_sets``, ``seed``, ``record``, ``plugins``, ``data``.
     """
+    cell = single_cell(config)
+    check_pair(cell, config)
+    return _job(cell, config)
+
+
+def single_cell(config: Mapping[str, Any]) -> Cell:
+    """Check the keys of a resolved configuration, whether or not the algorithm takes the problem.
+
+    Raises InputError naming the key, its value and what is allowed.
+    """
     calibration, backend = config["calibration"]["name"], config["backend"]
     check_run(calibration, config["replicates"], config["seed"])
     if not isinstance(config["data"]["root"], str):
@@ -64,12 +76,21 @@ def single_job(config: Mapping[str, Any]) -> Job:
     cell = _cell(config)
     check_sampled(cell)
     _check_data(cell, config["data"]["root"])
-    _check(cell, config).plan(calibration, config["seed"])
+    return cell
+
+
+def check_pair(cell: Cell, config: Mapping[str, Any]) -> None:
+    """Check that the algorithm takes the problem, and has a plan there. Raises InputError or Refusal."""
+    _check(cell, config).plan(config["calibration"]["name"], config["seed"])
+
+
+def _job(cell: Cell, config: Mapping[str, Any]) -> Job:
+    backend = config["backend"]
     job = Job(
         claim="run",
         part=cell.algorithm_entry.id,
         kind="run",
-        calibration=calibration,
+        calibration=config["calibration"]["name"],
         seed=config["seed"],
         backend=backend["name"],
         dtype=backend["dtype"],
@@ -162,6 +183,12 @@ def summarise(job: Job, table: pa.Table) -> dict[str, Any]:
         "key": job.key,
         **({"held_out": held_out(located(cell, job.data_root), job.seed, extras)} if HELD_OUT[0] in extras else {}),
     }
+
+
+def half_interval(summary: Mapping[str, Any]) -> float:
+    """Half of the 95 % interval of a summary's mean risk, with Student's quantile; NaN for a single value."""
+    size = summary["data_sets"] if summary["data_sets"] > 1 else summary["replicates"]
+    return float(stdtrit(size - 1, 0.975)) * summary["stderr"] if size > 1 else math.nan
 
 
 def held_out(cell: Cell, seed: int, extras: Mapping[str, np.ndarray]) -> dict[str, Any]:

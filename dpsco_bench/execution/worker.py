@@ -5,28 +5,37 @@ from __future__ import annotations
 import errno
 import time
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.calibrated import CalibratedCell, RefusedCell
-from dpsco_bench.execution.job import Shard, execute
+from dpsco_bench.execution.job import Shard, execute, least_units
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured, item
 from dpsco_bench.execution.packs import Piece
 from dpsco_bench.execution.planning import NOT_PURE
 from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.execution.progress import JobLog, duration
+from dpsco_bench.execution.progress import JobLog, Pace, Ticker, duration
 from dpsco_bench.execution.results import table_bytes, without_names
 from dpsco_bench.execution.store import Meter
 from dpsco_bench.jsonio import dumps_canonical
 
 Progress = Callable[[int, int], None]
 Find = Callable[[str, str], Job]
+Weigh = Callable[[str, Job], Sequence[float]]
+SHARE_SECONDS = 30.0
+"""Predicted seconds of a share of a long job."""
 NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 """Errors of the file system, which the other jobs of a process would meet too."""
+
+
+def equal_cells(_: str, job: Job) -> list[float]:
+    """A second for each cell, where nothing is known."""
+    return [1.0] * len(job.cells)
 
 
 @dataclass(frozen=True)
@@ -193,26 +202,60 @@ def _failure(step: str, job: Job, error: Exception) -> Failure:
     return Failure(job, step, line, "".join(traceback.format_exception(error)).rstrip())
 
 
-def make_all(jobs: Iterable[Job], measured: Measured, say: Callable[[str], object]) -> None:
+def make_all(jobs: Iterable[Job], measured: Measured, say: Callable[[str], object], weigh: Weigh = equal_cells) -> None:
     """Calibrate and run whatever the store lacks of some jobs, in this process; a line for each run that is made.
+
+    A job that is predicted to take long is run in shares, so that an interrupt loses one of them and no more.
+
+    Parameters
+    ----------
+    weigh : callable, (step, job) -> predicted seconds of each cell
 
     Raises
     ------
     DpscoError
         As the first job that fails raises it.
     """
+    todo = list(_lacking(jobs, measured, say))
+    weights = [weigh(step, job) for step, job in todo]
+    pace = Pace([seconds for own in weights for seconds in own], unit="cells")
+    pace.reach(0)
+    with Ticker(pace, say, todo[0][1].claim if todo else ""):
+        first = 0
+        for (step, job), own in zip(todo, weights, strict=True):
+            begun, made = time.monotonic(), False
+            of = _shares(job, sum(own)) if step == "run" else 1
+            try:
+                for number in range(of):
+                    done = partial(_reached, pace, first)
+                    made = make(step, job, measured, done, number=number, of=of) or made
+            except DpscoError as error:
+                error.args = (f"{job.title}: {error}",)
+                raise
+            first += len(job.cells)
+            pace.reach(first)
+            if made and step == "run":
+                say(f"{job.claim} {job.name}: {duration(time.monotonic() - begun)}")
+
+
+def _lacking(jobs: Iterable[Job], measured: Measured, say: Callable[[str], object]) -> Iterator[tuple[str, Job]]:
+    """Steps that are to be made, in their order; jobs that share a key are made once."""
+    seen: set[tuple[str, str]] = set()
     for job in jobs:
         if job.skipped:
             say(f"{job.claim} {job.name}: {job.skipped}")
             continue
-        begun = time.monotonic()
-        try:
-            if not (measured.store.has("calibrations", job.calibration_key) or job.present):
-                make("calibrate", job, measured)
-            if job.has_run and not job.present:
-                with JobLog(None, f"{job.claim} {job.name}", job.seconds) as log:
-                    if make("run", job, measured, log.progress):
-                        say(f"{job.claim} {job.name}: {duration(time.monotonic() - begun)}")
-        except DpscoError as error:
-            error.args = (f"{job.title}: {error}",)
-            raise
+        for step in ("calibrate", "run") if job.has_run else ("calibrate",):
+            address = item(step, job)
+            if not (job.present or address in seen or measured.store.has(*address)):
+                seen.add(address)
+                yield step, job
+
+
+def _shares(job: Job, seconds: float) -> int:
+    """In how many shares a job is run that is predicted to take so long."""
+    return max(1, min(int(seconds / SHARE_SECONDS), least_units(job)))
+
+
+def _reached(pace: Pace, first: int, done: int, _: int) -> None:
+    pace.reach(first + done)

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
+from dpsco_bench.fused.device import launch_rows, on_device, step_arguments
 from dpsco_bench.fused.pieces import (
-    LANES,
     LP_BALL,
     NO_SLOPE,
     add_gradients,
     finish,
-    lane,
-    lane_sum,
     margin_of,
     shrink_onto,
     slope,
 )  # fmt: skip
 from dpsco_bench.fused.roots import project_lp
 
+KERNELS = Path(__file__).with_name("descent.cu")
+
 
 @piece
 def descend(x, g, weight, features, i, noise, step, row, eta, scale, ridge):
     """``x - eta (g + weight a_i + ridge x + scale z)`` in place, z the noise of a step and row; its squared length."""
     square = 0.0
-    for j in range(lane(), x.size, LANES):
+    for j in range(x.size):
         gradient = g[j] + weight * features[i, j] + ridge * x[j]
         moved = x[j] - eta * (gradient + scale * np.float64(noise[step, row, j]))
         x[j] = moved
         square += moved * moved
-    return lane_sum(square)
+    return square
 
 
 @compiled
@@ -77,3 +79,9 @@ def projected_steps(x, total, rows, records, form, noise, scale, eta, weights, r
                 if ball == LP_BALL:
                     project_lp(point, work, p, radius)
                 margin = finish(point, sums, shrink, weights[s], features, following)
+
+
+@on_device(projected_steps)
+def launch_projected_steps(x, total, rows, records, form, noise, scale, eta, weights, ridge, domain):
+    told = step_arguments(scale.size, x, rows, records, form, noise)
+    launch_rows(KERNELS, "projected_steps", x, total, *told, scale, eta, weights, float(ridge), *domain[:2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled
-from dpsco_bench.fused.pieces import LANES, lane, lane_sum, scale_by, shrink_onto
+from dpsco_bench.fused.pieces import scale_by, shrink_onto
 
 
 @compiled
@@ -27,15 +27,15 @@ def accelerated_steps(x, matrix, target, momenta, domain):
         for j in range(d):
             y[j] = point[j]
         for s in range(momenta.size):
-            for j in range(lane(), d, LANES):
+            for j in range(d):
                 moved[j] = y[j] + towards[j]
             for i in range(d):
-                for j in range(lane(), d, LANES):
+                for j in range(d):
                     moved[j] -= y[i] * matrix[i, j]
             square = 0.0
-            for j in range(lane(), d, LANES):
+            for j in range(d):
                 square += moved[j] * moved[j]
-            scale_by(moved, shrink_onto(moved, lane_sum(square), ball, radius))
-            for j in range(lane(), d, LANES):
+            scale_by(moved, shrink_onto(moved, square, ball, radius))
+            for j in range(d):
                 y[j] = moved[j] + momenta[s] * (moved[j] - point[j])
                 point[j] = moved[j]

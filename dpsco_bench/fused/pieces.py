@@ -1,7 +1,6 @@
 """What the steps of several methods share, for one replicate: gradients of records and projections.
 
-One text for a core and for a warp: a step owns the coordinates ``lane(), lane() + LANES, ...`` and adds up over lanes
-by `lane_sum`. On a core there is one lane.
+For a device `row.cuh` has them.
 """
 
 from __future__ import annotations
@@ -11,19 +10,8 @@ import math
 from dpsco_bench.fused.compiled import piece
 from dpsco_bench.problems.forms import CONSTANT, HUBER, LOGISTIC, NO_SLOPE, PSEUDO_HUBER, SQUARED
 
-LANES = 1
 SPACE, L2_BALL, L1_BALL, LINF_BALL, LP_BALL = range(5)
 """Domains on which steps project; `shrink_onto` leaves points alone for the last."""
-
-
-@piece
-def lane():
-    return 0
-
-
-@piece
-def lane_sum(value):
-    return value
 
 
 @piece
@@ -45,9 +33,9 @@ def slope(kind, a, b, margin, label):
 def margin_of(x, features, i):
     """``<a_i, x>``."""
     margin = 0.0
-    for j in range(lane(), x.size, LANES):
+    for j in range(x.size):
         margin += features[i, j] * x[j]
-    return lane_sum(margin)
+    return margin
 
 
 @piece
@@ -63,16 +51,16 @@ def add_gradients(g, x, features, labels, index, step, row, count, share, kind, 
     The batch is ``index[step, row, :count]``, with equal weights ``share``.
     """
     if kind != NO_SLOPE and count > 1:
-        for j in range(lane(), x.size, LANES):
+        for j in range(x.size):
             g[j] = 0.0
         for w in range(count - 1):
             i = index[step, row, w]
             weight = share * record_weight(x, features, labels, i, kind, a, b)
-            for j in range(lane(), x.size, LANES):
+            for j in range(x.size):
                 g[j] += weight * features[i, j]
     if hessian.size > 0:
         kept = 1.0 if kind != NO_SLOPE and count > 1 else 0.0
-        for j in range(lane(), x.size, LANES):
+        for j in range(x.size):
             g[j] = kept * g[j] + count * share * hessian[j] * (x[j] - centre[j])
 
 
@@ -85,7 +73,7 @@ def shrink_onto(x, square, domain, radius):
     if domain == L2_BALL and square > radius * radius:
         return radius / math.sqrt(square)
     if domain == LINF_BALL:
-        for j in range(lane(), x.size, LANES):
+        for j in range(x.size):
             x[j] = min(radius, max(-radius, x[j]))
     elif domain == L1_BALL:
         project_l1(x, radius)
@@ -94,7 +82,7 @@ def shrink_onto(x, square, domain, radius):
 
 @piece
 def scale_by(x, factor):
-    for j in range(lane(), x.size, LANES):
+    for j in range(x.size):
         x[j] *= factor
 
 
@@ -102,12 +90,12 @@ def scale_by(x, factor):
 def finish(x, total, shrink, weight, features, following):
     """Shrink ``x`` and add ``weight x`` to a sum of iterates; returns the margin of the record that follows."""
     margin = 0.0
-    for j in range(lane(), x.size, LANES):
+    for j in range(x.size):
         moved = shrink * x[j]
         x[j] = moved
         total[j] += weight * moved
         margin += moved * features[following, j]
-    return lane_sum(margin)
+    return margin
 
 
 @piece
@@ -118,9 +106,8 @@ def project_l1(x, radius):
     1986): few rounds, and no sorting.
     """
     above, kept, threshold = 0.0, 0, 0.0
-    for j in range(lane(), x.size, LANES):
+    for j in range(x.size):
         above += abs(x[j])
-    above = lane_sum(above)
     if above <= radius:
         return
     kept_before = x.size + 1
@@ -128,10 +115,9 @@ def project_l1(x, radius):
     while kept < kept_before:
         threshold = (above - radius) / kept
         kept_before, kept, above = kept, 0, 0.0
-        for j in range(lane(), x.size, LANES):
+        for j in range(x.size):
             if abs(x[j]) > threshold:
                 above += abs(x[j])
                 kept += 1
-        above, kept = lane_sum(above), lane_sum(kept)
-    for j in range(lane(), x.size, LANES):
+    for j in range(x.size):
         x[j] = math.copysign(max(abs(x[j]) - threshold, 0.0), x[j])

@@ -25,25 +25,32 @@ class FusedRun:
     supports : callable, of the same: whether it knows the domain and the options of a run
     form : bool, whether it needs the form of the problem's records
     rounds : type or None, the observer of rounds that it serves (`execution.rounds`), by sums that both know
+    device : callable or None
+        Of the same: whether kernels know a run as well, so that it runs on a GPU; None where its loops have none.
     """
 
     run: RunFunction
     supports: Supports
     form: bool = True
     rounds: type | None = None
+    device: Supports | None = None
 
 
 FUSED: Registry[FusedRun] = Registry("fused run", "fused")
 
 
 def fused(
-    *ids: str, supports: Supports = lambda *run: True, form: bool = True, rounds: type | None = None
+    *ids: str,
+    supports: Supports = lambda *run: True,
+    form: bool = True,
+    rounds: type | None = None,
+    device: Supports | None = None,
 ) -> Callable[[RunFunction], RunFunction]:
     """Register a function as the fused run of algorithms (used as a decorator); see `FusedRun`."""
 
     def register(function: RunFunction) -> RunFunction:
         for id in ids:
-            FUSED.add(id, FusedRun(function, supports, form, rounds), function.__module__)
+            FUSED.add(id, FusedRun(function, supports, form, rounds, device), function.__module__)
         return function
 
     return register
@@ -64,13 +71,14 @@ def fused_module(id: str) -> str:
 def run_of(algorithm: Algorithm, objective: Any, plan: Any, mechanism: Any, allowed: bool = True) -> RunFunction | None:
     """What runs: the fused run where it can, else the listing.
 
-    It can in float64 on NumPy arrays, where Numba is, no transcript is wanted, and no observer of rounds looks but one
-    that it serves.
+    It can in float64, where no transcript is wanted and no observer of rounds looks but one that it serves: on NumPy
+    arrays where Numba is, on CuPy's where its loops have kernels.
     """
     listed = ALGORITHMS.registered().get(algorithm.id) and get_algorithm(algorithm.id).run_function
     if algorithm.run_function is not listed:  # an altered listing
         return algorithm.run_function
-    plain = objective.xp is np and objective.dtype == np.float64
+    machine = objective.xp.__name__
+    plain = machine in ("numpy", "cupy") and objective.dtype == np.float64
     if not allowed or not plain or not vars(type(mechanism)).get("answers_steps", False):
         return algorithm.run_function
     module = fused_module(algorithm.id)
@@ -78,10 +86,18 @@ def run_of(algorithm: Algorithm, objective: Any, plan: Any, mechanism: Any, allo
         return algorithm.run_function
     from dpsco_bench.fused.compiled import available
 
-    if not available() or not attempt(module):
+    if not (machine == "cupy" or available()) or not attempt(module):
         return algorithm.run_function
     found = FUSED.get(algorithm.id)
     watched = objective.round_observer is not None and type(objective.round_observer) is not found.rounds
     if watched or (found.form and form_of(objective.problem) is None):
         return algorithm.run_function
+    if machine == "cupy" and not _has_kernels(found, objective, plan, mechanism):
+        return algorithm.run_function
     return found.run if found.supports(objective, plan, mechanism) else algorithm.run_function
+
+
+def _has_kernels(found: FusedRun, objective: Any, plan: Any, mechanism: Any) -> bool:
+    from dpsco_bench.fused.device import fits
+
+    return found.device is not None and fits(objective, plan) and found.device(objective, plan, mechanism)

@@ -9,7 +9,8 @@ import numpy as np
 
 from dpsco_bench.algorithms.phased_sgd import phase_name
 from dpsco_bench.fused.descent import projected_steps
-from dpsco_bench.fused.tiles import DOMAINS, Steps, domain_of
+from dpsco_bench.fused.device import steps_of
+from dpsco_bench.fused.tiles import DOMAINS, domain_of
 from dpsco_bench.geometry.ball import LpBall
 
 Array = Any
@@ -38,16 +39,13 @@ def projected_run(
     eta, weights : callable (t, k) -> array (k,) for steps ``t .. t + k - 1``, or a number: step sizes, and weights of
         the new iterates in the sum
     """
-    steps = Steps(objective, mechanism, query, sampled=True)
+    steps = steps_of(objective, mechanism, query, sampled=True)
     ridge, domain = objective.problem.constants.regularisation, domain_of(objective)
     for t, k in steps.stretches(0, mechanism.plan.query(query).releases):
         sizes, counted, scales = _values(eta, t, k), _values(weights, t, k), steps.scales(t, k)
         for tile in steps.tiles(t, k):
-            s = tile.steps
-            projected_steps(
-                x, total, tile.rows, tile.records, steps.form, tile.noise, scales[s], sizes[s], counted[s], ridge,
-                domain,
-            )  # fmt: skip
+            s, told = tile.steps, (tile.rows, tile.records, steps.form, tile.noise)
+            steps.run(projected_steps, x, total, *told, scales[s], sizes[s], counted[s], ridge, domain)
         objective.observe(x)
 
 
@@ -58,16 +56,14 @@ def _values(given: Any, t: int, k: int) -> np.ndarray:
 def phased_run(objective: Any, plan: Any, mechanism: Any) -> Array:
     """As `algorithms.phased_sgd.run_phases`: the average of a phase, its start included, is released once."""
     w, position = objective.start, 0
-    steps = Steps(objective, mechanism)
+    steps = steps_of(objective, mechanism)
     ridge, domain = objective.problem.constants.regularisation, domain_of(objective)
     for i, size in enumerate(plan.sizes, start=1):
         u, total, eta = w.copy(), w.copy(), np.full(size, plan.step / 4**i)
         zero, one = np.zeros(size), np.ones(size)
         for tile in steps.tiles(position, size):
-            s = tile.steps
-            projected_steps(
-                u, total, tile.rows, tile.records, steps.form, tile.noise, zero[s], eta[s], one[s], ridge, domain
-            )
+            s, told = tile.steps, (tile.rows, tile.records, steps.form, tile.noise)
+            steps.run(projected_steps, u, total, *told, zero[s], eta[s], one[s], ridge, domain)
         position += size
         w = objective.project(mechanism.release(phase_name(i), total / (size + 1), 0))
         objective.observe(w)

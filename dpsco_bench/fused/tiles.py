@@ -5,7 +5,7 @@ Words are those of the listing, since the mechanism draws both. A row depends on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,12 +37,13 @@ class Tile:
         records of each batch ``counts (k, rows)``, one number for all; what a record weighs; and how far the rows of
         ``index`` for the s-th copy lie behind those of the first.
     noise : array (k, last - first, dim) of float32, ``(1, 1, dim)`` of zeros without noise
+        On a device the place of its words: see `device.DeviceSteps`.
     """
 
     steps: slice
     rows: tuple[int, int, int, int]
     records: tuple[Any, ...]
-    noise: np.ndarray
+    noise: Any
 
 
 _NONE = np.zeros((0, 0), dtype=np.int64)
@@ -96,6 +97,10 @@ class Steps:
         self._equal = False
         self._kept: tuple[np.ndarray, np.ndarray] | None = None
         self._still = np.zeros((1, 1, self.dim), dtype=np.float32)
+
+    def run(self, loop: Callable[..., None], *arguments: Any) -> None:
+        """Run a compiled loop of steps on what tiles have."""
+        loop(*arguments)
 
     def stretches(self, first: int, steps: int) -> Iterator[tuple[int, int]]:
         """Split steps ``first .. first + steps - 1`` where the measurement looks: (first, number) of each stretch."""

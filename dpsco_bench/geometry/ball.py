@@ -1,4 +1,4 @@
-"""Feasible sets around the origin by name: balls of l_p and Schatten norms and the sets of `geometry.sets`."""
+"""Feasible sets around the origin by name: balls of l_p norms, and whatever `centred.SET_KINDS` has."""
 
 from __future__ import annotations
 
@@ -8,30 +8,20 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.centred import SET_KINDS, CentredSet
 from dpsco_bench.geometry.lp import minimise_linear_lp, project_l1, project_l2, project_lp
 from dpsco_bench.geometry.norms import checked_exponent, dual_exponent, l1_norm, l2_norm, largest, lp_norm
-from dpsco_bench.geometry.schatten import read_parameters, schatten_ball
-from dpsco_bench.geometry.sets import CentredSet, GroupBall, KSupportBall, SubspaceBall
 from dpsco_bench.geometry.width import mean_largest, mean_length, simulated_width
 
 __all__ = [
-    "BALLS", "SETS", "Ball", "FeasibleSet", "LpBall", "feasible_set",
+    "BALLS", "Ball", "FeasibleSet", "LpBall", "feasible_set",
     "l1_norm", "l2_norm", "largest", "lp_norm", "project_l1", "project_l2", "project_lp",
 ]  # fmt: skip
 
 Array = Any
 
 BALLS = ("l1_ball", "l2_ball")
-SETS = (
-    *BALLS,
-    "linf_ball",
-    "lp_ball:p",
-    "k_support_ball:k",
-    "group_ball:b",
-    "subspace_ball:k",
-    "schatten_ball:p:columns",
-)
-"""Names of feasible sets: p a number in [1, inf]; k, b (the block size) and the number of columns integers."""
+LP_BALLS = (*BALLS, "linf_ball", "lp_ball")
 
 
 class FeasibleSet(Protocol):
@@ -156,8 +146,9 @@ def feasible_set(name: str, radius: float) -> FeasibleSet:
     Parameters
     ----------
     name : str
-        One of `SETS`, e.g. ``l1_ball``, ``lp_ball:1.5``, ``k_support_ball:16``. The l_p balls with p = 1 and p = 2
-        are those named ``l1_ball`` and ``l2_ball``.
+        One of `set_names`, e.g. ``l1_ball``, ``lp_ball:1.5``, ``k_support_ball:16``; p is a number in [1, inf], k, b
+        (the block size) and the number of columns integers. The l_p balls with p = 1 and p = 2 are those named
+        ``l1_ball`` and ``l2_ball``.
     radius : float, > 0, finite
     """
     kind, colon, parameter = name.partition(":")
@@ -165,24 +156,32 @@ def feasible_set(name: str, radius: float) -> FeasibleSet:
         return Ball(name, radius)
     if name == "linf_ball":
         return LpBall(math.inf, radius)
-    read, make = _PARAMETRISED.get(kind, (None, None))
+    read, make = (float, _lp_ball) if kind == "lp_ball" else _found(kind if colon else "")
     try:
-        value = read(parameter) if read and colon else None
+        value = read(parameter) if colon else None
     except ValueError:
         value = None
-    if make is None or value is None:
-        raise InputError("domain", name, "one of " + ", ".join(SETS))
+    if value is None:
+        raise InputError("domain", name, "one of " + ", ".join(set_names()))
     return make(value, radius)
+
+
+def set_names() -> list[str]:
+    """Names that `feasible_set` reads, with their parameters."""
+    kinds = (SET_KINDS.get(name) for name in SET_KINDS.names())
+    return [*LP_BALLS[:-1], "lp_ball:p", *(kind.usage for kind in kinds)]
+
+
+def set_module(name: str) -> str:
+    """The module in which a set is found by the name of a problem's domain; empty for l_p balls and for no such set."""
+    kind, colon, _ = name.partition(":")
+    return SET_KINDS.module(kind) if colon and kind not in (*LP_BALLS, "polytope") else ""
+
+
+def _found(kind: str) -> tuple[Any, Any]:
+    found = SET_KINDS.find(kind) if kind else None
+    return (found.read, found.make) if found else (lambda text: None, None)
 
 
 def _lp_ball(p: float, radius: float) -> Ball | LpBall:
     return Ball(f"l{p:.0f}_ball", radius) if p in (1.0, 2.0) else LpBall(p, radius)
-
-
-_PARAMETRISED: dict[str, tuple[Any, Any]] = {
-    "lp_ball": (float, _lp_ball),
-    "k_support_ball": (int, KSupportBall),
-    "group_ball": (int, GroupBall),
-    "subspace_ball": (int, SubspaceBall),
-    "schatten_ball": (read_parameters, schatten_ball),
-}

@@ -8,9 +8,9 @@ from typing import Any
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.geometry.centred import CentredSet, set_kind
 from dpsco_bench.geometry.lp import minimise_linear_lp, project_lp
 from dpsco_bench.geometry.norms import checked_exponent, dual_exponent, lp_norm
-from dpsco_bench.geometry.sets import CentredSet
 from dpsco_bench.geometry.width import simulated_width
 
 Array = Any
@@ -108,5 +108,6 @@ def read_parameters(text: str) -> tuple[float, int]:
     return float(p), int(columns)
 
 
+@set_kind("schatten_ball", "p:columns", read_parameters)
 def schatten_ball(parameters: tuple[float, int], radius: float) -> SchattenBall:
     return SchattenBall(*parameters, radius)

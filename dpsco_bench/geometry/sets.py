@@ -11,6 +11,7 @@ from typing import Any
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.geometry.centred import CentredSet, set_kind
 from dpsco_bench.geometry.k_support import k_largest, k_support_norm, project_k_support
 from dpsco_bench.geometry.lp import first_largest, project_l1, project_l2
 from dpsco_bench.geometry.norms import l1_norm, l2_norm, largest, nonzero
@@ -19,22 +20,7 @@ from dpsco_bench.geometry.width import mean_largest, mean_length, mean_longest_b
 Array = Any
 
 
-class CentredSet:
-    """What every set here has: a radius in its own norm."""
-
-    radius: float
-
-    @property
-    def diameter(self) -> float:
-        """``2 R``, its diameter in its own norm."""
-        return 2.0 * self.radius
-
-    def check_radius(self) -> None:
-        """Raise InputError unless the radius is finite and > 0."""
-        if not 0.0 < self.radius < float("inf"):
-            raise InputError("radius", self.radius, "a finite number > 0")
-
-
+@set_kind("k_support_ball", "k")
 @dataclass(frozen=True)
 class KSupportBall(CentredSet):
     """R times the convex hull of the k-sparse unit vectors: the l1 ball for k = 1, the l2 ball for k = d."""
@@ -94,6 +80,7 @@ def _simulated(k: int, d: int) -> float:
     return simulated_width(KSupportBall(k, 1.0).support, d)
 
 
+@set_kind("group_ball", "b")
 @dataclass(frozen=True)
 class GroupBall(CentredSet):
     """``sum_g ||w_g||_2 <= R`` over the blocks of b consecutive coordinates; b >= 1 divides the dimension."""
@@ -159,6 +146,7 @@ class GroupBall(CentredSet):
         return xp.reshape(blocks * xp.expand_dims(weights, axis=-1), x.shape)
 
 
+@set_kind("subspace_ball", "k")
 @dataclass(frozen=True)
 class SubspaceBall(CentredSet):
     """``||w||_2 <= R`` with ``w_j = 0`` from coordinate k >= 1 on."""

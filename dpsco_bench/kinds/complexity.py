@@ -23,7 +23,7 @@ TOLERANCE = 0.05
 class Complexity(Kind):
     """Counts that the plan knows, or that runs noted; a slope of them has no interval."""
 
-    title = "gradient count"
+    title = "evaluation count"
     words: ClassVar = {
         "match": Word("confirms", "the count grows like the formula, equals it or is at most it, as the part asks"),
         "fewer": Word("better", "the count grows more slowly than the formula, which an O() does not exclude"),

@@ -171,7 +171,8 @@ def pathwise_verdict(part: Part, cells: Sequence[CellEvidence], bound: Bound) ->
         return replace(verdict, reason=f"the largest ratio of a replicate to its bound is {verdict.worst_ratio:.3g}")
     assert part.probability is not None
     least = min(judged, key=lambda row: row.share)
-    reason = f"in the worst cell {least.share:.4g} of the replicates are within the bound, stated {part.probability:g}"
+    share, stated = (f"{100.0 * value:.4g} %" for value in (least.share, part.probability))
+    reason = f"in the worst cell {share} of the replicates are within the bound, {stated} are stated"
     chances = [bdtr(round(row.share * row.size), row.size, part.probability) for row in judged]
     by_chance = verdict.word == "violated" and min(chances) > (1 - CONFIDENCE) / (2 * len(judged))
     return replace(verdict, verdict="inconclusive" if by_chance else verdict.verdict, reason=reason)

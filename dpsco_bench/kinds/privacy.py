@@ -16,7 +16,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import LAW, RISK, Part
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES
+from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES, STATUS_WORDS
 
 EPSILON_SLACK = 1e-3
 """Relative excess over the claimed epsilon that still holds (accountants' discretisation)."""
@@ -53,7 +53,8 @@ class PrivacyKind(Kind):
         withheld, of_the_law = "", case.part.quantity == LAW
         law_only = any(cell.calibrated.privacy_status == "target_law_only" for cell in cells)
         if law_only:
-            withheld = "target_law_only: the proof asks for an exact " + ("draw" if of_the_law else "minimiser")
+            exact = "draw" if of_the_law else "minimiser"
+            withheld = f"{STATUS_WORDS['target_law_only']}: the proof asks for an exact {exact}"
         unproven = [cell for cell in cells if cell.calibrated.privacy_status != "proven"]
         if any(cell.context.constants.status == "nominal" for cell in unproven):
             withheld = "the Lipschitz constant is nominal"
@@ -91,8 +92,8 @@ def privacy_verdict(
     kinds : sequence of str, ``upper``, ``exact``, ``lower``, or empty with NaN
     epsilon_claimed : array_like, claimed values, > 0, shape ``(cells,)``
     unproven : str
-        A reason that withholds any proof whatever the accountant says (nominal constants, an unchecked formula,
-        ``target_law_only``).
+        A reason that withholds any proof whatever the accountant says (nominal constants, an unchecked formula, a
+        proof of the target law only).
     instances : sequence of str
         For the reason of what fails: the instance of each cell that attains its value, empty where none is known to.
     settings : sequence of str, n, d, epsilon and delta of each cell
@@ -139,7 +140,7 @@ def _where(word: str, instance: str, setting: str) -> str:
     """What attains it where the claim fails: the instance, or records that the theorem admits."""
     if not word.startswith("fails") or not (instance or setting):
         return ""
-    return f": {instance}, {setting}" if instance else f" {ELSEWHERE}: {setting}"
+    return f": {instance}, {setting}" if instance else f", {ELSEWHERE}: {setting}"
 
 
 def _privacy_word(real: float, kind: str, claimed: float, unproven: str) -> str:

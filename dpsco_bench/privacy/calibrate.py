@@ -5,28 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any
 
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.attained import rests_on_sensitivities
 from dpsco_bench.privacy.charge import Charge, Composition
-from dpsco_bench.privacy.composition import allocation, alone, batches, draw, perturbation, sampled, shifts, tree
-from dpsco_bench.privacy.composition.refutation import lower_bound
 from dpsco_bench.privacy.ledger import ROUNDING, privacy_status
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.queries import CoveringQuery
 from dpsco_bench.privacy.spec import PrivacySpec
 
-COMPOSITIONS = (
-    draw.COMPOSITION,
-    tree.COMPOSITION,
-    batches.COMPOSITION,
-    allocation.COMPOSITION,
-    shifts.COMPOSITION,
-    sampled.COMPOSITION,
-    perturbation.COMPOSITION,
-    alone.COMPOSITION,
-)
-"""The first that covers a plan composes its queries."""
+COMPOSITIONS = ("draw", "tree", "batches", "allocation", "shifts", "sampled", "perturbation", "alone")
+"""Modules of `composition`: the first that covers a plan composes its queries. They are found by their names, since a
+run without noise needs none, and an accountant's code counts for those that it charges alone."""
+REFUTATION = "refutation"
 
 
 @dataclass(frozen=True)
@@ -123,8 +116,31 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     return Charge(value.epsilon, "lower", value.accountant)
 
 
+def charging_modules(plan: Plan | None, calibration: str) -> list[str]:
+    """Names of the modules that charge a plan, and that are found by their names; all of them where it is not known."""
+    if calibration == "none":
+        return []
+    names = [*COMPOSITIONS, REFUTATION]
+    if plan is not None:
+        names = [name for name in COMPOSITIONS if _module(name).COMPOSITION.covers(plan)][:1]
+        names += [REFUTATION] if _module(REFUTATION).covers(plan) else []
+    return [f"{__package__}.composition.{name}" for name in names]
+
+
+def lower_bound(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge | None:
+    """`composition.refutation.lower_bound`; None for a plan that it does not cover."""
+    refutation = _module(REFUTATION)
+    found: Charge | None = refutation.lower_bound(plan, scales, delta) if refutation.covers(plan) else None
+    return found
+
+
+def _module(name: str) -> Any:
+    return import_module(f"{__package__}.composition.{name}")
+
+
 def _composition(plan: Plan) -> Composition:
-    for composition in COMPOSITIONS:
+    for name in COMPOSITIONS:
+        composition: Composition = _module(name).COMPOSITION
         if composition.covers(plan):
             return composition
     kinds = ", ".join(type(q).__name__ for q in plan.queries)

@@ -76,7 +76,7 @@ class Mechanism:
         self._what, self._root = what, root_seed
         self._first, self._replicates = first_replicate, replicates
         self._blocks: dict[str, tuple[int, Any]] = {}
-        self._streams: dict[str, Stream] = {}
+        self._streams: dict[tuple[str, str], Stream] = {}
         self._spent: defaultdict[str, set[int]] = defaultdict(set)
         self._ranges: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         self.released: Counter[str] = Counter()
@@ -104,10 +104,7 @@ class Mechanism:
         """Draw the records that release ``step`` of query ``name`` looks at."""
         query = self._declared(name, step)
         self.sampled[name] += 1
-        indices, mask = self._batch_arrays(query, step)
-        sizes = self.xp.asarray(mask.sum(axis=-1), dtype=self.xp.float64)
-        weights = self.xp.asarray(mask, dtype=self.dtype)
-        return Batch(self.xp.asarray(indices), weights, sizes, self.expected_size(query))
+        return Batch(*self._batch_arrays(query, step), self.expected_size(query))
 
     def spend(self, name: str, first: int, steps: int, sampled: bool) -> Query:
         """Release steps ``first .. first + steps - 1`` of a query at once: the noise of all of them is `variates`.
@@ -143,10 +140,14 @@ class Mechanism:
         factors = query.factors(first, steps)
         return self.scales[query.name] * (np.ones(steps) if factors is None else np.asarray(factors))
 
-    def batches(self, query: Query, first: int, steps: int, rows: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-        """Records of some releases for some replicates: indices and mask ``(steps, rows, W)``, what `sample` gives."""
-        where = (first, steps, self._first + rows[0], rows[1] - rows[0])
-        return self._drawn_batches(query, self._stream(f"sample/{query.name}", np), *where)
+    def batches(
+        self, query: Query, first: int, steps: int, rows: tuple[int, int], xp: Any = np
+    ) -> tuple[Array, np.ndarray]:
+        """Records of some releases for some replicates: indices and mask ``(steps, rows, W)``, what `sample` gives.
+
+        Indices that are uniform are drawn in namespace ``xp``; all else is on the host.
+        """
+        return self._drawn_batches(query, xp, first, steps, self._first + rows[0], rows[1] - rows[0])
 
     def batch_width(self, query: Query) -> int:
         """Most records of a release of a sampled query."""
@@ -192,9 +193,10 @@ class Mechanism:
         return query
 
     def _stream(self, label: str, xp: Any) -> Stream:
-        if label not in self._streams:
-            self._streams[label] = Stream(stream_key(self._root, self._what, label), xp)
-        return self._streams[label]
+        place = label, xp.__name__
+        if place not in self._streams:
+            self._streams[place] = Stream(stream_key(self._root, self._what, label), xp)
+        return self._streams[place]
 
     def _noise(self, query: Query, step: int, dim: int) -> Array | None:
         """Noise ``(R, dim)`` of one release, from a block of releases drawn and scaled at once; None without any."""
@@ -223,9 +225,18 @@ class Mechanism:
 
     def _lazy_minimum(self, query: NoisyMinimumQuery, value: Array, step: int) -> Array:
         """Answer lazily the rows for which that is faster, the others from all their noise."""
-        scores = to_numpy(value).astype(np.float64, copy=False)
         factors = query.factors(step, 1)
         scale = self.scales[query.name] * (1.0 if factors is None else float(factors[0]))
+        if self.xp.__name__ == "cupy" and scale > 0.0:
+            from dpsco_bench.rng import cuda
+
+            if value.shape[-1] <= cuda.MOST_SCORES:
+                most, key = (
+                    noisy_minimum.widest(scale, value.shape[-1]),
+                    self._stream(f"noise/{query.name}", self.xp).key,
+                )
+                return cuda.noisy_minima(value, scale, most, step, self._first, key)
+        scores = to_numpy(value).astype(np.float64, copy=False)
         rows, lowest = noisy_minimum.lazy_rows(scores, scale)
         if not rows.size:
             return query.answer(value, self._noise(query, step, scores.shape[-1]))
@@ -241,26 +252,32 @@ class Mechanism:
         factors = query.factors(first, block.shape[0])
         return block if factors is None else block * self.xp.asarray(factors, dtype=self.dtype)[:, None, None]
 
-    def _batch_arrays(self, query: Query, step: int) -> tuple[np.ndarray, np.ndarray]:
+    def _batch_arrays(self, query: Query, step: int) -> tuple[Array, Array, Array]:
+        """Indices and weights ``(R, W)`` and sizes ``(R,)`` of one batch, from a block of batches drawn at once."""
         label = f"sample/{query.name}"
         first, block = self._blocks.get(label, (0, None))
         if block is None or not first <= step < first + block[0].shape[0]:
-            block, first = self._draw_batches(query, label, step), step
+            block, first = self._draw_batches(query, step), step
             self._blocks[label] = (first, block)
-        return block[0][step - first], block[1][step - first]
+        indices, weights, sizes = block
+        return indices[step - first, :, :], weights[step - first, :, :], sizes[step - first, :]
 
-    def _draw_batches(self, query: Query, label: str, step: int) -> tuple[np.ndarray, np.ndarray]:
-        """Batches of as many consecutive releases as fit in a block."""
+    def _draw_batches(self, query: Query, step: int) -> tuple[Array, Array, Array]:
+        """Batches of as many consecutive releases as fit in a block, in the namespace of the run."""
         if not isinstance(query.records, Poisson | SingleIndex | WithReplacement | WithoutReplacement):
             raise InputError(f"sample of {query.name}", "all records", "asked only of a sampled query")
         width = max(1, self.batch_width(query) * self._replicates)
         steps = max(1, min(query.releases - step, BLOCK_VALUES // width))
-        return self._drawn_batches(query, self._stream(label, np), step, steps, self._first, self._replicates)
+        indices, mask = self._drawn_batches(query, self.xp, step, steps, self._first, self._replicates)
+        sizes = self.xp.asarray(mask.sum(axis=-1), dtype=self.xp.float64)
+        return self.xp.asarray(indices), self.xp.asarray(mask, dtype=self.dtype), sizes
 
     def _drawn_batches(
-        self, query: Query, stream: Stream, first: int, steps: int, replicate: int, count: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Batches of ``steps`` releases for ``count`` replicates."""
+        self, query: Query, xp: Any, first: int, steps: int, replicate: int, count: int
+    ) -> tuple[Array, np.ndarray]:
+        """Batches of ``steps`` releases for ``count`` replicates; uniform indices are drawn in namespace ``xp``."""
+        uniform = xp.__name__ == "cupy" and isinstance(query.records, SingleIndex | WithReplacement)
+        stream = self._stream(f"sample/{query.name}", xp if uniform else np)
         records, size = query.records, self.batch_width(query)
         if isinstance(records, Poisson):
             return poisson_indices(stream, self.plan.n, records.rate, first, steps, replicate, count)

@@ -66,6 +66,8 @@ class Problem:
         by it (common random numbers), and claims take the largest mean risk over a grid of it.
     unkeyed_options : tuple of str
         Further constructor options by which streams are not keyed: cells that differ in them share random numbers.
+    twin : str
+        Name of the problem with synthetic records of the same shape, whose options are among those of this one.
     """
 
     name: ClassVar[str] = ""
@@ -84,6 +86,7 @@ class Problem:
     closed_form_error: ClassVar[float] = 1e-12
     closed_form_remark: ClassVar[str] = ""
     unkeyed_options: ClassVar[tuple[str, ...]] = ()
+    twin: ClassVar[str] = ""
     default_dimension: ClassVar[int] = 10
     least_dimension: ClassVar[int] = 1
     options: ClassVar[Mapping[str, Option]] = {}
@@ -231,6 +234,11 @@ class Problem:
         """Check that a data set of ``n`` records can be had. Raises InputError if there are not so many."""
         if self.records is not None and n > self.records:
             raise InputError("n", n, f"an integer from 1 to {self.records}, the number of records of {self.name}")
+
+    @property
+    def twin_options(self) -> dict[str, Any]:
+        """Options of the `twin` that do not stand among this problem's own; InputError where the data decide them."""
+        return {}
 
     @property
     def effective_dimension(self) -> int:

@@ -37,6 +37,7 @@ class DataFile(FileRecords, GeneralisedLinear):
     name = "data_file"
     summary = "one's own CSV, TSV, Parquet or LIBSVM file; loss, domain and ridge by key"
     source = "the user's file"
+    twin = "data_twin"
     loss_name: str = option(
         "logistic",
         "squared (also least_squares): half the squared residual, whose G is nominal on the whole space; huber and "
@@ -185,6 +186,14 @@ class DataFile(FileRecords, GeneralisedLinear):
             raise InputError(f"features of {self.table_name}", "all 0", "numbers of which some are not 0")
         label = self.label_clip or float(np.abs(data.labels).max()) or 1.0
         return self._constants(largest, label, "nominal").override(**self._overrides)
+
+    @property
+    def twin_options(self) -> dict[str, Any]:
+        """The bound of the rows, which has to be known without the data, as has that of labels that are numbers."""
+        for key, value in (("clip", self.row_bound), ("label_clip", self.label_clip)):
+            if value is None and (key == "clip" or self.labels_count):
+                raise InputError(key, "missing", "given for a twin: only the data know the bound without it")
+        return {"clip": float(self.row_bound or 1.0)}
 
     # --- the loss ----------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class FileRecords(Problem):
     """
 
     needs_data_root = True
-    file_options = ("path",)
+    file_options: ClassVar[tuple[str, ...]] = ("path",)
     classes: bool = True
     labels_count: bool = False
     p: float | None

@@ -64,8 +64,8 @@ def domain_traits(domain: str) -> frozenset[Trait]:
     Parameters
     ----------
     domain : str
-        ``space``, or the name of a feasible set (`geometry.ball.SETS`) as `Constants.domain` has it, or ``polytope:K``
-        with the number of vertices that only the problem knows.
+        ``space``, or the name of a feasible set (`geometry.ball.feasible_set`) as `Constants.domain` has it, or
+        ``polytope:K`` with the number of vertices that only the problem knows.
     """
     kind = domain.partition(":")[0]
     if kind not in DOMAIN_TRAITS:

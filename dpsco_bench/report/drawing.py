@@ -234,9 +234,12 @@ def _plain_fonts() -> Iterator[None]:
         Options._drop_tables_default = kept
 
 
-def save(figure: Figure, path: Path) -> None:
-    write_atomic(path.with_name(path.name + ".svg"), svg_text(figure))
+def save(figure: Figure, path: Path) -> list[Path]:
+    """Write a figure as SVG and PDF, by a path without suffix; returns the two files."""
+    svg, pdf = (path.with_name(path.name + suffix) for suffix in (".svg", ".pdf"))
+    write_atomic(svg, svg_text(figure))
     stream = io.BytesIO()
     with _plain_fonts():
         figure.savefig(stream, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
-    write_atomic(path.with_name(path.name + ".pdf"), stream.getvalue())
+    write_atomic(pdf, stream.getvalue())
+    return [svg, pdf]

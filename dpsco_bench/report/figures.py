@@ -89,7 +89,7 @@ def claim_figures(results: ClaimResults) -> dict[str, Figure]:
 
 
 def write_figures(inputs: Inputs, claim: str, folder: Path) -> list[Path]:
-    """Write the figures of a claim, or the one of a leaderboard, as SVG and PDF.
+    """Write the figures of a claim, or the one of a leaderboard, as SVG and PDF; returns the files.
 
     Parameters
     ----------
@@ -110,9 +110,7 @@ def write_claim_figures(results: ClaimResults, folder: Path) -> list[Path]:
 
 def _written(figures: Mapping[str, Figure], id: str, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
-    for suffix, figure in figures.items():
-        save(figure, folder / f"{id}{suffix}")
-    return [folder / f"{id}{suffix}" for suffix in figures]
+    return [path for suffix, figure in figures.items() for path in save(figure, folder / f"{id}{suffix}")]
 
 
 def _board_figure(board: BoardResults) -> Figure:

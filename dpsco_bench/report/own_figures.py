@@ -76,16 +76,18 @@ def figure_names(claims: Iterable[str]) -> list[str]:
 
 
 def write_figures(inputs: Inputs, folder: Path) -> list[Path]:
-    """Write every figure of the profile's papers as SVG and PDF; one without measurements says so in words."""
+    """Write every figure of the profile's papers as SVG and PDF; one without measurements says so in words.
+
+    Returns the files.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     with style():
         for paper in inputs.papers:
             for own in FIGURES.of(paper).values():
                 empty = words_panel(own.name.split(".", 1)[1], [Line(UNMEASURED)])
-                path = folder / own.name
-                save(own.figure(inputs) or compose([empty], own.title, own.caption), path)
-                written.append(path)
+                figure = own.figure(inputs) or compose([empty], own.title, own.caption)
+                written += save(figure, folder / own.name)
     return written
 
 

@@ -257,10 +257,29 @@ def all_tables(inputs: Inputs) -> Iterator[Table]:
                 yield table
 
 
-def write_report(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> Mapping[str, Any]:
-    """Write ``report.html`` and ``tables/`` into a folder, and the papers' own figures into another.
+@dataclass(frozen=True)
+class Written:
+    """Files of a report.
 
-    Returns ``page`` (its path), ``tables`` and ``figures`` (how many).
+    Attributes
+    ----------
+    page : Path
+    tables, figures : tuple of Path
+        Each in every format.
+    """
+
+    page: Path
+    tables: tuple[Path, ...]
+    figures: tuple[Path, ...]
+
+    @property
+    def files(self) -> list[Path]:
+        """All of them."""
+        return [self.page, *self.tables, *self.figures]
+
+
+def write_report(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> Written:
+    """Write ``report.html`` and ``tables/`` into a folder, and the papers' own figures into another.
 
     Parameters
     ----------
@@ -268,9 +287,7 @@ def write_report(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) ->
     figures : Path, ``figures/<profile>``
     cores : int, how many processes draw
     """
-    tables = list(all_tables(inputs))
-    for table in tables:
-        write_table(table, folder / "tables")
+    tables = [path for table in all_tables(inputs) for path in write_table(table, folder / "tables")]
     drawings: list[Task] = [
         partial(write_figures, inputs, figures),
         *(partial(page_figures, claim) for claim in inputs.claims),
@@ -278,4 +295,4 @@ def write_report(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) ->
     chapters, *drawn = in_parallel(drawings, cores)
     pages = dict(zip((claim.id for claim in inputs.claims), drawn, strict=True))
     write_atomic(folder / "report.html", render(inputs, pages))
-    return {"page": folder / "report.html", "tables": len(tables), "figures": len(chapters)}
+    return Written(folder / "report.html", tuple(tables), tuple(chapters))

@@ -159,6 +159,12 @@ def _joined_superscripts(found: re.Match[str]) -> str:
     return r"\textsuperscript{" + "".join(re.findall(r"\\textsuperscript\{([^}]*)\}", found[0])) + "}"
 
 
-def write_table(table: Table, folder: Path) -> None:
-    for suffix, render in (("md", to_markdown), ("csv", to_csv), ("tex", to_latex)):
-        write_atomic(folder / f"{table.id}.{suffix}", render(table))
+def write_table(table: Table, folder: Path) -> list[Path]:
+    """Write a table in every format; returns the files."""
+    files = {folder / f"{table.id}.{suffix}": render for suffix, render in WRITERS.items()}
+    for path, render in files.items():
+        write_atomic(path, render(table))
+    return [*files]
+
+
+WRITERS = {"md": to_markdown, "csv": to_csv, "tex": to_latex}

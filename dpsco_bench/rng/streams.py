@@ -101,8 +101,12 @@ class Stream:
     def generalised_gaussian(
         self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int, r: float
     ) -> Array:
-        """Vectors of density ``~ exp(-||z||_r^2/2)``, 1 <= r < inf, float32; drawn on the CPU for any namespace."""
+        """Vectors of density ``~ exp(-||z||_r^2/2)``, 1 <= r < inf, float32."""
         box = counters.checked_box((first_step, steps, first_replicate, replicates, dim), 4)
+        if self.xp.__name__ == "cupy":
+            from dpsco_bench.rng import cuda
+
+            return cuda.generalised_gaussian(self.key, box, shape_table(float(r)), float(r))
         values = vector_implementation().generalised_gaussian(self.key, box, shape_table(float(r)), float(r))
         return values if self.xp is np else self.xp.asarray(values)
 

@@ -25,8 +25,13 @@ def lazy_rows(scores: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]
     on any random number.
     """
     lowest = scores.min(axis=-1)
-    widest = scale * math.log(max(1.0, _MOST_DRAWS * scores.shape[-1]))
-    return np.flatnonzero((scores.max(axis=-1) - lowest <= widest) & (scale > 0.0)), lowest
+    within = scores.max(axis=-1) - lowest <= widest(scale, scores.shape[-1])
+    return np.flatnonzero(within & (scale > 0.0)), lowest
+
+
+def widest(scale: float, count: int) -> float:
+    """Range of ``count`` scores up to which few draws are needed."""
+    return scale * math.log(max(1.0, _MOST_DRAWS * count))
 
 
 def lazy_minima(

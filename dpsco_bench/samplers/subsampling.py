@@ -1,6 +1,7 @@
 """Record subsampling: Poisson batches, uniform indices with and without replacement, drawn directly.
 
-Drawn on the host for every backend: indices are few, and the same everywhere.
+Uniform indices come in the namespace of their stream. The others are drawn on the host for every backend: they are few,
+and hang on logarithms and orders that round in one way there.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def uniform_indices(
     stream: Stream, n: int, first_step: int, steps: int, first_replicate: int, replicates: int, size: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw ``size`` uniform indices per step and replicate, with replacement; returns as above, with W = size."""
-    indices = np.asarray(stream.integers(first_step, steps, first_replicate, replicates, size, high=n))
+    indices = stream.integers(first_step, steps, first_replicate, replicates, size, high=n)
     return indices, np.ones(indices.shape, dtype=bool)
 
 

@@ -144,6 +144,29 @@ def test_beside_other_rows_privacy_says_whose_noise_it_is():
     assert answer([yes, privacy("holds")]).standing == "holds as printed"
 
 
+def test_the_epsilon_of_a_sentence_is_of_cells_that_its_rows_ran():
+    rows = [rate("yes", noise="private"), privacy("holds", real=0.9)]
+    assert answer(rows).sentence == "rate yes in n with the printed noise, which is private (eps <= 0.25 for 1)"
+    assert answer([rows[0], privacy("fails", real=12_900.0)]).sentence.endswith(
+        "which is private (eps <= 0.25 for 1) and elsewhere not private (eps >= 12,900 for 1)"
+    )
+    assert (
+        answer([rate("match", kind="complexity"), privacy("holds")]).sentence == "evaluation count yes in n as printed"
+    )
+
+
+def test_what_is_beside_the_statement_is_told_and_counts_for_nothing():
+    apart = [rate(says, noise="not private", beside="another method") for says in ("no", "undecided", "yes", "no")]
+    for printed, ours, silent in ALL:
+        rows = made(printed, ours, silent)
+        assert answer([*rows, *apart]).standing == answer(rows).standing
+        assert answer([*rows, *apart]).sentence == (
+            f"{answer(rows).sentence}; beside the statement, not counted: 1 yes, 1 undecided, 2 no"
+        )
+    shown = Verdict("shown", "shown", id="p.thm", calibration="paper", beside="another method")
+    assert answer([rate("yes", "none"), shown]).sentence == answer([rate("yes", "none")]).sentence
+
+
 def test_of_privacy_alone_the_sentence_has_the_number():
     assert answer([privacy("holds")]).sentence == "yes: the printed noise is private (eps <= 0.25 for 1)"
     failed = answer([privacy("holds"), privacy("fails", real=12_900.0), privacy("holds")])
@@ -182,7 +205,7 @@ def test_counts_need_no_noise():
     assert answer([count("fails")]).standing == "fails"
     assert answer([count("match"), count("fails", "accounted")]).standing == "holds, not private"
     assert answer([count("match"), count("fails", "accounted")]).sentence == (
-        "gradient count yes in n as printed; in the private version no in n"
+        "evaluation count yes in n as printed; in the private version no in n"
     )
     assert answer([count("match"), rate("yes", "accounted", "private")]).standing == "holds with private noise"
     by_schedule = rate("yes", noise="private", reservations=("schedule: without noise the risk is 0.9 of it",))

@@ -12,24 +12,18 @@ ROWS = [line for line in (DOCS / "error_rates.md").read_text(encoding="utf-8").s
 
 
 def test_the_page_shows_what_the_script_gives():
-    design, distance = DESIGNS[7], 1.0  # of the quick ones that with common random numbers
+    design, distance = DESIGNS[7], 2.0  # of the quick ones that with common random numbers
     assert SCRIPT["line"](design.name, distance, SCRIPT["words"](design, distance)) in ROWS
 
 
-KNOWN = "8 replicates"
-"""Of designs with so few, those whose noise grows along the sweep may be beyond their limit: a finding, on the page."""
-
-
-def test_the_page_names_every_design_beyond_its_limit_and_there_is_no_other():
+def test_no_design_is_beyond_its_limit():
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in ROWS]
     assert [(name, float(distance)) for name, distance, *_ in cells] == [
         (design.name, distance) for design in DESIGNS for distance in LIMITS
     ]
-    text = (DOCS / "error_rates.md").read_text(encoding="utf-8")
-    for name, distance, *_, wrong, allowed in cells:
-        beyond = float(wrong.rstrip("%")) > float(allowed.rstrip("%"))
-        assert beyond == (f"{name}, at distance {distance}: {wrong}" in text)
-        assert not beyond or (KNOWN in name and "grow" in name), name
+    for name, *_, wrong, allowed in cells:
+        assert float(wrong.rstrip("%")) <= float(allowed.rstrip("%")), name
+    assert "More than is allowed" not in (DOCS / "error_rates.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("distance", "right"), [(0.0, {"match"}), (2.0, {"faster", "fails"})])

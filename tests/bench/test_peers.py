@@ -10,7 +10,10 @@ from scipy import stats
 from dpsco_bench.bench import jax_peer, products
 from dpsco_bench.bench.draws import gamma_and_power
 from dpsco_bench.bench.loops import draw_only, single_run
+from dpsco_bench.bench.measure import NotMeasurable
 from dpsco_bench.bench.noisy_sgd import Task, batched_run, project
+from dpsco_bench.execution.run import run_block
+from dpsco_bench.papers.bassily2021.bench import frank_wolfe, noisy_sgd
 from dpsco_bench.papers.gopi2022.bench import P, one_chain
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.zhang2022 import bench as online_to_batch
@@ -100,3 +103,47 @@ def test_the_online_to_batch_script_runs_what_the_batched_loop_runs():
     drawn = 3.0 * stream.normal(0, 12, 0, 3, 5).astype(np.float64)
     single = [online_to_batch.single_run(records, iter(drawn[:, r]).__next__) for r in range(3)]
     np.testing.assert_allclose(online_to_batch.batched_run(records, 3), single, rtol=0, atol=1e-13)
+
+
+SGD = noisy_sgd.Task(replicates=3, d=7, steps=40, n=9, step=0.4)
+
+
+@pytest.fixture(scope="module")
+def given():
+    """Indices ``(T,)`` and noise ``(R, T, d)`` for all, and where the plain loop ends."""
+    generator = np.random.default_rng(3)
+    indices, drawn = generator.integers(9, size=40), generator.standard_normal((3, 40, 7))
+    return indices, drawn, [noisy_sgd.script_run(SGD, indices, rows) for rows in drawn]
+
+
+@pytest.mark.parametrize("peer", [noisy_sgd.c_run, noisy_sgd.jax_run, noisy_sgd.torch_run])
+def test_single_record_peers_run_the_same_steps(peer, given):
+    indices, drawn, ends = given
+    try:
+        run = peer(SGD, indices, drawn)
+    except NotMeasurable as reason:
+        pytest.skip(str(reason))
+    np.testing.assert_allclose(np.asarray(run()), ends, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("peer", [noisy_sgd.c_run, noisy_sgd.jax_run, noisy_sgd.torch_run])
+def test_single_record_peers_have_our_law(peer):
+    """Ends have the mean and spread of our own fused run, so that the same thing is timed."""
+    task = noisy_sgd.Task(400, 4, 60, n=9)
+    try:
+        theirs = np.asarray(peer(task)())
+    except NotMeasurable as reason:
+        pytest.skip(str(reason))
+    ours = run_block(task.cell, task.cell.plan("none", 0)[1], {"gradient": task.scale}, task.cell.draw_data(0, 0),
+                     root_seed=0, replicates=400).output  # fmt: skip
+    spread = np.std(ours, axis=0)
+    np.testing.assert_allclose(theirs.mean(axis=0), ours.mean(axis=0), rtol=0, atol=6 * spread.max() / np.sqrt(400))
+    np.testing.assert_allclose(np.std(theirs, axis=0), spread, rtol=0.25)
+
+
+def test_jax_frank_wolfe_ends_where_ours_does_without_noise():
+    pytest.importorskip("jax", reason="the peer is optional")
+    task = frank_wolfe.Task(2, 5, 64)
+    run = frank_wolfe.jax_run(task, np.zeros((2, 33, 10)))
+    ours = run_block(task.cell, task.plan, {"vertex": 0.0}, task.cell.draw_data(0, 0), root_seed=0, replicates=2).output
+    np.testing.assert_allclose(np.asarray(run()), ours, rtol=0, atol=1e-12)

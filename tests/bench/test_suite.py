@@ -1,8 +1,11 @@
 """The verb ``bench`` and the structure of what it reports; no time is asserted."""
 
 import json
+import runpy
 import sys
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +15,7 @@ from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, GOALS, Case, Effort, Go
 from dpsco_bench.cli.main import main
 from dpsco_bench.registry import Registry
 
+ROOT = Path(__file__).parents[2]
 KEYS = {"id", "case", "ratio", "goal", "met", "sense", "peer", "unit", "ours_ns", "peer_ns", "ratio_median", "reason"}
 
 
@@ -68,17 +72,25 @@ def test_screen(small, capsys, monkeypatch):
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Zen")
     assert main(["bench", "--quick"]) == 0
     out = capsys.readouterr().out
-    rows = [line.split() for line in out.splitlines() if line.startswith("G0 ")]
-    assert [row[-1] for row in rows] == ["yes", "NO", "-"] and rows[0][-4:-1] == ["at", "most", "0.9"]
-    assert "G0: not measured: it is not here" in out
-    assert "Zen (OPENBLAS_CORETYPE)" in out and max(map(len, out.splitlines())) <= 100
+    rows = [line.split() for line in out.splitlines() if line.startswith("  tasks") and "not measured" not in line]
+    assert [row[-1] for row in rows] == ["yes", "NO", "-"] and rows[0][-3:-1] == ["<=", "0.9"]
+    assert out.count("G0: tasks") == 1 and "not measured: it is not here" in out
+    assert "Zen (OPENBLAS_CORETYPE)" in out and max(map(len, out.splitlines())) <= 124
+
+
+def test_rows_are_kept_as_they_come(small, tmp_path, monkeypatch):
+    """What is stopped in the middle has left the rows before it."""
+    kept, cases = tmp_path / "rows.json", suite.GOALS.get("G0").cases()
+    cases[2] = replace(cases[2], build=lambda: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert main(["bench", "--quick", "--out", str(kept)]) != 0
+    assert [row["met"] for row in json.loads(kept.read_text())] == [True, False]
 
 
 def test_every_goal_has_cases_that_name_themselves():
     for id in GOALS.names():
         made = list(GOALS.get(id).cases())
         assert made and {one.id for one in made} == {id}
-        assert len({one.case for one in made}) == len(made)
+        assert len({(one.case, one.peer) for one in made}) == len(made)
         assert any(one.goal is not None for one in made) == id.startswith(("G", "P1_"))
 
 
@@ -86,7 +98,7 @@ def test_without_jax_its_cases_say_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     rows = list(suite.run_suite(["G3"]))
     assert {row["ratio"] for row in rows} == {row["met"] for row in rows} == {None}
-    assert {row["reason"] for row in rows} == {"JAX is not installed (extra jax)"}
+    assert {row["reason"] for row in rows} == {"JAX is not installed (make peers)"}
 
 
 def test_only_keeps_the_suite_s_order():
@@ -106,3 +118,8 @@ def test_errors_are_one_line(capsys, arguments, message):
     assert main(["bench", *arguments]) == 2
     err = capsys.readouterr().err
     assert err.startswith(f"dpsco: {message}") and err.count("\n") == 1
+
+
+def test_the_page_is_what_its_script_writes():
+    page = runpy.run_path(str(ROOT / "docs" / "benchmarks.py"))
+    assert (ROOT / "docs" / "benchmarks.md").read_text() == page["page"](page["kept"]()), "python docs/benchmarks.py"

@@ -33,8 +33,8 @@ BOARD = {
     "grids": {"smoke": [{"n": [64, 128], "d": [3], "epsilon": [1]}, {"n": [64], "d": [3, 4], "epsilon": [1]}]},
     "replicates": {"smoke": 4},
     "data_sets": {"smoke": 1},
-    "most_seconds": {"smoke": 0.1},
-    "most_seconds_at_smallest_n": {"smoke": 0.1},
+    "most_seconds": {"smoke": 0.004},
+    "most_seconds_at_smallest_n": {"smoke": 0.004},
     "instances": [
         {
             "id": "ridge",
@@ -96,7 +96,7 @@ def test_reasons_of_what_is_left_out():
 
 def test_the_smallest_n_of_an_instance_has_a_limit_of_its_own():
     """Of what runs nowhere on an instance nothing is known."""
-    entry = plan(most_seconds_at_smallest_n={"smoke": 1.0})
+    entry = plan(most_seconds_at_smallest_n={"smoke": 0.008})
     ran = {(cell.method, cell.n) for job in entry.jobs for cell in job.cells}
     assert ("ridge/noisy_sgd_bst14", 64) in ran and ("ridge/noisy_sgd_bst14", 128) not in ran
     board = load_board("leaderboard.common")

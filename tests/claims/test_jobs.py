@@ -8,6 +8,7 @@ from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.model import parse_claim
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.digest import kernels_beside
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.families import SignalFamily
@@ -189,12 +190,34 @@ def test_a_job_depends_on_what_its_options_name_and_on_nothing_beside_it(monkeyp
     from dpsco_bench.claims import jobs as module
 
     seen = []
-    monkeypatch.setattr(module, "code_digest", lambda modules: seen.append(set(modules)) or "0" * 16)
+    monkeypatch.setattr(module, "code_digest", lambda modules, files: seen.append(set(modules)) or "0" * 16)
     for options, chosen in (({}, "subgradient"), ({"learner": "zhang2022.optimistic_omd"}, "optimistic")):
         seen.clear()
         jobs(algorithm="zhang2022.dp_otb", problem="linear_ball", options=options)
         named = {name.rpartition(".")[2] for modules in seen for name in modules if ".learners." in name}
         assert named == {chosen}
+
+
+OBJP = {"algorithm": "su2023.objp", "problem": "boundary_mean"}
+
+
+@pytest.mark.parametrize(
+    ("part", "sets", "charging"),
+    [
+        ({"algorithm": "wang2017.dp_gd_pl"}, set(), [{"shifts"}, {"shifts"}, set()]),
+        ({"problem_options": {"domain": "k_support_ball", "size": 2}}, {"sets"}, [{"perturbation"}] * 2 + [set()]),
+    ],
+)
+def test_accountants_and_sets_count_for_the_jobs_that_have_them(monkeypatch, part, sets, charging):
+    """By calibration: paper, accounted, and none, which needs no accountant."""
+    from dpsco_bench.claims import jobs as module
+
+    seen = []
+    monkeypatch.setattr(module, "code_digest", lambda modules, files: seen.append(set(modules)) or "0" * 16)
+    jobs(**(OBJP if "problem_options" in part else {}) | part)
+    last = [{(name.split(".")[-2], name.split(".")[-1]) for name in modules} for modules in seen]
+    assert [{name for folder, name in names if folder == "composition"} for names in last[::2]] == charging
+    assert all({name for folder, name in names if folder == "geometry"} == sets for names in last)
 
 
 def test_calibrations_have_different_keys():
@@ -219,7 +242,7 @@ def test_code_in_use_changes_the_key(monkeypatch):
 
     seen = []
 
-    def spy(modules):
+    def spy(modules, files):
         seen.append(set(modules))
         return "0" * 16
 
@@ -227,7 +250,8 @@ def test_code_in_use_changes_the_key(monkeypatch):
     made = jobs()[0]
     calibrating, running = seen[:2]
     parts = {"dpsco_bench.papers.wang2017.algorithms.dp_svrg", "dpsco_bench.problems.logistic"}
-    assert calibrating == parts | {"dpsco_bench.execution.calibration"}
+    charging = {f"dpsco_bench.privacy.composition.{name}" for name in ("sampled", "refutation")}
+    assert calibrating == parts | charging | {"dpsco_bench.execution.calibration"}
     fused = "dpsco_bench.papers.wang2017.fused.variance_reduction"
     assert running == parts | {"dpsco_bench.execution.job", fused}
     assert made.key != base().key
@@ -246,3 +270,9 @@ def test_absent_data_skip_the_job(tmp_path):
         problem="covertype", fixed={"d": 54, "epsilon": 1.0, "delta": 1e-3}, settings={"data_root": str(tmp_path)}
     )
     assert all(job.skipped.startswith("data absent: `") for job in made)
+
+
+def test_kernels_count_for_jobs_of_a_gpu():
+    """Files of CUDA that lie beside modules in use: those of the random numbers always."""
+    names = {path.name for path in kernels_beside(["dpsco_bench.execution.job"])}
+    assert {"draws.cu", "philox.cuh"} <= names

@@ -62,3 +62,37 @@ def test_a_claim_without_a_verdict_fails_the_run(monkeypatch):
     jobs = [SimpleNamespace(rule=SimpleNamespace(name="judge_a"))]
     with pytest.raises(SystemExit, match="^1$"):
         closing.conclude(SimpleNamespace(dag=SimpleNamespace(jobs=jobs)), flow)
+
+
+@pytest.mark.parametrize(
+    ("unfinished", "line"), [((), ""), (("a",), "of an earlier run, this one ended before them: a.one")]
+)
+def test_verdicts_of_an_earlier_run_are_named(monkeypatch, capsys, unfinished, line):
+    """Those that stand, of papers that the run did not come to judge."""
+    stored = {
+        "a.one": JudgedClaim("a.one", "1"),
+        "a.two": JudgedClaim("a.two", "old"),
+        "b.one": JudgedClaim("b.one", "3"),
+    }
+    monkeypatch.setattr(closing, "read_judged", stored.get)
+    monkeypatch.setattr(closing, "closing", lambda files, claims, reported: " ".join(claims))
+    judging = {paper: SimpleNamespace(rule=SimpleNamespace(name=f"judge_{paper}")) for paper in "ab"}
+
+    class Dag:
+        jobs = tuple(judging.values())
+
+        def __len__(self):
+            return 2
+
+        def needrun_jobs(self):
+            return [judging[paper] for paper in unfinished]
+
+    flow = SimpleNamespace(
+        files=SimpleNamespace(verdicts=lambda id: id),
+        scope={"a": ("a.one", "a.two"), "b": ("b.one",)},
+        lock=SimpleNamespace(held=True),
+        depends=SimpleNamespace(verdicts={"a.one": "1", "a.two": "2", "b.one": "3"}),
+    )
+    closing.farewell(SimpleNamespace(is_main_process=True, scheduler=object(), dryrun=False, dag=Dag()), flow)
+    said = capsys.readouterr().out.strip().splitlines()
+    assert said == ["a.one b.one", *filter(None, [line]), "no verdict of a.two: see the errors above"]

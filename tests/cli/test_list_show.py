@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 
 import pytest
@@ -137,3 +138,13 @@ def test_an_unknown_erratum_is_named():
 def test_show_separates_the_ids_of_errata_from_their_titles(dpsco):
     for id in ("bassily2021", "bassily2021.thm10.erm"):
         assert "bassily2021.E10  Constants in the proofs" in dpsco("show", id).out
+
+
+def test_algorithms_that_accept_a_problem_and_why_the_others_refuse(dpsco):
+    found = json.loads(dpsco("list", "algorithms", "--json", "--for", "problem=ridge_logistic").out)
+    accepts = {entry["id"]: entry["accepts"] for entry in found}
+    assert accepts["wang2017.dp_svrg"] and not accepts["bassily2021.gg_lmo"] and set(accepts) == set(list_algorithms())
+    assert all(bool(entry["reason"]) != entry["accepts"] for entry in found)
+    text = dpsco("list", "algorithms", "--for", "problem=ridge_logistic", "d=3").out
+    first, second = text.split("\nrefuse it, and why\n")
+    assert "wang2017.dp_svrg " in first and re.search(r"^bassily2021.gg_lmo +needs linear records", second, re.M)

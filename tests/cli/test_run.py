@@ -14,7 +14,7 @@ from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.cli.composing import requests
 from dpsco_bench.cli.overrides import GROUPS, SETTINGS, default_name, store_options
 from dpsco_bench.execution.request import problem_options
-from dpsco_bench.execution.results import RESULT_SCHEMA, read_table
+from dpsco_bench.execution.results import RESULT_SCHEMA, parquet_table, read_table
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.problems.registry import list_problems, problem_class
 
@@ -227,3 +227,32 @@ def test_a_numerical_failure_names_its_cell_and_leaves_no_rows(dpsco, tmp_path):
         assert outcome.code == 2 and "mine.diverging" in outcome.err and "n = 10" in outcome.err
         assert outcome.err.count("\n") == 1
     assert not list(tmp_path.glob("results/runs/*.parquet"))
+
+
+SWEEP = ("run", "-m", "algorithm=wang2017.dp_gd_pl,bassily2021.noisy_sgd", "n=32,64", "d=2", "replicates=4", "steps=3")
+
+
+def test_a_refused_pair_is_a_row_with_its_reason_and_ends_no_sweep(dpsco, tmp_path):
+    swept = rows(dpsco, *(key for key in SWEEP if key != "steps=3"))
+    assert ["refused" in row for row in swept] == [False, False, True, True]
+    assert "the problem lacks an l_p ball" in swept[2]["refused"] and swept[2]["n"] == 32
+    table = parquet_table(next(tmp_path.glob("results/runs/sweeps/*.parquet")))
+    assert table["swept.n"].to_pylist() == ["32", "64"] * 2 and table["risk"].null_count == 2
+    assert table["refused"].to_pylist()[:2] == [None, None]
+
+
+def test_a_sweep_ends_with_one_table_one_file_and_one_plot(dpsco, tmp_path):
+    outcome = dpsco("run", "-m", "n=32,64", "epsilon=1,4", "d=2", "replicates=4", "steps=3")
+    _, ended = outcome.out.split("\n\n")
+    assert ended.splitlines()[0].split()[:2] == ["n", "epsilon"] and len(ended.splitlines()) == 6
+    first, second = (tmp_path / line.split(": ")[1] for line in outcome.err.splitlines()[-2:])
+    assert parquet_table(first).num_rows == 4 and second.read_text().startswith("<?xml")
+    before = second.read_bytes()
+    dpsco("run", "-m", "n=32,64", "epsilon=1,4", "d=2", "replicates=4", "steps=3")
+    assert second.read_bytes() == before
+
+
+def test_a_sweep_in_which_all_is_refused_is_one_line(dpsco, tmp_path):
+    outcome = dpsco("run", "-m", "algorithm=bassily2021.noisy_sgd", "n=32,64")
+    assert outcome.code == 2 and outcome.err.count("\n") == 1 and "lacks an l_p ball" in outcome.err
+    assert not list(tmp_path.iterdir())

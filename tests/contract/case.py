@@ -1,7 +1,11 @@
 """One algorithm on one tiny problem, as the contract suite runs it."""
 
+import json
+import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -60,6 +64,10 @@ class Case:
 
     @cached_property
     def calibrated(self):
+        """Its noise; on a machine without an accountant the one that ``DPSCO_SCALES`` names."""
+        if os.environ.get("DPSCO_SCALES") and Path(os.environ["DPSCO_SCALES"]).is_file():
+            scales = json.loads(Path(os.environ["DPSCO_SCALES"]).read_text())[self.id]
+            return SimpleNamespace(scales=scales, charge=None, privacy_status="")
         attained = attaining_pair(self.problem, self.plan, self.n) is not None
         return calibrate(self.plan, PRIVACY, self.calibration, self.problem.constants.status, attained)
 
@@ -79,10 +87,11 @@ class Case:
     @cached_property
     def checks(self):
         """The package's own checks, with a search that fits a suite of many cases."""
-        return Checks(
-            self.subject, self.without_noise, Length(records=1 << 10, steps=1 << 10), neighbours=6, rounds=2,
-            everywhere=False,
-        )  # fmt: skip
+        return self.checks_of(Length(records=1 << 10, steps=1 << 10))
+
+    def checks_of(self, length):
+        """The same with long runs of a given length."""
+        return Checks(self.subject, self.without_noise, length, neighbours=6, rounds=2, everywhere=False)
 
     def without_noise(self, n, steps=None):
         """The same with ``n`` records and the schedule of the theorem, or so many steps, for a long run."""

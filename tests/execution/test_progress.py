@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.progress import JobLog, duration
+from dpsco_bench.execution.progress import JobLog, Pace, Ticker, duration
 
 
 class Clock:
@@ -66,3 +68,55 @@ def test_errors_end_up_in_the_log(tmp_path):
 )
 def test_duration(seconds, text):
     assert duration(seconds) == text
+
+
+@pytest.mark.parametrize("factor", [0.1, 1.0, 8.0])
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_the_estimate_is_within_a_factor_two_after_a_tenth(factor, at_once):
+    """Whatever the machine's speed: pieces take a factor of what is predicted, here and there twice or half of that."""
+    predicted = [0.5, 2.0, 1.0, 4.0] * 40
+    took = [factor * seconds * (2.0, 0.5, 1.0)[number % 3] for number, seconds in enumerate(predicted)]
+    clock = Clock()
+    pace = Pace(predicted, at_once, clock=clock)
+    running, waiting, estimates = [], list(range(len(predicted))), []
+    while waiting or running:
+        while waiting and len(running) < at_once:
+            number = waiting.pop(0)
+            pace.begin(number)
+            running.append((clock.now + took[number], number))
+        clock.now, number = min(running)
+        running.remove((clock.now, number))
+        pace.end(number)
+        estimates.append((clock.now, pace.left))
+    assert pace.left == 0.0 and pace.done == pace.all
+    late = [(now, now + left) for now, left in estimates if now >= clock.now / 10]
+    assert all(clock.now / 2 <= total <= 2 * clock.now for _, total in late)
+
+
+def test_pieces_one_after_the_other_may_end_together():
+    clock = Clock()
+    pace = Pace([3.0, 3.0, 6.0], unit="cells", clock=clock)
+    pace.reach(0)
+    clock.now = 12.0
+    pace.reach(2)
+    assert str(pace) == "2 of 3 cells done, 12 s, about 10 s left"  # 3 s count as done at the predicted pace
+    clock.now = 15.0
+    assert str(pace) == "2 of 3 cells done, 15 s, about 7.0 s left"
+    pace.reach(3)
+    assert str(pace) == "3 of 3 cells done, 15 s"
+
+
+def test_long_work_is_told_of_while_it_goes_on_and_quick_work_is_not():
+    told, said = [], threading.Event()
+
+    def say(line):
+        told.append(line)
+        said.set()
+
+    with Ticker(Pace([60.0], unit="runs"), say, "x", spacing=0.01) as pace:
+        pace.reach(0)
+        assert said.wait(10)
+    assert told[0].startswith("x: 0 of 1 runs done, 0.0 s, about ")
+    with Ticker(Pace([60.0]), told.append, "y", spacing=60.0):
+        pass
+    assert not [line for line in told if line.startswith("y")]

@@ -24,7 +24,7 @@ from dpsco_bench.execution import calibration, worker
 from dpsco_bench.execution.job import Shard
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured, item, shard_key
-from dpsco_bench.execution.packs import Packing, Piece, Stamp, lacking_pieces, pack_entries
+from dpsco_bench.execution.packs import Packing, Piece, Stamp, lacking_pieces, pack_entries, seconds_left
 from dpsco_bench.execution.planning import NOT_PURE, AlgorithmError, ImpurePlan
 from dpsco_bench.execution.predict import Predictor, read_seconds, record_seconds
 from dpsco_bench.execution.progress import JobLog
@@ -111,6 +111,31 @@ def test_what_is_damaged_is_made_anew_with_the_same_bytes(files, kind, capsys):
     path.write_bytes(content[:-1])
     with pytest.raises(InputError, match=rf"(calibrations|result table) = '{CLAIM} gd \[paper\]'"):
         measured.load(job)
+
+
+def test_an_interrupted_run_loses_a_share_and_not_the_job(tmp_path, monkeypatch):
+    job = entry_of({**PART, "id": "gd", "data_sets": {"smoke": 4}}).jobs[0]
+    whole, shared = Measured(Store(tmp_path / "whole")), Measured(Store(tmp_path / "shared"))
+    worker.make_all([job], whole, lambda line: None)
+    monkeypatch.setattr(worker, "SHARE_SECONDS", 0.5)
+    made, execute = [], worker.execute
+
+    def interrupted(*arguments, shard, **others):
+        if len(made) == 2:
+            raise KeyboardInterrupt
+        made.append(shard.number)
+        return execute(*arguments, shard=shard, **others)
+
+    monkeypatch.setattr(worker, "execute", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        worker.make_all([job], shared, lambda line: None)
+    assert made == [0, 1] and not shared.store.has("runs", job.key)
+    monkeypatch.setattr(
+        worker, "execute", lambda *a, shard, **o: made.append(shard.number) or execute(*a, shard=shard, **o)
+    )
+    worker.make_all([job], shared, lambda line: None)
+    assert made == [0, 1, 2, 3], "what was finished is not made again"
+    assert shared.store.path("runs", job.key).read_bytes() == whole.store.path("runs", job.key).read_bytes()
 
 
 SPLIT = {
@@ -261,18 +286,23 @@ def test_packs_hold_what_is_lacking_once_and_know_what_they_need(files):
     files.packing.write_text(files.packing.read_text().replace("5.0", "6.0", 1))
     with pytest.raises(InputError, match="^packs = "):
         Packing.read(files.packing)
+    assert seconds_left(plan.jobs(), measured, lambda step, job: 5.0) == sum(pack.seconds for pack in packing.packs)
     worker.make_all(plan.claims[0].jobs, measured, lambda line: None)
     assert pack_entries(plan.claims, measured, lambda step, job: 5.0).packs == ()
+    assert seconds_left(plan.claims[0].jobs, measured, lambda step, job: 5.0) == 0
 
 
 def test_a_long_run_is_cut_into_shards(files):
-    entry = entry_of({**PART, "id": "gd"})
-    packs = pack_entries([entry], files.measured, lambda step, job: 200.0 if step == "run" else 1.0).packs
-    runs = [piece for pack in packs if pack.step == "run" for piece in pack.pieces]
-    assert {(piece.job, piece.number) for piece in runs} == {
-        (job.name, number) for job in entry.jobs for number in range(runs[0].of)
-    }
-    assert all(10 <= pack.seconds <= 60 for pack in packs if pack.step == "run")
+    sizes = {"parameter": "n", "values": {"smoke": [64, 128, 256, 512]}}
+    for sweep, shares in ((sizes, 4), (PART["sweep"], 2)):
+        entry = entry_of({**PART, "id": "gd", "sweep": sweep})
+        packs = pack_entries([entry], files.measured, lambda step, job: 200.0 if step == "run" else 1.0).packs
+        runs = [piece for pack in packs if pack.step == "run" for piece in pack.pieces]
+        assert {(piece.job, piece.number) for piece in runs} == {
+            (job.name, number) for job in entry.jobs for number in range(shares)
+        }
+        assert {piece.of for piece in runs} == {shares}, "no share is empty: these jobs have a unit a cell"
+        assert all(10 <= pack.seconds <= 200 / shares for pack in packs if pack.step == "run")
 
 
 def test_recorded_seconds_are_what_is_predicted(files):
@@ -283,6 +313,9 @@ def test_recorded_seconds_are_what_is_predicted(files):
     for step in ("calibrate", "run"):
         assert predict(step, job) == pytest.approx(measured.cost(step, job)[0], rel=0.06)
     assert predict("run", jobs[1]) == sum(jobs[1].seconds) > 0
+    elsewhere = Predictor(others=[read_seconds(path)])
+    larger = replace(job, seconds=tuple(3 * seconds for seconds in job.seconds))
+    assert elsewhere("run", larger) == pytest.approx(3 * predict("run", job), rel=0.06)
     before = path.read_bytes()
     record_seconds(path, jobs, measured)
     assert path.read_bytes() == before

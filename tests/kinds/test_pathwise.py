@@ -89,7 +89,7 @@ def test_fraction_allows_its_share_in_every_cell(beyond, word):
     verdict = pathwise_verdict(part(statistic="fraction", probability=0.9), evidence(risk, {}), ONE)
     assert verdict.verdict == word
     assert verdict.worst_ratio == (0.5 if word == "holds" else 3.0)
-    assert f"in the worst cell {1 - beyond / 20:.4g} of the replicates" in verdict.reason
+    assert f"in the worst cell {100 - 5 * beyond} % of the replicates" in verdict.reason
 
 
 def test_a_bound_above_the_start_is_vacuous_by_the_replicate_too():

@@ -24,6 +24,13 @@ def record_nodes(q, nodes):
     return [t for t in range(1, nodes + 1) if q in tree.block(t)]
 
 
+@pytest.mark.parametrize("nodes", [1, 2, 3, 7, 8, 100, 255, 256, 257])
+def test_a_record_meets_at_most_as_many_nodes_as_there_are_levels_and_one_meets_so_many(nodes):
+    """By enumeration: ``floor(log2 N) + 1`` for N nodes."""
+    met = [len(record_nodes(q, nodes)) for q in range(1, nodes + 1)]
+    assert max(met) == tree.levels(nodes) == math.floor(math.log2(nodes)) + 1 and min(met) >= 1
+
+
 def test_blocks_of_the_prefix_nodes_partition_the_records():
     for t in range(1, 300):
         covered = [q for node in tree.prefix_nodes(t) for q in tree.block(node)]

@@ -201,12 +201,16 @@ class Project:
             timeout=600,
         )
 
-    def tables(self) -> dict[str, bytes]:
-        """Bytes of every result and verdict; timings and costs are no results."""
+    def paths(self) -> list[Path]:
+        """Every result and verdict; timings and costs are no results, and drafts of a killed run are nothing."""
         store = self.root / "results" / "store"
         paths = [*store.glob("runs/*.parquet"), *store.glob("calibrations/*.json")]
         paths += (self.results / "verdicts").glob("*.json")
-        return {str(path.relative_to(self.root / "results")): path.read_bytes() for path in paths}
+        return [path for path in paths if not path.name.startswith(".")]
+
+    def tables(self) -> dict[str, bytes]:
+        """Bytes of every result and verdict."""
+        return {str(path.relative_to(self.root / "results")): path.read_bytes() for path in self.paths()}
 
     def forget(self) -> None:
         """Remove everything that a run wrote."""

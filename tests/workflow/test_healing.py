@@ -30,15 +30,23 @@ most_seconds: {smoke: 60.0}
 most_seconds_at_smallest_n: {smoke: 60.0}
 """
 KINDS = {
-    "store/calibrations/*.json": "calibrate",
-    "store/runs/*.parquet": "run",
-    "store/runs/*.manifest": "run",
-    "store/timings/*.json": "time",
-    "smoke/verdicts/*.json": "judge",
-    "smoke/standings/*.json": "rank",
-    "smoke/plan.json": "",
+    "results/store/calibrations/*.json": "calibrate",
+    "results/store/runs/*.parquet": "run",
+    "results/store/runs/*.manifest": "run",
+    "results/store/timings/*.json": "time",
+    "results/smoke/verdicts/*.json": "judge",
+    "results/smoke/standings/*.json": "rank",
+    "results/smoke/plan.json": "",
+    "figures/smoke/wang2017.alpha.svg": "judge",
+    "figures/smoke/wang2017.beta.2.pdf": "judge",
 }
 """What is damaged -> the step that makes it anew; the plan is made anew by whoever starts."""
+DRAWN = {
+    "figures/smoke/leaderboard.tiny.svg": "figure",
+    "results/smoke/report.html": "report",
+    "results/smoke/tables/scoreboard.*": "report",
+}
+"""The same of what is looked at where it is asked for."""
 LOOK = """
 import contextlib, io, json, sys
 from pathlib import Path
@@ -78,8 +86,8 @@ def contents(project):
 
 def first(project, pattern):
     """A file, of the store one of a claim and not of the leaderboard; manifests are not those of the items."""
-    paths = sorted((project.root / "results").glob(pattern))
-    if pattern.startswith("store/"):
+    paths = sorted(project.root.glob(pattern))
+    if "/store/" in pattern:
         claims = json.loads((project.results / "plan.json").read_text())["claims"]
         keys = {job[key] for claim in claims for job in claim["jobs"] for key in ("key", "calibration_key")}
         paths = [path for path in paths if path.stem in keys or "timings" in pattern]
@@ -87,11 +95,11 @@ def first(project, pattern):
 
 
 def damage(path):
-    """Truncate a file of rows, flip a byte of any other."""
+    """Truncate a file of rows and a page, flip a byte of any other."""
     content = path.read_bytes()
     middle = len(content) // 2
     flipped = content[:middle] + bytes([content[middle] ^ 4]) + content[middle + 1 :]
-    path.write_bytes(content[:-5] if path.suffix == ".parquet" else flipped)
+    path.write_bytes(content[:-5] if path.suffix in (".parquet", ".html") else flipped)
 
 
 def said(done):
@@ -118,32 +126,34 @@ def test_whatever_is_damaged_is_named_once_and_its_conclusions_are_due(project):
 
 
 def test_a_dry_run_changes_nothing_and_the_next_run_makes_everything_anew(project, whole):
-    paths = [first(project, pattern) for pattern in KINDS]
+    paths = [first(project, pattern) for pattern in (KINDS | DRAWN)]
     for path in paths:
         damage(path)
     names = {path.relative_to(project.root).as_posix() for path in paths}
     before = contents(project)
     dry = project.snakemake("--dry-run")
     assert dry.returncode == 0, dry.stderr
-    assert {*planned(dry)} >= {*KINDS.values(), "compare"} - {""}
+    assert {*planned(dry)} >= {*KINDS.values(), *DRAWN.values(), "compare"} - {""}
     assert contents(project) == before
     done = project.snakemake()
     assert done.returncode == 0, done.stderr
     for lines in (said(dry), said(done)):
         assert len(lines) == len(names) and {line.split()[1] for line in lines} == names
-    assert all(path.with_name(path.name + ".damaged").is_file() for path in paths)
+    kept = [path.with_name(path.name + ".damaged") for path in paths if path.parent.name != "tables"]
+    assert all(path.is_file() for path in kept)
     healed = contents(project)
     for name, (_, content) in whole.items():
-        if name.parent.name in ("calibrations", "runs", "verdicts", "standings") and name.suffix != ".manifest":
+        results = name.parent.name in ("calibrations", "runs", "verdicts", "standings") and name.suffix != ".manifest"
+        if results or (name.suffix in (".svg", ".pdf") and ".time." not in name.name):
             assert healed[name][1] == content, name  # manifests tell what it cost
     assert "Nothing to be done" in project.snakemake().stderr
 
 
 @pytest.mark.parametrize("targets", [(), ("verdicts",)], ids=["all", "verdicts"])
 def test_what_is_missing_below_what_was_concluded_is_made_again(project, targets):
-    paths = [first(project, "store/runs/*.parquet"), first(project, "store/calibrations/*.json")]
+    paths = [first(project, "results/store/runs/*.parquet"), first(project, "results/store/calibrations/*.json")]
     if not targets:
-        paths += [project.results / "report.html", first(project, "smoke/standings/*.json")]
+        paths += [project.results / "report.html", first(project, "results/smoke/standings/*.json")]
     kept = {path: path.read_bytes() for path in paths}
     for path in paths:
         path.unlink()
@@ -157,7 +167,7 @@ def test_what_is_missing_below_what_was_concluded_is_made_again(project, targets
 
 
 def test_what_another_verb_set_aside_is_made_again(project):
-    path = first(project, "store/runs/*.parquet")
+    path = first(project, "results/store/runs/*.parquet")
     content = path.read_bytes()
     damage(path)
     shown = project.dpsco("report", "--profile", "smoke")

@@ -8,6 +8,7 @@ from typing import Any
 
 from dpsco_bench.cli.options import add_algorithm, add_json, add_plugins, algorithm_keys, load_plugin_files
 from dpsco_bench.cli.output import Column, bounded, constants_text, labelled, number, print_json, table
+from dpsco_bench.privacy.ledger import STATUS_WORDS
 
 SUMMARY = "noise, real epsilon and gradient evaluations of an algorithm; nothing is run"
 EPILOG = """keys: problem, n (both required), d, epsilon (1), delta (1e-5), variant, seed (2017),
@@ -73,7 +74,7 @@ def _rows(report: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     yield row("variant", lambda e: e["variant"], "refused")
     yield row("real epsilon (replace-one)", lambda e: bounded(e["epsilon_real"], e["epsilon_real_kind"]))
     yield row("real epsilon (add/remove)", lambda e: bounded(e["epsilon_add_remove"], e["epsilon_add_remove_kind"]))
-    yield row("privacy", lambda e: e["privacy_status"])
+    yield row("privacy", lambda e: STATUS_WORDS[e["privacy_status"]])
     for name in _names(report, "noise"):
         what = "scale S/(G t)" if any(report[c]["sampler_status"] for c in ("paper", "accounted")) else "noise scale"
         yield row(f"{what} of `{name}`", lambda e, name=name: number(e["noise"].get(name)))

@@ -3,59 +3,71 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from dpsco_bench.cli.options import add_json
-from dpsco_bench.cli.output import Column, labelled, number, print_json, table
+from dpsco_bench.cli.output import labelled, number, print_json
+from dpsco_bench.jsonio import dumps_pretty, write_atomic
 
 SUMMARY = "performance as ratios against rooflines and peers, with goals"
 EPILOG = """A ratio compares processor times of two tasks measured in turn in this process: at most 0.6 means that ours
 takes at most 0.6 of the peer's time, at least 3 that it is at least three times as fast (G6: that it
 reaches that part of the peer's rate). Goals are for one core; a case without a goal is shown only."""
 
-_COLUMNS = (
-    Column("id", "goal"),
-    Column("case", "case", shrink=32),
-    Column("peer", "against", shrink=20),
-    Column("ours_ns", "ns", numeric=True),
-    Column("peer_ns", "its ns", numeric=True),
-    Column("ratio", "ratio", numeric=True),
-    Column("wanted", "wanted"),
-    Column("outcome", "met"),
-)
+_LINE = "  {case:<45} {peer:<39} {ours_ns:>7} {peer_ns:>7} {ratio:>5} {wanted:<6} {outcome}"
+_SIGNS = {"at most": "<=", "at least": ">="}
+_HEADS = {
+    "case": "case",
+    "peer": "against",
+    "ours_ns": "ns",
+    "peer_ns": "its ns",
+    "ratio": "ratio",
+    "wanted": "wanted",
+    "outcome": "met",
+}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--only", nargs="+", default=[], metavar="ID", help="goals to measure, e.g. G1 G6")
     parser.add_argument("--quick", action="store_true", help="shorter samples: a look, not figures to quote")
+    parser.add_argument("--out", type=Path, help="file that keeps the rows, with hardware and versions, as JSON")
     add_json(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Measure and print; a missed goal is reported, not an error."""
-    from dpsco_bench.bench.suite import run_suite
+    """Measure, and print each row as it comes; a missed goal is reported, not an error."""
+    from dpsco_bench.bench import suite
 
-    rows = list(run_suite(args.only, args.quick))
+    suite.selected(args.only)
+    rows: list[dict[str, Any]] = []
+    told: set[str] = set()
+    if not args.json:
+        print("\n".join([*_machine(suite.environment()), "", _LINE.format(**_HEADS)]), flush=True)
+    for row in suite.run_suite(args.only, args.quick):
+        rows.append(row)
+        if args.out:
+            write_atomic(args.out, dumps_pretty(rows))
+        if not args.json:
+            heading = [f"{row['id']}: {suite.GOALS.get(row['id']).title}"] if row["id"] not in told else []
+            told.add(row["id"])
+            print("\n".join([*heading, line(row)]), flush=True)
     if args.json:
         print_json(rows)
-    else:
-        print(screen(rows))
     return 0
 
 
-def screen(rows: list[dict[str, Any]]) -> str:
-    """The table, what could not be measured, and the machine."""
-    measured = [_shown(row) for row in rows if not row["reason"]]
-    lines = [table(_COLUMNS, measured)] if measured else []
-    for id, reason in dict.fromkeys((row["id"], row["reason"]) for row in rows if row["reason"]):
-        lines.append(f"{id}: not measured: {reason}")
-    return "\n".join([*lines, "", *_machine(rows[0]["machine"])])
+def line(row: dict[str, Any]) -> str:
+    """A row, or why it could not be measured."""
+    if row["reason"]:
+        return f"  {row['case']:<45} not measured: {row['reason']}"
+    return _LINE.format(**_shown(row)).rstrip()
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
     """Cells of one row; times per unit of work."""
-    wanted = "" if row["goal"] is None else f"{row['sense']} {number(row['goal'])}"
+    wanted = "" if row["goal"] is None else f"{_SIGNS[row['sense']]} {number(row['goal'])}"
     outcome = {True: "yes", False: "NO", None: "-"}[row["met"]]
     digits = {key: number(row[key], 3) for key in ("ours_ns", "peer_ns", "ratio")}
     return {**row, **digits, "wanted": wanted, "outcome": outcome}

@@ -9,7 +9,6 @@ from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import print_json
 
 SUMMARY = "figure of a claim or leaderboard of the last run, as SVG and PDF"
-FORMATS = ("svg", "pdf")
 EPILOG = "A claim with nothing to draw gets a small figure that states its verdicts in words."
 
 
@@ -24,15 +23,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Write the figures."""
     from dpsco_bench.claims.model import check_profile
+    from dpsco_bench.execution.drawn import drawing
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.report.figures import write_figures
     from dpsco_bench.report.inputs import read_inputs
 
     layout = Layout(check_profile(args.profile))
-    written = write_figures(read_inputs(layout, only=args.id), args.id, args.out or layout.figures)
-    files = [f"{path}.{suffix}" for path in written for suffix in FORMATS]
+    inputs, out = read_inputs(layout, only=args.id), args.out or layout.figures
+    with drawing(layout.drawn(args.id) if out.resolve() == layout.figures.resolve() else None) as files:
+        files += write_figures(inputs, args.id, out)
     if args.json:
         print_json(files)
     else:
-        print("\n".join(files))
+        print("\n".join(map(str, files)))
     return 0

@@ -12,6 +12,7 @@ from dpsco_bench.analysis.judged import read_judged
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plan import digest
+from dpsco_bench.execution.predict import Predictor, read_seconds
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.paths import shared_dir
 
@@ -102,6 +103,13 @@ def recorded_path(profile: str) -> Path:
 def recorded_seconds_path(profile: str) -> Path:
     """Where the CPU seconds of a profile's jobs are recorded."""
     return shared_dir("workflows") / "seconds" / f"{profile}.json"
+
+
+def predictor(profile: str) -> Predictor:
+    """What the jobs of a profile will take, by its own record and those of the others."""
+    own = recorded_seconds_path(profile)
+    others = [read_seconds(path) for path in sorted(own.parent.glob("*.json")) if path != own]
+    return Predictor(read_seconds(own), others)
 
 
 def summary(files: Layout, rows: Sequence[Verdict], reported: bool = True) -> tuple[str, bool]:

@@ -13,6 +13,7 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.measured import item
 from dpsco_bench.execution.packs import JOINED, STEPS, is_wanted
+from dpsco_bench.execution.store import DAMAGED
 from dpsco_bench.report.own_figures import figure_names
 
 SUMMARY = "remove results and figures that no plan names"
@@ -61,8 +62,9 @@ def unnamed(files: Layout, plan: WorkPlan) -> Iterator[Path]:
     figures = {id + suffix for id in ids for suffix in FIGURE_SUFFIXES} | set(figure_names([e.id for e in plan.claims]))
     for path in sorted(files.figures.glob("*.*")):
         name = path.stem.removeprefix(".")
-        if path.suffix in (".svg", ".pdf", ".digest") and "." in name and name not in figures:
+        if path.suffix in (".svg", ".pdf", ".drawn", DAMAGED) and "." in name and name not in figures:
             yield path
+    yield from sorted(files.results.glob(f"*{DAMAGED}"))
 
 
 def _of_pack(path: Path, papers: set[str]) -> bool:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from dpsco_bench.cli.options import add_json, add_plugins
 from dpsco_bench.cli.output import Column, Row, number, print_json, table
+from dpsco_bench.privacy.ledger import STATUS_WORDS
 
 if TYPE_CHECKING:
     from dpsco_bench.analysis.ranking import Skipped, Standing
 
 SUMMARY = "which method to pick: all methods on common instances at equal accounted (epsilon, delta)"
 EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fused=true data.root=data plugins=[FILE,...]
+A board of one's own is given by its file: dpsco leaderboard my_board.yaml --plugin my_method.py
 One line per instance and point (n, d, epsilon): the winner, or those that cannot be told apart, and the margin.
 --all shows every method. Finished jobs are kept in results/store, so an interrupted run resumes."""
 COLUMNS = (
@@ -43,7 +45,9 @@ ALL_COLUMNS = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("arguments", nargs="*", metavar="ID|KEY=VALUE", help="a board (default: all), and settings")
+    parser.add_argument(
+        "arguments", nargs="*", metavar="ID|KEY=VALUE", help="a board, or its file (default: all boards), and settings"
+    )
     parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
     parser.add_argument("--all", action="store_true", help="every method, and what was not run with the reason")
     add_json(parser)
@@ -109,7 +113,7 @@ def _lines(row: Standing) -> list[Row]:
     lines: list[Row] = []
     for method in row.methods:
         low, high = method.ci
-        says = "" if method.ranked else f"not ranked: {method.privacy_status}"
+        says = "" if method.ranked else f"not ranked: {STATUS_WORDS[method.privacy_status]}"
         says = ("first" if len(row.tied) == 1 else "tied") if method.tied else says
         if method.tied and row.contenders:
             says += " of those run"

@@ -1,4 +1,4 @@
-"""``dpsco list algorithms|claims|problems|tables``."""
+"""``dpsco list algorithms|claims|problems|tables``, and ``list algorithms --for problem=...``."""
 
 from __future__ import annotations
 
@@ -20,6 +20,13 @@ _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("what", help="algorithms, claims, problems or tables")
+    parser.add_argument(
+        "--for",
+        dest="point",
+        nargs="+",
+        metavar="KEY=VALUE",
+        help="of algorithms: which accept a problem, problem=NAME with its options (n=4096 epsilon=1 delta=1e-6)",
+    )
     add_json(parser)
     add_plugins(parser)
 
@@ -30,6 +37,12 @@ def execute(args: argparse.Namespace) -> int:
 
     if args.what not in _LISTS:
         raise InputError("list", args.what, nearest(args.what, _LISTS))
+    if args.point is not None:
+        if args.what != "algorithms":
+            raise InputError(
+                "--for", " ".join(args.point), f"left out for {args.what}: it asks which algorithms accept"
+            )
+        return _print_accepting(args)
     load_plugin_files(args.plugin)
     entries = _LISTS[args.what]()
     if args.json:
@@ -38,6 +51,25 @@ def execute(args: argparse.Namespace) -> int:
         print(table(_COLUMNS, [{**asdict(entry), "source": _CITATION.sub("", entry.source)} for entry in entries]))
     else:
         print(f"no {args.what} yet")
+    return 0
+
+
+def _print_accepting(args: argparse.Namespace) -> int:
+    from dpsco_bench.cli.choosing import accepting
+    from dpsco_bench.cli.output import labelled
+
+    entries = accepting(args.point, args.plugin)
+    if args.json:
+        print_json(entries)
+        return 0
+    names = {entry: entry.id + f" ({entry.label})" * bool(entry.label) for entry in entries}
+    room = 2 + max(map(len, names.values()))
+    columns = (Column("id", f"{'accept it':<{room - 2}}"), Column("summary", "", shrink=30))
+    print(table(columns, [{"id": names[e], "summary": e.summary} for e in entries if e.accepts]))
+    print("\n" + table(columns[:1], [{"id": ""}]).splitlines()[0].replace("accept it", "refuse it, and why"))
+    for entry in entries:
+        if not entry.accepts:
+            print(labelled(names[entry], entry.reason, room))
     return 0
 
 

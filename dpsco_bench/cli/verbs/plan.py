@@ -28,6 +28,9 @@ def execute(args: argparse.Namespace) -> int:
     """Write the plan if it is stale, and say what is in it."""
     from dpsco_bench.claims.compose import check_profile
     from dpsco_bench.cli.output import print_json
+    from dpsco_bench.cli.verbs.gate import predictor
+    from dpsco_bench.execution.packs import seconds_left
+    from dpsco_bench.execution.progress import duration
 
     files = Layout(check_profile(args.profile))
     path = args.out or files.plan
@@ -41,7 +44,9 @@ def execute(args: argparse.Namespace) -> int:
         return 0
     jobs = [job for entry in plan.claims for job in entry.jobs]
     runs, skipped = sum(job.has_run for job in jobs), sum(bool(job.skipped) for job in jobs)
+    left = duration(seconds_left(plan.jobs(), files.measured, predictor(plan.profile)))
     print(f"{path}: {len(plan.claims)} claims, {len(jobs)} calibrations, {runs} runs, {skipped} skipped")
+    print(f"what the store lacks, leaderboards included, takes about {left} on one core")
     return 0
 
 

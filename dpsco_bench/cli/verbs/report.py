@@ -25,15 +25,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Write the report."""
     from dpsco_bench.claims.model import check_profile
-    from dpsco_bench.execution.layout import Layout
+    from dpsco_bench.execution.drawn import drawing
+    from dpsco_bench.execution.layout import FORMATS, Layout
     from dpsco_bench.report.inputs import read_inputs
     from dpsco_bench.report.page import write_report
+    from dpsco_bench.report.tables import WRITERS
 
     cores = checked_count("cores", args.cores)
     files = Layout(check_profile(args.profile))
-    written = write_report(read_inputs(files), args.out or files.results, args.figures or files.figures, cores)
+    inputs, out, figures = read_inputs(files), args.out or files.results, args.figures or files.figures
+    ours = out.resolve() == files.results.resolve() or figures.resolve() == files.figures.resolve()
+    with drawing(files.reported if ours else None) as drawn:
+        written = write_report(inputs, out, figures, cores)
+        drawn += written.files
+    counts = {"tables": len(written.tables) // len(WRITERS), "figures": len(written.figures) // len(FORMATS)}
     if args.json:
-        print_json(written)
+        print_json({"page": written.page, **counts})
     else:
-        print(f"{written['page']}, {written['tables']} tables beside it and {written['figures']} figures of papers")
+        print(f"{written.page}, {counts['tables']} tables beside it and {counts['figures']} figures of papers")
     return 0

@@ -11,6 +11,7 @@ from typing import Any
 
 from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import bounded, number, print_json
+from dpsco_bench.privacy.ledger import STATUS_WORDS
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
 SUMMARY = "run an algorithm on a problem (Hydra; -m sweeps)"
@@ -30,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Check every run, then run them: a sweep goes through Hydra's launcher."""
     from dpsco_bench.cli.composing import requests
+    from dpsco_bench.cli.sweeps import running
 
     made, overrides = requests(args.overrides, args.multirun)
     if args.cfg:
@@ -38,10 +40,12 @@ def execute(args: argparse.Namespace) -> int:
     if args.multirun:
         _sweep(made, overrides, args.json)
     else:
-        for entry in made:
-            _run(entry, args.json)
-    if args.json:
-        print_json([_stored(entry) for entry in made])
+        with running(made) as pace:
+            for number, entry in enumerate(made, 1):
+                _run(entry, args.json)
+                pace.reach(number)
+        if args.json:
+            print_json([stored(entry) for entry in made])
     return 0
 
 
@@ -62,34 +66,38 @@ def _sweep(made: Sequence[Any], overrides: list[str], as_json: bool) -> None:
     from omegaconf.errors import OmegaConfBaseException
 
     from dpsco_bench.cli.composing import RUNS, request
+    from dpsco_bench.cli.sweeps import end_sweep, running
     from dpsco_bench.errors import DpscoError
     from dpsco_bench.execution.plugins import load_plugins
     from dpsco_bench.paths import conf_dir
 
-    labels = {entry.job.key: entry.label for entry in made}
-    failures: list[DpscoError] = []
+    labels = {entry.job.key: entry.label for entry in made if entry.job}
+    failures: dict[str, DpscoError] = {}
 
     def task(config: Any) -> None:
         load_plugins(config.plugins)
-        entry = request(OmegaConf.to_container(config, resolve=True))
+        entry = request(OmegaConf.to_container(config, resolve=True), sweep=True)
+        if entry.job is None:
+            return
         try:
             _run(entry, as_json, labels.get(entry.job.key, ""))
         except DpscoError as error:  # Hydra would print a page about it
-            failures.append(error)
+            failures[entry.job.key] = error
+        pace.reach(pace.done + 1)
 
     folder = RUNS / "sweeps" / hashlib.sha256("\n".join(overrides).encode()).hexdigest()[:16]
     own = [f"hydra.sweep.dir={folder}"] if not any(o.startswith("hydra.sweep.dir=") for o in overrides) else []
     arguments, sys.argv = sys.argv, ["dpsco run", *overrides, *own, "--multirun"]
     os.environ[FULL_ERROR] = "1"  # else Hydra prints a page of its own and leaves
     try:
-        hydra.main(config_path=str(conf_dir()), config_name="run", version_base="1.3")(task)()
+        with running([entry for entry in made if entry.job]) as pace:
+            hydra.main(config_path=str(conf_dir()), config_name="run", version_base="1.3")(task)()
     except (HydraException, OmegaConfBaseException) as error:
         raise DpscoError(f"configuration {' '.join(overrides)}: {' '.join(str(error).split())}") from error
     finally:
         sys.argv = arguments
         del os.environ[FULL_ERROR]
-    if failures:
-        raise failures[0]
+    end_sweep(made, failures, folder, as_json)
 
 
 def _run(entry: Any, quiet: bool, label: str = "") -> None:
@@ -129,7 +137,7 @@ def _with_config(table: Any, config: Mapping[str, Any], kind: str) -> Any:
     return table.replace_schema_metadata({**table.schema.metadata, **said})
 
 
-def _stored(entry: Any) -> dict[str, Any]:
+def stored(entry: Any) -> dict[str, Any]:
     """Summary of a run from its rows on disk, wherever the launcher ran it."""
     from dpsco_bench.execution.results import read_table
     from dpsco_bench.execution.single import summarise
@@ -144,7 +152,7 @@ def line(summary: Mapping[str, Any], label: str, nominal: bool = False) -> str:
     kind += " risk" * kind.startswith("excess")
     return (
         f"{label}: {kind} {number(summary['risk'])} +- {spread}, "
-        f"epsilon {number(summary['epsilon_claimed'])} (real {real}, {summary['privacy_status']}), "
+        f"epsilon {number(summary['epsilon_claimed'])} (real {real}, {STATUS_WORDS[summary['privacy_status']]}), "
         f"{number(summary['gradient_evaluations'])} gradients"
         + (f"; {_drawn(summary, nominal)}" if summary.get("sampler_status") else "")
         + (f"; {held_out_text(summary['held_out'])}" if "held_out" in summary else "")

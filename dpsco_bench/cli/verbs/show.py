@@ -93,8 +93,8 @@ def claim(page: ClaimPage) -> Iterator[str]:
         place = f"   ({symbol.entry})" if symbol.entry not in ("", name) else ""
         yield labelled("", f"{name} = {symbol.means}{place}")
     for part in told.parts:
-        if part.note:
-            yield labelled(part.id, part.note, 2 + max(len(p.id) for p in told.parts))
+        for text in filter(None, (part.aside, part.note)):
+            yield labelled(part.id, text, 2 + max(len(p.id) for p in told.parts))
     yield from _errata_titles(page.errata)
     yield labelled("measure", f"dpsco claim {told.id}")
 

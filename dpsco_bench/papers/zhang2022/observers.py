@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import to_numpy
+from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.execution.rounds import RoundObserver, round_observer
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.problems.objective import Objective
@@ -98,10 +98,10 @@ class Rounds(RoundObserver):
 
     def summed(self, objective: Objective, sums: Array, weight: float, **state: Any) -> None:
         """See the first of `SUMS`, ``(R, 5 or 8)``, over the rounds so far, and the state of the last one without w."""
-        self._sums.update(zip(SUMS, sums.T.copy(), strict=False))
+        self._sums.update(zip(SUMS, to_numpy(sums).T.copy(), strict=False))
         names = ("x", "gradient_sum", "released", "loss")
         self._last = {name: value.copy() if name in names else value for name, value in state.items()}
-        self._keep_moments(objective, state["t"], (weight, None, *(self._last[name] for name in names)))
+        self._keep_moments(objective, state["t"], (weight, None, *(to_numpy(self._last[name]) for name in names)))
 
     def finish(self, objective: Objective, output: Any) -> None:
         """Note the sums."""
@@ -158,7 +158,8 @@ class Rounds(RoundObserver):
         for regulariser in state["regularisers"]:
             if not hasattr(regulariser, "value"):
                 continue
-            here, there = (to_numpy(regulariser.value(t, v)) for v in (state["w"], self._best))
+            best = array_namespace(state["w"]).asarray(self._best, dtype=state["w"].dtype)
+            here, there = (to_numpy(regulariser.value(t, v)) for v in (state["w"], best))
             self._add("_penalty_sum", (here + there)[None])
             self._add("_penalty_difference", (here - there)[None])
             size = np.linalg.norm(to_numpy(state["loss"]), axis=-1) / regulariser.terms.loss_bound(t)

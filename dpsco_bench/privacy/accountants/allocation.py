@@ -13,7 +13,12 @@ subsets without replacement.
 
 The sum is computed on a grid by fast Fourier transforms. All that is rounded is rounded up: D is spread within each
 cell to its edges (mass and mean are kept, so that convex functions grow), cut above with its excess added, and raised
-below; Chernoff bounds cover what lies beyond the transform's range.
+below; Chernoff bounds cover what lies beyond the transform's range. The cuts are at a few times T a, the scale of the
+sum, so that the heavy tails of a large shift leave the cells narrow.
+
+At a large epsilon one D that is positive carries all, with a probability below a transform's rounding. There a second
+value of the same expectation is taken, if it is smaller: that of one positive D in closed form, averaged over the sum
+of the others, which are at most zero, and two or more positive ones at the mean of their sum.
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
-from scipy.special import logsumexp, ndtr, ndtri
+from scipy.special import log_ndtr, logsumexp, ndtr, ndtri
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants import gaussian
@@ -32,13 +37,17 @@ from dpsco_bench.privacy.accountants.checks import require_count, require_delta,
 from dpsco_bench.privacy.accountants.losses import Floats, transform_rounding
 from dpsco_bench.privacy.accountants.solve import root
 
-VERSION = "1"
+VERSION = "2"
 # Cells in one standard deviation of D, and points of the transform at most.
 _CELLS, _MOST_POINTS = 64, 2**18
 # Fractions of delta that the cut of D, and the end of the transform's range, may cost.
 _CUT_SHARE, _END_SHARE = 1e-4, 1e-4
 # Share of the mean of Y beyond which D is raised.
 _RAISED_SHARE = 1e-6
+# Multiples of T a beyond which D is raised, or cut with its excess added, however heavy its tails.
+_FARTHEST = 4.0
+# Below it the tails of D end before that, and no single release stands out.
+_LARGE_SHIFT = 1.5
 # Aim below delta, so that a last digit lost on the way to the ledger does not matter.
 _SAFE = 1.0 - 1e-5
 _ORDERS = 20
@@ -129,10 +138,12 @@ def allocation_delta(
     known = gaussian.gdp_delta(shift, epsilon)
     if known <= 1e-300:
         return 1e-300
-    law = _step_law(shift, epsilon, participation, resolution, batches)
     offset = batches * (1.0 - participation) / participation * math.expm1(epsilon)
+    law = _step_law(shift, epsilon, participation, resolution, batches, offset)
     tolerance = _END_SHARE * resolution * batches / participation
     value = participation * (_excess_of_sum(law, batches, offset, tolerance) / batches + law.cut)
+    if shift > _LARGE_SHIFT:
+        value = min(value, participation * _one_positive(shift, epsilon, batches, offset))
     return max(min(value, known, 1.0), 1e-300)
 
 
@@ -146,14 +157,20 @@ class StepLaw:
     cut: float
 
 
-def _step_law(shift: float, epsilon: float, participation: float, resolution: float, batches: int) -> StepLaw:
+def _step_law(
+    shift: float, epsilon: float, participation: float, resolution: float, batches: int, offset: float
+) -> StepLaw:
     """Discretise D, rounded up in the order of increasing convex functions."""
     a = math.exp(epsilon)
     # Beyond it X has an expected excess of at most this share of delta.
     reach = math.exp(shift * (0.5 * shift - float(ndtri(_CUT_SHARE * resolution / participation))))
     raised = math.exp(shift * (0.5 * shift - float(ndtri(_RAISED_SHARE))))
-    top, bottom = max(reach - a, 0.0), max(a * raised - 1.0, 0.0)
-    deviation = min(a * math.sqrt(math.expm1(min(shift**2, 100.0))), top + bottom)
+    top, variance, farthest = max(reach - a, 0.0), math.expm1(min(shift**2, 100.0)), _FARTHEST * batches
+    if raised > farthest:
+        # The largest sum of others that matters is about T a below zero: one D beyond it adds its whole excess.
+        raised, top, variance = farthest, min(top, offset + farthest * a), _capped_square(shift, farthest)
+    bottom = max(a * raised - 1.0, 0.0)
+    deviation = min(a * math.sqrt(variance), top + bottom)
     spacing = max(
         deviation / _CELLS, 8.0 * (top + bottom) / _MOST_POINTS, 24.0 * math.sqrt(batches) * deviation / _MOST_POINTS
     )
@@ -198,6 +215,34 @@ def _excess_of_sum(law: StepLaw, batches: int, offset: float, tolerance: float) 
     gains = np.maximum(law.spacing * (start + np.arange(length)) - offset, 0.0)
     rounding = transform_rounding(batches) * float(gains[-1])
     return min(moments, float(gains @ masses) + rounding + tolerance)
+
+
+def _capped_square(shift: float, cap: float) -> float:
+    """Mean of ``min(Y, cap)^2``."""
+    z = math.log(cap) / shift
+    below = math.exp(shift**2 + float(log_ndtr(z - 1.5 * shift)))
+    return below + cap**2 * float(ndtr(-z - 0.5 * shift))
+
+
+def _one_positive(shift: float, epsilon: float, batches: int, offset: float) -> float:
+    """Upper bound on ``E (D_1 + ... + D_T - offset)_+ / T`` that is close where two positive D are rare.
+
+    One is positive, and the others add up to -N: ``E (D - offset - N; D > 0) = h_s(a + offset + N)``. Of more, their
+    mean sum is taken. N is lowered by a cap on each term and where a transform wraps around.
+    """
+    a = math.exp(epsilon)
+    spacing = 2.0 * _FARTHEST * batches * a / _MOST_POINTS
+    edges = np.append(1.0 + spacing * np.arange(_MOST_POINTS // 2 + 2), np.inf) / a
+    lower, means = _cells(shift, edges)
+    masses = _spread(lower[:-1], a * means[:-1] - lower[:-1], spacing)
+    masses[-1] += lower[-1]
+    masses[0] += max(0.0, 1.0 - lower.sum())
+    others = np.maximum(irfft(rfft(masses, _MOST_POINTS) ** (batches - 1), _MOST_POINTS), 0.0)
+    orders = np.log(a + offset + spacing * np.arange(_MOST_POINTS))
+    values = ndtr(0.5 * shift - orders / shift) - np.exp(orders + log_ndtr(-0.5 * shift - orders / shift))
+    positive = float(ndtr(-epsilon / shift - 0.5 * shift))
+    several = (batches - 1) * positive * gaussian.gdp_delta(shift, epsilon)
+    return float(others @ np.maximum(values, 0.0)) + transform_rounding(batches) * float(values[0]) + several
 
 
 def _cells(shift: float, edges: Floats) -> tuple[Floats, Floats]:

@@ -33,6 +33,11 @@ _MOST_RELEASES = 64
 _opposed = lru_cache(maxsize=1024)(single_index.opposed_epsilon)
 
 
+def covers(plan: Plan) -> bool:
+    """Whether there may be a test of one of the queries, whatever its noise."""
+    return any(map(_is_tested, plan.queries))
+
+
 def lower_bound(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge | None:
     """Best lower bound from tests of one query of the plan; None where there is no test for any.
 
@@ -44,8 +49,17 @@ def lower_bound(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge
     return max(bounds, key=lambda bound: bound.epsilon, default=None)
 
 
-def _query_bound(query: Query, scale: float, delta: float) -> Charge | None:
+def _is_tested(query: Query) -> bool:
+    """Whether there is a test of a query: of draws, of normal noise on drawn batches, of generalised Gaussian noise."""
     if query.factors(0, 1) is not None:
+        return False
+    if isinstance(query, DrawQuery) or (query.is_normal and _drawn(query.records) is not None):
+        return True
+    return isinstance(query, GeneralisedGaussianQuery) and _counts(query.records) is not None and query.draws == 1
+
+
+def _query_bound(query: Query, scale: float, delta: float) -> Charge | None:
+    if not _is_tested(query):
         return None
     if isinstance(query, DrawQuery):
         found = query.attained(scale, delta)
@@ -58,7 +72,7 @@ def _query_bound(query: Query, scale: float, delta: float) -> Charge | None:
         name = single_index.accountant_name() if single else BATCH_TEST
         return Charge(epsilon, "lower", name, pair="any" if query.norm_kappa in (None, 1.0) else "even")
     counts = _counts(query.records)
-    if isinstance(query, GeneralisedGaussianQuery) and counts is not None and query.draws == 1:
+    if isinstance(query, GeneralisedGaussianQuery) and counts is not None:
         steps = 1 if isinstance(query.records, Disjoint) else query.releases
         return _generalised_bound(query.smooth, query.sensitivity / scale, steps, delta, counts)
     return None

@@ -102,6 +102,30 @@ def test_the_attained_pair_lies_closely_below(shift, batches, participation):
         assert bound <= (1.0 + 1.5 * shift) * best + 6.0 * error
 
 
+@pytest.mark.parametrize(
+    ("shift", "batches", "participation"),
+    [(2.5, 1000, 0.999), (3.0, 100, 0.99), (4.0, 10, 0.9)],
+)
+def test_large_shifts_are_near_the_attained_pair(shift, batches, participation):
+    """From below by importance sampling of the differing record's release: more than 0.9 of epsilon is attained."""
+    rng, runs = np.random.default_rng(3), 2_000_000 // batches
+    upper = allocation_epsilon(shift, batches, participation, DELTA)
+
+    def least(epsilon):
+        reach = (epsilon + math.log(batches / participation)) / shift + 0.5 * shift
+        z = reach + rng.standard_normal(runs)
+        weights = np.exp((shift - reach) * z + 0.5 * (reach**2 - shift**2))
+        others = np.exp(shift * rng.standard_normal((runs, batches - 1)) - 0.5 * shift**2).sum(axis=1)
+        ratio = 1.0 - participation + participation / batches * (np.exp(shift * z - 0.5 * shift**2) + others)
+        gains = participation * weights * np.maximum(1.0 - math.exp(epsilon) / ratio, 0.0)
+        return float(gains.mean()), 4.0 * float(gains.std()) / math.sqrt(runs)
+
+    mean, error = least(upper)
+    assert mean - error <= DELTA
+    mean, error = least(0.9 * upper)
+    assert mean - error > DELTA
+
+
 def test_simulated_transcripts_refute_no_bound():
     """Clopper-Pearson limits, 99.9 % each, of a likelihood-ratio event on 3 batches of a shuffle of 7 records."""
     n, batches, size, sigma, delta, runs = 7, 3, 2, 2.0, 0.02, 400_000

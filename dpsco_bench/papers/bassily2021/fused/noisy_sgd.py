@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.steps import descending, projected_run
+from dpsco_bench.fused.steps import descending, projected_run, projecting
 
 
-@fused("bassily2021.noisy_sgd", supports=descending)
+@fused("bassily2021.noisy_sgd", supports=descending, device=projecting)
 def noisy_sgd(objective, plan, mechanism):
     """As the listing: the mean of x^1..x^T, of which the first is the start and the last new iterate is none."""
     x = objective.start

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, exact_piece
+from dpsco_bench.fused.device import launch_rows, on_device, step_arguments, steps_of
 from dpsco_bench.fused.pieces import NO_SLOPE, record_weight
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.tiles import Steps
 from dpsco_bench.fused.vertices import noisy_vertex
 from dpsco_bench.geometry.polytope import CrossPolytope
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import towards
 from dpsco_bench.samplers.noisy_minimum import LEAST_SCORES
+
+KERNELS = Path(__file__).with_name("poly_sfw.cu")
 
 
 @exact_piece
@@ -66,31 +69,34 @@ def vertex_steps(x, before, estimate, rows, records, form, noise, scale, eta, ra
                 move_towards(point, old, best, eta, radius)
 
 
+@on_device(vertex_steps)
+def launch_vertex_steps(x, before, estimate, rows, records, form, noise, scale, eta, radius, lazy):
+    told = step_arguments(scale.size, x, rows, records, form, noise)
+    launch_rows(KERNELS, "vertex_steps", x, before, estimate, *told, scale, float(eta), float(radius), float(lazy[0]))
+
+
 def on_the_l1_ball(objective, plan, mechanism):
     """Whether vertices are those of the l1 ball, which have no list."""
     return getattr(objective.domain, "name", "") == "l1_ball"
 
 
-@fused("bassily2021.poly_sfw", supports=on_the_l1_ball)
+@fused("bassily2021.poly_sfw", supports=on_the_l1_ball, device=on_the_l1_ball)
 def poly_sfw(objective, plan, mechanism):
     """As the listing; returns the last iterate."""
     polytope, eta, N = CrossPolytope(objective.start.shape[-1], objective.domain.radius), plan.step, plan.steps
     before = objective.start
-    estimate = np.ascontiguousarray(objective.range_gradient(before, 0, N))
+    estimate = objective.xp.ascontiguousarray(objective.range_gradient(before, 0, N))
     chosen = mechanism.release("vertex", polytope.scores(estimate), 0)
     x = towards(before, polytope.vertex(chosen, before.dtype), eta)
     width = polytope.count
     few = width >= LEAST_SCORES and mechanism.scales["vertex"] > 0
-    steps = Steps(objective, mechanism, "vertex", looks=2, dim=0 if few else width)
+    steps = steps_of(objective, mechanism, "vertex", looks=2, dim=0 if few else width)
     threshold = math.log(max(1.0, width / 16)) if few else -1.0
     for t, k in steps.stretches(1, N):
         scales = steps.scales(t, k)
         for tile in steps.tiles(t, k, N + t - 1, variates=not few):
-            s = tile.steps
+            s, told = tile.steps, (tile.rows, tile.records, steps.form, tile.noise)
             lazy = (threshold, t + s.start, *mechanism.address("vertex"))
-            vertex_steps(
-                x, before, estimate, tile.rows, tile.records, steps.form, tile.noise, scales[s], eta, polytope.radius,
-                lazy,
-            )  # fmt: skip
+            steps.run(vertex_steps, x, before, estimate, *told, scales[s], eta, polytope.radius, lazy)
         objective.observe(x)
     return x

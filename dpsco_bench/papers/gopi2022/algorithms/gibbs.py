@@ -9,6 +9,7 @@ from dpsco_bench.papers.gopi2022.algorithms.mechanism import mechanism
 from dpsco_bench.papers.gopi2022.algorithms.setting import PAPER
 from dpsco_bench.papers.gopi2022.algorithms.target import Target
 from dpsco_bench.papers.gopi2022.samplers.gibbs import sample_gibbs
+from dpsco_bench.papers.gopi2022.samplers.gibbs_device import sample_gibbs_there, takes
 from dpsco_bench.samplers.keyed import KeyedDraws
 
 
@@ -20,7 +21,8 @@ def gibbs(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int
     watch, r = ChainWatch(target, sweeps), target.regulariser
     assert r is not None
     slope, c = k * target.mean_slope(), k * mu * r.coefficient
-    x = sample_gibbs(draws, slope, c, r.q, target.ball.p, target.ball.radius, sweeps, watch)
+    law, xp = (draws, slope, c, r.q, target.ball.p, target.ball.radius, sweeps, watch), target.objective.xp
+    x = sample_gibbs_there(xp, *law) if takes(xp, r.q, target.ball.p) else sample_gibbs(*law)
     watch.note_evidence()
     return x
 

@@ -84,7 +84,7 @@ class LpProducts:
             return [np.where(others, value, 0.0).sum(axis=1) for value in self._moments(lam, eta)]
 
         lam, room, x, extra = self._touching(tilt, np.where(others, self.v, 0.0).max(axis=1), rest)
-        most = self.c * (2.0 / self.q - 1.0) * (0.5 * lam * self.q / self.c) ** (2.0 / (2.0 - self.q))
+        most = self._above(lam)
         rate = tilt - lam * self.q * x ** (self.q - 1.0)
         outwards = rate > 0.0
         rate = np.where(outwards, rate, 1.0)
@@ -145,6 +145,13 @@ class LpProducts:
         """Slope lam of the tangent of ``c u^(2/q)`` at u, and ``max_u lam u - c u^(2/q)``."""
         power = 2.0 / self.q
         return self.c * power * at ** (power - 1.0), self.c * (power - 1.0) * at**power
+
+    def _above(self, lam: Array) -> Array:
+        """``max_u lam u - c u^(2/q)`` for a slope of a tangent; with q = 2 the function is its own tangent."""
+        if self.q == 2.0:
+            return np.zeros_like(lam)
+        at_power = (0.5 * lam * self.q / self.c) ** (2.0 / (2.0 - self.q))
+        return np.asarray(self.c * (2.0 / self.q - 1.0) * at_power)
 
     def _moments(self, lam: Array, eta: Array) -> tuple[Array, Array, Array]:
         """Log normalisers, ``E |x_j|^q`` and ``E |x_j|^p`` of coordinates, ``(N, d)`` each, without the cut at +-1."""

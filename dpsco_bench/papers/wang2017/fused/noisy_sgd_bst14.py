@@ -7,10 +7,10 @@ from math import sqrt
 import numpy as np
 
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.steps import descending, projected_run
+from dpsco_bench.fused.steps import descending, projected_run, projecting
 
 
-@fused("wang2017.noisy_sgd_bst14", supports=descending)
+@fused("wang2017.noisy_sgd_bst14", supports=descending, device=projecting)
 def noisy_sgd(objective, plan, mechanism):
     """As the listing: the last iterate of steps ``1/(mu t)`` or ``diam/sqrt(t (G^2 + d sigma^2))``."""
     x = objective.start
@@ -20,5 +20,5 @@ def noisy_sgd(objective, plan, mechanism):
         numbers = np.arange(t + 1, t + k + 1)
         return 1 / (plan.curvature * numbers) if plan.curvature > 0 else plan.diameter / (np.sqrt(numbers) * spread)
 
-    projected_run(objective, mechanism, x, np.zeros_like(x), step, 0.0)
+    projected_run(objective, mechanism, x, objective.xp.zeros_like(x), step, 0.0)
     return x

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.descent import descend
-from dpsco_bench.fused.pieces import LANES, NO_SLOPE, finish, lane, record_weight, scale_by, shrink_onto
+from dpsco_bench.fused.device import launch_rows, on_device, step_arguments, steps_of
+from dpsco_bench.fused.pieces import NO_SLOPE, finish, record_weight, scale_by, shrink_onto
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.steps import projecting
-from dpsco_bench.fused.tiles import Steps, domain_of
+from dpsco_bench.fused.tiles import domain_of
 from dpsco_bench.papers.wang2017.algorithms.barzilai_borwein import barzilai_borwein_step
 from dpsco_bench.papers.wang2017.algorithms.variance_reduction import anchor_gradient
+
+KERNELS = Path(__file__).with_name("variance_reduction.cu")
 
 
 @piece
 def anchored(g, x, snapshot, v, features, labels, index, step, row, count, share, kind, a, b, hessian):
     """``v`` plus the batch's mean difference between the gradients at ``x`` and at the snapshot, to ``g (d,)``."""
-    for j in range(lane(), x.size, LANES):
+    for j in range(x.size):
         g[j] = v[j]
     if kind != NO_SLOPE:
         for w in range(count):
             i = index[step, row, w]
             now = record_weight(x, features, labels, i, kind, a, b)
             weight = share * (now - record_weight(snapshot, features, labels, i, kind, a, b))
-            for j in range(lane(), x.size, LANES):
+            for j in range(x.size):
                 g[j] += weight * features[i, j]
     if hessian.size > 0:
-        for j in range(lane(), x.size, LANES):
+        for j in range(x.size):
             g[j] += count * share * hessian[j] * (x[j] - snapshot[j])
 
 
@@ -65,23 +70,27 @@ def inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, scale, r
                 finish(point, sums, shrink_onto(point, square, ball, radius), 1.0, features, 0)
 
 
+@on_device(inner_steps)
+def launch_inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, scale, ridge, domain):
+    told = step_arguments(scale.size, x, rows, records, form, noise)
+    launch_rows(KERNELS, "inner_steps", x, total, snapshot, v, eta, *told, scale, float(ridge), *domain[:2])
+
+
 def inner_loop(objective, mechanism, x, snapshot, v, step, first, count):
     """As the listing's: the last of the new iterates, and their mean; ``x`` is changed in place."""
-    steps = Steps(objective, mechanism, "inner", sampled=True, looks=2)
-    total, ridge, domain = np.zeros_like(x), objective.problem.constants.regularisation, domain_of(objective)
-    eta, v = np.zeros(len(x)) + np.reshape(step, -1), np.ascontiguousarray(v)
+    steps, xp = steps_of(objective, mechanism, "inner", sampled=True, looks=2), objective.xp
+    total, ridge, domain = xp.zeros_like(x), objective.problem.constants.regularisation, domain_of(objective)
+    eta, v = xp.zeros(len(x)) + xp.reshape(xp.asarray(step, dtype=xp.float64), (-1,)), xp.ascontiguousarray(v)
     for t, k in steps.stretches(first, count):
         scales = steps.scales(t, k)
         for tile in steps.tiles(t, k):
-            inner_steps(
-                x, total, snapshot, v, eta, tile.rows, tile.records, steps.form, tile.noise, scales[tile.steps], ridge,
-                domain,
-            )  # fmt: skip
+            told = tile.rows, tile.records, steps.form, tile.noise
+            steps.run(inner_steps, x, total, snapshot, v, eta, *told, scales[tile.steps], ridge, domain)
         objective.observe(x)
     return x, total / count
 
 
-@fused("wang2017.dp_svrg", supports=projecting)
+@fused("wang2017.dp_svrg", supports=projecting, device=projecting)
 def dp_svrg(objective, plan, mechanism):
     """As the listing: every epoch starts at its snapshot, and the last snapshot is returned."""
     snapshot, step, previous, m = objective.start, plan.step, None, plan.inner_steps
@@ -96,7 +105,7 @@ def dp_svrg(objective, plan, mechanism):
     return snapshot
 
 
-@fused("wang2017.dp_svrg_pp", supports=projecting)
+@fused("wang2017.dp_svrg_pp", supports=projecting, device=projecting)
 def dp_svrg_pp(objective, plan, mechanism):
     """As the listing: x runs on from epoch to epoch, and the last snapshot is returned."""
     snapshot = objective.start

@@ -7,16 +7,16 @@ from math import sqrt
 import numpy as np
 
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.steps import descending, projected_run
+from dpsco_bench.fused.steps import descending, projected_run, projecting
 
 
-@fused("zhang2022.bftt19_noisy_sgd", supports=descending)
+@fused("zhang2022.bftt19_noisy_sgd", supports=descending, device=projecting)
 def bftt19_noisy_sgd(objective, plan, mechanism):
     """As the listing: the mean of the iterates before each step."""
     return _projected_sgd(objective, plan, mechanism, plan.step)
 
 
-@fused("zhang2022.dp_sgd", supports=descending)
+@fused("zhang2022.dp_sgd", supports=descending, device=projecting)
 def dp_sgd(objective, plan, mechanism):
     """As the listing: steps of the size that is best for the noise in force."""
     variance = plan.lipschitz**2 + objective.start.shape[-1] * mechanism.scales["gradient"] ** 2

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.steps import descending, phased_run
+from dpsco_bench.fused.steps import descending, phased_run, projecting
 
-fused("zhang2022.fkt20_phased_sgd", supports=descending)(phased_run)
+fused("zhang2022.fkt20_phased_sgd", supports=descending, device=projecting)(phased_run)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpsco_bench.fused.device import steps_of
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.tiles import Steps
 from dpsco_bench.papers.zhang2022.algorithms.parameter_free import confidence_of
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, learner_setting, node_units
 from dpsco_bench.papers.zhang2022.algorithms.sensitivity import weights
@@ -38,7 +38,14 @@ def known_learner(objective, plan, mechanism):
     return known and cls in LEARNERS and (plan.p == 2.0 or cls is LpFtrl)
 
 
-@fused("zhang2022.dp_otb", "zhang2022.dp_otb_lp", "zhang2022.dp_otb_pure", supports=known_learner, rounds=Rounds)
+def on_device(objective, plan, mechanism):
+    """Whether the learner is one that kernels know, in l2."""
+    known = LEARNERS.get(get_learner(plan.learner)) not in (None, rounds.LP_FTRL, rounds.PARAMETER_FREE)
+    return known and plan.p == 2.0
+
+
+@fused("zhang2022.dp_otb", supports=known_learner, rounds=Rounds, device=on_device)
+@fused("zhang2022.dp_otb_lp", "zhang2022.dp_otb_pure", supports=known_learner, rounds=Rounds)
 def online_to_batch(objective, plan, mechanism):
     """As the listing; returns ``x_n``."""
     learner = get_learner(plan.learner)(learner_setting(objective, plan))
@@ -61,19 +68,20 @@ def parameter_free(objective, plan, mechanism):
 def converted(objective, plan, mechanism, learner, distance):
     """Algorithm 1 with a learner, which is left in its last state; ``distance`` as for `rounds.run_rounds`."""
     n, (beta, total) = plan.n, weights(plan.k, plan.n)
-    steps, run = Steps(objective, mechanism, NODE, looks=2), _Run(objective, plan, learner, beta, distance)
-    half = 0.5 * plan.strong_convexity if learner.regulariser else 0.0
-    losses = beta, total, float(objective.constants.regularisation), half
+    steps, run = steps_of(objective, mechanism, NODE, looks=2), _Run(objective, plan, learner, beta, distance)
+    half, xp = 0.5 * plan.strong_convexity if learner.regulariser else 0.0, objective.xp
+    losses = xp.asarray(beta), xp.asarray(total), float(objective.constants.regularisation), half
     ends, begun = n if plan.run_last_round else n - 1, 0
     for stop in Rounds.stops(n, ends) if run.watched else [ends]:
         for tile in steps.tiles(begun, stop - begun):
             first = begun + tile.steps.start
             scale = steps.scales(first, tile.steps.stop - tile.steps.start)
-            noise = tile.noise.astype(np.float64, copy=False)  # as pure noise is drawn: the loop is compiled once
-            rounds.run_rounds(
-                first + 1, run.state, run.numbers, run.slots, tile.rows, tile.records, steps.form, noise, scale, losses,
-                run.units, run.learner, run.seen,
-            )  # fmt: skip
+            noise = tile.noise
+            if isinstance(noise, np.ndarray):  # as pure noise is drawn: the loop is compiled once
+                noise = noise.astype(np.float64, copy=False)
+            told = tile.rows, tile.records, steps.form, noise, scale
+            state = run.state, run.numbers, run.slots
+            steps.run(rounds.run_rounds, first + 1, *state, *told, losses, run.units, run.learner, run.seen)
         begun = stop
         run.tell(learner)
         if run.watched:
@@ -93,24 +101,27 @@ class _Run:
     """State of all rows, and what compiled rounds are told of plan and learner."""
 
     def __init__(self, objective, plan, learner, beta, distance):
-        start, units = np.ascontiguousarray(learner.w), node_units(plan)
+        xp, units = objective.xp, node_units(plan)
+        start = xp.ascontiguousarray(learner.w)
         rows, d = start.shape
         levels = int(plan.n).bit_length()
         self.kind = LEARNERS[type(learner)]
-        self.state = np.zeros((rows, 7, d))
+        self.state = xp.zeros((rows, 7, d))
         self.state[:, 0] = self.state[:, 1] = start
         if self.kind == rounds.OPTIMISTIC_OMD:
             self.state[:, 2] = start
-        self.numbers = np.zeros((rows, 6))
+        self.numbers = xp.zeros((rows, 6))
         if self.kind == rounds.PARAMETER_FREE:
             self.numbers[:, 3:5] = learner.setting.initial_wealth, 1.0
-        self.slots = np.zeros((rows, levels, d)), np.zeros((rows, levels, d)), np.zeros((rows, levels))
-        self.units = _units(units, plan.clip_differences)
+        self.slots = xp.zeros((rows, levels, d)), xp.zeros((rows, levels, d)), xp.zeros((rows, levels))
+        mode, parts, *more = _units(units, plan.clip_differences)
+        self.units = mode, xp.asarray(parts), *more
         reference = objective.round_observer.reference(objective) if objective.round_observer else None
         self.watched = reference is not None
-        self.seen = _UNSEEN if reference is None else (*reference, np.zeros((rows, len(SUMS))))
-        centre = np.ascontiguousarray(learner.setting.start)
-        sizes = np.ascontiguousarray(self._sizes(learner, beta), dtype=np.float64)
+        seen = _UNSEEN if reference is None else (*reference, np.zeros((rows, len(SUMS))))
+        self.seen = tuple(map(xp.asarray, seen))
+        centre = xp.ascontiguousarray(learner.setting.start)
+        sizes = xp.asarray(self._sizes(learner, beta), dtype=xp.float64)
         self.learner = self.kind, float(learner.setting.radius), float(plan.p), sizes, centre, distance
 
     @property

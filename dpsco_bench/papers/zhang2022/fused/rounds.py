@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
-from dpsco_bench.fused.pieces import CONSTANT, LANES, NO_SLOPE, lane, margin_of, slope
+from dpsco_bench.fused.device import launch_rows, on_device, step_arguments
+from dpsco_bench.fused.pieces import CONSTANT, NO_SLOPE, margin_of, slope
 from dpsco_bench.fused.powers import largest_of, lp_length, power
 
 OGD_FIXED, OGD_ADAGRAD, OSD, FTRL, LP_FTRL, OPTIMISTIC_FTRL, OPTIMISTIC_OMD, PARAMETER_FREE = range(8)
 FIXED, PRINTED, TIGHT = range(3)
 """How the units of nodes are known: before the run, by equation (6), or as the least that are enough."""
 TINY = 1e-200
+KERNELS = Path(__file__).with_name("rounds.cu")
 RATE = 2.0 / (2.0 - math.log(3.0))
 
 
@@ -28,7 +31,7 @@ def onto_ball(w, radius):
     length = lp_length(w, 2.0)
     if length > radius:
         factor = radius / length
-        for j in range(lane(), w.size, LANES):
+        for j in range(w.size):
             w[j] *= factor
 
 
@@ -37,12 +40,12 @@ def predict(w, kind, centre, along, expected, errors, radius, first):
     """``w_t`` of the optimistic learners, to w; of the others it is there already."""
     if kind == OPTIMISTIC_FTRL:
         eta = radius * inverse_root(errors)
-        for j in range(lane(), w.size, LANES):
+        for j in range(w.size):
             w[j] = centre[j] - eta * (along[j] + expected[j])
         onto_ball(w, radius)
     elif kind == OPTIMISTIC_OMD:
         eta = 0.0 if first else 2.0 * radius * inverse_root(errors)
-        for j in range(lane(), w.size, LANES):
+        for j in range(w.size):
             w[j] = along[j] - eta * expected[j]
         if not first:
             onto_ball(w, radius)
@@ -57,35 +60,35 @@ def update(w, kind, centre, along, expected, errors, loss, radius, p, size):
     if kind in (OGD_FIXED, OSD):
         if kind == OSD:
             errors += 0.5 * size * lp_length(loss, 2.0) ** 2
-        for j in range(lane(), w.size, LANES):
+        for j in range(w.size):
             w[j] -= size * loss[j]
         onto_ball(w, radius)
     elif kind == OGD_ADAGRAD:
         errors += lp_length(loss, 2.0) ** 2
         eta = math.sqrt(2.0) * radius * inverse_root(errors)
-        for j in range(lane(), w.size, LANES):
+        for j in range(w.size):
             w[j] -= eta * loss[j]
         onto_ball(w, radius)
     elif kind == FTRL:
         errors += lp_length(loss, 2.0) ** 2
         eta = radius * inverse_root(errors)
-        for j in range(lane(), w.size, LANES):
+        for j in range(w.size):
             along[j] += loss[j]
             w[j] = centre[j] - eta * along[j]
         onto_ball(w, radius)
     elif kind == LP_FTRL:
         errors += lp_length(loss, p / (p - 1.0)) ** 2
-        for j in range(lane(), w.size, LANES):
+        for j in range(w.size):
             along[j] += loss[j]
         leader(w, along, radius, p, errors)
     else:
         eta = 2.0 * radius * inverse_root(errors)
-        for j in range(lane(), w.size, LANES):
+        for j in range(w.size):
             expected[j] = loss[j] - expected[j]
         errors += lp_length(expected, 2.0) ** 2
         if kind == OPTIMISTIC_FTRL:
             eta = -1.0
-        for j in range(lane(), w.size, LANES):
+        for j in range(w.size):
             along[j] -= eta * loss[j]
             expected[j] = loss[j]
         if kind == OPTIMISTIC_OMD:
@@ -105,7 +108,7 @@ def bet(w, centre, direction, outside, numbers, loss, radius, bound):
     away = lp_length(outside, 2.0)
     pull = min(length, 1.0) / away if away > 0.0 else 0.0
     gain, square = 0.0, 0.0
-    for j in range(lane(), w.size, LANES):
+    for j in range(w.size):
         g = 0.5 * (shrink * loss[j] + pull * outside[j])
         loss[j] = g
         gain += g * direction[j]
@@ -117,14 +120,14 @@ def bet(w, centre, direction, outside, numbers, loss, radius, bound):
     numbers[2] = min(0.5, max(-0.5, numbers[2] - RATE * steep / numbers[4]))
     numbers[0] += square
     eta, staked = inverse_root(numbers[0]), numbers[2] * numbers[3]
-    for j in range(lane(), w.size, LANES):
+    for j in range(w.size):
         direction[j] -= eta * loss[j]
     onto_ball(direction, 1.0)
-    for j in range(lane(), w.size, LANES):
+    for j in range(w.size):
         w[j] = centre[j] + staked * direction[j]
         outside[j] = w[j]
     onto_ball(w, radius)
-    for j in range(lane(), w.size, LANES):
+    for j in range(w.size):
         outside[j] -= w[j]
 
 
@@ -135,11 +138,11 @@ def pull_back(loss, w, anchor, best, xi, nu, bound, sums):
     ``sums``: empty, or the sums and differences of its values at w and x*, and the largest loss over its bound.
     """
     square, reached, size, linear = 0.0, 0.0, 0.0, 0.0
-    for j in range(lane(), w.size, LANES):
+    for j in range(w.size):
         square += (w[j] - anchor[j]) ** 2
     here = math.sqrt(square)
     factor = (xi / here if here > 0.0 else 0.0) + 2.0 * nu
-    for j in range(lane(), w.size, LANES):
+    for j in range(w.size):
         more = factor * (w[j] - anchor[j])
         loss[j] += more
         size += loss[j] * loss[j]
@@ -194,7 +197,7 @@ def released_sum(t, value, unit, scale, noise, s, row, sums, noised):
     """The noised sum of records 1..t, to value, which is what record t adds; see `reduction.TreeSum`."""
     low, level = 1, 0
     while low < (t & -t):
-        for j in range(lane(), value.size, LANES):
+        for j in range(value.size):
             value[j] += sums[level, j]
         low, level = 2 * low, level + 1
     above, slot = t - low, -1
@@ -202,7 +205,7 @@ def released_sum(t, value, unit, scale, noise, s, row, sums, noised):
         slot = 0
         while (above >> slot) & 1 == 0:
             slot += 1
-    for j in range(lane(), value.size, LANES):
+    for j in range(value.size):
         sums[level, j] = value[j]
         value[j] += unit * scale * noise[s, row, j]
         if slot >= 0:
@@ -214,7 +217,7 @@ def released_sum(t, value, unit, scale, noise, s, row, sums, noised):
 def add_up(sums, w, x, released, beta, best, mean, curvature):
     """Add a round's terms to the sums that `observers.SUMS` names, but for the learner's loss."""
     plain, left, square = 0.0, 0.0, 0.0
-    for j in range(lane(), w.size, LANES):
+    for j in range(w.size):
         away, gradient = w[j] - best[j], mean[j]
         if curvature.size > 0:
             gradient += curvature[j] * x[j]
@@ -270,7 +273,7 @@ def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, s
                 t = first_round + s
                 predict(w, kind, start, along, expected, numbers[row, 0], radius, t == 1)
                 share = beta[t] / total_weight[t] if t > 1 else 0.0
-                for j in range(lane(), d, LANES):
+                for j in range(d):
                     previous[j] = x[j]
                     loss[j] = w[j] - x[j]
                     x[j] += share * loss[j]
@@ -322,3 +325,16 @@ def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, s
                     bet(w, start, along, expected, numbers[row], loss, radius, sizes[t])
                     continue
                 numbers[row, 0] = update(w, kind, start, along, expected, numbers[row, 0], loss, radius, p, sizes[t])
+
+
+@on_device(run_rounds)
+def launch_run_rounds(
+    first_round, state, numbers, slots, rows, records, form, noise, scale, weights, units, learner, watched
+):
+    told = step_arguments(scale.size, state, rows, records, form, noise)
+    kept, trees = (numbers, *slots, slots[0].shape[1]), (units[0], units[1], units[1].shape[1], *units[2:])
+    kind, radius, _, sizes, starts, _ = learner
+    best, mean, population, added = watched
+    seen = added.size > 0, best, mean, population, population.size, added
+    told = (*told, *kept, scale, first_round, *weights, *trees, kind, radius, sizes, starts, *seen)
+    launch_rows(KERNELS, "run_rounds", state, *told)

@@ -1,0 +1,334 @@
+"""Every method at one point, ranked as a leaderboard ranks them: `choose`."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
+from dpsco_bench.analysis.ranking import Interval, Ranked, Reference, Standing
+from dpsco_bench.analysis.standings import standings
+from dpsco_bench.claims.board_jobs import REFERENCE
+from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.choice import LIMIT, Point, choice_entry, make_point, twin_of
+from dpsco_bench.claims.lower_bounds import NO_BOUND, NONE_STATED, ORDER_ONLY
+from dpsco_bench.claims.plan import BoardEntry
+from dpsco_bench.claims.settings import Settings
+from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.abreast import Outcome, Tell, make_abreast
+from dpsco_bench.execution.cell import located, without_places
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.measured import Measured
+from dpsco_bench.execution.plan import digest
+from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.execution.progress import duration
+from dpsco_bench.execution.results import join_blocks
+from dpsco_bench.execution.single import HELD_OUT, held_out
+from dpsco_bench.execution.store import Store
+
+CORES = 2
+"""Processes at a time, where the machine has so many cores."""
+SLACK = 2.0
+"""Times the limit that all may take by the clock: predictions are wrong, and machines busy."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A method that ran.
+
+    Attributes
+    ----------
+    method, algorithm, variant : str, its name here, id, and the variant that ran
+    risk, ci : float, pair of float, mean excess risk and its 95 % interval
+    ranked, tied, at_start : bool
+        Whether it can be the best (its privacy is proven), cannot be told apart from the best, and stays at the risk of
+        the starting point.
+    gradient_evaluations : float, mean of a replicate
+    seconds : float, CPU seconds of all replicates, calibration included, when it was run
+    epsilon_real, epsilon_real_kind, privacy_status : as in `execution.calibrated.CalibratedCell`
+    held_out : mapping or None, mean ``loss`` and, of classes, ``accuracy`` on the records that are held out
+    """
+
+    method: str
+    algorithm: str
+    variant: str
+    risk: float
+    ci: Interval
+    ranked: bool
+    tied: bool
+    at_start: bool
+    gradient_evaluations: float
+    seconds: float
+    epsilon_real: float
+    epsilon_real_kind: str
+    privacy_status: str
+    held_out: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """A method without a risk here.
+
+    Attributes
+    ----------
+    status : str
+        ``refused``, ``incomparable``, ``not_run`` (a leaderboard that ships says why it never is), ``too_long``,
+        ``stopped`` (not done in time) or ``failed``.
+    reason : str, in a line
+    """
+
+    method: str
+    algorithm: str
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """What no private method can fall below, up to constants.
+
+    Attributes
+    ----------
+    value : float or None, cut at the starting point's risk; None where none is known
+    source : str, its formula and where it is from
+    kind : str, ``order only``, or ``none``
+    """
+
+    value: float | None
+    source: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What `choose` found.
+
+    Attributes
+    ----------
+    point : mapping, where: problem, options, n, d, p, epsilon, delta, replicates, data_sets, seed
+    risk_kind : str, ``excess empirical`` or ``excess population``
+    methods : tuple of Chosen, the least risk first
+    refused : tuple of NotRun, every method that has no risk here, with the reason
+    trivial : float, risk of the starting point
+    without_privacy : Reference
+        Mean risk without noise and its interval: 0 where the risk is the sample's own.
+    held_out : mapping, of the starting point (``trivial``) and the minimiser (``without_privacy``); empty without any
+    tied : tuple of str, methods that cannot be told apart from the best, the best first; the starting point's name is
+        ``trivial solution``
+    margin, margin_ci : float, pair of float
+        How much lower the least risk is than the next, as a share of it.
+    rows : pyarrow.Table, one row per (method, replicate)
+    """
+
+    point: Mapping[str, Any]
+    risk_kind: str
+    methods: tuple[Chosen, ...]
+    refused: tuple[NotRun, ...]
+    trivial: float
+    without_privacy: Reference
+    lower_bound: LowerBound
+    held_out: Mapping[str, Any]
+    tied: tuple[str, ...]
+    margin: float
+    margin_ci: Interval
+    rows: pa.Table = field(repr=False, compare=False)
+
+    @property
+    def best(self) -> Chosen | None:
+        """The method of least risk whose privacy is proven; None where none does better than the starting point."""
+        return next((method for method in self.methods if method.ranked and method.method == self.tied[0]), None)
+
+    @cached_property
+    def key(self) -> str:
+        """Digest of the point and of all that was found there but times."""
+        return digest([self.point, *(replace(method, seconds=0.0) for method in self.methods), self.refused])[:16]
+
+    def to_json(self) -> dict[str, Any]:
+        """Its fields without the rows."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "rows"}
+
+
+def choose(
+    problem: str,
+    n: int | None = None,
+    d: int | None = None,
+    *,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    replicates: int = 16,
+    data_sets: int = 1,
+    seed: int = 2017,
+    limit: float = LIMIT,
+    cores: int | None = None,
+    plugins: Sequence[str | Path] = (),
+    data_root: str | Path = "data",
+    store: str | Path | None = None,
+    twin: bool = False,
+    tell: Tell = lambda pace: None,
+    **options: Any,
+) -> Choice:
+    """Run every method that accepts a problem, with its theorem's parameters, and rank them.
+
+    Choosing by these numbers on private data costs privacy that is not charged.
+
+    Parameters
+    ----------
+    problem : str, name
+    n : int, number of records; a file has all of its own by default
+    epsilon, delta : float, to which every method's accountant calibrates its noise (replace-one neighbours)
+    limit : float
+        Seconds on one core. Methods that are predicted not to fit are listed with what they would take; what is not
+        finished after `SLACK` times as long by the clock is ended.
+    cores : int, processes at a time; by default 2, or 1 where the machine has one core
+    plugins : sequence of path-like, files of one's own methods and problems
+    store : path-like, optional
+        Folder where finished runs are kept and found again; nothing is kept without.
+    twin : bool
+        For one's own data: run on synthetic records of the same shape instead, which cost no privacy.
+    tell : callable, is given the progress (`execution.progress.Pace`)
+    **options
+        Options and constants of the problem by plain name.
+
+    Returns
+    -------
+    Choice
+
+    Raises
+    ------
+    InputError
+        For a key or value out of range.
+    DpscoError
+        Where no method can be run.
+    """
+    load_plugins(plugins)
+    given = {"problem": problem, "n": n, "d": d, "epsilon": epsilon, "delta": delta, **options}
+    keys = {k: v for k, v in given.items() if v is not None} | {"replicates": replicates, "data_sets": data_sets}
+    settings = Settings(seed=seed, data_root=str(data_root), plugins=tuple(map(str, plugins)))
+    point = make_point(keys, settings.data_root)
+    point = twin_of(point, settings.data_root) if twin else point
+    with ExitStack() as stack:
+        place = Path(store) if store else Path(stack.enter_context(TemporaryDirectory()))
+        return choose_at(point, settings, Measured(Store(place)), limit, cores, tell)
+
+
+def choose_at(
+    point: Point,
+    settings: Settings,
+    measured: Measured,
+    limit: float = LIMIT,
+    cores: int | None = None,
+    tell: Tell = lambda pace: None,
+    planned: Callable[[BoardEntry], object] = lambda entry: None,
+) -> Choice:
+    """As `choose`, of a checked point; ``planned`` is shown what is to be run."""
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < math.inf:
+        raise InputError("limit", limit, "a finite number of seconds > 0")
+    if settings.seed < 0:
+        raise InputError("seed", settings.seed, "an integer >= 0")
+    entry = choice_entry(point, settings, float(limit))
+    if not any(job.calibration != "none" for job in entry.jobs):
+        raise DpscoError(_nothing(point, entry))
+    planned(entry)
+    outcome = make_abreast(entry.jobs, measured, cores or min(CORES, os.cpu_count() or 1), SLACK * limit, tell)
+    return _choice(point, settings, entry, measured, outcome)
+
+
+def _nothing(point: Point, entry: BoardEntry) -> str:
+    """Why no method can be run."""
+    long = [item for item in entry.left_out if item.status == "too_long"]
+    reason = f"; the shortest that accepts it, {long[0].method}, takes {long[0].reason}" if long else ""
+    return f"no method can be run on {point.problem} within the limit{reason}"
+
+
+def _choice(point: Point, settings: Settings, entry: BoardEntry, measured: Measured, outcome: Outcome) -> Choice:
+    lost = outcome.failed.keys() | outcome.stopped.keys()
+    jobs = [job for job in entry.jobs if job.part not in lost]
+    standing = next(iter(standings(replace(entry, jobs=tuple(jobs)), measured.load)), None)
+    if not isinstance(standing, Standing):
+        raise DpscoError(f"no method has a result on {point.problem}: {_first_failure(outcome)}")
+    seconds = {
+        job.part: sum(cost[0] for step in ("calibrate", "run") if (cost := measured.cost(step, job))) for job in jobs
+    }
+    cells = {job.part: cell for job in jobs for cell in job_evidence(job, *measured.load(job))}
+    beside = {name: _held_out(cell, settings) for name, cell in cells.items()}
+    own = next((found for found in beside.values() if found), {})
+    methods = [_chosen(method, seconds, beside) for method in standing.methods]
+    refused = [
+        *(NotRun(item.method, item.algorithm, item.status, item.reason) for item in standing.left_out),
+        *_lost(entry.jobs, outcome),
+    ]
+    source = get_bound(name).text if (name := entry.board.instances[0].lower_bound) else NONE_STATED
+    kind = ORDER_ONLY if name else NO_BOUND
+    where: dict[str, Any] = {"problem": point.problem, "options": without_places(jobs[0].cells[0]).problem_options}
+    where |= {"n": standing.n, "d": standing.d, "p": standing.p, "epsilon": standing.epsilon, "delta": standing.delta}
+    where |= {"replicates": point.replicates, "data_sets": point.data_sets, "seed": settings.seed}
+    found = Choice(
+        point=where,
+        risk_kind=standing.risk_kind,
+        methods=tuple(methods),
+        refused=tuple(refused),
+        trivial=standing.trivial,
+        without_privacy=standing.without_privacy,
+        lower_bound=LowerBound(standing.lower_bound, source, kind),
+        held_out={key: own[key] for key in ("trivial", "without_privacy") if key in own},
+        tied=standing.tied,
+        margin=standing.margin,
+        margin_ci=standing.margin_ci,
+        rows=join_blocks([], {}),
+    )
+    return replace(found, rows=_rows(jobs, measured, found))
+
+
+def _rows(jobs: Sequence[Job], measured: Measured, found: Choice) -> pa.Table:
+    """Rows of all methods, one after the other, with what was found in the metadata; no times."""
+    tables = [table for job in jobs if (table := measured.load(job)[0]) is not None]
+    said = {**found.to_json(), "methods": [_without_seconds(method) for method in found.methods]}
+    rows = pa.concat_tables(table.replace_schema_metadata(None) for table in tables)
+    return join_blocks([rows], {"job": {"claim": "choose", **found.point, "key": found.key}, "choice": said})
+
+
+def _without_seconds(method: Chosen) -> dict[str, Any]:
+    return {key: value for key, value in vars(method).items() if key != "seconds"}
+
+
+def _chosen(row: Ranked, seconds: Mapping[str, float], beside: Mapping[str, Mapping[str, Any]]) -> Chosen:
+    kept = {f.name: getattr(row, f.name) for f in dataclasses.fields(Chosen) if hasattr(row, f.name)}
+    mean = {key: value for key, value in beside[row.method].items() if key in ("loss", "accuracy")}
+    return Chosen(**kept, seconds=seconds[row.method], held_out=mean or None)
+
+
+def _held_out(cell: CellEvidence, settings: Settings) -> Mapping[str, Any]:
+    """What `single.held_out` says of a method's outputs; empty where no records are held out."""
+    extras = {name: np.asarray(cell.extras[name]) for name in HELD_OUT if name in cell.extras}
+    return held_out(located(cell.entry, settings.data_root), settings.seed, extras) if extras else {}
+
+
+def _lost(jobs: Sequence[Job], outcome: Outcome) -> list[NotRun]:
+    """Methods whose jobs were begun, or should have been, and gave nothing."""
+    found = []
+    for job in (job for job in jobs if job.part != REFERENCE):
+        algorithm = job.cells[0].algorithm
+        if job.part in outcome.failed:
+            found.append(NotRun(job.part, algorithm, "failed", outcome.failed[job.part]))
+        elif job.part in outcome.stopped:
+            spent = outcome.stopped[job.part]
+            known = f"; predicted to take {duration(sum(job.seconds))}"
+            reason = (f"ended after {duration(spent)}" if spent else "not begun in time") + known
+            found.append(NotRun(job.part, algorithm, "stopped", reason))
+    return found
+
+
+def _first_failure(outcome: Outcome) -> str:
+    failures = [f"{name}: {why}" for name, why in outcome.failed.items()]
+    return failures[0] if failures else "none was done in time"

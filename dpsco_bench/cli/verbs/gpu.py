@@ -1,0 +1,54 @@
+"""Verb `gpu`: hand a machine with a GPU what it needs, and check there that runs are those of a core."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+SUMMARY = "pack plans and scales for a machine with a GPU, and check there"
+EPILOG = """`pack` composes profiles smoke and ci, calibrates the claims of two papers and writes the folder; result
+tables that are in the store go with it, and the others are made there. `check` needs the checkout, the folder, CuPy,
+Numba, SciPy, pyarrow and pytest, no network, and ends within --minutes: tests, verdicts on the card against those on a
+core, the time of a sequential step (G8), the sizes from which the card is faster, and peak memory, in one report."""
+FOLDER = Path("results/gpu")
+PAPERS = ("wang2017", "zhang2022")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    kinds = parser.add_subparsers(dest="work", required=True, metavar="pack|check")
+    for name, text in (("pack", "write the folder"), ("check", "compare a card with a core")):
+        kind = kinds.add_parser(name, help=text, description=text, allow_abbrev=False)
+        kind.add_argument("--folder", type=Path, default=FOLDER, help=f"the pack (default: {FOLDER})")
+        if name == "pack":
+            kind.add_argument("--papers", nargs="+", default=list(PAPERS), help="whose claims (default: %(default)s)")
+        else:
+            kind.add_argument("--minutes", type=float, default=20.0, help="most minutes in all (default: 20)")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Write the pack, or check; a difference is exit code 1."""
+    from dpsco_bench.cli import gpu
+
+    def say(line: str) -> None:
+        print(line, flush=True)
+
+    if args.work == "pack":
+        from dpsco_bench.cli.verbs.plan import current_plan
+        from dpsco_bench.errors import InputError
+        from dpsco_bench.execution.layout import Layout
+        from dpsco_bench.registry import papers
+
+        for name in args.papers:
+            if name not in papers():
+                raise InputError("papers", name, "one of " + ", ".join(papers()))
+        gpu.write_pack(args.folder, tuple(args.papers), lambda name: current_plan(name, (), Layout(name)), say)
+        return 0
+    from dpsco_bench.backend.namespace import get_namespace
+    from dpsco_bench.jsonio import write_atomic
+
+    get_namespace("cupy")
+    out = args.folder / "report.json"
+    good = gpu.check(args.folder, out, args.minutes, say)
+    write_atomic(out.with_suffix(".md"), gpu.report(out))
+    return 0 if good else 1

@@ -1,0 +1,216 @@
+"""Jobs in processes of their own, some at a time, with an end to how long they may take."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+
+import numpy as np
+
+from dpsco_bench.errors import DpscoError
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.measured import Measured
+from dpsco_bench.execution.progress import Pace
+from dpsco_bench.execution.worker import make
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+
+TICK = 1.0
+"""Seconds between two looks at the clock."""
+FORKS = sys.platform == "linux"
+"""Whether a process that has loaded numerical libraries may be forked; else jobs run here, one after the other."""
+Tell = Callable[[Pace], object]
+
+
+@dataclass
+class Outcome:
+    """What became of some jobs.
+
+    Attributes
+    ----------
+    failed : dict of str to str, part of a job -> why it has no result, in a line
+    stopped : dict of str to float, part of a job -> seconds after which it was ended, or 0 where it never began
+    """
+
+    failed: dict[str, str] = field(default_factory=dict)
+    stopped: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class _Running:
+    job: Job
+    process: BaseProcess
+    said: Connection
+    begun: float
+
+
+def make_abreast(
+    jobs: Sequence[Job], measured: Measured, cores: int, seconds: float, tell: Tell = lambda pace: None
+) -> Outcome:
+    """Calibrate and run what the store lacks of some jobs; what is finished stays there, whatever becomes of the rest.
+
+    Parameters
+    ----------
+    jobs : sequence of Job, of one cell each, with what they are predicted to take in `Job.seconds`
+    cores : int, processes at a time, >= 1
+    seconds : float
+        After which nothing is begun, and what runs is ended. Where processes cannot be forked, what runs goes on.
+    tell : callable, is given the progress whenever a job is done, and every `TICK` seconds
+
+    Raises
+    ------
+    KeyboardInterrupt
+        When the user interrupts; all processes are ended.
+    """
+    lacking = [job for job in jobs if not measured.store.has("runs", job.key)]
+    pace = Pace([sum(job.seconds) for job in lacking], at_once=cores if FORKS else 1)
+    outcome = Outcome()
+    (_forked if FORKS else _here)(lacking, measured, cores, seconds, pace, outcome, tell)
+    return outcome
+
+
+def _here(
+    jobs: Sequence[Job], measured: Measured, _: int, seconds: float, pace: Pace, outcome: Outcome, tell: Tell
+) -> None:
+    end = time.monotonic() + seconds
+    for number, job in enumerate(jobs):
+        if time.monotonic() > end:
+            outcome.stopped[job.part] = 0.0
+            continue
+        pace.begin(number)
+        if why := _made(job, measured):
+            outcome.failed[job.part] = why
+        pace.end(number)
+        tell(pace)
+
+
+def _forked(
+    jobs: Sequence[Job], measured: Measured, cores: int, seconds: float, pace: Pace, outcome: Outcome, tell: Tell
+) -> None:
+    waiting, running = list(enumerate(jobs)), dict[int, _Running]()
+    end = time.monotonic() + seconds
+    if jobs:
+        _load()
+    try:
+        with _interrupts() as seen:
+            _work_off(waiting, running, measured, cores, end, pace, outcome, tell, seen)
+    finally:
+        for one in running.values():
+            one.process.terminate()
+        for one in running.values():
+            one.process.join()
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """A list that is no longer empty after an interrupt, even if that came where Python drops exceptions (a fork)."""
+    seen: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        seen.append(number)
+        raise KeyboardInterrupt
+
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield seen
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _work_off(
+    waiting: list[tuple[int, Job]],
+    running: dict[int, _Running],
+    measured: Measured,
+    cores: int,
+    end: float,
+    pace: Pace,
+    outcome: Outcome,
+    tell: Tell,
+    seen: Sequence[int],
+) -> None:
+    """Start what waits and collect what is done, until nothing is left or the time has come."""
+    while waiting or running:
+        if seen:
+            raise KeyboardInterrupt
+        while waiting and len(running) < cores and time.monotonic() < end:
+            number, job = waiting.pop(0)
+            running[number] = _started(job, measured)
+            pace.begin(number)
+        left = end - time.monotonic()
+        if left <= 0:
+            outcome.stopped |= {one.job.part: time.monotonic() - one.begun for one in running.values()}
+            outcome.stopped |= {job.part: 0.0 for _, job in waiting}
+            return
+        wait([one.process.sentinel for one in running.values()], min(TICK, left))
+        for number in [number for number, one in running.items() if not one.process.is_alive()]:
+            one = running.pop(number)
+            if why := _ended(one):
+                outcome.failed[one.job.part] = why
+            pace.end(number)
+        tell(pace)
+
+
+def _load() -> None:
+    """Load what every process needs, once: the accounting of plans, and compiled random numbers."""
+    from dpsco_bench.execution import calibration  # noqa: F401
+
+    stream = Stream(stream_key(0, "nothing", "nothing"), np)
+    stream.normal(0, 1, 0, 1, 1)
+    stream.uniform(0, 1, 0, 1, 1)
+
+
+def _started(job: Job, measured: Measured) -> _Running:
+    context = get_context("fork")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_child, args=(job, measured, there), daemon=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    process.start()
+    there.close()
+    return _Running(job, process, here, time.monotonic())
+
+
+def _child(job: Job, measured: Measured, said: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
+    said.send(_made(job, measured))
+    said.close()
+    os._exit(0)  # nothing of the parent is to be tidied up twice
+
+
+def _made(job: Job, measured: Measured) -> str:
+    """Make a job; why it has no result, empty where it has one."""
+    try:
+        make("calibrate", job, measured)
+        make("run", job, measured)
+    except DpscoError as error:
+        return " ".join(str(error).split())
+    except MemoryError:
+        return "too large for the memory here"
+    except Exception as error:
+        return " ".join(f"{type(error).__name__}: {error}".split())
+    return ""
+
+
+def _ended(one: _Running) -> str:
+    """What a finished process said; a process that the system ended says nothing."""
+    one.process.join()
+    try:
+        text: str = one.said.recv() if one.said.poll() else f"its process ended with code {one.process.exitcode}"
+    except EOFError:
+        text = f"its process ended with code {one.process.exitcode}"
+    finally:
+        one.said.close()
+    return text

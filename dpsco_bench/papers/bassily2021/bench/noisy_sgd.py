@@ -1,0 +1,214 @@
+"""Noisy SGD on single records, as others would write it: plain C, JAX, PyTorch, and NumPy one run at a time.
+
+All run Proposition 13's steps on the same logistic losses from the origin and return the mean of the iterates; each
+draws indices and noise with its own generator. The tests give them the same indices and noise.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.bench import c_peer, jax_peer, torch_peer
+from dpsco_bench.bench.fused_pairs import Run
+from dpsco_bench.bench.measure import AT_LEAST, Case, Pair, goal
+from dpsco_bench.execution.cell import Cell
+
+Array = Any
+SIZES = ((12, 8), (64, 8), (64, 128), (512, 128))
+"""Replicates and dimension."""
+RECORDS, MOST_VALUES = 64, 1 << 22
+JAX_GOAL = 3.0
+SOURCE = Path(__file__).with_name("noisy_sgd.c")
+
+
+@dataclass(frozen=True)
+class Task:
+    """What all of them run.
+
+    Attributes
+    ----------
+    replicates, d, n : int, R, d, number of records
+    steps : int, T
+    step, scale : float, step size, standard deviation of the noise
+    """
+
+    replicates: int
+    d: int
+    steps: int
+    n: int = RECORDS
+    step: float = 0.05
+    scale: float = 0.3
+    dtype: str = "float64"
+
+    @property
+    def cell(self) -> Cell:
+        """Our own run of it."""
+        options = {"steps": self.steps, "step": self.step}
+        return Cell(
+            "bassily2021.noisy_sgd", "logistic_glm", self.n, 4.0 * self.steps / self.n**2, 1e-5, self.d, options=options
+        )
+
+    @cached_property
+    def radius(self) -> float:
+        """Of the ball."""
+        return float(self.cell.problem_entry.feasible_set.radius)
+
+    @cached_property
+    def records(self) -> tuple[np.ndarray, np.ndarray]:
+        """Features ``(n, d)`` and labels ``(n,)``."""
+        data = self.cell.draw_data(0, 0)
+        return np.ascontiguousarray(data.features), np.asarray(data.labels, dtype=np.float64)
+
+
+def c_run(task: Task, indices: np.ndarray | None = None, noise: np.ndarray | None = None) -> Callable[[], np.ndarray]:
+    """The loop in C; indices ``(T,)`` and noise ``(R, T, d)`` replace its own."""
+    run, (features, labels) = c_peer.library(SOURCE).noisy_sgd, task.records
+    out, work = np.empty((task.replicates, task.d)), np.empty(2 * task.d)
+    shape = (task.n, task.d, task.replicates, task.steps)
+    arguments = [
+        *map(c_peer.pointer, (features, labels)),
+        *map(ctypes.c_int64, shape),
+        *map(ctypes.c_double, (task.step, task.scale, task.radius)),
+        ctypes.c_uint64(1),
+        *map(c_peer.pointer, (indices, noise, work, out)),
+    ]
+    kept = (features, labels, indices, noise, work)  # while the pointers are used
+
+    def call() -> np.ndarray:
+        assert kept
+        run(*arguments)
+        return out
+
+    return call
+
+
+def script_run(task: Task, indices: np.ndarray | None = None, noise: np.ndarray | None = None) -> np.ndarray:
+    """One replicate in NumPy, with the cheapest calls; noise ``(T, d)``."""
+    generator, (features, labels) = np.random.default_rng(0), task.records
+    chosen = generator.integers(task.n, size=task.steps) if indices is None else indices
+    x, total = np.zeros(task.d), np.zeros(task.d)
+    for t, i in enumerate(chosen):
+        drawn = generator.standard_normal(task.d) if noise is None else noise[t]
+        row, label = features[i], labels[i]
+        slope = -label / (1.0 + math.exp(label * (row @ x)))
+        x = x - task.step * (slope * row + task.scale * drawn)
+        length = math.sqrt(x @ x)
+        if length > task.radius:
+            x *= task.radius / length
+        if t + 1 < task.steps:
+            total += x
+    return total / task.steps
+
+
+def jax_run(task: Task, indices: np.ndarray | None = None, noise: np.ndarray | None = None) -> Callable[[], Array]:
+    """``vmap`` over replicates of ``scan`` over steps, compiled."""
+    jax = jax_peer.import_jax()
+    jnp, random = jax.numpy, jax.random
+    with jax_peer.double_precision(jax, task.dtype):
+        features, labels = (jnp.asarray(part, dtype=task.dtype) for part in task.records)
+
+        def body(carry: tuple[Array, Array], source: tuple[Array, Array]) -> tuple[tuple[Array, Array], None]:
+            (x, total), (i, drawn) = carry, source
+            drawn = random.normal(drawn, (task.d,), dtype=task.dtype) if noise is None else drawn
+            row, label = features[i], labels[i]
+            slope = -label * jax.nn.sigmoid(-label * (row @ x))
+            total = total + x
+            x = x - task.step * (slope * row + task.scale * drawn)
+            x = x * (task.radius / jnp.maximum(jnp.sqrt(jnp.sum(x * x)), task.radius))
+            return (x, total), None
+
+        def one(sources: tuple[Array, Array]) -> Array:
+            origin = jnp.zeros(task.d, dtype=task.dtype)
+            return jax.lax.scan(body, (origin, origin), sources)[0][1] / task.steps
+
+        def drawing(key: Array) -> Array:
+            first, second = random.split(key)
+            return one((random.randint(first, (task.steps,), 0, task.n), random.split(second, task.steps)))
+
+        if noise is not None:
+            rows = jnp.asarray(noise, dtype=task.dtype)
+            given = (jnp.tile(jnp.asarray(indices), (task.replicates, 1)), rows)
+            run = jax.jit(jax.vmap(one)).lower(given).compile()
+            return lambda: run(given).block_until_ready()
+        keys = random.split(random.key(0), task.replicates)
+        run = jax.jit(jax.vmap(drawing)).lower(keys).compile()
+    return lambda: run(keys).block_until_ready()
+
+
+def torch_run(task: Task, indices: np.ndarray | None = None, noise: np.ndarray | None = None) -> Callable[[], Array]:
+    """Batched tensors ``(R, d)``, a loop over steps."""
+    torch = torch_peer.import_torch()
+    kind = getattr(torch, task.dtype)
+    features, labels = (torch.asarray(part, dtype=kind) for part in task.records)
+    generator = torch.Generator().manual_seed(0)
+
+    def run() -> Array:
+        x = torch.zeros((task.replicates, task.d), dtype=kind)
+        total = torch.zeros_like(x)
+        for t in range(task.steps):
+            if noise is None:
+                i = torch.randint(task.n, (task.replicates,), generator=generator)
+                drawn = torch.randn(x.shape, dtype=kind, generator=generator)
+            else:
+                assert indices is not None
+                i = torch.full((task.replicates,), int(indices[t]))
+                drawn = torch.asarray(noise[:, t], dtype=kind)
+            rows, signs = features[i], labels[i]
+            total += x
+            slopes = -signs * torch.sigmoid(-signs * (rows * x).sum(1))
+            x = x - task.step * (slopes[:, None] * rows + task.scale * drawn)
+            lengths = torch.linalg.vector_norm(x, dim=1, keepdim=True)
+            x = x * (task.radius / torch.clamp(lengths, min=task.radius))
+        return total / task.steps
+
+    return run
+
+
+PEERS: dict[str, tuple[Callable[[Task], Callable[[], Array]], str]] = {
+    "plain C loop": (c_run, "float64"),
+    "JAX vmap + scan, float64": (jax_run, "float64"),
+    "JAX vmap + scan, float32": (jax_run, "float32"),
+    "PyTorch, float64": (torch_run, "float64"),
+}
+
+
+@goal("P1_peers", "noisy SGD on single records against C, JAX, PyTorch and NumPy one run at a time")
+def cases() -> Iterator[Case]:
+    """The goal is against JAX in float64; ours is float64 everywhere."""
+    for replicates, d in SIZES:
+        steps = max(64, min(4096, MOST_VALUES // (replicates * d)))
+        common = dict(
+            id="P1_peers", case=f"noisy SGD, R/d = {replicates}/{d}", unit="step of a replicate", sense=AT_LEAST
+        )
+        for peer, (make, dtype) in PEERS.items():
+            task = Task(replicates, d, steps, dtype=dtype)
+            least = JAX_GOAL if peer == "JAX vmap + scan, float64" else None
+            yield Case(**common, peer=peer, goal=least, build=partial(_pair, task, make))
+        yield Case(
+            **common,
+            peer="NumPy, one run at a time",
+            goal=None,
+            build=partial(_script_pair, Task(replicates, d, steps)),
+        )
+
+
+def _ours(task: Task) -> Callable[[], object]:
+    return partial(Run(task.cell, task.replicates, task.scale), True)
+
+
+def _pair(task: Task, make: Callable[[Task], Callable[[], Array]]) -> Pair:
+    work = task.replicates * task.steps
+    peer = make(task)
+    return Pair(_ours(task), peer, work, work)
+
+
+def _script_pair(task: Task) -> Pair:
+    return Pair(_ours(task), lambda: script_run(task), task.replicates * task.steps, task.steps)

@@ -1,0 +1,106 @@
+"""`choose`: equal seeds give equal numbers, the ranking is that of a leaderboard, and nothing is lost on the way."""
+
+import numpy as np
+import pyarrow.compute as pc
+import pytest
+
+import dpsco_bench
+from dpsco_bench import choose
+from dpsco_bench.analysis.standings import compare
+from dpsco_bench.claims import choice as planning
+from dpsco_bench.execution.abreast import make_abreast
+from dpsco_bench.execution.results import FINAL
+
+POINT = {"n": 150, "d": 3, "replicates": 6, "domain": "l2_ball"}
+FEW = ("app_objp", "objp", "noisy_sfw", "dp_accmd", "dp_gd", "noisy_sgd")
+OWN = '''
+import time
+
+from dpsco_bench import GaussianQuery, algorithm, make_plan
+
+
+@algorithm("mine.{0}", source="the test")
+def plan(given):
+    """One release."""
+    query = GaussianQuery("gradient", sensitivity=1.0, releases=1)
+    return make_plan(query, gradient_evaluations=1, n=given.n)
+
+
+@plan.run
+def {0}(objective, plan, mechanism):
+    {1}
+'''
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_methods():
+    """Some that run, one that is refused, and one's own."""
+    every = planning.contestants
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(planning, "contestants", lambda: [m for m in every() if m.name in (*FEW, "fails", "waits")])
+        yield
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return tmp_path_factory.mktemp("store")
+
+
+@pytest.fixture(scope="module")
+def found(store, few_methods):
+    return choose("logistic_glm", store=store, **POINT)
+
+
+def of(found, name):
+    return next(method for method in found.methods if method.method == name)
+
+
+def test_the_ranking_is_by_mean_risk_and_ties_are_those_of_a_leaderboard(found):
+    risks = {m.method: found.rows.filter(pc.equal(found.rows["part"], m.method))["risk"] for m in found.methods}
+    assert [m.risk for m in found.methods] == sorted(m.risk for m in found.methods)
+    assert all(m.risk == pytest.approx(np.mean(risks[m.method])) for m in found.methods)
+    ranked = {m.method: risks[m.method].to_numpy().reshape(1, -1) for m in found.methods if m.ranked}
+    assert compare(ranked, found.trivial, ("choose", "logistic_glm", "0")).tied == found.tied
+    assert found.best.tied and found.best.privacy_status == "proven" and not of(found, "objp").ranked
+    assert found.risk_kind == "excess empirical" and found.without_privacy.risk == 0
+    assert found.lower_bound.kind == "order only" and 0 < found.lower_bound.value <= found.trivial
+    assert {(item.method, item.status) for item in found.refused} == {("dp_gd", "refused")}
+    assert pc.unique(found.rows["checkpoint"]).to_pylist() == [FINAL]
+
+
+def test_a_method_has_the_numbers_of_a_run_by_itself(found):
+    alone = dpsco_bench.run("wang2017.dp_accmd", "logistic_glm", 150, 3, domain="l2_ball", delta=1e-6, replicates=6)
+    assert of(found, "dp_accmd").risk == pytest.approx(alone.mean, rel=1e-12)
+    assert of(found, "dp_accmd").gradient_evaluations == alone.gradient_evaluations.mean()
+
+
+def test_equal_seeds_give_equal_numbers_and_what_is_kept_is_not_run_again(found, store, monkeypatch):
+    lacking = []
+
+    def spied(jobs, measured, *rest):
+        lacking.extend(job for job in jobs if not measured.store.has("runs", job.key))
+        return make_abreast(jobs, measured, *rest)
+
+    monkeypatch.setattr("dpsco_bench.analysis.choice.make_abreast", spied)
+    again = choose("logistic_glm", store=store, **POINT)
+    assert not lacking and again.key == found.key and again.rows.equals(found.rows)
+    assert again.rows.schema.metadata == found.rows.schema.metadata
+    other = choose("logistic_glm", seed=1, store=store, **POINT)
+    assert lacking and other.key != found.key and other.best.risk != found.best.risk
+
+
+def test_ones_own_method_that_fails_is_told_and_ends_nothing(store, tmp_path):
+    (tmp_path / "own.py").write_text(OWN.format("fails", "return objective.start + undefined"))
+    found = choose("logistic_glm", plugins=[tmp_path / "own.py"], store=store, **POINT)
+    (item,) = [item for item in found.refused if item.method == "fails"]
+    assert item.status == "failed" and "undefined" in item.reason and "own.py, line 16" in item.reason
+    assert len(found.methods) == len(FEW) - 1
+
+
+def test_what_is_not_done_at_the_limit_is_ended_and_told(store, tmp_path):
+    (tmp_path / "own.py").write_text(OWN.format("waits", "time.sleep(60)"))
+    choose("logistic_glm", store=store, **POINT)
+    found = choose("logistic_glm", plugins=[tmp_path / "own.py"], store=store, limit=1.7, **POINT)
+    said = {item.method: (item.status, item.reason) for item in found.refused}
+    assert said["waits"][0] == "stopped" and "ended after" in said["waits"][1]
+    assert said["noisy_sgd"][0] == "too_long" and of(found, "dp_accmd")

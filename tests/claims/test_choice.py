@@ -1,0 +1,77 @@
+"""One point for all methods: what its keys may be, who runs, and which lower bound stands beside it."""
+
+import math
+
+import pytest
+
+from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.claims.board import load_board
+from dpsco_bench.claims.choice import candidates, choice_entry, contestants, cost_ratios, make_point
+from dpsco_bench.claims.lower_bounds import lower_bound_name
+from dpsco_bench.claims.settings import Settings
+from dpsco_bench.errors import InputError
+from dpsco_bench.problems.registry import get_problem
+
+SETTINGS = Settings(seed=1)
+BALL = {"problem": "logistic_glm", "domain": "l2_ball", "n": 1000, "d": 5}
+
+
+def test_every_method_is_run_or_left_out_with_a_line():
+    found, left_out = candidates(make_point(BALL), SETTINGS)
+    names = [one.method.name for one in found] + [item.method for item in left_out]
+    assert sorted(names) == sorted(method.name for method in contestants()) and len(set(names)) == len(names)
+    assert {method.algorithm for method in contestants()} == set(list_algorithms())
+    assert all(item.reason and "\n" not in item.reason for item in left_out)
+    assert [one.seconds for one in found] == sorted(one.seconds for one in found)
+
+
+def test_the_limit_leaves_out_the_longest_with_what_they_would_take():
+    entry = choice_entry(make_point({**BALL, "n": 10_000}), SETTINGS, 20.0)
+    assert sum(sum(job.seconds) for job in entry.jobs) <= 20.0
+    (long,) = [item for item in entry.left_out if item.method == "noisy_sgd"]
+    assert long.status == "too_long" and long.reason.startswith("about ") and "1e+08 rounds" in long.reason
+
+
+def test_what_a_board_excludes_is_excluded_here_too():
+    _, left_out = candidates(make_point({"problem": "cube_iid", "p": 2, "n": 200, "d": 5}), SETTINGS)
+    (item,) = [item for item in left_out if item.method == "dp_svrg_pp"]
+    assert item.status == "refused" and "draws apart" in item.reason
+
+
+def test_a_risk_of_the_population_gets_a_run_without_noise():
+    entry = choice_entry(make_point({"problem": "cube_iid", "p": 2.0, "n": 200, "d": 5}), SETTINGS, 5.0)
+    assert [job.calibration for job in entry.jobs].count("none") == 1
+    assert entry.board.instances[0].without_privacy.algorithm == "bassily2021.gg_lmo"
+    assert all(job.calibration == "accounted" for job in choice_entry(make_point(BALL), SETTINGS, 5.0).jobs)
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"problem": "nowhere"}, "problem = 'nowhere'"),
+        ({"steps": 3}, "steps = 3: must be a known key of the problem"),
+        ({"n": None}, "n = 'missing'"),
+        ({"n": 0}, "n = 0"),
+        ({"epsilon": -1.0}, "epsilon = -1"),
+        ({"delta": 2.0}, "delta = 2"),
+        ({"replicates": 0}, "replicates = 0"),
+        ({"domain": "cube"}, "domain = 'cube'"),
+    ],
+)
+def test_a_wrong_key_is_one_line(changes, text):
+    keys = {key: value for key, value in {**BALL, **changes}.items() if value is not None}
+    with pytest.raises(InputError, match=text):
+        make_point(keys)
+
+
+def test_the_class_of_a_problem_gives_the_lower_bound_that_the_board_names():
+    """Boards say it by hand, instance by instance."""
+    for instance in load_board("leaderboard.common").instances:
+        if instance.problem != "covertype":  # needs its data
+            problem = get_problem(instance.problem, None, **instance.problem_options)
+            assert lower_bound_name(problem) == instance.lower_bound, instance.id
+
+
+def test_costs_are_known_of_registered_methods():
+    ratios = cost_ratios()
+    assert ratios and all(get_algorithm(id) and 0 < ratio < math.inf for id, ratio in ratios.items())

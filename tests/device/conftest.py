@@ -1,0 +1,30 @@
+"""The stand-in for CuPy, where a compiler can build kernels for it."""
+
+import sys
+
+import pytest
+
+from dpsco_bench.backend.device import forget_kernels
+from dpsco_bench.rng import cuda
+
+from . import emulated, standin
+
+
+@pytest.fixture(scope="module")
+def cupy():
+    """The stand-in, imported as CuPy until the module's tests are done."""
+    if emulated.COMPILER is None:
+        pytest.skip("no C++ compiler")
+    before = sys.modules.get("cupy")
+    sys.modules["cupy"] = standin.module()
+    forget()
+    yield sys.modules["cupy"]
+    del sys.modules["cupy"]
+    if before is not None:
+        sys.modules["cupy"] = before
+    forget()
+
+
+def forget():
+    forget_kernels()
+    cuda._uploaded.cache_clear()

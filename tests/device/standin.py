@@ -1,0 +1,355 @@
+"""A module named ``cupy`` for machines without a GPU: the real namespace's names, its strictness, and counts.
+
+Arrays lie on the host behind a wrapper that, as CuPy's, takes no host arrays and gives none without being asked.
+``COUNT`` has the launches, uploads, synchronisations and bytes of a run, as CuPy would make them; kernels of
+`RawModule` run over `emulation.h`. It knows the public names of CuPy 14.
+"""
+
+import collections
+import json
+import operator
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+
+from . import emulated
+
+NAMES = json.loads(Path(__file__).with_name("cupy14.json").read_text())
+COUNT = collections.Counter()
+"""launch, upload, sync; uploaded and fetched bytes."""
+PLACES = collections.Counter()
+"""The same by what was called, and the line of the package that did."""
+SCALARS = (np.generic, int, float, complex)
+FREE = {"reshape", "broadcast_to", "transpose", "expand_dims", "squeeze", "moveaxis", "swapaxes", "permute_dims"}
+FREE |= {"ravel", "atleast_1d", "flip", "broadcast_arrays", "diagonal", "result_type", "can_cast", "shape", "ndim"}
+FREE |= {"isscalar", "empty", "empty_like", "broadcast_shapes", "iscomplexobj", "may_share_memory"}
+LAUNCHES = {
+    "cumsum": 2,
+    "cumulative_sum": 2,
+    "cumprod": 2,
+    "tile": 2,
+    "roll": 2,
+    "repeat": 2,
+    "stack": 2,
+    "concatenate": 2,
+}
+LAUNCHES |= {"concat": 2, "take_along_axis": 3, "isin": 6, "eye": 2, "diff": 1, "mean": 2, "var": 4, "std": 5}
+LAUNCHES |= {name: 3 for name in ("sort", "argsort", "partition", "argpartition", "unique", "searchsorted")}
+LAUNCHES |= {"linalg.svd": 40, "linalg.eigh": 30, "linalg.solve": 8, "linalg.norm": 3, "linalg.inv": 10}
+"""Kernels of a call; one for all others."""
+MAKERS = ("asarray", "array", "ascontiguousarray", "asanyarray")
+TAKE_ANYTHING = {
+    "full",
+    "result_type",
+    "can_cast",
+    "shape",
+    "ndim",
+    "finfo",
+    "isscalar",
+    "zeros",
+    "ones",
+    "empty",
+    "arange",
+}
+
+
+def count(kind, number=1, name="", **also):
+    COUNT[kind] += number
+    COUNT.update(also)
+    frame = sys._getframe(1)
+    while frame is not None and "/dpsco_bench/" not in frame.f_code.co_filename:
+        frame = frame.f_back
+    place = f"{frame.f_code.co_filename.rsplit('/dpsco_bench/', 1)[1]}:{frame.f_lineno}" if frame else "elsewhere"
+    PLACES[kind, name, place] += number
+
+
+def count_call(name):
+    if name.startswith("linalg.") and name != "linalg.norm":
+        count("sync", name=name)
+    if name not in FREE:
+        count("launch", LAUNCHES.get(name, 1), name)
+
+
+def refuse(value):
+    raise TypeError(f"Unsupported type {type(value)}")
+
+
+def inside(value):
+    """The host array of an argument."""
+    if isinstance(value, ndarray):
+        return value._a
+    if isinstance(value, np.ndarray):
+        refuse(value)
+    if isinstance(value, list | tuple):
+        return type(value)(map(inside, value))
+    return value
+
+
+def outside(value):
+    if isinstance(value, np.ndarray | np.generic):
+        return ndarray._of(np.asarray(value))
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(outside, value))
+    return type(value)(map(outside, value)) if isinstance(value, tuple | list) else value
+
+
+def made(name, function, args, keys):
+    """Arrays from what lies on the host, on the device, or in lists of either."""
+    given = args[0]
+    if isinstance(given, ndarray):
+        found = function(given._a, *args[1:], **keys)
+        if np.shares_memory(found, given._a) and found.dtype == given.dtype and name != "array":
+            return given if found is given._a else ndarray._of(found)
+        count("launch", name=name)
+        return ndarray._of(np.array(found))
+    if isinstance(given, list | tuple) and any(isinstance(v, ndarray) for v in given):
+        count("launch", len(given) + 1, name)
+        return outside(function([inside(v) for v in given], *args[1:], **keys))
+    found = np.array(function(given, *args[1:], **keys))
+    count("upload", name=name, uploaded=found.nbytes)
+    return ndarray._of(found)
+
+
+def wrapped(name, function):
+    def call(*args, **keys):
+        if name in MAKERS:
+            return made(name, function, args, keys)
+        if (
+            name not in TAKE_ANYTHING
+            and args
+            and not isinstance(args[0], (ndarray, list, tuple, *SCALARS, str, types.EllipsisType))
+        ):
+            refuse(args[0])
+        given, named = [inside(v) for v in args], {key: inside(v) for key, v in keys.items()}
+        count_call(name)
+        return outside(function(*given, **named))
+
+    call.__name__ = name
+    return call
+
+
+class ndarray:  # noqa: N801
+    __array_priority__ = 100
+    __slots__ = ("_a",)
+    __module__ = "cupy"
+
+    def __init__(self, shape, dtype=float):
+        self._a = np.empty(shape, dtype)
+
+    @classmethod
+    def _of(cls, array):
+        self = object.__new__(cls)
+        self._a = array
+        return self
+
+    def __array__(self, *args, **keys):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()` instead.")
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **keys):
+        function = getattr(sys.modules["cupy"], ufunc.__name__, None)
+        return NotImplemented if method != "__call__" or function is None else function(*inputs, **keys)
+
+    def __array_function__(self, function, types, args, keys):
+        found = getattr(sys.modules["cupy"], function.__name__, None)
+        return NotImplemented if found is None or function.__module__ != "numpy" else found(*args, **keys)
+
+    def get(self, *args, **keys):
+        count("sync", name="get", fetched=self._a.nbytes)
+        return np.array(self._a)
+
+    def _index(self, key):
+        keys = key if isinstance(key, tuple) else (key,)
+        gathers = False
+        for part in keys:
+            if isinstance(part, ndarray):
+                gathers = True
+                if part.dtype == np.bool_:
+                    count("sync", name="mask")
+                    count("launch", 3, "mask")
+            elif isinstance(part, np.ndarray | list):
+                gathers = True
+                count("upload", name="index")
+        found = tuple(part._a if isinstance(part, ndarray) else part for part in keys)
+        return (found if isinstance(key, tuple) else found[0]), gathers
+
+    def __getitem__(self, key):
+        index, gathers = self._index(key)
+        if gathers:
+            count("launch", name="getitem")
+        found = self._a[index]
+        return ndarray._of(
+            found if isinstance(found, np.ndarray) else self._a[(*np.atleast_1d(index), None)][0:1].reshape(())
+        )
+
+    def __setitem__(self, key, value):
+        index, _ = self._index(key)
+        count("launch", name="setitem")
+        if isinstance(value, np.ndarray):
+            count("upload", name="setitem", uploaded=value.nbytes)
+        self._a[index] = value._a if isinstance(value, ndarray) else value
+
+    def astype(self, dtype, *args, copy=True, **keys):
+        if not copy and self._a.dtype == dtype:
+            return self
+        count("launch", name="astype")
+        return ndarray._of(self._a.astype(dtype, *args, **keys))
+
+    def view(self, *args):
+        return ndarray._of(self._a.view(*args))
+
+    def __len__(self):
+        return len(self._a)
+
+    def __iter__(self):
+        if self._a.ndim == 0:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self._a)))
+
+    def __hash__(self):
+        raise TypeError("unhashable type: 'cupy.ndarray'")
+
+    def __repr__(self):
+        return f"cupy.{self._a!r}"
+
+    def __getattr__(self, name):
+        if name.startswith("__") or name not in NAMES["methods"] or not hasattr(np.ndarray, name):
+            raise AttributeError(f"'cupy.ndarray' object has no attribute {name!r}")
+        if name in ("item", "tolist"):
+            count("sync", name=name)
+            return getattr(self._a, name)
+        found = getattr(self._a, name)
+        if not callable(found):
+            return outside(found) if isinstance(found, np.ndarray) else found
+
+        def method(*args, **keys):
+            count_call(name)
+            return outside(found(*map(inside, args), **{key: inside(v) for key, v in keys.items()}))
+
+        return method
+
+
+def _fetching(name, convert):
+    def method(self):
+        count("sync", name=name)
+        return convert(self._a)
+
+    setattr(ndarray, name, method)
+
+
+for _name, _convert in (("__float__", float), ("__int__", int), ("__index__", operator.index), ("__bool__", bool)):
+    _fetching(_name, _convert)
+
+
+def _operator(name, function, counted):
+    def forward(self, other):
+        if isinstance(other, np.ndarray | list | tuple):
+            refuse(other)
+        if not isinstance(other, (ndarray, *SCALARS)):
+            return NotImplemented
+        count("launch", name=counted)
+        return outside(function(self._a, inside(other)))
+
+    def backward(self, other):
+        if isinstance(other, np.ndarray | list | tuple):
+            refuse(other)
+        if not isinstance(other, (ndarray, *SCALARS)):
+            return NotImplemented
+        count("launch", name=counted)
+        return outside(function(inside(other), self._a))
+
+    def in_place(self, other):
+        if isinstance(other, np.ndarray):
+            refuse(other)
+        count("launch", name=counted)
+        self._a[...] = function(self._a, inside(other))
+        return self
+
+    setattr(ndarray, f"__{name}__", forward)
+    if counted not in COMPARISONS:
+        setattr(ndarray, f"__r{name}__", backward)
+        setattr(ndarray, f"__i{name}__", in_place)
+
+
+ARITHMETIC = (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "matmul",
+    "and",
+    "or",
+    "xor",
+    "lshift",
+    "rshift",
+)
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+for _name in (*ARITHMETIC, *COMPARISONS):
+    _operator(_name, getattr(operator, {"and": "and_", "or": "or_"}.get(_name, _name)), _name)
+
+
+def _unary(name, function):
+    def method(self):
+        count("launch", name=name)
+        return ndarray._of(np.asarray(function(self._a)))
+
+    setattr(ndarray, f"__{name}__", method)
+
+
+for _name in ("neg", "abs", "invert", "pos"):
+    _unary(_name, getattr(operator, _name))
+
+
+class RawModule:
+    """Kernels over `emulation.h`; ``BACKWARDS`` lets the threads of a block run from the last to the first."""
+
+    BACKWARDS = False
+
+    def __init__(self, code, options=(), **keys):
+        self._code, self._options = code, tuple(options)
+
+    def get_function(self, name):
+        def call(grid, block, arguments):
+            count("launch", name=name)
+            given = [a._a if isinstance(a, ndarray) else a for a in arguments]
+            emulated.run(self._code, self._options, name, grid[0], block[0], given, RawModule.BACKWARDS)
+
+        return call
+
+
+def array_namespace(*arrays):
+    return sys.modules["cupy"] if any(isinstance(a, ndarray) for a in arrays) else np
+
+
+MEMORY = 8 << 30
+"""Bytes of the card."""
+
+
+def module():
+    """The module itself."""
+    cupy = types.ModuleType("cupy")
+    for name in NAMES["public"]:
+        found = getattr(np, name, None)
+        if isinstance(found, (type, *SCALARS)) or found is None and name == "newaxis":
+            setattr(cupy, name, found)
+        elif callable(found):
+            setattr(cupy, name, wrapped(name, found))
+    linalg = types.SimpleNamespace(LinAlgError=np.linalg.LinAlgError)
+    for name in NAMES["linalg"]:
+        if callable(getattr(np.linalg, name, None)) and not hasattr(linalg, name):
+            setattr(linalg, name, wrapped(f"linalg.{name}", getattr(np.linalg, name)))
+    cupy.ndarray, cupy.linalg, cupy.RawModule, cupy.errstate = ndarray, linalg, RawModule, np.errstate
+    cupy.bool, cupy.__version__, cupy.is_available = np.bool_, "14.0.0", lambda: True
+    cupy.asnumpy = lambda x: x.get() if isinstance(x, ndarray) else np.asarray(x)
+    cupy.get_array_module = array_namespace
+    device = types.SimpleNamespace(id=0, mem_info=(MEMORY, MEMORY), synchronize=lambda: count("sync"))
+    cupy.get_default_memory_pool = lambda: types.SimpleNamespace(total_bytes=lambda: 1 << 20)
+    runtime = types.SimpleNamespace(
+        getDeviceProperties=lambda i: {"name": b"stand-in"}, memGetInfo=lambda: (MEMORY, MEMORY)
+    )
+    cupy.cuda = types.SimpleNamespace(runtime=runtime, Device=lambda *args: device)
+    return cupy

@@ -1,0 +1,83 @@
+"""The contract suite's runs on the stand-in for CuPy: the numbers of NumPy, and what a step costs.
+
+``DPSCO_RECORD=1`` writes the launches that it finds to ``launches.json``.
+"""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ..contract.case import PRIVACY
+from ..contract.cases import CASES, LAWS
+from . import standin
+from .test_fused import IDS as KERNELS
+from .test_fused import cases_of
+
+BUDGETS = Path(__file__).with_name("launches.json")
+LENGTHS = ("steps", "inner_steps")
+"""Options that say how many steps are made; elsewhere n does."""
+ON_THE_HOST = ("gopi2022.",)
+"""Samplers of laws: but for Gibbs chains, their draws are made on the host."""
+STEPPING = {
+    case.algorithm.id: case
+    for case in reversed(CASES)
+    if case.noisy and not case.problem.draws_per_replicate and not case.algorithm.id.startswith(ON_THE_HOST)
+}
+STEPPING.pop("su2023.nrmd")  # takes more records for more steps
+
+
+@pytest.mark.parametrize("case", [c for c in LAWS if not c.algorithm.id.startswith(ON_THE_HOST)], ids=lambda c: c.id)
+def test_runs_give_the_numbers_of_numpy(case, cupy):
+    expected, outcome = case.run(fused=False), case.run(xp=cupy, fused=False)
+    assert isinstance(outcome.raw, cupy.ndarray)
+    scale = np.abs(expected.output).max()
+    np.testing.assert_allclose(outcome.output, expected.output, rtol=1e-9, atol=1e-9 * scale)
+    np.testing.assert_array_equal(outcome.objective.evaluations.get(), expected.objective.evaluations)
+
+
+def longer(case):
+    """The same with twice as many steps."""
+    for key in LENGTHS:
+        if key in case.options:
+            return replace(case, options=case.options | {key: 2 * case.options[key]})
+    n = 2 * case.n
+    return replace(case, problem=case.problem.at(n, PRIVACY.epsilon, PRIVACY.delta), n=n)
+
+
+def counted(case, cupy, fused):
+    """Launches, uploads and synchronisations of a run, and its releases."""
+    assert case.scales
+    standin.COUNT.clear()
+    case.run(xp=cupy, fused=fused)
+    return *(standin.COUNT[kind] for kind in ("launch", "upload", "sync")), sum(q.releases for q in case.plan.queries)
+
+
+def test_steps_of_listings_cost_what_is_recorded(cupy):
+    """No step uploads or waits, and its launches are within budget."""
+    found = {}
+    for id, case in sorted(STEPPING.items()):
+        (launches, uploads, waits, before), (more, also, later, after) = (
+            counted(c, cupy, fused=False) for c in (case, longer(case))
+        )
+        if after - before > 2:
+            assert also <= uploads and later <= waits, id  # tables of laws are uploaded once
+            found[id] = round((more - launches) / (after - before), 1)
+    if os.environ.get("DPSCO_RECORD") == "1":
+        BUDGETS.write_text(json.dumps(found, indent=1) + "\n")
+        return
+    recorded = json.loads(BUDGETS.read_text())
+    assert found.keys() == recorded.keys()
+    assert {id: n for id, n in found.items() if n > recorded[id]} == {}
+
+
+@pytest.mark.parametrize("id", [id for id in KERNELS if "phased" not in id])
+def test_steps_of_kernels_cost_nothing_more(id, cupy):
+    """Launches, uploads and synchronisations are those of a run with half as many steps. Phases have a launch each."""
+    case = cases_of(id, cupy)[-1]
+    (*short, before), (*long, after) = (counted(c, cupy, fused=True) for c in (case, longer(case)))
+    assert after > before
+    assert short == long

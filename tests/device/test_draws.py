@@ -1,0 +1,84 @@
+"""Draws on a device: kernels run over the emulation, and on a GPU where there is one."""
+
+import numpy as np
+import pytest
+
+from dpsco_bench.rng import cuda, reference
+from dpsco_bench.rng.counters import INTEGER, KINDS, LAPLACE, NORMAL, UNIFORM, Box
+from dpsco_bench.rng.quantiles import shape_table
+from dpsco_bench.rng.streams import Stream
+from dpsco_bench.samplers import noisy_minimum
+
+from .standin import RawModule
+
+KEY = (0x243F6A88, 0x85A308D3)
+BOXES = [Box(0, 1, 0, 1, 1), Box(3, 2, 5, 7, 10), Box(2**32 - 2, 2, 2**32 - 3, 3, 5), Box(1, 4, 1, 16, 129)]
+INTEGER_BOUND = 581012
+CALLS = [("normal", NORMAL), ("laplace", LAPLACE), ("uniform", UNIFORM), ("integers", INTEGER)]
+CALLS += [("words", kind) for kind in range(len(KINDS))]
+
+
+def equal(stream, name, kind, box):
+    """Whether a stream's draw has the bits of the reference."""
+    given = {"words": (kind,), "integers": (INTEGER_BOUND,)}.get(name, ())
+    drawn = stream.words(kind, *box) if name == "words" else getattr(stream, name)(*box, *given)
+    return drawn.get().tobytes() == getattr(reference, name)(KEY, box, *given).tobytes()
+
+
+@pytest.mark.parametrize("box", BOXES, ids=str)
+def test_draws_have_the_bits_of_the_reference(cupy, box):
+    stream = Stream(KEY, cupy)
+    assert [call for call in CALLS if not equal(stream, *call, box)] == []
+
+
+def test_a_million_variates_have_the_bits_of_the_reference(cupy):
+    stream, box = Stream(KEY, cupy), Box(11, 4, 100, 256, 1024)
+    assert equal(stream, "normal", NORMAL, box)
+    assert equal(stream, "laplace", LAPLACE, box)
+
+
+@pytest.mark.parametrize("r", [1.0, 1.25, 3.0, 60.0])
+def test_generalised_gaussian_vectors_have_the_bits_of_the_reference(cupy, r, monkeypatch):
+    """Odd and even widths, several rounds of 32 threads, and rows whose powers are tiny."""
+    stream, boxes = Stream(KEY, cupy), (Box(2, 5, 7, 11, 1), Box(0, 30, 0, 20, 2), Box(1, 1, 3, 3, 301))
+    for backwards in (False, True):
+        monkeypatch.setattr(RawModule, "BACKWARDS", backwards)
+        for box in boxes:
+            expected = reference.generalised_gaussian(KEY, box, shape_table(r), r)
+            assert stream.generalised_gaussian(*box, r).get().tobytes() == expected.tobytes()
+
+
+def test_empty_boxes(cupy):
+    stream = Stream(KEY, cupy)
+    assert stream.normal(0, 0, 0, 3, 5).shape == (0, 3, 5)
+    assert stream.generalised_gaussian(0, 2, 0, 3, 0, 2.0).shape == (2, 3, 0)
+
+
+def test_known_answer(cupy):
+    """Philox4x32-10 of Random123's known answers, counter and key zero."""
+    words = Stream((0, 0), cupy).words(NORMAL, 0, 1, 0, 1, 4).get()[0, 0]
+    assert [f"{word:08x}" for word in words] == ["6627e8d5", "e169c58d", "bc57ac4c", "9b00dbd8"]
+
+
+def test_noisy_minima_are_those_of_the_listing(cupy):
+    """Rows within the range that few draws decide, and rows beyond it."""
+    rng, scale, count = np.random.default_rng(3), 0.7, 600
+    scores = rng.random((8, count)) * np.repeat([0.5, 1.0, 2.0, 40.0], 2)[:, None]
+    rows, lowest = noisy_minimum.lazy_rows(scores, scale)
+    assert 0 < rows.size < 8
+    expected = np.argmin(scores + scale * reference.laplace(KEY, Box(5, 1, 9, 8, count))[0].astype(np.float64), axis=-1)
+    reference.noisy_minima(expected, scores, rows, lowest, scale, 5, 9, KEY)
+    widest = noisy_minimum.widest(scale, count)
+    assert cuda.noisy_minima(cupy.asarray(scores), scale, widest, 5, 9, KEY).get().tolist() == expected.tolist()
+
+
+@pytest.mark.gpu
+def test_gpu_draws_have_the_bits_of_the_reference():
+    device = pytest.importorskip("cupy", reason="CuPy is not installed")
+    if not device.is_available():
+        pytest.skip("CuPy finds no GPU")
+    stream = Stream(KEY, device)
+    assert [call for box in BOXES for call in CALLS if not equal(stream, *call, box)] == []
+    box = Box(1, 2, 3, 3, 301)
+    expected = reference.generalised_gaussian(KEY, box, shape_table(1.25), 1.25)
+    assert stream.generalised_gaussian(*box, 1.25).get().tobytes() == expected.tobytes()

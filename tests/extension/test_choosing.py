@@ -1,0 +1,108 @@
+"""docs/choosing.md shows what is printed, and `choose` does what it says."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dpsco_bench.analysis import choice
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "choosing.md").read_text()
+SHOWN = re.findall(r"```console\n\$ python -m dpsco_bench (.*?)\n(.*?)```", PAGE, re.DOTALL)
+POINT = ("choose", "problem=logistic_glm", "domain=l2_ball", "n=150", "d=3", "replicates=4")
+
+
+def without_seconds(text):
+    """What is printed, less the CPU seconds at the end of a table's line."""
+    last = r"(proven|only|shown|seconds|---)( +\S+)? +\S+$"
+    return [re.sub(last, r"\1\2", line.rstrip()) for line in text.splitlines()]
+
+
+@pytest.fixture(autouse=True)
+def busy_machine(monkeypatch):
+    """Nothing is ended because the machine is busy."""
+    monkeypatch.setattr(choice, "SLACK", 1000.0)
+
+
+@pytest.mark.parametrize(("command", "shown"), SHOWN)
+def test_what_the_page_shows_is_what_is_printed(dpsco, examples, command, shown):
+    outcome = dpsco(*shlex.split(command))
+    assert outcome.code == 0, outcome.err
+    printed = without_seconds(outcome.out)
+    for piece in shown.split("...\n"):
+        lines = without_seconds(piece)
+        assert any(printed[start : start + len(lines)] == lines for start in range(len(printed))), piece
+
+
+def test_the_python_of_the_page_runs(monkeypatch, tmp_path, capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code.replace("n=2000", "n=150").replace("limit=10", "limit=2"), "page", "exec"), {})
+    assert "su2023." in capsys.readouterr().out
+
+
+def test_json_files_and_what_is_told(dpsco):
+    outcome = dpsco(*POINT, "--limit", "2", "--out", "mine/rows.parquet", "--json")
+    found = json.loads(outcome.out)
+    assert outcome.code == 0 and "methods, about" in outcome.err
+    assert {"point", "risk_kind", "methods", "refused", "trivial", "without_privacy", "lower_bound"} <= set(found)
+    keys = {"method", "algorithm", "variant", "risk", "ci", "tied", "gradient_evaluations", "seconds", "epsilon_real"}
+    assert keys | {"epsilon_real_kind", "privacy_status", "held_out"} <= set(found["methods"][0])
+    assert {"method", "reason"} <= set(found["refused"][0])
+    assert {"value", "source", "kind"} == set(found["lower_bound"])
+    assert Path(found["rows"]).is_file() and Path(found["figure"]).read_text().startswith("<?xml")
+    first = (Path(found["rows"]).read_bytes(), Path(found["figure"]).read_bytes())
+    again = dpsco(*POINT, "--limit", "2", "--out", "mine/rows.parquet")
+    assert (Path(found["rows"]).read_bytes(), Path(found["figure"]).read_bytes()) == first
+    assert "mine/rows.parquet" in again.err and "trivial solution" in again.out
+
+
+def test_an_interrupt_ends_with_one_line_and_leaves_nothing_running(tmp_path):
+    (tmp_path / "own.py").write_text(
+        '''
+import os, time
+from pathlib import Path
+
+from dpsco_bench import GaussianQuery, algorithm, make_plan
+
+
+@algorithm("mine.waits", source="the test")
+def plan(given):
+    """It waits."""
+    return make_plan(GaussianQuery("gradient", 1.0, 1), gradient_evaluations=1, n=given.n)
+
+
+@plan.run
+def waits(objective, plan, mechanism):
+    Path("pid").write_text(str(os.getpid()))
+    time.sleep(60)
+'''
+    )
+    command = [sys.executable, "-m", "dpsco_bench", *POINT, "--limit", "60", "--plugin", "own.py"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    until = time.monotonic() + 60
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        assert process.poll() is None and time.monotonic() < until
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(30) == 130
+    assert process.stderr.read().splitlines()[-1] == "dpsco: interrupted"
+    child = int((tmp_path / "pid").read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+
+
+def test_the_twin_of_a_file_is_that_of_its_shape(dpsco, examples):
+    keys = ("problem=data_file", "clip=2", "domain=l2_ball", "radius=3", "replicates=4", "--twin", "--limit", "1")
+    file = ("path=examples/customers.csv", "label=renewed", "positive=yes")
+    printed = dpsco("choose", *file, *keys)
+    assert printed.out.splitlines()[0] == "data_twin: clip = 2.0, domain = l2_ball, radius = 3"
+    assert "Synthetic records" in printed.out and "customers" not in printed.out
+    assert dpsco("choose", "n=500", "d=3", *keys).out == printed.out

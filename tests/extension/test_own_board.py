@@ -1,0 +1,102 @@
+"""A leaderboard in one's own file: by the verb, in the plan, in the workflow; what is wrong in it is one line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpsco_bench.claims.choice import contestants
+from dpsco_bench.claims.own_boards import own_boards
+from dpsco_bench.errors import DpscoError
+
+ROOT = Path(__file__).resolve().parents[2]
+METHOD, BOARD = "examples/own_method.py", "examples/own_board.yaml"
+SMALL = {
+    "delta": 1e-6,
+    "replicates": 2,
+    "methods": ["wang2017.dp_gd_pl"],
+    "grids": [{"n": [32], "d": [2], "epsilon": [1]}],
+    "instances": [{"id": "ridge", "problem": "ridge_logistic"}],
+}
+
+
+def written(**changes):
+    path = Path("mine.yaml")
+    path.write_text(json.dumps({**SMALL, **changes}))
+    return str(path)
+
+
+def test_the_example_is_run_by_its_path(dpsco, examples):
+    outcome = dpsco("leaderboard", BOARD, "--plugin", METHOD, "--json")
+    rows = json.loads(outcome.out)
+    assert outcome.code == 0 and [row["instance"] for row in rows] == ["flipped"] * 4 + ["customers"] * 2
+    ran = {method["algorithm"] for row in rows for method in row["methods"]}
+    assert ran == {"mine.noisy_gd", "wang2017.dp_gd_pl", "wang2017.dp_gd", "wang2017.output_perturbation_zhang17"}
+    assert rows[0]["lower_bound"] and rows[-1]["search"]["settings"] == 4
+    again = dpsco("leaderboard", BOARD, f"plugins=[{METHOD}]", "--all")
+    assert again.err == "" and "dp_gd_20" in again.out, "finished jobs are not run again"
+
+
+def test_it_stands_in_the_plan_beside_those_that_ship(dpsco, monkeypatch):
+    from dpsco_bench.claims import compose
+
+    monkeypatch.setattr(compose, "profile_claims", lambda profile: [])
+    monkeypatch.setattr(compose, "board_ids", list)
+    file = written()
+    stamp = compose.plan_stamp("smoke", [f"boards=[{file}]"])
+    plan = compose.make_plan("smoke", [f"boards=[{file}]"])
+    assert [entry.id for entry in plan.boards] == ["leaderboard.mine"]
+    assert [len(job.cells) for job in plan.boards[0].jobs] == [1]
+    written(delta=1e-5)
+    assert compose.plan_stamp("smoke", [f"boards=[{file}]"]) != stamp
+
+
+def test_the_page_shows_the_example_as_it_is():
+    assert f"```yaml\n{(ROOT / BOARD).read_text()}```" in (ROOT / "docs" / "choosing.md").read_text()
+
+
+def test_all_methods_are_one_word(dpsco):
+    (board,) = own_boards([written(methods="all")]).values()
+    assert {method.name for method in board.methods} == {method.name for method in contestants()}
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"colour": "red"}, "mine.yaml: leaderboard.mine: key = 'colour'"),
+        ({"delta": "small"}, "delta = 'small': must be a number"),
+        ({"methods": []}, "methods = []"),
+        ({"methods": ["wang2017.dp_gdd"]}, "wang2017.dp_gdd"),
+        ({"instances": [{"id": "x"}]}, "instance x: problem = 'missing'"),
+        ({"instances": [{"id": "x", "problem": "ridge_logistic", "problem_options": {"rigde": 1}}]}, "'rigde'"),
+        ({"grids": [{"n": [32, 16], "epsilon": [1]}]}, "increasing numbers"),
+        ({"grids": {"smoke": [{"n": [32], "epsilon": [1]}]}}, "profile = 'ci'"),
+        ({"replicates": "many"}, "replicates = "),
+        ({"id": "common"}, "one that no other leaderboard has"),
+        ({"id": "a/b"}, "letters, digits, - and _"),
+    ],
+)
+def test_what_is_wrong_is_one_line(dpsco, changes, text):
+    outcome = dpsco("leaderboard", written(**changes))
+    assert outcome.code == 2 and outcome.err.count("\n") == 1 and text in outcome.err, outcome.err
+
+
+def test_a_file_that_is_absent_or_no_board_is_one_line(dpsco):
+    assert "boards = 'none.yaml': must be a list of existing YAML files" in dpsco("leaderboard", "none.yaml").err
+    Path("list.yaml").write_text("- a\n")
+    with pytest.raises(DpscoError, match=r"list.yaml: leaderboard = \['a'\]"):
+        own_boards(["list.yaml"])
+
+
+@pytest.mark.slow
+def test_snakemake_plans_it_by_its_target(tmp_path, examples):
+    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "1", "--dry-run"]
+    config = ["--config", "profile=smoke", f"plugins={METHOD}", f"boards={BOARD}", "--", "leaderboards/own_board"]
+    made = subprocess.run([*command, *config], capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    said = made.stdout + made.stderr
+    assert made.returncode == 0, said
+    assert "rank leaderboard.own_board" in said and "figure leaderboard.own_board" in said and "common" not in said

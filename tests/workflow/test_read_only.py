@@ -1,0 +1,83 @@
+"""A folder that cannot be written is named in one line, before Snakemake stumbles over it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+
+import pytest
+
+from dpsco_bench.cli.workflow import check_folder
+from dpsco_bench.errors import InputError
+from dpsco_bench.jsonio import dumps_canonical, sealed
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not sys.platform.startswith("linux") and os.geteuid() == 0, reason="root writes everywhere"),
+]
+PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 24, 1, 2
+
+
+def keep_to_modes():
+    """Let modes of files hold for root too."""
+    if os.geteuid() == 0:
+        for right in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):
+            ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, right, 0, 0, 0)
+
+
+def snakemake(project, *arguments):
+    """Run Snakemake where modes hold; its exit code, and the lines that it wrote after the first of ours."""
+    command = project.command(*arguments)
+    done = subprocess.run(
+        command, cwd=project.root, env=project.environment, capture_output=True, text=True, preexec_fn=keep_to_modes
+    )
+    lines = done.stderr.splitlines()
+    ours = next((number for number, line in enumerate(lines) if line.startswith("dpsco: ")), len(lines))
+    return done.returncode, lines[ours:]
+
+
+@pytest.fixture
+def closed():
+    """Take the right to write from files and folders until the test ends."""
+    changed = []
+
+    def close(path):
+        changed.append((path, path.stat().st_mode))
+        path.chmod(0o555 if path.is_dir() else 0o444)
+        return path
+
+    yield close
+    for path, mode in reversed(changed):
+        path.chmod(mode)
+
+
+def test_the_working_folder(project, closed):
+    closed(project.root)
+    said = [f"dpsco: folder = '{project.root}': must be a folder that can be written to"]
+    assert snakemake(project, "--", "verdicts") == (2, said)
+
+
+def test_rules_are_listed_anywhere(monkeypatch):
+    monkeypatch.setattr(os, "access", lambda place, mode: False)
+    check_folder(["--list"])
+    with pytest.raises(InputError, match="a folder that can be written to"):
+        check_folder(["--dry-run"])
+
+
+@pytest.mark.parametrize("name", ["results", "figures"])
+def test_results_and_figures(project, closed, name):
+    (project.root / name).mkdir()
+    closed(project.root / name)
+    said = [f"dpsco: folder = '{name}': must be a folder that can be written to"]
+    assert snakemake(project, "--", "verdicts") == (2, said)
+
+
+def test_conclusions_of_an_earlier_run(project, closed):
+    verdicts = project.results / "verdicts" / "wang2017.alpha.json"
+    verdicts.parent.mkdir(parents=True, exist_ok=True)
+    verdicts.write_text(sealed(dumps_canonical({"digest": "another"})))
+    closed(verdicts)
+    said = ["dpsco: folder = 'results/smoke': must be a folder that can be written to, with its files"]
+    assert snakemake(project, "--", "verdicts") == (2, said)
