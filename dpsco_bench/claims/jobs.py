@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from dpsco_bench.execution.digest import code_digest, kernels_beside
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job
 from dpsco_bench.execution.library import check_sampled
 from dpsco_bench.execution.plan import digest
+from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.rounds import NO_ROUNDS, OBSERVERS
 from dpsco_bench.fused.registry import fused_module
@@ -198,16 +198,23 @@ def _modules(job: Job, base: Iterable[str]) -> Iterator[str]:
 def _planned(job: Job) -> tuple[tuple[float, ...], set[str], set[str]]:
     """Predicted seconds of the cells; modules of their feasible sets, and modules that charge their plans.
 
-    No seconds, and all that charge, where a plan cannot be made here: `checked_job` says why.
+    No seconds, and all that charge, where a plan cannot be made here: `checked_job` says why. The first plan is made
+    twice and compared; calibrating does so for every cell.
+
+    Raises ImpurePlan where the two differ.
     """
     seconds, sets, charging = [], set[str](), set[str]()
     for planned in job.cells:
         cell, plan = located(replace(planned), job.data_root), None  # what it keeps goes with this copy
-        with suppress(DpscoError):
+        try:
             sets.add(set_module(cell.problem_entry.own_constants.domain))
             if not cell.problem_entry.data_dependent_constants:
-                _, plan = cell.plan(job.calibration, job.seed, twice=False)
+                _, plan = cell.plan(job.calibration, job.seed, twice=not seconds)
                 seconds.append(predicted_seconds(cell, plan, job.replicates * job.data_sets))
+        except ImpurePlan:
+            raise
+        except DpscoError:
+            pass
         charging.update(charging_modules(plan, job.calibration))
     return tuple(seconds) if len(seconds) == len(job.cells) else (), sets - {""}, charging
 
@@ -228,20 +235,17 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
 def checked_job(job: Job) -> Job:
     """Refuse an impossible job before anything runs: every cell's plan can be made.
 
-    That of the first cell is made twice and compared; calibrating does so for every cell.
-
     Raises InputError or Refusal as the cell's plan raises them.
     """
     if job.skipped:
         return job
-    known, first = bool(job.seconds), True
+    known = bool(job.seconds)
     for planned in job.cells:
         check_data_sets(planned.problem, job.data_sets)
         cell = located(planned, job.data_root)
         cell.problem_entry.check_records(cell.n)
         if job.evaluation == "run":
             check_sampled(cell)
-        if not cell.problem_entry.data_dependent_constants and (first or not known):
-            cell.plan(job.calibration, job.seed, twice=first)
-            first = False
+        if not cell.problem_entry.data_dependent_constants and not known:
+            cell.plan(job.calibration, job.seed, twice=False)
     return job

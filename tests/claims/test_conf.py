@@ -81,7 +81,7 @@ def test_equal_keys_mean_equal_work(jobs):
 def test_the_plan_step_gives_the_same_jobs(jobs):
     """And its entry names the parts that the profile measures, as plain JSON."""
     entry = claim_plan("wang2017.thm6.1", "smoke")
-    assert [replace(job, seconds=()) for job in entry.jobs] == jobs["wang2017.thm6.1", "smoke"]
+    assert list(entry.jobs) == jobs["wang2017.thm6.1", "smoke"]
     assert ClaimEntry.from_json(loads(dumps_canonical(entry))) == entry
     assert [part.id for part in entry.claim.parts] == list(dict.fromkeys(job.part for job in entry.jobs))
 

@@ -127,8 +127,8 @@ def test_its_panel_words_and_tables_are_in_the_report(measured, tmp_path):
     kept, lost = claim_scores(results)
     assert (kept.tone, lost.tone) == ("good", "bad") and lost.verdict.startswith("wild (factor ")
     assert [panel.lines[0].text for panel in claim_panels(results)] == [kept.verdict, lost.verdict]
-    (figure,) = write_claim_figures(results, tmp_path / "figures")
-    assert figure.with_name(figure.name + ".svg").stat().st_size > 1000
+    svg, pdf = write_claim_figures(results, tmp_path / "figures")
+    assert svg.suffix == ".svg" and svg.stat().st_size > 1000 and pdf.suffix == ".pdf" and pdf.stat().st_size > 1000
     table = to_markdown(claim_table(results))
     assert "calm" in table and "wild" in table and f"ratio {kept.row.worst_ratio:.3g}"[:8] in table
     assert "spread of replicates" in to_markdown(counts_table([kept, lost]))
