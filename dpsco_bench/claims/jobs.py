@@ -203,7 +203,7 @@ def _planned(job: Job) -> tuple[tuple[float, ...], set[str], set[str]]:
 
     Raises ImpurePlan where the two differ.
     """
-    seconds, sets, charging = [], set[str](), set[str]()
+    seconds, sets, charging = list[float](), set[str](), set[str]()
     for planned in job.cells:
         cell, plan = located(replace(planned), job.data_root), None  # what it keeps goes with this copy
         try:
