@@ -1,0 +1,43 @@
+"""CONTRIBUTING.md, CITATION.cff and the templates name what exists."""
+
+import re
+from pathlib import Path
+
+import pytest
+from omegaconf import OmegaConf
+
+ROOT = Path(__file__).parents[1]
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+CITATION = OmegaConf.to_container(OmegaConf.load(ROOT / "CITATION.cff"))
+
+
+def test_what_it_names_exists(dpsco):
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    assert set(re.findall(r"`make ([a-z-]+)", CONTRIBUTING)) <= targets
+    for script in re.findall(r"`python (docs/\w+\.py)`", CONTRIBUTING):
+        assert (ROOT / script).is_file()
+    for place in re.findall(r"`([\w.]+/[\w./]*)`", CONTRIBUTING):
+        assert (ROOT / place).exists(), place
+    known = dpsco("help").out
+    for verb in re.findall(r"`(?:dpsco|python -m dpsco_bench) (\w+)", CONTRIBUTING):
+        assert re.search(rf"\b{verb}\b", known), verb
+
+
+def test_its_options_of_compare_exist(dpsco):
+    assert "--record" in dpsco("compare", "--help").out
+
+
+def test_every_paper_is_cited():
+    names = {folder.name for folder in (ROOT / "conf" / "claim").iterdir() if any(folder.glob("*.yaml"))}
+    cited = {f"{paper['authors'][0]['family-names'].lower()}{paper['year']}" for paper in CITATION["references"]}
+    assert names <= cited
+
+
+@pytest.mark.parametrize("key", ["cff-version", "message", "title", "authors", "license"])
+def test_the_citation_has_what_the_format_asks_for(key):
+    assert CITATION[key]
+
+
+def test_continuous_integration_calls_one_script():
+    text = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    assert re.findall(r"run: (.*)", text) == ["bash .ci/run"]
