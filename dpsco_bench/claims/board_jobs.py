@@ -235,7 +235,7 @@ def obstacle(entry: Mapping[str, Any], job: Job, most_seconds: float) -> tuple[s
         cell, plan = planned(entry, job)
     except Unfit as unfit:
         return unfit.status, unfit.reason
-    seconds = predicted_seconds(cell, plan, job.replicates * job.data_sets)
+    seconds = predicted_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
     return ("too_long", steps_text(plan)) if seconds > most_seconds else seconds
 
 

@@ -210,7 +210,7 @@ def _planned(job: Job) -> tuple[tuple[float, ...], set[str], set[str]]:
             sets.add(set_module(cell.problem_entry.own_constants.domain))
             if not cell.problem_entry.data_dependent_constants:
                 _, plan = cell.plan(job.calibration, job.seed, twice=not seconds)
-                seconds.append(predicted_seconds(cell, plan, job.replicates * job.data_sets))
+                seconds.append(predicted_seconds(cell, plan, job.replicates * job.data_sets, job.fused))
         except ImpurePlan:
             raise
         except DpscoError:

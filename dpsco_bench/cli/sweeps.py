@@ -47,7 +47,7 @@ def _seconds(job: Job) -> float:
     """What a single run is predicted to take on one core."""
     cell = located(job.cells[0], job.data_root)
     _, plan = cell.plan(job.calibration, job.seed, twice=False)
-    model = predicted_seconds(cell, plan, job.replicates * job.data_sets)
+    model = predicted_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
     return OVERHEAD + cost_ratios().get(cell.algorithm_entry.id, 1.0) * model
 
 

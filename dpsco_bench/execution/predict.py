@@ -40,15 +40,20 @@ def rounds_of(plan: Plan) -> int:
     return max((query.releases for query in plan.queries), default=1)
 
 
-def predicted_seconds(cell: Cell, plan: Plan, replicates: int) -> float:
+def predicted_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True) -> float:
     """Roughly how long a cell takes on one core: what its steps cost a fused run where it has one, else its listing.
 
     A pure function of the plan, so that a leaderboard leaves out the same cells everywhere. The constants are fitted to
-    recorded times of cells (`docs/fused.md`).
+    recorded times of cells (`docs/fused.md`), and `docs/scaling.md` draws them beside times over three decades.
+
+    Parameters
+    ----------
+    fused : bool
+        Whether the fused run may stand in for the listing.
     """
     problem, steps, gradients = cell.problem_entry, rounds_of(plan), plan.gradient_evaluations
     looked_at = min(1.0, problem.row_size(cell.n) / cell.n) if problem.draws_per_replicate else 1.0
-    if not fused_module(cell.algorithm) or form_of(problem) is None:
+    if not fused or not fused_module(cell.algorithm) or form_of(problem) is None:
         return ROUND_SECONDS * steps + NUMBER_SECONDS * gradients * looked_at * problem.dimension * replicates
     if 2 * gradients > steps * cell.n:  # of all records, which such a problem knows by their sum
         gradients *= looked_at

@@ -1,0 +1,289 @@
+"""What a run costs against n, d and R: six methods, by their listings and fused, beside the model of their steps.
+
+`python docs/scaling.py measure` writes docs/scaling.json, about five minutes on one core, and then, as
+`python docs/scaling.py` does from that file alone, docs/scaling.md and docs/scaling.svg.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from dpsco_bench.bench.suite import environment
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.predict import predicted_seconds
+from dpsco_bench.execution.reuse import Reuse
+from dpsco_bench.execution.run import run_block
+from dpsco_bench.jsonio import dumps_pretty, loads, write_atomic
+
+HERE = Path(__file__).resolve().parent
+KEPT = HERE / "scaling.json"
+Row = dict[str, Any]
+Size = dict[str, int]
+
+
+class Method(NamedTuple):
+    """What is run, and what a reader calls it."""
+
+    title: str
+    algorithm: str
+    problem: str
+    options: dict[str, Any]
+
+
+METHODS = (
+    Method("phased SGD", "zhang2022.fkt20_phased_sgd", "logistic_glm", {}),
+    Method("DP-SGD, minibatches", "zhang2022.dp_sgd", "quad", {}),
+    Method("DP-SVRG", "wang2017.dp_svrg", "ridge_logistic", {}),
+    Method("one-pass Frank-Wolfe", "bassily2021.poly_sfw", "gaps_l1", {}),
+    Method("online to batch", "zhang2022.dp_otb", "quad", {}),
+    Method("Frank-Wolfe, full gradients", "wang2017.frank_wolfe_ttz15", "logistic_glm", {"domain": "l1_ball"}),
+)
+CENTRE = {"n": 1000, "d": 40, "R": 10}
+GRID = {
+    "n": (32, 100, 320, 1000, 3200, 10000, 32000),
+    "d": (4, 13, 40, 130, 400, 1300, 4000),
+    "R": (1, 3, 10, 32, 100, 320, 1000),
+}
+AXES = {"n": "n, records", "d": "d, dimension", "R": "R, replicates"}
+SCALE = 0.3
+"""Noise of every query."""
+REPEATS, ENOUGH = 5, 0.6
+"""The least of so many times counts, of fewer where they have taken so many seconds."""
+FACTORS = (1.5, 2, 5)
+COLUMNS = {
+    "centre": {},
+    "n = 32,000": {"n": 32000},
+    "d = 4,000": {"d": 4000},
+    "R = 1": {"R": 1},
+    "R = 1,000": {"R": 1000},
+}
+RUNS = {False: ("listing", "#D55E00", "s"), True: ("fused", "#0072B2", "o")}
+
+
+# --- measuring ---------------------------------------------------------------------------------------
+def sizes() -> Iterator[Size]:
+    """The centre, and from there along each axis."""
+    yield CENTRE
+    for key, values in GRID.items():
+        yield from (CENTRE | {key: value} for value in values if value != CENTRE[key])
+
+
+class Point:
+    """The runs of a method at one size, with listing or fused."""
+
+    def __init__(self, method: Method, size: Size, reuse: Reuse) -> None:
+        self.size, self.reuse = size, reuse
+        options = {"problem_options": method.options} if method.options else {}
+        self.cell = Cell(method.algorithm, method.problem, size["n"], 1.0, 1e-6, size["d"], **options)
+        self.plan = self.cell.plan("none", 0)[1]
+        self.data = self.cell.draw_data(0, 0)
+
+    def model(self, fused: bool) -> float:
+        """What the model of its steps says, seconds."""
+        return predicted_seconds(self.cell, self.plan, self.size["R"], fused)
+
+    def run(self, fused: bool, replicates: int) -> None:
+        """Run as a cell does: start, steps, and the risk of the output."""
+        scales = {query.name: SCALE for query in self.plan.queries}
+        rows = {"root_seed": 0, "replicates": replicates}
+        run_block(self.cell, self.plan, scales, self.data, fused=fused, reuse=self.reuse, **rows)
+
+    def measured(self, fused: bool) -> tuple[float, float]:
+        """Least CPU seconds of a run, and megabytes that it holds at most beyond what there was."""
+        Path("/proc/self/clear_refs").write_text("5")  # from here on the most is counted
+        before, times = memory("VmRSS"), list[float]()
+        while len(times) < REPEATS and sum(times) < ENOUGH:
+            start = time.process_time()
+            self.run(fused, self.size["R"])
+            times.append(time.process_time() - start)
+        return min(times), memory("VmHWM") - before
+
+
+def memory(key: str) -> float:
+    """Megabytes that this process holds (``VmRSS``), or has held at most (``VmHWM``)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith(key)).split()[1]) / 1024
+
+
+def apart(task: Callable[[], Any]) -> Any:
+    """The result of a task in a process of its own, forked from this one: what is compiled is at hand there."""
+    here, there = multiprocessing.get_context("fork").Pipe()
+    process = multiprocessing.get_context("fork").Process(target=lambda: there.send(task()))
+    process.start()
+    there.close()
+    found = here.recv()
+    process.join()
+    return found
+
+
+def measure() -> Iterator[Row]:
+    """Rows of all points. One replicate is run before: it compiles, and finds the minimum that all others share."""
+    for method in METHODS:
+        for size in sizes():
+            point = Point(method, size, Reuse(0))
+            row = {"method": method.title, **size, "gradients": point.plan.gradient_evaluations * size["R"]}
+            for fused in (False, True):
+                point.run(fused, 1)
+                seconds, peak = apart(lambda at=point, how=fused: at.measured(how))
+                yield {**row, "fused": fused, "seconds": seconds, "model_s": point.model(fused), "peak_mb": peak}
+
+
+# --- page and figures --------------------------------------------------------------------------------
+def kept() -> tuple[Row, list[Row]]:
+    """The machine, and the rows that were measured."""
+    found = loads(KEPT.read_text(encoding="utf-8"))
+    return found["machine"], found["rows"]
+
+
+def ns(row: Row, key: str = "seconds") -> float:
+    """Nanoseconds of a gradient of a replicate, noise, step and risk included."""
+    return 1e9 * row[key] / row["gradients"]
+
+
+def at(rows: list[Row], **size: int) -> dict[str, tuple[Row, Row]]:
+    """By method, its listing's row and its fused run's at the centre but for what is given."""
+    here = [row for row in rows if all(row[key] == value for key, value in (CENTRE | size).items())]
+    return {m.title: tuple(row for row in here if row["method"] == m.title) for m in METHODS}  # type: ignore[misc]
+
+
+def gains(rows: list[Row], **size: int) -> list[float]:
+    """How many times as fast fused runs are, a number for each method."""
+    return [listing["seconds"] / fused["seconds"] for listing, fused in at(rows, **size).values()]
+
+
+def short(value: float) -> str:
+    """Two digits."""
+    return f"{float(f'{value:.2g}'):,g}"
+
+
+def between(values: list[float]) -> str:
+    """Least and largest, in words."""
+    return f"{min(values):.2g} to {max(values):.2g}"
+
+
+def page(about: Row, rows: list[Row]) -> str:
+    """The whole page, Markdown."""
+    fused = [row for row in rows if row["fused"]]
+    errors = {m.title: [r["model_s"] / r["seconds"] for r in fused if r["method"] == m.title] for m in METHODS}
+    within = [sum(1 / most <= e <= most for own in errors.values() for e in own) / len(fused) for most in FACTORS]
+    lines = [
+        "# What runs cost against n, d and R",
+        "",
+        f"Fused runs are {between(gains(rows, R=1))} times as fast as listings with one replicate,",
+        f"{between(gains(rows))} times with {CENTRE['R']}, and {between(gains(rows, R=1000))} times with 1,000.",
+        "A listing pays for its calls in every step, whatever the size; a fused run pays for numbers.",
+        "So their lines meet where R d is large, and where a method spends its time on samples or on matrix products.",
+        "",
+        *table(rows),
+        "",
+        f"At the centre n is {CENTRE['n']:,}, d is {CENTRE['d']} and R is {CENTRE['R']}; a column changes one of them.",
+        "A gradient is one record's for one replicate. Its time has the noise, the steps and the risk of the output.",
+        "",
+        "![Nanoseconds of a gradient against n, d and R](scaling.svg)",
+        "",
+        "## The model",
+        "",
+        f"Dashed lines are the model that packs jobs (`execution/predict.py`). Of {len(fused)} fused runs it predicts",
+        f"{within[0]:.0%} within a factor {FACTORS[0]}, {within[1]:.0%} within {FACTORS[1]} and {within[2]:.0%} within "
+        f"{FACTORS[2]}. It knows rounds, gradients, n, d and R,",
+        "and one set of constants for all methods, fitted to whole cells of profile `full`, which draw their data and",
+        "find their minimum too. By the median it says of",
+        "",
+        *(f"* {name}: {median(own):.2g} times what was measured" for name, own in errors.items()),
+        "",
+        "## Memory",
+        "",
+        "Megabytes that a run holds at most, beyond the data that replicates share.",
+        "Differences of less than ten tell little.",
+        "",
+        *memory_table(rows),
+        "",
+        "![Peak memory against n, d and R](scaling_memory.svg)",
+        "",
+        "## How it was measured",
+        "",
+        f"{about['processor']}, one core, which other work shared; NumPy {about['numpy']}, Python {about['python']}.",
+        f"Each point has a process of its own. Times are processor times, the least of up to {REPEATS} runs.",
+        "What is compiled and the data are made before, and so is the minimum that a risk is measured from.",
+        "`python docs/scaling.py measure` measures, and `python docs/scaling.py` writes this page from what it kept.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def table(rows: list[Row]) -> list[str]:
+    """Nanoseconds of listings and fused runs, and how many times as fast these are."""
+    lines = ["| ns of a gradient | " + " | ".join(COLUMNS) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
+    for method in METHODS:
+        pairs = [at(rows, **size)[method.title] for size in COLUMNS.values()]
+        cells = [f"{short(ns(a))} / {short(ns(b))} = {ns(a) / ns(b):.2g}" for a, b in pairs]
+        lines.append(f"| {method.title} | {' | '.join(cells)} |")
+    return lines
+
+
+def memory_table(rows: list[Row]) -> list[str]:
+    """Megabytes of listings and fused runs."""
+    lines = ["| MB, listing / fused | " + " | ".join(COLUMNS) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
+    for method in METHODS:
+        pairs = [at(rows, **size)[method.title] for size in COLUMNS.values()]
+        cells = [f"{a['peak_mb']:.0f} / {b['peak_mb']:.0f}" for a, b in pairs]
+        lines.append(f"| {method.title} | {' | '.join(cells)} |")
+    return lines
+
+
+def figure(rows: list[Row], value: Callable[[Row], float], unit: str, model: bool) -> Figure:
+    """A panel for each method and axis: listing and fused run, and the model of each dashed."""
+    fig = Figure(figsize=(8.2, 10.4 if model else 8.0), layout="constrained")
+    axes = fig.subplots(len(METHODS), len(GRID), sharey="row" if model else "all", sharex="col")
+    for line, method in zip(axes, METHODS, strict=True):
+        for ax, key in zip(line, GRID, strict=True):
+            for fused, (name, colour, marker) in RUNS.items():
+                own = [r for r in rows if r["method"] == method.title and r["fused"] == fused]
+                own = [r for r in own if all(r[other] == CENTRE[other] for other in GRID if other != key)]
+                own.sort(key=lambda r: r[key])
+                where = [r[key] for r in own]
+                ax.plot(where, [value(r) for r in own], marker, ls="-", color=colour, ms=4, lw=1.2, label=name)
+                if model:
+                    ax.plot(where, [ns(r, "model_s") for r in own], "--", color=colour, lw=0.9, label=f"{name}, model")
+            ax.set_xscale("log")
+            ax.set_yscale("log")
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.tick_params(labelsize=8)
+            ax.minorticks_off()
+            ax.grid(axis="y", color="0.92", lw=0.6)
+        line[0].set_title(method.title, fontsize=9, loc="left", fontweight="bold")
+    for ax, name in zip(axes[-1], AXES.values(), strict=True):
+        ax.set_xlabel(name, fontsize=9)
+    fig.supylabel(unit, fontsize=9)
+    fig.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=4, fontsize=9, frameon=False)
+    return fig
+
+
+def main() -> None:
+    """Write page and figures."""
+    about, rows = kept()
+    (HERE / "scaling.md").write_text(page(about, rows), encoding="utf-8")
+    with matplotlib.rc_context({"svg.hashsalt": "dpsco", "svg.fonttype": "none"}):
+        for name, *drawn in (
+            ("scaling", ns, "ns of a gradient of a replicate", True),
+            ("scaling_memory", lambda row: row["peak_mb"], "peak memory, MB", False),
+        ):
+            figure(rows, *drawn).savefig(HERE / f"{name}.svg", metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["measure"]:
+        rows = list[Row]()
+        for row in measure():
+            rows.append(row)
+            print(*row.values(), file=sys.stderr, flush=True)
+        write_atomic(KEPT, dumps_pretty({"machine": environment(), "rows": rows}))
+    main()
