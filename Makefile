@@ -17,7 +17,7 @@ snakemake = $(bin)/snakemake $(if $(CORES),--cores $(CORES)) --config $(config) 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help .venv test replicate smoke verdicts compare report gc lint format peers lock clean gpu-pack gpu-check
+.PHONY: help .venv test replicate smoke verdicts compare report site gc lint format peers lock clean gpu-pack gpu-check
 
 help:
 	@echo 'make replicate [PROFILE=smoke|ci|full] [DATA_ROOT=DIR] [CORES=N]'
@@ -27,6 +27,7 @@ help:
 	@echo 'make verdicts    every verdict of the last run of PROFILE'
 	@echo 'make compare     the recorded verdicts of PROFILE against the last run'
 	@echo 'make report      the HTML report of PROFILE only'
+	@echo 'make site        the site of the last run of PROFILE, results/PROFILE/site, and one file to mail beside it'
 	@echo 'make gpu-pack    plans and scales for a machine with a GPU, in results/gpu'
 	@echo 'make gpu-check   there, with that folder and its own PYTHON: a card against a core, in results/gpu/report.md'
 	@echo 'make lint        formatting, ruff and mypy; make format applies the formatting'
@@ -64,6 +65,9 @@ smoke: .venv
 
 report: .venv
 	@$(snakemake) results/$(PROFILE)/report.html
+
+site: .venv
+	@$(bin)/python -m dpsco_bench site --profile $(PROFILE) --cores 2 --single
 
 gc: .venv
 	@$(snakemake) gc

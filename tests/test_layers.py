@@ -24,7 +24,7 @@ LAYERS = (
     ("kinds",),
     ("report", "audit", "bench"),
     ("papers",),
-    ("cli",),
+    ("cli", "site"),
     ("__init__", "__main__"),
 )
 """From the lowest up; a module imports from its own or a lower layer."""
@@ -33,7 +33,7 @@ CORE = LEVEL["execution"]
 SHOWN = ("figures", "tables", "bench")
 """Parts of a paper that draw and measure; its other parts are what a worker runs, and bounds."""
 CORE_MAY_IMPORT = {"numpy", "scipy", "pyarrow", "numba", "cupy"} | set(sys.stdlib_module_names)
-HEAVY = ("hydra", "omegaconf", "snakemake", "dp_accounting", "matplotlib", "jinja2", "numba", "cupy")
+HEAVY = ("hydra", "omegaconf", "snakemake", "dp_accounting", "matplotlib", "jinja2", "sphinx", "numba", "cupy")
 
 
 def module_names():

@@ -14,6 +14,7 @@ from dpsco_bench.claims.board import Instance
 from dpsco_bench.claims.board_jobs import REFERENCE
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.privacy.ledger import STATUS_WORDS
+from dpsco_bench.report.address import address
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain
 from dpsco_bench.report.tables import Column, Raw, Table
@@ -202,7 +203,11 @@ def methods_table(board: BoardResults) -> Table:
         Column("Instance", lambda pair: pair[0].instance, {"instance": lambda pair: pair[0].instance}, kind="code"),
         *(Column(c.title, _shown_first(c), _first(c.raw), True) for c in PLACE),
         Column(
-            "Method", lambda pair: named(pair[1]), {"algorithm": _of("algorithm"), "method": _of("method")}, kind="code"
+            "Method",
+            lambda pair: named(pair[1]),
+            {"algorithm": _of("algorithm"), "method": _of("method")},
+            kind="code",
+            link=lambda pair: address(pair[1].algorithm),
         ),
         Column("Risk", lambda pair: number(pair[1].risk), {"risk": _of("risk")}, True),
         Column(

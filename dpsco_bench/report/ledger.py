@@ -12,6 +12,7 @@ from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.ledger import SEVERITY, SIGNS, STATUS_WORDS
+from dpsco_bench.report.address import address
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, span
 from dpsco_bench.report.tables import Column, Table
@@ -245,7 +246,13 @@ def privacy_table(inputs: Inputs) -> Table:
         return [cell.real for cell in row.cells]
 
     columns = (
-        Column("Algorithm", of("algorithm"), {"algorithm": of("algorithm")}, kind="code"),
+        Column(
+            "Algorithm",
+            of("algorithm"),
+            {"algorithm": of("algorithm")},
+            kind="code",
+            link=lambda row: address(row.first.cell.algorithm),
+        ),
         Column(
             "Variant, options",
             lambda row: ", ".join(filter(None, (row.first.calibrated.variant, noise_options(row.first.cell)))),

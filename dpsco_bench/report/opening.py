@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from dpsco_bench.analysis import answer as standings
 from dpsco_bench.claims.catalogue import load_errata
+from dpsco_bench.report.address import address
 from dpsco_bench.report.drawing import FAINT, INK, inline_svg, style
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.scores import Score
@@ -103,7 +104,12 @@ def papers_table(lines: Sequence[PaperLine]) -> Table:
     """Claims by standing, privacy of the printed noise, and errata of every paper."""
     found = standings.counted(claim.standing for line in lines for claim in line.claims)
     columns = [
-        Column("Paper", lambda line: line.name, {"paper": lambda line: line.paper}),
+        Column(
+            "Paper",
+            lambda line: line.name,
+            {"paper": lambda line: line.paper},
+            link=lambda line: address("paper", line.paper),
+        ),
         Column("Claims", lambda line: str(len(line.claims)), {"claims": lambda line: len(line.claims)}, True),
     ]
     for standing in found:
@@ -122,7 +128,13 @@ def papers_table(lines: Sequence[PaperLine]) -> Table:
 def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:
     """Every claim with its standing and the sentence that answers it."""
     columns = (
-        Column("Claim", lambda line: line.results.id, {"claim": lambda line: line.results.id}, kind="code"),
+        Column(
+            "Claim",
+            lambda line: line.results.id,
+            {"claim": lambda line: line.results.id},
+            kind="code",
+            link=lambda line: address(line.results.id),
+        ),
         Column("What", _title, {"title": lambda line: line.results.claim.title}),
         Column(
             "Standing",

@@ -8,6 +8,7 @@ from typing import Any
 
 from dpsco_bench.claims.bounds.glossary import errata_letters
 from dpsco_bench.claims.catalogue import Erratum
+from dpsco_bench.report.address import address
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import (
     count,
@@ -60,8 +61,20 @@ def sweeps(claims: Iterable[ClaimResults]) -> list[Sweep]:
 def rates_table(inputs: Inputs, paper: str, title: str) -> Table:
     """Exponents of a paper, claimed beside measured."""
     columns = [
-        Column("Claim", lambda s: s.first.results.id, {"claim": lambda s: s.first.results.id}, kind="code"),
-        Column("Part", lambda s: s.first.row.part, {"part": lambda s: s.first.row.part}, kind="code"),
+        Column(
+            "Claim",
+            lambda s: s.first.results.id,
+            {"claim": lambda s: s.first.results.id},
+            kind="code",
+            link=lambda s: address(s.first.results.id),
+        ),
+        Column(
+            "Part",
+            lambda s: s.first.row.part,
+            {"part": lambda s: s.first.row.part},
+            kind="code",
+            link=lambda s: address(*s.part),
+        ),
         Column("In", lambda s: parameter_symbol(s.first.row.parameter), {"parameter": _of("parameter")}),
         Column(
             "Paper", lambda s: exponent(_of("claimed_exponent")(s)), {"claimed_exponent": _of("claimed_exponent")}, True
@@ -190,7 +203,12 @@ _ORDERINGS = (
 
 def errata_table(errata: Sequence[Erratum]) -> Table:
     columns = (
-        Column("Entry", lambda e: f"{e.paper}.{e.id}", {"id": lambda e: f"{e.paper}.{e.id}"}),
+        Column(
+            "Entry",
+            lambda e: f"{e.paper}.{e.id}",
+            {"id": lambda e: f"{e.paper}.{e.id}"},
+            link=lambda e: address(e.paper, e.id),
+        ),
         Column("What", lambda e: symbols(e.title), {"title": lambda e: e.title}),
         Column("Printed", lambda e: symbols(e.printed), {"printed": lambda e: e.printed}),
         Column("Calculation", lambda e: symbols(e.calculation), {"calculation": lambda e: e.calculation}),

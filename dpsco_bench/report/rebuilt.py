@@ -14,6 +14,7 @@ from dpsco_bench.analysis.certified import uncertified
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import table_texts
+from dpsco_bench.report.address import address
 from dpsco_bench.report.computed import computed_table
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, with_error
@@ -198,6 +199,7 @@ def _rebuilt(inputs: Inputs, text: Mapping[str, Any]) -> Table:
             lambda r: r.part_and_method,
             {"part": lambda r: r.part, "method": lambda r: r.method, "instance": lambda r: r.instance},
             kind="code",
+            link=lambda r: address(*r.sweep.part),
         ),
         Column("At", lambda r: r.where, {"parameter": lambda r: r.sweep.first.row.parameter, **_point()}),
         Column("Privacy of the paper's noise", lambda r: r.privacy, {"privacy": lambda r: r.privacy}),

@@ -15,6 +15,7 @@ from dpsco_bench.analysis.ordering import OPEN, compared
 from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
 from dpsco_bench.claims.kinds import Kind, get_kind
 from dpsco_bench.claims.model import Part
+from dpsco_bench.report.address import address
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.ledger import Privacy, charged_cells
 from dpsco_bench.report.numbers import NOTHING, exponent, interval, is_number, number, plain, slope, span, with_interval
@@ -216,8 +217,20 @@ def _worst(attribute: str) -> Any:
     return lambda score: getattr(score.privacy.worst, attribute, None)
 
 
-CLAIM = Column("Claim", lambda score: score.results.id, {"claim": lambda score: score.results.id}, kind="code")
-PART = Column("Part", lambda score: score.row.part, _raw("part"), kind="code")
+CLAIM = Column(
+    "Claim",
+    lambda score: score.results.id,
+    {"claim": lambda score: score.results.id},
+    kind="code",
+    link=lambda score: address(score.results.id),
+)
+PART = Column(
+    "Part",
+    lambda score: score.row.part,
+    _raw("part"),
+    kind="code",
+    link=lambda score: address(score.results.id, score.row.part),
+)
 CALIBRATION = Column("Noise", lambda score: score.row.calibration, _raw("calibration", "profile"))
 KIND = Column("Kind", lambda score: score.kind.title, _raw("kind"))
 VERDICT = Column(

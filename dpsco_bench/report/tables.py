@@ -59,6 +59,7 @@ class Column:
     raw : mapping of str to callable, CSV columns: name -> (row -> value); empty leaves the column out of the CSV
     kind : str, ``text``, ``verdict`` (a badge in HTML) or ``code``
     style : callable or None, row -> class of the HTML cell's content (the tone of a verdict)
+    link : callable or None, row -> address (`report.address`) of what the cell names; empty for none
     """
 
     title: str
@@ -67,6 +68,7 @@ class Column:
     numeric: bool = False
     kind: str = "text"
     style: Callable[[Row], str] | None = None
+    link: Callable[[Row], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,23 @@ def _csv(value: Any) -> str:
     return str(value)
 
 
+def to_parquet(table: Table) -> bytes:
+    """The raw values as Parquet: missing and NaN are null; a column of mixed types is text, as in the CSV."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    columns: dict[str, Any] = {}
+    for name, value in ((name, value) for column in table.columns for name, value in column.raw.items()):
+        found = [value(row) for row in table.rows]
+        try:
+            columns[name] = pa.array(found, from_pandas=True)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            columns[name] = pa.array([_csv(one) for one in found])
+    stream = io.BytesIO()
+    parquet.write_table(pa.table(columns), stream)
+    return stream.getvalue()
+
+
 def to_latex(table: Table) -> str:
     """A plain ``tabular`` that needs no package; numbers right-aligned, every special character escaped."""
     form = "".join("r" if column.numeric else "l" for column in table.columns)
@@ -167,4 +186,9 @@ def write_table(table: Table, folder: Path) -> list[Path]:
     return [*files]
 
 
-WRITERS = {"md": to_markdown, "csv": to_csv, "tex": to_latex}
+WRITERS: Mapping[str, Callable[[Table], str | bytes]] = {
+    "md": to_markdown,
+    "csv": to_csv,
+    "tex": to_latex,
+    "parquet": to_parquet,
+}

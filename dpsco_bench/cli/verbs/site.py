@@ -1,0 +1,46 @@
+"""Verb `site`: the pages of a profile, which open from the file system, and its tables in four formats."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from dpsco_bench.cli.options import add_json
+from dpsco_bench.cli.output import print_json
+from dpsco_bench.errors import checked_count
+
+SUMMARY = "the site of a profile: findings, papers, claims, methods, ledgers; opens without a network"
+EPILOG = "Verdicts and results of the last run are read; what is missing is shown as not measured."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
+    parser.add_argument("--out", type=Path, help="folder to write to (default: results/PROFILE)")
+    parser.add_argument("--figures", type=Path, help="folder of the figures (default: figures/PROFILE)")
+    parser.add_argument("--cores", type=int, default=1, metavar="N", help="processes that draw and write (default: 1)")
+    parser.add_argument("--single", action="store_true", help="also one file to mail, site.html beside the site")
+    add_json(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Write tables and site."""
+    from dpsco_bench.claims.model import check_profile
+    from dpsco_bench.execution.drawn import drawing
+    from dpsco_bench.execution.layout import Layout
+    from dpsco_bench.report.inputs import read_inputs
+    from dpsco_bench.site.write import write_all
+
+    cores = checked_count("cores", args.cores)
+    files = Layout(check_profile(args.profile))
+    inputs, out, figures = read_inputs(files), args.out or files.results, args.figures or files.figures
+    ours = out.resolve() == files.results.resolve() or figures.resolve() == files.figures.resolve()
+    with drawing(files.reported if ours else None) as drawn:
+        written = write_all(inputs, out, figures, cores, args.single)
+        drawn += written.files
+    if args.json:
+        print_json({"site": written.page, "pages": written.pages, "single": written.single})
+    else:
+        also = f", and {written.single}" if written.single else ""
+        print(f"{written.page}, {written.pages} pages{also}")
+    return 0

@@ -1,0 +1,13 @@
+"""Addresses of what people read about: the anchor of a claim, a part, a method, an erratum or a finding."""
+
+from __future__ import annotations
+
+import re
+
+
+def address(*names: str) -> str:
+    """Anchor of a thing by its names, the same on every page: ``wang2017.thm4.2``, ``rate-n`` give one of letters.
+
+    Letters, digits and hyphens alone, two of them between the names, so that no two things share one.
+    """
+    return "--".join(re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") for name in names)

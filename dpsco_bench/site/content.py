@@ -1,0 +1,74 @@
+"""What the pages of a site are made from, each computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from dpsco_bench.algorithms.registry import list_algorithms
+from dpsco_bench.claims.catalogue import Erratum, load_errata
+from dpsco_bench.report.inputs import Inputs
+from dpsco_bench.report.ledger import privacy_table
+from dpsco_bench.report.opening import ClaimLine, PaperLine, paper_lines
+from dpsco_bench.report.scores import Score, scores
+from dpsco_bench.report.tables import Table
+from dpsco_bench.report.wording import paper_name
+
+Pages = Mapping[str, str]
+"""Name of a page without suffix, from the root -> its Markdown."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """The results of a profile as the pages read them.
+
+    Attributes
+    ----------
+    inputs : Inputs
+    figures : Path, folder of the figures; those that are missing are left out
+    """
+
+    inputs: Inputs
+    figures: Path
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Paper -> its authors and year."""
+        inputs = self.inputs
+        return {paper: paper_name(inputs.of_paper(paper)[0].claim.source, paper) for paper in inputs.papers}
+
+    @cached_property
+    def scores(self) -> list[Score]:
+        """All verdicts."""
+        return scores(self.inputs)
+
+    @cached_property
+    def lines(self) -> list[PaperLine]:
+        """What the claims of each paper come to."""
+        return paper_lines(self.inputs, self.scores, self.names)
+
+    @cached_property
+    def claims(self) -> dict[str, ClaimLine]:
+        """Id of each claim -> what it comes to."""
+        return {claim.results.id: claim for line in self.lines for claim in line.claims}
+
+    @cached_property
+    def errata(self) -> dict[str, list[Erratum]]:
+        """Paper -> its errata ledger."""
+        return {paper: load_errata(paper) for paper in self.inputs.papers}
+
+    @cached_property
+    def algorithms(self) -> list[str]:
+        """Methods that have a page: those of the papers of this profile."""
+        return [id for id in list_algorithms() if id.partition(".")[0] in self.inputs.papers]
+
+    @cached_property
+    def ledger(self) -> Table:
+        """The privacy ledger."""
+        return privacy_table(self.inputs)
+
+    def drawn(self, name: str) -> bool:
+        """Whether there is a figure of that name."""
+        return (self.figures / f"{name}.svg").is_file()

@@ -1,0 +1,167 @@
+"""Findings: sentences whose numbers come from the results, each with the conditions under which it may be said.
+
+``conf/findings/*.yaml`` has one each, in the order of their names. A finding whose numbers no longer support its
+sentence stops the build; one whose claims the profile does not measure is left out, and named.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.claims.catalogue import conf_files
+from dpsco_bench.claims.entries import build_checked
+from dpsco_bench.claims.files import read_shipped
+from dpsco_bench.errors import InputError, nearest
+from dpsco_bench.report.numbers import number
+from dpsco_bench.site.content import Content
+from dpsco_bench.site.values import NotMeasured, Value, value_of
+
+OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_CONDITION = re.compile(r"^\s*(\w+)\s*(<=|>=|==|!=|<|>)\s*(.+?)\s*$")
+
+
+@dataclass(frozen=True)
+class FindingText:
+    """A finding's file.
+
+    Attributes
+    ----------
+    title : str, its message in a few words
+    sentence : str, with ``{name}`` for values; ``{name:.1f}`` gives a number another form
+    means : str, what it means for somebody who uses or reviews such methods
+    values : mapping, name -> reference (`site.values.value_of`)
+    needs : list of str, conditions such as ``real > 100`` or ``word == match``; all must hold
+    claims : list of str, ids of the claims behind it
+    figure : mapping, ``label`` of the axis, ``rows`` of (name, text), and ``reference``: a line at a value
+    profiles : list of str, where the sentence is about sizes that other profiles do not have
+    """
+
+    title: str
+    sentence: str
+    means: str
+    values: Mapping[str, Any]
+    needs: list[str]
+    claims: list[str]
+    figure: Mapping[str, Any] = field(default_factory=dict)
+    profiles: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding that the results support."""
+
+    id: str
+    text: FindingText
+    values: Mapping[str, Value]
+
+    @cached_property
+    def sentence(self) -> str:
+        """With its numbers."""
+        return filled(self.text.sentence, self.values, f"finding {self.id}")
+
+    @cached_property
+    def means(self) -> str:
+        """With its numbers."""
+        return filled(self.text.means, self.values, f"finding {self.id}")
+
+
+@dataclass(frozen=True)
+class Unsaid:
+    """A finding that this profile says nothing about, and why."""
+
+    id: str
+    title: str
+    reason: str
+
+
+def finding_files() -> dict[str, Path]:
+    """Id of each finding -> its file; the digits in front of a name give the order alone."""
+    return {re.sub(r"^\d+[-_]", "", path.stem): path for path in conf_files("findings/*.yaml")}
+
+
+def read_finding(path: Path, id: str) -> FindingText:
+    """A finding's file. Raises InputError for a wrong key."""
+    entry = read_shipped(path)
+    if isinstance(entry, Mapping):
+        entry = {key: " ".join(value.split()) if isinstance(value, str) else value for key, value in entry.items()}
+    found: FindingText = build_checked(FindingText, entry, f"finding {id}")
+    return found
+
+
+def findings(content: Content, files: Mapping[str, Path] | None = None) -> tuple[list[Finding], list[Unsaid]]:
+    """Findings of a profile, and those that it says nothing about.
+
+    Raises
+    ------
+    InputError
+        For a finding that the numbers contradict: it names the finding, the condition and the values.
+    """
+    said, unsaid = [], []
+    for id, path in (finding_files() if files is None else files).items():
+        text = read_finding(path, id)
+        if text.profiles and content.inputs.profile not in text.profiles:
+            unsaid.append(Unsaid(id, text.title, f"it is about the sizes of {' and '.join(text.profiles)}"))
+            continue
+        try:
+            said.append(_supported(content, id, text))
+        except NotMeasured as reason:
+            unsaid.append(Unsaid(id, text.title, str(reason)))
+    return said, unsaid
+
+
+def _supported(content: Content, id: str, text: FindingText) -> Finding:
+    known = [claim.id for claim in content.inputs.claims]
+    for claim in text.claims:
+        if claim not in known:
+            raise NotMeasured(f"{claim} is not in profile {content.inputs.profile}")
+    values: dict[str, Value] = {}
+    for name, reference in text.values.items():
+        values[name] = value_of(content, reference, values, f"finding {id}: {name}")
+    for condition in text.needs:
+        if not holds(condition, values, id):
+            told = ", ".join(
+                f"{name} = {value if isinstance(value, str) else f'{value:.4g}'}" for name, value in values.items()
+            )
+            raise InputError(f"finding {id}: needs", condition, f"true of the results; they give {told}")
+    return Finding(id, text, values)
+
+
+def holds(condition: str, values: Mapping[str, Value], id: str) -> bool:
+    """Whether a condition holds; its right side is a number, a value's name, or words."""
+    found = _CONDITION.match(condition)
+    if not found or found[1] not in values:
+        raise InputError(f"finding {id}: needs", condition, f"NAME <= NUMBER or alike; {nearest(condition, values)}")
+    left, right = values[found[1]], values.get(found[3], found[3])
+    if isinstance(left, str):
+        return OPERATORS[found[2]](left, str(right))
+    try:
+        return OPERATORS[found[2]](left, float(right))
+    except ValueError:
+        raise InputError(f"finding {id}: needs", condition, "a comparison of numbers") from None
+
+
+def filled(template: str, values: Mapping[str, Value], where: str) -> str:
+    """A sentence with its values; numbers have three digits unless their form is given."""
+
+    def shown(found: re.Match[str]) -> str:
+        if found[1] not in values:
+            raise InputError(f"{where}: value", found[1], nearest(found[1], values))
+        value = values[found[1]]
+        if isinstance(value, str):
+            return value
+        return format(value, found[2][1:]) if found[2] else number(value)
+
+    return re.sub(r"\{(\w+)(:[^}]+)?\}", shown, template)

@@ -1,0 +1,148 @@
+"""A page per claim: the question, the answer in a sentence, its figure, every verdict with its reason, sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from dpsco_bench.claims.bounds.glossary import symbols_in
+from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.catalogue import claim_file
+from dpsco_bench.report.address import address
+from dpsco_bench.report.inputs import ClaimResults
+from dpsco_bench.report.numbers import NOTHING
+from dpsco_bench.report.opening import claims_table
+from dpsco_bench.report.papers import cells_table, orderings_table
+from dpsco_bench.report.parts import parts_table
+from dpsco_bench.report.scores import claim_table, scoreboard
+from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.site.content import Content, Pages
+from dpsco_bench.site.markdown import badge, bullets, code, fenced, figure, heading, link, quote, table, text, toctree
+
+SUFFIXES = ("", ".curves", ".time")
+"""Figures of a claim, behind its id."""
+IN_FILES = ("csv", "parquet")
+LEAST_SHOWN = 60
+"""Comparisons of an ordering that a page shows; more stand in its files."""
+
+
+def claim_pages(content: Content) -> Pages:
+    """A page per claim, the list of them, and the list of all verdicts."""
+    return {
+        "claims/index": _index(content),
+        "verdicts": _verdicts(content),
+        **{f"claims/{claim.id}": _claim(content, claim) for claim in content.inputs.claims},
+    }
+
+
+def _index(content: Content) -> str:
+    papers = {content.names[paper]: content.inputs.of_paper(paper) for paper in content.inputs.papers}
+    pages = [toctree([claim.id for claim in claims], caption=name) for name, claims in papers.items()]
+    return "\n".join(
+        [
+            heading("Claims", target="claims"),
+            "Every claim with its standing and the sentence that answers it. "
+            "[All verdicts](../verdicts.md) has a row per experiment.\n",
+            table(claims_table(content.lines, content.inputs.profile)),
+            toctree(["/verdicts"]),
+            *pages,
+        ]
+    )
+
+
+def _verdicts(content: Content) -> str:
+    """Every verdict, without what stands on the claims' own pages."""
+    hidden = ("Kind", "Expected", "Remarks", "Paper's exponent", "Noise off")
+    board = scoreboard(content.inputs)
+    rows = f"{len(board.rows)} verdicts. Reasons and remarks stand on the page of each claim.\n"
+    return "\n".join([heading("All verdicts"), rows, table(board, hidden)])
+
+
+def _claim(content: Content, results: ClaimResults) -> str:
+    claim, line = results.claim, content.claims[results.id]
+    known = {entry.id for entry in content.errata[claim.paper]}
+    errata = [link(id, address(claim.paper, id)) for id in claim.errata if id in known]
+    source = [code(claim.id), link(text(claim.source), address("paper", claim.paper))]
+    pieces = [
+        heading(claim.title, target=address(claim.id)),
+        " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
+        f"{badge(line.standing, line.tone)} {text(line.sentence)}.\n",
+        quote(" ".join(claim.statement.split())),
+        bullets(text(words) for words in claim.assumptions),
+        *(_figures(content, claim.id)),
+        heading("Verdicts", 2),
+        table(_verdict_table(results), anchored=True),
+        _comparisons(results),
+        heading("How it is measured", 2),
+        table(parts_table(results)),
+        _formulas(results),
+        heading("Numbers, sources, and how to make it again", 2),
+        _sources(content, results),
+        fenced(f"dpsco claim {claim.id} --profile {content.inputs.profile}", "console"),
+    ]
+    return "\n".join(filter(None, pieces))
+
+
+def _verdict_table(results: ClaimResults) -> Table:
+    """Its verdicts, each with its reason and remarks beside the word, where they are seen."""
+    whole = claim_table(results)
+    why = Column("Why", lambda score: ". ".join(filter(None, (said(score.reason), score.remarks))))
+    known = {column.title: column for column in whole.columns}
+    order = ("Part", "Noise", "Verdict", why, "Measured [95 %]", "Bound", "Paper's exponent", "Noise off")
+    return replace(whole, columns=[known[one] if isinstance(one, str) else one for one in order])
+
+
+def said(words: str) -> str:
+    """Words, or nothing for the dash that stands for none."""
+    return "" if words == NOTHING else words
+
+
+def _figures(content: Content, id: str) -> Iterable[str]:
+    names = [f"{id}{suffix}" for suffix in SUFFIXES if content.drawn(f"{id}{suffix}")]
+    return [figure(f"../figures/claims/{name}.svg", f"Figure of {id}") for name in names]
+
+
+def _comparisons(results: ClaimResults) -> str:
+    """Comparisons of its orderings, where they are few enough to be read."""
+    found = orderings_table(results)
+    return heading("Comparisons", 3) + "\n" + table(found) if 0 < len(found.rows) <= LEAST_SHOWN else ""
+
+
+def _formulas(results: ClaimResults) -> str:
+    """Every bound as it is judged, and what its symbols mean."""
+    names = dict.fromkeys(part.bound for part in results.claim.parts if part.bound)
+    texts = {name: get_bound(name).text for name in names}
+    said = bullets(f"{code(name.partition('.')[2])} = {text(formula)}" for name, formula in texts.items())
+    symbols = {key: symbol for name, formula in texts.items() for key, symbol in symbols_in(name, formula).items()}
+    told = "; ".join(f"{text(key)}: {text(symbols[key].words)}" for key in sorted(symbols, key=str.lower))
+    return "\n".join(filter(None, [said and f"Bounds:\n\n{said}", told and f"{told}.\n"]))
+
+
+def number_tables(results: ClaimResults) -> list[Table]:
+    """Tables of a claim's numbers that have rows."""
+    return [found for found in (cells_table(results), orderings_table(results)) if found.rows]
+
+
+def _sources(content: Content, results: ClaimResults) -> str:
+    methods = dict.fromkeys(method.algorithm for part in results.claim.parts for method in part.methods)
+    linked = [link(code(id), address(id)) if id in content.algorithms else code(id) for id in methods]
+    items = [f"Methods, with their code: {', '.join(linked)}"] if linked else []
+    for found in number_tables(results):
+        kinds = ", ".join(f"[{suffix.upper()}](../tables/{found.id}.{suffix})" for suffix in IN_FILES)
+        items.append(f"{text(found.title)}: {kinds}")
+    file = claim_file(results.id)
+    if file is not None:
+        items.append(f"The experiment as it is run: [{file.name}](../files/{yaml_name(results.id)})")
+    return bullets(items)
+
+
+def yaml_name(id: str) -> str:
+    """Name of a claim's file among the downloads."""
+    return f"{id}.yaml"
+
+
+def yaml_files(content: Content) -> dict[str, Path]:
+    """Name among the downloads -> file, of every claim that ships."""
+    found = {claim.id: claim_file(claim.id) for claim in content.inputs.claims}
+    return {yaml_name(id): path for id, path in found.items() if path is not None}

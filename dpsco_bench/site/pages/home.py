@@ -1,0 +1,77 @@
+"""The first page: what was found, then how the claims stand, paper by paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpsco_bench.report.address import address
+from dpsco_bench.report.opening import headline, papers_table
+from dpsco_bench.report.scores import chance_text
+from dpsco_bench.site.content import Content, Pages
+from dpsco_bench.site.findings import Finding, Unsaid
+from dpsco_bench.site.markdown import bullets, code, figure, heading, link, table, text, toctree
+
+SECTIONS = (
+    "papers/index",
+    "claims/index",
+    "methods/index",
+    "which",
+    "privacy",
+    "errata/index",
+    "benchmarks",
+    "provenance",
+    "guide/index",
+)
+WHAT = (
+    "Papers on differentially private convex optimisation state bounds on the excess risk, on gradient counts and on "
+    "(eps, delta). This site says, claim by claim, what their methods do when they are run as printed, and when their "
+    "noise is what privacy needs."
+)
+WARNING = (
+    "This is a measuring instrument, not a release mechanism: floating-point noise has finite tails and known attacks. "
+    "A status “proven” speaks of the mechanism in exact arithmetic."
+)
+STAND = (
+    "A claim is a theorem, a row of a table or a figure. It counts once, however many experiments measure it. What the "
+    "words mean stands in [Reading a verdict](guide/reading.md)."
+)
+
+
+def home_page(content: Content, found: Sequence[Finding], unsaid: Sequence[Unsaid]) -> Pages:
+    """The findings, and behind them the count of claims."""
+    lines = content.lines
+    title = "Findings" if found else "What this profile measures"
+    pieces = [
+        heading(title, target="findings"),
+        f"{text(WHAT)}\n\nProfile {code(content.inputs.profile)}: {text(headline(lines))}.\n",
+        *(_finding(number, finding) for number, finding in enumerate(found, start=1)),
+        _unsaid(unsaid),
+        heading("How the claims stand", 2, "standings"),
+        f"{STAND} Every claim is in [the list of claims](claims/index.md), every experiment in "
+        "[the list of verdicts](verdicts.md).\n",
+        figure("figures/site/papers.svg", headline(lines), "fitting"),
+        table(papers_table(lines)),
+        text(chance_text(content.scores)) + "\n",
+        f":::{{warning}}\n{text(WARNING)}\n:::\n",
+        toctree([page for page in SECTIONS]),
+    ]
+    return {"index": "\n".join(filter(None, pieces))}
+
+
+def _finding(number: int, finding: Finding) -> str:
+    target = address("finding", finding.id)
+    pieces = [
+        heading(f"{number}. {finding.text.title}", 2, target),
+        text(finding.sentence) + "\n",
+        figure(f"figures/site/{finding.id}.svg", finding.text.title, "fitting") if finding.text.figure else "",
+        f"**What it means.** {text(finding.means)}\n",
+        "Behind it: " + ", ".join(link(code(id), address(id)) for id in finding.text.claims) + "\n",
+    ]
+    return "\n".join(filter(None, pieces))
+
+
+def _unsaid(unsaid: Sequence[Unsaid]) -> str:
+    if not unsaid:
+        return ""
+    told = bullets(f"{text(entry.title)}: {text(entry.reason)}" for entry in unsaid)
+    return heading("What this profile says nothing about", 2) + "\n" + told

@@ -1,0 +1,135 @@
+"""A page per method: its listing beside its code, what its noise costs, where it stands."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.claims.catalogue import Erratum
+from dpsco_bench.cli.describe import describe
+from dpsco_bench.cli.pages import AlgorithmPage, OptionText
+from dpsco_bench.report.address import address
+from dpsco_bench.report.board import measured, named
+from dpsco_bench.report.numbers import count, number
+from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.site.content import Content, Pages
+from dpsco_bench.site.ledger import ledger_columns
+from dpsco_bench.site.markdown import bullets, code, fenced, heading, link, table, text, toctree
+
+STANDARD = "n=4096 epsilon=1 delta=1e-6"
+"""The point at which the page's command accounts for a method."""
+
+
+def method_pages(content: Content) -> Pages:
+    """A page per method, and the list of them."""
+    known = [describe(id) for id in content.algorithms]
+    pages = [page for page in known if isinstance(page, AlgorithmPage)]
+    columns = (
+        Column("Method", lambda page: page.id, kind="code", link=lambda page: address(page.id)),
+        Column("What it is", lambda page: page.summary),
+        Column("Source", lambda page: page.source),
+        Column("Claims", lambda page: str(len(_claims(content, page))), numeric=True),
+    )
+    index = [
+        heading("Methods", target="methods"),
+        "Every method of the papers: its schedule and noise, its code, and where it stands.\n",
+        table(Table("methods", "Methods", columns, pages)),
+        toctree([page.id for page in pages]),
+    ]
+    return {"methods/index": "\n".join(index), **{f"methods/{page.id}": _method(content, page) for page in pages}}
+
+
+def _claims(content: Content, page: AlgorithmPage) -> list[str]:
+    return [id for id in page.claims if id in content.claims]
+
+
+def _method(content: Content, page: AlgorithmPage) -> str:
+    known = {(entry.paper, entry.id) for entries in content.errata.values() for entry in entries}
+    errata = [entry for entry in page.errata if (entry.paper, entry.id) in known]
+    claims = ", ".join(link(code(id), address(id)) for id in _claims(content, page))
+    variants = [
+        f"variant {code(name)}: noise of calibration {', '.join(allowed)}" for name, allowed in page.variants.items()
+    ]
+    pieces = [
+        heading(page.id, target=address(page.id)),
+        f"{text(page.summary)} {text(page.source)}.\n",
+        bullets([f"needs {text(', '.join(page.needs) or 'nothing of the problem')}", *variants]),
+        f"Measured by {claims}.\n" if claims else "",
+        heading("What its noise gives", 2),
+        _ledger(content, page.id),
+        "Schedule, noise and queries at a point of your own, without running it:\n",
+        fenced(f"dpsco account {page.id} problem={_problem(content, page)} {STANDARD}", "console"),
+        _standing(content, page.id),
+        _options(page),
+        heading("Schedule and listing", 2),
+        fenced(page.doc),
+        heading("Code", 2),
+        fenced(_code(page.id), "python"),
+        _errata(errata),
+    ]
+    return "\n".join(filter(None, pieces))
+
+
+def _problem(content: Content, page: AlgorithmPage) -> str:
+    """A problem that its claims run it on."""
+    parts = (part for id in _claims(content, page) for part in content.claims[id].results.claim.parts)
+    found = (part.problem for part in parts if any(method.algorithm == page.id for method in part.methods))
+    return next(filter(None, found), "NAME")
+
+
+def _code(id: str) -> str:
+    """The module of a method without its docstring."""
+    module = inspect.getmodule(get_algorithm(id).plan_function)
+    return inspect.getsource(module) if module else ""
+
+
+def _ledger(content: Content, id: str) -> str:
+    rows = [row for row in content.ledger.rows if row.first.cell.algorithm == id]
+    shown = table(Table(f"{id}.privacy", "Privacy", ledger_columns(content)[1:], rows))
+    return shown or "No claim of this profile charges it.\n"
+
+
+def _standing(content: Content, id: str) -> str:
+    """Its places on the boards."""
+    found = []
+    for board in content.inputs.boards:
+        for row in measured(board):
+            order = sorted((m for m in row.methods if m.ranked), key=lambda m: m.risk)
+            found += [(row, m, order.index(m) + 1, len(order)) for m in order if m.algorithm == id]
+    if not found:
+        return ""
+    columns = (
+        Column("Instance", lambda item: item[0].instance, kind="code"),
+        Column("n", lambda item: count(item[0].n), numeric=True),
+        Column("d", lambda item: count(item[0].d), numeric=True),
+        Column("ε", lambda item: number(item[0].epsilon), numeric=True),
+        Column("Place", lambda item: f"{item[2]} of {item[3]}", numeric=True),
+        Column("Method", lambda item: named(item[1]), kind="code"),
+        Column("Risk", lambda item: number(item[1].risk), numeric=True),
+        Column("Least risk there", lambda item: number(min(m.risk for m in item[0].methods if m.ranked)), numeric=True),
+    )
+    shown = table(Table(f"{id}.standing", "Standing", columns, found))
+    return "\n".join([heading("Where it stands at equal accounted privacy", 2), shown])
+
+
+def _options(page: AlgorithmPage) -> str:
+    if not page.options:
+        return ""
+    columns = (
+        Column("Option", lambda option: option.name, kind="code"),
+        Column("Default", _default, kind="code"),
+        Column("Meaning", lambda option: option.meaning),
+    )
+    return "\n".join([heading("Options", 2), table(Table(f"{page.id}.options", "Options", columns, page.options))])
+
+
+def _default(option: OptionText) -> str:
+    return "null" if option.default is None else str(option.default)
+
+
+def _errata(errata: Sequence[Erratum]) -> str:
+    if not errata:
+        return ""
+    told = (f"{link(f'{e.paper} {e.id}', address(e.paper, e.id))} {text(e.title)}" for e in errata)
+    return "\n".join([heading("Errata that touch its claims", 2), bullets(told)])

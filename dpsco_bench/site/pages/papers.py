@@ -1,0 +1,116 @@
+"""A page per paper: what was tested, its own tables rebuilt, its figures, its noise, and its errata."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from dpsco_bench.privacy.ledger import STATUS_WORDS
+from dpsco_bench.report.address import address
+from dpsco_bench.report.opening import PaperLine, claims_table, headline, papers_table
+from dpsco_bench.report.own_figures import FIGURES
+from dpsco_bench.report.papers import rates_table
+from dpsco_bench.report.rebuilt import rebuilt_tables
+from dpsco_bench.report.tables import Table
+from dpsco_bench.site.content import Content, Pages
+from dpsco_bench.site.ledger import ledger_columns
+from dpsco_bench.site.markdown import bullets, code, figure, heading, link, table, text, toctree
+from dpsco_bench.site.rebuilt import entries, rebuilt
+
+
+def paper_pages(content: Content) -> Pages:
+    """A page per paper, and the list of them."""
+    names = [line.paper for line in content.lines]
+    index = [
+        heading("Papers", target="papers"),
+        f"{text(headline(content.lines))}.\n",
+        table(papers_table(content.lines)),
+        toctree(names),
+    ]
+    return {
+        "papers/index": "\n".join(index),
+        **{f"papers/{line.paper}": _paper(content, line) for line in content.lines},
+    }
+
+
+def _paper(content: Content, line: PaperLine) -> str:
+    paper = line.paper
+    pieces = [
+        heading(line.name, target=address("paper", paper)),
+        f"{text(headline([line]))}. {_noise(line)}\n",
+        *_rebuilt(content, paper),
+        heading("Its claims", 2),
+        table(claims_table([line], content.inputs.profile)),
+        *_figures(content, paper),
+        *_exponents(content, line),
+        heading("Its noise", 2),
+        "What an accountant says of its mechanisms. The [privacy ledger](../privacy.md) has all papers.\n",
+        table(_own_ledger(content, paper)),
+        *_errata(content, paper),
+    ]
+    return "\n".join(filter(None, pieces))
+
+
+def _noise(line: PaperLine) -> str:
+    """What is known of its own noise, in a sentence."""
+    words = {"confirms": "proven private", "contradicts": "shown not to be", "unproven": "not shown either way"}
+    said = [f"{line.privacy[key]} {word}" for key, word in words.items() if line.privacy.get(key)]
+    return f"Of the experiments on its own printed noise, {', '.join(said)}." if said else ""
+
+
+def _rebuilt(content: Content, paper: str) -> list[str]:
+    """The paper's own tables, entry by entry; then what each entry was measured by, with its numbers."""
+    pieces = []
+    for found in rebuilt_tables(content.inputs, paper):
+        if found.rows:
+            pieces += [heading(found.title, 2, address("table", found.id)), rebuilt(found)]
+            pieces += (
+                [f"What each entry was measured by, with its numbers:\n\n{table(found)}"] if entries(found) else []
+            )
+    return pieces
+
+
+def _figures(content: Content, paper: str) -> list[str]:
+    drawn = [own for own in FIGURES.of(paper).values() if content.drawn(own.name)]
+    pieces = [heading("Figures across claims", 2)] if drawn else []
+    for own in drawn:
+        pieces.append(heading(own.title, 3, address("figure", own.name)))
+        pieces += [text(own.caption) + "\n", figure(f"../figures/claims/{own.name}.svg", own.title)]
+    return pieces
+
+
+def _exponents(content: Content, line: PaperLine) -> list[str]:
+    found = rates_table(content.inputs, line.paper, line.name)
+    return [heading("Exponents, claimed beside measured", 2), table(found)] if found.rows else []
+
+
+def _own_ledger(content: Content, paper: str) -> Table:
+    whole = content.ledger
+    rows = [row for row in whole.rows if row.first.cell.algorithm.startswith(f"{paper}.")]
+    return Table(f"{paper}.privacy", whole.title, ledger_columns(content), rows)
+
+
+def _errata(content: Content, paper: str) -> list[str]:
+    entries = content.errata[paper]
+    if not entries:
+        return []
+    told = (f"{link(entry.id, address(paper, entry.id))} {text(entry.title)}" for entry in entries)
+    return [heading("Errata", 2), bullets(told)]
+
+
+def privacy_page(content: Content) -> Pages:
+    """The privacy ledger of all papers."""
+    counts = Counter(row.first.status for row in content.ledger.rows)
+    said = ", ".join(f"{count} {STATUS_WORDS[status]}" for status, count in counts.most_common())
+    intro = (
+        "What an accountant of the actual sampling scheme says about the noise that was used, beside what is claimed "
+        f"for it. Of {len(content.ledger.rows)} rows: {said}."
+    )
+    how = f"How a mechanism is charged: {code('dpsco account METHOD')}, and [accounting](guide/accounting.md)."
+    page = [
+        heading("Privacy ledger", target="privacy"),
+        text(intro) + "\n",
+        how + "\n",
+        table(replace(content.ledger, columns=ledger_columns(content))),
+    ]
+    return {"privacy": "\n".join(page)}

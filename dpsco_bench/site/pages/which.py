@@ -1,0 +1,52 @@
+"""Which method: the boards' winners point by point, as diagrams and tables; all methods on a page of their own."""
+
+from __future__ import annotations
+
+from dpsco_bench.report.board import (
+    left_out_table,
+    nowhere_run,
+    points_table,
+    references_table,
+    wins_table,
+)
+from dpsco_bench.report.inputs import BoardResults
+from dpsco_bench.report.phases import WORDS
+from dpsco_bench.report.wording import symbols
+from dpsco_bench.site.content import Content, Pages
+from dpsco_bench.site.markdown import bullets, code, fenced, figure, heading, table, text
+
+INTRO = (
+    "Every method of the papers on common instances, each calibrated by its accountant to the same (eps, delta), with "
+    "the hyper-parameters of its theorem. A method whose privacy is not proven is shown in the tables and cannot win."
+)
+OWN = "For a point of your own, or your own data, `choose` runs every method that accepts it and ranks them:"
+
+
+def which_pages(content: Content) -> Pages:
+    """Winners by point, and what they were won against."""
+    boards = content.inputs.boards
+    first = [heading("Which method", target="which"), text(INTRO) + "\n", OWN + "\n"]
+    command = "dpsco choose problem=logistic_glm domain=l2_ball n=20000 d=50 epsilon=1 delta=1e-6"
+    first.append(fenced(command, "console"))
+    return {"which": "\n".join([*first, *(_board(content, board) for board in boards)])}
+
+
+def _board(content: Content, board: BoardResults) -> str:
+    delta = symbols(f"{board.board.delta:g}")
+    pieces = [
+        heading(board.board.title, 2),
+        f"δ = {delta}. {text(WORDS)}.\n",
+        figure(f"figures/claims/{board.id}.svg", board.board.title) if content.drawn(board.id) else "",
+        table(wins_table(board)),
+        heading("Winners, point by point", 2),
+        table(points_table(board)),
+        "All methods at all points: "
+        f"[CSV](tables/{board.id}.methods.csv), [Parquet](tables/{board.id}.methods.parquet). "
+        "The page of [each method](methods/index.md) has its places.\n",
+        heading("What the risks stand beside", 2),
+        table(references_table(board)),
+        heading("What was not run, and why", 2),
+        bullets(f"{code(name)}: {text(reason)}" for name, reason in nowhere_run(board)),
+        table(left_out_table(board)),
+    ]
+    return "\n".join(filter(None, pieces))

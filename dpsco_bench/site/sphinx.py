@@ -1,0 +1,128 @@
+"""Sphinx on a folder of Markdown: the site, or the one page to mail. Nothing is fetched, and warnings are errors."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.errors import DpscoError
+
+THEME = Path(__file__).with_name("theme")
+EXTENSIONS = ("attrs_inline", "attrs_block", "colon_fence")
+NO_SIDEBAR = ("index", "verdicts", "which", "privacy", "provenance")
+"""Pages without pages beside them; their tables need the room."""
+CONTENTS = ("guide/*", "errata/*", "benchmarks")
+"""Pages with a list of their headings, which takes a fifth of the width from their tables."""
+
+
+class SiteError(DpscoError):
+    """Sphinx found something wrong with the pages: a link without a target, or markup that it cannot read."""
+
+
+def settings(title: str, wide: Sequence[str] = NO_SIDEBAR) -> dict[str, Any]:
+    """Sphinx's configuration."""
+    import pydata_sphinx_theme
+
+    return {
+        "project": title,
+        "html_title": title,
+        "html_short_title": title,
+        "extensions": ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"],
+        "myst_enable_extensions": list(EXTENSIONS),
+        "myst_heading_anchors": 3,
+        "smartquotes": False,
+        "exclude_patterns": ["figures", "tables", "files"],
+        "html_theme": Path(pydata_sphinx_theme.__file__).parent.name,
+        "html_theme_options": theme_options(),
+        "html_sidebars": {page: [] for page in wide},
+        "html_static_path": [],
+        "html_css_files": ["dt_bundle.css", "site.css"],
+        "html_js_files": [("tables.js", {"defer": "defer"})],
+        "html_use_index": False,
+        "html_copy_source": False,
+        "html_show_sourcelink": False,
+        "html_show_sphinx": False,
+        "html_show_copyright": False,
+        "html_permalinks_icon": "#",
+        "autodoc_typehints": "none",
+        "autodoc_member_order": "bysource",
+    }
+
+
+def theme_options() -> dict[str, Any]:
+    """What the theme shows: the sections on top, the pages of a section at the side, headings of a page opposite."""
+    return {
+        "navbar_align": "left",
+        "header_links_before_dropdown": 9,
+        "show_nav_level": 1,
+        "navigation_depth": 2,
+        "collapse_navigation": True,
+        "show_toc_level": 2,
+        "secondary_sidebar_items": {page: ["page-toc"] for page in CONTENTS},
+        "footer_start": [],
+        "footer_center": [],
+        "footer_end": [],
+        "pygments_light_style": "a11y-high-contrast-light",
+        "pygments_dark_style": "a11y-high-contrast-dark",
+    }
+
+
+def build(source: Path, out: Path, title: str, builder: str = "html", cores: int = 1) -> None:
+    """Build pages from a folder of Markdown.
+
+    Parameters
+    ----------
+    source : Path, with ``index.md``
+    out : Path, made anew
+    builder : str, ``html`` or ``singlehtml``
+    cores : int, how many processes read and write
+
+    Raises
+    ------
+    SiteError
+        For the first of Sphinx's warnings.
+    """
+    import myst_parser  # noqa: F401  the configuration names it
+    from sphinx.application import Sphinx
+    from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+    source, out = source.resolve(), out.resolve()
+    said = io.StringIO()
+    trees = source.with_name(f"{source.name}.trees")
+    config = settings(title) | {"html_static_path": [str(_assets(source.with_name(f"{source.name}.static")))]}
+    with patch_docutils(None), docutils_namespace():
+        application = Sphinx(
+            str(source), None, str(out), str(trees), builder, config, None, said, freshenv=False, parallel=cores
+        )
+        application.build()
+    warnings = [_plain(line) for line in said.getvalue().splitlines() if line.strip()]
+    if warnings:
+        more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
+        raise SiteError(f"site: {warnings[0].replace(str(source) + '/', '')}{more}")
+
+
+def _plain(line: str) -> str:
+    """A warning without the colours of a terminal."""
+    return re.sub(r"\x1b\[[\d;]*m", "", line)
+
+
+def _assets(folder: Path) -> Path:
+    """The style, and DataTables as itables ships it, in a form that opens from the file system.
+
+    A browser refuses to load a module from a file, so the bundle travels as text inside a script.
+    """
+    import itables
+
+    folder.mkdir(parents=True, exist_ok=True)
+    shipped = Path(itables.__file__).parent / "html"
+    bundle = base64.b64encode((shipped / "dt_bundle.js").read_bytes()).decode("ascii")
+    script = (THEME / "tables.js").read_text(encoding="utf-8")
+    (folder / "datatables.js").write_text(f'window.dataTablesBundle = "{bundle}";\n', encoding="ascii")
+    (folder / "dt_bundle.css").write_bytes((shipped / "dt_bundle.css").read_bytes())
+    (folder / "tables.js").write_text(script, encoding="utf-8")
+    (folder / "site.css").write_text((THEME / "site.css").read_text(encoding="utf-8"), encoding="utf-8")
+    return folder

@@ -1,0 +1,41 @@
+// Long tables can be sorted by a column and filtered by words. The library is loaded by pages that have such a table.
+const POWERS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+// The number that a cell begins with, as people write it: −1.5, 1 024, 3.2×10⁻⁴, ≥ 1.4×10⁴; nothing sorts last.
+function leadingNumber(html) {
+    const words = html.replace(/<[^>]*>/g, "").replace(/\u2009/g, "").replace(/−/g, "-").replace(/∞/g, "1e999");
+    const plain = words.replace(/(?:(\d)×)?10(⁻?)([⁰¹²³⁴⁵⁶⁷⁸⁹]+)/g,
+        (_, lead, sign, power) => `${lead ?? "1"}e${sign && "-"}${[...power].map((c) => POWERS.indexOf(c)).join("")}`);
+    const found = plain.match(/-?\d+(?:\.\d+)?(?:e-?\d+)?/);
+    return found ? Number(found[0]) : Infinity;
+}
+
+function improve(table, DataTable) {
+    const numeric = [...table.querySelectorAll("thead th")].flatMap((head, place) =>
+        head.classList.contains("text-right") ? [place] : []);
+    new DataTable(table, {
+        paging: false,
+        order: [],
+        autoWidth: false,
+        language: { search: "", searchPlaceholder: "Filter rows" },
+        columnDefs: [{
+            targets: numeric,
+            type: "num",
+            render: (cell, type) => (type === "sort" || type === "type" ? leadingNumber(cell) : cell),
+        }],
+    });
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+    const tables = document.querySelectorAll("table.sortable");
+    const own = document.querySelector('script[src*="tables.js"]');
+    if (!tables.length || !own) return;
+    const script = document.createElement("script");
+    script.src = own.src.replace(/tables\.js.*$/, "datatables.js");
+    script.onload = async () => {
+        const bytes = Uint8Array.from(atob(window.dataTablesBundle), (c) => c.charCodeAt(0));
+        const library = await import(URL.createObjectURL(new Blob([bytes], { type: "text/javascript" })));
+        tables.forEach((table) => improve(table, library.default));
+    };
+    document.head.append(script);
+});

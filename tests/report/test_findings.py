@@ -1,0 +1,98 @@
+"""A finding is said with its numbers where they support it, stops the build where they do not, and else is left out."""
+
+import pytest
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.site.content import Content
+from dpsco_bench.site.finding_figures import write_figure
+from dpsco_bench.site.findings import filled, finding_files, findings, holds, read_finding
+
+TEXT = """
+title: The noise is not private
+sentence: "At a claim of {claimed} the real eps is {real}, {over:.0f} times as much; the word is {word}."
+means: "Do not trust {real}."
+claims: [wang2017.kinds]
+values:
+  real: {claim: wang2017.kinds, part: privacy-epsilon, calibration: paper, column: epsilon_real}
+  claimed: {claim: wang2017.kinds, part: privacy-epsilon, calibration: paper, column: epsilon_claimed}
+  over: {over: [real, claimed]}
+  word: {claim: wang2017.kinds, part: privacy-epsilon, calibration: paper, column: verdict}
+needs: ["real > 1000", "word == fails", "real > claimed"]
+figure: {label: real eps, reference: 1, rows: [{text: printed, value: real}]}
+"""
+
+
+@pytest.fixture
+def content(inputs, tmp_path):
+    return Content(inputs, tmp_path)
+
+
+@pytest.fixture
+def told(tmp_path):
+    def write(text=TEXT, name="one"):
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(text)
+        return {name: path}
+
+    return write
+
+
+def test_a_finding_is_said_with_its_numbers(content, told, tmp_path):
+    ((finding,), unsaid) = findings(content, told())
+    assert unsaid == []
+    assert finding.sentence == "At a claim of 1 the real eps is 3.24×10⁵, 324000 times as much; the word is fails."
+    assert finding.means == "Do not trust 3.24×10⁵."
+    assert write_figure(finding, tmp_path) and "<svg" in (tmp_path / "one.svg").read_text()
+
+
+@pytest.mark.parametrize("condition", ["real < 1000", "word == holds", "claimed > real"])
+def test_a_finding_that_the_numbers_contradict_stops_the_build(content, told, condition):
+    broken = TEXT.replace("real > 1000", condition)
+    with pytest.raises(InputError, match=r"finding one: needs") as error:
+        findings(content, told(broken))
+    assert condition in str(error.value) and "real = 3.24e+05" in str(error.value)
+
+
+def test_a_finding_of_claims_that_the_profile_lacks_is_left_out_and_named(content, told):
+    said, (unsaid,) = findings(content, told(TEXT.replace("wang2017.kinds", "wang2017.elsewhere")))
+    assert said == [] and unsaid.id == "one" and "wang2017.elsewhere is not in profile smoke" in unsaid.reason
+
+
+def test_a_finding_of_other_profiles_is_left_out(content, told):
+    said, (unsaid,) = findings(content, told(TEXT + "profiles: [full]\n"))
+    assert said == [] and unsaid.reason == "it is about the sizes of full"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("part: privacy-epsilon, calibration: paper, column: verdict", "part: gone, column: verdict", "gone paper"),
+        ("column: epsilon_claimed", "column: nothing", "nothing"),
+        ("{real}, {over", "{reel}, {over", "reel"),
+        ("title:", "titel:", "titel"),
+    ],
+)
+def test_a_wrong_reference_is_one_line_that_names_it(content, told, old, new, named):
+    with pytest.raises(InputError, match="finding one") as error:
+        found, _ = findings(content, told(TEXT.replace(old, new)))
+        [finding.sentence for finding in found]
+    assert named in str(error.value)
+
+
+def test_conditions_compare_numbers_and_words():
+    values = {"x": 2.0, "word": "match"}
+    assert holds("x >= 2", values, "f") and not holds("x < 2", values, "f") and holds("word != fails", values, "f")
+    for wrong in ("y > 1", "x", "x > much"):
+        with pytest.raises(InputError, match="finding f"):
+            holds(wrong, values, "f")
+
+
+def test_numbers_are_shown_as_asked_for():
+    assert filled("{a} {a:.1f} {b}", {"a": 0.000123, "b": "no"}, "x") == "1.23×10⁻⁴ 0.0 no"
+
+
+def test_the_findings_that_ship_can_be_read():
+    for id, path in finding_files().items():
+        text = read_finding(path, id)
+        assert text.needs and text.values and text.claims and text.title[0].isupper(), id
+        assert len(text.sentence.split()) <= 60 and text.means.endswith("."), id

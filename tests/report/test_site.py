@@ -1,0 +1,189 @@
+"""The site of a small made-up profile: every link leads somewhere, nothing is fetched, every verdict is in words."""
+
+import re
+from html.parser import HTMLParser
+from urllib.parse import unquote
+
+import pytest
+
+from dpsco_bench.report.inputs import read_inputs
+from dpsco_bench.report.scores import scores
+from dpsco_bench.site.pages.guide import guide_pages
+from dpsco_bench.site.write import Sources, write_all, write_pages, write_site
+
+LOADS = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src"}
+LARGEST = 1_000_000
+"""Bytes of a page without its figures, which are files."""
+OUTSIDE = re.compile(r"^(https?:|mailto:|data:)")
+
+
+class Page(HTMLParser):
+    """Ids, links, what the page loads, and its text."""
+
+    def __init__(self, path):
+        super().__init__(convert_charrefs=True)
+        self.path, self.ids, self.links, self.loads, self.words = path, set(), [], [], []
+        self.feed(path.read_text(encoding="utf-8"))
+        self.text = " ".join("".join(self.words).split())
+
+    def handle_starttag(self, tag, attributes):
+        known = dict(attributes)
+        if "id" in known:
+            self.ids.add(known["id"])
+        if tag == "a" and "href" in known:
+            self.links.append(known["href"])
+        if LOADS.get(tag) in known:
+            self.loads.append(known[LOADS[tag]])
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def built(inputs, bumpy, tmp_path_factory):
+    """Folder ``results/smoke`` with tables, site and the one file."""
+    folder = tmp_path_factory.mktemp("site")
+    write_all(inputs, folder, folder / "figures", single=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(built):
+    site = built / "site"
+    return {
+        str(path.relative_to(site)): Page(path) for path in sorted(site.rglob("*.html")) if "_static" not in path.parts
+    }
+
+
+@pytest.fixture
+def text(pages):
+    return lambda name: pages[f"{name}.html"].text
+
+
+def test_every_link_leads_somewhere(pages, built):
+    for name, page in pages.items():
+        for link in page.links:
+            if OUTSIDE.match(link):
+                continue
+            path, _, fragment = unquote(link).partition("#")
+            target = (page.path.parent / path).resolve() if path else page.path
+            assert target.is_file(), f"{name}: {link}"
+            if fragment and target.suffix == ".html":
+                found = pages[str(target.relative_to((built / "site").resolve()))] if path else page
+                assert fragment in found.ids, f"{name}: {link}"
+
+
+def test_nothing_is_fetched(pages):
+    for name, page in pages.items():
+        for address in (address for address in page.loads if not address.startswith(("data:", "#"))):
+            path = unquote(address).partition("?")[0].partition("#")[0]
+            assert not OUTSIDE.match(address) and (page.path.parent / path).is_file(), f"{name}: {address}"
+
+
+def test_style_and_scripts_fetch_nothing(built):
+    for path in [*(built / "site" / "_static").glob("*.css"), built / "site" / "_static" / "tables.js"]:
+        assert not re.search(r"url\(['\"]?https?:|@import ['\"]https?:|fetch\(", path.read_text(encoding="utf-8")), path
+
+
+def test_pages_are_small(pages):
+    assert max(page.path.stat().st_size for page in pages.values()) < LARGEST
+
+
+def test_every_section_is_there(pages):
+    sections = "index verdicts which privacy provenance benchmarks papers/index claims/index methods/index errata/index"
+    for name in [*sections.split(), "papers/wang2017", "errata/wang2017", "guide/reading", "methods/wang2017.dp_svrg"]:
+        assert f"{name}.html" in pages
+
+
+def test_every_verdict_of_every_claim_is_in_words(inputs, pages, text):
+    for claim in inputs.claims:
+        for row in claim.rows:
+            assert row.word.replace("_", " ") in text(f"claims/{claim.id}")
+    whole = text("verdicts")
+    for score in scores(inputs):
+        assert score.row.part in whole
+    for words in ("skipped: data absent", "not measured", "reversed", "violated", "fails (real ε 3.24×10⁵)", "shown"):
+        assert words in whole
+
+
+def test_a_reservation_stands_beside_the_word_and_its_reason_is_seen(text):
+    page = text("claims/wang2017.kinds")
+    assert "match, schedule, not private" in page and "match, qualified" in page
+    assert "Schedule: without noise the risk is 0.85 of it" in page
+
+
+def test_the_site_says_what_it_is_and_is_not(text):
+    home = text("index")
+    assert "measuring instrument, not a release mechanism" in home
+    assert "floating-point noise has finite tails and known attacks" in home
+    assert re.search(r"rest on \d+ intervals of 95 %; if every one of them were exact, about \d+\.\d would miss", home)
+
+
+def test_privacy_ledger_errata_and_provenance(text):
+    assert "exceeds the claim" in text("privacy") and "= ∞" in text("privacy")
+    assert "abc123" in text("provenance") and "Root seed" in text("provenance") and "2.1 min" in text("provenance")
+    assert "Check it with dpsco claim wang2017.thm4.1" in text("errata/wang2017")
+
+
+def test_text_of_the_inputs_is_text(pages, text):
+    page = text("claims/wang2017.kinds")
+    assert 'R&D <b>100 %</b> of |x|_2 #1 ~ {"a"} \\ $ ^ *x* `y` α' in page
+    assert "<b>100 %</b>" not in pages["claims/wang2017.kinds.html"].path.read_text(encoding="utf-8")
+
+
+def test_a_claim_has_its_numbers_its_file_and_its_command(pages, text):
+    links = pages["claims/wang2017.kinds.html"].links
+    assert any(link.endswith("wang2017.kinds.cells.csv") for link in links)
+    assert any(link.endswith("wang2017.kinds.cells.parquet") for link in links)
+    assert "dpsco claim wang2017.kinds --profile smoke" in text("claims/wang2017.kinds")
+
+
+def test_a_method_has_its_code_and_the_claims_that_measure_it(pages, text):
+    assert "def plan" in text("methods/wang2017.dp_gd_pl") or "@algorithm" in text("methods/wang2017.dp_gd_pl")
+    assert "dpsco account wang2017.dp_gd_pl problem=" in text("methods/wang2017.dp_gd_pl")
+
+
+def test_long_tables_can_be_sorted(pages, built):
+    assert 'class="sortable' in (built / "site" / "verdicts.html").read_text(encoding="utf-8")
+    assert (built / "site" / "_static" / "datatables.js").stat().st_size > 500_000
+
+
+def test_the_one_file_needs_no_other(built):
+    page = Page(built / "site.html")
+    assert all(address.startswith("data:") for address in page.loads)
+    assert not [link for link in page.links if not link.startswith("#") and not OUTSIDE.match(link)]
+    assert {link[1:] for link in page.links if link.startswith("#")} - {""} <= page.ids
+    assert "wang2017.kinds" in page.text and "<script" not in page.path.read_text(encoding="utf-8")
+
+
+def test_the_same_results_give_the_same_bytes(written, built, tmp_path):
+    write_all(read_inputs(written), tmp_path, tmp_path / "figures")
+    names = {str(path.relative_to(built / "site")) for path in (built / "site").rglob("*") if path.is_file()}
+    assert names == {
+        str(path.relative_to(tmp_path / "site")) for path in (tmp_path / "site").rglob("*") if path.is_file()
+    }
+    for name in names:
+        assert (tmp_path / "site" / name).read_bytes() == (built / "site" / name).read_bytes(), name
+
+
+def test_a_profile_without_any_results_still_gives_pages(copy, tmp_path):
+    for folder in (copy.measured.store.root, copy.verdicts("x").parent):
+        folder.rename(folder.with_name(f".{folder.name}"))
+    empty = read_inputs(copy)
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "pages").mkdir()
+    assert "claims/wang2017.kinds" in write_pages(empty, Sources(tmp_path, tmp_path / "tables"), tmp_path / "pages")
+    assert "not measured" in (tmp_path / "pages" / "verdicts.md").read_text(encoding="utf-8")
+
+
+def test_a_broken_page_stops_the_build_and_leaves_the_old_site(inputs, built, tmp_path, monkeypatch):
+    from dpsco_bench.site import sphinx, write
+
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").write_text("old")
+    broken = lambda content: {**guide_pages(content), "guide/reading": "# Reading\n\n[nowhere](#no-such-place)\n"}  # noqa: E731
+    monkeypatch.setattr(write, "guide_pages", broken)
+    with pytest.raises(sphinx.SiteError, match="no-such-place"):
+        write_site(inputs, Sources(built / "figures", built / "tables"), tmp_path / "site")
+    assert (tmp_path / "site" / "index.html").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
