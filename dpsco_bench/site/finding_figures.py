@@ -13,12 +13,15 @@ from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.report.drawing import FAINT, INK, style, svg_text
 from dpsco_bench.report.numbers import number
+from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.findings import Finding
 
 WIDTH, ROW, ABOVE, BELOW = 4.6, 0.3, 0.12, 0.5
 """Inches: legible on a telephone without scrolling."""
 COLOURS = {"": "#0072B2", "printed": "#0072B2", "private": "#D55E00", "plain": "#5f5f5f"}
 MARKERS = {"": "o", "printed": "o", "private": "s", "plain": "D"}
+PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
+"""Behind a value, so that no line runs through it."""
 FAR = 30.0
 """Ratio of the largest and the smallest number from which on the axis is logarithmic."""
 
@@ -44,7 +47,7 @@ def figure(finding: Finding) -> Figure:
     left = 0.12 + 0.068 * max(len(name) for name, _, _ in rows)
     axes = drawn.add_axes((left / WIDTH, BELOW / height, (WIDTH - left - 0.62) / WIDTH, ROW * len(rows) / height))
     _points(axes, rows, told)
-    axes.set_xlabel(str(told.get("label", "")), color=INK)
+    axes.set_xlabel(symbols(str(told.get("label", ""))), color=INK)
     return drawn
 
 
@@ -54,7 +57,7 @@ def _row(finding: Finding, row: Mapping[str, Any]) -> tuple[str, float, str]:
     value = finding.values.get(name)
     if not isinstance(value, float | int):
         raise InputError(f"figure of finding {finding.id}: value", name, nearest(name, finding.values))
-    return str(row["text"]), float(value), str(row.get("look", ""))
+    return symbols(str(row["text"])), float(value), str(row.get("look", ""))
 
 
 def _points(axes: Axes, rows: Sequence[tuple[str, float, str]], told: Mapping[str, Any]) -> None:
@@ -67,7 +70,9 @@ def _points(axes: Axes, rows: Sequence[tuple[str, float, str]], told: Mapping[st
     for place, (_, value, look) in enumerate(rows):
         axes.plot([float(line) if line is not None else start, value], [place, place], color="#c8c8c8", linewidth=1.4)
         axes.plot(value, place, MARKERS[look], color=COLOURS[look], markersize=6)
-        axes.annotate(number(value), (value, place), (7, 0), textcoords="offset points", va="center", color=INK)
+        axes.annotate(
+            number(value), (value, place), (7, 0), textcoords="offset points", va="center", color=INK, bbox=PAPER
+        )
     if line is not None:
         axes.axvline(float(line), color=FAINT, linewidth=0.9, linestyle=(0, (4, 2)))
     axes.set_yticks(range(len(rows)), [name for name, _, _ in rows])

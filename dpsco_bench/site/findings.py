@@ -18,7 +18,7 @@ from dpsco_bench.claims.catalogue import conf_files
 from dpsco_bench.claims.entries import build_checked
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.errors import InputError, nearest
-from dpsco_bench.report.numbers import number
+from dpsco_bench.report.numbers import MINUS, number
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.values import NotMeasured, Value, value_of
 
@@ -46,6 +46,7 @@ class FindingText:
     needs : list of str, conditions such as ``real > 100`` or ``word == match``; all must hold
     claims : list of str, ids of the claims behind it
     figure : mapping, ``label`` of the axis, ``rows`` of (name, text), and ``reference``: a line at a value
+    pages : list of str, pages that stand behind it beside those of its claims
     profiles : list of str, where the sentence is about sizes that other profiles do not have
     """
 
@@ -56,6 +57,7 @@ class FindingText:
     needs: list[str]
     claims: list[str]
     figure: Mapping[str, Any] = field(default_factory=dict)
+    pages: list[str] = field(default_factory=list)
     profiles: list[str] = field(default_factory=list)
 
 
@@ -153,6 +155,11 @@ def holds(condition: str, values: Mapping[str, Value], id: str) -> bool:
         raise InputError(f"finding {id}: needs", condition, "a comparison of numbers") from None
 
 
+def signed(shown: str) -> str:
+    """A formatted number with a true minus, and none before zero."""
+    return shown.replace("-", MINUS) if re.search("[1-9]", shown) else shown.replace("-", "")
+
+
 def filled(template: str, values: Mapping[str, Value], where: str) -> str:
     """A sentence with its values; numbers have three digits unless their form is given."""
 
@@ -162,6 +169,6 @@ def filled(template: str, values: Mapping[str, Value], where: str) -> str:
         value = values[found[1]]
         if isinstance(value, str):
             return value
-        return format(value, found[2][1:]) if found[2] else number(value)
+        return signed(format(value, found[2][1:])) if found[2] else number(value)
 
     return re.sub(r"\{(\w+)(:[^}]+)?\}", shown, template)

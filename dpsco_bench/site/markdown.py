@@ -9,7 +9,9 @@ from dpsco_bench.report.tables import Column, Row, Table
 from dpsco_bench.report.wording import SYMBOLS, symbols
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~$^&!])")
-_OPENING = re.compile(r"^(\s*)([-+=:]|\d+[.)])(?=\s|$|:)")
+_OPENING = re.compile(r"^(\d*)([-+=:.)])(?=\s|$|:)")
+NO_SEARCH = "---\nnosearch: true\n---\n"
+"""Opening of a page whose words stand on other pages, so that a search finds those."""
 SORTABLE = 12
 """Rows from which on a table can be sorted and filtered."""
 
@@ -18,6 +20,18 @@ def text(words: str) -> str:
     """Words in which nothing is markup, on one line, with Greek letters and inequality signs."""
     line = " ".join(symbols(words).split())
     return _OPENING.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", line))
+
+
+def prose(words: str) -> str:
+    """Words in which nothing is markup but code between backticks."""
+    pieces = words.split("`")
+    return "".join(code(piece) if place % 2 else _spaced(piece) for place, piece in enumerate(pieces))
+
+
+def _spaced(piece: str) -> str:
+    """Text that keeps the blanks at its ends."""
+    lead, tail = piece[:1].isspace(), piece[-1:].isspace() and len(piece) > 1
+    return " " * lead + text(piece) + " " * tail
 
 
 def code(words: str) -> str:

@@ -13,7 +13,7 @@ from dpsco_bench.report.inputs import NOT_MEASURED, ClaimResults
 from dpsco_bench.site.content import Content
 
 Value = float | str
-FORMS = ("claim", "board", "errata", "over")
+FORMS = ("claim", "rows", "board", "wins", "points", "errata", "over")
 """The first key of a reference says what it reads."""
 TAKES: Mapping[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max, "sum": math.fsum}
 
@@ -28,9 +28,13 @@ def value_of(content: Content, reference: Mapping[str, Any], known: Mapping[str,
     Parameters
     ----------
     reference : mapping
-        ``claim`` (with ``part`` or ``parts``, ``calibration``, ``column``, and ``take`` of several cells or rows);
-        ``board`` (with ``instance``, ``at`` a point, ``methods``, ``column``); ``errata`` a paper or ``all``;
-        ``over``: two names of values before it, whose ratio it is.
+        ``claim`` (with ``part`` or ``parts``, ``calibration``, ``column``; of several cells the one ``at`` a value of
+        the swept parameter, or the least or largest by ``take``; ``error: percent`` of a ratio, how far it is from 1);
+        ``rows``: how many verdicts have a ``kind``, and of
+        ``words``, ``calibration`` and ``reserved`` what is given; ``board`` (with ``instance``, ``at`` a point,
+        ``methods``, ``column``, ``take``); ``wins`` and ``points``: at how many points of a board's ``instances`` a
+        method of ``methods`` is first, and how many there are; ``errata`` a paper or ``all``; ``over``: two names of
+        values before it, whose ratio it is.
     known : mapping, the values before it
     where : str, what an error names
 
@@ -46,8 +50,12 @@ def value_of(content: Content, reference: Mapping[str, Any], known: Mapping[str,
         raise InputError(where, dict(reference), f"a reference with one of {', '.join(FORMS)}")
     if form == "claim":
         return _of_claim(content, reference, where)
+    if form == "rows":
+        return _count(content, reference["rows"])
     if form == "board":
         return _of_board(content, reference, where)
+    if form in ("wins", "points"):
+        return _points(content, reference, str(reference[form]), form == "wins")
     if form == "errata":
         papers = content.inputs.papers if reference["errata"] == "all" else [reference["errata"]]
         return float(sum(len(content.errata.get(paper, ())) for paper in papers))
@@ -65,8 +73,42 @@ def _of_claim(content: Content, reference: Mapping[str, Any], where: str) -> Val
         return content.claims[claim.id].standing
     parts = reference.get("parts") or [reference.get("part", "")]
     rows = [_row(claim, part, str(reference.get("calibration", "paper")), where) for part in parts]
-    found = [value for row in rows for value in _listed(_entry(row, str(reference["column"]), where))]
+    found = [value for row in rows for value in _cells(row, reference, where)]
     return _taken(found, reference, where)
+
+
+def _cells(row: Verdict, reference: Mapping[str, Any], where: str) -> list[Any]:
+    """The entries of a row that are meant: all cells, or the one at a value of the swept parameter."""
+    found = _entry(row, str(reference["column"]), where)
+    listed = list(found) if isinstance(found, tuple | list) else [found]
+    if "at" not in reference:
+        return listed
+    here = [entry for entry, value in zip(listed, row.values, strict=False) if math.isclose(value, reference["at"])]
+    if not here:
+        raise NotMeasured(f"{row.id} {row.part} has no cell at {reference['at']:g} in profile {row.profile}")
+    return here
+
+
+def _count(content: Content, wanted: Mapping[str, Any]) -> float:
+    """How many verdicts of the statements there are; those beside them do not count."""
+    rows = [score.row for score in content.scores if not score.row.beside and score.row.kind == wanted["kind"]]
+    tests = {
+        "words": lambda row: row.word in wanted["words"],
+        "calibration": lambda row: row.calibration == wanted["calibration"],
+        "reserved": lambda row: wanted["reserved"] in row.reserved,
+    }
+    return float(sum(all(test(row) for key, test in tests.items() if key in wanted) for row in rows))
+
+
+def _points(content: Content, reference: Mapping[str, Any], id: str, won: bool) -> float:
+    """Points of a board, or those of them that a method has won."""
+    boards = [board for board in content.inputs.boards if board.id == id]
+    rows = [row for board in boards for row in board.rows if isinstance(row, Standing)]
+    wanted = set(reference.get("instances", ())) or {row.instance for row in rows}
+    here = [row for row in rows if row.instance in wanted]
+    if not here or not wanted <= {row.instance for row in here}:
+        raise NotMeasured(f"{id} has not all of these instances in profile {content.inputs.profile}")
+    return float(sum(row.winner in reference["methods"] for row in here) if won else len(here))
 
 
 def _row(claim: ClaimResults, part: str, calibration: str, where: str) -> Verdict:
@@ -88,19 +130,19 @@ def _entry(row: Verdict, column: str, where: str) -> Any:
     if found is None:
         found = row
         for name in column.split(".", 1):
-            found = found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
+            if isinstance(found, Mapping) and name not in found:
+                raise NotMeasured(f"{row.id} {row.part} has no {name} in profile {row.profile}")
+            found = found[name] if isinstance(found, Mapping) else getattr(found, name, None)
     if found is None:
         raise InputError(f"{where}: column of {row.id} {row.part}", column, "one that this row has")
     return found
 
 
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, tuple | list) else [value]
-
-
 def _taken(found: Sequence[Any], reference: Mapping[str, Any], where: str) -> Value:
     """The one value, the one of an index, or the least or largest of several."""
     take: Any = reference.get("take")
+    if reference.get("error") == "percent":
+        return 100.0 * abs(float(found[0]) - 1.0)
     if isinstance(take, int):
         return float(found[take])
     if take is None and len(found) == 1:

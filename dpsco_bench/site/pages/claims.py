@@ -18,7 +18,20 @@ from dpsco_bench.report.parts import parts_table
 from dpsco_bench.report.scores import claim_table, scoreboard
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.site.content import Content, Pages
-from dpsco_bench.site.markdown import badge, bullets, code, fenced, figure, heading, link, quote, table, text, toctree
+from dpsco_bench.site.markdown import (
+    NO_SEARCH,
+    badge,
+    bullets,
+    code,
+    fenced,
+    figure,
+    heading,
+    link,
+    quote,
+    table,
+    text,
+    toctree,
+)
 
 SUFFIXES = ("", ".curves", ".time")
 """Figures of a claim, behind its id."""
@@ -56,7 +69,7 @@ def _verdicts(content: Content) -> str:
     hidden = ("Kind", "Expected", "Remarks", "Paper's exponent", "Noise off")
     board = scoreboard(content.inputs)
     rows = f"{len(board.rows)} verdicts. Reasons and remarks stand on the page of each claim.\n"
-    return "\n".join([heading("All verdicts"), rows, table(board, hidden)])
+    return "\n".join([NO_SEARCH, heading("All verdicts", target="verdicts"), rows, table(board, hidden)])
 
 
 def _claim(content: Content, results: ClaimResults) -> str:

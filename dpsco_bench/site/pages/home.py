@@ -9,7 +9,7 @@ from dpsco_bench.report.opening import headline, papers_table
 from dpsco_bench.report.scores import chance_text
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.findings import Finding, Unsaid
-from dpsco_bench.site.markdown import bullets, code, figure, heading, link, table, text, toctree
+from dpsco_bench.site.markdown import bullets, code, figure, heading, link, prose, table, text, toctree
 
 SECTIONS = (
     "papers/index",
@@ -60,12 +60,13 @@ def home_page(content: Content, found: Sequence[Finding], unsaid: Sequence[Unsai
 
 def _finding(number: int, finding: Finding) -> str:
     target = address("finding", finding.id)
+    claims = [link(code(id), address(id)) for id in finding.text.claims]
     pieces = [
         heading(f"{number}. {finding.text.title}", 2, target),
-        text(finding.sentence) + "\n",
+        prose(finding.sentence) + "\n",
         figure(f"figures/site/{finding.id}.svg", finding.text.title, "fitting") if finding.text.figure else "",
-        f"**What it means.** {text(finding.means)}\n",
-        "Behind it: " + ", ".join(link(code(id), address(id)) for id in finding.text.claims) + "\n",
+        f"**What it means.** {prose(finding.means)}\n",
+        f"Behind it: {', '.join([*claims, *('[](' + page + '.md)' for page in finding.text.pages)])}\n",
     ]
     return "\n".join(filter(None, pieces))
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+from statistics import median
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.catalogue import Erratum
@@ -11,7 +14,7 @@ from dpsco_bench.cli.describe import describe
 from dpsco_bench.cli.pages import AlgorithmPage, OptionText
 from dpsco_bench.report.address import address
 from dpsco_bench.report.board import measured, named
-from dpsco_bench.report.numbers import count, number
+from dpsco_bench.report.numbers import number
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.ledger import ledger_columns
@@ -90,24 +93,49 @@ def _ledger(content: Content, id: str) -> str:
     return shown or "No claim of this profile charges it.\n"
 
 
-def _standing(content: Content, id: str) -> str:
-    """Its places on the boards."""
-    found = []
+@dataclass(frozen=True)
+class Places:
+    """Where a method stands on one instance of a board, over its points."""
+
+    instance: str
+    name: str
+    places: list[int]
+    ratios: list[float]
+
+    @property
+    def text(self) -> str:
+        """Its places, the best first."""
+        return f"{min(self.places)}" if len(set(self.places)) == 1 else f"{min(self.places)} to {max(self.places)}"
+
+
+def places(content: Content, id: str) -> list[Places]:
+    """Where a method stands among those of proven privacy, instance by instance."""
+    found: dict[tuple[str, str], Places] = {}
     for board in content.inputs.boards:
         for row in measured(board):
-            order = sorted((m for m in row.methods if m.ranked), key=lambda m: m.risk)
-            found += [(row, m, order.index(m) + 1, len(order)) for m in order if m.algorithm == id]
+            order = sorted((method for method in row.methods if method.ranked), key=lambda method: method.risk)
+            for place, method in enumerate(order, start=1):
+                if method.algorithm == id:
+                    key = row.instance, named(method)
+                    own = found.setdefault(key, Places(*key, [], []))
+                    own.places.append(place)
+                    if order[0].risk > 0:
+                        own.ratios.append(method.risk / order[0].risk)
+    return [*found.values()]
+
+
+def _standing(content: Content, id: str) -> str:
+    """Its places on the boards."""
+    found = places(content, id)
     if not found:
         return ""
     columns = (
-        Column("Instance", lambda item: item[0].instance, kind="code"),
-        Column("n", lambda item: count(item[0].n), numeric=True),
-        Column("d", lambda item: count(item[0].d), numeric=True),
-        Column("ε", lambda item: number(item[0].epsilon), numeric=True),
-        Column("Place", lambda item: f"{item[2]} of {item[3]}", numeric=True),
-        Column("Method", lambda item: named(item[1]), kind="code"),
-        Column("Risk", lambda item: number(item[1].risk), numeric=True),
-        Column("Least risk there", lambda item: number(min(m.risk for m in item[0].methods if m.ranked)), numeric=True),
+        Column("Instance", lambda own: own.instance, kind="code"),
+        Column("Method", lambda own: own.name, kind="code"),
+        Column("Points", lambda own: str(len(own.places)), numeric=True),
+        Column("First at", lambda own: str(own.places.count(1)), numeric=True),
+        Column("Places", lambda own: own.text, numeric=True),
+        Column("Risk over the least, median", lambda own: number(median(own.ratios or [nan])), numeric=True),
     )
     shown = table(Table(f"{id}.standing", "Standing", columns, found))
     return "\n".join([heading("Where it stands at equal accounted privacy", 2), shown])

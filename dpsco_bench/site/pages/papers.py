@@ -14,7 +14,7 @@ from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.tables import Table
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.ledger import ledger_columns
-from dpsco_bench.site.markdown import bullets, code, figure, heading, link, table, text, toctree
+from dpsco_bench.site.markdown import NO_SEARCH, bullets, code, figure, heading, link, table, text, toctree
 from dpsco_bench.site.rebuilt import entries, rebuilt
 
 
@@ -80,8 +80,10 @@ def _figures(content: Content, paper: str) -> list[str]:
 
 
 def _exponents(content: Content, line: PaperLine) -> list[str]:
+    """Where its exponents stand, sweep by sweep; the claims' pages show them one by one."""
     found = rates_table(content.inputs, line.paper, line.name)
-    return [heading("Exponents, claimed beside measured", 2), table(found)] if found.rows else []
+    files = f"[CSV](../tables/{found.id}.csv), [Parquet](../tables/{found.id}.parquet)"
+    return [f"Exponents of all {len(found.rows)} sweeps, claimed beside measured: {files}.\n"] if found.rows else []
 
 
 def _own_ledger(content: Content, paper: str) -> Table:
@@ -108,6 +110,7 @@ def privacy_page(content: Content) -> Pages:
     )
     how = f"How a mechanism is charged: {code('dpsco account METHOD')}, and [accounting](guide/accounting.md)."
     page = [
+        NO_SEARCH,
         heading("Privacy ledger", target="privacy"),
         text(intro) + "\n",
         how + "\n",

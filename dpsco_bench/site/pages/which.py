@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dpsco_bench.report.board import (
-    left_out_table,
     nowhere_run,
     points_table,
     references_table,
@@ -47,6 +46,7 @@ def _board(content: Content, board: BoardResults) -> str:
         table(references_table(board)),
         heading("What was not run, and why", 2),
         bullets(f"{code(name)}: {text(reason)}" for name, reason in nowhere_run(board)),
-        table(left_out_table(board)),
+        "Every method that was left out at a point, with its reason: "
+        f"[CSV](tables/{board.id}.left_out.csv), [Parquet](tables/{board.id}.left_out.parquet).\n",
     ]
     return "\n".join(filter(None, pieces))
