@@ -30,6 +30,7 @@ help:
 	@echo 'make site        the site of the last run of PROFILE, results/PROFILE/site, and one file to mail beside it'
 	@echo 'make gpu-pack    plans and scales for a machine with a GPU, in results/gpu'
 	@echo 'make gpu-check   there, with that folder and its own PYTHON: a card against a core, in results/gpu/report.md'
+	@echo '                 (EMULATED=1: without a card, which the report then says)'
 	@echo 'make lint        formatting, ruff and mypy; make format applies the formatting'
 	@echo 'make peers       JAX and PyTorch, which `dpsco bench` compares with where they are'
 	@echo 'make gc          remove the results that no plan names'
@@ -85,9 +86,10 @@ test: .venv
 gpu-pack: .venv
 	@$(bin)/python -m dpsco_bench gpu pack
 
-# A machine with a GPU has no network, hence no .venv: what is there already is used.
+# A machine with a GPU has no network, hence no .venv: what is there already is used. EMULATED=1 needs no GPU either:
+# kernels run over the tests' emulation, and the report says so.
 gpu-check:
-	@PYTHONPATH=. $(PYTHON) -m dpsco_bench gpu check
+	@PYTHONPATH=.$(if $(EMULATED),:tests/device/path) $(PYTHON) -m dpsco_bench gpu check $(ARGS)
 
 lint: .venv
 	$(bin)/ruff format --check .

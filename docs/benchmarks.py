@@ -48,7 +48,7 @@ def page(rows: list[Row]) -> str:
         "",
         f"NumPy {about['numpy']}, Python {about['python']}, BLAS threads: {about['blas_threads'] or 'all'}.",
         "`make peers` installs JAX and PyTorch, `dpsco bench --out docs/benchmarks.json` measures,",
-        "`python docs/benchmarks.py` writes this page.",
+        "`python docs/benchmarks.py` writes this page. G8 asks for a card: `dpsco bench --gpu` measures it there.",
     ]
     for id, group in groupby(rows, key=lambda row: row["id"]):
         lines += ["", f"## {id}: {GOALS.get(id).title}", ""]

@@ -2,27 +2,56 @@
 
 from __future__ import annotations
 
+import math
 import time
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.run import make_objective
+from dpsco_bench.execution.timing import machine
 from dpsco_bench.privacy.mechanism import Mechanism
 
 METHOD, PROBLEM = "wang2017.noisy_sgd_bst14", "ridge_logistic"
 """n^2 steps on one record each."""
-GOAL, GOAL_WIDTH, GOAL_ROWS = 0.6, 128, (64, 256, 1000)
-"""G8: most microseconds of a sequential step, at that dimension, with so many replicates."""
-LENGTHS = (128, 512)
-"""Records of the short and the long run, whose difference is the time of the steps between them."""
-SIZES = ((1, 8), (12, 8), (64, 8), (512, 8), (12, 128), (64, 128), (512, 128), (64, 1024), (512, 1024))
-"""Replicates and dimension."""
+GOAL_NS, GOAL_WIDTH = 600.0, 128
+"""G8: most nanoseconds of a sequential step of all replicates, and its dimension."""
 ROUNDS = 3
+NUMBERS = 1 << 29
+"""Most coordinates that the steps of a run on a core move."""
+NO_DEVICE = "no device: emulated"
+"""What rows say that were made over an emulation, whose times tell nothing of a card."""
+TITLES = {"G8": "a sequential step on the card", "crossover": "the card against one core, by R d"}
 
 
-def sequential_step(xp: Any, replicates: int, d: int, lengths: tuple[int, int] = LENGTHS) -> float:
-    """Microseconds of a step of all replicates of noisy SGD by its fused run, from the least times of two lengths.
+class Work(NamedTuple):
+    """What is timed.
+
+    Attributes
+    ----------
+    lengths : records of the short and the long run, whose difference is the time of the steps between them
+    goal_rows : replicates of G8
+    sizes : replicates and dimension of the crossover
+    """
+
+    lengths: tuple[int, int]
+    goal_rows: tuple[int, ...]
+    sizes: tuple[tuple[int, int], ...]
+
+
+SIZES = ((1, 8), (12, 8), (64, 8), (512, 8), (12, 128), (64, 128), (512, 128), (64, 1024), (512, 1024))
+FULL = Work((128, 512), (64, 256, 1000), SIZES)
+QUICK = Work((64, 192), (256,), SIZES[1::3])
+TOUCHED = Work((3, 4), (2,), ((2, 3), (3, 3)))
+"""Over an emulation: that everything runs."""
+
+
+def sequential_step(xp: Any, replicates: int, d: int, lengths: tuple[int, int]) -> float:
+    """Nanoseconds of a step of all replicates of noisy SGD by its fused run, from the least times of two lengths.
 
     Parameters
     ----------
@@ -30,7 +59,7 @@ def sequential_step(xp: Any, replicates: int, d: int, lengths: tuple[int, int] =
     lengths : records of the two runs
     """
     short, long = (min(_seconds(xp, n, replicates, d) for _ in range(ROUNDS)) for n in lengths)
-    return 1e6 * (long - short) / (lengths[1] ** 2 - lengths[0] ** 2)
+    return 1e9 * (long - short) / (lengths[1] ** 2 - lengths[0] ** 2)
 
 
 def _seconds(xp: Any, n: int, replicates: int, d: int) -> float:
@@ -38,33 +67,97 @@ def _seconds(xp: Any, n: int, replicates: int, d: int) -> float:
     plan = cell.plan("none", 0)[1]
     objective = make_objective(cell, cell.draw_data(0, 0), (0, 0, 0, replicates), xp)
     mechanism = Mechanism(plan, {query.name: 0.3 for query in plan.queries}, "bench", 0, 0, replicates, xp)
-    synchronise = getattr(getattr(xp, "cuda", None), "Device", None)
-    if synchronise is not None:
-        synchronise().synchronize()
+    _wait(xp)
     start = time.perf_counter()
     call_run(cell.algorithm_entry, objective, plan, mechanism)
-    if synchronise is not None:
-        synchronise().synchronize()
+    _wait(xp)
     return time.perf_counter() - start
 
 
-def goal_rows(cupy: Any, lengths: tuple[int, int] = LENGTHS) -> list[dict[str, Any]]:
-    """G8, a row for each number of replicates."""
-    rows = []
-    for replicates in GOAL_ROWS:
-        found = sequential_step(cupy, replicates, GOAL_WIDTH, lengths)
-        rows.append({"replicates": replicates, "d": GOAL_WIDTH, "us": found, "goal": GOAL, "met": found <= GOAL})
-    return rows
+def _wait(xp: Any) -> None:
+    if xp is not np:
+        xp.cuda.Device().synchronize()
 
 
-def crossover(cupy: Any, numpy: Any, deadline: float, lengths: tuple[int, int] = LENGTHS) -> list[dict[str, Any]]:
-    """Microseconds of a step of all replicates on the card and on one core, by size, until the clock says so."""
-    rows = []
-    for replicates, d in SIZES:
-        if time.monotonic() > deadline:
-            break
-        # on a core the steps of all rows come one after the other: fewer of them are enough
-        longest = lengths if replicates * d <= 1 << 13 else (lengths[0] // 4, lengths[1] // 4)
-        times = sequential_step(cupy, replicates, d, lengths), sequential_step(numpy, replicates, d, longest)
-        rows.append({"replicates": replicates, "d": d, "card_us": times[0], "core_us": times[1]})
-    return rows
+def emulated(cupy: Any) -> bool:
+    """Whether CuPy is a stand-in, which says so."""
+    return bool(getattr(cupy, "EMULATED", False))
+
+
+def about(cupy: Any) -> dict[str, Any]:
+    """Hardware and versions."""
+    free, total = cupy.cuda.Device().mem_info
+    runtime = cupy.cuda.runtime
+    return {
+        **machine("cupy"),
+        "memory_gb": total / 2**30,
+        "free_gb": free / 2**30,
+        "driver": getattr(runtime, "driverGetVersion", int)(),
+        "runtime": getattr(runtime, "runtimeGetVersion", int)(),
+        "emulated": emulated(cupy),
+    }
+
+
+def peak_mb(cupy: Any) -> float:
+    """Megabytes that CuPy has taken of the card since its pool was last emptied."""
+    return float(cupy.get_default_memory_pool().total_bytes()) / 2**20
+
+
+def card_rows(cupy: Any, work: Work, deadline: float = float("inf")) -> Iterator[dict[str, Any]]:
+    """Measure G8 and the crossover, in rows as of `measure.measure` with ``peak_mb``, until the clock says so.
+
+    Parameters
+    ----------
+    deadline : float, of `time.monotonic`
+    """
+    for replicates in work.goal_rows:
+        yield _row(cupy, "G8", (replicates, GOAL_WIDTH), work, deadline)
+    for size in work.sizes:
+        yield _row(cupy, "crossover", size, work, deadline)
+
+
+def _row(cupy: Any, id: str, size: tuple[int, int], work: Work, deadline: float) -> dict[str, Any]:
+    judged = id == "G8"
+    row: dict[str, Any] = {
+        "id": id,
+        "replicates": size[0],
+        "d": size[1],
+        "case": f"noisy SGD on the card, R/d = {size[0]}/{size[1]}",
+        "ratio": None,
+        "goal": 1.0 if judged else None,
+        "met": None,
+        "sense": AT_MOST if judged else AT_LEAST,
+        "peer": f"{GOAL_NS:g} ns" if judged else "one core",
+        "unit": "step of all replicates",
+        "ours_ns": None,
+        "peer_ns": None,
+        "ratio_median": None,
+        "reason": "no time left" if time.monotonic() > deadline else "",
+        "peak_mb": None,
+    }
+    if row["reason"]:
+        return row
+    cupy.get_default_memory_pool().free_all_blocks()
+    row["ours_ns"] = sequential_step(cupy, *size, work.lengths)
+    row["peak_mb"] = peak_mb(cupy)
+    row["peer_ns"] = GOAL_NS if judged else sequential_step(np, *size, _on_a_core(work.lengths, size))
+    if emulated(cupy):
+        return {**row, "ours_ns": None, "peer_ns": None, "reason": NO_DEVICE}
+    ratio = row["ours_ns"] / row["peer_ns"] if judged else row["peer_ns"] / row["ours_ns"]
+    return {**row, "ratio": ratio, "met": ratio <= 1.0 if judged else None}
+
+
+def _on_a_core(lengths: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
+    """Fewer steps where rows are many or wide: on a core they come one after the other."""
+    long = min(lengths[1], math.isqrt(NUMBERS // math.prod(size)))
+    return max(2, long // 4), long
+
+
+def crossing(rows: Sequence[Mapping[str, Any]]) -> str:
+    """From which R d on the card was the faster one, in words."""
+    timed = [(row["replicates"] * row["d"], row["ratio"]) for row in rows if row["id"] == "crossover" and row["ratio"]]
+    if not timed:
+        return "not measured"
+    slower = max((size for size, ratio in timed if ratio < 1.0), default=0)
+    faster = [size for size, _ in timed if size > slower]
+    return f"from R d = {min(faster):,} on the card is faster" if faster else "one core is faster at the largest R d"

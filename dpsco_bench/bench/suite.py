@@ -6,7 +6,11 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dpsco_bench.backend.namespace import tuned
+from dpsco_bench.backend.namespace import get_namespace, tuned
+from dpsco_bench.bench.card import FULL as CARD_FULL
+from dpsco_bench.bench.card import QUICK as CARD_QUICK
+from dpsco_bench.bench.card import TITLES, TOUCHED, card_rows, emulated
+from dpsco_bench.bench.card import about as about_card
 from dpsco_bench.bench.measure import FULL, GOALS, QUICK, measure
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.timing import machine
@@ -41,11 +45,30 @@ def run_suite(only: Sequence[str] = (), quick: bool = False) -> Iterator[dict[st
             yield {**row, "machine": about}
 
 
-def environment() -> dict[str, Any]:
-    """Processor and versions, whether the noise is compiled, and what was set for the matrix products."""
+def run_card(quick: bool = False) -> Iterator[dict[str, Any]]:
+    """Measure the card in place of a core: rows as of `run_suite`, with ``replicates``, ``d`` and ``peak_mb``.
+
+    Raises InputError where no card can be used.
+    """
+    cupy, about = get_namespace("cupy"), environment(gpu=True)
+    work = TOUCHED if emulated(cupy) else CARD_QUICK if quick else CARD_FULL
+    for row in card_rows(cupy, work):
+        yield {**row, "machine": about}
+
+
+def title(id: str) -> str:
+    """A goal in words."""
+    return TITLES[id] if id in TITLES else GOALS.get(id).title
+
+
+def environment(gpu: bool = False) -> dict[str, Any]:
+    """Processor and versions, whether the noise is compiled, and what was set for the matrix products.
+
+    With ``gpu`` the card too; raises InputError where none can be used.
+    """
     compiled = cpu_implementation().__name__.endswith("kernels")
     return {
-        **machine("numpy"),
+        **(about_card(get_namespace("cupy")) if gpu else machine("numpy")),
         "numba": compiled,
         "blas_core_type": os.environ.get("OPENBLAS_CORETYPE", ""),
         "blas_threads": os.environ.get("OPENBLAS_NUM_THREADS", ""),

@@ -18,12 +18,14 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.bench.card import NO_DEVICE, crossing
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
+from dpsco_bench.cli.verbs.gate import predictor
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.timing import machine
+from dpsco_bench.execution.predict import Predictor
 from dpsco_bench.execution.worker import make
 from dpsco_bench.jsonio import dumps_pretty, write_atomic
 
@@ -36,6 +38,8 @@ TESTS = ("tests/device/test_draws.py", "tests/contract/test_gpu.py")
 MINUTES = 20
 SHARES = {"tests": 0.4, "bench": 0.15, "verdicts": 0.4}
 """Of the time."""
+LEAST_SECONDS = 0.05
+"""What a job is thought to take at the least, for the clock."""
 
 
 def write_pack(
@@ -71,40 +75,34 @@ def check(folder: Path, out: Path, minutes: float, say: Callable[[str], None]) -
     """Do all that a machine with a GPU can be asked, and write what it finds to ``out``; whether nothing failed."""
     import cupy
 
+    from dpsco_bench.bench import card
+
     if not (folder / SCALES).is_file():
         raise InputError("pack", str(folder), "a folder written by `make gpu-pack`")
     begin, seconds = time.monotonic(), 60.0 * minutes
-    found: dict[str, Any] = {"machine": {**machine("cupy"), **_card(cupy)}}
-    write_atomic(out, dumps_pretty(found))
-    found["tests"] = _tests(folder, SHARES["tests"] * seconds)
-    say(f"tests: {found['tests']['said']}")
-    write_atomic(out, dumps_pretty(found))
-    found["bench"] = _bench(cupy, time.monotonic() + SHARES["bench"] * seconds)
-    for row in found["bench"]["G8"]:
-        say(f"G8: {row['replicates']} x {row['d']}: {row['us']:.3f} us a step, goal {row['goal']}")
-    found["verdicts"] = []
+    found: dict[str, Any] = {"machine": card.about(cupy), "bench": [], "verdicts": []}
+
+    def keep(line: str = "", **more: Any) -> None:
+        found.update(more)
+        write_atomic(out, dumps_pretty(found))
+        if line:
+            say(line)
+
+    keep(card.NO_DEVICE if card.emulated(cupy) else found["machine"]["device"])
+    tests = _tests(folder, SHARES["tests"] * seconds)
+    keep(f"tests: {tests['said']}", tests=tests)
+    work = card.TOUCHED if card.emulated(cupy) else card.FULL
+    for row in card.card_rows(cupy, work, time.monotonic() + SHARES["bench"] * seconds):
+        found["bench"].append(row)
+        keep(f"{row['id']}: {row['case']}: {timed(row)}")
     for row in verdicts(folder, begin + 0.95 * seconds):
         found["verdicts"].append(row)
-        write_atomic(out, dumps_pretty(found))
-        if not row.get("same"):
-            say(f"{row['profile']} {row['claim']}: {row.get('left_out') or row.get('failed') or 'other words'}")
-    found["peak_memory_mb"] = cupy.get_default_memory_pool().total_bytes() / 2**20
-    found["seconds"] = time.monotonic() - begin
-    write_atomic(out, dumps_pretty(found))
+        keep("" if row.get("same") else f"{row['profile']} {row['claim']}: {unlike(row)}")
+    found["peak_memory_mb"] = card.peak_mb(cupy)
+    keep(seconds=time.monotonic() - begin)
     good = found["tests"]["passed"] and all(row.get("same", "left_out" in row) for row in found["verdicts"])
     say(f"{out}: {'nothing failed' if good else 'something failed'}, {found['seconds']:.0f} s")
     return bool(good)
-
-
-def _card(cupy: Any) -> dict[str, Any]:
-    free, total = cupy.cuda.Device().mem_info
-    runtime = cupy.cuda.runtime
-    return {
-        "memory_gb": total / 2**30,
-        "free_gb": free / 2**30,
-        "driver": getattr(runtime, "driverGetVersion", int)(),
-        "runtime": getattr(runtime, "runtimeGetVersion", int)(),
-    }
 
 
 def _pytest(*arguments: str, seconds: float, scales: Path) -> subprocess.CompletedProcess[str]:
@@ -127,45 +125,68 @@ def _tests(folder: Path, seconds: float) -> dict[str, Any]:
     return {"passed": done.returncode == 0, "said": lines[-1] if lines else "", "failed": failed}
 
 
-def _bench(cupy: Any, deadline: float) -> dict[str, Any]:
-    from dpsco_bench.bench.card import crossover, goal_rows
+class Clock:
+    """Whether there is time left for what is predicted, by how long that took which was predicted before."""
 
-    return {"G8": goal_rows(cupy), "crossover": crossover(cupy, np, deadline)}
+    def __init__(self, deadline: float) -> None:
+        self.deadline, self.took, self.thought = deadline, 0.0, 0.0
+
+    def allows(self, predicted: float) -> bool:
+        """Where too little was predicted so far, it counts for more."""
+        factor = max(1.0, self.took / self.thought) if self.thought else 1.0
+        return time.monotonic() + predicted * factor <= self.deadline
+
+    def note(self, predicted: float, took: float) -> None:
+        """Count what has been done."""
+        self.took, self.thought = self.took + took, self.thought + max(predicted, LEAST_SECONDS)
+
+
+class NoTime(Exception):
+    """The clock does not allow a job."""
 
 
 def verdicts(folder: Path, deadline: float) -> Iterator[dict[str, Any]]:
     """Of each claim in the pack its words by a core and by a card, the quickest first, until the clock says so."""
-    took = thought = 0.0  # what is predicted counts for more where it has been too little
+    clock = Clock(deadline)
     for profile in PROFILES:
         files = Layout(profile, folder)
         claims = [files.measured.present(entry) for entry in read_plan(files.plan).claims]
-        for entry in sorted(claims, key=_predicted):
-            row, start, predicted = {"profile": profile, "claim": entry.id}, time.monotonic(), _predicted(entry)
-            if start + predicted * max(1.0, took / max(thought, 1.0)) > deadline:
-                yield {**row, "left_out": "no time left"}
-                continue
+        predict = predictor(profile)
+
+        def seconds(job: Job, predict: Predictor = predict) -> float:
+            return 2.0 * predict("run", job)  # on the card it is thought to take as long as on a core
+
+        for entry in sorted(claims, key=lambda entry: sum(map(seconds, _running(entry)))):
+            row = {"profile": profile, "claim": entry.id, "paper": entry.paper}
             try:
-                yield {**row, **_compared(entry, files)}
+                yield {**row, **_compared(entry, files, clock, seconds)}
+            except NoTime:
+                yield {**row, "left_out": "no time left"}
             except Exception as error:
                 yield {**row, "same": False, "failed": " ".join(f"{type(error).__name__}: {error}".split())}
-            took, thought = took + time.monotonic() - start, thought + predicted
 
 
-def _predicted(entry: ClaimEntry) -> float:
-    """Seconds of a claim's runs on a core; those on the card are thought to take as long."""
-    return 2.0 * sum(sum(job.seconds) for job in entry.jobs if job.has_run)
+def _running(entry: ClaimEntry) -> list[Job]:
+    return [job for job in entry.jobs if job.has_run and not job.skipped]
 
 
-def _compared(entry: ClaimEntry, files: Layout) -> dict[str, Any]:
-    """Words by both, the largest difference of a risk in units of the part's largest, and what both took."""
-    apart, seconds, tables = 0.0, {"numpy": 0.0, "cupy": 0.0}, dict[tuple[str, str], Any]()
-    for job in (job for job in entry.jobs if job.has_run and not job.skipped):
+def _compared(entry: ClaimEntry, files: Layout, clock: Clock, predict: Callable[[Job], float]) -> dict[str, Any]:
+    """Words by both, the largest difference of a risk in units of the claim's largest, and what both took."""
+    apart, largest, seconds, tables = 0.0, 1e-300, {"numpy": 0.0, "cupy": 0.0}, dict[tuple[str, str], Any]()
+    if not clock.allows(sum(map(predict, _running(entry)))):
+        raise NoTime
+    for job in _running(entry):
+        if not clock.allows(predict(job)):
+            raise NoTime
+        begin = time.monotonic()
         for backend in seconds:
             start = time.monotonic()
             tables[job.key, backend] = _table(job, files, backend)
             seconds[backend] += time.monotonic() - start
+        clock.note(predict(job), time.monotonic() - begin)
         risks = [np.asarray(tables[job.key, backend]["risk"], dtype=np.float64) for backend in seconds]
-        apart = max(apart, float(np.abs(risks[1] - risks[0]).max(initial=0.0) / np.abs(risks[0]).max(initial=1e-300)))
+        apart = max(apart, float(np.abs(risks[1] - risks[0]).max(initial=0.0)))
+        largest = max(largest, float(np.abs(risks[0]).max(initial=0.0)))
 
     def words(backend: str) -> list[str]:
         rows = judge_claim(entry, lambda job: (tables.get((job.key, backend)), files.measured.calibrations(job) or ()))
@@ -173,7 +194,13 @@ def _compared(entry: ClaimEntry, files: Layout) -> dict[str, Any]:
 
     core, card = words("numpy"), words("cupy")
     took = {"core_s": seconds["numpy"], "card_s": seconds["cupy"]}
-    return {"same": core == card, "words": core, "other": [w for w in card if w not in core], "apart": apart, **took}
+    return {
+        "same": core == card,
+        "words": core,
+        "other": [w for w in card if w not in core],
+        "apart": apart / largest,
+        **took,
+    }
 
 
 def _table(job: Job, files: Layout, backend: str) -> Any:
@@ -186,37 +213,55 @@ def _table(job: Job, files: Layout, backend: str) -> Any:
 
 def markdown(found: dict[str, Any]) -> str:
     """The report as a page."""
-    about = found["machine"]
-    lines = [
-        "# GPU report",
-        "",
-        f"{about['device']}, {about['memory_gb']:.0f} GB, CuPy {about['cupy']}, NumPy {about['numpy']}, driver "
-        f"{about['driver']}, runtime {about['runtime']}; {about['processor']}.",
-        "",
-        f"Tests: {found['tests']['said']}.",
-        "",
-        "| replicates | d | us a step | goal |",
-        "| ---: | ---: | ---: | ---: |",
-        *(f"| {r['replicates']} | {r['d']} | {r['us']:.3f} | {r['goal']} |" for r in found["bench"]["G8"]),
-        "",
-        "| replicates | d | us a step on the card | on one core |",
-        "| ---: | ---: | ---: | ---: |",
-        *(
-            f"| {r['replicates']} | {r['d']} | {r['card_us']:.2f} | {r['core_us']:.2f} |"
-            for r in found["bench"]["crossover"]
-        ),
-        "",
-    ]
-    same = [row for row in found["verdicts"] if row.get("same")]
-    left = [row for row in found["verdicts"] if "left_out" in row]
-    lines.append(f"Claims: {len(same)} of {len(found['verdicts'])} with the words of a core, {len(left)} left out.")
-    for row in found["verdicts"]:
-        if not row.get("same") and row not in left:
-            lines.append(f"* {row['profile']} {row['claim']}: {row.get('failed') or '; '.join(row['other'])}")
-    if same:
-        lines.append(f"Their risks differ by at most {max(row['apart'] for row in same):.1e} of the largest.")
+    about, rows = found["machine"], found["verdicts"]
+    lines = ["# GPU report", "", *opening(about), "", f"Tests: {found['tests']['said'].strip('= ')}.", ""]
+    lines += ["| case | against | ns | its ns | peak MB | |", "| --- | --- | ---: | ---: | ---: | --- |"]
+    for row in found["bench"]:
+        numbers = ["" if row[key] is None else f"{row[key]:,.4g}" for key in ("ours_ns", "peer_ns", "peak_mb")]
+        lines.append(f"| {row['id']}: {row['case']} | {row['peer']} | {' | '.join(numbers)} | {timed(row)} |")
+    lines += ["", f"A unit is a sequential step of all replicates. Crossover: {crossing(found['bench'])}.", ""]
+    lines += ["| claims | with the words of a core | other words | left out |", "| --- | ---: | ---: | ---: |"]
+    for profile, paper in sorted({(row["profile"], row["paper"]) for row in rows}, reverse=True):
+        own = [row for row in rows if (row["profile"], row["paper"]) == (profile, paper)]
+        same, left = (sum(1 for row in own if row.get(key)) for key in ("same", "left_out"))
+        lines.append(f"| {paper}, profile {profile} | {same} | {len(own) - same - left} | {left} |")
+    lines.append("")
+    lines += [f"* {row['profile']} {row['claim']}: {unlike(row)}" for row in rows if not row.get("same")]
+    if any(row.get("same") for row in rows):
+        most = max(row["apart"] for row in rows if row.get("same"))
+        lines += ["", f"Where words agree, risks differ by at most {most:.1e} of a claim's largest."]
     lines += ["", f"Peak memory {found['peak_memory_mb']:.0f} MB; {found['seconds']:.0f} s in all.", ""]
     return "\n".join(lines)
+
+
+def opening(about: dict[str, Any]) -> list[str]:
+    """What it was measured on; first of all, whether that was a device."""
+    machine = f"NumPy {about['numpy']}, Python {about['python']}; {about['processor']}."
+    if about["emulated"]:
+        return [
+            f"N{NO_DEVICE[1:]}. Kernels ran over a header on the host, arrays over NumPy. Words, risks and tests",
+            "hold for the texts; times and memory say nothing of a card, so none is judged.",
+            "",
+            f"The stand-in has the names of CuPy {about['cupy']}; {machine}",
+        ]
+    return [
+        f"{about['device']}, {about['memory_gb']:.0f} GB, CuPy {about['cupy']}, driver {about['driver']}, runtime "
+        f"{about['runtime']}; {machine}"
+    ]
+
+
+def timed(row: dict[str, Any]) -> str:
+    """What a row of the bench says, in a few words."""
+    if row["reason"]:
+        return str(row["reason"])
+    if row["id"] == "G8":
+        return f"{row['ratio']:.2f} of the goal, {'met' if row['met'] else 'missed'}"
+    return f"{row['ratio']:.2g} times as fast"
+
+
+def unlike(row: dict[str, Any]) -> str:
+    """Why a claim has not the words of a core."""
+    return row.get("left_out") or row.get("failed") or "; ".join(row["other"]) or "other words"
 
 
 def report(path: Path) -> str:

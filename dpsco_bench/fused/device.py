@@ -13,8 +13,11 @@ from dpsco_bench.fused.tiles import Steps, Tile
 from dpsco_bench.rng.cuda import key_words
 
 Array = Any
-WIDTHS = {128: (32, 1), 256: (32, 2), 1024: (128, 2), 4096: (512, 2)}
-"""Largest dimension -> threads of a row, and blocks of four coordinates of a thread."""
+WIDTHS = {128: (32, 1), 256: (32, 2), 1024: (128, 2), 4096: (256, 4)}
+"""Largest dimension -> threads of a row, and blocks of four coordinates of a thread.
+
+Twice the threads with half the blocks would have half the registers each, and spill for sm_100.
+"""
 SHARE = 1 / 4
 """Of the free memory of the card, what the records of a tile may take."""
 NUMBERS = 1 << 24

@@ -2,11 +2,15 @@
 
    A row is shared by the THREADS threads of a block: the o-th number of thread k is coordinate
    4 (k + THREADS (o / 4)) + o % 4, so that a thread draws whole blocks of noise. THREADS and BLOCKS are macros of the
-   compiler; numbers beyond the dimension are zero. */
+   compiler; numbers beyond the dimension are zero. Loops over them are unrolled: else a row lies on the stack. */
 #include "rng/philox.cuh"
 
 #define OWN (4 * BLOCKS)
+#ifdef __CUDACC__
+#define EACH(o) _Pragma("unroll") for (int o = 0; o < OWN; ++o)
+#else
 #define EACH(o) for (int o = 0; o < OWN; ++o)
+#endif
 
 enum { NO_SLOPE, CONSTANT, SQUARED, LOGISTIC, HUBER, PSEUDO_HUBER }; /* problems/forms.py */
 enum { SPACE, L2_BALL, L1_BALL, LINF_BALL };                         /* fused/pieces.py */

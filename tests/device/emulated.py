@@ -83,7 +83,7 @@ def nvcc_release():
 
 
 def costs(text, options, folder):
-    """Registers and bytes spilled of each kernel of a text, ``{kernel: {architecture: (registers, bytes)}}``."""
+    """Of each kernel of a text, ``{kernel: {architecture: (registers, bytes on the stack, bytes spilled)}}``."""
     source = Path(folder) / "kernels.cu"
     source.write_text(text)
     code = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in ARCHITECTURES]
@@ -105,5 +105,6 @@ def costs(text, options, folder):
         name, architecture = re.match(r"'(\w+)' for 'sm_(\d+)'", report).groups()
         registers = int(re.search(r"Used (\d+) registers", report)[1])
         spilled = sum(map(int, re.findall(r"(\d+) bytes spill", report)))
-        found.setdefault(name, {})[architecture] = registers, spilled
+        stack = int(re.search(r"(\d+) bytes stack frame", report)[1])
+        found.setdefault(name, {})[architecture] = registers, stack, spilled
     return found

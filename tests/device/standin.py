@@ -347,9 +347,10 @@ def module():
     cupy.asnumpy = lambda x: x.get() if isinstance(x, ndarray) else np.asarray(x)
     cupy.get_array_module = array_namespace
     device = types.SimpleNamespace(id=0, mem_info=(MEMORY, MEMORY), synchronize=lambda: count("sync"))
-    cupy.get_default_memory_pool = lambda: types.SimpleNamespace(total_bytes=lambda: 1 << 20)
+    cupy.EMULATED = True
+    cupy.get_default_memory_pool = lambda: types.SimpleNamespace(total_bytes=lambda: 1 << 20, free_all_blocks=int)
     runtime = types.SimpleNamespace(
-        getDeviceProperties=lambda i: {"name": b"stand-in"}, memGetInfo=lambda: (MEMORY, MEMORY)
+        getDeviceProperties=lambda i: {"name": b"no device: emulated"}, memGetInfo=lambda: (MEMORY, MEMORY)
     )
     cupy.cuda = types.SimpleNamespace(runtime=runtime, Device=lambda *args: device)
     return cupy

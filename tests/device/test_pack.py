@@ -2,17 +2,21 @@
 
 import json
 import os
+import sys
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
+import pytest
 
 from dpsco_bench.bench import card
+from dpsco_bench.bench.card import NO_DEVICE
 from dpsco_bench.claims.compose import make_plan
 from dpsco_bench.cli import gpu
+from dpsco_bench.cli.main import main
 from dpsco_bench.execution.layout import Layout
 
 from ..contract.cases import LAWS
+
+ROOT = Path(__file__).parents[2]
 
 
 def write_scales(path, cases):
@@ -37,30 +41,103 @@ def test_scales_travel(tmp_path, monkeypatch):
         case.__dict__.pop("calibrated")
 
 
-def test_a_pack_is_checked(cupy, tmp_path, monkeypatch):
-    """Words of a claim on both, without the tests and the timings of a card."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture
+def pack(tmp_path, monkeypatch):
+    """A claim of smoke of two papers, as `gpu pack` writes them."""
     monkeypatch.setattr(gpu, "PROFILES", ("smoke",))
-    monkeypatch.setattr(gpu, "_pytest", lambda *a, **k: SimpleNamespace(returncode=0, stdout="2 passed in 1.0s"))
-    said, folder = [], tmp_path / "pack"
-    gpu.write_pack(folder, ("zhang2022",), lambda profile: make_plan(profile, (), [CLAIM]), said.append)
+    monkeypatch.setattr(gpu, "_pytest", lambda *a, **k: None)
+    folder = tmp_path / "pack"
+    with monkeypatch.context() as inside:
+        inside.chdir(tmp_path)
+        papers = tuple(id.partition(".")[0] for id in CLAIMS)
+        gpu.write_pack(folder, papers, lambda profile: make_plan(profile, (), CLAIMS), lambda line: None)
+    write_scales(folder / gpu.SCALES, LAWS[:1])
+    monkeypatch.undo()
+    monkeypatch.setattr(gpu, "PROFILES", ("smoke",))
     assert Layout("smoke", folder).plan.is_file()
-    (folder / gpu.SCALES).write_text("{}")
-    monkeypatch.setattr(gpu, "_bench", lambda *a: {"G8": card.goal_rows(cupy, (3, 4))[:1], "crossover": []})
-    monkeypatch.setattr(card, "GOAL_ROWS", (2,))
-    assert gpu.check(folder, folder / "report.json", 20.0, said.append), said
-    found = json.loads((folder / "report.json").read_text())
-    assert [(row["claim"], row["same"]) for row in found["verdicts"]] == [(CLAIM, True)]
-    assert found["verdicts"][0]["apart"] < 1e-9
-    assert found["machine"]["device"] == "stand-in"
-    page = gpu.report(folder / "report.json")
-    assert "Claims: 1 of 1 with the words of a core, 0 left out." in page
+    return folder
 
 
-def test_sizes_are_timed_until_the_clock_says_so(cupy, monkeypatch):
-    monkeypatch.setattr(card, "SIZES", ((2, 3), (3, 3)))
-    assert [row["replicates"] for row in card.crossover(cupy, np, float("inf"), (8, 12))] == [2, 3]
-    assert card.crossover(cupy, np, 0.0) == []
+def test_a_check_without_a_card_ends_and_says_so(cupy, pack, monkeypatch, capsys):
+    """Tests for a card in a process of their own, the bench, and claims of two papers on both: one report."""
+    monkeypatch.setattr(gpu, "TESTS", ("tests/device/test_draws.py",))
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{ROOT / 'tests' / 'device' / 'path'}")
+    monkeypatch.chdir(ROOT)
+    assert main(["gpu", "check", "--folder", str(pack)]) == 0
+    assert capsys.readouterr().out.startswith("no device: emulated\n")
+    found, page = json.loads((pack / "report.json").read_text()), (pack / "report.md").read_text()
+    assert sorted(row["claim"] for row in found["verdicts"] if row["same"]) == sorted(CLAIMS)
+    assert all(row["apart"] < 1e-9 for row in found["verdicts"])
+    assert "1 passed" in found["tests"]["said"]
+    assert {row["reason"] for row in found["bench"]} == {NO_DEVICE} and {row["met"] for row in found["bench"]} == {None}
+    assert page.splitlines()[2].startswith("No device: emulated.")
+    about = found["machine"]
+    assert all(about[key] in page for key in ("processor", "numpy", "cupy", "python"))
+    assert "| zhang2022, profile smoke | 1 | 0 | 0 |" in page and "| wang2017, profile smoke | 1 | 0 | 0 |" in page
 
 
-CLAIM = "zhang2022.thm8"
+def test_a_report_of_a_card_judges_it():
+    """G8 and the crossover in words, and claims with other words by name."""
+    about = {"emulated": False, "device": "X1", "memory_gb": 80.0, "driver": 1, "runtime": 2, "processor": "core"}
+    about |= {"cupy": "14.0.0", "numpy": "2", "python": "3"}
+    row = {"case": "c", "peer": "p", "reason": "", "ours_ns": 300.0, "peer_ns": 600.0, "peak_mb": 7.0, "d": 8}
+    bench = [row | {"id": "G8", "ratio": 0.5, "met": True, "replicates": 64}]
+    bench += [
+        row | {"id": "crossover", "ratio": ratio, "replicates": r} for r, ratio in ((1, 2.0), (12, 0.5), (64, 3.0))
+    ]
+    same = {"profile": "ci", "paper": "wang2017", "claim": "a", "same": True, "apart": 1e-12}
+    other = {
+        "profile": "ci",
+        "paper": "wang2017",
+        "claim": "b",
+        "same": False,
+        "other": ["n [paper]: fails"],
+        "apart": 1.0,
+    }
+    left = {"profile": "ci", "paper": "wang2017", "claim": "c", "left_out": "no time left"}
+    found = {"machine": about, "tests": {"said": "== 3 passed =="}, "bench": bench, "verdicts": [same, other, left]}
+    page = gpu.markdown(found | {"peak_memory_mb": 9.0, "seconds": 60.0})
+    assert "X1, 80 GB, CuPy 14.0.0, driver 1, runtime 2; NumPy 2, Python 3; core." in page and "emulated" not in page
+    assert "0.50 of the goal, met" in page and "Crossover: from R d = 512 on the card is faster." in page
+    assert "| wang2017, profile ci | 1 | 1 | 1 |" in page and "* ci b: n [paper]: fails" in page
+    assert "* ci c: no time left" in page and "differ by at most 1.0e-12" in page
+
+
+def test_the_clock_learns_how_long_things_take(monkeypatch):
+    monkeypatch.setattr(gpu.time, "monotonic", lambda: 100.0)
+    clock = gpu.Clock(110.0)
+    assert clock.allows(10.0) and not clock.allows(10.1)
+    clock.note(1.0, 4.0)
+    assert clock.allows(2.5) and not clock.allows(2.6)
+
+
+def test_bench_of_a_card(cupy, monkeypatch, capsys):
+    assert main(["bench", "--gpu", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["id"] for row in rows} == {"G8", "crossover"} and {row["reason"] for row in rows} == {NO_DEVICE}
+    assert rows[0]["machine"]["device"] == NO_DEVICE and rows[0]["peak_mb"] > 0
+    assert main(["bench", "--gpu"]) == 0
+    assert "not measured: no device: emulated" in capsys.readouterr().out
+    assert main(["bench", "--gpu", "--only", "G1"]) == 2
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert main(["bench", "--gpu"]) == 2
+    assert "CuPy is not installed" in capsys.readouterr().err
+
+
+def test_sizes_are_timed_until_the_clock_says_so(cupy):
+    work = card.Work((8, 12), (), ((2, 3), (3, 3)))
+    assert [row["replicates"] for row in card.card_rows(cupy, work)] == [2, 3]
+    assert {row["reason"] for row in card.card_rows(cupy, work, deadline=0.0)} == {"no time left"}
+
+
+CLAIMS = ["zhang2022.thm8", "wang2017.table1.zhang17"]
+
+
+def test_the_last_report_is_what_its_figures_say():
+    """docs/gpu.md; while it is of no device, page and README say so."""
+    page, found = (ROOT / "docs" / "gpu.md").read_text(), json.loads((ROOT / "docs" / "gpu.json").read_text())
+    assert page == gpu.report(ROOT / "docs" / "gpu.json")
+    assert found["tests"]["passed"] and {row["profile"] for row in found["verdicts"]} == {"smoke", "ci"}
+    assert len({row["paper"] for row in found["verdicts"] if row.get("same")}) == 2
+    for text in ((ROOT / "README.md").read_text(), (ROOT / "docs" / "fused.md").read_text()):
+        assert ("not yet run on a device" in text) == found["machine"]["emulated"]

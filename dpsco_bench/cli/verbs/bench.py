@@ -8,12 +8,14 @@ from typing import Any
 
 from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import labelled, number, print_json
+from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_pretty, write_atomic
 
 SUMMARY = "performance as ratios against rooflines and peers, with goals"
 EPILOG = """A ratio compares processor times of two tasks measured in turn in this process: at most 0.6 means that ours
 takes at most 0.6 of the peer's time, at least 3 that it is at least three times as fast (G6: that it
-reaches that part of the peer's rate). Goals are for one core; a case without a goal is shown only."""
+reaches that part of the peer's rate). Goals are for one core; a case without a goal is shown only. --gpu measures the
+card instead: a sequential step (G8), the sizes from which it is faster than one core, and the memory it takes."""
 
 _LINE = "  {case:<45} {peer:<39} {ours_ns:>7} {peer_ns:>7} {ratio:>5} {wanted:<6} {outcome}"
 _SIGNS = {"at most": "<=", "at least": ">="}
@@ -31,6 +33,7 @@ _HEADS = {
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--only", nargs="+", default=[], metavar="ID", help="goals to measure, e.g. G1 G6")
+    parser.add_argument("--gpu", action="store_true", help="measure the card: G8, and where it overtakes one core")
     parser.add_argument("--quick", action="store_true", help="shorter samples: a look, not figures to quote")
     parser.add_argument("--out", type=Path, help="file that keeps the rows, with hardware and versions, as JSON")
     add_json(parser)
@@ -38,21 +41,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Measure, and print each row as it comes; a missed goal is reported, not an error."""
-    from dpsco_bench.bench import suite
+    from dpsco_bench.bench import card, suite
 
     suite.selected(args.only)
+    if args.gpu and args.only:
+        raise InputError("only", " ".join(args.only), "left out with --gpu")
+    measured = suite.run_card(args.quick) if args.gpu else suite.run_suite(args.only, args.quick)
     rows: list[dict[str, Any]] = []
     told: set[str] = set()
     if not args.json:
-        print("\n".join([*_machine(suite.environment()), "", _LINE.format(**_HEADS)]), flush=True)
-    for row in suite.run_suite(args.only, args.quick):
+        print("\n".join([*_machine(suite.environment(args.gpu)), "", _LINE.format(**_HEADS)]), flush=True)
+    for row in measured:
         rows.append(row)
         if args.out:
             write_atomic(args.out, dumps_pretty(rows))
         if not args.json:
-            heading = [f"{row['id']}: {suite.GOALS.get(row['id']).title}"] if row["id"] not in told else []
+            heading = [f"{row['id']}: {suite.title(row['id'])}"] if row["id"] not in told else []
             told.add(row["id"])
             print("\n".join([*heading, line(row)]), flush=True)
+    if args.gpu and not args.json:
+        print("\n" + labelled("crossover", card.crossing(rows)))
     if args.json:
         print_json(rows)
     return 0
@@ -78,6 +86,7 @@ def _machine(about: dict[str, Any]) -> list[str]:
     noise = "compiled by Numba" if about["numba"] else "plain NumPy: Numba is missing or switched off"
     return [
         labelled("processor", f"{about['processor']}, NumPy {about['numpy']}, Python {about['python']}"),
+        *([labelled("card", f"{about['device']}, CuPy {about['cupy']}")] if "device" in about else []),
         labelled("noise", noise),
         labelled("matrix kernel", f"{core} (OPENBLAS_CORETYPE), threads {about['blas_threads'] or 'not set'}"),
     ]
