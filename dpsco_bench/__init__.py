@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dpsco_bench.analysis.verdict import Verdict
     from dpsco_bench.audit.contract import check_algorithm
     from dpsco_bench.claims.bounds.registry import bound
-    from dpsco_bench.claims.kinds import Kind, Word, kind
+    from dpsco_bench.claims.kinds import Field, Kind, Word, kind
     from dpsco_bench.execution.library import Result, run
     from dpsco_bench.privacy.plan import Full, GaussianQuery, Plan, Poisson, SingleIndex, make_plan
     from dpsco_bench.privacy.spec import PrivacySpec
@@ -28,6 +28,7 @@ _HOMES = {
     "get_algorithm": "algorithms.registry",
     "check_algorithm": "audit.contract",
     "bound": "claims.bounds.registry",
+    "Field": "claims.kinds",
     "Kind": "claims.kinds",
     "Word": "claims.kinds",
     "kind": "claims.kinds",
@@ -57,6 +58,7 @@ __all__ = [
     "Choice",
     "Constants",
     "Data",
+    "Field",
     "Full",
     "GaussianQuery",
     "GeneralisedLinear",

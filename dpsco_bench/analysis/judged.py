@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution.store import read_sealed
 from dpsco_bench.jsonio import dumps_pretty, restore, sealed, write_atomic
 
@@ -46,6 +47,12 @@ class JudgedClaim:
 
 
 def read_judged(path: Path) -> JudgedClaim | None:
-    """A verdict file; None where there is none. A damaged one is named, set aside, and counts as absent."""
+    """A verdict file; None where there is none. A damaged one is named, set aside, and counts as absent.
+
+    So does one with a field that its kind has no more, without a word: it is of other code than this.
+    """
     found = read_sealed(path)
-    return None if found is None else JudgedClaim.from_json(restore(found))
+    try:
+        return None if found is None else JudgedClaim.from_json(restore(found))
+    except InputError:
+        return None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import SKIPPED
+from dpsco_bench.claims.kinds import KINDS, SKIPPED
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 
@@ -143,7 +143,8 @@ def record(path: str | os.PathLike[str], verdicts: Sequence[Verdict]) -> None:
 
 def _recorded_line(verdict: Verdict) -> str:
     row = verdict.to_json()
-    return dumps_canonical({key: _rounded(row[key]) for key in (*_NAMES, *_KEPT) if key in row})
+    kept = (*_NAMES, *_KEPT, *(known.own_fields if (known := KINDS.find(verdict.kind)) else verdict.own))
+    return dumps_canonical({key: _rounded(row[key]) for key in kept if key in row})
 
 
 def _rounded(value: Any) -> Any:

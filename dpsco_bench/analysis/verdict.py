@@ -5,23 +5,23 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from dpsco_bench.analysis.noise import NOT_PRIVATE, Noise
-from dpsco_bench.claims.kinds import COMMON_WORDS, KINDS, SKIPPED, WORST, Word, get_kind
+from dpsco_bench.claims.kinds import (
+    COMMON_WORDS,
+    KINDS,
+    ROW_FIELDS,
+    SHARED_FIELDS,
+    SKIPPED,
+    Kind,
+    Word,
+    get_kind,
+)
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import to_jsonable
 
-IDENTITY = ("id", "part", "kind", "calibration", "profile")
-NUMBERS = ("parameter", "values", "mean", "stderr", "bound", "slope", "ci", "bound_slope")
-COMPARISON = ("claimed_exponent", "noise_off_slope", "tolerance")
-OUTCOME = ("verdict", "reservations", "reason", "sentence", "notes", "expected", "replicates", "runtime_s", "key")
-EXTRAS = (
-    *(*WORST, "epsilon_real", "epsilon_real_kind", "epsilon_claimed", "ratio", "ratio_ci", "parameters"),
-    *("fitted", "local_slopes", "noise_off_share", "noise", "beside"),
-)
-"""Fields that a row has where its kind always has them, or where they are known."""
 RESERVATIONS = ("schedule", NOT_PRIVATE)
 """What may stand before the colon of a reservation, and is shown beside the word."""
 CONFIRMING = ("confirms", "better")
@@ -50,6 +50,8 @@ class Verdict:
     worst_ratio, worst_cell, worst_value : float, int, float or None
         Extreme ratio to the bound, band or law, the index of its cell, and the parameter's value there.
     beside : str or None, why the part is not about what the claim states (`Part.beside`), so that it counts for nothing
+    own : mapping of str to object
+        The fields that only rows of its kind have (`Kind.own_fields`), each a value of its type, None where unknown.
     ratio, ratio_ci : dict or None, by comparison of an ordering: the ratio of median risks, and its 95 % interval
     id, part, kind, calibration, profile, replicates, runtime_s, key, expected
         Identity and provenance, filled in by the caller with `dataclasses.replace`; `expected` is the verdict that
@@ -87,6 +89,7 @@ class Verdict:
     noise_off_share: float | None = None
     noise: Noise | None = None
     beside: str | None = None
+    own: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""
     part: str = ""
     calibration: str = ""
@@ -154,26 +157,39 @@ class Verdict:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """JSON row: NaN is None, infinity is ``"inf"``; extras appear for the kinds that have them.
+        """JSON row: NaN is None, infinity is ``"inf"``; shared fields appear for the kinds that have them.
 
-        Keys stand in the order `IDENTITY`, `NUMBERS`, `COMPARISON`, `OUTCOME`, then extras.
+        Keys stand in the order `ROW_FIELDS`, `SHARED_FIELDS`, then the kind's own.
+
+        Raises
+        ------
+        InputError
+            For a field of its own that the kind does not declare, or a value of another type.
         """
-        wanted = known.fields if (known := KINDS.find(self.kind)) else ()  # a plugin's may not be loaded
-        extras = [name for name in EXTRAS if name in wanted or getattr(self, name) is not None]
-        keys = (*IDENTITY, *NUMBERS, *COMPARISON, *OUTCOME, *extras)
-        return {key: to_jsonable(getattr(self, key)) for key in keys}
+        known = KINDS.find(self.kind)  # a plugin's may not be loaded
+        wanted = known.fields if known else ()
+        shared = [name for name in SHARED_FIELDS if name in wanted or getattr(self, name) is not None]
+        row = {key: to_jsonable(getattr(self, key)) for key in (*ROW_FIELDS, *shared)}
+        return row | {name: to_jsonable(value) for name, value in _own(known, self).items()}
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> Verdict:
         """Inverse of `to_json` after `jsonio.loads`: lists become tuples, and null NaN where a number always stands.
 
-        Raises InputError for a row without a word or a kind, or with a key that no verdict has.
+        Raises InputError for a row without a word or a kind, or with a key that no verdict of its kind has. Of a kind
+        that is not loaded every key is kept.
         """
-        defaults = {field.name: field.default for field in fields(cls)}
-        if not {"verdict", "kind"} <= set(row) <= set(defaults):
-            unknown = sorted(set(row) - set(defaults)) or "verdict, kind"
-            raise InputError("key of a verdict row", unknown, "verdict, kind and others of " + ", ".join(defaults))
-        given = {key: _from_json(defaults[key], value) for key, value in row.items()}
+        defaults = {field.name: field.default for field in fields(cls) if field.name != "own"}
+        own = {key: value for key, value in row.items() if key not in defaults}
+        if {"verdict", "kind"} - set(row):
+            raise InputError("key of a verdict row", "missing", "verdict, kind and others of " + ", ".join(defaults))
+        known = KINDS.find(row["kind"]) if own else None
+        if known and own.keys() - known.own_fields.keys():
+            unknown = sorted(own.keys() - known.own_fields.keys())
+            raise InputError("key of a verdict row", unknown, "one of " + ", ".join([*defaults, *known.own_fields]))
+        given = {key: _from_json(defaults[key], value) for key, value in row.items() if key in defaults}
+        if own:
+            given["own"] = {key: _from_json(None, value) for key, value in own.items()}
         if row.get("ratio"):
             given["ratio"] = {name: _from_json(math.nan, value) for name, value in row["ratio"].items()}
         if row.get("ratio_ci"):
@@ -181,6 +197,18 @@ class Verdict:
         if row.get("noise"):
             given["noise"] = Noise(**{key: _from_json(math.nan, value) for key, value in row["noise"].items()})
         return cls(**given)
+
+
+def _own(known: Kind | None, row: Verdict) -> dict[str, Any]:
+    """Fields of a row that are its kind's own, in the order in which it declares them; all of them if it is unknown."""
+    if known is None:
+        return dict(row.own)
+    for name, value in row.own.items():
+        if name not in known.own_fields:
+            allowed = f"one of its own_fields: {', '.join(known.own_fields) or 'it has none'}"
+            raise InputError(f"field of kind {known.name}", name, allowed)
+        known.own_fields[name].check_value(f"field of kind {known.name}: {name}", value)
+    return {name: row.own.get(name) for name in known.own_fields}
 
 
 def _from_json(default: Any, value: Any) -> Any:

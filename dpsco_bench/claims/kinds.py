@@ -11,9 +11,10 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.registry import Registry
 
 OUTCOMES = ("confirms", "better", "contradicts", "unproven", "open", "vacuous", "shown", "absent")
@@ -25,6 +26,27 @@ was not measured.
 SKIPPED, NOT_MEASURED = "skipped", "not measured"
 WORST = ("worst_ratio", "worst_cell", "worst_value")
 """Fields of a verdict row that kinds with a ratio in every cell have."""
+SHARED_FIELDS = (
+    *(*WORST, "epsilon_real", "epsilon_real_kind", "epsilon_claimed", "ratio", "ratio_ci", "parameters"),
+    *("fitted", "local_slopes", "noise_off_share", "noise", "beside"),
+)
+"""Fields that every verdict row may have: it does where its kind always has them, or where they are known."""
+ROW_FIELDS = (
+    *("id", "part", "kind", "calibration", "profile"),
+    *("parameter", "values", "mean", "stderr", "bound", "slope", "ci", "bound_slope"),
+    *("claimed_exponent", "noise_off_slope", "tolerance"),
+    *("verdict", "reservations", "reason", "sentence", "notes", "expected", "replicates", "runtime_s", "key"),
+)
+"""Fields that every verdict row has, in the order of its JSON."""
+SAID_OF_CLAIMS = ("standing", "answer")
+"""Fields that verbs add to the rows of a claim."""
+FIELD_TYPES: Mapping[type, Mapping[str, Any]] = {
+    float: {"oneOf": [{"type": "number"}, {"type": "null"}, {"enum": ["inf", "-inf"]}]},
+    int: {"type": ["integer", "null"]},
+    bool: {"type": ["boolean", "null"]},
+    str: {"type": ["string", "null"]},
+}
+"""Types of a kind's own fields, each with its JSON schema; of several values, ``(float,)``."""
 KindClass = TypeVar("KindClass", bound="type[Kind]")
 
 
@@ -34,6 +56,61 @@ class Word:
 
     outcome: str
     meaning: str
+
+
+_TAKES: Mapping[type, type] = {float: Real, int: Integral, bool: bool, str: str}
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a verdict row that only one kind has.
+
+    Attributes
+    ----------
+    type : type or tuple of one type
+        One of `FIELD_TYPES`; ``(float,)`` for a number per value, say.
+    title : str
+        Heading of its column, and its description in the schema.
+    """
+
+    type: type | tuple[type]
+    title: str
+
+    @property
+    def several(self) -> bool:
+        """Whether it has several values."""
+        return isinstance(self.type, tuple)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are numbers."""
+        return self.type in (float, int, (float,), (int,))
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """JSON schema of its values."""
+        one = FIELD_TYPES[self.type[0] if isinstance(self.type, tuple) else self.type]
+        return {"description": self.title, **({"type": ["array", "null"], "items": one} if self.several else one)}
+
+    def check(self, name: str) -> None:
+        """Refuse a type that JSON rows do not have, and a field without a title."""
+        found = self.type if isinstance(self.type, tuple) else (self.type,)
+        if len(found) != 1 or found[0] not in FIELD_TYPES:
+            known = ", ".join(type.__name__ for type in FIELD_TYPES)
+            raise InputError(name, self.type, f"one of the types {known}, or of several values (float,)")
+        if not isinstance(self.title, str) or not self.title:
+            raise InputError(f"{name}: title", self.title, "a text")
+
+    def check_value(self, name: str, value: Any) -> None:
+        """Refuse a value of another type; None is of every type."""
+        one = self.type[0] if isinstance(self.type, tuple) else self.type
+        plain = value.tolist() if hasattr(value, "tolist") else value
+        items = plain if self.several else [plain]
+        known = isinstance(items, list | tuple) and all(
+            isinstance(item, _TAKES[one]) and (one is bool or not isinstance(item, bool)) for item in items
+        )
+        if value is not None and not known:
+            raise InputError(name, value, f"of type {one.__name__}{', several of them' * self.several}")
 
 
 COMMON_WORDS = {
@@ -81,7 +158,9 @@ class Kind(ABC):
     quantities : tuple of str
         The only quantities that it judges; empty for the risk and all extras.
     fields : tuple of str
-        Fields of a verdict row that its rows always have.
+        Fields of a verdict row among `SHARED_FIELDS` that its rows always have.
+    own_fields : mapping of str to Field
+        Fields that only its rows have: `Verdict.own` of its judge's, beside the others in JSON and in tables.
     mixes_sweeps : bool
         Whether its cells may come from sweeps in different parameters.
     of_the_law : bool
@@ -116,6 +195,7 @@ class Kind(ABC):
     takes: tuple[str, ...] = ()
     quantities: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
+    own_fields: ClassVar[Mapping[str, Field]] = {}
     mixes_sweeps = of_the_law = ignores_chains = knows_the_law = has_interval = measures_slope = False
     shape = "words"
     labels: ClassVar[Mapping[str, str]] = {}
@@ -199,7 +279,8 @@ def kind(name: str) -> Callable[[KindClass], KindClass]:
     Raises
     ------
     InputError
-        For a name that another kind has, or a class that is no kind or lacks a title, words or a judge.
+        For a name that another kind has, or a class that is no kind or lacks a title, words or a judge; for a field
+        that is not shared, or an own one that is or has no type.
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise InputError("kind", name, "a name of letters, digits and _")
@@ -209,12 +290,26 @@ def kind(name: str) -> Callable[[KindClass], KindClass]:
             raise InputError(f"kind {name}", cls, "a subclass of Kind with a method judge(self, case)")
         if not cls.title or not cls.words or {word.outcome for word in cls.words.values()} - set(OUTCOMES):
             raise InputError(f"kind {name}: title, words", cls.title, "a title, and words with an outcome of OUTCOMES")
+        _check_fields(cls, f"kind {name}")
         found = cls()
         found.name = name
         KINDS.add(name, found, cls.__module__)
         return cls
 
     return register
+
+
+def _check_fields(cls: type[Kind], where: str) -> None:
+    """Refuse a shared field that no row has, and one of its own that every row has or that is of no known type."""
+    for name in cls.fields:
+        if name not in SHARED_FIELDS:
+            raise InputError(f"{where}: fields", name, f"{nearest(name, SHARED_FIELDS)}; its own stand in own_fields")
+    for name, field in cls.own_fields.items():
+        if not name.isidentifier() or name in (*ROW_FIELDS, *SHARED_FIELDS, *SAID_OF_CLAIMS, "own"):
+            raise InputError(f"{where}: own_fields", name, "a name of letters, digits and _ that no other field has")
+        if not isinstance(field, Field):
+            raise InputError(f"{where}: own_fields: {name}", field, "a Field(type, title)")
+        field.check(f"{where}: own_fields: {name}")
 
 
 def get_kind(name: str) -> Kind:

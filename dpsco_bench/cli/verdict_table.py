@@ -85,7 +85,8 @@ def _numbers(row: Verdict) -> tuple[str, str]:
     if row.ratio:
         ratios = list(row.ratio.values())
         return "..".join(dict.fromkeys(f"{r:.2g}" for r in (min(ratios), max(ratios)))), "1"
-    return "", ""
+    own = (row.own.get(name) for name, field in get_kind(row.kind).own_fields.items() if field.is_number)
+    return next((number(value, 3) for value in own if isinstance(value, int | float)), ""), ""
 
 
 def _slope(row: Verdict) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from dpsco_bench.analysis.bootstrap import expected_chance_deviations
 from dpsco_bench.analysis.ordering import OPEN, compared
 from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
-from dpsco_bench.claims.kinds import Kind, get_kind
+from dpsco_bench.claims.kinds import Field, Kind, get_kind
 from dpsco_bench.claims.model import Part
 from dpsco_bench.report.address import address
 from dpsco_bench.report.inputs import ClaimResults, Inputs
@@ -63,7 +63,7 @@ class Score:
             return f"ratio {number(row.worst_ratio)}"
         if is_number(row.epsilon_real):
             return f"ε {epsilon_text(row.epsilon_real, row.epsilon_real_kind or '')}"
-        return self._orderings or NOTHING
+        return self._orderings or self._own or NOTHING
 
     @property
     def slope(self) -> str:
@@ -74,6 +74,16 @@ class Score:
         """Ratios of medians in short; `papers.orderings_table` has them one by one."""
         ratios = list((self.row.ratio or {}).values())
         return f"{len(ratios)} ratios {span(ratios)}" if ratios else ""
+
+    @property
+    def _own(self) -> str:
+        """The first number among the fields that only its kind has."""
+        found = ((field.title, self.own(name)) for name, field in self.kind.own_fields.items())
+        return next((f"{title} {number(value)}" for title, value in found if is_number(value)), "")
+
+    def own(self, name: str) -> Any:
+        """A field that only its kind has; None for a row of another kind."""
+        return self.row.own.get(name) if name in self.kind.own_fields else None
 
     @property
     def reason(self) -> str:
@@ -264,6 +274,24 @@ PRIVACY = Column(
         "epsilon_real_kind": _worst("kind"),
     },
 )
+
+
+def own_columns(rows: Iterable[Score]) -> list[Column]:
+    """A column for each field that only the kind of some row has; rows of other kinds leave it empty."""
+    kinds = dict.fromkeys(row.row.kind for row in rows)
+    fields = {name: field for kind in kinds for name, field in get_kind(kind).own_fields.items()}
+    return [_own_column(name, field) for name, field in fields.items()]
+
+
+def _own_column(name: str, field: Field) -> Column:
+    def show(score: Score) -> str:
+        value = score.own(name)
+        items = value if isinstance(value, list | tuple) else [value]
+        return ", ".join(number(item) if field.is_number else NOTHING if item is None else str(item) for item in items)
+
+    return Column(field.title, show, {name: lambda score: score.own(name)}, field.is_number)
+
+
 EXPECTED = Column("Expected", lambda score: score.row.expected or NOTHING, _raw("expected"))
 REASON = Column("Reason", lambda score: score.reason, _raw("reason"))
 REMARKS = Column(
@@ -277,12 +305,14 @@ def scoreboard(inputs: Inputs) -> Table:
     rows = scores(inputs)
     columns = (
         *(CLAIM, PART, CALIBRATION, KIND, VERDICT, MEASURED, COMPARED, CLAIMED, NOISE_OFF, PRIVACY),
-        *(EXPECTED, REMARKS),
+        *(*own_columns(rows), EXPECTED, REMARKS),
     )
     group = lambda score: (f"{score.results.id} · {symbols(score.results.claim.title)}", score.results.id)  # noqa: E731
     return Table("scoreboard", f"Scoreboard, profile {inputs.profile}", columns, rows, chance_text(rows), group)
 
 
 def claim_table(claim: ClaimResults) -> Table:
-    columns = (PART, CALIBRATION, VERDICT, MEASURED, COMPARED, CLAIMED, NOISE_OFF, REASON, EXPECTED, REMARKS)
-    return Table(claim.id, f"Verdicts of {claim.id}", columns, claim_scores(claim))
+    rows = claim_scores(claim)
+    measured = (PART, CALIBRATION, VERDICT, MEASURED, COMPARED, CLAIMED, NOISE_OFF)
+    columns = (*measured, *own_columns(rows), REASON, EXPECTED, REMARKS)
+    return Table(claim.id, f"Verdicts of {claim.id}", columns, rows)

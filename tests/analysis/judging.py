@@ -1,14 +1,13 @@
 """Claims of one part and made-up results of their jobs, judged as the workflow does."""
 
 from json import dumps, loads
-from pathlib import Path
 
 import numpy as np
 from jsonschema import Draft202012Validator
 
 from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.analysis.schema import verdict_schema
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.model import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry
@@ -18,8 +17,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
 from dpsco_bench.problems.base import Constants
 
-SCHEMA_FILE = Path(__file__).parents[2] / "workflows" / "schemas" / "verdict.schema.yaml"
-SCHEMA = Draft202012Validator(read_yaml(SCHEMA_FILE))
+SCHEMA = Draft202012Validator(verdict_schema())
 """Of every row that is judged here."""
 GRID = [256.0, 512.0, 1024.0, 2048.0]
 BLANK = {"string": "", "bool": False}

@@ -1,14 +1,15 @@
 """The row of a verdict: its words, and its JSON form."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
 from dpsco_bench import jsonio
-from dpsco_bench.analysis.verdict import IDENTITY, OUTCOME, Verdict
-from dpsco_bench.claims.kinds import all_kinds
+from dpsco_bench.analysis.schema import verdict_schema
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import ROW_FIELDS, SAID_OF_CLAIMS, SHARED_FIELDS, all_kinds
 from dpsco_bench.errors import InputError
 
 
@@ -32,8 +33,14 @@ def test_json_row_has_the_documented_keys_and_strict_values():
     assert row["ci"] == ["-inf", 0.5]
     assert row["runtime_s"] is None
     json.dumps(row, allow_nan=False)
-    assert tuple(row)[:5] == IDENTITY
-    assert set(OUTCOME) <= set(row)
+    assert tuple(row)[: len(ROW_FIELDS)] == ROW_FIELDS
+
+
+def test_every_field_of_a_row_is_listed_once_and_stands_in_the_schema():
+    listed = (*ROW_FIELDS, *SHARED_FIELDS)
+    assert sorted(listed) == sorted(field.name for field in fields(Verdict) if field.name != "own")
+    schema = verdict_schema()
+    assert set(schema["properties"]) == {*listed, *SAID_OF_CLAIMS} and set(schema["required"]) == set(ROW_FIELDS)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from dpsco_bench.problems.registry import list_problems
 KNOWN = {"algorithms": list_algorithms, "problems": list_problems, "claims": claim_ids}
 
 
-@pytest.mark.parametrize("what", ["algorithms", "claims", "problems", "tables"])
+@pytest.mark.parametrize("what", ["algorithms", "claims", "kinds", "problems", "tables"])
 def test_list_has_an_entry_per_item_in_text_and_json(dpsco, what):
     text, entries = dpsco("list", what), json.loads(dpsco("list", what, "--json").out)
     assert text.code == 0 and all(len(line) <= 100 for line in text.out.splitlines())

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from dpsco_bench.analysis.changes import BECAUSE, BEFORE, known_rules, read_changes, record_changes
 from dpsco_bench.analysis.judge import judge_modules
+from dpsco_bench.analysis.judged import JudgedClaim, read_judged
+from dpsco_bench.analysis.record import read_record, record
+from dpsco_bench.analysis.schema import verdict_schema
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.compose import claim_plan
-from dpsco_bench.claims.kinds import KINDS, get_kind, kind
+from dpsco_bench.claims.kinds import KINDS, Field, get_kind, kind
 from dpsco_bench.cli.claiming import run_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
@@ -20,11 +27,11 @@ from dpsco_bench.report.figures import claim_panels, write_claim_figures
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.parts import parts_table
 from dpsco_bench.report.scores import claim_scores, claim_table, counts_table
-from dpsco_bench.report.tables import to_markdown
+from dpsco_bench.report.tables import to_csv, to_markdown
 from dpsco_bench.report.wording import meanings
 
 KIND = '''
-from dpsco_bench import Kind, Verdict, Word, kind
+from dpsco_bench import Field, Kind, Verdict, Word, kind
 
 
 @kind("spread")
@@ -39,6 +46,11 @@ class Spread(Kind):
     tolerant = True
     tolerance = None
     fields = ("worst_ratio",)
+    own_fields = {
+        "spread_factor": Field(float, "spread"),
+        "spreads": Field((float,), "spread at each value"),
+        "calmest": Field(str, "calmest"),
+    }
     rules = {"gusts": "a factor that one replicate alone makes decides nothing"}
 
     def changed_by(self, old, row):
@@ -60,6 +72,7 @@ class Spread(Kind):
             values=tuple(case.values),
             mean=tuple(ratios),
             worst_ratio=worst,
+            own={"spread_factor": worst, "spreads": tuple(ratios), "calmest": f"n{case.values[0]:.0f}"},
         )
 
     def panel(self, scores):
@@ -109,6 +122,49 @@ def test_it_is_judged_from_its_file_alone(files, dpsco):
     assert rows[0]["worst_ratio"] == rows[1]["worst_ratio"] > 1 and rows[0]["kind"] == "spread"
     shown = dpsco("claim", "own_claim.yaml", "--plugin", "own_kind.py", "--profile", "smoke").out
     assert "2 verdicts: 1 calm; 1 wild" in shown
+
+
+def test_its_own_fields_stand_in_json_schema_record_and_tables(measured, dpsco, tmp_path):
+    _, results = measured
+    shown = dpsco("claim", "own_claim.yaml", "--plugin", "own_kind.py", "--profile", "smoke", "--json").out
+    JudgedClaim("mine.spread", verdicts=tuple(results.rows)).write(tmp_path / "verdicts.json")
+    assert list(read_judged(tmp_path / "verdicts.json").verdicts) == results.rows
+    stored = json.loads((tmp_path / "verdicts.json").read_text())["verdicts"]
+    schema = Draft202012Validator(verdict_schema())
+    for row in (*json.loads(shown), *stored):
+        assert row["spread_factor"] == row["worst_ratio"] == max(row["spreads"]) and row["calmest"] in ("n256", "n512")
+        schema.validate(row)
+        for wrong in ({**row, "spread_factor": "much"}, {**row, "kind": "law"}, {**row, "unheard_of": 1.0}):
+            assert not schema.is_valid(wrong)
+        assert not schema.is_valid({key: value for key, value in row.items() if key != "calmest"})
+    record(tmp_path / "recorded.json", results.rows)
+    kept = read_record(tmp_path / "recorded.json")[0]
+    assert kept.own["spread_factor"] == pytest.approx(results.rows[0].own["spread_factor"], rel=1e-3)
+    (head, first, *_) = csv.reader(io.StringIO(to_csv(claim_table(results))))
+    assert float(first[head.index("spread_factor")]) == results.rows[0].own["spread_factor"]
+    table = to_markdown(claim_table(results))
+    assert "spread at each value" in table and f" {results.rows[0].own['calmest']} " in table
+    (listed,) = [row for row in json.loads(dpsco("list", "kinds", "--json").out) if row["id"] == "spread"]
+    assert listed["own_fields"]["spread_factor"]["description"] == "spread" and listed["fields"] == ["worst_ratio"]
+
+
+def test_a_row_has_no_field_that_its_kind_does_not_declare(measured):
+    row = measured[1].rows[0]
+    with pytest.raises(
+        InputError, match="field of kind spread = 'width': must be one of its own_fields: spread_factor"
+    ):
+        replace(row, own={"width": 1.0}).to_json()
+    with pytest.raises(InputError, match="field of kind spread: spread_factor = 'much': must be of type float"):
+        replace(row, own={"spread_factor": "much"}).to_json()
+    with pytest.raises(InputError, match="key of a verdict row = \\['width'\\]"):
+        Verdict.from_json({**row.to_json(), "width": 1.0})
+    assert replace(row, own={}).to_json()["spread_factor"] is None
+
+
+def test_verdicts_from_before_a_field_was_renamed_are_judged_again(measured, tmp_path, monkeypatch):
+    JudgedClaim("mine.spread", verdicts=tuple(measured[1].rows)).write(tmp_path / "verdicts.json")
+    monkeypatch.setattr(type(get_kind("spread")), "own_fields", {"width": Field(float, "width")})
+    assert read_judged(tmp_path / "verdicts.json") is None
 
 
 def test_its_rules_explain_a_changed_word(measured, tmp_path):
@@ -169,6 +225,10 @@ def test_a_word_that_it_does_not_have_is_refused(files, dpsco):
         ('@kind("spread")', '@kind("a b")', "kind = 'a b': must be a name of letters, digits and _"),
         ("def judge(", "def decide(", "a subclass of Kind with a method judge"),
         ('"confirms"', '"agrees"', "words with an outcome of"),
+        ('("worst_ratio",)', '("worst_ration",)', "fields = 'worst_ration': must be .*worst_ratio.*own_fields"),
+        ('"spread_factor": Field', '"slope": Field', "own_fields = 'slope': must be .* that no other field has"),
+        ('Field(float, "spread")', 'Field(list, "spread")', "spread_factor = .*list.*: must be one of the types float"),
+        ('Field(float, "spread")', "float", "spread_factor = .*float.*: must be a Field"),
     ],
 )
 def test_mistakes_are_named_when_the_file_is_read(files, old, new, message):
@@ -187,5 +247,6 @@ def test_shipped_kinds_are_found_by_their_files_and_know_their_names():
 
 
 def test_a_row_of_a_kind_that_is_not_loaded_is_still_read_and_written():
-    row = Verdict("calm", "unheard_of", worst_ratio=2.0).to_json()
-    assert Verdict.from_json(row).said == "calm" and row["worst_ratio"] == 2.0
+    row = Verdict("calm", "unheard_of", worst_ratio=2.0, own={"width": 3.0}).to_json()
+    assert Verdict.from_json(row).said == "calm" and row["worst_ratio"] == 2.0 and row["width"] == 3.0
+    assert Verdict.from_json(row).to_json() == row

@@ -1,4 +1,4 @@
-"""``dpsco list algorithms|claims|problems|tables``, and ``list algorithms --for problem=...``."""
+"""``dpsco list algorithms|claims|kinds|problems|tables``, and ``list algorithms --for problem=...``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import argparse
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
 from dpsco_bench.cli.output import Column, print_json, table
+from dpsco_bench.registry import PLUGIN
 
-SUMMARY = "what exists: algorithms, claims, problems or tables, one line each"
+SUMMARY = "what exists: algorithms, claims, kinds of parts, problems or tables, one line each"
 
 _COLUMNS = (Column("id", "id"), Column("summary", "summary", shrink=30), Column("source", "source", shrink=22))
 _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
@@ -19,7 +21,7 @@ _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("what", help="algorithms, claims, problems or tables")
+    parser.add_argument("what", help="algorithms, claims, kinds, problems or tables")
     parser.add_argument(
         "--for",
         dest="point",
@@ -105,6 +107,15 @@ class ListedTable(Listed):
     claims: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class ListedKind(Listed):
+    """With its words, the shared fields that its rows always have, and the JSON schema of those that only they have."""
+
+    words: tuple[str, ...]
+    fields: tuple[str, ...]
+    own_fields: Mapping[str, Any]
+
+
 def algorithms() -> list[ListedAlgorithm]:
     from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 
@@ -135,6 +146,23 @@ def claims() -> list[ListedClaim]:
     ]
 
 
+def kinds() -> list[ListedKind]:
+    from dpsco_bench.analysis.schema import own_schema
+    from dpsco_bench.claims.kinds import KINDS, all_kinds
+
+    return [
+        ListedKind(
+            kind.name,
+            KINDS.module(kind.name).removeprefix(PLUGIN),
+            f"{kind.title}: {', '.join(kind.words)}",
+            tuple(kind.words),
+            kind.fields,
+            own_schema(kind)["properties"],
+        )
+        for kind in all_kinds()
+    ]
+
+
 def problems() -> list[Listed]:
     from dpsco_bench.problems.registry import list_problems, problem_class
 
@@ -158,6 +186,7 @@ def tables() -> list[ListedTable]:
 _LISTS: dict[str, Callable[[], Sequence[Listed]]] = {
     "algorithms": algorithms,
     "claims": claims,
+    "kinds": kinds,
     "problems": problems,
     "tables": tables,
 }
