@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.claims.catalogue import find_errata
+from dpsco_bench.claims.bounds.glossary import GLOSSARIES, errata_letters, schedule_letter
+from dpsco_bench.claims.bounds.registry import BOUNDS
+from dpsco_bench.claims.catalogue import find_errata, load_errata
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.request import make_cell
 from dpsco_bench.problems.registry import list_problems, problem_class
@@ -189,3 +192,28 @@ def test_clipping_proves_privacy_with_declared_constants_that_are_public(dpsco):
     plain, clipped = (account(dpsco, *arguments, *more) for more in ((), ("clip_differences=true",)))
     assert plain["accounted"]["privacy_status"] == "unproven" and clipped["accounted"]["privacy_status"] == "proven"
     assert "the run clips" in dpsco(*arguments, "clip_differences=true").out
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ("bassily2021.gg_lmo", "problem=cube_fixed", "p=1.5", "n=1000", "d=64"),
+        ("su2023.nrmd", "problem=smooth_hinge", "n=1073741824"),
+    ],
+)
+def test_the_constant_of_the_norm_has_its_index_and_keeps_its_key(dpsco, keys):
+    shown = dpsco("account", *keys, "delta=1e-6").out
+    assert re.search(r"^kappa_q +\d", shown, re.MULTILINE) and not re.search(r"^kappa ", shown, re.MULTILINE)
+    assert account(dpsco, "account", *keys, "delta=1e-6")["paper"]["schedule"]["kappa"] > 1
+
+
+def test_kappa_without_an_index_is_a_condition_number_wherever_a_paper_has_both():
+    assert schedule_letter("wang2017", "steps") == "steps" and schedule_letter("mine", "kappa") == "kappa"
+    papers = [name for name in GLOSSARIES.names() if "kappa_q" in GLOSSARIES.get(name)]
+    assert len(papers) == 2
+    for paper in papers:
+        errata = load_errata(paper)
+        texts = [text for one in errata for text in (one.title, one.printed, one.calculation, one.consequence)]
+        assert not [text for text in texts if re.search(r"\bkappa\b", text)]
+        assert "is printed as kappa" in errata_letters(paper, errata)
+        assert not [name for name, bound in BOUNDS.of(paper).items() if re.search(r"\bkappa\b", bound.text)]

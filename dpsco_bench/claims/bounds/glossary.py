@@ -74,14 +74,25 @@ def glossary_of(bound: str) -> Glossary:
 
 
 def errata_letters(paper: str, errata: Iterable[Erratum]) -> str:
-    """What letters in errata, which quote the paper, are in its bounds where those use another: a sentence, or none."""
+    """Which letters in errata, those of its bounds, are others in the paper that they quote: a sentence, or none."""
     texts = [text for e in errata for text in (e.title, e.printed, e.calculation, e.consequence)]
     found = [
-        f"{symbol.printed} is {name} of the bounds, {symbol.words}"
+        f"{name}, {symbol.words}, is printed as {symbol.printed}"
         for name, symbol in (GLOSSARIES.find(paper) or {}).items()
-        if symbol.printed and any(re.search(rf"\b{re.escape(symbol.printed)}\b", text) for text in texts)
+        if symbol.printed and any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for text in texts)
     ]
-    return f"In the letters of {paper}, {'; '.join(found)}." if found else ""
+    return f"In {paper} {'; '.join(found)}." if found else ""
+
+
+def schedule_letter(paper: str, field: str) -> str:
+    """How a field of the schedules of a paper's methods is called before readers.
+
+    By the symbol of its value where that is the field's letter with an index: ``kappa_q`` for ``kappa``, which without
+    one is a condition number everywhere.
+    """
+    named = GLOSSARIES.find(paper) or {}
+    found = [name for name, symbol in named.items() if symbol.place == f"schedule.{field}"]
+    return next((name for name in found if name.startswith(f"{field}_")), field)
 
 
 def symbols_in(bound: str, text: str) -> dict[str, Symbol]:

@@ -67,6 +67,8 @@ def screen(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _rows(report: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    from dpsco_bench.claims.bounds.glossary import schedule_letter
+
     def row(what: str, show: Any, refused: str = "-") -> dict[str, str]:
         cells = {c: refused if report[c]["refused"] else show(report[c]) for c in ("paper", "accounted")}
         return {"what": what, **cells}
@@ -79,8 +81,9 @@ def _rows(report: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         what = "scale S/(G t)" if any(report[c]["sampler_status"] for c in ("paper", "accounted")) else "noise scale"
         yield row(f"{what} of `{name}`", lambda e, name=name: number(e["noise"].get(name)))
     yield row("gradient evaluations", lambda e: number(e["gradient_evaluations"]))
+    paper = report["algorithm"].partition(".")[0]
     for name in _names(report, "schedule"):
-        yield row(name, lambda e, name=name: _schedule_value(e["schedule"].get(name)))
+        yield row(schedule_letter(paper, name), lambda e, name=name: _schedule_value(e["schedule"].get(name)))
 
 
 def _names(report: Mapping[str, Any], key: str) -> list[str]:
