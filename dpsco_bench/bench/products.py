@@ -1,4 +1,4 @@
-"""G6: the mean gradient of full-batch methods against the two matrix products that it needs."""
+"""G6 and P8: the mean gradient of full-batch methods against its two matrix products, and against two replicates'."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.bench.measure import AT_LEAST, Case, Pair, goal
+from dpsco_bench.bench.measure import AT_LEAST, Case, NotMeasurable, Pair, goal
+from dpsco_bench.fused.compiled import available
+from dpsco_bench.fused.gradients import mean_gradient, one_pass
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.logistic import RidgeLogistic
 from dpsco_bench.problems.objective import Objective
@@ -43,6 +45,42 @@ def _pair(replicates: int, n: int, d: int) -> Pair:
     products = Products(x, data, problem.slope(x @ data.features.T, data.labels))
     work = replicates * n
     return Pair(lambda: objective.mean_gradient(x), products, work, work)
+
+
+PART = (200_000, 54)
+"""Records and dimension of a part of Figures 1 and 2: Covertype."""
+PART_GOAL, ALONE = 3.0, 2
+PART_ROWS = (2, 8, 24)
+"""Replicates of a cell, of one in profile full, and of one in profile ci (or of three stacked)."""
+
+
+@goal("P8", "full-batch steps of Figures 1 and 2 against cells one after the other at R = 2")
+def part_cases() -> Iterator[Case]:
+    """The mean gradient as DP-GD takes it, against the listing's with two replicates; time of one replicate's."""
+    for rows in PART_ROWS:
+        yield Case(
+            id="P8",
+            case=f"mean gradient of DP-GD, R/n/d = {rows}/{PART[0]}/{PART[1]}",
+            peer=f"its listing, R = {ALONE}",
+            unit="margin",
+            sense=AT_LEAST,
+            goal=PART_GOAL,
+            build=partial(_part_pair, rows),
+        )
+
+
+def _part_pair(rows: int) -> Pair:
+    if not available():
+        raise NotMeasurable("Numba is missing or switched off: the listing runs")
+    problem, (n, d) = RidgeLogistic(PART[1]), PART
+    data = problem.draw(n, lambda name: Stream(stream_key(0, "bench", name)))
+    x = np.random.default_rng(0).standard_normal((rows, d))
+    ours, alone = Objective(problem, data, rows), Objective(problem, data, ALONE)
+
+    def gradient() -> Any:
+        return mean_gradient(ours, x) if one_pass(ours) else ours.mean_gradient(x)
+
+    return Pair(gradient, lambda: alone.mean_gradient(x[:ALONE]), rows * n, ALONE * n)
 
 
 class Products:

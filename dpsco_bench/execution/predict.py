@@ -10,7 +10,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import CLOSED_FORM, Job
 from dpsco_bench.execution.measured import Measured
-from dpsco_bench.fused.registry import fused_module
+from dpsco_bench.fused.registry import has_steps
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.forms import form_of
@@ -53,7 +53,7 @@ def predicted_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = Tru
     """
     problem, steps, gradients = cell.problem_entry, rounds_of(plan), plan.gradient_evaluations
     looked_at = min(1.0, problem.row_size(cell.n) / cell.n) if problem.draws_per_replicate else 1.0
-    if not fused or not fused_module(cell.algorithm) or form_of(problem) is None:
+    if not fused or not has_steps(cell.algorithm) or form_of(problem) is None:
         return ROUND_SECONDS * steps + NUMBER_SECONDS * gradients * looked_at * problem.dimension * replicates
     if 2 * gradients > steps * cell.n:  # of all records, which such a problem knows by their sum
         gradients *= looked_at

@@ -68,6 +68,12 @@ def fused_module(id: str) -> str:
     return next(iter(found), "")
 
 
+def has_steps(id: str) -> bool:
+    """Whether an algorithm has compiled steps: not the mean gradient alone (`fused.gradients`), and not none."""
+    module = fused_module(id)
+    return bool(module) and "dpsco_bench.fused.gradients" not in source(module)
+
+
 def run_of(algorithm: Algorithm, objective: Any, plan: Any, mechanism: Any, allowed: bool = True) -> RunFunction | None:
     """What runs: the fused run where it can, else the listing.
 

@@ -93,6 +93,7 @@ LONG = {
     "zhang2022.dp_otb": ("linear_ball", 10_002, {"learner": "optimistic_omd"}),
     "zhang2022.dp_otb_lp": ("lp_ball", 10_002, {}),
     "wang2017.frank_wolfe_ttz15": ("face_quadratic", 400, {"steps": 10_001}),
+    "wang2017.dp_gd_pl": ("ridge_logistic", 100, {"steps": 10_000}),
     "wang2017.dp_svrg": ("ridge_logistic", 500, {"epochs": 1, "inner_steps": 10_000}),
     "wang2017.dp_svrg_pp": ("soft_quadratic_pp", 500, {"epochs": 1, "inner_steps": 5_000}),
     "wang2017.noisy_sgd_bst14": ("ridge_logistic", 100, {}),

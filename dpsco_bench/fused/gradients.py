@@ -1,0 +1,142 @@
+"""The mean gradient of all records in one pass, for few replicates: two matrix products fetch all records twice."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.fused.compiled import called, compiled, vector_piece
+from dpsco_bench.fused.pieces import slope
+from dpsco_bench.fused.tiles import form_tuple
+from dpsco_bench.problems.base import Data
+from dpsco_bench.problems.forms import LOGISTIC, NO_SLOPE, form_of
+
+Array = Any
+MOST_ROWS, LEAST_BYTES = 8, 1 << 24
+"""With more rows products are as fast, and so they are where caches hold the records: they are slow to fetch them."""
+FEW_MARGINS = 1 << 10
+"""Of so few both take the same."""
+NUMBERS = 1 << 12
+"""Of a block of records, and of its margins, about."""
+LOG2_HIGH, LOG2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
+"""ln 2 in two parts: a multiple of the first, up to 64 times, is exact."""
+
+
+def one_pass(objective: Any, *run: Any) -> bool:
+    """Whether `mean_gradient` makes one pass: of records on the host that all replicates share, which have a slope."""
+    form, data, rows = form_of(objective.problem), objective.data, objective.replicates
+    if form is None or form.slope == NO_SLOPE or form.hessian.size or not isinstance(data, Data):
+        return False
+    a = data.features
+    if not isinstance(a, np.ndarray) or a.ndim != 2 or a.dtype != np.float64 or not a.flags.c_contiguous:
+        return False
+    return rows <= MOST_ROWS and data.labels is not None and (a.nbytes >= LEAST_BYTES or rows * data.n <= FEW_MARGINS)
+
+
+def mean_gradient(objective: Any, x: Array) -> Array:
+    """``mean_i grad f_i(x)`` as `Objective.mean_gradient`, n evaluations included; for what `one_pass` accepts."""
+    objective.count(objective.n)
+    data, form = objective.data, form_of(objective.problem)
+    assert form is not None
+    kind, a, b, *_ = form_tuple(form)
+    labels = np.ascontiguousarray(data.labels, dtype=np.float64)
+    return summed_gradients(np.ascontiguousarray(x), data.features, labels, kind, a, b) / data.n
+
+
+@vector_piece
+def tanh_of_half(margin):
+    """``tanh(m/2) = (1 - e^-|m|)/(1 + e^-|m|)`` with the sign of m, to 1e-15 relative, without a branch.
+
+    ``e^-|m| = 2^-k (1 + q)`` by a Taylor polynomial on ``[-ln 2/2, ln 2/2]``; beyond 40 it is below all roundings.
+    """
+    u = min(abs(margin), 40.0)
+    k = math.floor(u * 1.4426950408889634 + 0.5)
+    r = (k * LOG2_HIGH - u) + k * LOG2_LOW
+    p = 1.0 / 6227020800.0
+    p = p * r + 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    q = p * r * r + r
+    power = np.int64(np.int64(1023 - np.int64(k)) << 52).view(np.float64)
+    return math.copysign((1.0 - power - power * q) / (1.0 + power + power * q), margin)
+
+
+@called
+def logistic_slopes(margins, labels, a, b):
+    """``l'(m, y)`` in place of ``margins (R, n)``."""
+    for r in range(margins.shape[0]):
+        for i in range(margins.shape[1]):
+            sign = a * labels[i]
+            margins[r, i] = 0.5 * (sign + tanh_of_half(margins[r, i] + b * sign))
+
+
+@called
+def margins_of(margins, x, features):
+    """``<a_i, x_r>`` to ``margins (R, n)``: four rows at a time."""
+    rows, d = x.shape
+    for i in range(features.shape[0]):
+        r = 0
+        while r + 4 <= rows:
+            m0 = m1 = m2 = m3 = 0.0
+            for j in range(d):
+                m0 += features[i, j] * x[r, j]
+                m1 += features[i, j] * x[r + 1, j]
+                m2 += features[i, j] * x[r + 2, j]
+                m3 += features[i, j] * x[r + 3, j]
+            margins[r, i], margins[r + 1, i], margins[r + 2, i], margins[r + 3, i] = m0, m1, m2, m3
+            r += 4
+        while r < rows:
+            m0 = 0.0
+            for j in range(d):
+                m0 += features[i, j] * x[r, j]
+            margins[r, i] = m0
+            r += 1
+
+
+@called
+def add_weighted(total, w, a):
+    """Add ``sum_i w_ri a_i`` to ``total (R, d)``: eight records at a time, so that sums are read and written less."""
+    n = a.shape[0]
+    whole = n - n % 8
+    for r in range(total.shape[0]):
+        for i in range(0, whole, 8):
+            w0, w1, w2, w3 = w[r, i], w[r, i + 1], w[r, i + 2], w[r, i + 3]
+            w4, w5, w6, w7 = w[r, i + 4], w[r, i + 5], w[r, i + 6], w[r, i + 7]
+            for j in range(total.shape[1]):
+                low = w0 * a[i, j] + w1 * a[i + 1, j] + w2 * a[i + 2, j] + w3 * a[i + 3, j]
+                high = w4 * a[i + 4, j] + w5 * a[i + 5, j] + w6 * a[i + 6, j] + w7 * a[i + 7, j]
+                total[r, j] += low + high
+        for i in range(whole, n):
+            for j in range(total.shape[1]):
+                total[r, j] += w[r, i] * a[i, j]
+
+
+@compiled
+def summed_gradients(x, features, labels, kind, a, b):
+    """``sum_i l'(<a_i, x_r>, y_i) a_i`` of rows ``x (R, d)``, in blocks of records that stay in the caches."""
+    rows, d = x.shape
+    n = features.shape[0]
+    block = max(16, min(256, NUMBERS // max(rows, d)))
+    total, work = np.zeros((rows, d)), np.empty((rows, block))
+    for first in range(0, n, block):
+        last = min(first + block, n)
+        weights, own = work[:, : last - first], labels[first:last]
+        margins_of(weights, x, features[first:last])
+        if kind == LOGISTIC:
+            logistic_slopes(weights, own, a, b)
+        else:
+            for r in range(rows):
+                for i in range(last - first):
+                    weights[r, i] = slope(kind, a, b, weights[r, i], own[i])
+        add_weighted(total, weights, features[first:last])
+    return total

@@ -1,0 +1,90 @@
+"""The mean gradient in one pass: its tanh to 1e-12, its sums those of the listing to 1e-10, whatever the sizes."""
+
+import numpy as np
+import pytest
+
+from dpsco_bench.fused import compiled, gradients
+from dpsco_bench.fused.gradients import mean_gradient, one_pass, summed_gradients, tanh_of_half
+from dpsco_bench.problems.base import Data
+from dpsco_bench.problems.forms import CONSTANT, HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED
+from dpsco_bench.problems.logistic import RidgeLogistic
+from dpsco_bench.problems.objective import Objective
+
+if not compiled.available():
+    pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
+
+MARGINS = np.concatenate([np.linspace(-60, 60, 20001), *(s * 10.0 ** np.linspace(-300, 2, 603) for s in (-1, 1))])
+
+
+def test_tanh_is_that_of_the_library_to_1e_12():
+    """Tiny arguments too: a difference from 1 would lose them."""
+    found = np.array([tanh_of_half(margin) for margin in MARGINS])
+    np.testing.assert_allclose(found, np.tanh(0.5 * MARGINS), rtol=1e-14, atol=0)
+    ends = [tanh_of_half(margin) for margin in (0.0, -0.0, np.inf, -np.inf)]
+    assert ends == [0.0, 0.0, 1.0, -1.0] and np.signbit(ends[1])
+
+
+def records(n, d, rng):
+    rows = rng.standard_normal((n, d))
+    return Data(n, rows / np.linalg.norm(rows, axis=1, keepdims=True), np.where(rng.random(n) < 0.5, -1.0, 1.0))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 7, 16])
+@pytest.mark.parametrize(("n", "d"), [(1, 20), (15, 1), (257, 54), (1003, 130)])
+def test_a_gradient_is_that_of_the_listing(rows, n, d):
+    """Blocks with and without a rest, rows in fours with and without; points near and far."""
+    rng = np.random.default_rng(n + rows)
+    problem, data = RidgeLogistic(d), records(n, d, rng)
+    for size in (1e-3, 1.0, 100.0):
+        x = size * rng.standard_normal((rows, d))
+        ours, listed = (Objective(problem, data, rows) for _ in range(2))
+        expected = listed.mean_gradient(x)
+        np.testing.assert_allclose(mean_gradient(ours, x), expected, rtol=1e-10, atol=1e-12 * np.abs(expected).max())
+        np.testing.assert_array_equal(ours.evaluations, listed.evaluations)
+
+
+SLOPES = {
+    (CONSTANT, 0.3, 0.0): lambda m, y: 0.3 + 0.0 * m,
+    (SQUARED, 1.0, 0.0): lambda m, y: m - y,
+    (LOGISTIC, 1.0, 1.0): lambda m, y: y / (1.0 + np.exp(-1.0 - y * m)),
+    (HUBER, 2.0, 0.0): lambda m, y: np.clip(2.0 * (m - y), -1.0, 1.0),
+    (PSEUDO_HUBER, 0.5, 0.0): lambda m, y: (m - y) / np.sqrt((m - y) ** 2 + 0.25),
+}
+
+
+@pytest.mark.parametrize("form", SLOPES, ids=str)
+def test_every_slope(form):
+    """The logistic loss with an offset and a sign too, which is the one that the paper prints."""
+    rng = np.random.default_rng(7)
+    data, x = records(300, 20, rng), 2.0 * rng.standard_normal((3, 20))
+    expected = SLOPES[form](x @ data.features.T, data.labels) @ data.features
+    found = summed_gradients(x, data.features, data.labels, *form)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10 * np.abs(expected).max())
+
+
+def test_blocks_change_rounding_alone(monkeypatch):
+    rng = np.random.default_rng(3)
+    data, x = records(200, 20, rng), rng.standard_normal((2, 20))
+    whole = summed_gradients(x, data.features, data.labels, LOGISTIC, -1.0, 0.0)
+    parts = sum(
+        summed_gradients(x, f, y, LOGISTIC, -1.0, 0.0)
+        for f, y in zip(np.split(data.features, 8), np.split(data.labels, 8), strict=True)
+    )
+    np.testing.assert_allclose(parts, whole, rtol=1e-13, atol=1e-13)
+
+
+def test_where_it_is_taken(monkeypatch):
+    """Few rows of records that no cache holds, or few margins; not with more rows, and not without a form."""
+
+    def taken(rows, n=1000, problem=RidgeLogistic):
+        return one_pass(Objective(problem(20), records(n, 20, np.random.default_rng(0)), rows))
+
+    assert taken(2, n=100) and not taken(2)
+    monkeypatch.setattr(gradients, "LEAST_BYTES", 1000 * 20 * 8)
+    assert taken(2) and taken(gradients.MOST_ROWS) and not taken(gradients.MOST_ROWS + 1) and not taken(2, n=999)
+
+    class Altered(RidgeLogistic):
+        def mean_gradient(self, x, data):
+            return super().mean_gradient(x, data)
+
+    assert not taken(2, problem=Altered)
