@@ -134,6 +134,16 @@ def test_no_cycles():
         visit(module, [])
 
 
+def test_the_core_names_no_paper():
+    """Neither in code nor in a docstring, an example or a kernel: sources are cited as authors and year."""
+    shipped = {path.name for path in (ROOT / "papers").iterdir() if (path / "__init__.py").is_file()}
+    assert len(shipped) == 5
+    texts = [path for path in ROOT.rglob("*") if path.suffix in (".py", ".cu", ".cuh", ".html", ".css", ".yaml", ".md")]
+    core = [path for path in texts if not {"papers", "_share", "__pycache__"} & set(path.relative_to(ROOT).parts)]
+    assert len(core) > 200
+    assert not [(str(path), name) for path in core for name in shipped if name in path.read_text(encoding="utf-8")]
+
+
 WORK = """
 import sys
 

@@ -26,7 +26,7 @@ NOT_CHARGED = "not charged"
 """Accountant of a cell that is planned and not run, so that its noise does not matter."""
 NO_REQUIREMENT: Mapping[str, float] = {}
 QUADRATURE_SLACK = 1e-6
-"""Chapter gopi2022, section 4: what a ratio by quadrature may exceed 1 by."""
+"""What a ratio by quadrature may exceed 1 by."""
 _COLUMNS = [
     *("cell", "data_set", "replicate", "checkpoint", "gradient_evaluations", "risk", "start_risk", "warnings"),
     "privacy_status",

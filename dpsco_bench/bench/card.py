@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpsco_bench.bench.measure import AT_LEAST, AT_MOST
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.run import make_objective
 from dpsco_bench.execution.timing import machine
 from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.registry import Registry, papers
 
-METHOD, PROBLEM = "wang2017.noisy_sgd_bst14", "ridge_logistic"
-"""n^2 steps on one record each."""
 GOAL_NS, GOAL_WIDTH = 600.0, 128
 """G8: most nanoseconds of a sequential step of all replicates, and its dimension."""
 ROUNDS = 3
@@ -26,6 +26,48 @@ NUMBERS = 1 << 29
 NO_DEVICE = "no device: emulated"
 """What rows say that were made over an emulation, whose times tell nothing of a card."""
 TITLES = {"G8": "a sequential step on the card", "crossover": "the card against one core, by R d"}
+
+
+class Probe(NamedTuple):
+    """What is timed on a card: a method that takes n^2 steps on one record each.
+
+    Attributes
+    ----------
+    algorithm, problem : ids
+    title : what it is called in rows
+    """
+
+    algorithm: str
+    problem: str
+    title: str
+
+
+PROBES: Registry[Probe] = Registry("card probe", "bench", core="bench")
+
+
+def card_probe(name: str, probe: Probe, module: str) -> None:
+    """Register what `dpsco bench --gpu` times; papers do so in their ``bench``.
+
+    Parameters
+    ----------
+    name : str, ``<paper>.<name>``
+    module : str, ``__name__`` of the module that calls
+    """
+    PROBES.add(name, probe, module)
+
+
+def probes() -> list[Probe]:
+    """All that papers register.
+
+    Raises
+    ------
+    InputError
+        If no paper that is installed has any.
+    """
+    found = [PROBES.get(name) for name in PROBES.names()]
+    if not found:
+        raise InputError("papers", ", ".join(papers()) or "none", "one that registers a probe for the card")
+    return found
 
 
 class Work(NamedTuple):
@@ -50,20 +92,21 @@ TOUCHED = Work((3, 4), (2,), ((2, 3), (3, 3)))
 """Over an emulation: that everything runs."""
 
 
-def sequential_step(xp: Any, replicates: int, d: int, lengths: tuple[int, int]) -> float:
-    """Nanoseconds of a step of all replicates of noisy SGD by its fused run, from the least times of two lengths.
+def sequential_step(probe: Probe, xp: Any, size: tuple[int, int], lengths: tuple[int, int]) -> float:
+    """Nanoseconds of a step of all replicates of a probe by its fused run, from the least times of two lengths.
 
     Parameters
     ----------
+    size : replicates and dimension
     xp : namespace, NumPy for one core
     lengths : records of the two runs
     """
-    short, long = (min(_seconds(xp, n, replicates, d) for _ in range(ROUNDS)) for n in lengths)
+    short, long = (min(_seconds(probe, xp, n, *size) for _ in range(ROUNDS)) for n in lengths)
     return 1e9 * (long - short) / (lengths[1] ** 2 - lengths[0] ** 2)
 
 
-def _seconds(xp: Any, n: int, replicates: int, d: int) -> float:
-    cell = Cell(METHOD, PROBLEM, n, 1.0, 1e-6, d)
+def _seconds(probe: Probe, xp: Any, n: int, replicates: int, d: int) -> float:
+    cell = Cell(probe.algorithm, probe.problem, n, 1.0, 1e-6, d)
     plan = cell.plan("none", 0)[1]
     objective = make_objective(cell, cell.draw_data(0, 0), (0, 0, 0, replicates), xp)
     mechanism = Mechanism(plan, {query.name: 0.3 for query in plan.queries}, "bench", 0, 0, replicates, xp)
@@ -104,25 +147,26 @@ def peak_mb(cupy: Any) -> float:
 
 
 def card_rows(cupy: Any, work: Work, deadline: float = float("inf")) -> Iterator[dict[str, Any]]:
-    """Measure G8 and the crossover, in rows as of `measure.measure` with ``peak_mb``, until the clock says so.
+    """Measure G8 and the crossover of each probe, in rows as of `measure.measure`, until the clock says so.
 
     Parameters
     ----------
     deadline : float, of `time.monotonic`
     """
-    for replicates in work.goal_rows:
-        yield _row(cupy, "G8", (replicates, GOAL_WIDTH), work, deadline)
-    for size in work.sizes:
-        yield _row(cupy, "crossover", size, work, deadline)
+    for probe in probes():
+        for replicates in work.goal_rows:
+            yield _row(probe, cupy, "G8", (replicates, GOAL_WIDTH), work, deadline)
+        for size in work.sizes:
+            yield _row(probe, cupy, "crossover", size, work, deadline)
 
 
-def _row(cupy: Any, id: str, size: tuple[int, int], work: Work, deadline: float) -> dict[str, Any]:
+def _row(probe: Probe, cupy: Any, id: str, size: tuple[int, int], work: Work, deadline: float) -> dict[str, Any]:
     judged = id == "G8"
     row: dict[str, Any] = {
         "id": id,
         "replicates": size[0],
         "d": size[1],
-        "case": f"noisy SGD on the card, R/d = {size[0]}/{size[1]}",
+        "case": f"{probe.title} on the card, R/d = {size[0]}/{size[1]}",
         "ratio": None,
         "goal": 1.0 if judged else None,
         "met": None,
@@ -138,9 +182,9 @@ def _row(cupy: Any, id: str, size: tuple[int, int], work: Work, deadline: float)
     if row["reason"]:
         return row
     cupy.get_default_memory_pool().free_all_blocks()
-    row["ours_ns"] = sequential_step(cupy, *size, work.lengths)
+    row["ours_ns"] = sequential_step(probe, cupy, size, work.lengths)
     row["peak_mb"] = peak_mb(cupy)
-    row["peer_ns"] = GOAL_NS if judged else sequential_step(np, *size, _on_a_core(work.lengths, size))
+    row["peer_ns"] = GOAL_NS if judged else sequential_step(probe, np, size, _on_a_core(work.lengths, size))
     if emulated(cupy):
         return {**row, "ours_ns": None, "peer_ns": None, "reason": NO_DEVICE}
     ratio = row["ours_ns"] / row["peer_ns"] if judged else row["peer_ns"] / row["ours_ns"]

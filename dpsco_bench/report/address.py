@@ -6,7 +6,7 @@ import re
 
 
 def address(*names: str) -> str:
-    """Anchor of a thing by its names, the same on every page: ``wang2017.thm4.2``, ``rate-n`` give one of letters.
+    """Anchor of a thing by its names, the same on every page: ``paper.thm4.2``, ``rate-n`` give one of letters.
 
     Letters, digits and hyphens alone, two of them between the names, so that no two things share one.
     """

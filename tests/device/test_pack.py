@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.bench import card
 from dpsco_bench.bench.card import NO_DEVICE
 from dpsco_bench.claims.compose import make_plan
 from dpsco_bench.cli import gpu
 from dpsco_bench.cli.main import main
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.problems.registry import list_problems
+from dpsco_bench.registry import Registry
 
 from ..contract.cases import LAWS
 
@@ -122,6 +126,19 @@ def test_bench_of_a_card(cupy, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "cupy", None)
     assert main(["bench", "--gpu"]) == 2
     assert "CuPy is not installed" in capsys.readouterr().err
+
+
+def test_what_is_timed_is_what_papers_register(monkeypatch):
+    (probe,) = card.probes()
+    assert probe.algorithm in list_algorithms() and probe.problem in list_problems()
+    monkeypatch.setattr(card, "PROBES", Registry("card probe", "no_such_folder"))
+    with pytest.raises(InputError, match="papers = .*: must be one that registers a probe"):
+        card.probes()
+
+
+def test_a_pack_of_an_unknown_paper_is_refused(capsys):
+    assert main(["gpu", "pack", "--papers", "wang2107"]) == 2
+    assert "papers = 'wang2107': must be one of " in capsys.readouterr().err
 
 
 def test_sizes_are_timed_until_the_clock_says_so(cupy):

@@ -6,12 +6,11 @@ import argparse
 from pathlib import Path
 
 SUMMARY = "pack plans and scales for a machine with a GPU, and check there"
-EPILOG = """`pack` composes profiles smoke and ci, calibrates the claims of two papers and writes the folder; result
+EPILOG = """`pack` composes profiles smoke and ci, calibrates the claims of some papers and writes the folder; result
 tables that are in the store go with it, and the others are made there. `check` needs the checkout, the folder, CuPy,
 Numba, SciPy, pyarrow and pytest, no network, and ends within --minutes: tests, verdicts on the card against those on a
 core, the time of a sequential step (G8), the sizes from which the card is faster, and peak memory, in one report."""
 FOLDER = Path("results/gpu")
-PAPERS = ("wang2017", "zhang2022")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         kind = kinds.add_parser(name, help=text, description=text, allow_abbrev=False)
         kind.add_argument("--folder", type=Path, default=FOLDER, help=f"the pack (default: {FOLDER})")
         if name == "pack":
-            kind.add_argument("--papers", nargs="+", default=list(PAPERS), help="whose claims (default: %(default)s)")
+            kind.add_argument("--papers", nargs="+", help="whose claims (default: all that are installed)")
         else:
             kind.add_argument("--minutes", type=float, default=20.0, help="most minutes in all (default: 20)")
 
@@ -35,14 +34,15 @@ def execute(args: argparse.Namespace) -> int:
 
     if args.work == "pack":
         from dpsco_bench.cli.verbs.plan import current_plan
-        from dpsco_bench.errors import InputError
+        from dpsco_bench.errors import InputError, nearest
         from dpsco_bench.execution.layout import Layout
         from dpsco_bench.registry import papers
 
-        for name in args.papers:
+        asked = args.papers or list(papers())
+        for name in asked:
             if name not in papers():
-                raise InputError("papers", name, "one of " + ", ".join(papers()))
-        gpu.write_pack(args.folder, tuple(args.papers), lambda name: current_plan(name, (), Layout(name)), say)
+                raise InputError("papers", name, nearest(name, papers()))
+        gpu.write_pack(args.folder, tuple(asked), lambda name: current_plan(name, (), Layout(name)), say)
         return 0
     from dpsco_bench.backend.namespace import get_namespace
     from dpsco_bench.jsonio import write_atomic

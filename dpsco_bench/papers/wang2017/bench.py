@@ -1,12 +1,15 @@
-"""Compiled inner loops of DP-SVRG against their listing."""
+"""Compiled inner loops of DP-SVRG against their listing, and what is timed on a card."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dpsco_bench.bench.card import Probe, card_probe
 from dpsco_bench.bench.fused_pairs import fused_cases
 from dpsco_bench.bench.measure import Case, goal
 from dpsco_bench.execution.cell import Cell
+
+card_probe("wang2017.noisy_sgd", Probe("wang2017.noisy_sgd_bst14", "ridge_logistic", "noisy SGD"), __name__)
 
 
 @goal("P1_dp_svrg", "DP-SVRG, compiled, against its listing")
