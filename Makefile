@@ -17,17 +17,16 @@ snakemake = $(bin)/snakemake $(if $(CORES),--cores $(CORES)) --config $(config) 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help .venv test replicate smoke verdicts compare report site gc lint format peers lock clean gpu-pack gpu-check
+.PHONY: help .venv test replicate smoke verdicts compare site gc lint format peers lock clean gpu-pack gpu-check
 
 help:
 	@echo 'make replicate [PROFILE=smoke|ci|full] [DATA_ROOT=DIR] [CORES=N]'
-	@echo '                 build .venv, run the whole workflow, print how the papers stand and the path of the report'
+	@echo '                 build .venv, run the whole workflow, print how the papers stand and the path of the site'
 	@echo 'make test        build .venv and run the tests (ARGS="-k philox" goes to pytest)'
 	@echo 'make smoke       the workflow on profile smoke'
 	@echo 'make verdicts    every verdict of the last run of PROFILE'
 	@echo 'make compare     the recorded verdicts of PROFILE against the last run'
-	@echo 'make report      the HTML report of PROFILE only'
-	@echo 'make site        the site of the last run of PROFILE, results/PROFILE/site, and one file to mail beside it'
+	@echo 'make site        the site of PROFILE, results/PROFILE/site, and one file to mail beside it'
 	@echo 'make gpu-pack    plans and scales for a machine with a GPU, in results/gpu'
 	@echo 'make gpu-check   there, with that folder and its own PYTHON: a card against a core, in results/gpu/report.md'
 	@echo '                 (EMULATED=1: without a card, which the report then says)'
@@ -64,11 +63,9 @@ smoke: override PROFILE = smoke
 smoke: .venv
 	@$(snakemake)
 
-report: .venv
-	@$(snakemake) results/$(PROFILE)/report.html
-
 site: .venv
-	@$(bin)/python -m dpsco_bench site --profile $(PROFILE) --cores 2 --single
+	@$(snakemake) results/$(PROFILE)/site/index.html
+	@$(bin)/python -m dpsco_bench site --profile $(PROFILE) --single
 
 gc: .venv
 	@$(snakemake) gc

@@ -35,18 +35,18 @@ wildcard_constraints:
     board=r"leaderboard\.[^/]+",
 
 
-localrules: all, verdicts, figures, leaderboard, report, gate, gc
+localrules: all, verdicts, figures, leaderboard, site, gate, gc
 
 
 rule all:
-    """Everything: runs, verdicts, figures, report, and the comparison with the recorded verdicts."""
+    """Everything: runs, verdicts, figures, site, and the comparison with the recorded verdicts."""
     input: FILES.gate
 
 
 include: "workflows/measure.smk"
 include: "workflows/judge.smk"
 include: "workflows/leaderboard.smk"
-include: "workflows/report.smk"
+include: "workflows/site.smk"
 include: "workflows/claims.smk"
 
 

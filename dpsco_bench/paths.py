@@ -17,6 +17,15 @@ def shared_dir(name: str) -> Path:
     raise InputError(name, str(_PACKAGE.parent), f"a project folder that contains {name}")
 
 
+def documents() -> dict[str, Path]:
+    """Pages of the documentation by name; none where the package is without it."""
+    try:
+        folder = shared_dir("docs")
+    except InputError:
+        return {}
+    return {path.stem: path for path in sorted(folder.glob("*.md"))}
+
+
 def conf_dir() -> Path:
     """The Hydra configuration tree."""
     return shared_dir("conf")

@@ -23,7 +23,7 @@ for paper, claims in flow.scope.items():
 
 
 rule verdicts:
-    """Verdicts of all claims, without figures and report."""
+    """Verdicts of all claims, without figures and site."""
     input: flow.judged()
 
 
@@ -33,8 +33,8 @@ rule figures:
 
 
 rule gate:
-    """Fails if a verdict is not the recorded one; the report stands either way."""
-    input: flow.judged(), FILES.report, flow.recorded
+    """Fails if a verdict is not the recorded one; the site stands either way."""
+    input: flow.judged(), FILES.site, flow.recorded
     output: FILES.gate
     params: digest=flow.depends.all_verdicts
     message: "compare with the recorded verdicts"

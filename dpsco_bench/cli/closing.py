@@ -16,7 +16,7 @@ from dpsco_bench.cli.verbs.gate import differences, read_verdicts, recorded_path
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.progress import duration
 
-OTHER_SECONDS = {"judge": 10.0, "write_report": 30.0}
+OTHER_SECONDS = {"judge": 10.0, "write_site": 60.0}
 """Roughly what jobs without a prediction take, for the time left."""
 MOST_NAMES = 4
 SURE = 0.05
@@ -94,7 +94,7 @@ def _judged(snakemake: Any, flow: Any) -> list[str]:
 
 
 def farewell(snakemake: Any, flow: Any) -> None:
-    """Say how the claims stand that a run was asked for, and where the report is, as the last thing.
+    """Say how the claims stand that a run was asked for, and where the site is, as the last thing.
 
     Called at exit, because Snakemake's own hooks are silent when there was nothing to do.
 
@@ -112,7 +112,7 @@ def farewell(snakemake: Any, flow: Any) -> None:
     stored = {id: _stored(flow, id) for id in claims}
     judged = [id for id in claims if stored[id].digest == flow.depends.verdicts[id]]
     if judged:
-        print("\n" + closing(flow.files, judged, "write_report" in rules), flush=True)
+        print("\n" + closing(flow.files, judged, "write_site" in rules), flush=True)
     unfinished = {job.rule.name.removeprefix("judge_") for job in snakemake.dag.needrun_jobs()}
     earlier = [id for id in judged if id.partition(".")[0] in unfinished]
     if earlier:
@@ -121,8 +121,8 @@ def farewell(snakemake: Any, flow: Any) -> None:
         print(f"no verdict of {id}: {stored[id].failed or 'see the errors above'}", flush=True)
 
 
-def closing(files: Layout, claims: Collection[str], reported: bool) -> str:
-    """A summary that fits on a screen: per paper what holds and what fails, what changed, and where the report is.
+def closing(files: Layout, claims: Collection[str], shown: bool) -> str:
+    """A summary that fits on a screen: per paper what holds and what fails, what changed, and where the site is.
 
     Parameters
     ----------
@@ -130,8 +130,8 @@ def closing(files: Layout, claims: Collection[str], reported: bool) -> str:
         Of the profile.
     claims : collection of str
         Ids.
-    reported : bool
-        Whether to say where the report is.
+    shown : bool
+        Whether to say where the site is.
     """
     rows = read_verdicts(files, claims)
     found = differences(files.profile, rows)
@@ -152,8 +152,8 @@ def closing(files: Layout, claims: Collection[str], reported: bool) -> str:
     else:
         lines.append(f"{len(changed)} of {len(rows)} verdicts changed from the recorded ones")
     lines.append(f"every verdict: make verdicts PROFILE={files.profile}, or dpsco gate --profile {files.profile}")
-    if reported and files.report.is_file():
-        lines.append(f"report: {files.report}")
+    if shown and files.site.is_file():
+        lines.append(f"site: {files.site}")
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""What conclusions depend on, as digests: verdicts, figures, standings and report are made anew where one changes."""
+"""What conclusions depend on, as digests: verdicts, figures, standings and site are made anew where one changes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from dpsco_bench.execution.measured import Measured, item
 from dpsco_bench.execution.packs import Stamp, is_wanted
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.paths import documents
 from dpsco_bench.registry import modules_in, papers
 
 DRAWN_IN = ("figures", "tables")
@@ -68,13 +69,14 @@ class Dependencies:
         return digest([self.rank(wildcards), verb_digest("figure")])
 
     @cached_property
-    def report(self) -> str:
-        """Digest of all verdicts and standings, the configuration tree, and the code and templates of the report."""
-        conf = [path for group in ("claim/*/*", "table/*/*", "errata/*") for path in conf_files(f"{group}.yaml")]
-        files = [(path.name, digest(read_shipped(path))) for path in conf]
+    def site(self) -> str:
+        """Digest of all verdicts and standings, the configuration tree, the documentation, and the code of the site."""
+        groups = ("claim/*/*", "table/*/*", "errata/*", "findings/*")
+        files = [(path.name, digest(read_shipped(path))) for group in groups for path in conf_files(f"{group}.yaml")]
+        files += [(path.name, digest(path.read_text(encoding="utf-8"))) for path in documents().values()]
         boards = [board_digest(entry) for entry in self.boards.values()]
         drawn = [drawing_digest(paper) for paper in sorted(papers())]
-        return digest([self.all_verdicts, boards, verb_digest("report"), drawn, files])
+        return digest([self.all_verdicts, boards, verb_digest("site"), drawn, files])
 
 
 def claim_digest(entry: ClaimEntry) -> str:
@@ -110,6 +112,7 @@ def drawing_digest(paper: str) -> str:
 
 @cache
 def verb_digest(verb: str) -> str:
-    """Digest of a verb's code and of the templates and styles of the report."""
-    files = [path for path in sorted((PACKAGE_ROOT / "report").rglob("*")) if path.is_file() and path.suffix != ".py"]
+    """Digest of a verb's code and of the styles of figures and pages."""
+    kept = [path for room in ("report", "site") for path in sorted((PACKAGE_ROOT / room).rglob("*"))]
+    files = [path for path in kept if path.is_file() and path.suffix not in (".py", ".pyc")]
     return code_digest([f"dpsco_bench.cli.verbs.{verb}"], [p for p in files if p.parent.name != "__pycache__"])

@@ -41,7 +41,7 @@ from dpsco_bench.report.own_figures import figure_names
 
 LISTING = ("--list", "-l", "--lt", "--lint")
 """Options of Snakemake, or how they begin, with which it only reads the rules."""
-TARGETS = ("all", "verdicts", "figures", "leaderboard", "report", "gate", "gc")
+TARGETS = ("all", "verdicts", "figures", "leaderboard", "site", "gate", "gc")
 """Targets that are not of single claims."""
 
 
@@ -276,9 +276,9 @@ class Workflow:
         return [self.mark(name) for name in names]
 
     def reporting(self, snakemake: Any) -> list[Path]:
-        """What the report is made from; a report of which a file is missing or damaged is forced."""
-        made = [self.files.report, *self.chapters("svg"), *self.chapters("pdf")]
-        self._force(snakemake, self.files.report, self.main and not self._stands(self.files.reported, made))
+        """What the site is made from; one of which a file is missing or damaged is forced."""
+        made = [self.files.site, *self.chapters("svg"), *self.chapters("pdf")]
+        self._force(snakemake, self.files.site, self.main and not self._stands(self.files.reported, made))
         return [*self.judged(), *self.standings(), *self.board_figures()]
 
     def drawing(self, snakemake: Any, board: str) -> list[Path]:
@@ -342,7 +342,7 @@ class Workflow:
         return [self.files.figure(board) for board in self.boards]
 
     def chapters(self, suffix: str) -> list[Path]:
-        """The papers' own figures, which the report step draws."""
+        """The papers' own figures, which the site step draws."""
         return [self.files.figure(name, suffix) for name in figure_names(self.claims)]
 
     @cached_property

@@ -74,13 +74,13 @@ class Layout:
         return self.failures / f"{job.claim}.{job.name}.txt"
 
     @property
-    def report(self) -> Path:
-        """The report, one HTML page."""
-        return self.results / "report.html"
+    def site(self) -> Path:
+        """First page of the site."""
+        return self.results / "site" / "index.html"
 
     @property
     def tables(self) -> Path:
-        """Folder of the report's tables."""
+        """Folder of the tables."""
         return self.results / "tables"
 
     @property
@@ -118,5 +118,5 @@ class Layout:
 
     @property
     def reported(self) -> Path:
-        """Mark of the report: its page, its tables, and the figures across claims."""
-        return self.results / ".report.drawn"
+        """Mark of the site: its pages, the tables, and the figures across claims."""
+        return self.results / ".site.drawn"

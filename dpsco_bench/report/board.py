@@ -207,7 +207,7 @@ def methods_table(board: BoardResults) -> Table:
             lambda pair: named(pair[1]),
             {"algorithm": _of("algorithm"), "method": _of("method")},
             kind="code",
-            link=lambda pair: address(pair[1].algorithm),
+            link=lambda pair: address("method", pair[1].algorithm),
         ),
         Column("Risk", lambda pair: number(pair[1].risk), {"risk": _of("risk")}, True),
         Column(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -136,11 +135,6 @@ def _handle(name: str) -> Line2D:
     return Line2D([], [], label=text, **{"color": INK, "markersize": 3.6, "linestyle": "none", **options})
 
 
-def single(panel: Panel) -> Figure:
-    """A figure of one panel without header or key, for the page, which flows panels itself."""
-    return compose([panel], key=False)
-
-
 def _header(figure: Figure, title: Sequence[str], origin: Sequence[str], height: float) -> None:
     if title:
         where = 1 - 0.05 / height
@@ -196,29 +190,6 @@ def svg_text(figure: Figure) -> str:
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Type": None, "Format": None})
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
-
-
-def inline_svg(figure: Figure, name: str, label: str, scale: float = 1.2) -> str:
-    """The figure as an SVG element of a page: no prologue, ids made unique by a name, an accessible label.
-
-    Text stays text, in the page's font; coordinates are rounded to a hundredth of a point.
-    """
-    text = svg_text(figure)
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.S)
-    text = re.sub(r'(\bid="|xlink:href="#|href="#|url\(#)', lambda m: m[1].replace("xlink:", "") + name + "-", text)
-    text = text.replace("'DejaVu Sans'", "system-ui, Helvetica, Arial, sans-serif")
-    text = re.sub(r"<[^>]*>", lambda tag: _rounded(tag[0]), text)
-    width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()  # type: ignore[union-attr]
-    head = (
-        f'<svg class="figure" viewBox="0 0 {width} {height}" role="img" aria-label="{label}" style="max-width:{{}}pt">'
-    )
-    return re.sub(r"<svg[^>]*>", head.replace("{}", f"{float(width) * scale:.0f}"), text, count=1)
-
-
-def _rounded(tag: str) -> str:
-    """Coordinates of a tag to a hundredth of a point; what stands between tags is left alone."""
-    return re.sub(r"\d+\.\d{3,}", lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), tag)
 
 
 @contextmanager

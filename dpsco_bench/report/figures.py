@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.report.curves import curve_figure
-from dpsco_bench.report.drawing import Panel, compose, inline_svg, save, single, style
+from dpsco_bench.report.drawing import Panel, compose, save, style
 from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
 from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_panels
 from dpsco_bench.report.own_figures import extra_panels
@@ -18,19 +17,7 @@ from dpsco_bench.report.scores import Score, claim_scores
 from dpsco_bench.report.shapes import words
 from dpsco_bench.report.wording import symbols
 
-PageFigures = tuple[list[str], list[str], list[str]]
 TIME_SUFFIX = ".time"
-KEY_WORDS = {
-    "mean": ("Points", "means with 95 % intervals"),
-    "ratio": ("Points with whiskers", "ratios ± 2 standard errors"),
-    "fit": ("solid", "fitted line"),
-    "bound": ("dashed", "the bound, multiplied by the factor stated"),
-    "off": ("grey", "noise off (arrows: below the axis)"),
-    "exact": ("circle", "exact ε"),
-    "lower": ("triangle up", "lower bound on ε"),
-    "upper": ("triangle down", "upper bound on ε"),
-}
-"""Key of the page's panels: name of a symbol -> what it looks like and what it means."""
 
 
 def claim_panels(results: ClaimResults) -> list[Panel]:
@@ -117,19 +104,3 @@ def _board_figure(board: BoardResults) -> Figure:
     from dpsco_bench.report.phases import board_figure  # brings the accountants, which no claim's figure needs
 
     return board_figure(board)
-
-
-def page_figures(results: ClaimResults) -> PageFigures:
-    """SVG elements of a claim for the page: panels that flow, wide figures that scroll, and their key in words."""
-    name = results.id.replace(".", "-")
-    with style(**{"svg.fonttype": "none"}):
-        panels = claim_panels(results)
-        wide = [curve_figure(results), curve_figure(results, timed=True)]
-        small = [inline_svg(single(p), f"{name}-{i}", _label(results, p)) for i, p in enumerate(panels) if not p.blank]
-        large = [inline_svg(f, f"{name}-w{i}", escape(results.claim.title), 1.45) for i, f in enumerate(wide) if f]
-    used = {name for panel in panels for name in panel.symbols}
-    return small, large, [f"{shape}: {text}" for name, (shape, text) in KEY_WORDS.items() if name in used]
-
-
-def _label(results: ClaimResults, panel: Panel) -> str:
-    return escape(". ".join([f"{results.id}, {panel.title}", *(line.text for line in panel.lines)]), quote=True)

@@ -251,7 +251,7 @@ def privacy_table(inputs: Inputs) -> Table:
             of("algorithm"),
             {"algorithm": of("algorithm")},
             kind="code",
-            link=lambda row: address(row.first.cell.algorithm),
+            link=lambda row: address("method", row.first.cell.algorithm),
         ),
         Column(
             "Variant, options",

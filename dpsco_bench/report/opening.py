@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from html import escape
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,7 +13,7 @@ from matplotlib.figure import Figure
 from dpsco_bench.analysis import answer as standings
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.report.address import address
-from dpsco_bench.report.drawing import FAINT, INK, inline_svg, style
+from dpsco_bench.report.drawing import FAINT, INK
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.scores import Score
 from dpsco_bench.report.tables import Column, Table
@@ -223,8 +221,3 @@ def headline(lines: Sequence[PaperLine]) -> str:
     """What the figure says, in one sentence."""
     text = standings.headline(claim.standing for line in lines for claim in line.claims)
     return text[:1].upper() + text[1:]
-
-
-def page_papers(lines: Sequence[PaperLine]) -> Any:
-    with style(**{"svg.fonttype": "none"}):
-        return inline_svg(papers_figure(lines), "papers", escape(headline(lines), quote=True), 1.6)

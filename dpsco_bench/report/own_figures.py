@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
-from typing import Any
 
 from matplotlib.figure import Figure
 
 from dpsco_bench.registry import Registry
-from dpsco_bench.report.drawing import Line, Panel, compose, inline_svg, save, single, style, words_panel
+from dpsco_bench.report.drawing import Line, Panel, compose, save, style, words_panel
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 
 UNMEASURED = "nothing of it is measured in this profile"
@@ -89,15 +87,3 @@ def write_figures(inputs: Inputs, folder: Path) -> list[Path]:
                 figure = own.figure(inputs) or compose([empty], own.title, own.caption)
                 written += save(figure, folder / own.name)
     return written
-
-
-def page_figures(inputs: Inputs, paper: str) -> list[dict[str, Any]]:
-    """Figures of a paper for the page: ``id``, ``title``, ``caption`` and ``panels`` (SVG); only what is measured."""
-    found = []
-    with style(**{"svg.fonttype": "none"}):
-        for own in FIGURES.of(paper).values():
-            name, label = own.name.replace(".", "-", 1), escape(f"{paper}, {own.title}", quote=True)
-            panels = [inline_svg(single(p), f"{name}-{i}", label) for i, p in enumerate(own.draw(inputs))]
-            if panels:
-                found.append({"id": own.name, "title": own.title, "caption": own.caption, "panels": panels})
-    return found

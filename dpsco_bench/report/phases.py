@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -15,7 +14,7 @@ from dpsco_bench.analysis.ranking import Standing
 from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.registry import papers
 from dpsco_bench.report.board import competing, measured
-from dpsco_bench.report.drawing import FAINT, INK, Line, Panel, compose, inline_svg, single, style
+from dpsco_bench.report.drawing import FAINT, INK, Line, Panel, compose
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import is_number, number, plain
 from dpsco_bench.report.wording import parameter_label
@@ -182,19 +181,8 @@ def board_figure(board: BoardResults) -> Figure:
     return compose(panels, board.board.title, WORDS, key=False, more=key)
 
 
-def page_phases(board: BoardResults) -> dict[str, list[str]]:
-    """Instance -> SVG elements of its phase diagrams, for the page."""
-    found: dict[str, list[str]] = {}
-    with style(**{"svg.fonttype": "none"}):
-        for number_, (instance, panel) in enumerate(phase_panels(board)):
-            name = f"{board.id.replace('.', '-')}-{number_}"
-            label = escape(f"Phase diagram: {panel.title}, {', '.join(line.text for line in panel.lines)}", quote=True)
-            found.setdefault(instance, []).append(inline_svg(single(panel), name, label))
-    return found
-
-
 def paper_colours(board: BoardResults) -> list[tuple[str, str]]:
-    """(paper, colour) of every winner's paper, for the page's key."""
+    """(paper, colour) of every winner's paper, for the key."""
     winners = sorted({_paper(row) for row in measured(board) if not row.contenders} - {TRIVIAL})
     return [(paper, _colour(paper)) for paper in winners]
 

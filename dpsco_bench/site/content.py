@@ -9,12 +9,12 @@ from pathlib import Path
 
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.claims.catalogue import Erratum, load_errata
+from dpsco_bench.report.all_tables import name_of
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.ledger import privacy_table
 from dpsco_bench.report.opening import ClaimLine, PaperLine, paper_lines
 from dpsco_bench.report.scores import Score, scores
 from dpsco_bench.report.tables import Table
-from dpsco_bench.report.wording import paper_name
 
 Pages = Mapping[str, str]
 """Name of a page without suffix, from the root -> its Markdown."""
@@ -37,7 +37,7 @@ class Content:
     def names(self) -> dict[str, str]:
         """Paper -> its authors and year."""
         inputs = self.inputs
-        return {paper: paper_name(inputs.of_paper(paper)[0].claim.source, paper) for paper in inputs.papers}
+        return {paper: name_of(inputs, paper) for paper in inputs.papers}
 
     @cached_property
     def scores(self) -> list[Score]:
@@ -61,8 +61,11 @@ class Content:
 
     @cached_property
     def algorithms(self) -> list[str]:
-        """Methods that have a page: those of the papers of this profile."""
-        return [id for id in list_algorithms() if id.partition(".")[0] in self.inputs.papers]
+        """Methods that have a page: those of the papers of this profile, and others that it runs."""
+        jobs = [job for _, job in self.inputs.all_jobs()]
+        jobs += [job for board in self.inputs.boards for job in board.entry.jobs]
+        used = {cell.algorithm for job in jobs for cell in job.cells}
+        return [id for id in list_algorithms() if id in used or id.partition(".")[0] in self.inputs.papers]
 
     @cached_property
     def ledger(self) -> Table:

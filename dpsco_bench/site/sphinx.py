@@ -13,7 +13,7 @@ from dpsco_bench.errors import DpscoError
 
 THEME = Path(__file__).with_name("theme")
 EXTENSIONS = ("attrs_inline", "attrs_block", "colon_fence")
-NO_SIDEBAR = ("index", "verdicts", "which", "privacy", "provenance")
+NO_SIDEBAR = ("index", "*/index", "verdicts", "which", "privacy", "benchmarks", "provenance")
 """Pages without pages beside them; their tables need the room."""
 CONTENTS = ("guide/*", "errata/*", "benchmarks")
 """Pages with a list of their headings, which takes a fifth of the width from their tables."""

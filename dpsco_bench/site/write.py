@@ -8,21 +8,24 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.paths import documents
+from dpsco_bench.report.all_tables import all_tables
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.opening import papers_figure
 from dpsco_bench.report.own_figures import write_figures
-from dpsco_bench.report.page import all_tables
+from dpsco_bench.report.parallel import in_parallel
 from dpsco_bench.report.tables import write_table
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.finding_figures import write_figure
 from dpsco_bench.site.findings import findings
 from dpsco_bench.site.pages.claims import claim_pages, yaml_files
 from dpsco_bench.site.pages.errata import errata_pages
-from dpsco_bench.site.pages.guide import documents, guide_pages
+from dpsco_bench.site.pages.guide import guide_pages
 from dpsco_bench.site.pages.home import home_page
 from dpsco_bench.site.pages.methods import method_pages
 from dpsco_bench.site.pages.papers import paper_pages, privacy_page
@@ -100,17 +103,15 @@ class Written:
     ----------
     page : Path, the first page of the site
     pages : int, how many it has
-    files : list of Path, the first page, tables and papers' figures: what the workflow looks for
-    single : Path or None, the one file to mail
+    files : list of Path, all files of the site, the tables, and the papers' figures
     """
 
     page: Path
     pages: int
     files: list[Path]
-    single: Path | None = None
 
 
-def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1, single: bool = False) -> Written:
+def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> Written:
     """Write a profile's tables, its papers' figures, and its site.
 
     Parameters
@@ -118,7 +119,6 @@ def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1, singl
     folder : Path, ``results/<profile>``
     figures : Path, ``figures/<profile>``, where the claims' figures lie
     cores : int, how many processes read and write pages
-    single : bool, whether to write the one file to mail too
 
     Raises
     ------
@@ -127,13 +127,15 @@ def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1, singl
     SiteError
         For a link without a target, or markup that cannot be read.
     """
-    tables = [path for table in all_tables(inputs) for path in write_table(table, folder / "tables")]
-    chapters = write_figures(inputs, figures)
+    tables, chapters = in_parallel([partial(_tables, inputs, folder), partial(write_figures, inputs, figures)], cores)
     page, pages = write_site(inputs, Sources(figures, folder / "tables"), folder / SITE, cores)
-    files = [page, *tables, *chapters]
-    if not single:
-        return Written(page, pages, files)
-    return Written(page, pages, files, write_single(inputs, Sources(figures, folder / "tables"), folder / SINGLE))
+    made = sorted(path for path in page.parent.rglob("*") if path.is_file())
+    return Written(page, pages, [*made, *tables, *chapters])
+
+
+def _tables(inputs: Inputs, folder: Path) -> list[Path]:
+    """Write every table in every format; returns the files."""
+    return [path for table in all_tables(inputs) for path in write_table(table, folder / "tables")]
 
 
 def write_site(inputs: Inputs, sources: Sources, out: Path, cores: int = 1) -> tuple[Path, int]:
@@ -148,11 +150,12 @@ def write_site(inputs: Inputs, sources: Sources, out: Path, cores: int = 1) -> t
     return out / "index.html", pages
 
 
-def write_single(inputs: Inputs, sources: Sources, out: Path) -> Path:
-    """Build all pages as one file, style and pictures inside."""
-    with _built(inputs, sources, out, "singlehtml", 1) as (made, _, _):
-        write_atomic(out, one_file(made))
-    return out
+def write_one(inputs: Inputs, folder: Path, figures: Path) -> Path:
+    """Build all pages as one file in a folder, style and pictures inside; returns it. Writes the tables too."""
+    _tables(inputs, folder)
+    with _built(inputs, Sources(figures, folder / "tables"), folder / SINGLE, "singlehtml", 1) as (made, _, _):
+        write_atomic(folder / SINGLE, one_file(made))
+    return folder / SINGLE
 
 
 @contextmanager

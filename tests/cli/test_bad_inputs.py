@@ -167,7 +167,7 @@ BAD = [
     ("check wang2017.dp_gd_pl --seed x", "seed = 'x'", ">= 0"),
     ("check wang2017.dp_svrg problem=rank8_least_squares", "rank8_least_squares", "strongly convex"),
     ("check wang2017.dp_gd_pl steps=0", "steps = 0", ">= 1"),
-    # plan, worker, gate, gc, report, figure
+    # plan, worker, gate, gc, site, report, figure
     ("plan --profile huge", "profile = 'huge'", "smoke"),
     ("plan colour=red", "colour = 'red'", "seed"),
     ("plan seed=-1", "seed = '-1'", ">= 0"),
@@ -200,8 +200,9 @@ BAD = [
     ("gc --profile huge", "profile = 'huge'", "smoke"),
     ("gc --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
     ("report --profile huge", "profile = 'huge'", "smoke"),
-    ("report --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
-    ("report --profile full", "results/full/plan.json", "undamaged"),
+    ("report --profile smoke", "results/smoke/site/index.html", "make site PROFILE=smoke"),
+    ("site --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
+    ("site --profile full", "results/full/plan.json", "undamaged"),
     ("figure nothing --profile ci", "plan.json = 'nothing'", "mine.only"),
     ("figure --profile ci", "id", "required"),
     ("figure mine.only --profile full", "results/full/plan.json", "undamaged"),

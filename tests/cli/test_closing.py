@@ -45,7 +45,7 @@ def test_the_summary_fits_a_screen_and_names_what_fails_and_what_changed(monkeyp
     monkeypatch.setattr(closing, "read_verdicts", lambda files, claims: rows)
     monkeypatch.setattr(closing, "differences", lambda profile, rows: changed)
     files = Layout("smoke", tmp_path)
-    lines = closing.closing(files, list(dict.fromkeys(row.id for row in rows)), reported=False).splitlines()
+    lines = closing.closing(files, list(dict.fromkeys(row.id for row in rows)), shown=False).splitlines()
     assert len(lines) <= 24 and max(map(len, lines)) <= 100
     assert lines[0].startswith("profile smoke: of 306 theorems and rows ") and lines[1].endswith("(330 verdicts)")
     assert "  a  holds without noise 60; fails 6" in lines
@@ -75,7 +75,7 @@ def test_verdicts_of_an_earlier_run_are_named(monkeypatch, capsys, unfinished, l
         "b.one": JudgedClaim("b.one", "3"),
     }
     monkeypatch.setattr(closing, "read_judged", stored.get)
-    monkeypatch.setattr(closing, "closing", lambda files, claims, reported: " ".join(claims))
+    monkeypatch.setattr(closing, "closing", lambda files, claims, shown: " ".join(claims))
     judging = {paper: SimpleNamespace(rule=SimpleNamespace(name=f"judge_{paper}")) for paper in "ab"}
 
     class Dag:

@@ -28,7 +28,7 @@ def damages(content):
     yield sealed(dumps_canonical({"claims": [1], "boards": [], "profile": "smoke", "stamp": ""})).encode()
 
 
-@pytest.mark.parametrize("verb", ["report", "gate", "compare", "figure all", "gc", "gc --dry-run"])
+@pytest.mark.parametrize("verb", ["site", "gate", "compare", "figure all", "gc", "gc --dry-run"])
 def test_every_verb_names_it_in_one_line(dpsco, verb):
     WorkPlan("smoke", (), (), "stamp").write(PLAN)
     for spoilt in damages(PLAN.read_bytes()):

@@ -1,4 +1,4 @@
-"""Figures and report are made anew where a paper changes how its claims are shown."""
+"""Figures and site are made anew where a paper changes how its claims are shown."""
 
 from dpsco_bench.cli.depends import DRAWN_IN, drawing_digest
 from dpsco_bench.registry import modules_in, papers

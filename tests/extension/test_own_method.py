@@ -122,8 +122,9 @@ def test_reported(dpsco, monkeypatch):
     done(dpsco("worker", "judge", "--profile", "smoke", "--paper", "mine", "--draw"))
     assert files.figure("mine.noisy_gd").is_file()
     done(dpsco("figure", "mine.noisy_gd", "--profile", "smoke"))
-    done(dpsco("report", "--profile", "smoke"))
-    page = files.report.read_text()
+    done(dpsco("site", "--profile", "smoke"))
+    page = (files.site.parent / "claims" / "mine.noisy_gd.html").read_text()
+    assert "account mine.noisy_gd" in (files.site.parent / "methods" / "mine.noisy_gd.html").read_text()
     for words in ("mine.noisy_gd", "flipped_labels-n", "not observable", "κ d G", "README"):
         assert words in page, words
     assert Path("figures/smoke/mine.noisy_gd.svg").is_file()

@@ -8,7 +8,7 @@ import pytest
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.model import Method, Part
-from dpsco_bench.report.drawing import single, style
+from dpsco_bench.report.drawing import compose, style
 from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_groups, variant_panels
 
 
@@ -60,7 +60,7 @@ def test_panels_name_every_variant_and_draw():
         f"{name}: match, slope −0.50, bound −0.50" for name in ("ogd", "omd", "ftrl")
     ]
     with style():
-        (axes,) = single(panel).axes
+        (axes,) = compose([panel], key=False).axes
     assert len(axes.containers) == 3
 
 
@@ -84,5 +84,5 @@ def test_many_explicit_bounds_become_a_map(checks):
         return
     assert panel.lines[-1].text == "check0, noise off: violated"
     with style():
-        (axes,) = single(panel).axes
+        (axes,) = compose([panel], key=False).axes
     assert [text.get_text() for text in axes.texts] == ["2"] * 5

@@ -9,7 +9,7 @@ import pytest
 from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.report.scores import scores
 from dpsco_bench.site.pages.guide import guide_pages
-from dpsco_bench.site.write import Sources, write_all, write_pages, write_site
+from dpsco_bench.site.write import Sources, write_all, write_one, write_pages, write_site
 
 LOADS = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src"}
 LARGEST = 1_000_000
@@ -43,7 +43,8 @@ class Page(HTMLParser):
 def built(inputs, bumpy, tmp_path_factory):
     """Folder ``results/smoke`` with tables, site and the one file."""
     folder = tmp_path_factory.mktemp("site")
-    write_all(inputs, folder, folder / "figures", single=True)
+    write_all(inputs, folder, folder / "figures")
+    write_one(inputs, folder, folder / "figures")
     return folder
 
 

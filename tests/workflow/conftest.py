@@ -226,7 +226,8 @@ def copy_project(target: Path) -> Project:
     for name in PARTS:
         source = ROOT / name
         if source.is_dir():
-            left_out = shutil.ignore_patterns("claim", "leaderboard", "recorded", "seconds", "site")
+            machine = ["site"] if name == "conf" else []  # settings of this machine only
+            left_out = shutil.ignore_patterns("claim", "leaderboard", "recorded", "seconds", *machine)
             shutil.copytree(source, target / name, ignore=left_out, dirs_exist_ok=True)
         elif source.is_file():
             shutil.copyfile(source, target / name)

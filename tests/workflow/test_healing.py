@@ -43,8 +43,8 @@ KINDS = {
 """What is damaged -> the step that makes it anew; the plan is made anew by whoever starts."""
 DRAWN = {
     "figures/smoke/leaderboard.tiny.svg": "figure",
-    "results/smoke/report.html": "report",
-    "results/smoke/tables/scoreboard.*": "report",
+    "results/smoke/site/index.html": "site",
+    "results/smoke/tables/scoreboard.*": "site",
 }
 """The same of what is looked at where it is asked for."""
 LOOK = """
@@ -153,7 +153,7 @@ def test_a_dry_run_changes_nothing_and_the_next_run_makes_everything_anew(projec
 def test_what_is_missing_below_what_was_concluded_is_made_again(project, targets):
     paths = [first(project, "results/store/runs/*.parquet"), first(project, "results/store/calibrations/*.json")]
     if not targets:
-        paths += [project.results / "report.html", first(project, "results/smoke/standings/*.json")]
+        paths += [project.results / "site" / "index.html", first(project, "results/smoke/standings/*.json")]
     kept = {path: path.read_bytes() for path in paths}
     for path in paths:
         path.unlink()
@@ -170,7 +170,7 @@ def test_what_another_verb_set_aside_is_made_again(project):
     path = first(project, "results/store/runs/*.parquet")
     content = path.read_bytes()
     damage(path)
-    shown = project.dpsco("report", "--profile", "smoke")
+    shown = project.dpsco("site", "--profile", "smoke")
     assert "is damaged" in shown.stderr and not path.exists()
     assert project.snakemake().returncode == 0
     assert path.read_bytes() == content

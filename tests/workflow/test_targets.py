@@ -16,13 +16,13 @@ def first(project):
     return project.snakemake()
 
 
-def test_first_run_ends_with_a_summary_and_the_report(project, first):
+def test_first_run_ends_with_a_summary_and_the_site(project, first):
     assert first.returncode == 0, first.stderr
     lines = first.stdout.strip().splitlines()
-    assert lines[-1] == "report: results/smoke/report.html"
+    assert lines[-1] == "site: results/smoke/site/index.html"
     assert "no verdicts are recorded for profile smoke: nothing to compare with" in lines
     assert lines[0].startswith("profile smoke: of 3 theorems and rows 0 hold") and len(lines) < 20
-    for name in ("report.html", "tables/scoreboard.csv", "gate.txt"):
+    for name in ("site/index.html", "tables/scoreboard.csv", "gate.txt"):
         assert (project.results / name).stat().st_size > 0
     for claim in ("alpha", "beta.2", "gamma"):
         assert (project.root / "figures" / "smoke" / f"wang2017.{claim}.svg").stat().st_size > 0
@@ -73,7 +73,7 @@ def test_every_job_leaves_a_log_and_a_benchmark_of_its_own_work(project):
     assert "run wang2017.alpha output-n [paper]" in log and "1 of 3 cells done" in log and " left" in log
 
 
-def test_costs_of_the_cells_are_in_the_report(project):
+def test_costs_of_the_cells_are_in_the_tables(project):
     page = (project.results / "tables" / "jobs.csv").read_text().splitlines()
     assert any("calibrate_cpu_s,run_cpu_s,peak_mb" in line for line in page[:3])
     manifests = [path.read_text() for path in (project.root / "results" / "store" / "runs").glob("*.manifest")]
@@ -101,7 +101,7 @@ def test_claim_targets(project):
     result = project.snakemake("--", "claims/wang2017.beta_2")
     assert result.returncode == 0, result.stderr
     assert "profile smoke: of 1 theorems and rows" in result.stdout
-    assert project.snakemake("--dry-run", "--", "claims/wang2017", "report", "gate", "figures").returncode == 0
+    assert project.snakemake("--dry-run", "--", "claims/wang2017", "site", "gate", "figures").returncode == 0
 
 
 def test_list_shows_targets_with_what_they_are(project):
@@ -145,7 +145,7 @@ def test_gc_removes_what_the_plan_does_not_name(project):
     assert "Nothing to be done" in project.snakemake().stderr
 
 
-def test_changed_verdict_yields_the_report_and_then_a_failing_gate(project, edited):
+def test_changed_verdict_yields_the_site_and_then_a_failing_gate(project, edited):
     assert project.dpsco("compare", "--profile", "smoke", "--record").returncode == 0
     recorded = project.root / "workflows" / "recorded" / "smoke.json"
     truth = json.loads((project.results / "verdicts" / "wang2017.alpha.json").read_text())["verdicts"][0]["verdict"]
@@ -154,17 +154,17 @@ def test_changed_verdict_yields_the_report_and_then_a_failing_gate(project, edit
         if (row["id"], row["part"]) == ("wang2017.alpha", "closed-n"):
             row["verdict"] = "violated"
     recorded.write_text(json.dumps(rows))
-    # A note changes, so that verdicts, figure and report are made anew in the run whose gate fails.
+    # A note changes, so that verdicts, figure and site are made anew in the run whose gate fails.
     edited(project.claim_file("alpha"), lambda text: text.replace("tolerance: 0.15", "tolerance: 0.151", 1))
-    os.utime(project.results / "report.html", ns=(1, 1))
+    os.utime(project.results / "site" / "index.html", ns=(1, 1))
     for _ in range(2):
         failed = project.snakemake()
         assert failed.returncode == 1
         assert "FAIL changed: wang2017.alpha closed-n [paper, smoke]: violated" in failed.stderr
         assert truth in failed.stderr
         assert "1 of 6 verdicts changed from the recorded ones" in failed.stdout
-        assert failed.stdout.strip().splitlines()[-1] == "report: results/smoke/report.html"
-        assert (project.results / "report.html").stat().st_mtime_ns > 1
+        assert failed.stdout.strip().splitlines()[-1] == "site: results/smoke/site/index.html"
+        assert (project.results / "site" / "index.html").stat().st_mtime_ns > 1
     assert project.dpsco("gate", "--profile", "smoke").returncode == 1
     assert project.dpsco("compare", "--profile", "smoke", "--record").returncode == 0
     assert project.snakemake().returncode == 0

@@ -134,6 +134,6 @@ def summary(files: Layout, rows: Sequence[Verdict], reported: bool = True) -> tu
         lines.append(f"no verdicts are recorded for profile {files.profile}: nothing to compare with")
     else:
         lines.append(f"{changed} of {len(rows)} verdicts changed from the recorded ones")
-    if reported and files.report.is_file():
-        lines.append(f"report: {files.report}")
+    if reported and files.site.is_file():
+        lines.append(f"site: {files.site}")
     return "\n".join(lines), bool(changed)

@@ -57,7 +57,7 @@ def unnamed(files: Layout, plan: WorkPlan) -> Iterator[Path]:
     for folder in FOLDERS:
         for path in _files(files.results / folder):
             name = path.name.removesuffix(path.suffix)
-            if name not in ids | papers | {"report"} and not _of_pack(path, papers):
+            if name not in ids | papers | {"site"} and not _of_pack(path, papers):
                 yield path
     figures = {id + suffix for id in ids for suffix in FIGURE_SUFFIXES} | set(figure_names([e.id for e in plan.claims]))
     for path in sorted(files.figures.glob("*.*")):

@@ -9,7 +9,7 @@ from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import print_json
 from dpsco_bench.errors import checked_count
 
-SUMMARY = "the site of a profile: findings, papers, claims, methods, ledgers; opens without a network"
+SUMMARY = "write the site of a profile: findings, papers, claims, methods, ledgers; it opens without a network"
 EPILOG = "Verdicts and results of the last run are read; what is missing is shown as not measured."
 
 
@@ -18,29 +18,35 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
     parser.add_argument("--out", type=Path, help="folder to write to (default: results/PROFILE)")
     parser.add_argument("--figures", type=Path, help="folder of the figures (default: figures/PROFILE)")
-    parser.add_argument("--cores", type=int, default=1, metavar="N", help="processes that draw and write (default: 1)")
-    parser.add_argument("--single", action="store_true", help="also one file to mail, site.html beside the site")
+    parser.add_argument("--cores", type=int, default=1, metavar="N", help="processes that write pages (default: 1)")
+    parser.add_argument("--single", action="store_true", help="in place of the site one file to mail, site.html")
     add_json(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Write tables and site."""
+    """Write tables and site, or the one file."""
     from dpsco_bench.claims.model import check_profile
     from dpsco_bench.execution.drawn import drawing
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.report.inputs import read_inputs
-    from dpsco_bench.site.write import write_all
+    from dpsco_bench.site.write import write_all, write_one
 
     cores = checked_count("cores", args.cores)
     files = Layout(check_profile(args.profile))
     inputs, out, figures = read_inputs(files), args.out or files.results, args.figures or files.figures
+    if args.single:
+        return _told(args, write_one(inputs, out, figures), 1)
     ours = out.resolve() == files.results.resolve() or figures.resolve() == files.figures.resolve()
     with drawing(files.reported if ours else None) as drawn:
-        written = write_all(inputs, out, figures, cores, args.single)
+        written = write_all(inputs, out, figures, cores)
         drawn += written.files
+    return _told(args, written.page, written.pages)
+
+
+def _told(args: argparse.Namespace, page: Path, pages: int) -> int:
+    """Say what was written."""
     if args.json:
-        print_json({"site": written.page, "pages": written.pages, "single": written.single})
+        print_json({"page": page, "pages": pages})
     else:
-        also = f", and {written.single}" if written.single else ""
-        print(f"{written.page}, {written.pages} pages{also}")
+        print(page if pages == 1 else f"{page}, {pages} pages")
     return 0

@@ -139,7 +139,7 @@ def number_tables(results: ClaimResults) -> list[Table]:
 
 def _sources(content: Content, results: ClaimResults) -> str:
     methods = dict.fromkeys(method.algorithm for part in results.claim.parts for method in part.methods)
-    linked = [link(code(id), address(id)) if id in content.algorithms else code(id) for id in methods]
+    linked = [link(code(id), address("method", id)) if id in content.algorithms else code(id) for id in methods]
     items = [f"Methods, with their code: {', '.join(linked)}"] if linked else []
     for found in number_tables(results):
         kinds = ", ".join(f"[{suffix.upper()}](../tables/{found.id}.{suffix})" for suffix in IN_FILES)

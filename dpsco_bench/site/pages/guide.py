@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 
 from dpsco_bench.analysis.answer import STANDINGS
-from dpsco_bench.errors import InputError
-from dpsco_bench.paths import shared_dir
+from dpsco_bench.paths import documents
 from dpsco_bench.report.opening import RESERVED as RESERVED_STANDINGS
 from dpsco_bench.report.wording import CALIBRATION_MEANINGS, TONES, meanings
 from dpsco_bench.site.content import Content, Pages
@@ -36,7 +35,7 @@ LETTERS = (
 
 def guide_pages(content: Content) -> Pages:
     """How to read a verdict, then the documentation."""
-    docs = documents()
+    docs = shown_documents()
     names = ["reading", *docs]
     index = [heading("Guide", target="guide"), toctree(names, hidden=False)]
     found = {"guide/index": "\n".join(index), "guide/reading": reading_page()}
@@ -45,25 +44,17 @@ def guide_pages(content: Content) -> Pages:
     return {**found, **benchmark_page()}
 
 
-def documents() -> dict[str, Path]:
-    """Pages of the documentation by name; none where the package is installed without it."""
-    try:
-        folder = shared_dir("docs")
-    except InputError:
-        return {}
-    return {path.stem: path for path in sorted(folder.glob("*.md")) if path.stem not in LEFT_OUT}
+def shown_documents() -> dict[str, Path]:
+    """Pages of the documentation that the guide shows."""
+    return {name: path for name, path in documents().items() if name not in LEFT_OUT}
 
 
 def benchmark_page() -> Pages:
     """The measured speed, as the documentation has it."""
-    try:
-        folder = shared_dir("docs")
-    except InputError:
-        folder = None
-    file = folder / "benchmarks.md" if folder else None
-    if file is None or not file.is_file():
+    file = documents().get("benchmarks")
+    if file is None:
         return {
-            "benchmarks": heading("Benchmarks") + "\nMeasured by `dpsco bench`; the repository's docs have the rows.\n"
+            "benchmarks": f"{heading('Benchmarks')}\nMeasured by `dpsco bench`; the repository's docs have the rows.\n"
         }
     return {"benchmarks": _linked(file.read_text(encoding="utf-8"), {}, "files/docs/")}
 

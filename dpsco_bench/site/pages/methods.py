@@ -29,7 +29,7 @@ def method_pages(content: Content) -> Pages:
     known = [describe(id) for id in content.algorithms]
     pages = [page for page in known if isinstance(page, AlgorithmPage)]
     columns = (
-        Column("Method", lambda page: page.id, kind="code", link=lambda page: address(page.id)),
+        Column("Method", lambda page: page.id, kind="code", link=lambda page: address("method", page.id)),
         Column("What it is", lambda page: page.summary),
         Column("Source", lambda page: page.source),
         Column("Claims", lambda page: str(len(_claims(content, page))), numeric=True),
@@ -55,7 +55,7 @@ def _method(content: Content, page: AlgorithmPage) -> str:
         f"variant {code(name)}: noise of calibration {', '.join(allowed)}" for name, allowed in page.variants.items()
     ]
     pieces = [
-        heading(page.id, target=address(page.id)),
+        heading(page.id, target=address("method", page.id)),
         f"{text(page.summary)} {text(page.source)}.\n",
         bullets([f"needs {text(', '.join(page.needs) or 'nothing of the problem')}", *variants]),
         f"Measured by {claims}.\n" if claims else "",

@@ -9,7 +9,6 @@ from dpsco_bench.report.board import (
     wins_table,
 )
 from dpsco_bench.report.inputs import BoardResults
-from dpsco_bench.report.phases import WORDS
 from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.markdown import bullets, code, fenced, figure, heading, table, text
@@ -34,7 +33,7 @@ def _board(content: Content, board: BoardResults) -> str:
     delta = symbols(f"{board.board.delta:g}")
     pieces = [
         heading(board.board.title, 2),
-        f"δ = {delta}. {text(WORDS)}.\n",
+        f"All points have δ = {delta}.\n",
         figure(f"figures/claims/{board.id}.svg", board.board.title) if content.drawn(board.id) else "",
         table(wins_table(board)),
         heading("Winners, point by point", 2),
