@@ -49,6 +49,7 @@ def settings(title: str, wide: Sequence[str] = NO_SIDEBAR) -> dict[str, Any]:
         "html_show_copyright": False,
         "html_permalinks_icon": "#",
         "autodoc_typehints": "none",
+        "napoleon_use_ivar": True,
         "autodoc_member_order": "bysource",
     }
 

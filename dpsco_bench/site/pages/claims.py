@@ -101,9 +101,10 @@ def _verdict_table(results: ClaimResults) -> Table:
     """Its verdicts, each with its reason and remarks beside the word, where they are seen."""
     whole = claim_table(results)
     why = Column("Why", lambda score: ". ".join(filter(None, (said(score.reason), score.remarks))))
-    known = {column.title: column for column in whole.columns}
-    order = ("Part", "Noise", "Verdict", why, "Measured [95 %]", "Bound", "Paper's exponent", "Noise off")
-    return replace(whole, columns=[known[one] if isinstance(one, str) else one for one in order])
+    first, rest = ("Part", "Noise", "Verdict"), ("Reason", "Remarks", "Expected")
+    columns = [column for column in whole.columns if column.title in first]
+    others = [column for column in whole.columns if column.title not in (*first, *rest)]
+    return replace(whole, columns=[*columns, why, *others])
 
 
 def said(words: str) -> str:

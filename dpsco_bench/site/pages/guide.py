@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
+import dpsco_bench
 from dpsco_bench.analysis.answer import STANDINGS
 from dpsco_bench.paths import documents
 from dpsco_bench.report.opening import RESERVED as RESERVED_STANDINGS
@@ -14,6 +16,12 @@ from dpsco_bench.site.markdown import badge, heading, text, toctree
 
 LEFT_OUT = ("benchmarks", "standing")
 """Pages of the documentation that the site has elsewhere, from the results of its own profile."""
+PARTS = {
+    "Reading": ("reading", "verdicts", "error_rates"),
+    "Using": ("choosing", "own", "accounting", "verbs", "api"),
+    "How it is built": ("design", "fused", "cost", "scaling"),
+}
+"""Pages in the order of the guide; what the documentation has besides follows."""
 _LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 READING = (
     "A claim is a theorem, a row of a table or a figure. Each of its parts is one experiment, with a grid and a "
@@ -36,9 +44,12 @@ LETTERS = (
 def guide_pages(content: Content) -> Pages:
     """How to read a verdict, then the documentation."""
     docs = shown_documents()
-    names = ["reading", *docs]
-    index = [heading("Guide", target="guide"), toctree(names, hidden=False)]
-    found = {"guide/index": "\n".join(index), "guide/reading": reading_page()}
+    known = ["reading", *docs, "api"]
+    parts = {title: [name for name in names if name in known] for title, names in PARTS.items()}
+    parts["More"] = [name for name in known if name not in sum(PARTS.values(), ())]
+    index = [toctree(names, hidden=False, caption=title) for title, names in parts.items() if names]
+    found = {"guide/index": "\n".join([heading("Guide", target="guide"), *index])}
+    found |= {"guide/reading": reading_page(), "guide/api": api_page()}
     for name, path in docs.items():
         found[f"guide/{name}"] = _linked(path.read_text(encoding="utf-8"), docs)
     return {**found, **benchmark_page()}
@@ -53,9 +64,7 @@ def benchmark_page() -> Pages:
     """The measured speed, as the documentation has it."""
     file = documents().get("benchmarks")
     if file is None:
-        return {
-            "benchmarks": f"{heading('Benchmarks')}\nMeasured by `dpsco bench`; the repository's docs have the rows.\n"
-        }
+        return {"benchmarks": f"{heading('Benchmarks')}\nThey stand in the documentation of the repository.\n"}
     return {"benchmarks": _linked(file.read_text(encoding="utf-8"), {}, "files/docs/")}
 
 
@@ -70,6 +79,21 @@ def _linked(page: str, docs: dict[str, Path], files: str = "../files/docs/") -> 
         return f"]({files}{name})" if (name.endswith((".svg", ".png")) and "/" not in name) else "](#guide)"
 
     return _LINK.sub(led, page)
+
+
+def api_page() -> str:
+    """What `import dpsco_bench` offers, from its docstrings."""
+    names = "\n\n".join(_documented(name) for name in dpsco_bench.__all__)
+    intro = "What `import dpsco_bench` offers. Everything else may change without notice.\n"
+    return "\n".join([heading("From Python", target="api"), intro, f"```{{eval-rst}}\n{names}\n```\n"])
+
+
+def _documented(name: str) -> str:
+    """Sphinx's directive for a public name, with the members of a class."""
+    found = getattr(dpsco_bench, name)
+    kind = "class" if inspect.isclass(found) else "function"
+    members = "\n   :members:" if kind == "class" else ""
+    return f".. auto{kind}:: dpsco_bench.{name}{members}"
 
 
 def reading_page() -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from dpsco_bench.paths import documents
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.report.address import address
+from dpsco_bench.report.ledger import LedgerRow
 from dpsco_bench.report.opening import PaperLine, claims_table, headline, papers_table
 from dpsco_bench.report.own_figures import FIGURES
 from dpsco_bench.report.papers import rates_table
@@ -44,7 +46,7 @@ def _paper(content: Content, line: PaperLine) -> str:
         *_figures(content, paper),
         *_exponents(content, line),
         heading("Its noise", 2),
-        "What an accountant says of its mechanisms. The [privacy ledger](../privacy.md) has all papers.\n",
+        "What an accountant says of its printed noise, at worst. The [privacy ledger](../privacy.md) has every row.\n",
         table(_own_ledger(content, paper)),
         *_errata(content, paper),
     ]
@@ -64,10 +66,14 @@ def _rebuilt(content: Content, paper: str) -> list[str]:
     for found in rebuilt_tables(content.inputs, paper):
         if found.rows:
             pieces += [heading(found.title, 2, address("table", found.id)), rebuilt(found)]
-            pieces += (
-                [f"What each entry was measured by, with its numbers:\n\n{table(found)}"] if entries(found) else []
-            )
+            if entries(found):
+                pieces.append(f"What each entry was measured by, with its numbers:\n\n{table(found, _told(found))}")
     return pieces
+
+
+def _told(found: Table) -> list[str]:
+    """Titles of a rebuilt table's columns that its entries have told already; they stand in the files."""
+    return [c.title for c in found.columns if c.title.startswith(("Slope, ", "Verdict, ", "Claimed"))]
 
 
 def _figures(content: Content, paper: str) -> list[str]:
@@ -87,9 +93,16 @@ def _exponents(content: Content, line: PaperLine) -> list[str]:
 
 
 def _own_ledger(content: Content, paper: str) -> Table:
-    whole = content.ledger
-    rows = [row for row in whole.rows if row.first.cell.algorithm.startswith(f"{paper}.")]
-    return Table(f"{paper}.privacy", whole.title, ledger_columns(content), rows)
+    """Its printed noise: of every mechanism and variant the row of largest real over claimed epsilon, by status."""
+    worst: dict[tuple[str, str, str], LedgerRow] = {}
+    for row in content.ledger.rows:
+        cell = row.first
+        if cell.calibration == "paper" and cell.cell.algorithm.startswith(f"{paper}."):
+            key = cell.cell.algorithm, cell.calibrated.variant, cell.status
+            known = worst.get(key)
+            if known is None or max(c.excess for c in row.cells) > max(c.excess for c in known.cells):
+                worst[key] = row
+    return Table(f"{paper}.privacy", content.ledger.title, ledger_columns(content), list(worst.values()))
 
 
 def _errata(content: Content, paper: str) -> list[str]:
@@ -108,7 +121,8 @@ def privacy_page(content: Content) -> Pages:
         "What an accountant of the actual sampling scheme says about the noise that was used, beside what is claimed "
         f"for it. Of {len(content.ledger.rows)} rows: {said}."
     )
-    how = f"How a mechanism is charged: {code('dpsco account METHOD')}, and [accounting](guide/accounting.md)."
+    more = ", and [accounting](guide/accounting.md)" if "accounting" in documents() else ""
+    how = f"How a mechanism is charged: {code('dpsco account METHOD')}{more}."
     page = [
         NO_SEARCH,
         heading("Privacy ledger", target="privacy"),
