@@ -18,6 +18,7 @@ DISTRIBUTIONS = {
     "cupy": ["cupy-cuda12x", "cupy-cuda13x"],
     "jax": ["jax"],
     "torch": ["torch"],
+    "tests": ["tests"],  # the folder itself
 }
 """Import name -> distributions; extras need not be installed here."""
 TOOLS = {"mypy", "pytest-xdist", "ruff"}
