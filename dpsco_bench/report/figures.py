@@ -76,7 +76,7 @@ def claim_figures(results: ClaimResults) -> dict[str, Figure]:
 
 
 def write_figures(inputs: Inputs, claim: str, folder: Path) -> list[Path]:
-    """Write the figures of a claim, or the one of a leaderboard, as SVG and PDF; returns the files.
+    """Write the figures of a claim, or those of a leaderboard, as SVG and PDF; returns the files.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def write_figures(inputs: Inputs, claim: str, folder: Path) -> list[Path]:
     if board is None:
         return write_claim_figures(inputs.claim(claim), folder)
     with style():
-        return _written({"": _board_figure(board)}, claim, folder)
+        return _written(_board_figures(board), claim, folder)
 
 
 def write_claim_figures(results: ClaimResults, folder: Path) -> list[Path]:
@@ -100,7 +100,9 @@ def _written(figures: Mapping[str, Figure], id: str, folder: Path) -> list[Path]
     return [path for suffix, figure in figures.items() for path in save(figure, folder / f"{id}{suffix}")]
 
 
-def _board_figure(board: BoardResults) -> Figure:
+def _board_figures(board: BoardResults) -> dict[str, Figure]:
+    from dpsco_bench.report.collapse import collapse_figure
     from dpsco_bench.report.phases import board_figure  # brings the accountants, which no claim's figure needs
 
-    return board_figure(board)
+    collapse = collapse_figure(board)
+    return {"": board_figure(board)} | ({".collapse": collapse} if collapse is not None else {})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -29,8 +30,9 @@ TIED = 0.45
 DARK = 0.45
 """Luminance below which the text of a tile is white."""
 WORDS = (
-    "colour: the winner's paper, paler where its margin over the runner-up is smaller; hatched: a tie; white, "
-    "crossed: undecided, a contender (a method that was tied or not far behind where it last ran) was too long here"
+    "a name stands once in its region; colour: the winner's paper, paler where its margin over the runner-up (per "
+    "cent) is smaller; hatched: a tie, with how many others; white, crossed: undecided, a contender (a method that was "
+    "tied or not far behind where it last ran) was too long here"
 )
 CROSSES, STRIPES = ("xx", "#dcdcdc"), ("////", "#ffffff")
 """Hatches of undecided tiles and of ties, with their colours, on which texts stand; dots would make a page large."""
@@ -38,15 +40,21 @@ HATCHED = ((*STRIPES, "#d9d9d9", "a tie"), (*CROSSES, "#ffffff", "undecided: con
 
 
 def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
-    """(instance, panel) for every plane of a board's grids with at least two points of n."""
+    """(instance, panel) for every instance that was measured."""
     found = []
     for instance in board.board.instances:
         rows = [row for row in measured(board) if row.instance == instance.id]
-        for axis, fixed, points in _planes(board.board.blocks(instance, board.profile), rows):
-            texts = (fixed, competing_text(points), uncompared_text(points))
+        if rows:
+            texts = (fixed_text(rows), competing_text(rows), uncompared_text(rows))
             lines = [Line(text, FAINT) for text in texts if text]
-            found.append((instance.id, Panel(instance.title, _drawn(points, axis), lines)))
+            found.append((instance.id, Panel(instance.title, _drawn(rows), lines)))
     return found
+
+
+def fixed_text(rows: Sequence[Standing]) -> str:
+    """The dimension, where all points have the same."""
+    dimensions = {row.d for row in rows}
+    return f"d\u00a0=\u00a0{dimensions.pop()}" if len(dimensions) == 1 else ""
 
 
 def competing_text(rows: Sequence[Standing]) -> str:
@@ -66,57 +74,99 @@ def uncompared_text(rows: Sequence[Standing]) -> str:
     return "; ".join(said)
 
 
-def _planes(
-    blocks: Sequence[Mapping[str, list[Any]]], rows: Sequence[Standing]
-) -> list[tuple[str, str, list[Standing]]]:
-    """(key on the y-axis, what is fixed in words, rows) of every plane that the blocks span."""
-    planes = []
-    for block in blocks:
-        inside = [row for row in rows if all(getattr(row, key) in values for key, values in block.items())]
-        swept = [key for key in ("epsilon", "d") if len(block.get(key, ())) > 1]
-        if len(swept) == 2:
-            for d in block["d"]:
-                planes.append(("epsilon", f"d\u00a0=\u00a0{d}", [row for row in inside if row.d == d]))
-        elif inside:
-            axis = swept[0] if swept else "epsilon"
-            other = "d" if axis == "epsilon" else "epsilon"
-            shown = {"d": "d", "epsilon": "ε"}[other]
-            planes.append((axis, f"{shown}\u00a0=\u00a0{plain(getattr(inside[0], other))}", inside))
-    return [plane for plane in planes if plane[2]]
+Level = tuple[float, int]
+"""(epsilon, d) of a line of tiles."""
 
 
-def _drawn(rows: Sequence[Standing], axis: str) -> Any:
-    columns, lines = sorted({row.n for row in rows}), sorted({getattr(row, axis) for row in rows})
+def lines_of(rows: Sequence[Standing]) -> list[Level]:
+    """The lines of a diagram from below, by ``epsilon/sqrt(d)``: noise counts for as much on each."""
+    return sorted({(row.epsilon, row.d) for row in rows}, key=lambda line: (line[0] / math.sqrt(line[1]), -line[1]))
+
+
+def regions(rows: Sequence[Standing]) -> list[list[Standing]]:
+    """Points that are said the same of and that touch each other, in the order of their first point."""
+    columns, lines = sorted({row.n for row in rows}), lines_of(rows)
+    at = {(columns.index(row.n), lines.index((row.epsilon, row.d))): row for row in rows}
+    left, found = dict(at), []
+    while left:
+        waiting, region = [min(left)], []
+        while waiting:
+            x, y = place = waiting.pop()
+            if place in left:
+                region.append(left.pop(place))
+                near = ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))
+                waiting += [one for one in near if one in left and name_text(left[one]) == name_text(at[place])]
+        found.append(region)
+    return found
+
+
+def _drawn(rows: Sequence[Standing]) -> Any:
+    columns, lines = sorted({row.n for row in rows}), lines_of(rows)
+    alike = len({d for _, d in lines}) == 1
 
     def draw(axes: Axes) -> None:
-        for row in rows:
-            _tile(axes, row, columns.index(row.n), lines.index(getattr(row, axis)), max(len(columns), 3))
+        for region in regions(rows):
+            places = [(columns.index(row.n), lines.index((row.epsilon, row.d))) for row in region]
+            for row, place in zip(region, places, strict=True):
+                _tile(axes, row, *place)
+            _edge(axes, set(places))
+            _name(axes, region[0], *_middle(places))
         axes.set_xlim(0, len(columns))
         axes.set_ylim(0, len(lines))
         axes.set_xticks([i + 0.5 for i in range(len(columns))], [plain(n) for n in columns])
-        axes.set_yticks([i + 0.5 for i in range(len(lines))], [plain(value) for value in lines])
+        names = [plain(epsilon) if alike else f"{plain(epsilon)}, {d}" for epsilon, d in lines]
+        axes.set_yticks([i + 0.5 for i in range(len(lines))], names)
         axes.tick_params(length=0)
         axes.grid(False)
         for spine in axes.spines.values():
             spine.set_visible(False)
         axes.set_xlabel(parameter_label("n"))
-        axes.set_ylabel(parameter_label(axis))
+        axes.set_ylabel(parameter_label("epsilon") if alike else "ε, d, by ε/√d")
 
     return draw
 
 
-def _tile(axes: Axes, row: Standing, x: int, y: int, columns: int) -> None:
+def _middle(places: Sequence[tuple[int, int]]) -> tuple[float, float]:
+    """Where a region's name stands: in the middle of its longest line, the one nearest to the region's middle."""
+    mean = sum(y for _, y in places) / len(places)
+    runs: list[list[tuple[int, int]]] = []
+    for x, y in sorted(places, key=lambda place: (place[1], place[0])):
+        if runs and runs[-1][-1] == (x - 1, y):
+            runs[-1].append((x, y))
+        else:
+            runs.append([(x, y)])
+    run = max(runs, key=lambda run: (len(run), -abs(run[0][1] - mean), -run[0][1]))
+    return (run[0][0] + run[-1][0]) / 2 + 0.5, run[0][1] + 0.5
+
+
+def _edge(axes: Axes, places: set[tuple[int, int]]) -> None:
+    """The border of a region."""
+    for x, y in places:
+        for other, ends in (
+            ((x - 1, y), ((x, x), (y, y + 1))),
+            ((x + 1, y), ((x + 1, x + 1), (y, y + 1))),
+            ((x, y - 1), ((x, x + 1), (y, y))),
+            ((x, y + 1), ((x, x + 1), (y + 1, y + 1))),
+        ):
+            if other not in places:
+                axes.plot(*ends, color=INK, linewidth=0.7, solid_capstyle="projecting", clip_on=False, zorder=3)
+
+
+def _tile(axes: Axes, row: Standing, x: int, y: int) -> None:
     hatch, edge = CROSSES if row.contenders else STRIPES if len(row.tied) > 1 else ("", "white")
-    axes.add_patch(Rectangle((x, y), 1, 1, facecolor=tile_colour(row), edgecolor="white", linewidth=1.2))
+    axes.add_patch(Rectangle((x, y), 1, 1, facecolor=tile_colour(row), edgecolor="white", linewidth=0.4))
     if hatch:
         axes.add_patch(
             Rectangle((x + 0.01, y + 0.01), 0.98, 0.98, fill=False, hatch=hatch, edgecolor=edge, linewidth=0)
         )
-    size = 6.2 if columns <= 3 else 4.6
     ink = "white" if _luminance(tile_colour(row)) < DARK else INK
-    axes.text(
-        x + 0.5, y + 0.5, tile_text(row), ha="center", va="center", size=size, color=ink, linespacing=1.15, clip_on=True
-    )
+    axes.text(x + 0.97, y + 0.05, tile_text(row), ha="right", va="bottom", size=4.6, color=ink, clip_on=True)
+
+
+def _name(axes: Axes, row: Standing, x: float, y: float) -> None:
+    box = {"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.8}
+    where: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4}
+    axes.text(x, y + 0.08, name_text(row), size=6, color=INK, linespacing=1.05, bbox=box, **where)
 
 
 def _luminance(colour: tuple[float, float, float]) -> float:
@@ -144,8 +194,8 @@ def _paper(row: Standing) -> str:
     return str(next(m.algorithm for m in row.methods if m.method == row.winner).split(".", 1)[0])
 
 
-def tile_text(row: Standing) -> str:
-    """The winner and its margin in per cent; of a tie how many cannot be told apart from it; else the candidates."""
+def name_text(row: Standing) -> str:
+    """What a region is named by: its winner; the candidates where the point is undecided."""
     if row.runner_up is None:
         return "no method\nrun here"
     if row.contenders:
@@ -154,10 +204,17 @@ def tile_text(row: Standing) -> str:
     name = "nothing beats\nthe start" if row.winner == TRIVIAL else _broken(row.winner)
     if any(method.at_start for method in row.methods if method.method == row.winner):
         name += "\n≈ the start"
+    return name
+
+
+def tile_text(row: Standing) -> str:
+    """The winner's margin in per cent, or of a tie how many cannot be told apart from it."""
+    if row.runner_up is None or row.contenders:
+        return ""
     others = len(row.tied) - 1
     if others:
-        return f"{name}\n= {others} more"
-    return f"{name}\n{number(-100 * row.margin, 2)}\u2009%" if is_number(row.margin) else name
+        return f"= {others} more"
+    return f"{number(-100 * row.margin, 2)}\u2009%" if is_number(row.margin) else ""
 
 
 def _broken(name: str) -> str:

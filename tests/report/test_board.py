@@ -18,7 +18,10 @@ from dpsco_bench.report.phases import (
     WORDS,
     board_figure,
     competing_text,
+    lines_of,
+    name_text,
     phase_panels,
+    regions,
     tile_colour,
     tile_text,
     uncompared_text,
@@ -114,12 +117,29 @@ def test_tables_say_who_wins_who_cannot_and_who_refuses(board):
         assert to_csv(table) and to_latex(table)
 
 
-def test_tiles_say_the_winner_its_margin_and_ties():
-    assert tile_text(ROWS[0]) == "dp gd\n−50\u2009%"
-    assert tile_text(ROWS[2]) == "dp gd\n= 1 more"
-    assert tile_text(ROWS[3]).startswith("nothing beats\nthe start")
-    assert tile_text(replace(ROWS[3], runner_up=None)) == "no method\nrun here"
+def test_regions_say_the_winner_and_tiles_its_margin_and_ties():
+    assert (name_text(ROWS[0]), tile_text(ROWS[0])) == ("dp gd", "−50\u2009%")
+    assert (name_text(ROWS[2]), tile_text(ROWS[2])) == ("dp gd", "= 1 more")
+    assert name_text(ROWS[3]) == "nothing beats\nthe start"
+    assert name_text(replace(ROWS[3], runner_up=None)) == "no method\nrun here"
     assert sum(tile_colour(ROWS[1])) < sum(tile_colour(ROWS[0])), "a larger margin is darker"
+
+
+def test_a_name_stands_once_in_its_region():
+    told = [[(one.n, one.epsilon) for one in region] for region in regions(ROWS[:4])]
+    assert sorted(map(sorted, told)) == [[(128, 1), (128, 4), (512, 1)], [(512, 4)]]
+    apart = [
+        ROWS[0],
+        replace(ROWS[3], n=512, epsilon=1),
+        replace(ROWS[3], n=128, epsilon=4),
+        replace(ROWS[0], n=512, epsilon=4),
+    ]
+    assert len(regions(apart)) == 4, "corners do not touch"
+
+
+def test_lines_are_in_the_order_of_the_noise():
+    rows = [replace(ROWS[0], epsilon=epsilon, d=d) for epsilon, d in ((1, 4), (1, 64), (0.25, 4), (4, 4))]
+    assert lines_of(rows) == [(1, 64), (0.25, 4), (1, 4), (4, 4)]
 
 
 def test_methods_that_share_an_algorithm_are_told_apart(board):
@@ -147,7 +167,7 @@ def test_an_undecided_point_has_no_winner_no_margin_and_counts_for_nobody(board)
 
 
 def test_an_undecided_tile_is_crossed_and_explained(board):
-    assert tile_text(UNDECIDED) == "dp gd\nor app objp?"
+    assert (name_text(UNDECIDED), tile_text(UNDECIDED)) == ("dp gd\nor app objp?", "")
     assert sum(tile_colour(UNDECIDED)) > sum(tile_colour(ROWS[0])), "no margin is shown"
     board.__dict__["rows"] = [ROWS[0], UNDECIDED]
     with style(**{"svg.fonttype": "none"}):
@@ -157,7 +177,7 @@ def test_an_undecided_tile_is_crossed_and_explained(board):
 
 def test_a_winner_that_hardly_moves_is_so_described(board):
     still = replace(ROWS[0], methods=tuple(replace(m, at_start=True) for m in ROWS[0].methods))
-    assert tile_text(still) == "dp gd\n≈ the start\n−50\u2009%"
+    assert name_text(still) == "dp gd\n≈ the start"
     board.__dict__["rows"] = [still]
     assert "first, stays at the starting point" in "".join(to_markdown(table) for table in board_tables(board))
 
@@ -173,7 +193,7 @@ def test_the_number_of_methods_that_compete_is_told(board):
     assert competing_text(ROWS[3:4]) == "one method runs here, against the start"
 
 
-def test_figures_have_a_panel_per_plane_and_the_same_bytes(board):
+def test_figures_have_a_panel_per_instance_and_the_same_bytes(board):
     ((instance, panel),) = phase_panels(board)
     assert (instance, [line.text for line in panel.lines]) == ("i", ["d\u00a0=\u00a04", "1 to 3 methods compete"])
     with style():

@@ -1,0 +1,99 @@
+"""Do the points of an instance fall on one curve of ``n epsilon/sqrt(d)``? The least private risk against it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dpsco_bench.analysis.ranking import Standing
+from dpsco_bench.report.board import measured
+from dpsco_bench.report.drawing import FAINT, GREY, INK, Line, Panel, compose
+from dpsco_bench.report.inputs import BoardResults
+from dpsco_bench.report.numbers import is_number, plain
+
+NEAR = 1.5
+"""Largest factor between two values of ``n epsilon/sqrt(d)`` at which risks are compared."""
+COLLAPSED = 1.5
+"""Largest factor between risks at such values, the slope taken out, that is called one curve."""
+MARKERS = ("o", "s", "^", "D", "v", "P")
+SHADES = ("#9ecae1", "#4292c6", "#08519c", "#08306b")
+WORDS = (
+    "least risk of a method of proven privacy, as a share of the risk of the starting point (grey line); shades: n; "
+    "markers: d. Points of one n ε/√d lie together where this one number decides"
+)
+
+
+def share(row: Standing) -> float:
+    """The least risk over that of the starting point; NaN where no method ran."""
+    risks = [method.risk for method in row.methods if method.ranked and is_number(method.risk) and method.risk > 0]
+    return min(risks) / row.trivial if risks and is_number(row.trivial) and row.trivial > 0 else math.nan
+
+
+def ratio(row: Standing) -> float:
+    """``n epsilon/sqrt(d)``."""
+    return row.n * row.epsilon / math.sqrt(row.d)
+
+
+def spread(rows: Sequence[Standing]) -> float | None:
+    """Largest factor between the shares of two points of other n or d at about one `ratio`, with its slope taken out.
+
+    None where there are no two such points. The slope is that of a line through all points' logarithms.
+    """
+    points = [(math.log(ratio(row)), math.log(share(row)), row.n, row.d) for row in rows if share(row) > 0]
+    middle_x = sum(x for x, *_ in points) / max(1, len(points))
+    middle_y = sum(y for _, y, *_ in points) / max(1, len(points))
+    width = sum((x - middle_x) ** 2 for x, *_ in points)
+    slope = sum((x - middle_x) * (y - middle_y) for x, y, *_ in points) / width if width > 0 else 0.0
+    gaps = [
+        abs(y - v - slope * (x - u))
+        for (x, y, *here), (u, v, *there) in combinations(points, 2)
+        if here != there and abs(x - u) <= math.log(NEAR)
+    ]
+    return math.exp(max(gaps)) if gaps else None
+
+
+def spread_text(rows: Sequence[Standing]) -> str:
+    """Whether one number decides, in a sentence."""
+    found = spread(rows)
+    if found is None:
+        return "no two points share a value of n ε/√d"
+    word = "one curve" if found <= COLLAPSED else "not one curve"
+    return f"{word}: at one n ε/√d the risks differ by up to a factor {found:.2g}"
+
+
+def collapse_figure(board: BoardResults) -> Figure | None:
+    """A panel for every instance with at least three points; None where there is none."""
+    panels = []
+    for instance in board.board.instances:
+        rows = [row for row in measured(board) if row.instance == instance.id and share(row) > 0]
+        if len(rows) >= 3:
+            panels.append(Panel(instance.title, _drawn(rows), [Line(spread_text(rows), FAINT)]))
+    return compose(panels, "Does n ε/√d decide the least private risk?", WORDS, key=False) if panels else None
+
+
+def _drawn(rows: Sequence[Standing]) -> Any:
+    sizes, dimensions = sorted({row.n for row in rows}), sorted({row.d for row in rows})
+
+    def draw(axes: Axes) -> None:
+        axes.axhline(1.0, color=GREY, linewidth=0.8, zorder=1)
+        for n in sizes:
+            colour = SHADES[min(len(SHADES) - 1, sizes.index(n))]
+            for d in dimensions:
+                ours = sorted((ratio(row), share(row)) for row in rows if (row.n, row.d) == (n, d))
+                if ours:
+                    marker = MARKERS[dimensions.index(d) % len(MARKERS)]
+                    label = f"n {plain(n)}" + (f", d {d}" if len(dimensions) > 1 else "")
+                    x, y = zip(*ours, strict=True)
+                    axes.plot(x, y, marker=marker, color=colour, markeredgecolor=INK, markeredgewidth=0.3, label=label)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("n ε/√d")
+        axes.set_ylabel("risk / risk of the start")
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=5, handlelength=1.2)
+
+    return draw

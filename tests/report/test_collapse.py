@@ -1,0 +1,44 @@
+"""Whether points fall on one curve, on made-up standings of a known law."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from dpsco_bench.report.collapse import collapse_figure, ratio, share, spread, spread_text
+from dpsco_bench.report.drawing import style, svg_text
+from tests.report.test_board import ROWS, results
+
+POINTS = [(256, 8, 1.0), (1024, 8, 0.25), (1024, 8, 1.0), (4096, 8, 0.25), (4096, 8, 1.0), (1024, 32, 0.5)]
+
+
+def standing(n, d, epsilon, risk):
+    methods = tuple(replace(method, risk=risk) if method.ranked else method for method in ROWS[0].methods)
+    return replace(ROWS[0], n=n, d=d, epsilon=epsilon, methods=methods, trivial=1.0)
+
+
+def test_a_law_of_the_ratio_is_one_curve():
+    rows = [standing(*point, 3.0 * (point[0] * point[2] / math.sqrt(point[1])) ** -1.5) for point in POINTS]
+    assert spread(rows) == pytest.approx(1.0) and spread_text(rows).startswith("one curve")
+
+
+def test_a_statistical_term_is_seen():
+    rows = [standing(n, d, epsilon, math.sqrt(1 / n)) for n, d, epsilon in POINTS]
+    assert spread(rows) > 1.9 and spread_text(rows).startswith("not one curve")
+
+
+def test_points_of_one_size_say_nothing():
+    assert spread([standing(256, 8, epsilon, 0.1) for epsilon in (1, 1.2, 1.4)]) is None
+    assert "no two points" in spread_text([])
+
+
+def test_the_share_is_of_the_start_and_of_methods_of_proven_privacy():
+    assert share(ROWS[0]) == pytest.approx(0.1 / 0.5) and ratio(ROWS[0]) == pytest.approx(128 / 2)
+    assert math.isnan(share(replace(ROWS[0], trivial=0.0)))
+
+
+def test_it_is_drawn_with_the_same_bytes():
+    assert collapse_figure(results(ROWS[:2])) is None
+    board = results(ROWS[:3])
+    with style():
+        assert svg_text(collapse_figure(board)) == svg_text(collapse_figure(board))
