@@ -63,7 +63,7 @@ def spread_text(rows: Sequence[Standing]) -> str:
     if found is None:
         return "no two points share a value of n ε/√d"
     word = "one curve" if found <= COLLAPSED else "not one curve"
-    return f"{word}: at one n ε/√d the risks differ by up to a factor {found:.2g}"
+    return f"{word}: risks at one n ε/√d are up to a factor {found:.2g} apart"
 
 
 def collapse_figure(board: BoardResults) -> Figure | None:
