@@ -71,7 +71,7 @@ def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
     if not rows:
         return None
     told = (f"Claimed: {results.claim.title}", _outcome(rows))
-    header = [line for text in told for line in textwrap.wrap(symbols(text), 118)]
+    header = [line for text in told for line in textwrap.wrap(symbols(text), 98)]
     heights = [LINE * (len(_heading(row)) + 1) + HEAD + AXES_HEIGHT + FOOT for row in rows]
     top, foot = 0.14 * len(header) + 0.2, 0.62
     size = (WIDTH, sum(heights) + top + foot)
