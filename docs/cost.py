@@ -34,7 +34,7 @@ LIMIT = 90.0
 LEAST_SECONDS = 0.05
 """A run that takes less tells nothing of its steps."""
 HEAD = """# Measured seconds of a method over those of the model of its steps (execution/predict.py).
-# Written by `python docs/cost.py`. They decide which methods `choose` runs within its limit, and no number.
+# Written by `python docs/cost.py`. They decide what `choose` and leaderboards run within their limits, and no number.
 ratios:
 """
 

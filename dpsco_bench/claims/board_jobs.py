@@ -11,6 +11,7 @@ from typing import Any
 from dpsco_bench.algorithms.registry import NO_VARIANT, get_algorithm
 from dpsco_bench.claims.board import Board, Entrant, Instance, Search
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.jobs import finished
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.claims.settings import Settings
@@ -18,7 +19,7 @@ from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.cell import Cell, located, pinned
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import digest
-from dpsco_bench.execution.predict import predicted_seconds, rounds_of
+from dpsco_bench.execution.predict import rounds_of
 from dpsco_bench.execution.rounds import NO_ROUNDS
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.registry import get_problem, problem_class
@@ -230,12 +231,12 @@ def steps_text(plan: Plan) -> str:
 
 
 def obstacle(entry: Mapping[str, Any], job: Job, most_seconds: float) -> tuple[str, str] | float:
-    """Why a cell is not run, as (status, reason); where it is, `predicted_seconds`."""
+    """Why a cell is not run, as (status, reason); where it is, `expected_seconds`."""
     try:
         cell, plan = planned(entry, job)
     except Unfit as unfit:
         return unfit.status, unfit.reason
-    seconds = predicted_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
+    seconds = expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
     return ("too_long", steps_text(plan)) if seconds > most_seconds else seconds
 
 

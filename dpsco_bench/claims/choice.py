@@ -11,7 +11,7 @@ from typing import Any
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.claims.board import Board, Entrant, Instance, board_ids, load_board
 from dpsco_bench.claims.board_jobs import CALIBRATION, REFERENCE, SILENT, Unfit, planned, steps_text
-from dpsco_bench.claims.files import read_shipped
+from dpsco_bench.claims.costs import cost_ratios
 from dpsco_bench.claims.jobs import finished
 from dpsco_bench.claims.lower_bounds import lower_bound_name
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
@@ -25,7 +25,6 @@ from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.request import CELL_KEYS, CONSTANT, CONSTANTS, PROBLEM, as_declared, problem_options
 from dpsco_bench.execution.rounds import NO_ROUNDS
-from dpsco_bench.paths import conf_dir
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import get_problem, problem_class
@@ -198,12 +197,6 @@ def candidates(point: Point, settings: Settings) -> tuple[list[Candidate], list[
             seconds = predicted_seconds(cell, plan, point.replicates * point.data_sets)
             found.append(Candidate(method, cell, plan, seconds))
     return sorted(found, key=lambda one: (one.seconds, one.method.name)), left_out
-
-
-def cost_ratios() -> Mapping[str, float]:
-    """Measured seconds over those of the model, by algorithm."""
-    ratios: Mapping[str, float] = read_shipped(conf_dir() / "cost.yaml")["ratios"]
-    return ratios
 
 
 def choice_entry(point: Point, settings: Settings, limit: float = LIMIT) -> BoardEntry:

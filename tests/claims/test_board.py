@@ -6,12 +6,14 @@ import math
 import pytest
 
 from dpsco_bench.claims.board import Search, board_ids, load_board, parse_board
-from dpsco_bench.claims.board_jobs import SEARCH_MARK, board_plan, predicted_seconds
+from dpsco_bench.claims.board_jobs import SEARCH_MARK, board_plan
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.costs import cost_ratios, expected_seconds
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
@@ -28,7 +30,7 @@ BOARD = {
         "wang2017.dp_gd_nonconvex",
         "bassily2021.noisy_smd",
         "wang2017.noisy_sgd_bst14",
-        {"algorithm": "wang2017.dp_svrg", "profiles": ["full"], "why": "slow"},
+        {"algorithm": "wang2017.dp_svrg", "options": {"inner_steps": 2}, "profiles": ["full"], "why": "slow"},
     ],
     "grids": {"smoke": [{"n": [64, 128], "d": [3], "epsilon": [1]}, {"n": [64], "d": [3, 4], "epsilon": [1]}]},
     "replicates": {"smoke": 4},
@@ -125,8 +127,14 @@ def test_longer_runs_are_predicted_to_take_longer():
         Cell("wang2017.dp_gd", "ridge_logistic", n, 1.0, 1e-5, 3, options={"steps": s})
         for n, s in ((64, 2), (64, 9), (999, 9))
     ]
-    times = [predicted_seconds(cell, cell.plan("accounted", 1)[1], 4) for cell in cells]
+    times = [expected_seconds(cell, cell.plan("accounted", 1)[1], 4) for cell in cells]
     assert times == sorted(times) and times[0] < times[2]
+
+
+def test_what_a_method_was_found_to_take_counts():
+    cell = Cell("su2023.kj16", "logistic_glm", 64, 1.0, 1e-5, 3, problem_options={"domain": "l2_ball"})
+    plan = cell.plan("accounted", 1)[1]
+    assert expected_seconds(cell, plan, 4) == cost_ratios()["su2023.kj16"] * predicted_seconds(cell, plan, 4)
 
 
 WRONG = [
