@@ -17,6 +17,7 @@ INTRO = (
     "Every method of the papers on common instances, each calibrated by its accountant to the same (eps, delta), with "
     "the hyper-parameters of its theorem. A method whose privacy is not proven is shown in the tables and cannot win."
 )
+COLLAPSE = "Does n ε/√d decide the risk?"
 OWN = "For a point of your own, or your own data, `choose` runs every method that accepts it and ranks them:"
 
 
@@ -36,6 +37,7 @@ def _board(content: Content, board: BoardResults) -> str:
         f"All points have δ = {delta}.\n",
         figure(f"figures/claims/{board.id}.svg", board.board.title) if content.drawn(board.id) else "",
         table(wins_table(board)),
+        _collapse(content, board),
         heading("Winners, point by point", 2),
         table(points_table(board)),
         "All methods at all points: "
@@ -49,3 +51,10 @@ def _board(content: Content, board: BoardResults) -> str:
         f"[CSV](tables/{board.id}.left_out.csv), [Parquet](tables/{board.id}.left_out.parquet).\n",
     ]
     return "\n".join(filter(None, pieces))
+
+
+def _collapse(content: Content, board: BoardResults) -> str:
+    name = f"{board.id}.collapse"
+    if not content.drawn(name):
+        return ""
+    return "\n".join([heading(COLLAPSE, 2), figure(f"figures/claims/{name}.svg", COLLAPSE)])
