@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.cli.options import Parsed, parse_value
 from dpsco_bench.cli.overrides import GROUPS, SETTINGS, complete
@@ -15,8 +17,9 @@ from dpsco_bench.errors import DpscoError, InputError, integral
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.execution.request import as_declared, problem_options
-from dpsco_bench.execution.results import check_replaceable
+from dpsco_bench.execution.results import check_replaceable, read_metadata
 from dpsco_bench.execution.single import check_pair, single_cell, single_job
+from dpsco_bench.execution.store import damaged
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.problems.registry import problem_class
 
@@ -137,6 +140,15 @@ def _as_declared(config: Mapping[str, Any]) -> dict[str, Any]:
         "algorithm": {**algorithm, "options": schedule},
         "problem": {**problem, "options": options},
     }
+
+
+def set_damaged_aside(path: Path) -> None:
+    """Name a damaged table in a place that is not the user's and set it aside, as the store does with its own."""
+    if path.is_file() and not path.is_symlink():
+        try:
+            read_metadata(path)
+        except (pa.ArrowException, OSError, ValueError):
+            damaged(path, "it is no result table")
 
 
 def _check_out(out: Any, inputs: Sequence[Any]) -> None:

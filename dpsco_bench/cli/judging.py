@@ -79,7 +79,7 @@ def _draw(files: Layout, entry: ClaimEntry, stamp: Stamp, judged: JudgedClaim, l
     if is_drawn(files, entry.id, stamp):
         return
     with drawing(files.drawn(entry.id), stamp.figure if judged.digest else "") as drawn:
-        drawn += write_claim_figures(ClaimResults(entry, files, judged.verdicts), files.figures)
+        drawn.files += write_claim_figures(ClaimResults(entry, files, judged.verdicts), files.figures)
     log.write(f"{entry.id}: drawn")
 
 

@@ -1,7 +1,7 @@
-"""Marks beside what was drawn: the digest of each file, and of what the files were made from.
+"""Marks beside what was drawn: the digest of each file, of what the files were made from, and what was absent then.
 
 A run writes its figures, page and tables once and looks at them no more. By the mark the next run sees that one of them
-is no longer what was written.
+is no longer what was written, or was written without something that is there now.
 """
 
 from __future__ import annotations
@@ -10,14 +10,29 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dpsco_bench.execution.store import damaged, read_sealed
 from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
 
 
+@dataclass
+class Drawn:
+    """What was drawn.
+
+    Attributes
+    ----------
+    files : list of Path, they may lie in other folders than the mark
+    absent : collection of Path, what they are made without, as it is not there
+    """
+
+    files: list[Path] = field(default_factory=list)
+    absent: Iterable[Path] = ()
+
+
 @contextmanager
-def drawing(mark: Path | None, made_from: str = "") -> Iterator[list[Path]]:
+def drawing(mark: Path | None, made_from: str = "") -> Iterator[Drawn]:
     """Held while files are drawn: the mark goes first, and comes back when all of them are there.
 
     Parameters
@@ -29,21 +44,23 @@ def drawing(mark: Path | None, made_from: str = "") -> Iterator[list[Path]]:
 
     Yields
     ------
-    list of Path
-        To be filled with the files, which may lie in other folders than the mark.
+    Drawn
+        To be filled.
     """
-    files: list[Path] = []
+    drawn = Drawn()
     if mark is None:
-        yield files
+        yield drawn
         return
     mark.unlink(missing_ok=True)
-    yield files
-    digests = {os.path.relpath(path, mark.parent): _digest(path) for path in files}
-    write_atomic(mark, sealed(dumps_canonical({"made_from": made_from, "files": digests})))
+    yield drawn
+    digests = {os.path.relpath(path, mark.parent): _digest(path) for path in drawn.files}
+    absent = sorted(os.path.relpath(path, mark.parent) for path in drawn.absent)
+    known = {"made_from": made_from, "files": digests, **({"absent": absent} if absent else {})}
+    write_atomic(mark, sealed(dumps_canonical(known)))
 
 
 def stands(mark: Path, files: Iterable[Path], made_from: str = "") -> bool:
-    """Whether files are there, byte by byte as they were drawn, and from what was to be drawn.
+    """Whether files are there, byte by byte as they were drawn, from what was to be drawn and all that is there of it.
 
     Each that was drawn together with them is looked at; one that is damaged is named and set aside, as in the store.
     """
@@ -51,6 +68,8 @@ def stands(mark: Path, files: Iterable[Path], made_from: str = "") -> bool:
     if known is None or known["made_from"] != made_from:
         return False
     if not {os.path.relpath(path, mark.parent) for path in files} <= known["files"].keys():
+        return False
+    if any((mark.parent / name).exists() for name in known.get("absent", ())):
         return False
     drawn = {mark.parent / name: digest for name, digest in known["files"].items()}
     if not all(path.is_file() for path in drawn):

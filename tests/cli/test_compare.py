@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from dpsco_bench.claims.compose import make_plan
 from dpsco_bench.claims.plan import WorkPlan
 from dpsco_bench.cli.verbs import gate
 from dpsco_bench.jsonio import dumps_canonical, sealed
@@ -59,6 +60,21 @@ def test_recording_makes_the_comparison_pass(dpsco, results):
     assert dpsco("compare", "--profile", "smoke", "--record").code == 0
     assert [entry["verdict"] for entry in json.loads(path.read_text())] == ["holds", "match"]
     assert dpsco("compare", "--profile", "smoke").code == 0
+
+
+def test_recorded_verdicts_that_have_none_here_are_named(dpsco, results, tmp_path):
+    known = [{**row(part, "holds"), "id": id} for id in ("wang2017.thm6.1", "wang2017.thm6.3") for part in ("a", "b")]
+    results([row("a", "holds"), row("b", "holds")], known)
+    plan = make_plan("smoke", (), ["wang2017.thm6.1", "wang2017.thm6.3"])
+    plan.write(tmp_path / "results" / "smoke" / "plan.json")
+    lost = "2 recorded verdicts have none here: of wang2017.thm6.3"
+    for verb in ("compare", "gate"):
+        outcome = dpsco(verb, "--profile", "smoke")
+        assert outcome.code == 0 and lost in outcome.out
+    assert lost not in dpsco("gate", "wang2017.thm6.1", "--profile", "smoke").out
+    (tmp_path / "results" / "smoke" / "verdicts" / "wang2017.thm6.1.json").write_text("damaged")
+    outcome = dpsco("gate", "--profile", "smoke")
+    assert "4 recorded verdicts have none here: of wang2017.thm6.1, wang2017.thm6.3" in outcome.out
 
 
 def test_verdicts_that_no_plan_names_are_ignored(dpsco, results, tmp_path):

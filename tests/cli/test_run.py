@@ -14,7 +14,7 @@ from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.cli.composing import requests
 from dpsco_bench.cli.overrides import GROUPS, SETTINGS, default_name, store_options
 from dpsco_bench.execution.request import problem_options
-from dpsco_bench.execution.results import RESULT_SCHEMA, parquet_table, read_table
+from dpsco_bench.execution.results import RESULT_SCHEMA, parquet_table, read_metadata, read_table
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.problems.registry import list_problems, problem_class
 
@@ -94,6 +94,19 @@ def test_json_summarises_the_rows(dpsco):
     assert row["risk"] == pytest.approx(risk.mean()) and row["out"] == "here/rows.parquet"
     assert row["stderr"] == pytest.approx(risk.std(ddof=1) / 2)
     assert row["epsilon_real"] == pytest.approx(1) and row["replicates"] == 4
+
+
+def test_a_damaged_file_of_an_earlier_run_is_set_aside(dpsco):
+    (row,) = rows(dpsco, *SMALL)
+    path = Path(row["out"])
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    outcome = dpsco(*SMALL)
+    assert outcome.code == 0 and f"dpsco: {path} is damaged (it is no result table): set aside" in outcome.err
+    assert read_metadata(path)["schema"] and path.with_name(f"{path.name}.damaged").is_file()
+    path.with_name("mine.parquet").write_bytes(content[:100])
+    outcome = dpsco(*SMALL, f"out={path.with_name('mine.parquet')}")
+    assert outcome.code == 2 and "this is another file" in outcome.err
 
 
 def test_the_library_gives_the_same_numbers(dpsco):

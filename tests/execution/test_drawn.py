@@ -16,8 +16,21 @@ def drawn(tmp_path):
     with drawing(mark, "plan 1") as made:
         for path in files:
             path.write_text("drawn")
-        made += files
+        made.files += files
     return mark, files
+
+
+def test_what_was_drawn_without_something_is_drawn_anew_when_that_is_there(tmp_path, capsys):
+    mark, page, table = tmp_path / ".mark", tmp_path / "page.html", tmp_path / "store" / "table.parquet"
+    for absent in ([], [table]):
+        with drawing(mark) as made:
+            page.write_text("drawn")
+            made.files.append(page)
+            made.absent = absent
+        assert stands(mark, [page])
+    table.parent.mkdir()
+    table.write_text("made anew")
+    assert not stands(mark, [page]) and capsys.readouterr().err == ""
 
 
 def test_what_was_drawn_stands_until_it_is_made_from_something_else(drawn, capsys):

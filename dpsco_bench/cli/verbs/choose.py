@@ -62,10 +62,13 @@ def execute(args: argparse.Namespace) -> int:
 
 def _write(found: Choice, out: str | None, settings: Settings) -> dict[str, Path]:
     """The rows, and a figure beside them."""
+    from dpsco_bench.cli.composing import set_damaged_aside
     from dpsco_bench.execution.results import check_writable, write_table
     from dpsco_bench.report.choice import write_figure
 
     rows = Path(out) if out else RESULTS / f"{found.key}.parquet"
+    if not out:
+        set_damaged_aside(rows)
     check_writable("--out", rows)
     write_table(found.rows, rows)
     return {"rows": rows, "figure": write_figure(found, rows.with_suffix(".svg"))}

@@ -42,7 +42,7 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.analysis.record import merge, read_record, record
     from dpsco_bench.claims.compose import check_profile
     from dpsco_bench.claims.plan import read_plan
-    from dpsco_bench.cli.verbs.gate import recorded_path, recorded_seconds_path
+    from dpsco_bench.cli.verbs.gate import planned_claims, recorded_path, recorded_seconds_path, unjudged
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.execution.predict import record_seconds
 
@@ -61,6 +61,8 @@ def execute(args: argparse.Namespace) -> int:
     else:
         print(table(_COLUMNS, [{**asdict(row), "what": row.remark} for row in rows]))
         print(f"\n{_conclusion(rows, path if args.record else None)}")
+        if files.plan.is_file() and (lost := unjudged(args.profile, planned_claims(files), fresh)):
+            print(lost)
     return int(not args.record and any(row.fails for row in rows))
 
 

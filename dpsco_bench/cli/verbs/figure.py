@@ -30,10 +30,12 @@ def execute(args: argparse.Namespace) -> int:
 
     layout = Layout(check_profile(args.profile))
     inputs, out = read_inputs(layout, only=args.id), args.out or layout.figures
-    with drawing(layout.drawn(args.id) if out.resolve() == layout.figures.resolve() else None) as files:
-        files += write_figures(inputs, args.id, out)
+    with drawing(layout.drawn(args.id) if out.resolve() == layout.figures.resolve() else None) as drawn:
+        missing = inputs.absent()
+        drawn.files += write_figures(inputs, args.id, out)
+        drawn.absent = {*missing, *inputs.absent()}
     if args.json:
-        print_json(files)
+        print_json(drawn.files)
     else:
-        print("\n".join(map(str, files)))
+        print("\n".join(map(str, drawn.files)))
     return 0

@@ -18,6 +18,8 @@ from dpsco_bench.paths import shared_dir
 
 SUMMARY = "print the verdict table and compare it with the recorded verdicts"
 EPILOG = "A claim that does not hold is a result. Exit code 1 only where a verdict is not the recorded one."
+MOST_NAMES = 8
+"""Claims that a line names."""
 STALE = "FAIL stale: some claims have no verdict, or one of another plan or other code: run the workflow again"
 
 
@@ -43,7 +45,7 @@ def execute(args: argparse.Namespace) -> int:
 
         print_json(told(rows))
         return int(any(difference.fails for difference in differences(args.profile, rows)))
-    text, failed = summary(files, rows)
+    text, failed = summary(files, rows, claims)
     if args.digest and args.digest != digest(stored_digests(files)):
         text, failed = text + f"\n{STALE}", True
     if args.out is None:
@@ -95,6 +97,23 @@ def differences(profile: str, rows: Sequence[Verdict]) -> list[Any]:
     return compare([row for row in recorded if row.id in claims], rows, claims) if recorded else []
 
 
+def unjudged(profile: str, planned: Collection[str], rows: Sequence[Verdict]) -> str:
+    """A line on recorded verdicts of planned claims that have none here; empty where all have.
+
+    Parameters
+    ----------
+    planned : collection of str, ids of the claims that are looked at
+    rows : sequence of Verdict, of these claims
+    """
+    from dpsco_bench.analysis.record import read_record
+
+    missing = set(planned) - {row.id for row in rows}
+    lost = [row.id for row in read_record(recorded_path(profile)) if row.id in missing]
+    claims = list(dict.fromkeys(lost))
+    more = f" and {len(claims) - MOST_NAMES} more" if len(claims) > MOST_NAMES else ""
+    return f"{len(lost)} recorded verdicts have none here: of {', '.join(claims[:MOST_NAMES])}{more}" if lost else ""
+
+
 def recorded_path(profile: str) -> Path:
     """Where the verdicts of a profile are recorded."""
     return shared_dir("workflows") / "recorded" / f"{profile}.json"
@@ -112,13 +131,13 @@ def predictor(profile: str) -> Predictor:
     return Predictor(read_seconds(own), others)
 
 
-def summary(files: Layout, rows: Sequence[Verdict], reported: bool = True) -> tuple[str, bool]:
+def summary(files: Layout, rows: Sequence[Verdict], claims: Collection[str] | None = None) -> tuple[str, bool]:
     """What a run ends with: the verdict table, what differs from the record, and where the report is.
 
     Parameters
     ----------
     files : Layout, of the profile
-    reported : bool, whether to say where the report is
+    claims : collection of str, optional, ids of the claims that are looked at; by default all of the plan
 
     Returns
     -------
@@ -134,6 +153,7 @@ def summary(files: Layout, rows: Sequence[Verdict], reported: bool = True) -> tu
         lines.append(f"no verdicts are recorded for profile {files.profile}: nothing to compare with")
     else:
         lines.append(f"{changed} of {len(rows)} verdicts changed from the recorded ones")
-    if reported and files.site.is_file():
+        lines += filter(None, [unjudged(files.profile, planned_claims(files) if claims is None else claims, rows)])
+    if files.site.is_file():
         lines.append(f"site: {files.site}")
     return "\n".join(lines), bool(changed)

@@ -102,6 +102,7 @@ def _sweep(made: Sequence[Any], overrides: list[str], as_json: bool) -> None:
 
 def _run(entry: Any, quiet: bool, label: str = "") -> None:
     """Calibrate, run, write the rows and print one line."""
+    from dpsco_bench.cli.composing import set_damaged_aside
     from dpsco_bench.errors import DpscoError
     from dpsco_bench.execution.calibration import calibrate_job
     from dpsco_bench.execution.cell import located
@@ -109,6 +110,8 @@ def _run(entry: Any, quiet: bool, label: str = "") -> None:
     from dpsco_bench.execution.results import check_writable, write_table
     from dpsco_bench.execution.single import summarise
 
+    if entry.config["out"] is None:
+        set_damaged_aside(entry.out)
     check_writable("out", entry.out)
     cell = entry.job.cells[0]
     try:

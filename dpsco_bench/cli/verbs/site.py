@@ -38,8 +38,10 @@ def execute(args: argparse.Namespace) -> int:
         return _told(args, write_one(inputs, out, figures), 1)
     ours = out.resolve() == files.results.resolve() or figures.resolve() == files.figures.resolve()
     with drawing(files.reported if ours else None) as drawn:
+        missing = inputs.absent()
         written = write_all(inputs, out, figures, cores)
-        drawn += written.files
+        drawn.files += written.files
+        drawn.absent = {*missing, *inputs.absent()}  # what was damaged is set aside meanwhile
     return _told(args, written.page, written.pages)
 
 
