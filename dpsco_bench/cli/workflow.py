@@ -379,7 +379,7 @@ class Workflow:
         for id in self.claims:
             if id.replace("_", ".") == wanted:
                 return id
-        raise InputError("claim", text, f"one of profile {self.profile}: " + ", ".join(self.claims))
+        raise InputError("claim", text, nearest(text, self.claims, "dpsco list claims"), f"profile {self.profile}")
 
     def settle(self) -> None:
         """Write the plan of a run that has nothing to do, unless another one works or nothing can be written."""
