@@ -15,8 +15,8 @@ The standing is the first that applies:
 2. ``fails``: no under the paper's own noise, or without noise.
 3. ``undecided``: so without noise.
 4. ``holds as printed``: yes under the paper's own noise, which is proven private; not by counts alone.
-5. ``holds with private noise``: yes under ours, proven private, by every kind of row that the paper's noise has. Kinds
-   whose rows are all vacuous are not asked for. Where ours lacks a kind that the paper's noise has, a yes under the
+5. ``holds with private noise``: yes under ours, proven private, by every kind of row that the paper's noise has, and
+   not by counts alone. Kinds whose rows are all vacuous are not asked for. Where ours lacks a kind that the paper's noise has, a yes under the
    paper's noise leads to 6, and what is undecided under it to 8.
 6. ``holds, not private``: yes under noise that is not proven private; or as printed, and no under ours.
 7. ``fails``: no under ours.
@@ -31,6 +31,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 from dpsco_bench.analysis.noise import Noise, worst
@@ -190,8 +191,11 @@ class _Row:
 
     @property
     def place(self) -> str:
-        """What a slope is in, such as ``n``; nothing for other kinds."""
+        """What a slope is in, such as ``n``; nothing for other kinds, or where there is no slope."""
         kind = get_kind(self.verdict.kind)
+        slope = self.verdict.slope
+        if kind.counts and not (slope is not None and isfinite(slope)):
+            return ""
         name = self.verdict.parameter.removeprefix("problem.").removeprefix("algorithm.")
         return name if kind.measures_slope or kind.counts else ""
 
@@ -209,8 +213,9 @@ class _Regime:
 
     @property
     def topics(self) -> set[str]:
-        """Kinds of rows on noise that was charged, of those that could have come out otherwise."""
-        return {row.topic for row in self.rows if row.verdict.noise and not row.noiseless and row.says != VACUOUS}
+        """Kinds of rows on noise that was charged, counts left out, of those that could have come out otherwise."""
+        rows = [row for row in self.rows if row.verdict.noise and not row.noiseless and row.says != VACUOUS]
+        return {row.topic for row in rows if not get_kind(row.verdict.kind).counts}
 
     @property
     def private(self) -> bool | None:
@@ -236,7 +241,7 @@ def _standing(printed: _Regime, ours: _Regime, silent: str) -> str:
         return UNDECIDED
     if printed.says == YES and printed.topics and printed.private:
         return AS_PRINTED
-    if ours.says == YES and ours.private and printed.topics <= ours.topics:
+    if ours.says == YES and ours.topics and ours.private and printed.topics <= ours.topics:
         return WITH_OURS
     if printed.says == YES and (ours.says == NO or (printed.topics and printed.private is False)):
         return NOT_PRIVATE

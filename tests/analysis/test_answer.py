@@ -151,7 +151,8 @@ def test_the_epsilon_of_a_sentence_is_of_cells_that_its_rows_ran():
         "which is private (eps <= 0.25 for 1) and elsewhere not private (eps >= 12,900 for 1)"
     )
     assert (
-        answer([rate("match", kind="complexity"), privacy("holds")]).sentence == "evaluation count yes in n as printed"
+        answer([rate("match", kind="complexity", slope=1.0), privacy("holds")]).sentence
+        == "evaluation count yes in n as printed"
     )
 
 
@@ -199,7 +200,7 @@ def test_a_bound_that_cannot_fail_is_vacuous():
 
 def test_counts_need_no_noise():
     def count(word, calibration="paper"):
-        return rate(word, calibration, kind="complexity")
+        return rate(word, calibration, kind="complexity", slope=1.0)
 
     assert answer([count("match")]).standing == "holds without noise"
     assert answer([count("fails")]).standing == "fails"
@@ -210,6 +211,13 @@ def test_counts_need_no_noise():
     assert answer([count("match"), rate("yes", "accounted", "private")]).standing == "holds with private noise"
     by_schedule = rate("yes", noise="private", reservations=("schedule: without noise the risk is 0.9 of it",))
     assert answer([count("match"), by_schedule]).standing == "holds without noise"
+
+
+def test_counts_at_one_size_are_in_nothing_and_are_no_evidence_on_noise():
+    """Measured counts, with noise that was charged."""
+    rows = [rate("match", name, "private", kind="complexity") for name in ("paper", "accounted")]
+    assert answer(rows).standing == answer(rows[:1]).standing == answer(rows[1:]).standing == "holds without noise"
+    assert answer(rows[1:]).sentence == "evaluation count yes with private noise"
 
 
 def test_ours_must_have_been_asked_what_the_printed_noise_was_asked():
