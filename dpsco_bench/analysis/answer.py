@@ -16,8 +16,8 @@ The standing is the first that applies:
 3. ``undecided``: so without noise.
 4. ``holds as printed``: yes under the paper's own noise, which is proven private; not by counts alone.
 5. ``holds with private noise``: yes under ours, proven private, by every kind of row that the paper's noise has, and
-   not by counts alone. Kinds whose rows are all vacuous are not asked for. Where ours lacks a kind that the paper's noise has, a yes under the
-   paper's noise leads to 6, and what is undecided under it to 8.
+   not by counts alone. Kinds whose rows are all vacuous are not asked for. Where ours lacks a kind that the paper's
+   noise has, a yes under the paper's noise leads to 6, and what is undecided under it to 8.
 6. ``holds, not private``: yes under noise that is not proven private; or as printed, and no under ours.
 7. ``fails``: no under ours.
 8. ``undecided``: so under one of the two.
