@@ -14,7 +14,7 @@ from dpsco_bench.analysis.record import read_record
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "workflows" / "recorded" / "changes"
-PROFILES = ("ci",)
+PROFILES = ("ci", "full")
 """Profiles whose record is of these rules."""
 
 
