@@ -122,16 +122,20 @@ def unexplained(before: Mapping[Place, str], verdicts: Sequence[Verdict], lines:
 def record_changes(folder: Path, profile: str, verdicts: Sequence[Verdict]) -> None:
     """Write ``rules.csv``: for a profile what changed by these verdicts and has no line elsewhere; the rest stays.
 
-    Where there is no earlier record, nothing has changed and nothing is written.
+    A verdict that is only recorded has no reason with it: its line stays too. Where there is no earlier record, nothing
+    has changed and nothing is written.
     """
     if not (folder / BEFORE).is_file():
         return
     before, own = read_before(folder), read_changes(folder, leave_out=[RULES])
-    kept = [line for line in read_changes(folder) if line not in own and line.profile != profile]
+    told = [line for line in read_changes(folder) if line not in own]
+    kept = [line for line in told if line.profile != profile]
+    known = {(*line.place, line.old, line.new): line for line in told}
     rows = {(row.profile, row.id, row.part, row.calibration): row for row in verdicts if row.profile == profile}
     words = changed(before, rows.values())
     new = [
-        Change(*place, *words[place], *because(words[place][0], rows[place]))
+        (not rows[place].reason and known.get((*place, *words[place])))
+        or Change(*place, *words[place], *because(words[place][0], rows[place]))
         for place in unexplained(before, list(rows.values()), own)
         if place in words
     ]

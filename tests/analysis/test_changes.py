@@ -1,5 +1,6 @@
 """Every recorded word that differs from the earlier record has a line that says why."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,14 @@ def test_recording_writes_a_line_for_what_has_none(folder):
     assert unexplained(read_before(folder), NOW, lines.values()) == [("ci", "p.thm1", "gone", "paper")]
     text = (folder / RULES).read_text()
     record_changes(folder, "ci", NOW)
+    assert (folder / RULES).read_text() == text
+
+
+def test_a_verdict_without_a_reason_keeps_its_line(folder):
+    """Of claims that were not run again the record has the word alone."""
+    record_changes(folder, "ci", NOW)
+    text = (folder / RULES).read_text()
+    record_changes(folder, "ci", [replace(verdict, reason="") for verdict in NOW])
     assert (folder / RULES).read_text() == text
 
 
