@@ -19,7 +19,7 @@ from dpsco_bench.analysis.record import read_record
 from dpsco_bench.claims.catalogue import read_claims
 
 ROOT = Path(__file__).resolve().parents[1]
-PROFILES = {"ci": "every claim at reduced sizes"}
+PROFILES = {"ci": "every claim at reduced sizes", "full": "the complete replication"}
 """Profile -> what it is: those whose record says of each verdict what its noise is, which a standing rests on."""
 
 
