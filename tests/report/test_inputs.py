@@ -60,12 +60,20 @@ def test_a_damaged_verdict_file_is_named_and_its_claim_not_measured(copy, capsys
     assert "wang2017.race.json is damaged" in capsys.readouterr().err
 
 
-def test_verb_report(written, tmp_path, capsys, monkeypatch):
+def test_verb_report(written, capsys, monkeypatch):
     monkeypatch.chdir(written.base)
-    out = ["--out", str(tmp_path), "--figures", str(tmp_path)]
-    assert main(["report", "--profile", "smoke", *out]) == 0
-    assert (tmp_path / "report.html").is_file() and (tmp_path / "tables" / "scoreboard.csv").is_file()
-    assert main(["report", "--profile", "ci", *out]) == 2
+    assert main(["report", "--profile", "smoke", "--no-browser"]) == 2
+    assert "written first: make site PROFILE=smoke" in capsys.readouterr().err
+    page = written.base / "results" / "smoke" / "site" / "index.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("a page")
+    assert main(["report", "--profile", "smoke", "--no-browser"]) == 0
+    assert capsys.readouterr().out.strip() == "results/smoke/site/index.html"
+
+
+def test_verb_site_without_a_plan(written, capsys, monkeypatch):
+    monkeypatch.chdir(written.base)
+    assert main(["site", "--profile", "ci"]) == 2
     assert "results/ci/plan.json" in capsys.readouterr().err
 
 
