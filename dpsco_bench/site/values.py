@@ -30,10 +30,10 @@ def value_of(content: Content, reference: Mapping[str, Any], known: Mapping[str,
     reference : mapping
         ``claim`` (with ``part`` or ``parts``, ``calibration``, ``column``; of several cells the one ``at`` a value of
         the swept parameter, or the least or largest by ``take``; ``error: percent`` of a ratio, how far it is from 1);
-        ``rows``: how many verdicts have a ``kind``, and of
-        ``words``, ``calibration`` and ``reserved`` what is given; ``board`` (with ``instance``, ``at`` a point,
-        ``methods``, ``column``, ``take``); ``wins`` and ``points``: at how many points of a board's ``instances`` a
-        method of ``methods`` is first, and how many there are; ``errata`` a paper or ``all``; ``over``: two names of
+        ``rows``: how many verdicts have a ``kind``, and of ``words``, ``calibration`` and ``reserved`` what is given;
+        ``board`` (with ``instance``, ``at`` a point, ``methods``, ``column``, ``take``); ``wins`` and ``points``: at
+        how many decided points of a board's ``instances`` a method of ``methods`` has the least mean risk, and how many
+        such points there are; ``errata`` a paper or ``all``; ``over``: two names of
         values before it, whose ratio it is.
     known : mapping, the values before it
     where : str, what an error names
@@ -101,11 +101,11 @@ def _count(content: Content, wanted: Mapping[str, Any]) -> float:
 
 
 def _points(content: Content, reference: Mapping[str, Any], id: str, won: bool) -> float:
-    """Points of a board, or those of them that a method has won."""
+    """Decided points of a board, or those of them at which one of some methods has the least mean risk."""
     boards = [board for board in content.inputs.boards if board.id == id]
     rows = [row for board in boards for row in board.rows if isinstance(row, Standing)]
     wanted = set(reference.get("instances", ())) or {row.instance for row in rows}
-    here = [row for row in rows if row.instance in wanted]
+    here = [row for row in rows if row.instance in wanted and row.runner_up is not None and not row.contenders]
     if not here or not wanted <= {row.instance for row in here}:
         raise NotMeasured(f"{id} has not all of these instances in profile {content.inputs.profile}")
     return float(sum(row.winner in reference["methods"] for row in here) if won else len(here))

@@ -1,11 +1,15 @@
 """A finding is said with its numbers where they support it, stops the build where they do not, and else is left out."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.finding_figures import write_figure
 from dpsco_bench.site.findings import filled, finding_files, findings, holds, read_finding
+from dpsco_bench.site.values import value_of
+from tests.report.test_board import ROWS, UNDECIDED, results
 
 TEXT = """
 title: The noise is not private
@@ -96,3 +100,10 @@ def test_the_findings_that_ship_can_be_read():
         text = read_finding(path, id)
         assert text.needs and text.values and text.title[0].isupper(), id
         assert len(text.sentence.split()) <= 60 and text.means.endswith("."), id
+
+
+def test_only_decided_points_of_a_board_count():
+    """What is undecided counts for nobody: ROWS has one more point than are decided, and a skipped instance."""
+    content = SimpleNamespace(inputs=SimpleNamespace(boards=[results([*ROWS, UNDECIDED])], profile="ci"))
+    wins, points = ({name: "leaderboard.x", "methods": ["dp_gd"]} for name in ("wins", "points"))
+    assert value_of(content, wins, {}, "wins") == 3.0 and value_of(content, points, {}, "points") == 4.0
