@@ -9,6 +9,7 @@ import numpy as np
 
 from dpsco_bench.fused.compiled import called, compiled, vector_piece
 from dpsco_bench.fused.pieces import slope
+from dpsco_bench.fused.powers import LN2, LN2_HIGH, LN2_LOW, exponential_tail
 from dpsco_bench.fused.tiles import form_tuple
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.forms import LOGISTIC, NO_SLOPE, form_of
@@ -20,8 +21,6 @@ FEW_MARGINS = 1 << 10
 """Of so few both take the same."""
 NUMBERS = 1 << 12
 """Of a block of records, and of its margins, about."""
-LOG2_HIGH, LOG2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
-"""ln 2 in two parts: a multiple of the first, up to 64 times, is exact."""
 
 
 def one_pass(objective: Any, *run: Any) -> bool:
@@ -52,21 +51,9 @@ def tanh_of_half(margin):
     ``e^-|m| = 2^-k (1 + q)`` by a Taylor polynomial on ``[-ln 2/2, ln 2/2]``; beyond 40 it is below all roundings.
     """
     u = min(abs(margin), 40.0)
-    k = math.floor(u * 1.4426950408889634 + 0.5)
-    r = (k * LOG2_HIGH - u) + k * LOG2_LOW
-    p = 1.0 / 6227020800.0
-    p = p * r + 1.0 / 479001600.0
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
-    q = p * r * r + r
+    k = math.floor(u * (1.0 / LN2) + 0.5)
+    r = (k * LN2_HIGH - u) + k * LN2_LOW
+    q = exponential_tail(r) * r * r + r
     power = np.int64(np.int64(1023 - np.int64(k)) << 52).view(np.float64)
     return math.copysign((1.0 - power - power * q) / (1.0 + power + power * q), margin)
 

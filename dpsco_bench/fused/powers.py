@@ -35,12 +35,8 @@ def logarithm(x):
 
 
 @vector_piece
-def exponential(y):
-    """``e^y``; y beyond +-700 counts as that."""
-    y = min(max(y, -LARGEST_EXPONENT), LARGEST_EXPONENT)
-    shifted = y * (1.0 / LN2) + ROUND
-    k = shifted - ROUND
-    r = (y - k * LN2_HIGH) - k * LN2_LOW
+def exponential_tail(r):
+    """``(e^r - 1 - r)/r^2`` for r in ``[-ln 2/2, ln 2/2]``, to 1e-16, by its series."""
     p = (1.0 / 6227020800.0) * r + 1.0 / 479001600.0
     p = p * r + 1.0 / 39916800.0
     p = p * r + 1.0 / 3628800.0
@@ -51,7 +47,17 @@ def exponential(y):
     p = p * r + 1.0 / 120.0
     p = p * r + 1.0 / 24.0
     p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
+    return p * r + 0.5
+
+
+@vector_piece
+def exponential(y):
+    """``e^y``; y beyond +-700 counts as that."""
+    y = min(max(y, -LARGEST_EXPONENT), LARGEST_EXPONENT)
+    shifted = y * (1.0 / LN2) + ROUND
+    k = shifted - ROUND
+    r = (y - k * LN2_HIGH) - k * LN2_LOW
+    p = exponential_tail(r)
     p = p * r + 1.0
     p = p * r + 1.0
     return np.int64(np.float64(p).view(np.int64) + (np.float64(shifted).view(np.int64) << 52)).view(np.float64)

@@ -231,10 +231,8 @@ class Mechanism:
             from dpsco_bench.rng import cuda
 
             if value.shape[-1] <= cuda.MOST_SCORES:
-                most, key = (
-                    noisy_minimum.widest(scale, value.shape[-1]),
-                    self._stream(f"noise/{query.name}", self.xp).key,
-                )
+                most = noisy_minimum.widest(scale, value.shape[-1])
+                key = self._stream(f"noise/{query.name}", self.xp).key
                 return cuda.noisy_minima(value, scale, most, step, self._first, key)
         scores = to_numpy(value).astype(np.float64, copy=False)
         rows, lowest = noisy_minimum.lazy_rows(scores, scale)
