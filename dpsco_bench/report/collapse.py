@@ -94,6 +94,6 @@ def _drawn(rows: Sequence[Standing]) -> Any:
         axes.set_yscale("log")
         axes.set_xlabel("n ε/√d")
         axes.set_ylabel("risk / risk of the start")
-        axes.legend(loc="lower left", fontsize=5, handlelength=1.2, framealpha=0.7)
+        axes.legend(loc="best", fontsize=5, handlelength=1.2, framealpha=0.7)
 
     return draw
