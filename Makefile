@@ -17,7 +17,7 @@ snakemake = $(bin)/snakemake $(if $(CORES),--cores $(CORES)) --config $(config) 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help .venv test replicate smoke verdicts compare site gc lint format peers lock clean gpu-pack gpu-check
+.PHONY: help .venv test replicate smoke verdicts compare site gc lint format peers cluster slurm-test lock clean gpu-pack gpu-check
 
 help:
 	@echo 'make replicate [PROFILE=smoke|ci|full] [DATA_ROOT=DIR] [CORES=N]'
@@ -32,6 +32,8 @@ help:
 	@echo '                 (EMULATED=1: without a card, which the report then says)'
 	@echo 'make lint        formatting, ruff and mypy; make format applies the formatting'
 	@echo 'make peers       JAX and PyTorch, which `dpsco bench` compares with where they are'
+	@echo 'make cluster     what docs/cluster.md needs: an executor for SLURM, launchers for Hydra'
+	@echo 'make slurm-test  profile smoke on a SLURM of one node that this starts (Debian: slurm-wlm, munge): the same bytes?'
 	@echo 'make gc          remove the results that no plan names'
 	@echo 'make lock        resolve requirements/ anew (UPGRADE=1: to the newest versions)'
 	@echo 'make clean       remove results, figures and caches; keeps .venv and the data sets'
@@ -99,10 +101,17 @@ format: .venv
 	$(bin)/ruff format .
 	$(bin)/ruff check --fix .
 
+# A SLURM of one node on the loopback interface, for the time of the test; says why where it cannot start.
+slurm-test: .venv
+	@$(bin)/python -m tests.cluster.slurm_smoke
+
 # --- measuring -------------------------------------------------------------------------------------
 peers: .venv
 	@$(bin)/python -m pip install --quiet --require-hashes -r requirements/peers.txt
 	@$(bin)/python -m pip install --quiet -r requirements/torch.txt
+
+cluster: .venv
+	@$(bin)/python -m pip install --quiet --require-hashes -r requirements/cluster.txt
 
 # --- maintenance -----------------------------------------------------------------------------------
 # Releases of the last fortnight are left out: mirrors may not have them yet, and bad ones get withdrawn.
@@ -116,8 +125,10 @@ lock:
 	"$$tools/bin/uv" $(compile) --constraint requirements/lock.txt requirements/build.in \
 		--output-file requirements/build.txt && \
 	"$$tools/bin/uv" $(compile) --constraint requirements/lock.txt requirements/peers.in \
-		--output-file requirements/peers.txt
-	@! grep -nE '://|^--|^-f' requirements/lock.txt requirements/build.txt requirements/peers.txt
+		--output-file requirements/peers.txt && \
+	"$$tools/bin/uv" $(compile) --constraint requirements/lock.txt requirements/cluster.in \
+		--output-file requirements/cluster.txt
+	@! grep -nE '://|^--|^-f' $(addprefix requirements/,lock.txt build.txt peers.txt cluster.txt)
 
 clean:
 	rm -rf results figures/smoke figures/ci figures/full .snakemake outputs multirun dist

@@ -16,7 +16,8 @@ sys.path.insert(0, workflow.basedir)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(workflow.basedir), os.environ.get("PYTHONPATH")]))
 
 from dpsco_bench.cli.closing import conclude, farewell
-from dpsco_bench.cli.workflow import Workflow, check_folder, one_line
+from dpsco_bench.cli.workflow import Workflow
+from dpsco_bench.cli.workflow_settings import check_folder, one_line
 
 # Processes are the workflow's; a BLAS that starts threads of its own only slows the jobs beside it.
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,10 +26,12 @@ ALLOWED = {0.0: ("fails", "faster"), 1.0: ("fails", "faster"), 2.0: ("match",)}
 """Size of the distance -> the words that are errors there."""
 SHOWN = ("match", "faster", "fails", "inconclusive", "inconclusive (bent)")
 LIMITS = {0.0: 0.05, 1.0: 0.05, 2.0: 0.01}
-WHY = (
-    "The logarithm of a mean of few replicates lies below that of the true mean, by half of its squared relative "
-    "error, so that noise which grows along a sweep makes it look steeper."
+TAIL = (
+    "few replicates seldom show a heavy tail, and then their mean and its error are both too small; where the noise "
+    "grows along the sweep, the risk looks as if it fell faster"
 )
+TIES = "the largest of many means that are equally good is too large by more than resampling shows"
+"""Why words are wrong more often than is allowed, in some designs."""
 Noise = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 
 
@@ -49,9 +51,15 @@ def spread(source: np.random.Generator, shape: tuple[int, ...], deviation: float
     return source.gamma(share, 1.0 / share, shape)
 
 
-SIGNALS = (0.7, 0.9, 1.0, 0.95, 0.8)
+def tailed(source: np.random.Generator, shape: tuple[int, ...], deviation: float) -> np.ndarray:
+    """Mean 1 and that standard deviation, lognormal."""
+    variance = np.log1p(deviation**2)
+    return source.lognormal(-variance / 2, variance**0.5, shape)
+
+
+SIGNALS, ALIKE = (0.7, 0.9, 1.0, 0.95, 0.8), (0.98, 0.99, 1.0, 1.0, 1.0, 1.0, 0.99, 0.98)
 """Risk at each signal of a grid over that at the maximising one."""
-GROWING = (0.2, 1.0)
+GROWING, SHRINKING, TAIL_GROWS = (0.2, 1.0), (1.0, 0.2), (0.2, 1.8)
 """Standard deviation of the first and of the last cell's replicates over their mean."""
 
 
@@ -65,8 +73,11 @@ class Design:
     noise : of every cell, mean 1
     common : noise that all cells have in common, mean 1; none with None
     data : noise of a data set, that all cells have in common; none with None
-    growing : whether the noise grows along the sweep instead, as `GROWING` says
+    deviations : of the first and of the last cell's noise, where it grows along the sweep instead; none with None
+    law : of noise that grows
     signals : the risk at each signal of a grid, over which the largest mean counts; the noise is that of all signals
+    own : standard deviation of each signal's own noise besides, of the first and of the last cell
+    hard : why its words may be wrong more often than is allowed
     """
 
     name: str
@@ -76,8 +87,11 @@ class Design:
     common: Noise | None = None
     data: Noise | None = None
     data_sets: int = 1
-    growing: bool = False
+    deviations: tuple[float, float] | None = None
+    law: Callable[[np.random.Generator, tuple[int, ...], float], np.ndarray] = spread
     signals: tuple[float, ...] = ()
+    own: tuple[float, float] = (0.1, 0.1)
+    hard: str = ""
 
     def draw(self, source: np.random.Generator, slope: float) -> tuple[np.ndarray, Sweep]:
         """One sweep, and the values of its parameter."""
@@ -85,14 +99,17 @@ class Design:
         shared = self.common(source, shape) if self.common else np.ones(shape)
         if self.data:
             shared = shared * self.data(source, (self.data_sets, 1))
-        deviations = np.geomspace(*GROWING, self.cells)
-        noises = [
-            spread(source, shape, deviation) if self.growing else self.noise(source, shape) for deviation in deviations
-        ]
+        if self.deviations:
+            noises = [self.law(source, shape, deviation) for deviation in np.geomspace(*self.deviations, self.cells)]
+        else:
+            noises = [self.noise(source, shape) for _ in values]
         risks = [shared * noise * x**slope for noise, x in zip(noises, values, strict=True)]
-        if self.signals:  # a tenth of the noise is each signal's own
+        if self.signals:
             grid = np.array(self.signals)[:, None, None]
-            risks = [risk * grid * spread(source, (len(grid), *shape), 0.1) for risk in risks]
+            own = np.geomspace(*self.own, self.cells)
+            risks = [
+                risk * grid * spread(source, (len(grid), *shape), each) for risk, each in zip(risks, own, strict=True)
+            ]
         cells = tuple(range(self.cells))
         sharing = Sharing((0,) * self.cells, (0,) * self.cells if self.common else cells)
         regime = Regime.of(values, [risk.mean(axis=(-2, -1)).max() for risk in risks], 1 / values)
@@ -110,13 +127,66 @@ DESIGNS = (
     Design("5 cells, 16 replicates, common random numbers", 5, 16, light, heavy),
     Design("4 cells, 6 data sets of 4, common data", 4, 4, light, data=light, data_sets=6),
     Design("4 cells, 6 data sets of 4, common data and random numbers", 4, 4, light, heavy, light, 6),
-    Design("5 cells, 8 replicates, noise that grows", 5, 8, light, growing=True),
-    Design("5 cells, 16 replicates, noise that grows", 5, 16, light, growing=True),
+    Design("5 cells, 8 replicates, noise that grows", 5, 8, light, deviations=GROWING),
+    Design("5 cells, 16 replicates, noise that grows", 5, 16, light, deviations=GROWING),
     Design("5 cells, 8 replicates, largest of 5 signals", 5, 8, light, signals=SIGNALS),
     Design("5 cells, 16 replicates, largest of 5 signals", 5, 16, light, signals=SIGNALS),
-    Design("5 cells, 8 replicates, largest of 5 signals, noise that grows", 5, 8, light, growing=True, signals=SIGNALS),
     Design(
-        "5 cells, 16 replicates, largest of 5 signals, noise that grows", 5, 16, light, growing=True, signals=SIGNALS
+        "5 cells, 8 replicates, largest of 5 signals, noise that grows",
+        5,
+        8,
+        light,
+        deviations=GROWING,
+        signals=SIGNALS,
+    ),
+    Design(
+        "5 cells, 16 replicates, largest of 5 signals, noise that grows",
+        5,
+        16,
+        light,
+        deviations=GROWING,
+        signals=SIGNALS,
+    ),
+    Design("5 cells, 4 replicates, noise that grows", 5, 4, light, deviations=GROWING),
+    Design("4 cells, 12 replicates, noise that grows", 4, 12, light, deviations=GROWING),
+    Design("6 cells, 8 replicates, noise that shrinks", 6, 8, light, deviations=SHRINKING),
+    Design(
+        "5 cells, 8 replicates, noise that grows, common random numbers",
+        5,
+        8,
+        light,
+        heavy,
+        deviations=GROWING,
+        hard=TAIL,
+    ),
+    Design("5 cells, 8 replicates, heavy noise", 5, 8, heavy),
+    Design("5 cells, 16 replicates, heavy noise", 5, 16, heavy),
+    Design(
+        "5 cells, 16 replicates, largest of 8 signals alike, own noise that grows",
+        5,
+        16,
+        light,
+        signals=ALIKE,
+        own=(0.1, 0.7),
+        hard=TIES,
+    ),
+    Design(
+        "4 cells, 12 replicates, heavy noise that grows",
+        4,
+        12,
+        light,
+        deviations=TAIL_GROWS,
+        law=tailed,
+        hard=TAIL,
+    ),
+    Design(
+        "5 cells, 32 replicates, heavy noise that grows",
+        5,
+        32,
+        light,
+        deviations=TAIL_GROWS,
+        law=tailed,
+        hard=TAIL,
     ),
 )
 
@@ -158,28 +228,36 @@ def line(name: str, distance: float, found: Counter[str]) -> str:
 
 def page(found: Mapping[tuple[str, float], Counter[str]]) -> str:
     """The page as Markdown, from the words of each design at each distance."""
+    hard = {design.name: design.hard for design in DESIGNS if design.hard}
     worst = {
-        limit: max(errors(w, d) for (_, d), w in found.items() if LIMITS[abs(d)] == limit) for limit in LIMITS.values()
+        limit: max(errors(w, d) for (name, d), w in found.items() if LIMITS[abs(d)] == limit and name not in hard)
+        for limit in LIMITS.values()
     }
-    over = [
-        f"{name}, at distance {d:g}: {errors(w, d):.1%}"
-        for (name, d), w in found.items()
-        if errors(w, d) > LIMITS[abs(d)]
-    ]
-    beyond = f"More than is allowed: {'; '.join(over)}. {WHY}\n\n" if over else ""
+    over: dict[str, list[str]] = {}
+    for (name, d), w in found.items():
+        if errors(w, d) > LIMITS[abs(d)]:
+            over.setdefault(hard.get(name, "unexplained"), []).append(f"{name}, at distance {d:g}: {errors(w, d):.1%}")
+    beyond = "".join(f"More than is allowed, since {why}:\n\n{_items(rows)}\n\n" for why, rows in over.items())
     return f"""# How often a rate's word is wrong
 
 A true slope within the tolerance is called `fails` or `faster` in at most {worst[0.05]:.1%} of simulated sweeps
-(5 % are allowed), one two tolerances away `match` in at most {worst[0.01]:.1%} (1 % are allowed).
+(5 % are allowed), one two tolerances away `match` in at most {worst[0.01]:.1%} (1 % are allowed), but for
+{len(hard)} of {len(DESIGNS)} designs, whose replicates are too few to show their noise.
 
 {beyond}Each row has {SWEEPS[0]:,} sweeps of a power law with known slope, judged with tolerance {TOLERANCE:g} by the
 function that judges every rate; the true slope is that many tolerances from the formula's, and below 0 the risk falls
-faster. Where that leaves a limit within two standard errors, the row has {SWEEPS[1]:,}. Few or unsteady replicates make
-a word `inconclusive`, rarely wrong. `python docs/error_rates.py` writes this page in some minutes.
+faster. Where that leaves a limit within two standard errors, the row has {SWEEPS[1]:,}, which tell a share of 5 %
+to {2 * (0.05 * 0.95 / SWEEPS[1]) ** 0.5:.1%}. Few or unsteady replicates make a word `inconclusive`, rarely wrong.
+Along a sweep noise grows from a standard deviation of {GROWING[0]:g} of the mean to {GROWING[1]:g}, heavy noise to
+{TAIL_GROWS[1]:g}. `python docs/error_rates.py` writes this page in some minutes.
 
 | design | distance in tolerances | sweeps | {" | ".join(SHOWN)} | wrong | allowed |
 | --- | ---: | ---: {"| ---: " * (len(SHOWN) + 2)}|
 """ + "".join(line(*place, words) + "\n" for place, words in found.items())
+
+
+def _items(rows: Sequence[str]) -> str:
+    return "\n".join(f"- {row}" for row in rows)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from dpsco_bench.claims.bounds.registry import bound
     from dpsco_bench.claims.kinds import Field, Kind, Word, kind
     from dpsco_bench.execution.library import Result, run
-    from dpsco_bench.privacy.plan import Full, GaussianQuery, Plan, Poisson, SingleIndex, make_plan
+    from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
+    from dpsco_bench.privacy.records import Full, Poisson, SingleIndex
     from dpsco_bench.privacy.spec import PrivacySpec
     from dpsco_bench.problems.base import Constants, Data, Problem, Trait
     from dpsco_bench.problems.glm import GeneralisedLinear, Logistic
@@ -37,11 +38,11 @@ _HOMES = {
     "choose": "analysis.choice",
     "Result": "execution.library",
     "run": "execution.library",
-    "Full": "privacy.plan",
+    "Full": "privacy.records",
     "GaussianQuery": "privacy.plan",
     "Plan": "privacy.plan",
-    "Poisson": "privacy.plan",
-    "SingleIndex": "privacy.plan",
+    "Poisson": "privacy.records",
+    "SingleIndex": "privacy.records",
     "make_plan": "privacy.plan",
     "PrivacySpec": "privacy.spec",
     "Constants": "problems.base",

@@ -88,7 +88,7 @@ def nearest(name: object, known: Iterable[str], listing: str = "", what: str = "
     if len(names) <= FEW:
         return f"one of {', '.join(names)}" if names else "left out: there is none"
     close = difflib.get_close_matches(str(name), names, NEAREST, 0.0)
-    return f"a known {what}, such as {', '.join(close)}" + (f" (`{listing}` shows all)" if listing else "")
+    return f"a known {what}, such as {', '.join(close)}" + (f" (all: `{listing}`)" if listing else "")
 
 
 def integral(value: Any) -> Any:

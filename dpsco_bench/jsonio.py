@@ -8,8 +8,9 @@ import json
 import math
 import os
 import re
+import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import Any
@@ -19,6 +20,7 @@ import numpy as np
 from dpsco_bench.errors import InputError
 
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
+_DRAFT = re.compile(r"\.(?:(\d+)-)?[0-9a-f]{32}\.part\.")
 _SEAL = re.compile(rb'\{(?:\n  )?"sha256": "([0-9a-f]{64})",')
 
 
@@ -113,16 +115,26 @@ def restore(value: Any) -> Any:
     return value
 
 
+def exactly(names: Collection[str], entry: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """The entry of a file, if it has these keys and no others.
+
+    Raises InputError under the name ``what``, with the keys that are missing or unknown.
+    """
+    if set(entry) != set(names):
+        raise InputError(what, sorted(set(entry) ^ set(names)), "exactly the keys " + ", ".join(sorted(names)))
+    return dict(entry)
+
+
 @contextmanager
 def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A file to fill under another name; it takes the place of ``path`` at once when the block ends without an error.
 
     It lies beside ``path``, since a rename is atomic only within one file system, and ends like it. Missing parent
-    directories are made. Nothing of it is left after an error.
+    directories are made. Nothing of it is left after an error; what a killed process leaves, `is_abandoned` tells.
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f".{uuid.uuid4().hex}.part.{target.name}")
+    draft = target.with_name(f".{os.getpid()}-{uuid.uuid4().hex}.part.{target.name}")
     try:
         yield draft
         with open(draft, "rb") as stream:
@@ -130,6 +142,32 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.replace(draft, target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def is_draft(path: Path) -> bool:
+    """Whether a file is, or was, being filled under another name (`whole`)."""
+    return _DRAFT.match(path.name) is not None
+
+
+def is_abandoned(draft: Path, seconds: float) -> bool:
+    """Whether no living process can own a draft.
+
+    Its name has the number of the process that writes it, and a write takes moments: it is abandoned if nothing was
+    written to it for so many ``seconds`` and no process of this machine has that number. The first holds for processes
+    of other machines that share the folder, the second for one here that sleeps. A number that another process has by
+    now only defers the end of a draft.
+    """
+    owner = _DRAFT.match(draft.name)
+    try:
+        if owner is None or time.time() - draft.stat().st_mtime < seconds:
+            return False
+        if owner[1]:
+            os.kill(int(owner[1]), 0)
+    except (FileNotFoundError, PermissionError):
+        return False  # gone by now; or a process of somebody else
+    except (ProcessLookupError, OverflowError):
+        return True
+    return not owner[1]
 
 
 def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:

@@ -258,7 +258,7 @@ def add_paper(folder: Path) -> str:
         raise InputError("paper", str(folder), "the folder of a Python package (with an __init__.py)")
     home = _location(name)
     if name in papers() and home != folder:
-        raise InputError("paper", str(folder), f"a folder with another name: there is a paper {name} already")
+        raise InputError("paper", str(folder), f"a folder with another name: a paper {name} is installed and in use")
     if home is None:
         sys.path.insert(0, str(folder.parent))
         importlib.invalidate_caches()
@@ -267,6 +267,20 @@ def add_paper(folder: Path) -> str:
         raise InputError("paper", str(folder), f"a folder with another name: {name} is an installed package")
     _ADDED[name] = name
     return name
+
+
+def drop_paper(name: str) -> None:
+    """Undo `add_paper`, so that a folder of the same name may follow; what it registered is for `Registry.forget`."""
+    package = _ADDED.pop(name)
+    place = _location(package)
+    if place is not None and str(place.parent) in sys.path:
+        sys.path.remove(str(place.parent))
+    for module in [module for module in sys.modules if f"{module}.".startswith(f"{package}.")]:
+        del sys.modules[module]
+    for module in [module for module in _BROKEN if f"{module}.".startswith(f"{package}.")]:
+        del _BROKEN[module]
+    for cached in (_location, modules_in, source):
+        cached.cache_clear()
 
 
 def paper_folders() -> dict[str, Path]:

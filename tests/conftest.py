@@ -14,7 +14,7 @@ from dpsco_bench.claims.bounds.glossary import evaluate
 from dpsco_bench.claims.bounds.notation import read
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.cli.main import main
-from dpsco_bench.registry import REGISTRIES, roots
+from dpsco_bench.registry import REGISTRIES, drop_paper, papers, roots
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 from dpsco_bench.samplers.keyed import KeyedDraws
@@ -46,10 +46,13 @@ def pytest_collection_modifyitems(items):
 def registries():
     """What a test or its plugins register is forgotten afterwards, and plugins are imported anew."""
     before = [dict(registry.registered()) for registry in REGISTRIES]
+    shipped, known_papers = roots(), papers().keys()
     yield
     for registry, known in zip(list(REGISTRIES), [*before, *({} for _ in REGISTRIES)], strict=False):
-        own = [name for name, module in registry.registered().items() if module.split(".")[0] not in roots()]
+        own = [name for name, module in registry.registered().items() if module.split(".")[0] not in shipped]
         registry.forget(*(name for name in own if name not in known))
+    for name in papers().keys() - known_papers:
+        drop_paper(name)
     for name in [name for name in sys.modules if name.startswith("dpsco_plugin_")]:
         del sys.modules[name]
 

@@ -45,6 +45,8 @@ def imported(paths):
     return {distribution.lower().replace("_", "-") for package in packages for distribution in DISTRIBUTIONS[package]}
 
 
+PLUGINS = {name(requirement) for requirement in EXTRAS["cluster"]}
+"""What Snakemake and Hydra find by themselves."""
 PACKAGE = [*(ROOT / "dpsco_bench").rglob("*.py"), *(ROOT / "workflows").rglob("*.py")]
 USED = imported(path for path in PACKAGE if "_share" not in path.parts)
 OPTIONAL = {name(requirement) for extra in EXTRAS if extra != "dev" for requirement in EXTRAS[extra]}
@@ -55,7 +57,7 @@ def test_the_package_imports_what_it_declares():
     assert set() == USED - OPTIONAL - DECLARED, "not declared"
     assert {"snakemake"} >= DECLARED - USED, "declared and not imported; the Snakefile imports snakemake"
     assert "snakemake" in (ROOT / "Snakefile").read_text(encoding="utf-8")
-    assert OPTIONAL <= USED
+    assert OPTIONAL - PLUGINS <= USED
 
 
 def test_the_build_hook_imports_what_builds():
@@ -69,11 +71,14 @@ def test_tests_and_examples_import_what_is_declared():
     assert dev - used == TOOLS
 
 
-@pytest.mark.parametrize("file", ["lock.txt", "build.txt"])
+@pytest.mark.parametrize("file", ["lock.txt", "build.txt", "cluster.txt"])
 def test_the_lock_has_every_dependency_with_its_hashes_and_no_address(file):
     text = (ROOT / "requirements" / file).read_text(encoding="utf-8")
     assert "://" not in text and not re.search(r"^-", text, re.MULTILINE)
     pinned = set(re.findall(r"^([a-z0-9-]+)==", text, re.MULTILINE))
     if file == "lock.txt":
         assert DECLARED | {name(requirement) for requirement in EXTRAS["dev"]} <= pinned
+        assert not PLUGINS & pinned, "an extra"
+    if file == "cluster.txt":
+        assert pinned >= PLUGINS
     assert re.findall(r"^\S+==", text, re.MULTILINE) == re.findall(r"^(\S+==).*\\\n    --hash=", text, re.MULTILINE)

@@ -1,6 +1,7 @@
 """Imports go one way, from the command line down to the errors, and the computing core needs little."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -161,7 +162,8 @@ from dpsco_bench.execution.run import run_block
 
 assert list_algorithms() and list_problems()
 cell = Cell("wang2017.dp_gd_pl", "ridge_logistic", n=32, epsilon=1.0, delta=1e-5, d=3, options={"steps": 3})
-trace = run_block(cell, cell.plan("paper", 1)[1], {"gradient": 0.1}, cell.draw_data(1, 0), root_seed=1, replicates=2)
+given = (cell.plan("paper", 1)[1], {"gradient": 0.1}, cell.draw_data(1, 0))
+trace = run_block(cell, *given, root_seed=1, replicates=2, fused=False)
 print(trace.output.tolist())
 """
 
@@ -173,5 +175,29 @@ def output_without(*packages):
 
 
 def test_the_worker_runs_without_the_heavy_packages():
-    """Neither Hydra, Snakemake nor an accountant is needed to run a job, and Numba changes no bit."""
+    """Neither Hydra, Snakemake nor an accountant is needed to run a job, and Numba changes no bit of a listing."""
     assert output_without(*HEAVY) == output_without()
+
+
+def reached_by():
+    """Module of the core -> the papers that reach it, through other such modules too; "" where nothing imports it."""
+    imports = {module: imported(module, nested=True) for module in MODULES}
+    users = {module: {other for other, names in imports.items() if module in names} for module in MODULES}
+    core = [module for module in MODULES if part_of(module) != "papers"]
+    found = {module: set() if users[module] else {""} for module in core}
+    before = None
+    while before != found:
+        before = {module: set(papers) for module, papers in found.items()}
+        for module in core:
+            for user in users[module]:
+                found[module] |= found[user] if user in found else {user.split(".")[2]}
+    return found
+
+
+def test_what_one_paper_alone_uses_is_its_own_or_stays_for_a_reason():
+    """docs/design.md has the exceptions, each with its reason, and no others."""
+    one = {
+        module.removeprefix(f"{NAME}.") for module, papers in reached_by().items() if papers - {""} and len(papers) == 1
+    }
+    text = (ROOT.parent / "docs" / "design.md").read_text().split("## What one paper alone uses")[1].split("\n## ")[0]
+    assert one == set(re.findall(r"^\| `([\w.]+)` \|", text, re.M))

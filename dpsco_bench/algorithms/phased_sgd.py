@@ -6,7 +6,8 @@ from math import ceil, log2, sqrt
 
 from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.backend.namespace import cast, cast_like
-from dpsco_bench.privacy.plan import Disjoint, GaussianQuery, Plan, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
+from dpsco_bench.privacy.records import Disjoint
 
 
 def phased_plan(given: Setting, step: float) -> Plan:

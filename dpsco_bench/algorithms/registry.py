@@ -64,7 +64,7 @@ class Setting:
         return self.privacy.log_inverse_delta
 
 
-@dataclass
+@dataclass(frozen=True)
 class Algorithm:
     """A private algorithm: a pure plan function and a run that reads like the paper's listing.
 
@@ -109,8 +109,13 @@ class Algorithm:
     run_function: RunFunction | None = field(default=None)
 
     def run(self, function: RunFunction) -> RunFunction:
-        """Attach the run (used as a decorator)."""
-        self.run_function = function
+        """Attach the run (used as a decorator); it is the last thing that an entry is given.
+
+        Raises InputError for a second run.
+        """
+        if self.run_function is not None:
+            raise InputError(f"run of {self.id}", getattr(function, "__name__", function), "the only one")
+        object.__setattr__(self, "run_function", function)
         return function
 
     @property

@@ -11,7 +11,8 @@ counts as one without noise. Under one noise, a no outweighs all, then undecided
 
 The standing is the first that applies:
 
-1. ``not run``, ``shown``: no row says anything, some could not be run; or none was to say anything.
+1. ``not run``, ``audited``, ``shown``: no row says anything, since some could not be run, all are audits, or none was
+   to say anything.
 2. ``fails``: no under the paper's own noise, or without noise.
 3. ``undecided``: so without noise.
 4. ``holds as printed``: yes under the paper's own noise, which is proven private; not by counts alone.
@@ -41,7 +42,7 @@ from dpsco_bench.privacy.ledger import STATUS_CLAUSES
 
 AS_PRINTED, WITH_OURS, NOT_PRIVATE = "holds as printed", "holds with private noise", "holds, not private"
 WITHOUT_NOISE, FAILS, UNDECIDED, VACUOUS = "holds without noise", "fails", "undecided", "vacuous"
-SHOWN, NOT_RUN = "shown", "not run"
+SHOWN, AUDITED, NOT_RUN = "shown", "audited", "not run"
 STANDINGS: dict[str, Word] = {
     AS_PRINTED: Word("confirms", "it holds with the paper's own noise, which is proven private"),
     WITH_OURS: Word("confirms", "it holds with accounted noise, proven private; with the paper's own it does not show"),
@@ -56,6 +57,9 @@ STANDINGS: dict[str, Word] = {
     UNDECIDED: Word("open", "no row contradicts it, and not all that would confirm it are decided"),
     VACUOUS: Word("open", "nothing that was found could have come out otherwise, which confirms nothing"),
     SHOWN: Word("open", "nothing definite is claimed: measured values are shown"),
+    AUDITED: Word(
+        "open", "it states nothing of the paper's: its runs are audited, which can refute privacy and not prove it"
+    ),
     NOT_RUN: Word("absent", "it could not be run here"),
 }
 """Standing of a claim -> what it says of the claim and when it is said, the best first."""
@@ -133,8 +137,11 @@ def counted(standings: Iterable[str]) -> dict[str, int]:
 
 
 def headline(standings: Iterable[str]) -> str:
-    """The counts in one sentence, such as ``of 107 theorems and rows 40 hold with noise that is private, ...``."""
-    found = Counter(standings)
+    """The counts in one sentence, such as ``of 107 theorems and rows 40 hold with noise that is private, ...``.
+
+    What is audited is neither a theorem nor a row.
+    """
+    found = Counter(standing for standing in standings if standing != AUDITED)
     private = found[AS_PRINTED] + found[WITH_OURS]
     whose = f"{found[AS_PRINTED]} with the paper's own, {found[WITH_OURS]} with ours"
     said = [f"{private} {'holds' if private == 1 else 'hold'} with noise that is private ({whose})"]
@@ -197,6 +204,7 @@ class _Row:
         if kind.counts and not (slope is not None and isfinite(slope)):
             return ""
         name = self.verdict.parameter.removeprefix("problem.").removeprefix("algorithm.")
+        name = name.replace("norm_kappa", "kappa_q")
         return name if kind.measures_slope or kind.counts else ""
 
 
@@ -259,6 +267,9 @@ def _standing(printed: _Regime, ours: _Regime, silent: str) -> str:
 def _silence(rows: Sequence[Verdict]) -> Answer:
     """Of a claim of which no row says anything."""
     absent = [row for row in rows if row.word in COMMON_WORDS]
+    if rows and not absent and all(get_kind(row.kind).aside for row in rows):
+        words = Counter(row.word for row in rows)
+        return Answer(AUDITED, ", ".join(f"{count} {word}" for word, count in words.items()))
     if rows and not absent:
         return Answer(SHOWN, "nothing definite is claimed; measured values are shown")
     reasons = dict.fromkeys(row.reason.partition(":")[0] for row in absent if row.reason)

@@ -34,13 +34,13 @@ from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.results import join_blocks
-from dpsco_bench.execution.single import HELD_OUT, held_out
 from dpsco_bench.execution.store import Store
+from dpsco_bench.execution.summary import HELD_OUT, HeldOut, HeldOutBeside
 
 CORES = 2
 """Processes at a time, where the machine has so many cores."""
 SLACK = 2.0
-"""Times the limit that all may take by the clock: predictions are wrong, and machines busy."""
+"""Times the limit that all may work: predictions are wrong."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,10 @@ class Chosen:
         Whether it can be the best (its privacy is proven), cannot be told apart from the best, and stays at the risk of
         the starting point.
     gradient_evaluations : float, mean of a replicate
-    seconds : float, CPU seconds of all replicates, calibration included, when it was run
+    seconds : float
+        CPU seconds of all replicates, calibration included and compilation not, when it was run.
     epsilon_real, epsilon_real_kind, privacy_status : as in `execution.calibrated.CalibratedCell`
-    held_out : mapping or None, mean ``loss`` and, of classes, ``accuracy`` on the records that are held out
+    held_out : HeldOut or None, of its outputs
     """
 
     method: str
@@ -73,7 +74,7 @@ class Chosen:
     epsilon_real: float
     epsilon_real_kind: str
     privacy_status: str
-    held_out: Mapping[str, float] | None = None
+    held_out: HeldOut | None = None
 
 
 @dataclass(frozen=True)
@@ -111,19 +112,41 @@ class LowerBound:
 
 
 @dataclass(frozen=True)
+class Where:
+    """The point of a choice, as it was run.
+
+    Attributes
+    ----------
+    options : mapping, constructor options of the problem, without places
+    p : float, order of the norm in which its constants are declared
+    """
+
+    problem: str
+    options: Mapping[str, Any]
+    n: int
+    d: int
+    p: float
+    epsilon: float
+    delta: float
+    replicates: int
+    data_sets: int
+    seed: int
+
+
+@dataclass(frozen=True)
 class Choice:
     """What `choose` found.
 
     Attributes
     ----------
-    point : mapping, where: problem, options, n, d, p, epsilon, delta, replicates, data_sets, seed
+    point : Where
     risk_kind : str, ``excess empirical`` or ``excess population``
     methods : tuple of Chosen, the least risk first
     refused : tuple of NotRun, every method that has no risk here, with the reason
     trivial : float, risk of the starting point
     without_privacy : Reference
         Mean risk without noise and its interval: 0 where the risk is the sample's own.
-    held_out : mapping, of the starting point (``trivial``) and the minimiser (``without_privacy``); empty without any
+    held_out : mapping, of ``trivial``, the starting point, and ``without_privacy``, the minimiser; empty without any
     tied : tuple of str, methods that cannot be told apart from the best, the best first; the starting point's name is
         ``trivial solution``
     margin, margin_ci : float, pair of float
@@ -131,14 +154,14 @@ class Choice:
     rows : pyarrow.Table, one row per (method, replicate)
     """
 
-    point: Mapping[str, Any]
+    point: Where
     risk_kind: str
     methods: tuple[Chosen, ...]
     refused: tuple[NotRun, ...]
     trivial: float
     without_privacy: Reference
     lower_bound: LowerBound
-    held_out: Mapping[str, Any]
+    held_out: Mapping[str, HeldOut]
     tied: tuple[str, ...]
     margin: float
     margin_ci: Interval
@@ -189,7 +212,7 @@ def choose(
     epsilon, delta : float, to which every method's accountant calibrates its noise (replace-one neighbours)
     limit : float
         Seconds on one core. Methods that are predicted not to fit are listed with what they would take; what is not
-        finished after `SLACK` times as long by the clock is ended.
+        finished after `SLACK` times as much work is ended. Compiling, and waiting for a busy machine, is no work.
     cores : int, processes at a time; by default 2, or 1 where the machine has one core
     plugins : sequence of path-like, files of one's own methods and problems
     store : path-like, optional
@@ -262,7 +285,7 @@ def _choice(point: Point, settings: Settings, entry: BoardEntry, measured: Measu
     }
     cells = {job.part: cell for job in jobs for cell in job_evidence(job, *measured.load(job))}
     beside = {name: _held_out(cell, settings) for name, cell in cells.items()}
-    own = next((found for found in beside.values() if found), {})
+    own = next((found for found in beside.values() if found), None)
     methods = [_chosen(method, seconds, beside) for method in standing.methods]
     refused = [
         *(NotRun(item.method, item.algorithm, item.status, item.reason) for item in standing.left_out),
@@ -270,9 +293,12 @@ def _choice(point: Point, settings: Settings, entry: BoardEntry, measured: Measu
     ]
     source = get_bound(name).text if (name := entry.board.instances[0].lower_bound) else NONE_STATED
     kind = ORDER_ONLY if name else NO_BOUND
-    where: dict[str, Any] = {"problem": point.problem, "options": without_places(jobs[0].cells[0]).problem_options}
-    where |= {"n": standing.n, "d": standing.d, "p": standing.p, "epsilon": standing.epsilon, "delta": standing.delta}
-    where |= {"replicates": point.replicates, "data_sets": point.data_sets, "seed": settings.seed}
+    where = Where(
+        point.problem,
+        without_places(jobs[0].cells[0]).problem_options,
+        *(standing.n, standing.d, standing.p, standing.epsilon, standing.delta),
+        *(point.replicates, point.data_sets, settings.seed),
+    )
     found = Choice(
         point=where,
         risk_kind=standing.risk_kind,
@@ -281,7 +307,7 @@ def _choice(point: Point, settings: Settings, entry: BoardEntry, measured: Measu
         trivial=standing.trivial,
         without_privacy=standing.without_privacy,
         lower_bound=LowerBound(standing.lower_bound, source, kind),
-        held_out={key: own[key] for key in ("trivial", "without_privacy") if key in own},
+        held_out={"trivial": own.trivial, "without_privacy": own.without_privacy} if own else {},
         tied=standing.tied,
         margin=standing.margin,
         margin_ci=standing.margin_ci,
@@ -295,23 +321,23 @@ def _rows(jobs: Sequence[Job], measured: Measured, found: Choice) -> pa.Table:
     tables = [table for job in jobs if (table := measured.load(job)[0]) is not None]
     said = {**found.to_json(), "methods": [_without_seconds(method) for method in found.methods]}
     rows = pa.concat_tables(table.replace_schema_metadata(None) for table in tables)
-    return join_blocks([rows], {"job": {"claim": "choose", **found.point, "key": found.key}, "choice": said})
+    return join_blocks([rows], {"job": {"claim": "choose", **vars(found.point), "key": found.key}, "choice": said})
 
 
 def _without_seconds(method: Chosen) -> dict[str, Any]:
     return {key: value for key, value in vars(method).items() if key != "seconds"}
 
 
-def _chosen(row: Ranked, seconds: Mapping[str, float], beside: Mapping[str, Mapping[str, Any]]) -> Chosen:
+def _chosen(row: Ranked, seconds: Mapping[str, float], beside: Mapping[str, HeldOutBeside | None]) -> Chosen:
     kept = {f.name: getattr(row, f.name) for f in dataclasses.fields(Chosen) if hasattr(row, f.name)}
-    mean = {key: value for key, value in beside[row.method].items() if key in ("loss", "accuracy")}
-    return Chosen(**kept, seconds=seconds[row.method], held_out=mean or None)
+    held = beside[row.method]
+    return Chosen(**kept, seconds=seconds[row.method], held_out=held.own if held else None)
 
 
-def _held_out(cell: CellEvidence, settings: Settings) -> Mapping[str, Any]:
-    """What `single.held_out` says of a method's outputs; empty where no records are held out."""
+def _held_out(cell: CellEvidence, settings: Settings) -> HeldOutBeside | None:
+    """Of a method's outputs; None where no records are held out."""
     extras = {name: np.asarray(cell.extras[name]) for name in HELD_OUT if name in cell.extras}
-    return held_out(located(cell.entry, settings.data_root), settings.seed, extras) if extras else {}
+    return HeldOutBeside.of(located(cell.entry, settings.data_root), settings.seed, extras)
 
 
 def _lost(jobs: Sequence[Job], outcome: Outcome) -> list[NotRun]:

@@ -14,7 +14,7 @@ from dpsco_bench.analysis.bootstrap import (
     FloatArray,
     as_cell,
     bootstrap_rng,
-    percentile_interval,
+    corrected_interval,
     resampled_means,
     satterthwaite,
     student_factor,
@@ -132,10 +132,11 @@ def fit_rate(
     """Weighted log-log fit of the mean excess risk on a parameter, with a bootstrap interval.
 
     The bootstrap keeps the weights and resamples data sets and replicates within them, jointly over the cells that
-    share them. The percentile interval is expanded for small samples: by what resampling lacks of the slope's variance,
-    and by the Student factor at Welch-Satterthwaite degrees of freedom. Exact cells are perturbed by their numerical
-    error. Raises InputError if values are not positive or all equal, lengths differ, or cells that share data sets or
-    replicates have different numbers of them.
+    share them, and the largest signal anew. The interval stands about the slope less its bias (`corrected_interval`),
+    while the slope is that of the means. It is expanded for small samples: by what resampling lacks of the slope's
+    variance, and by the Student factor at Welch-Satterthwaite degrees of freedom. Exact cells are perturbed by their
+    numerical error. Raises InputError if values are not positive or all equal, lengths differ, or cells that share data
+    sets or replicates have different numbers of them.
 
     Parameters
     ----------
@@ -249,9 +250,9 @@ def _with_interval(fit: RateFit, means: FloatArray, precision: tuple[float, floa
     ratios = means / np.array(fit.mean)[:, None]
     floored = float((ratios < _RESAMPLE_FLOOR).mean(axis=1).max())
     coefficients = _slope_coefficients(np.log(fit.values), np.array(fit.weights))
-    resampled = fit.slope + coefficients @ np.log(np.maximum(ratios, _RESAMPLE_FLOOR))
+    deviations = coefficients @ np.log(np.maximum(ratios, _RESAMPLE_FLOOR))
     expansion, dof = precision
-    low, high = percentile_interval(fit.slope, resampled, expansion * student_factor(dof))
+    low, high = corrected_interval(fit.slope, deviations, expansion, student_factor(dof))
     return replace(fit, ci_low=low, ci_high=high, floored=floored)
 
 

@@ -21,7 +21,7 @@ from dpsco_bench.analysis.bootstrap import (
 from dpsco_bench.analysis.contenders import contenders, uncompared
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.ranking import Interval, Outcome, Ranked, Reference, Searched, Skipped, Standing, Unrun
-from dpsco_bench.claims.board import Instance
+from dpsco_bench.claims.board import Board, Instance
 from dpsco_bench.claims.board_jobs import REFERENCE, SEARCH_MARK
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import get_bound
@@ -77,7 +77,7 @@ def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
         for place, refused in _refused(job, calibrations):
             left_out.setdefault(place, []).append(refused)
         for run in _runs(job_evidence(job, table, calibrations)):
-            runs.setdefault((run.instance, run.point), []).append(run)
+            runs.setdefault((run.instance, run.point), []).extend([run, *_as_settings(run, entry.board, job.profile)])
     rows: list[Standing | Skipped] = []
     for instance in entry.board.instances:
         if instance.id in skipped:
@@ -101,6 +101,15 @@ def _runs(cells: Sequence[CellEvidence]) -> Iterator[Run]:
         instance, _, name = cell.entry.method.partition("/")
         method, _, setting = name.partition(SEARCH_MARK)
         yield Run(instance, method, int(setting) if setting else None, int(cell.value), cell)
+
+
+def _as_settings(run: Run, board: Board, profile: str) -> Iterator[Run]:
+    """A method's run again, as each setting of a search that it is."""
+    instance = next(instance for instance in board.instances if instance.id == run.instance)
+    for search in instance.searches if run.setting is None else ():
+        for setting, options in enumerate(search.settings()):
+            if board.runs_anyway(instance, search, options, profile) == run.method:
+                yield replace(run, method=search.name, setting=setting)
 
 
 def _row(board: str, instance: Instance, runs: Sequence[Run], left_out: Sequence[Unrun]) -> Standing:

@@ -14,8 +14,8 @@ from dpsco_bench.audit.subject import Subject, points_of, replaced
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.privacy.attained import attaining_pair, rests_on_sensitivities
-from dpsco_bench.privacy.plan import Disjoint
 from dpsco_bench.privacy.queries import DrawQuery
+from dpsco_bench.privacy.records import Disjoint
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import Data
 

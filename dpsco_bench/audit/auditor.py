@@ -7,16 +7,20 @@ that it tries, and its power ends where the runs do.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from dpsco_bench.audit.bounds import LowerBound, epsilon_lower_bound, lower_bound
+from dpsco_bench.audit.bounds import LowerBound, lower_bound
+from dpsco_bench.audit.canaries import CALIBRATIONS, RECORDS, audit_cell_of, check_private, work_of
+from dpsco_bench.audit.likelihood import supports
 from dpsco_bench.audit.neighbours import Neighbours, candidate_pairs
-from dpsco_bench.audit.scores import STATISTICS, MechanismFactory, candidate_weights, run_features
-from dpsco_bench.audit.transcript import Setting, supports
+from dpsco_bench.audit.power import Events, best_threshold, both_directions, expected_bound, predicted_power
+from dpsco_bench.audit.scores import STATISTICS, MechanismFactory, Scorer, candidate_scorers, run_pairs
+from dpsco_bench.audit.transcript import Setting
 from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.calibration import calibrate_cell, constants_status
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.library import check_run
@@ -24,27 +28,33 @@ from dpsco_bench.execution.request import make_cell
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 
-CALIBRATIONS = ("paper", "accounted")
 FEWEST_RUNS = 100
-PILOT_PART, PILOT_FEWEST, PILOT_MOST = 0.1, 200, 4000
-PILOT_CONFIDENCE = 0.5
-DEFAULT_RECORDS = 200
-MOST_RUNS, FEWEST_DEFAULT_RUNS, DEFAULT_WORK = 100_000, 10_000, 2e8
-RELEASE_COST = 20.0
-"""Work of one release in units of one gradient evaluation."""
+PILOT_PART, PILOT_FEWEST, RELEARN_FEWEST, PILOT_MOST = 0.2, 400, 2000, 4000
+"""Of the runs, for all pairs together, and twice that for the chosen one; fewest of one pair, and of the chosen one."""
+STEP = 0.05
+"""Of promised bounds on epsilon that count as equal."""
+RELEARNED, WEAKENED = 1000, 1001
+"""Streams of the runs on which scorers of the chosen pair are learned, and of those with less noise."""
+MOST_RUNS, FEWEST_DEFAULT_RUNS, DEFAULT_WORK = 100_000, 5_000, 2e8
+FAULT = 0.25
+"""Share of the noise that is left where an audit's power is predicted for noise that is proven."""
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class AuditResult:
-    """Outcome of an audit; the first nine attributes are its JSON.
+    """Outcome of an audit; `to_json` has all but the bound, and what an accountant says of the same runs.
 
     Attributes
     ----------
     epsilon_lower : float, with the given confidence, no larger than the true epsilon at `delta`
     runs : int, runs per data set, without the pilot
     neighbours, statistic : str, the pair and the statistic, both chosen by a pilot where several were possible
+    power : float
+        Chance, predicted by the pilot before the runs, that a claim is refuted: of this noise where nothing proves it,
+        else of a quarter of it.
+    against : str, which of the two
     epsilon_real, epsilon_real_kind : float, str, the accountant's value, for comparison
     """
 
@@ -57,6 +67,8 @@ class AuditResult:
     neighbours: str
     statistic: str
     verdict: str
+    power: float
+    against: str
     delta: float
     epsilon_real: float
     epsilon_real_kind: str
@@ -64,23 +76,36 @@ class AuditResult:
 
     def to_json(self) -> dict[str, Any]:
         keys = "algorithm calibration epsilon_claimed epsilon_lower confidence runs neighbours statistic verdict"
-        return {key: getattr(self, key) for key in keys.split()}
+        return {key: getattr(self, key) for key in f"{keys} power against".split()}
 
 
 @dataclass(frozen=True)
 class _Choice:
-    """A pair and a statistic, and what they promised in the pilot."""
+    """A pair and a scorer, what they promised in the pilot, and the pilot's scores of runs that chose neither."""
 
     pair: Neighbours
     setting: Setting
-    label: str
-    weights: np.ndarray
+    scorer: Scorer
     promise: float
+    scores: tuple[np.ndarray, np.ndarray]
+
+    @property
+    def events(self) -> tuple[Events, Events]:
+        """In both directions."""
+        return both_directions(self.scores, _is_density_ratio(self.scorer, self.pair, self.setting))
 
 
-def make_audit_cell(algorithm: str, problem: str, keys: Mapping[str, Any]) -> Cell:
-    """The cell of an audit: as `execution.request.make_cell`, with 200 records unless ``n`` is given."""
-    return make_cell(algorithm, problem, {"n": DEFAULT_RECORDS, **keys})
+def make_audit_cell(
+    algorithm: str, problem: str | None = None, keys: Mapping[str, Any] | None = None, calibration: str = "accounted"
+) -> Cell:
+    """The cell of an audit: on a problem as `execution.request.make_cell`, else on the first fitting canary.
+
+    With 200 records unless ``n`` is given; fewer on a canary where runs would be long.
+    """
+    check_private(algorithm)
+    if problem is None:
+        return audit_cell_of(algorithm, calibration, keys or {})
+    return make_cell(algorithm, problem, {"n": RECORDS[0], **(keys or {})})
 
 
 def audit_cell(
@@ -101,8 +126,8 @@ def audit_cell(
     Parameters
     ----------
     runs : int or None
-        Runs on each of the two data sets, >= 100; a pilot of up to a tenth more chooses pair and statistic. None: from
-        10,000 to 100,000, as the plan's length allows within a minute or so.
+        Runs on each of the two data sets, >= 100; a pilot chooses pair and statistic. None: from 5,000 to 100,000, as
+        the plan's length allows within a minute or so.
     confidence : float, in (0, 1)
     statistic : str or None
         ``transcript`` (an adversary who sees everything released), ``output`` (the final output only), or None:
@@ -110,9 +135,32 @@ def audit_cell(
     mechanism : callable, source of noise under audit, called like `privacy.mechanism.Mechanism`
     """
     _check(calibration, runs, confidence, seed)
-    calibrated = calibrate_cell(cell, calibration, seed)
+    return audit_calibrated(
+        cell,
+        calibrate_cell(cell, calibration, seed),
+        runs=runs,
+        confidence=confidence,
+        statistic=statistic,
+        seed=seed,
+        mechanism=mechanism,
+        progress=progress,
+    )
+
+
+def audit_calibrated(
+    cell: Cell,
+    calibrated: CalibratedCell,
+    *,
+    runs: int | None,
+    confidence: float,
+    statistic: str | None = None,
+    seed: int,
+    mechanism: MechanismFactory = Mechanism,
+    progress: Progress = lambda done, all: None,
+) -> AuditResult:
+    """Audit a cell whose noise is fixed: see `audit_cell`."""
     plan = calibrated.plan_for(cell)
-    if constants_status(cell, plan, calibrated.constants.status) != "global":
+    if constants_status(cell, plan, calibrated.constants.status) != "global" and not plan.unprotected:
         raise Refusal(
             f"audit on {cell.problem}", "its constants are nominal, so that no noise claims to be private there"
         )
@@ -120,22 +168,27 @@ def audit_cell(
     runs = _default_runs(plan) if runs is None else int(runs)
     settings = [
         (pair, Setting(pair.cell, plan, calibrated.scales, (pair.data, pair.other), pair.record))
-        for pair in candidate_pairs(cell, seed)
+        for pair in candidate_pairs(cell, seed, plan, calibrated.scales)
     ]
-    pilot_runs = int(min(max(PILOT_PART * runs, PILOT_FEWEST), PILOT_MOST))
-    choice = _pilot(settings, statistic, pilot_runs, seed, mechanism)
+    target = cell.delta, float(confidence)
+    factor = FAULT if calibrated.privacy_status == "proven" else 1.0
+    choice = _pilot(settings, factor, statistic, runs, target, seed, mechanism)
+    power, against = _power(choice, calibrated, statistic, runs, cell, target, seed, mechanism)
     scores = [_scores(choice, statistic, side, runs, seed, mechanism, progress) for side in (0, 1)]
-    bound = lower_bound(scores[0], scores[1], cell.delta, confidence)
+    there, back = (best_threshold(found, runs, *target) for found in choice.events)
+    bound = lower_bound(scores[0], scores[1], *target, thresholds=(there, -back))
     return AuditResult(
         algorithm=cell.algorithm_entry.id,
-        calibration=calibration,
+        calibration=calibrated.calibration,
         epsilon_claimed=float(cell.epsilon),
         epsilon_lower=bound.epsilon,
         confidence=float(confidence),
         runs=runs,
         neighbours=choice.pair.name,
-        statistic=choice.label,
+        statistic=choice.scorer.label,
         verdict="refuted" if bound.epsilon > cell.epsilon else "not refuted",
+        power=power,
+        against=against,
         delta=float(cell.delta),
         epsilon_real=calibrated.epsilon_real,
         epsilon_real_kind=calibrated.epsilon_real_kind,
@@ -164,32 +217,103 @@ def _statistic(asked: str | None, supported: bool, cell: Cell) -> str:
 
 
 def _default_runs(plan: Plan) -> int:
-    work = plan.gradient_evaluations + RELEASE_COST * sum(getattr(q, "releases", 1) for q in plan.queries)
-    return int(min(max(DEFAULT_WORK / work, FEWEST_DEFAULT_RUNS), MOST_RUNS))
+    return int(min(max(DEFAULT_WORK / work_of(plan), FEWEST_DEFAULT_RUNS), MOST_RUNS))
 
 
 def _pilot(
-    settings: list[tuple[Neighbours, Setting]], statistic: str, runs: int, seed: int, mechanism: MechanismFactory
+    settings: list[tuple[Neighbours, Setting]],
+    factor: float,
+    statistic: str,
+    runs: int,
+    target: tuple[float, float],
+    seed: int,
+    mechanism: MechanismFactory,
 ) -> _Choice:
-    """Choose pair and weights that promise most: weights are learned on one half of the pilot, judged on the other."""
-    return max(_pilot_choices(settings, statistic, runs, seed, mechanism), key=lambda choice: choice.promise)
+    """Choose the pair that promises most, then on more runs the scorer.
+
+    Scorers are learned on one half of a pilot and judged on the other. The pair is chosen at a ``factor`` of the noise:
+    with noise that is proven, pairs differ in what they would show of a fault.
+    """
+    how = statistic, target, seed, mechanism
+    numbered = [(k, (pair, _weaker(setting, factor))) for k, (pair, setting) in enumerate(settings, start=1)]
+    each = _pilot_size(runs, PILOT_PART / len(settings), PILOT_FEWEST)
+    best = max(_pilot_choices(numbered, each, runs, *how), key=_promise)
+    again = [(RELEARNED, (best.pair, next(own for pair, own in settings if pair is best.pair)))]
+    return max(_pilot_choices(again, _pilot_size(runs, 2 * PILOT_PART, RELEARN_FEWEST), runs, *how), key=_promise)
+
+
+def _promise(choice: _Choice) -> int:
+    """What a choice promises, in steps: of nearly equal ones the first is taken, which is the plainest."""
+    return max(0, round(choice.promise / STEP))
+
+
+def _weaker(setting: Setting, factor: float) -> Setting:
+    return replace(setting, scales={name: factor * scale for name, scale in setting.scales.items()})
+
+
+def _pilot_size(runs: int, part: float, fewest: int) -> int:
+    return int(min(max(part * runs, min(fewest, runs)), PILOT_MOST))
 
 
 def _pilot_choices(
-    settings: list[tuple[Neighbours, Setting]], statistic: str, runs: int, seed: int, mechanism: MechanismFactory
+    settings: list[tuple[int, tuple[Neighbours, Setting]]],
+    pilot: int,
+    runs: int,
+    statistic: str,
+    target: tuple[float, float],
+    seed: int,
+    mechanism: MechanismFactory,
 ) -> Iterator[_Choice]:
-    for stream, (pair, setting) in enumerate(settings, start=1):
-        features, others = (
-            np.concatenate(list(run_features(setting, statistic, side, stream, runs, seed, mechanism)))
-            for side in (0, 1)
-        )
-        half = runs // 2
-        candidates = candidate_weights(statistic, features[:half], others[:half])
-        for learned, weights in enumerate(candidates):
-            label = statistic if not learned else f"{statistic}, weighted"
-            found = [_weigh(values[half:], weights) for values in (features, others)]
-            promise = epsilon_lower_bound(found[0], found[1], setting.cell.delta, PILOT_CONFIDENCE)
-            yield _Choice(pair, setting, label, weights, promise)
+    """Scorers of each pair, learned on ``pilot`` runs of a stream of their own, with what they promise of ``runs``."""
+    for stream, (pair, setting) in settings:
+        for scorer, scores in _learned(setting, statistic, stream, pilot, seed, mechanism):
+            choice = _Choice(pair, setting, scorer, 0.0, scores)
+            yield replace(choice, promise=max(expected_bound(found, runs, *target) for found in choice.events))
+
+
+def _is_density_ratio(scorer: Scorer, pair: Neighbours, setting: Setting) -> bool:
+    """Whether scores are log density ratios: hidden batches hide the others' contributions, if they have any."""
+    return scorer.label == "transcript" and (pair.alone or not setting.hides_batches)
+
+
+def _learned(
+    setting: Setting, statistic: str, stream: int, runs: int, seed: int, mechanism: MechanismFactory
+) -> Iterator[tuple[Scorer, tuple[np.ndarray, np.ndarray]]]:
+    """Scorers learned on one half of some runs, each with the scores of the other half; of both data sets."""
+    sides = [_pilot_runs(setting, statistic, side, stream, runs, seed, mechanism) for side in (0, 1)]
+    half = runs // 2
+    (f, o), (g, p) = sides
+    for scorer in candidate_scorers(statistic, ((f[:half], o[:half]), (g[:half], p[:half]))):
+        yield scorer, (scorer(f[half:], o[half:]), scorer(g[half:], p[half:]))
+
+
+def _pilot_runs(
+    setting: Setting, statistic: str, side: int, stream: int, runs: int, seed: int, mechanism: MechanismFactory
+) -> tuple[np.ndarray, np.ndarray]:
+    """Features and outputs of some runs."""
+    features, outputs = zip(*run_pairs(setting, statistic, side, stream, runs, seed, mechanism), strict=True)
+    return np.concatenate(features), np.concatenate(outputs)
+
+
+def _power(
+    choice: _Choice,
+    calibrated: CalibratedCell,
+    statistic: str,
+    runs: int,
+    cell: Cell,
+    target: tuple[float, float],
+    seed: int,
+    mechanism: MechanismFactory,
+) -> tuple[float, str]:
+    """Predicted power, and against what: see `AuditResult`."""
+    against = "this noise"
+    if calibrated.privacy_status == "proven":
+        weaker = _weaker(choice.setting, FAULT)
+        # a stream of its own, which neither the choice nor the test has seen
+        learned = list(_learned(weaker, statistic, WEAKENED, 2 * len(choice.scores[0]), seed, mechanism))
+        scorer, scores = next((own for own in learned if own[0].label == choice.scorer.label), learned[0])
+        choice, against = replace(choice, scorer=scorer, scores=scores), f"{FAULT:g} of this noise"
+    return max(predicted_power(f, runs, float(cell.epsilon), *target, seed=seed) for f in choice.events), against
 
 
 def _scores(
@@ -203,16 +327,8 @@ def _scores(
 ) -> np.ndarray:
     """Scores of the runs that count, from a stream that the pilot did not see."""
     scores, done = np.empty(runs), 0
-    for features in run_features(choice.setting, statistic, side, 0, runs, seed, mechanism):
-        scores[done : done + len(features)] = _weigh(features, choice.weights)
+    for features, outputs in run_pairs(choice.setting, statistic, side, 0, runs, seed, mechanism):
+        scores[done : done + len(features)] = choice.scorer(features, outputs)
         done += len(features)
         progress(side * runs + done, 2 * runs)
     return scores
-
-
-def _weigh(features: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Weighted sums; infinite features decide alone, and by their signs."""
-    infinite = np.isinf(features)
-    finite = np.where(infinite, 0.0, features) @ weights
-    decided = np.sign(np.where(infinite, np.sign(features), 0.0).sum(axis=1))
-    return np.where(decided == 0, finite, np.where(decided > 0, np.inf, -np.inf))

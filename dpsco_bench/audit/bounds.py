@@ -75,7 +75,12 @@ def epsilon_lower_bound(scores_p: Any, scores_q: Any, delta: float, confidence: 
 
 
 def lower_bound(
-    scores_p: Any, scores_q: Any, delta: float, confidence: float = 0.95, training: float = TRAINING
+    scores_p: Any,
+    scores_q: Any,
+    delta: float,
+    confidence: float = 0.95,
+    training: float = TRAINING,
+    thresholds: tuple[float, float] | None = None,
 ) -> LowerBound:
     """Lower confidence bound on epsilon, with the event behind it.
 
@@ -89,22 +94,25 @@ def lower_bound(
     delta : float, in [0, 1)
     confidence : float, in (0, 1): probability, at least, that the bound does not exceed the true epsilon
     training : float, part of the scores, in (0, 1), on which the events are chosen
+    thresholds : two floats, optional
+        Of further events, chosen without these scores: ``score >= first`` as the likelier on the first data set, and
+        ``score <= second`` as the likelier on the second. They are tested too, and all bounds hold jointly.
     """
     for key, value, low in (("delta", delta, 0.0), ("confidence", confidence, 1e-300), ("training", training, 1e-300)):
         if not low <= value < 1:
             raise InputError(key, value, "in [0, 1)" if low == 0 else "in (0, 1)")
-    error = (1.0 - confidence) / BOUNDS
+    error = (1.0 - confidence) / (BOUNDS if thresholds is None else 2 * BOUNDS)
     (train_p, test_p), (train_q, test_q) = (
         _split(_checked(key, scores), training) for key, scores in (("scores_p", scores_p), ("scores_q", scores_q))
     )
-    found = [
-        _test(
-            _choose(train_p, train_q, len(test_p), len(test_q), delta, error), test_p, test_q, "P over Q", delta, error
-        ),
-        _test(
-            _choose(train_q, train_p, len(test_q), len(test_p), delta, error), test_q, test_p, "Q over P", delta, error
-        ),
+    there, back = (test_p, test_q, "P over Q"), (test_q, test_p, "Q over P")
+    tried = [
+        (_choose(train_p, train_q, len(test_p), len(test_q), delta, error), there),
+        (_choose(train_q, train_p, len(test_q), len(test_p), delta, error), back),
     ]
+    if thresholds is not None:
+        tried += [(_Event(thresholds[0], True), there), (_Event(thresholds[1], False), back)]
+    found = [_test(event, *sides, delta, error) for event, sides in tried]
     return max(found, key=lambda bound: bound.epsilon)
 
 

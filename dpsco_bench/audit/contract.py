@@ -16,14 +16,16 @@ import numpy as np
 from dpsco_bench.algorithms.registry import Algorithm
 from dpsco_bench.audit import attaining, long_run, loss_class
 from dpsco_bench.audit.search import Found, search
-from dpsco_bench.audit.subject import REPLICATES, Run, Subject, subject_of
+from dpsco_bench.audit.subject import REPLICATES, Run, Subject, replaced, subject_of
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.library import check_run
 from dpsco_bench.execution.request import make_cell
-from dpsco_bench.privacy.plan import Poisson
+from dpsco_bench.privacy.plan import ObjectiveQuery
+from dpsco_bench.privacy.queries import DrawQuery
+from dpsco_bench.privacy.records import Poisson
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import Data
 
@@ -32,6 +34,9 @@ TOLERANCE, ORDER_TOLERANCE = 1e-9, 1e-7
 """Rounding, and rounding of sums in another order."""
 SPLIT = 3
 """Replicates of the first of two parts."""
+SELDOM, SELDOM_SLOW, SELDOM_WORK = 1024, 64, 1 << 22
+"""Replicates in which a run that is dishonest in a hundredth of all cases is caught; fewer where one is solved or drawn
+by itself, and where their work, in gradients and releases of coordinates, would be more."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +168,18 @@ class Checks:
     def found(self) -> Found:
         return search(self.subject, **self.searching)
 
+    @property
+    def many(self) -> int:
+        """Replicates of the runs that look for what happens seldom."""
+        plan, d = self.subject.plan, self.subject.problem.dimension
+        slow = any(isinstance(query, ObjectiveQuery | DrawQuery) for query in plan.queries)
+        work = plan.gradient_evaluations + sum(query.releases for query in plan.queries) * d
+        return int(max(REPLICATES, min(SELDOM_SLOW if slow else SELDOM, SELDOM_WORK // max(1.0, work))))
+
+    @cached_property
+    def recorded_often(self) -> Run:
+        return self.subject.run(Recorder, replicates=self.many)
+
     def check_output(self) -> Finding:
         """Shape and finiteness."""
         output = self.recorded.output
@@ -192,9 +209,9 @@ class Checks:
 
     def check_randomness(self) -> Finding:
         """A forced transcript forces the output, bit for bit."""
-        transcript = self.recorded.mechanism.transcript
-        again = self.subject.run(partial(Replay, transcript))
-        same = np.array_equal(self.recorded.output, again.output)
+        transcript = self.recorded_often.mechanism.transcript
+        again = self.subject.run(partial(Replay, transcript), replicates=self.many)
+        same = np.array_equal(self.recorded_often.output, again.output)
         return _finding(
             same, "a forced transcript forces the output" if same else "outputs differ under one transcript"
         )
@@ -233,7 +250,20 @@ class Checks:
         if self.found.leak > 0.0:
             leak = f"outputs on neighbours differ by {self.found.leak:.1e}: the data are used without noise"
             return _finding(False, leak)
+        seldom = self._seldom()
+        if seldom > 0:
+            share = f"{seldom} of {self.many} runs"
+            return _finding(False, f"outputs on a neighbour differ in {share}: the data are used without noise")
         return _finding(True, "equal on all neighbours tried")
+
+    def _seldom(self) -> int:
+        """In how many of many runs the output on a neighbour is another one."""
+        domain = self.subject.problem.domain_records(2, self.subject.seed)
+        own = np.asarray(self.subject.data.features)[0]
+        which = int(np.argmax(np.abs(np.asarray(domain.features) - own).reshape(domain.n, -1).sum(axis=-1)))
+        transcript, data = self.recorded_often.mechanism.transcript, replaced(self.subject.data, 0, domain, which)
+        other = self.subject.run(partial(Replay, transcript), data=data, replicates=self.many)
+        return int(np.any(self.recorded_often.output != other.output, axis=-1).sum())
 
     def check_loss_class(self) -> Finding:
         """Gradients of a few records at a few points."""

@@ -20,8 +20,9 @@ from dpsco_bench.audit.neighbours import DOMAIN_RECORDS
 from dpsco_bench.audit.subject import REPLICATES, Run, Subject, replaced
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.plan import Query, WithReplacement
+from dpsco_bench.privacy.plan import Query
 from dpsco_bench.privacy.queries import CoveringQuery
+from dpsco_bench.privacy.records import WithReplacement
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import Data
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -115,6 +115,15 @@ class Instance:
 
 
 @dataclass(frozen=True)
+class GridPoint:
+    """A place of an instance's grid; d is None where it is not free."""
+
+    n: int
+    epsilon: float
+    d: int | None = None
+
+
+@dataclass(frozen=True)
 class Board:
     """A leaderboard.
 
@@ -148,22 +157,34 @@ class Board:
         methods = [Entrant(**method) for method in entry["methods"]]
         return cls(**{**entry, "methods": methods, "instances": [*map(Instance.from_json, entry["instances"])]})
 
-    def seconds(self, instance: Instance, profile: str, n: float) -> float:
+    def runs_anyway(self, instance: Instance, search: Search, options: Mapping[str, Any], profile: str) -> str:
+        """Name of the method that a setting of a search is, whose run serves for both; empty where none is."""
+        alike = (
+            method.name
+            for method in self.methods
+            if (method.algorithm, method.variant, dict(method.options)) == (search.algorithm, None, dict(options))
+            and profile in method.profiles
+            and method.name not in instance.excluded
+        )
+        return next(alike, "")
+
+    def seconds(self, instance: Instance, profile: str, n: int | None) -> float:
         """What a cell of an instance may take."""
-        smallest = min(point["n"] for point in self.points(instance, profile))
+        smallest = min(point.n for point in self.points(instance, profile))
         return (self.most_seconds_at_smallest_n if n == smallest else self.most_seconds)[profile]
 
-    def points(self, instance: Instance, profile: str) -> list[dict[str, Any]]:
+    def points(self, instance: Instance, profile: str) -> list[GridPoint]:
         """The distinct (n, d, epsilon) of an instance in a profile, in the order of its blocks."""
-        return list({tuple(point.items()): point for point in self._points(instance, profile)}.values())
+        found = (
+            GridPoint(**dict(zip(block, chosen, strict=True)))
+            for block in self.blocks(instance, profile)
+            for chosen in product(*block.values())
+        )
+        return list(dict.fromkeys(found))
 
     def blocks(self, instance: Instance, profile: str) -> list[dict[str, list[Any]]]:
         """The grid of an instance in a profile."""
         return list((instance.grids or self.grids).get(profile, []))
-
-    def _points(self, instance: Instance, profile: str) -> Iterator[dict[str, Any]]:
-        for block in self.blocks(instance, profile):
-            yield from (dict(zip(block, chosen, strict=True)) for chosen in product(*block.values()))
 
 
 def board_ids() -> list[str]:

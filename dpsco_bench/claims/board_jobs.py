@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import NO_VARIANT, get_algorithm
-from dpsco_bench.claims.board import Board, Entrant, Instance, Search
+from dpsco_bench.claims.board import Board, Entrant, GridPoint, Instance, Search
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.jobs import finished
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError, Refusal
-from dpsco_bench.execution.cell import Cell, located, pinned
+from dpsco_bench.execution.cell import Cell, Draft, located, pinned
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.predict import rounds_of
@@ -48,7 +48,7 @@ def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
         ``left_out`` has an entry for each (instance, method, point) that is not run.
     """
     jobs: dict[tuple[str, str], Job] = {}
-    cells: dict[tuple[str, str], list[tuple[Mapping[str, Any], float]]] = {}
+    cells: dict[tuple[str, str], list[tuple[Draft, float]]] = {}
     left_out: list[LeftOut] = []
     for method in board.methods:
         _check_entrant(method, f"{board.id}, method {method.name}")
@@ -62,12 +62,12 @@ def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
             name = (_part(instance, profile, calibration), calibration)
             job = jobs.setdefault(name, _job(board, *name, profile, settings))
             ours = cells.setdefault(name, [])
-            cell = {**cell, "cell": len(ours)}
             found = _left_out(board, instance, cell, job)
             if isinstance(found, tuple):
                 left_out.append(_not_run(cell, *found))
             else:
-                ours += [({**one, "cell": cell["cell"] + i}, found) for i, one in enumerate(_signals(instance, cell))]
+                first = len(ours)
+                ours += [(replace(one, cell=first + i), found) for i, one in enumerate(_signals(instance, cell))]
     kept = []
     for name, found_cells in cells.items():
         where = jobs[name].data_root
@@ -77,19 +77,34 @@ def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
     return BoardEntry(board.id, tuple(kept), digest([board, profile, left_out]), board, tuple(left_out))
 
 
-def board_cells(board: Board, instance: Instance, profile: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def board_cells(board: Board, instance: Instance, profile: str) -> Iterator[tuple[str, Draft]]:
     """(calibration, cell) of everything that an instance is to run, at one signal each."""
     for number, point in enumerate(board.points(instance, profile)):
-        place = {"problem": instance.problem, "problem_options": dict(instance.problem_options), **point}
-        place |= {"delta": board.delta, "parameter": "point", "value": float(number)}
+
+        def cell(
+            name: str, entrant: Entrant | Search, point: GridPoint = point, number: int = number, **more: Any
+        ) -> Draft:
+            return Draft(
+                problem=instance.problem,
+                problem_options=dict(instance.problem_options),
+                **vars(point),
+                delta=board.delta,
+                parameter="point",
+                value=float(number),
+                method=f"{instance.id}/{name}",
+                algorithm=entrant.algorithm,
+                variant=_variant(entrant),
+                **{"options": dict(entrant.options), **more},
+            )
+
         for entrant in board.methods:
-            yield CALIBRATION, {**place, **_method(instance, entrant.name, entrant)}
+            yield CALIBRATION, cell(entrant.name, entrant)
         for search in instance.searches:
             for setting, options in enumerate(search.settings()):
-                name = f"{search.name}{SEARCH_MARK}{setting}"
-                yield CALIBRATION, {**place, **_method(instance, name, search), "options": options}
+                if not board.runs_anyway(instance, search, options, profile):
+                    yield CALIBRATION, cell(f"{search.name}{SEARCH_MARK}{setting}", search, options=options)
         if instance.without_privacy:
-            yield SILENT, {**place, **_method(instance, REFERENCE, instance.without_privacy)}
+            yield SILENT, cell(REFERENCE, instance.without_privacy)
 
 
 def _check_instance(board: Board, instance: Instance, profile: str, settings: Settings) -> None:
@@ -98,7 +113,7 @@ def _check_instance(board: Board, instance: Instance, profile: str, settings: Se
     if cls.needs_data_root and cls.unavailable(Path(settings.data_root)):
         return
     place = {"root": settings.data_root} if cls.needs_data_root else {}
-    for d in {point.get("d") for point in board.points(instance, profile)}:
+    for d in {point.d for point in board.points(instance, profile)}:
         try:
             get_problem(instance.problem, d, **instance.problem_options, **place)
         except InputError as error:
@@ -121,17 +136,12 @@ def _check_entrant(entrant: Entrant | Search, where: str) -> None:
             raise InputError(f"{where}: {error.key}", error.value, error.allowed, error.source) from error
 
 
-def _method(instance: Instance, name: str, entrant: Entrant | Search) -> dict[str, Any]:
+def _variant(entrant: Entrant | Search) -> str | None:
+    """The one that is named, or that of the accounted calibration; None for a method that has none."""
     variant = entrant.variant if isinstance(entrant, Entrant) else None
     with suppress(Refusal):  # a method without an accounted variant is refused when it is planned
         variant = variant or get_algorithm(entrant.algorithm).variant_for(CALIBRATION)
-    options = dict(entrant.options)
-    return {
-        "method": f"{instance.id}/{name}",
-        "algorithm": entrant.algorithm,
-        "variant": variant,
-        "options": options,
-    }
+    return variant
 
 
 def _part(instance: Instance, profile: str, calibration: str) -> str:
@@ -141,28 +151,25 @@ def _part(instance: Instance, profile: str, calibration: str) -> str:
     return f"{REFERENCE}-{name}" if calibration == SILENT and alone else REFERENCE if calibration == SILENT else name
 
 
-def _left_out(board: Board, instance: Instance, cell: Mapping[str, Any], job: Job) -> tuple[str, str] | float:
+def _left_out(board: Board, instance: Instance, cell: Draft, job: Job) -> tuple[str, str] | float:
     """`obstacle`, or what the board says, or predicted seconds; 0 where the instance's data are absent."""
-    name, profile = cell["method"].partition("/")[2], job.profile
+    name, profile = cell.method.partition("/")[2], job.profile
     if name in instance.excluded:
         return "refused", instance.excluded[name]
     if problem_class(instance.problem).unavailable(Path(job.data_root)):
         return 0.0
-    found = obstacle(cell, job, board.seconds(instance, profile, cell["n"]))
+    found = obstacle(cell, job, board.seconds(instance, profile, cell.n))
     unwanted = next((m.why for m in board.methods if m.name == name and profile not in m.profiles), "")
     return ("not_run", unwanted) if unwanted and isinstance(found, float) else found
 
 
-def _signals(instance: Instance, cell: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _signals(instance: Instance, cell: Draft) -> Iterator[Draft]:
     """A cell at every signal of its instance."""
-    option = problem_class(instance.problem).signal_option
     if not instance.signals:
-        yield dict(cell)
-    elif not option:
+        yield cell
+    elif not problem_class(instance.problem).signal_option:
         raise InputError(f"signals of {instance.id}", instance.signals, f"none: {instance.problem} has no free signal")
-    for signal in instance.signals:
-        options = {**cell["problem_options"], option: float(signal)}
-        yield {**cell, "problem_options": options, "signal": float(signal)}
+    yield from map(cell.at_signal, instance.signals)
 
 
 def _job(board: Board, part: str, calibration: str, profile: str, settings: Settings) -> Job:
@@ -194,15 +201,15 @@ class Unfit(DpscoError):
         self.status, self.reason, self.brief = status, str(self), " ".join((brief or reason).split())
 
 
-def planned(entry: Mapping[str, Any], job: Job) -> tuple[Cell, Plan]:
+def planned(draft: Draft, job: Job) -> tuple[Cell, Plan]:
     """A cell and its plan. Raises Unfit where it cannot be held against the others."""
-    measure = get_algorithm(entry["algorithm"]).measure
+    measure = get_algorithm(draft.algorithm).measure
     if measure != RISK_MEASURE:
         reason = f"its theorem bounds another quantity than the risk: {measure.replace('_', ' ')}"
         raise Unfit("incomparable", reason)
     lacking: list[str] = []
     try:
-        cell = located(pinned(entry, job.data_root), job.data_root)
+        cell = located(pinned(draft, job.data_root), job.data_root)
         cell.problem_entry.check_records(cell.n)
         lacking = [t.value for t in cell.algorithm_entry.needs if t not in cell.problem_entry.properties]
         _, plan = cell.plan(job.calibration, job.seed, twice=False)
@@ -230,17 +237,16 @@ def steps_text(plan: Plan) -> str:
     return f"{rounds_of(plan):.3g} rounds and {plan.gradient_evaluations:.3g} gradients"
 
 
-def obstacle(entry: Mapping[str, Any], job: Job, most_seconds: float) -> tuple[str, str] | float:
+def obstacle(draft: Draft, job: Job, most_seconds: float) -> tuple[str, str] | float:
     """Why a cell is not run, as (status, reason); where it is, `expected_seconds`."""
     try:
-        cell, plan = planned(entry, job)
+        cell, plan = planned(draft, job)
     except Unfit as unfit:
         return unfit.status, unfit.reason
     seconds = expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
     return ("too_long", steps_text(plan)) if seconds > most_seconds else seconds
 
 
-def _not_run(cell: Mapping[str, Any], status: str, reason: str) -> LeftOut:
-    instance, _, method = cell["method"].partition("/")
-    n, d, epsilon = (cell.get(key) for key in ("n", "d", "epsilon"))
-    return LeftOut(instance, method, cell["algorithm"], n, d, epsilon, cell["value"], status, reason)
+def _not_run(cell: Draft, status: str, reason: str) -> LeftOut:
+    instance, _, method = cell.method.partition("/")
+    return LeftOut(instance, method, cell.algorithm, cell.n, cell.d, cell.epsilon, cell.value, status, reason)

@@ -11,7 +11,8 @@ from typing import Any
 
 from dpsco_bench.claims.entries import build_checked
 from dpsco_bench.claims.files import read_shipped
-from dpsco_bench.claims.model import Claim, parse_claim
+from dpsco_bench.claims.model import Claim
+from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.registry import absent_paper, is_given, paper_folders, say_once

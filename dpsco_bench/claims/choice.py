@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from dpsco_bench.claims.lower_bounds import lower_bound_name
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
-from dpsco_bench.execution.cell import Cell, check_data_sets, pinned
+from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, pinned
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.library import check_run, check_sampled
 from dpsco_bench.execution.plan import digest
@@ -59,12 +58,6 @@ class Point:
     options: Mapping[str, Any] = field(default_factory=dict)
     replicates: int = 16
     data_sets: int = 1
-
-    @cached_property
-    def place(self) -> dict[str, Any]:
-        """As a cell has it."""
-        fixed = {"problem": self.problem, "problem_options": dict(self.options), "n": self.n, "d": self.d}
-        return {**fixed, "epsilon": self.epsilon, "delta": self.delta}
 
     def entry(self, data_root: str) -> Problem:
         """The problem itself."""
@@ -114,10 +107,11 @@ def make_point(keys: Mapping[str, Any], data_root: str = "data") -> Point:
         raise InputError("n", "missing", "given, an integer >= 1")
     counts = {key: checked_count(key, found[key]) for key in ("n", *COUNTS) if key in found}
     point = Point(cls.name, options=options, **{**found, **counts})
+    numbers = (point.n, point.epsilon, point.delta)
     check_run(CALIBRATION, point.replicates, 0)
     check_data_sets(cls.name, point.data_sets)
     entry.check_records(point.n)
-    check_sampled(Cell("", **point.place))
+    check_sampled(Cell("", point.problem, *numbers, d=point.d, problem_options=point.options))
     return replace(point, d=entry.dimension, epsilon=float(point.epsilon), delta=float(point.delta))
 
 
@@ -188,7 +182,7 @@ def candidates(point: Point, settings: Settings) -> tuple[list[Candidate], list[
         try:
             if method.name in excluded:
                 raise Unfit("refused", excluded[method.name])
-            cell, plan = planned(_cell(point, method.name, method, CALIBRATION), job)
+            cell, plan = planned(_cell(point, method.name, method), job)
             if not method.profiles:
                 raise Unfit("not_run", method.why)
         except Unfit as unfit:
@@ -250,23 +244,28 @@ def _reference(point: Point, problem: Problem, settings: Settings) -> Entrant | 
     job = _job(point, "", SILENT, settings)
     for entrant in dict.fromkeys(one.algorithm for one in ours if one):
         try:
-            planned(_cell(point, REFERENCE, Entrant(entrant), SILENT), job)
+            planned(_cell(point, REFERENCE, Entrant(entrant)), job)
         except Unfit:
             continue
         return Entrant(entrant)
     return None
 
 
-def _cell(point: Point, name: str, method: Entrant, calibration: str) -> dict[str, Any]:
-    return {
-        **point.place,
-        "method": f"{point.problem}/{name}",
-        "algorithm": method.algorithm,
-        "variant": method.variant,
-        "options": dict(method.options),
-        "parameter": "point",
-        "value": 0.0,
-    }
+def _cell(point: Point, name: str, method: Entrant) -> Draft:
+    return Draft(
+        algorithm=method.algorithm,
+        variant=method.variant,
+        options=dict(method.options),
+        method=f"{point.problem}/{name}",
+        parameter="point",
+        value=0.0,
+        problem=point.problem,
+        problem_options=dict(point.options),
+        n=point.n,
+        d=point.d,
+        epsilon=point.epsilon,
+        delta=point.delta,
+    )
 
 
 def _job(point: Point, part: str, calibration: str, settings: Settings) -> Job:
@@ -283,7 +282,7 @@ def _job(point: Point, part: str, calibration: str, settings: Settings) -> Job:
 
 def _method_job(point: Point, name: str, method: Entrant, calibration: str, seconds: float, settings: Settings) -> Job:
     job = _job(point, name, calibration, settings)
-    cell = pinned(_cell(point, name, method, calibration), settings.data_root)
+    cell = pinned(_cell(point, name, method), settings.data_root)
     return finished(replace(job, cells=(cell,), seconds=(seconds,)))
 
 

@@ -28,8 +28,9 @@ from dpsco_bench.claims.catalogue import (
 )
 from dpsco_bench.claims.files import read_shipped, read_yaml
 from dpsco_bench.claims.jobs import checked_job, part_jobs
-from dpsco_bench.claims.model import Claim, Part, check_profile, parse_claim
+from dpsco_bench.claims.model import Claim, Part, check_profile
 from dpsco_bench.claims.own_boards import own_boards
+from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError, nearest

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.grids import to_the_cap
 from dpsco_bench.claims.model import Claim, Method, Part
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.cell import Cell, check_data_sets, located, pinned, without_places
-from dpsco_bench.execution.digest import code_digest, kernels_beside
+from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, located, pinned, without_places
+from dpsco_bench.execution.digest import DEVICE_ONLY, code_digest, kernels_beside
+from dpsco_bench.execution.evaluations import evaluation_modules
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job
 from dpsco_bench.execution.library import check_sampled
 from dpsco_bench.execution.plan import digest
@@ -75,7 +76,7 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Set
         profile=profile,
         replicates=replicates,
         data_sets=int(part.data_sets.get(profile, 1)),
-        evaluation=part.evaluation if part.runs else PLAN_ONLY,
+        evaluation=(part.rules.evaluation or part.evaluation) if part.runs else PLAN_ONLY,
         record=part.record,
         rounds=part.rounds,
         charged=part.runs or part.rules.charged,
@@ -95,10 +96,10 @@ def finished(job: Job) -> Job:
     skipped = job.skipped or _skip_reason(job)
     job = replace(job, skipped=skipped, seconds=job.seconds or (() if skipped else seconds))
     job = replace(job, calibration_key=_key(job, {*CALIBRATION_MODULES, *sets, *charging}, calibrating=True))
-    return replace(job, key=_key(job, {*WORKER_MODULES, *sets}))
+    return replace(job, key=_key(job, {*WORKER_MODULES, *sets, *evaluation_modules(job)}))
 
 
-def _at_signals(part: Part, cell: Mapping[str, Any], profile: str, data_root: str) -> Iterator[Cell]:
+def _at_signals(part: Part, cell: Draft, profile: str, data_root: str) -> Iterator[Cell]:
     """A cell at every signal of the part's grid, or by itself where there is none.
 
     Raises InputError for a grid up to a largest signal that the problem does not have, or not within `MOST_SIGNALS`
@@ -121,50 +122,55 @@ def _at_signals(part: Part, cell: Mapping[str, Any], profile: str, data_root: st
             yield pinned(_at_signal(part, cell, signal), data_root)
 
 
-def _at_signal(part: Part, cell: Mapping[str, Any], signal: float) -> dict[str, Any]:
+def _at_signal(part: Part, cell: Draft, signal: float) -> Draft:
     """A cell at one value of its problem's signal."""
     option = problem_class(part.problem).signal_option
-    if not option or option in cell["problem_options"]:
+    if not option or option in cell.problem_options:
         allowed = f"without, and {option} not given otherwise" if option else f"none: {part.problem} has no free signal"
         raise InputError(f"signals of {part.id}", list(part.signals), allowed)
-    options = {**cell["problem_options"], option: float(signal)}
-    return {**cell, "problem_options": options, "signal": float(signal)}
+    return cell.at_signal(signal)
 
 
-def _cell(part: Part, method: Method, profile: str, calibration: str, number: int) -> dict[str, Any]:
+def _cell(part: Part, method: Method, profile: str, calibration: str, number: int) -> Draft:
     assert part.sweep is not None
     value = part.sweep.values[profile][number]
     options = {**method.options, **method.profile_options.get(profile, {})}
-    cell: dict[str, Any] = {
-        "method": method.label or method.algorithm.split(".")[-1],
-        "algorithm": method.algorithm,
-        "variant": method.variant or _judged_variant(part, method, calibration),
-        "options": {k: v for k, v in options.items() if v is not None},
-        "problem": part.problem,
-        "problem_options": dict(part.problem_options),
-        "parameter": part.sweep.parameter.split(".")[-1],
-        "value": float(value),
-    }
-    cell.update({k: v[profile] if isinstance(v, Mapping) else v for k, v in part.fixed.items()})
+    cell = Draft(
+        method=method.label or method.algorithm.split(".")[-1],
+        algorithm=method.algorithm,
+        variant=method.variant or _judged_variant(part, method, calibration),
+        options={k: v for k, v in options.items() if v is not None},
+        problem=part.problem,
+        problem_options=dict(part.problem_options),
+        parameter=part.sweep.parameter.split(".")[-1],
+        value=float(value),
+    )
+    for key in part.fixed:
+        if key not in CELL_FIELDS:
+            raise InputError(f"fixed of {part.id}", key, "one of " + ", ".join(CELL_FIELDS))
+    cell = replace(cell, **{k: v[profile] if isinstance(v, Mapping) else v for k, v in part.fixed.items()})
     if not part.along or part.sweep.parameter.split(".")[0] in SWEPT:
-        _set(part, cell, part.sweep.parameter, value)
+        cell = _set(part, cell, part.sweep.parameter, value)
     for key, values in part.along.items():
-        _set(part, cell, key, values[profile][number])
+        cell = _set(part, cell, key, values[profile][number])
     return cell
 
 
-def _set(part: Part, cell: dict[str, Any], key: str, value: float) -> None:
-    """Put a swept value in its place."""
+def _set(part: Part, cell: Draft, key: str, value: float) -> Draft:
+    """A cell with a swept value in its place."""
     target, _, option = key.partition(".")
-    if target in CELL_FIELDS and not option:
-        if target in ("n", "d") and not float(value).is_integer():
+    if target in ("n", "d") and not option:
+        if not float(value).is_integer():
             raise InputError(f"sweep of {part.id}: {target}", value, "an integer >= 1")
-        cell[target] = int(value) if target in ("n", "d") else float(value)
-    elif target in ("problem", "algorithm") and option:
-        cell["problem_options" if target == "problem" else "options"][option] = value
-    else:
-        allowed = "n, d, epsilon, delta, problem.<option> or algorithm.<option>"
-        raise InputError(f"sweep parameter of {part.id}", key, allowed)
+        return replace(cell, n=int(value)) if target == "n" else replace(cell, d=int(value))
+    if target in ("epsilon", "delta") and not option:
+        return replace(cell, epsilon=float(value)) if target == "epsilon" else replace(cell, delta=float(value))
+    if target == "problem" and option:
+        return replace(cell, problem_options={**cell.problem_options, option: value})
+    if target == "algorithm" and option:
+        return replace(cell, options={**cell.options, option: value})
+    allowed = "n, d, epsilon, delta, problem.<option> or algorithm.<option>"
+    raise InputError(f"sweep parameter of {part.id}", key, allowed)
 
 
 def _judged_variant(part: Part, method: Method, calibration: str) -> str:
@@ -223,13 +229,24 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     """Digest of what affects a job's numbers (its calibrations), code included.
 
     Neither names, places nor profile count, nor whether the data are here: a result that was made with them is the
-    job's result wherever it is judged.
+    job's result wherever it is judged. Of libraries the accountant's version counts, since its bounds get tighter.
     """
     numbers = job.numbers([without_places(cell) for cell in job.cells], calibrating)
+    if calibrating and job.calibration != "none":
+        numbers["accountant"] = _accountant()
     compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells}
     used = (compiled | set(_modules(job, base))) - {""}
-    code = code_digest(used, kernels_beside(used) if job.backend == "cupy" and not calibrating else ())
+    device = job.backend == "cupy" and not calibrating
+    code = code_digest(used, kernels_beside(used) if device else (), frozenset() if device else DEVICE_ONLY)
     return digest({"numbers": numbers, "code": code})
+
+
+def _accountant() -> str:
+    """Version of the library that composes, empty where it is not installed."""
+    try:
+        return version("dp-accounting")
+    except PackageNotFoundError:
+        return ""
 
 
 def checked_job(job: Job) -> Job:

@@ -149,6 +149,8 @@ class Kind(ABC):
         Whether its numbers are counts, known from plans: they have no error, and no risks stand beside them.
     judges_noise : bool
         Whether it is about the privacy of the noise itself, so that a remark on that would say it twice.
+    aside : bool
+        Whether its rows speak of no statement of a paper: claims of such rows alone are not counted among theorems.
     answers : bool
         Whether its rows say anything of the claim; a control says something of the experiment.
     tolerant : bool
@@ -181,6 +183,8 @@ class Kind(ABC):
         Whether a slope of it is the verdict's own, with a 95 % interval that can miss by chance.
     measures_slope : bool
         Whether its sweeps stand in the tables of slopes.
+    evaluation : str
+        What its jobs compute in place of runs, by its name in `execution.evaluations`; empty for what the part says.
     rules : mapping of str to str
         Rules of its own that may change a word from one record to the next (`changed_by`), each as a clause.
     """
@@ -189,7 +193,7 @@ class Kind(ABC):
     words: ClassVar[Mapping[str, Word]] = {}
     bounded = judged_only = needs_all_uses = tolerant = False
     charged = True
-    companion = counts = judges_noise = False
+    companion = counts = judges_noise = aside = False
     answers = True
     tolerance: float | None = 0.15
     takes: tuple[str, ...] = ()
@@ -201,6 +205,7 @@ class Kind(ABC):
     labels: ClassVar[Mapping[str, str]] = {}
     against = ""
     whose_exponent = "paper"
+    evaluation = ""
     rules: ClassVar[Mapping[str, str]] = {}
 
     def check(self, part: Any, where: str) -> None:  # noqa: B027 - most kinds need no more

@@ -20,6 +20,7 @@ from dpsco_bench.cli.options import parse_keys
 from dpsco_bench.cli.output import Column, Row, labelled, number, table
 from dpsco_bench.execution.progress import Pace, duration
 from dpsco_bench.execution.single import DEFAULT_RECORDS
+from dpsco_bench.execution.summary import HeldOut
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.problems.registry import list_problems, problem_class
 
@@ -139,28 +140,28 @@ def printed(found: Choice) -> str:
 def heading(found: Choice) -> str:
     """The problem in a line, and the point in another."""
     point = found.point
-    options = ", ".join(f"{key} = {value}" for key, value in sorted(point["options"].items()) if key != "sha256")
-    where = f"n = {point['n']}, d = {point['d']}, epsilon = {number(point['epsilon'])}, delta = {point['delta']:g}"
-    return f"{point['problem']}{f': {options}' if options else ''}\n{where}; {found.risk_kind} risks"
+    options = ", ".join(f"{key} = {value}" for key, value in sorted(point.options.items()) if key != "sha256")
+    where = f"n = {point.n}, d = {point.d}, epsilon = {number(point.epsilon)}, delta = {point.delta:g}"
+    return f"{point.problem}{f': {options}' if options else ''}\n{where}; {found.risk_kind} risks"
 
 
 def ranking(found: Choice) -> str:
     """A line for each method that ran, the least risk first."""
     held = any(method.held_out for method in found.methods)
-    classes = any("accuracy" in (method.held_out or {}) for method in found.methods)
+    classes = any(method.held_out and method.held_out.accuracy is not None for method in found.methods)
     more = HELD_OUT[: 1 + classes] if held else ()
     return table([*COLUMNS[:3], *more, *COLUMNS[3:]], [_line(found, method) for method in found.methods])
 
 
 def _line(found: Choice, method: Chosen) -> Row:
     low, high = method.ci
-    held = method.held_out or {}
+    held = method.held_out
     return {
         "method": method.method,
         "risk": number(method.risk, 3),
         "ci": number((high - low) / 2, 2),
-        "loss": number(held.get("loss"), 3),
-        "accuracy": number(held.get("accuracy"), 3),
+        "loss": number(held and held.loss, 3),
+        "accuracy": number(held and held.accuracy, 3),
         "says": _says(found, method),
         "privacy": STATUS_WORDS[method.privacy_status],
         "gradients": number(float(method.gradient_evaluations), 3),
@@ -207,9 +208,9 @@ def references(found: Choice) -> Iterator[str]:
     yield labelled("lower bound", value + bound.source, 18)
 
 
-def _held_text(values: Mapping[str, float]) -> str:
-    accuracy = f", accuracy {number(values['accuracy'], 3)}" if "accuracy" in values else ""
-    return f"; held out: loss {number(values['loss'], 3)}{accuracy}"
+def _held_text(values: HeldOut) -> str:
+    accuracy = "" if values.accuracy is None else f", accuracy {number(values.accuracy, 3)}"
+    return f"; held out: loss {number(values.loss, 3)}{accuracy}"
 
 
 def not_run(refused: Sequence[NotRun]) -> Iterator[str]:
@@ -224,17 +225,17 @@ def not_run(refused: Sequence[NotRun]) -> Iterator[str]:
 def notes(found: Choice) -> Iterator[str]:
     """What a reader has to know."""
     point = found.point
-    cls = problem_class(point["problem"])
-    sets = point["data_sets"]
+    cls = problem_class(point.problem)
+    sets = point.data_sets
     if not cls.draws_per_replicate:
         data = "this one data set" if sets == 1 else f"{sets} data sets"
         noise = "speak of the noise alone" if sets == 1 else "speak of data and noise"
-        yield f"Intervals are of {point['replicates']} replicates on {data}: they {noise}."
+        yield f"Intervals are of {point.replicates} replicates on {data}: they {noise}."
     if cls.file_options:
         yield "These numbers were made from your data: choosing by them costs privacy, which is not charged here."
     if cls.twin:
         yield "At no such cost, --twin runs on synthetic records of the same n, d, clip, loss and domain."
-    if point["problem"] in {problem_class(name).twin for name in list_problems()}:
+    if point.problem in {problem_class(name).twin for name in list_problems()}:
         yield "Synthetic records, made from public facts alone: ranks on your data can differ."
     if any(method.held_out for method in found.methods):
         yield "The held-out numbers, and those of the starting point and without privacy, are not private either."

@@ -6,6 +6,7 @@ import logging
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import chdir
 from typing import Any, ClassVar
 
 from dpsco_bench.analysis.answer import FAILS, NOT_RUN, Answer, answers, counted, headline
@@ -96,7 +97,8 @@ def _judged(snakemake: Any, flow: Any) -> list[str]:
 def farewell(snakemake: Any, flow: Any) -> None:
     """Say how the claims stand that a run was asked for, and where the site is, as the last thing.
 
-    Called at exit, because Snakemake's own hooks are silent when there was nothing to do.
+    Called at exit, because Snakemake's own hooks are silent when there was nothing to do. By then Snakemake has left
+    the folder that it worked in (``--directory``).
 
     Parameters
     ----------
@@ -106,6 +108,11 @@ def farewell(snakemake: Any, flow: Any) -> None:
     ran = snakemake.is_main_process and snakemake.scheduler is not None and not snakemake.dryrun
     if not ran or not (flow.lock.held or len(snakemake.dag) == 0):
         return
+    with chdir(flow.folder):
+        _say_farewell(snakemake, flow)
+
+
+def _say_farewell(snakemake: Any, flow: Any) -> None:
     if len(snakemake.dag) == 0:
         flow.settle()
     claims, rules = _judged(snakemake, flow), {job.rule.name for job in snakemake.dag.jobs}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,21 +11,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.cli.options import Parsed, parse_value
-from dpsco_bench.cli.overrides import GROUPS, SETTINGS, complete
-from dpsco_bench.errors import DpscoError, InputError, integral
+from dpsco_bench.cli.overrides import FOLDERS, complete
+from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.asked import Asked
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.planning import ImpurePlan
-from dpsco_bench.execution.request import as_declared, problem_options
 from dpsco_bench.execution.results import check_replaceable, read_metadata
 from dpsco_bench.execution.single import check_pair, single_cell, single_job
 from dpsco_bench.execution.store import damaged
 from dpsco_bench.paths import conf_dir
-from dpsco_bench.problems.registry import problem_class
 
 RUNS = Path("results/runs")
-COUNTS = ("n", "d", "replicates", "data_sets", "seed")
 PLACES = ("out", "plugins", "data")
 """Keys of a configuration that say where things are; results do not store them."""
 
@@ -36,14 +34,16 @@ class Request:
     Attributes
     ----------
     job : Job or None, None where the pair is refused
+    asked : Asked, the configuration
+    out : Path, the file for the rows
     swept : mapping, key -> value of what a sweep varies
     refused : DpscoError or None, why the algorithm does not run on the problem, in a sweep, which it does not end
     """
 
     job: Job | None
-    config: dict[str, Any]
+    asked: Asked
     out: Path
-    swept: Mapping[str, Any]
+    swept: Mapping[str, str]
     refused: DpscoError | None = None
 
     @property
@@ -52,29 +52,71 @@ class Request:
         return " ".join(f"{key}={value}" for key, value in self.swept.items())
 
 
-def requests(arguments: Sequence[str], multirun: bool) -> tuple[list[Request], list[str]]:
+@dataclass(frozen=True)
+class Requests:
+    """What the arguments of `dpsco run` ask for.
+
+    Attributes
+    ----------
+    runs : list of Request, in the order in which Hydra's sweeper would run them
+    overrides : list of str, the same arguments as Hydra reads them
+    folder : Path or None, where result files go, None where none is named
+    """
+
+    runs: list[Request]
+    overrides: list[str]
+    folder: Path | None
+
+
+def requests(arguments: Sequence[str], multirun: bool) -> Requests:
     """Compose and check every run that the arguments ask for.
 
     Raises DpscoError in one line, for the first run that cannot be made; in a sweep a pair that is refused is none,
     unless all are.
-
-    Returns
-    -------
-    runs : list of Request, in the order in which Hydra's sweeper would run them
-    overrides : list of str, the same arguments as Hydra reads them
     """
     overrides = complete(arguments)
     for override in overrides:
+        if override.key == FOLDERS[not multirun]:
+            mine = f"{FOLDERS[multirun]}=FOLDER {'of a sweep' if multirun else 'of a run without -m'}"
+            raise InputError(override.key, override.text, f"written {mine}")
         if override.sweep and not multirun:
             raise InputError(override.key.rpartition(".")[2], override.text, "one value; several need -m (a sweep)")
-    made = list(_composed(overrides, multirun))
+    folder = _folder(overrides, multirun)
+    made = list(_composed(overrides, multirun, folder or RUNS))
     if all(entry.refused for entry in made):
         raise next(entry.refused for entry in made if entry.refused)
     _check_places([entry for entry in made if not entry.refused])
-    return made, [str(override) for override in overrides]
+    kept = [str(override) for override in overrides if override.key not in FOLDERS.values()]
+    return Requests(made, kept, folder)
 
 
-def _composed(overrides: Sequence[Parsed], sweep: bool = False) -> Iterator[Request]:
+def _folder(overrides: Sequence[Parsed], sweep: bool) -> Path | None:
+    """The folder that Hydra is told to use, its interpolations (``${now:%Y-%m-%d}``) resolved; None without one."""
+    from hydra import compose, initialize_config_dir
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    given = [override for override in overrides if override.key == FOLDERS[sweep]]
+    if not given:
+        return None
+    asked = given[-1]
+    if re.search(r"\$\{(?!now:)", asked.text):
+        raise InputError(
+            asked.key, asked.text, "a folder, the same for all runs; ${now:%Y-%m-%d} alone may stand in it"
+        )
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        try:
+            found = OmegaConf.select(compose("run", [str(asked)], return_hydra_config=True), asked.key)
+        except (HydraException, OmegaConfBaseException) as error:
+            reason = " ".join(str(error).split("\n\n")[0].split())
+            raise InputError(asked.key, asked.text, "a folder, the same for all runs", reason) from None
+    if not isinstance(found, str) or not found or Path(found).is_file():
+        raise InputError(asked.key, asked.text, "a folder")
+    return Path(found)
+
+
+def _composed(overrides: Sequence[Parsed], sweep: bool = False, folder: Path = RUNS) -> Iterator[Request]:
     from hydra import compose, initialize_config_dir
     from hydra.errors import HydraException
     from omegaconf import OmegaConf
@@ -90,7 +132,7 @@ def _composed(overrides: Sequence[Parsed], sweep: bool = False) -> Iterator[Requ
             except (HydraException, OmegaConfBaseException, ValueError, TypeError, AssertionError) as error:
                 reason = " ".join(str(error).split("\n\n")[0].split())
                 raise DpscoError(f"configuration {' '.join(choice)}: {reason}") from None
-            yield request(config, swept, sweep)
+            yield request(config, swept, sweep, folder)
 
 
 def _shown(text: str) -> str:
@@ -103,43 +145,25 @@ def _fixed(override: Parsed, value: str) -> str:
     return f"{override.sign}{override.key}={value}"
 
 
-def request(config: Any, swept: Mapping[str, Any] | None = None, sweep: bool = False) -> Request:
+def request(config: Any, swept: Mapping[str, str] | None = None, sweep: bool = False, folder: Path = RUNS) -> Request:
     """Check one resolved configuration. Raises DpscoError naming the key that is wrong.
 
-    In a ``sweep``, an algorithm that does not take the problem is no error.
+    In a ``sweep``, an algorithm that does not take the problem is no error. The rows go to ``out`` of the
+    configuration, else to a file in the ``folder`` that is named by their digest.
     """
-    expected = (*GROUPS, *SETTINGS, "data")
-    for key in expected:
-        if key not in config:
-            raise InputError(key, "missing", "given")
-    for key in sorted(set(config) - set(expected)):
-        raise InputError(key, config[key], "one of the keys " + ", ".join(expected))
-    config = _as_declared(config)
-    cell, out, swept = single_cell(config), config["out"], swept or {}
+    asked = Asked.from_json(config).as_declared()
+    cell, out, swept = single_cell(asked), asked.out, swept or {}
     if out is not None:
-        _check_out(out, [*config["plugins"], *cell.problem_options.values()])
+        _check_out(out, [*asked.plugins, *cell.problem_options.values()])
     if sweep:
         try:
-            check_pair(cell, config)
+            check_pair(cell, asked)
         except ImpurePlan:
             raise
         except DpscoError as refused:
-            return Request(None, config, Path(out or ""), swept, refused)
-    job = single_job(config)
-    return Request(job, config, Path(out) if out else RUNS / f"{job.key}.parquet", swept)
-
-
-def _as_declared(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration whose counts and options are as their signatures mean them: ``n=1e4`` is 10,000."""
-    algorithm, problem = config["algorithm"], config["problem"]
-    schedule = as_declared(algorithm["options"], get_algorithm(algorithm["id"]).options)
-    options = as_declared(problem["options"], problem_options(problem_class(problem["name"])))
-    return {
-        **config,
-        **{key: integral(config[key]) for key in COUNTS},
-        "algorithm": {**algorithm, "options": schedule},
-        "problem": {**problem, "options": options},
-    }
+            return Request(None, asked, Path(out or ""), swept, refused)
+    job = single_job(asked)
+    return Request(job, asked, Path(out) if out else folder / f"{job.key}.parquet", swept)
 
 
 def set_damaged_aside(path: Path) -> None:
@@ -164,6 +188,6 @@ def _check_out(out: Any, inputs: Sequence[Any]) -> None:
 def _check_places(made: Sequence[Request]) -> None:
     seen: set[Path] = set()
     for entry in made:
-        if entry.config["out"] is not None and entry.out in seen:
+        if entry.asked.out is not None and entry.out in seen:
             raise InputError("out", entry.out, "null in a sweep, or different for each run")
         seen.add(entry.out)

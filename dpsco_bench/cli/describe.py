@@ -19,7 +19,8 @@ from dpsco_bench.claims.catalogue import (
     read_claims,
     table_texts,
 )
-from dpsco_bench.claims.model import Claim, parse_claim
+from dpsco_bench.claims.model import Claim
+from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.cli.pages import (
     AlgorithmPage,
     ClaimPage,

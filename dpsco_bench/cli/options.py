@@ -46,6 +46,17 @@ def algorithm_keys(first: str, others: Iterable[str]) -> tuple[str, dict[str, An
     return get_algorithm(str(keys.pop("algorithm"))).id, keys
 
 
+def calibration_of(flag: str | None, keys: dict[str, Any]) -> str:
+    """The calibration, by the key (which is taken out) or the option; accounted where neither is given.
+
+    Raises InputError where both are and differ.
+    """
+    key = keys.pop("calibration", None)
+    if flag is not None and key is not None and str(key) != flag:
+        raise InputError("calibration", key, f"given once, or as in --calibration {flag}")
+    return "accounted" if flag is None and key is None else str(flag if key is None else key)
+
+
 def load_plugin_files(paths: Iterable[str | Path]) -> None:
     """Import plugins, if there are any: nothing is imported otherwise."""
     files = list(paths)

@@ -6,11 +6,14 @@ import math
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.jsonio import dumps_pretty
 from dpsco_bench.privacy.ledger import SIGNS
+
+if TYPE_CHECKING:
+    from dpsco_bench.problems.constants import Constants
 
 Row = Mapping[str, object]
 """A row of a terminal table: column -> value."""
@@ -50,10 +53,11 @@ def bounded(value: float | None, kind: str, digits: int = 4) -> str:
     return shown if shown == "-" else (f"{SIGNS[kind]} {shown}" if kind in ("lower", "upper") else shown)
 
 
-def constants_text(constants: Mapping[str, Any]) -> str:
+def constants_text(constants: Constants) -> str:
     """A problem's constants in one line: those that it has, and the norm where it is not the Euclidean one."""
     absent = {"norm": (2.0,)}
-    known = {key: value for key, value in constants.items() if isinstance(value, float)}
+    values = {f.name: getattr(constants, f.name) for f in fields(constants)}
+    known = {key: value for key, value in values.items() if isinstance(value, float)}
     return ", ".join(
         f"{key} {number(value)}" for key, value in known.items() if value not in absent.get(key, (0.0, math.inf))
     )

@@ -36,6 +36,14 @@ HYDRA_GROUPS = tuple(
     f"hydra.{name}" for name in ("launcher", "sweeper", "job_logging", "hydra_logging", "help", "output")
 )
 """Groups of Hydra's own configuration: a name given to the node itself breaks Hydra off."""
+FOLDERS = {False: "hydra.run.dir", True: "hydra.sweep.dir"}
+"""Of a run, and of a sweep: the folder that the result files go to."""
+HYDRA_FIXED = {
+    "hydra.job.chdir": "false: paths are those of the folder that dpsco is called in",
+    "hydra.sweep.subdir": "left: files are named by their digests, and hydra.sweep.dir=FOLDER moves them all",
+    "hydra.output_subdir": "left: every result file holds its configuration",
+}
+"""Settings of Hydra that have one value here, and why."""
 SWEEPER_PARAMS = "hydra.sweeper.params"
 """Sweeps that Hydra would read from there are not checked before they run."""
 
@@ -155,6 +163,8 @@ def _placed(override: Parsed, algorithms: Sequence[Algorithm], problems: Sequenc
     key = override.key
     if key in HYDRA_GROUPS:
         raise InputError(key, override.text, f"written as a group of Hydra, {key.replace('.', '/')}=NAME")
+    if key in HYDRA_FIXED and override.text.strip().lower() not in ("false", "null"):
+        raise InputError(key, override.text, HYDRA_FIXED[key])
     if key == SWEEPER_PARAMS or key.startswith(f"{SWEEPER_PARAMS}."):
         name = key.removeprefix(SWEEPER_PARAMS).lstrip(".") or "n"
         raise InputError(key, override.text, f"written as a sweep of its own, -m {name}=VALUE,VALUE")

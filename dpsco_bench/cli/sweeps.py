@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +18,16 @@ from dpsco_bench.cli.composing import Request
 from dpsco_bench.cli.output import Column, Row, bounded, labelled, number, print_json, table
 from dpsco_bench.cli.verbs.run import stored
 from dpsco_bench.errors import DpscoError, Refusal
+from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import located
+from dpsco_bench.execution.job import Shard, execute
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.progress import Pace, Ticker
-from dpsco_bench.execution.results import write_table
-from dpsco_bench.execution.single import half_interval
+from dpsco_bench.execution.results import join_shards, with_names, without_names, write_table
+from dpsco_bench.execution.summary import SweptRun
+from dpsco_bench.execution.worker import shares
+from dpsco_bench.jsonio import write_atomic
 
 COLUMNS = (
     Column("risk", "risk", numeric=True),
@@ -32,15 +39,147 @@ COLUMNS = (
 )
 KINDS = {"excess empirical": "sample", "excess population": "population"}
 REFUSED = "refused"
+CLOCK_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Failures:
+    """Why runs of a sweep left no rows: notes in a folder, since a launcher may run them in other processes.
+
+    Parameters
+    ----------
+    folder : Path, of this sweep alone
+    """
+
+    folder: Path
+
+    def forget(self) -> None:
+        """Remove the notes of an earlier sweep."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def note(self, key: str, error: DpscoError) -> None:
+        """Note what ended the job of a key."""
+        kind = REFUSED if isinstance(error, Refusal) else "failed"
+        write_atomic(self.folder / key, f"{kind} {' '.join(str(error).split())}")
+
+    def read(self) -> dict[str, DpscoError]:
+        """Key of a job -> what ended it."""
+        notes = {path.name: path.read_text(encoding="utf-8") for path in sorted(self.folder.glob("[!.]*"))}
+        kinds = {REFUSED: _Refused, "failed": DpscoError}
+        return {key: kinds[text.partition(" ")[0]](text.partition(" ")[2]) for key, text in notes.items()}
+
+
+class _Refused(Refusal):
+    """A refusal that was noted."""
+
+    def __init__(self, text: str) -> None:
+        DpscoError.__init__(self, text)
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """A run of a sweep, with a result or the reason why it has none.
+
+    Attributes
+    ----------
+    run : SweptRun or None, None where it is refused, or has failed
+    refused : str, why; empty where there is a result
+    """
+
+    request: Request
+    run: SweptRun | None
+    refused: str = ""
+
+    @classmethod
+    def of(cls, request: Request, failures: Mapping[str, DpscoError]) -> SweepRow:
+        """What is known of a run, whatever has ended it."""
+        error = request.refused or (failures.get(request.job.key) if request.job else None)
+        if error is None and request.job and request.out.is_file():
+            return cls(request, SweptRun(request.swept, stored(request)))
+        return cls(request, None, " ".join(str(error or "it left no rows: its launcher says why").split()))
+
+    def to_json(self) -> dict[str, Any]:
+        """The run's summary and file, or what was asked for and why there is none."""
+        if self.run:
+            return {**self.run.summary.to_json(), "out": self.request.out}
+        return {**self._asked(), REFUSED: self.refused}
+
+    def _asked(self) -> dict[str, Any]:
+        asked = self.request.asked
+        return {
+            "algorithm": asked.algorithm.id,
+            "problem": asked.problem.name,
+            **{key: getattr(asked, key) for key in ("n", "d", "delta", "replicates", "data_sets", "seed")},
+            "calibration": asked.calibration,
+            "epsilon_claimed": asked.epsilon,
+        }
+
+    def columns(self) -> dict[str, Any]:
+        """Its row of the Parquet file: swept keys as ``swept.<key>``, held-out numbers as ``held_out.<name>``."""
+        swept = {f"swept.{key}": value for key, value in self.request.swept.items()}
+        if self.run is None:
+            return {**swept, **self._asked(), REFUSED: self.refused, "out": ""}
+        summary = self.run.summary
+        plain = {key: value for key, value in summary.to_json().items() if key != "held_out"}
+        held = summary.held_out.own.to_json() if summary.held_out else {}
+        return {
+            **{**swept, **plain, "ci_half": summary.half_interval, REFUSED: None, "out": str(self.request.out)},
+            **{f"held_out.{key}": value for key, value in held.items()},
+        }
+
+    def line(self) -> Row:
+        """Its line of the table on the terminal."""
+        cells = {f"swept.{key}": value for key, value in self.request.swept.items()}
+        if self.run is None:
+            return {**cells, "algorithm": self.request.asked.algorithm.id, "risk": REFUSED}
+        found = self.run.summary
+        return {
+            **cells,
+            "algorithm": found.algorithm,
+            "risk": number(found.risk),
+            "ci": number(found.half_interval, 2),
+            "kind": KINDS.get(found.risk_kind, found.risk_kind),
+            "epsilon": bounded(found.epsilon_real, found.epsilon_real_kind, 3),
+            "privacy": found.privacy_status,
+            "gradients": number(found.gradient_evaluations, 3),
+        }
 
 
 @contextmanager
-def running(made: Sequence[Request]) -> Iterator[Pace]:
-    """How far some runs are, told on stderr where they take long."""
-    pace = Pace([_seconds(entry.job) for entry in made if entry.job], unit="runs")
-    pace.reach(0)
-    with Ticker(pace, say):
-        yield pace
+def running(made: Sequence[Request], failures: Failures) -> Iterator[None]:
+    """Tell on stderr how far some runs are where they take long, by the files that they leave, wherever they run."""
+    jobs, begun = [(entry.job, entry.out) for entry in made if entry.job], time.time()
+    pace = Pace([_seconds(job) for job, _ in jobs], unit="runs")
+
+    def look() -> None:
+        lost = failures.read()
+        pace.see(number for number, (job, out) in enumerate(jobs) if job.key in lost or _is_new(out, begun))
+
+    with Ticker(pace, say, look=look):
+        yield
+
+
+def _is_new(path: Path, begun: float) -> bool:
+    """Whether a file was written since; clocks of other machines may be a moment behind."""
+    try:
+        return path.stat().st_mtime >= begun - CLOCK_SECONDS
+    except OSError:
+        return False
+
+
+def run_table(job: Job, alone: bool) -> pa.Table:
+    """Calibrate and run a job; one that takes long is run in shares, and tells how far it is where it is ``alone``."""
+    if not alone:
+        return execute(job, calibrate_job(job))
+    seconds = _seconds(job)
+    of = shares(job, seconds)
+    with Ticker(Pace([seconds / of] * of, unit="runs", sizes=[1 / of] * of), say) as pace:
+        pace.reach(0)
+        calibrations, tables = calibrate_job(job), []
+        for number in range(of):
+            tables.append(execute(job, calibrations, shard=Shard(number, of)))
+            pace.reach(number + 1)
+    return tables[0] if of == 1 else with_names(join_shards([*map(without_names, tables)]), job.claim, job.part)
 
 
 def _seconds(job: Job) -> float:
@@ -62,14 +201,13 @@ def end_sweep(made: Sequence[Request], failures: Mapping[str, DpscoError], folde
     failures : mapping, key of a job -> what ended it
     folder : Path, whose name the files take
     """
-    rows = [_row(entry, failures) for entry in made]
-    if failures and all(row[REFUSED] for row in rows):
+    rows = [SweepRow.of(entry, failures) for entry in made]
+    if failures and not any(row.run for row in rows):
         raise next(iter(failures.values()))
     files = {"sweep": folder.with_suffix(".parquet"), "figure": folder.with_suffix(".svg")}
     files = _written(rows, files)
     if as_json:
-        hidden = ("swept", "ci_half")
-        print_json([{k: v for k, v in row.items() if k not in hidden and (k, v) != (REFUSED, None)} for row in rows])
+        print_json(rows)
     else:
         print("\n".join(["", *printed(rows)]))
     for name, path in files.items():
@@ -79,79 +217,35 @@ def end_sweep(made: Sequence[Request], failures: Mapping[str, DpscoError], folde
             raise error
 
 
-def _row(entry: Request, failures: Mapping[str, DpscoError]) -> dict[str, Any]:
-    """What is known of a run: its summary, or what was asked for and why there is none."""
-    error = entry.refused or (failures.get(entry.job.key) if entry.job else None)
-    if error is None and entry.job and entry.out.is_file():
-        found = stored(entry)
-        return {"swept": entry.swept, **found, "ci_half": half_interval(found), REFUSED: None}
-    config, reason = entry.config, " ".join(str(error or "it left no rows: its launcher says why").split())
-    return {
-        "swept": entry.swept,
-        "algorithm": config["algorithm"]["id"],
-        "problem": config["problem"]["name"],
-        **{key: config[key] for key in ("n", "d", "delta", "replicates", "data_sets", "seed")},
-        "calibration": config["calibration"]["name"],
-        "epsilon_claimed": config["epsilon"],
-        REFUSED: reason,
-    }
-
-
-def printed(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def printed(rows: Sequence[SweepRow]) -> list[str]:
     """The table, and below it each reason of what was refused, once."""
-    keys = list(rows[0]["swept"])
+    keys = list(rows[0].request.swept)
     columns = [Column(f"swept.{key}", key) for key in keys] or [Column("algorithm", "algorithm")]
-    lines = [table([*columns, *COLUMNS], [{**_swept(row), **_line(row)} for row in rows])]
+    lines = [table([*columns, *COLUMNS], [row.line() for row in rows])]
     reasons: dict[str, list[str]] = {}
     for row in rows:
-        if row[REFUSED]:
-            name = " ".join(f"{key}={value}" for key, value in row["swept"].items())
-            reasons.setdefault(row[REFUSED], []).append(name)
+        if row.refused:
+            reasons.setdefault(row.refused, []).append(row.request.label)
     for reason, names in reasons.items():
         more = f" and {len(names) - 1} more" * (len(names) > 1)
         lines.append(labelled("refused:", f"{names[0]}{more}: {reason}", 9))
     return lines
 
 
-def _swept(row: Mapping[str, Any]) -> dict[str, str]:
-    return {f"swept.{key}": str(value) for key, value in row["swept"].items()}
-
-
-def _line(row: Mapping[str, Any]) -> Row:
-    if row[REFUSED]:
-        return {"algorithm": row["algorithm"], "risk": REFUSED}
-    return {
-        "algorithm": row["algorithm"],
-        "risk": number(row["risk"]),
-        "ci": number(row["ci_half"], 2),
-        "kind": KINDS.get(row["risk_kind"], row["risk_kind"]),
-        "epsilon": bounded(row["epsilon_real"], row["epsilon_real_kind"], 3),
-        "privacy": row["privacy_status"],
-        "gradients": number(row["gradient_evaluations"], 3),
-    }
-
-
-def _written(rows: Sequence[Mapping[str, Any]], files: Mapping[str, Path]) -> dict[str, Path]:
+def _written(rows: Sequence[SweepRow], files: Mapping[str, Path]) -> dict[str, Path]:
     """The files that were written: no plot where nothing ran."""
     from dpsco_bench.report.sweep import write_figure
 
     write_table(_table(rows), files["sweep"])
-    if any(not row[REFUSED] for row in rows):
-        write_figure(rows, files["figure"])
+    runs = [row.run for row in rows if row.run]
+    if runs:
+        write_figure(runs, files["figure"])
         return dict(files)
     return {"sweep": files["sweep"]}
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """A row per run; swept keys under ``swept.<key>``, held-out numbers under ``held_out.<name>``."""
-    flat = [
-        {
-            **_swept(row),
-            **{key: value for key, value in row.items() if not isinstance(value, Mapping | Path)},
-            "out": str(row.get("out", "")),
-            **{f"held_out.{key}": value for key, value in row.get("held_out", {}).items() if isinstance(value, float)},
-        }
-        for row in rows
-    ]
+def _table(rows: Sequence[SweepRow]) -> pa.Table:
+    """A row per run."""
+    flat = [row.columns() for row in rows]
     names = dict.fromkeys(key for row in flat for key in row)
     return pa.table({name: [row.get(name) for row in flat] for name in names})

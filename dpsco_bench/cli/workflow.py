@@ -6,31 +6,23 @@ is written, so that a dry run changes nothing.
 
 from __future__ import annotations
 
-import os
-import shlex
 import shutil
-import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.backend.namespace import BACKENDS
 from dpsco_bench.claims.board import PREFIX
-from dpsco_bench.claims.grids import PROFILES
 from dpsco_bench.claims.plan import WorkPlan, read_plan
 from dpsco_bench.cli.closing import Progress
 from dpsco_bench.cli.depends import Dependencies, board_digest
 from dpsco_bench.cli.judging import is_drawn
-from dpsco_bench.cli.main import failed_file
-from dpsco_bench.cli.overrides import file_list
 from dpsco_bench.cli.verbs.gate import predictor, recorded_path
 from dpsco_bench.cli.verbs.plan import current_plan, keep
-from dpsco_bench.errors import DpscoError, InputError, nearest
+from dpsco_bench.cli.workflow_settings import check_config, check_writable, config_overrides, is_writable
+from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.drawn import stands
 from dpsco_bench.execution.layout import FORMATS, Layout
 from dpsco_bench.execution.lock import ResultsLock
@@ -39,110 +31,8 @@ from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.store import looking, read_sealed, set_aside
 from dpsco_bench.report.own_figures import figure_names
 
-LISTING = ("--list", "-l", "--lt", "--lint")
-"""Options of Snakemake, or how they begin, with which it only reads the rules."""
 TARGETS = ("all", "verdicts", "figures", "leaderboard", "site", "gate", "gc")
 """Targets that are not of single claims."""
-
-
-@contextmanager
-def one_line() -> Iterator[None]:
-    """Turn a user's error into one line and exit code 2, without Snakemake's traceback."""
-    try:
-        yield
-    except DpscoError as error:
-        print(f"dpsco: {' '.join(str(error).split())}", file=sys.stderr)
-        sys.exit(2)
-    except OSError as error:
-        print(f"dpsco: {failed_file(error)}", file=sys.stderr)
-        sys.exit(2)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value)
-
-
-def _are_texts(value: Any) -> bool:
-    return all(map(_is_text, value)) if isinstance(value, list) else _is_text(value)
-
-
-CONFIG: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "profile": (lambda value: value in PROFILES, "one of " + ", ".join(PROFILES)),
-    "data_root": (_is_text, "a folder (the one that contains covertype/)"),
-    "backend": (lambda value: value in BACKENDS, "one of " + ", ".join(BACKENDS)),
-    "overrides": (
-        lambda value: value == "" or _are_texts(value),
-        "Hydra overrides of conf/plan.yaml, a string or list of KEY=VALUE",
-    ),
-    "plugins": (_are_texts, "a Python file or a list of them, with one's own algorithms, problems and bounds"),
-    "claims": (_are_texts, "a YAML file or a list of them, with one's own claims"),
-    "boards": (_are_texts, "a YAML file or a list of them, with one's own leaderboards"),
-}
-"""What ``snakemake --config KEY=VALUE`` takes: key -> whether it takes a value, and what it takes in words."""
-
-
-def check_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Check ``--config`` and fill in the default profile.
-
-    Raises
-    ------
-    InputError
-        Naming the first bad key, its value and what is allowed.
-    """
-    for key, value in config.items():
-        if key not in CONFIG:
-            raise InputError("--config", key, nearest(key, CONFIG))
-        takes, allowed = CONFIG[key]
-        if not takes(value):
-            raise InputError(key, value, allowed, "--config")
-    return {"profile": "ci", **config}
-
-
-def config_overrides(settings: Mapping[str, Any]) -> list[str]:
-    """Hydra overrides that the configuration asks for."""
-    overrides = settings.get("overrides", [])
-    try:
-        result = shlex.split(overrides) if isinstance(overrides, str) else list(overrides)
-    except ValueError as error:
-        raise InputError("overrides", overrides, f"KEY=VALUE ... ({str(error).lower()})", "--config") from None
-    if "backend" in settings:
-        if settings["backend"] == "cupy" and find_spec("cupy") is None:
-            allowed = "numpy here: CuPy is not installed (extra cuda12 or cuda13)"
-            raise InputError("backend", "cupy", allowed, "--config")
-        result.append(f"backend={settings['backend']}")
-    for key in ("plugins", "claims", "boards"):
-        if key in settings:
-            files = [settings[key]] if isinstance(settings[key], str) else settings[key]
-            result.append(file_list(key, files))
-    if "data_root" in settings:
-        if not Path(settings["data_root"]).is_dir():
-            raise InputError("data_root", settings["data_root"], "an existing folder", "--config")
-        result.append("data.root='" + settings["data_root"].replace("'", "\\'") + "'")
-    return result
-
-
-def check_folder(arguments: Sequence[str]) -> None:
-    """Refuse a working folder in which Snakemake cannot keep its notes: by itself it ends in a traceback.
-
-    Raises
-    ------
-    InputError
-        Naming the folder; not where nothing but rules is listed, which needs no notes.
-    """
-    if not any(word.startswith(LISTING) for word in arguments):
-        _check_writable(Path(".snakemake").resolve())
-
-
-def _check_writable(folder: Path) -> None:
-    """Refuse a folder that cannot be written, or made."""
-    if not _is_writable(folder):
-        there = next(place for place in (folder, *folder.parents) if place.exists())
-        raise InputError("folder", str(there), "a folder that can be written to")
-
-
-def _is_writable(path: Path) -> bool:
-    there = next(place for place in (path, *path.parents) if place.exists())
-    return os.access(there, os.W_OK | (os.X_OK if there.is_dir() else 0))
 
 
 class Workflow:
@@ -169,7 +59,7 @@ class Workflow:
     def __init__(self, config: Mapping[str, Any], arguments: Sequence[str], main: bool = True) -> None:
         settings = check_config(config)
         self.profile: str = settings["profile"]
-        self.files, self.main = Layout(self.profile), main
+        self.files, self.main, self.folder = Layout(self.profile), main, Path.cwd()
         self.lock = ResultsLock(self.files.lock)
         self._looked: dict[Path, bool] = {}
         with looking() as self.damaged:
@@ -184,7 +74,7 @@ class Workflow:
             self.due = self._due(free) if main else set[str]()
         for claim in self.due.intersection(id for claims in self.scope.values() for id in claims):
             path = self.files.verdicts(claim)
-            if path.exists() and not _is_writable(path):  # Snakemake says so in a line for each file
+            if path.exists() and not is_writable(path):  # Snakemake says so in a line for each file
                 raise InputError("folder", str(self.files.results), "a folder that can be written to, with its files")
 
     def _plan(self, overrides: Sequence[str], main: bool) -> WorkPlan:
@@ -383,7 +273,7 @@ class Workflow:
 
     def settle(self) -> None:
         """Write the plan of a run that has nothing to do, unless another one works or nothing can be written."""
-        if self.lock.is_free() and _is_writable(self.files.results):
+        if self.lock.is_free() and is_writable(self.files.results):
             keep(self.plan, self.files.plan)
 
     def start(self, snakemake: Any) -> None:
@@ -395,7 +285,7 @@ class Workflow:
             Naming a folder of results or figures that cannot be written.
         """
         for folder in (self.files.results, self.files.measured.store.root, self.files.figures):
-            _check_writable(folder)
+            check_writable(folder)
         self.lock.acquire()
         for path in self.damaged:
             set_aside(path)

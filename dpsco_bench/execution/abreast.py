@@ -1,22 +1,27 @@
-"""Jobs in processes of their own, some at a time, with an end to how long they may take."""
+"""Jobs in processes of their own, some at a time, with an end to how long they may work."""
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from multiprocessing.sharedctypes import RawArray
+from typing import cast
 
 import numpy as np
 
 from dpsco_bench.errors import DpscoError
+from dpsco_bench.execution.compiling import COMPILING, Stopwatch, compiled_seconds, own_seconds, worked_seconds
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.progress import Pace
@@ -26,6 +31,7 @@ from dpsco_bench.rng.streams import Stream
 
 TICK = 1.0
 """Seconds between two looks at the clock."""
+LEAST_TICK = 0.02
 FORKS = sys.platform == "linux"
 """Whether a process that has loaded numerical libraries may be forked; else jobs run here, one after the other."""
 Tell = Callable[[Pace], object]
@@ -38,7 +44,7 @@ class Outcome:
     Attributes
     ----------
     failed : dict of str to str, part of a job -> why it has no result, in a line
-    stopped : dict of str to float, part of a job -> seconds after which it was ended, or 0 where it never began
+    stopped : dict of str to float, part of a job -> seconds of work after which it was ended, 0 where it never began
     """
 
     failed: dict[str, str] = field(default_factory=dict)
@@ -51,6 +57,27 @@ class _Running:
     process: BaseProcess
     said: Connection
     begun: float
+    noted: MutableSequence[float]
+    worked: float = 0.0
+
+    def look(self) -> float:
+        """Seconds that it has worked so far, by what it said at its end; without that, by what was last seen of it."""
+        if self.noted[2] > 0:
+            self.worked = self.noted[2]
+        elif self.process.is_alive():  # of one that is gone the system tells nothing
+            self.worked = max(self.worked, worked_seconds(self.begun, self.process.pid or 0, self.noted))
+        return self.worked
+
+
+@dataclass
+class _Budget:
+    """Seconds of work that all jobs together may take."""
+
+    seconds: float
+    spent: float = 0.0
+
+    def left(self, running: Iterable[_Running] = ()) -> float:
+        return self.seconds - self.spent - sum(one.look() for one in running)
 
 
 def make_abreast(
@@ -63,7 +90,8 @@ def make_abreast(
     jobs : sequence of Job, of one cell each, with what they are predicted to take in `Job.seconds`
     cores : int, processes at a time, >= 1
     seconds : float
-        After which nothing is begun, and what runs is ended. Where processes cannot be forked, what runs goes on.
+        Of work in all, after which nothing is begun, and what runs is ended; neither compiling nor waiting for a
+        processor is work. Where processes cannot be forked, what runs goes on.
     tell : callable, is given the progress whenever a job is done, and every `TICK` seconds
 
     Raises
@@ -81,9 +109,9 @@ def make_abreast(
 def _here(
     jobs: Sequence[Job], measured: Measured, _: int, seconds: float, pace: Pace, outcome: Outcome, tell: Tell
 ) -> None:
-    end = time.monotonic() + seconds
+    begun, compiled = time.process_time(), compiled_seconds()
     for number, job in enumerate(jobs):
-        if time.monotonic() > end:
+        if time.process_time() - begun - (compiled_seconds() - compiled) > seconds:
             outcome.stopped[job.part] = 0.0
             continue
         pace.begin(number)
@@ -97,12 +125,11 @@ def _forked(
     jobs: Sequence[Job], measured: Measured, cores: int, seconds: float, pace: Pace, outcome: Outcome, tell: Tell
 ) -> None:
     waiting, running = list(enumerate(jobs)), dict[int, _Running]()
-    end = time.monotonic() + seconds
     if jobs:
         _load()
     try:
         with _interrupts() as seen:
-            _work_off(waiting, running, measured, cores, end, pace, outcome, tell, seen)
+            _work_off(waiting, running, measured, cores, _Budget(seconds), pace, outcome, tell, seen)
     finally:
         for one in running.values():
             one.process.terminate()
@@ -135,31 +162,33 @@ def _work_off(
     running: dict[int, _Running],
     measured: Measured,
     cores: int,
-    end: float,
+    budget: _Budget,
     pace: Pace,
     outcome: Outcome,
     tell: Tell,
     seen: Sequence[int],
 ) -> None:
-    """Start what waits and collect what is done, until nothing is left or the time has come."""
+    """Start what waits and collect what is done, until nothing is left or the budget is spent."""
     while waiting or running:
         if seen:
             raise KeyboardInterrupt
-        while waiting and len(running) < cores and time.monotonic() < end:
+        while waiting and len(running) < cores and budget.left(running.values()) > 0:
             number, job = waiting.pop(0)
             running[number] = _started(job, measured)
             pace.begin(number)
-        left = end - time.monotonic()
+        left = budget.left(running.values())
         if left <= 0:
-            outcome.stopped |= {one.job.part: time.monotonic() - one.begun for one in running.values()}
+            outcome.stopped |= {one.job.part: one.worked for one in running.values()}
             outcome.stopped |= {job.part: 0.0 for _, job in waiting}
             return
-        wait([one.process.sentinel for one in running.values()], min(TICK, left))
+        wait([one.process.sentinel for one in running.values()], min(TICK, left / cores + LEAST_TICK))
         for number in [number for number, one in running.items() if not one.process.is_alive()]:
             one = running.pop(number)
+            budget.spent += one.look()
             if why := _ended(one):
                 outcome.failed[one.job.part] = why
-            pace.end(number)
+            pace.end(number, apart=one.noted[0])
+        pace.note = COMPILING if any(not math.isnan(one.noted[1]) for one in running.values()) else ""
         tell(pace)
 
 
@@ -175,18 +204,21 @@ def _load() -> None:
 def _started(job: Job, measured: Measured) -> _Running:
     context = get_context("fork")
     here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(job, measured, there), daemon=True)
+    begun, noted = time.monotonic(), cast("MutableSequence[float]", RawArray("d", [0.0, math.nan, 0.0]))
+    process = context.Process(target=_child, args=(job, measured, there, begun, noted), daemon=True)
     sys.stdout.flush()
     sys.stderr.flush()
     process.start()
     there.close()
-    return _Running(job, process, here, time.monotonic())
+    return _Running(job, process, here, begun, noted)
 
 
-def _child(job: Job, measured: Measured, said: Connection) -> None:
+def _child(job: Job, measured: Measured, said: Connection, begun: float, noted: MutableSequence[float]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
+    Stopwatch(partial(own_seconds, begun), noted).listen()
     said.send(_made(job, measured))
     said.close()
+    noted[2] = worked_seconds(begun, "self", noted)
     os._exit(0)  # nothing of the parent is to be tidied up twice
 
 

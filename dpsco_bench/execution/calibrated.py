@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.planning import check_same
-from dpsco_bench.privacy.fingerprint import plan_record
+from dpsco_bench.jsonio import exactly
+from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Constants
 
@@ -22,7 +22,7 @@ class CalibratedCell:
     Attributes
     ----------
     calibration, variant : str, ``paper``, ``accounted`` or ``none``, and the variant that runs under it
-    charged : mapping, the plan as the accountant saw it (`privacy.fingerprint.plan_record`)
+    charged : PlanRecord, the plan as the accountant saw it
     scales : mapping, noise scale per query; of a normal its standard deviation
     epsilon_real, epsilon_real_kind, accountant : float, str, str
         The accountant's value (NaN without one), ``exact``, ``upper`` or ``lower``, and who says so.
@@ -38,7 +38,7 @@ class CalibratedCell:
 
     calibration: str
     variant: str
-    charged: Mapping[str, Any]
+    charged: PlanRecord
     scales: Mapping[str, float]
     epsilon_real: float
     epsilon_real_kind: str
@@ -57,18 +57,17 @@ class CalibratedCell:
     @property
     def schedule(self) -> Mapping[str, Any]:
         """The theorem's named quantities."""
-        schedule: Mapping[str, Any] = self.charged["schedule"]
-        return schedule
+        return self.charged.schedule
 
     @property
     def gradient_evaluations(self) -> float:
         """As planned."""
-        return float(self.charged["gradient_evaluations"])
+        return self.charged.gradient_evaluations
 
     @property
     def leaks(self) -> tuple[str, ...]:
         """Uses of the data that no query covers; empty for a private algorithm."""
-        return tuple(leak for leak in (self.charged["unprotected"], *self.charged["leaks"]) if leak)
+        return tuple(leak for leak in (self.charged.unprotected, *self.charged.leaks) if leak)
 
     @property
     def law(self) -> dict[str, Any]:
@@ -88,7 +87,7 @@ class CalibratedCell:
         if self.plan is not None:
             return self.plan
         plan = cell.make_plan(self.variant, self.constants, self.calibration)
-        check_same(cell.algorithm_entry.id, self.charged, plan_record(plan), "when it was charged")
+        check_same(cell.algorithm_entry.id, self.charged, PlanRecord.of(plan), "when it was charged")
         return plan
 
     def to_json(self) -> dict[str, Any]:
@@ -102,13 +101,12 @@ class CalibratedCell:
 
         Raises InputError for keys that are missing or unknown.
         """
-        names = {f.name for f in fields(cls)} - {"plan"}
-        if set(entry) != names:
-            raise InputError("calibration", sorted(set(entry) ^ names), "exactly the keys " + ", ".join(sorted(names)))
+        entry = exactly([f.name for f in fields(cls) if f.name != "plan"], entry, "calibration")
         numbers = {
             key: math.nan if entry[key] is None else entry[key] for key in ("epsilon_real", "epsilon_law", "tau")
         }
-        given = {"constants": Constants(**entry["constants"]), "warnings": tuple(entry["warnings"])}
+        charged, constants = PlanRecord.from_json(entry["charged"]), Constants(**entry["constants"])
+        given = {"charged": charged, "constants": constants, "warnings": tuple(entry["warnings"])}
         return cls(**{**entry, **numbers, **given})
 
 

@@ -12,7 +12,7 @@ from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.privacy.attained import attaining_pair, attains
 from dpsco_bench.privacy.calibrate import Calibration, Charge, calibrate
-from dpsco_bench.privacy.fingerprint import plan_record
+from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.tree import enforces_sensitivity
 
@@ -56,7 +56,7 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
     return CalibratedCell(
         calibration=calibration,
         variant=variant,
-        charged=plan_record(plan),
+        charged=PlanRecord.of(plan),
         scales=fixed.scales,
         epsilon_real=charge.epsilon,
         epsilon_real_kind=charge.kind,

@@ -14,7 +14,7 @@ import numpy as np
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.execution.planning import call_plan, check_same
-from dpsco_bench.privacy.fingerprint import plan_record
+from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Data, Draws, Problem, StreamFactory
@@ -173,7 +173,7 @@ class Cell:
         plan = self.make_plan(variant, constants, calibration)
         if twice:
             again = self.make_plan(variant, constants, calibration)
-            check_same(entry.id, plan_record(plan), plan_record(again), "when it was first made")
+            check_same(entry.id, PlanRecord.of(plan), PlanRecord.of(again), "when it was first made")
         return variant, plan
 
     def make_plan(self, variant: str, constants: Constants, calibration: str) -> Plan:
@@ -183,6 +183,34 @@ class Cell:
         options = dict(self.options)
         given = (constants, self.n, d, self.privacy, variant, calibration)
         return call_plan(entry.id, where, lambda: entry.plan(*given, **options))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """A cell before anything is known of its data: n, and whatever a part leaves out, may be None.
+
+    Attributes are those of `Cell`.
+    """
+
+    algorithm: str
+    problem: str
+    n: int | None = None
+    epsilon: float | None = None
+    delta: float | None = None
+    d: int | None = None
+    variant: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    problem_options: Mapping[str, Any] = field(default_factory=dict)
+    method: str = ""
+    parameter: str = ""
+    value: float = float("nan")
+    cell: int = 0
+    signal: float | None = None
+
+    def at_signal(self, signal: float) -> Draft:
+        """The cell at one value of its problem's signal, which the problem has to have."""
+        options = {**self.problem_options, str(problem_class(self.problem).signal_option): float(signal)}
+        return replace(self, problem_options=options, signal=float(signal))
 
 
 def located(cell: Cell, data_root: str) -> Cell:
@@ -197,19 +225,20 @@ def placeless(problem: str, options: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in options.items() if key not in places}
 
 
-def pinned(entry: Mapping[str, Any], data_root: str) -> Cell:
+def pinned(draft: Draft | Cell, data_root: str) -> Cell:
     """A plan's cell that will be run on the files that are there now, or not at all; by default on all their records.
 
     Raises InputError if there is no such file, or no number of records.
     """
-    if problem_class(entry["problem"]).file_options:
-        options = entry["problem_options"]
-        problem = get_problem(entry["problem"], entry.get("d"), **{"root": data_root, **options})
-        given = {key: value for key, value in entry.items() if value is not None}
-        entry = {"n": problem.records, **given, "problem_options": {**options, **problem.pins}}
-    if entry.get("n") is None:
-        raise InputError("n", "missing", "given, an integer >= 1")
-    return Cell.from_json(entry)
+    given = {f.name: getattr(draft, f.name) for f in fields(Cell)}
+    if problem_class(draft.problem).file_options:
+        problem = get_problem(draft.problem, draft.d, **{"root": data_root, **draft.problem_options})
+        given["problem_options"] = {**draft.problem_options, **problem.pins}
+        given["n"] = problem.records if draft.n is None else draft.n
+    for key, allowed in (("n", "given, an integer >= 1"), ("epsilon", "given"), ("delta", "given")):
+        if given[key] is None:
+            raise InputError(key, "missing", allowed)
+    return Cell(**given)
 
 
 def check_data_sets(problem: str, data_sets: int) -> None:

@@ -22,6 +22,8 @@ from dpsco_bench.registry import PLUGIN, roots
 
 ROOT = Path(__file__).resolve().parent.parent
 OWN, INIT = "dpsco_bench", "__init__.py"
+DEVICE_ONLY = frozenset({"dpsco_bench.backend.device", "dpsco_bench.fused.device", "dpsco_bench.rng.cuda"})
+"""Modules that nothing loads unless a run is on a device."""
 
 
 @cache
@@ -56,31 +58,31 @@ def imported_modules(name: str) -> frozenset[str]:
     return frozenset(m for m in found if module_path(m) is not None)
 
 
-def closure(modules: Iterable[str]) -> list[str]:
-    """All modules of this package and of papers that are reachable by imports, sorted."""
-    return list(_closure(frozenset(modules)))
+def closure(modules: Iterable[str], without: frozenset[str] = frozenset()) -> list[str]:
+    """All modules of this package and of papers that are reachable by imports other than of ``without``, sorted."""
+    return list(_closure(frozenset(modules), without))
 
 
 @cache
-def _closure(modules: frozenset[str]) -> tuple[str, ...]:
+def _closure(modules: frozenset[str], without: frozenset[str]) -> tuple[str, ...]:
     todo, seen = list(modules), set()
     while todo:
         name = todo.pop()
-        if name in seen or module_path(name) is None:
+        if name in seen or name in without or module_path(name) is None:
             continue
         seen.add(name)
         todo.extend(imported_modules(name))
     return tuple(sorted(seen))
 
 
-def code_digest(modules: Iterable[str], files: Iterable[Path] = ()) -> str:
-    """Sha256 over the closure's code and further files, 16 hexadecimal digits.
+def code_digest(modules: Iterable[str], files: Iterable[Path] = (), without: frozenset[str] = frozenset()) -> str:
+    """Sha256 over the closure's code and further files, 16 hexadecimal digits; ``without`` as of `closure`.
 
     One's own files count by their content, and not by their place; so do files beside them that they import.
     """
     digest, named = hashlib.sha256(), set(modules)
     own = with_files_beside(Path(str(sys.modules[name].__file__)) for name in sorted(named) if name.startswith(PLUGIN))
-    for name in closure(named):
+    for name in closure(named, without):
         path = module_path(name)
         assert path is not None
         digest.update(f"{name}\0{source_digest(path)}\0".encode())
@@ -155,12 +157,16 @@ def _drop_meaning(part: ast.AST) -> None:
     """Take out the words that say what an option of a problem means."""
     call = part.value if isinstance(part, ast.Assign | ast.AnnAssign) else None
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "option":
-        del call.args[1:]
+        call.args[1:] = [word for word in call.args[1:] if not _is_word(word)]
 
 
 def _is_text(node: ast.AST) -> bool:
     """Whether a statement is a bare string: a docstring, or the words below a constant."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    return isinstance(node, ast.Expr) and _is_word(node.value)
+
+
+def _is_word(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _home(top: str) -> Path | None:

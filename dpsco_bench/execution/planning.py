@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from dpsco_bench.errors import DpscoError
-from dpsco_bench.privacy.fingerprint import difference
+from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan
 
 NOT_PURE = "its plan function is not pure"
@@ -49,22 +48,21 @@ def call_plan(id: str, where: str, make: Callable[[], Plan]) -> Plan:
     return plan
 
 
-def check_same(id: str, first: Mapping[str, Any], second: Mapping[str, Any], when: str) -> None:
+def check_same(id: str, first: PlanRecord, second: PlanRecord, when: str) -> None:
     """Hold two plans for one set of arguments against each other.
 
     Parameters
     ----------
     id, when : str
         Algorithm, and when the first plan was made.
-    first, second : mapping
-        Two of its `plan_record`.
+    first, second : PlanRecord
 
     Raises
     ------
     ImpurePlan
         Naming the first quantity that differs, and both values.
     """
-    found = None if repr(first) == repr(second) else difference(first, second)  # nearly all are equal to the letter
+    found = None if repr(first) == repr(second) else first.difference(second)  # nearly all are equal to the letter
     if found:
         key, was, now = (" ".join(str(item).split()) for item in found)
         raise ImpurePlan(f"algorithm {id}: {key} = {now}: must be {was}, as {when}: {NOT_PURE}")

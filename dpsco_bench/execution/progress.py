@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TextIO
@@ -93,21 +93,31 @@ class JobLog:
 
 
 TICKER_SECONDS = 10.0
-PRIOR_SECONDS = 3.0
+WHOLE = 1e-9
+"""What shares of a whole may lack by rounding."""
+PRIOR_SECONDS = 1.0
 """Predicted seconds of work that count as done at the predicted pace, so that a first small piece decides little."""
 
 
 class Pace:
     """How much of some work is done, and how long the rest will take.
 
-    What pieces took over what was predicted of them is the pace of those to come.
+    What pieces took over what was predicted of them is the pace of those to come. One that is not done counts as soon
+    as it takes longer than that.
 
     Parameters
     ----------
     predicted : sequence of float, seconds of each piece, > 0
     at_once : int, how many are worked on at a time
-    unit : str, what the pieces are
+    unit : str, what is counted
     clock : callable, seconds, monotonic
+    sizes : sequence of float, what each piece counts for; by default 1
+    apart : callable
+        Seconds so far that say nothing of the pace, since they come once: those of compiling.
+
+    Attributes
+    ----------
+    note : str, what is to be said besides
     """
 
     def __init__(
@@ -116,36 +126,49 @@ class Pace:
         at_once: int = 1,
         unit: str = "",
         clock: Callable[[], float] = time.monotonic,
+        sizes: Sequence[float] = (),
+        apart: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._predicted, self._at_once, self.unit, self._clock = list(predicted), at_once, unit, clock
+        self._sizes = list(sizes) or [1.0] * len(self._predicted)
         self._began: dict[int, float] = {}
         self._took: dict[int, float] = {}
-        self.start = clock()
+        self._apart, self.note = apart, ""
+        self.start, self._seen = clock(), self._now()
+
+    def _now(self) -> float:
+        return self._clock() - self._apart()
 
     @property
     def all(self) -> int:
-        """Number of pieces."""
-        return len(self._predicted)
+        """How many there are."""
+        return round(sum(self._sizes))
 
     @property
     def done(self) -> int:
-        """How many are done."""
-        return len(self._took)
+        """How many are done as a whole."""
+        return int(sum(self._sizes[number] for number in self._took) + WHOLE)
 
     def begin(self, number: int) -> None:
         """A piece is begun."""
-        self._began[number] = self._clock()
+        self._began[number] = self._now()
 
-    def end(self, number: int) -> None:
-        """A piece is done."""
-        self._took[number] = self._clock() - self._began[number]
+    def end(self, number: int, apart: float = 0.0) -> None:
+        """A piece is done, for which some seconds ``apart`` do not count."""
+        self._took[number] = max(self._now() - self._began[number] - apart, 0.0)
 
     def reach(self, count: int) -> None:
         """All pieces before ``count`` are done, one after the other; the next one is begun."""
-        now, new = self._clock(), [number for number in range(count) if number not in self._took]
+        now, new = self._now(), [number for number in range(count) if number not in self._took]
         since = min((self._began[number] for number in new if number in self._began), default=now)
         self._took |= {number: (now - since) / len(new) for number in new}
         self._began[count] = now
+
+    def see(self, done: Iterable[int]) -> None:
+        """These are done by now, in whatever order, some at a time: what is new shares the time since the last look."""
+        now, new = self._now(), [number for number in done if number not in self._took]
+        self._took |= {number: (now - self._seen) / len(new) for number in new}
+        self._seen = now if new else self._seen
 
     @property
     def elapsed(self) -> float:
@@ -155,20 +178,29 @@ class Pace:
     @property
     def left(self) -> float:
         """Seconds that the rest is expected to take."""
-        now = self._clock()
-        predicted = sum(self._predicted[number] for number in self._took)
-        factor = (sum(self._took.values()) + PRIOR_SECONDS) / (predicted + PRIOR_SECONDS)
+        now = self._now()
+        begun = {number: now - since for number, since in self._began.items() if number not in self._took}
+        factor = self._factor({})
+        late = {number: spent for number, spent in begun.items() if spent > factor * self._predicted[number]}
+        factor = max(factor, self._factor(late))
         rests = []
         for number, seconds in enumerate(self._predicted):
             if number not in self._took:
-                spent = now - self._began[number] if number in self._began else 0.0
+                spent = begun.get(number, 0.0)
                 rests.append(max(seconds * factor - spent, 0.1 * spent))
         return max(sum(rests) / self._at_once, *rests) if rests else 0.0
 
+    def _factor(self, late: Mapping[int, float]) -> float:
+        """Seconds over predicted ones of what is done, and of some pieces that have taken so long already."""
+        known = {**self._took, **late}
+        predicted = sum(self._predicted[number] for number in known)
+        return (sum(known.values()) + PRIOR_SECONDS) / (predicted + PRIOR_SECONDS)
+
     def __str__(self) -> str:
-        """``7 of 23 done, 12 s, about 30 s left``."""
+        """``7 of 23 done, 12 s, about 30 s left``, and the note."""
         text = f"{self.done} of {self.all}{f' {self.unit}' if self.unit else ''} done, {duration(self.elapsed)}"
-        return text + (f", about {duration(self.left)} left" if self.done < self.all else "")
+        text += f", about {duration(self.left)} left" if self.done < self.all else ""
+        return f"{text}, {self.note}" if self.note else text
 
 
 class Ticker:
@@ -179,13 +211,20 @@ class Ticker:
     pace : Pace
     say : callable, takes a line
     title : str, prefix of the lines; empty for none
-    spacing : float, seconds between two lines
+    spacing : float, seconds between two lines; by default `TICKER_SECONDS`
+    look : callable, called before each line, for work that is done elsewhere
     """
 
     def __init__(
-        self, pace: Pace, say: Callable[[str], object], title: str = "", spacing: float = TICKER_SECONDS
+        self,
+        pace: Pace,
+        say: Callable[[str], object],
+        title: str = "",
+        spacing: float | None = None,
+        look: Callable[[], object] = lambda: None,
     ) -> None:
-        self._pace, self._say, self._title, self._spacing = pace, say, title, spacing
+        self._pace, self._say, self._title, self._look = pace, say, title, look
+        self._spacing = TICKER_SECONDS if spacing is None else spacing
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._tick, daemon=True)
 
@@ -201,6 +240,7 @@ class Ticker:
 
     def _tick(self) -> None:
         while not self._ended.wait(self._spacing):
+            self._look()
             if self._pace.done < self._pace.all:
                 self._say(f"{self._title}: {self._pace}" if self._title else str(self._pace))
 

@@ -17,12 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.execution.compiling import compiled_seconds
 from dpsco_bench.execution.lock import key_lock
 from dpsco_bench.jsonio import dumps_canonical, sealed, unsealed, write_atomic
 
 SUFFIXES = {"calibrations": ".json", "runs": ".parquet", "shards": ".parquet", "timings": ".json"}
 """Kinds of items and what their files are called."""
 MANIFEST, DAMAGED = ".manifest", ".damaged"
+FOLDER = "a folder stands in its place"
 _SEEN: ContextVar[list[Path] | None] = ContextVar("seen", default=None)
 _PEAK, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
@@ -36,7 +38,7 @@ class Cost:
     cell : int
         Its number within the job.
     cpu_s : float
-        CPU seconds; cells that are run at once share them equally.
+        CPU seconds without those of compiling; cells that are run at once share them equally.
     peak_mb : float
         Most memory of the process while it was at the cell, in MB.
     """
@@ -57,9 +59,10 @@ class Meter:
         """Charge the work done inside to cells, which share it equally."""
         with suppress(OSError):
             _RESET.write_text("5")  # Linux: the peak starts anew
-        begun = time.process_time()
+        begun, compiled = time.process_time(), compiled_seconds()
         yield
-        seconds, peak = (time.process_time() - begun) / len(cells), _peak_mb()
+        spent = time.process_time() - begun - (compiled_seconds() - compiled)
+        seconds, peak = spent / len(cells), _peak_mb()
         self.costs += [Cost(cell, seconds, peak) for cell in cells]
 
 
@@ -126,8 +129,8 @@ def read_sealed(path: Path) -> dict[str, Any] | None:
         return unsealed(path.read_bytes())
     except FileNotFoundError:
         return None
-    except ValueError as error:
-        damaged(path, error)
+    except (IsADirectoryError, ValueError) as error:
+        damaged(path, FOLDER if isinstance(error, IsADirectoryError) else error)
         return None
 
 
@@ -167,6 +170,9 @@ class Store:
         try:
             content = path.read_bytes() if manifest else None
         except FileNotFoundError:
+            return None
+        except IsADirectoryError:
+            damaged(path, FOLDER)
             return None
         if content is None or manifest is None:
             return None

@@ -7,12 +7,13 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.calibrated import CalibratedCell, RefusedCell
-from dpsco_bench.execution.job import Shard, execute, least_units
+from dpsco_bench.execution.compiling import compiled_seconds, listen
+from dpsco_bench.execution.evaluations import executed
+from dpsco_bench.execution.job import Shard, least_units
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured, item
@@ -133,7 +134,8 @@ def _content(step: str, job: Job, measured: Measured, progress: Progress, shard:
     if calibrations is None:
         raise InputError("calibrations", job.title, "in the store: calibrate it first")
     if step == "run":
-        return table_bytes(without_names(execute(job, calibrations, progress, shard=shard, meter=meter.measure)))
+        listen()
+        return table_bytes(without_names(executed(job, calibrations, progress, shard=shard, meter=meter.measure)))
     from dpsco_bench.execution.timing import time_cells
 
     with meter.measure(range(len(job.cells))):
@@ -216,26 +218,47 @@ def make_all(jobs: Iterable[Job], measured: Measured, say: Callable[[str], objec
     DpscoError
         As the first job that fails raises it.
     """
-    todo = list(_lacking(jobs, measured, say))
-    weights = [weigh(step, job) for step, job in todo]
-    pace = Pace([seconds for own in weights for seconds in own], unit="cells")
+    todo = [(step, job, weigh(step, job)) for step, job in _lacking(jobs, measured, say)]
+    of = [shares(job, sum(own)) if step == "run" else 1 for step, job, own in todo]
+    pieces = [piece for (_, _, own), count in zip(todo, of, strict=True) for piece in _pieces(own, count)]
+    pace = Pace(
+        [seconds for seconds, _ in pieces], unit="cells", sizes=[size for _, size in pieces], apart=compiled_seconds
+    )
     pace.reach(0)
     with Ticker(pace, say, todo[0][1].claim if todo else ""):
         first = 0
-        for (step, job), own in zip(todo, weights, strict=True):
-            begun, made = time.monotonic(), False
-            of = _shares(job, sum(own)) if step == "run" else 1
+        for (step, job, own), count in zip(todo, of, strict=True):
+            begun = time.monotonic()
             try:
-                for number in range(of):
-                    done = partial(_reached, pace, first)
-                    made = make(step, job, measured, done, number=number, of=of) or made
+                made = _make_shares(step, job, measured, count, pace, first)
             except DpscoError as error:
                 error.args = (f"{job.title}: {error}",)
                 raise
-            first += len(job.cells)
+            first += len(_pieces(own, count))
             pace.reach(first)
             if made and step == "run":
                 say(f"{job.claim} {job.name}: {duration(time.monotonic() - begun)}")
+
+
+def _pieces(cells: Sequence[float], shares: int) -> list[tuple[float, float]]:
+    """What a job is told to consist of: predicted seconds of each piece, and how many cells it is.
+
+    A share may be of one cell or of many, so that a job in shares has no other pieces.
+    """
+    if shares == 1:
+        return [(seconds, 1.0) for seconds in cells]
+    return [(sum(cells) / shares, len(cells) / shares)] * shares
+
+
+def _make_shares(step: str, job: Job, measured: Measured, of: int, pace: Pace, first: int) -> bool:
+    """Make a job in so many shares, its pieces from the ``first`` on; whether anything was made."""
+    if of == 1:
+        return make(step, job, measured, lambda done, _: pace.reach(first + done))
+    made = False
+    for number in range(of):
+        made = make(step, job, measured, number=number, of=of) or made
+        pace.reach(first + number + 1)
+    return made
 
 
 def _lacking(jobs: Iterable[Job], measured: Measured, say: Callable[[str], object]) -> Iterator[tuple[str, Job]]:
@@ -252,10 +275,6 @@ def _lacking(jobs: Iterable[Job], measured: Measured, say: Callable[[str], objec
                 yield step, job
 
 
-def _shares(job: Job, seconds: float) -> int:
+def shares(job: Job, seconds: float) -> int:
     """In how many shares a job is run that is predicted to take so long."""
     return max(1, min(int(seconds / SHARE_SECONDS), least_units(job)))
-
-
-def _reached(pace: Pace, first: int, done: int, _: int) -> None:
-    pace.reach(first + done)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
-from dpsco_bench.fused.device import launch_rows, on_device, step_arguments
+from dpsco_bench.fused.machine import launch_steps, on_device
 from dpsco_bench.fused.pieces import (
     LP_BALL,
     NO_SLOPE,
@@ -83,5 +83,5 @@ def projected_steps(x, total, rows, records, form, noise, scale, eta, weights, r
 
 @on_device(projected_steps)
 def launch_projected_steps(x, total, rows, records, form, noise, scale, eta, weights, ridge, domain):
-    told = step_arguments(scale.size, x, rows, records, form, noise)
-    launch_rows(KERNELS, "projected_steps", x, total, *told, scale, eta, weights, float(ridge), *domain[:2])
+    tile = (scale.size, rows, records, form, noise)
+    launch_steps(KERNELS, "projected_steps", x, (total,), tile, scale, eta, weights, float(ridge), *domain[:2])

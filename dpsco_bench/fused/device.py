@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.backend.device import kernel, launch
+from dpsco_bench.fused.machine import LAUNCHERS
 from dpsco_bench.fused.tiles import Steps, Tile
 from dpsco_bench.rng.cuda import key_words
 
@@ -24,29 +25,11 @@ NUMBERS = 1 << 24
 """Most indices of a tile: those of Poisson batches are drawn on the host."""
 NO_NOISE = (np.uint32(0), np.uint32(0), 0, 0)
 
-LAUNCHERS: dict[Any, Callable[..., None]] = {}
-"""By compiled loop: what launches the kernel that stands for it."""
-
-
-def on_device(loop: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register what launches a loop's kernel, with the loop's arguments (used as a decorator)."""
-
-    def register(function: Callable[..., None]) -> Callable[..., None]:
-        LAUNCHERS[loop] = function
-        return function
-
-    return register
-
 
 def fits(objective: Any, plan: Any) -> bool:
     """Whether rows are narrow enough for the kernels, and all noise is of laws that they draw."""
     narrow = objective.start.shape[1] <= max(WIDTHS)
     return narrow and all(getattr(query, "law", "") in ("normal", "laplace") for query in plan.queries)
-
-
-def steps_of(objective: Any, *arguments: Any, **keys: Any) -> Steps:
-    """The steps of a run, where its arrays are; takes what `tiles.Steps` takes."""
-    return (Steps if objective.xp is np else DeviceSteps)(objective, *arguments, **keys)
 
 
 def launch_rows(file: Path, name: str, x: Array, *arguments: Any) -> None:

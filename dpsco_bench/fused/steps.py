@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsco_bench.algorithms.phased_sgd import phase_name
 from dpsco_bench.fused.descent import projected_steps
-from dpsco_bench.fused.device import steps_of
+from dpsco_bench.fused.machine import steps_of
 from dpsco_bench.fused.tiles import DOMAINS, domain_of
 from dpsco_bench.geometry.ball import LpBall
 

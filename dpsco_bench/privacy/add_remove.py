@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from dpsco_bench.privacy.accountants import gaussian, pld, total_variation
 from dpsco_bench.privacy.composition import shifts, tree
-from dpsco_bench.privacy.plan import Disjoint, Full, Plan, Poisson, Query
+from dpsco_bench.privacy.plan import Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery
+from dpsco_bench.privacy.records import Disjoint, Full, Poisson
 from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery
 
 

@@ -3,34 +3,134 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import is_dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.jsonio import exactly
+from dpsco_bench.privacy.plan import PaperLimit, Plan, Query
 
 ROUNDING = 1e-12
 """Relative difference of floats that the mathematical functions of two processors may have."""
-_DERIVED = ("law", "law_parameters", "norm", "norm_kappa")
 _ABSENT = "absent"
 
 
-def plan_record(plan: Plan) -> dict[str, Any]:
-    """Everything that a plan declares.
+@dataclass(frozen=True)
+class QueryRecord:
+    """A query as an accountant sees it.
 
-    Raises InputError for a quantity of the schedule, or an attribute of a query, of another type. Returns the plan's
-    fields, of each query its kind, its norm and its law besides: nested dicts, lists, strings, bools, ints,
-    exact floats and None.
+    Attributes
+    ----------
+    kind : str, name of its class
+    name, sensitivity, releases, paper_scale, share
+        As the query has them.
+    records : mapping, how a release chooses its records: the ``kind``, and its numbers
+    law, law_parameters, norm, norm_kappa
+        Of its noise, and of what the sensitivity is measured in.
+    more : mapping, plain data: what queries of this kind have besides
     """
-    queries = [_query_record(query) for query in plan.queries]
-    return {**{key: _plain(value, key) for key, value in vars(plan).items() if key != "queries"}, "queries": queries}
+
+    kind: str
+    name: str
+    sensitivity: float
+    releases: int
+    records: Mapping[str, Any]
+    paper_scale: float | None
+    share: float | None
+    law: str
+    law_parameters: tuple[Any, ...]
+    norm: float
+    norm_kappa: float | None
+    more: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, query: Query) -> QueryRecord:
+        """What a query declares. Raises InputError for an attribute of another type than plain data."""
+        declared = {**vars(query), **{key: getattr(query, key) for key in _DERIVED}}
+        plain = {key: _plain(value, f"{key} of {query.name}") for key, value in declared.items()}
+        return cls.from_json({"kind": type(query).__name__, **plain})
+
+    def to_json(self) -> dict[str, Any]:
+        """Its fields, those of its kind among them."""
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "more"}
+        return {**own, "law_parameters": list(self.law_parameters), **self.more}
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> QueryRecord:
+        """Inverse of `to_json`. Raises InputError for a field that is missing."""
+        more = {key: value for key, value in entry.items() if key not in _OF_QUERIES}
+        own = exactly(_OF_QUERIES, {key: entry[key] for key in entry if key not in more}, "query")
+        return cls(**{**own, "law_parameters": tuple(entry["law_parameters"])}, more=more)
 
 
-def difference(one: Any, other: Any, key: str = "") -> tuple[str, Any, Any] | None:
-    """Key and both values of the first place where two records differ; None if there is none."""
+_DERIVED = ("law", "law_parameters", "norm", "norm_kappa")
+_OF_QUERIES = tuple(f.name for f in fields(QueryRecord) if f.name != "more")
+
+
+@dataclass(frozen=True)
+class PlanRecord:
+    """A plan as an accountant sees it: its fields as plain data.
+
+    Attributes
+    ----------
+    schedule : mapping, the theorem's named quantities: numbers, text, lists and mappings of these
+    queries : tuple of QueryRecord
+    gradient_evaluations, leaks, unprotected, warnings, paper_limit
+        As the plan has them.
+    """
+
+    schedule: Mapping[str, Any]
+    queries: tuple[QueryRecord, ...]
+    gradient_evaluations: float
+    leaks: tuple[str, ...]
+    unprotected: str
+    warnings: tuple[str, ...]
+    paper_limit: PaperLimit | None
+
+    @classmethod
+    def of(cls, plan: Plan) -> PlanRecord:
+        """Everything that a plan declares, of each query its kind, its norm and its law besides.
+
+        Raises InputError for a quantity of the schedule, or an attribute of a query, of another type than plain data.
+        """
+        plain = {key: _plain(value, key) for key, value in vars(plan).items() if key != "queries"}
+        return cls._made(plain, map(QueryRecord.of, plan.queries))
+
+    def to_json(self) -> dict[str, Any]:
+        """Nested dicts, lists, strings, bools, ints, exact floats and None."""
+        limit = None if self.paper_limit is None else {"kind": PaperLimit.__name__, **vars(self.paper_limit)}
+        return {
+            "schedule": dict(self.schedule),
+            "queries": [query.to_json() for query in self.queries],
+            "gradient_evaluations": self.gradient_evaluations,
+            "leaks": list(self.leaks),
+            "unprotected": self.unprotected,
+            "warnings": list(self.warnings),
+            "paper_limit": limit,
+        }
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> PlanRecord:
+        """Inverse of `to_json`, of decoded JSON. Raises InputError for fields that are missing or unknown."""
+        found = exactly([f.name for f in fields(cls)], entry, "plan")
+        return cls._made(found, map(QueryRecord.from_json, found["queries"]))
+
+    @classmethod
+    def _made(cls, plain: Mapping[str, Any], queries: Iterable[QueryRecord]) -> PlanRecord:
+        """A record of plain data, whose lists become tuples."""
+        lists = {key: tuple(plain[key]) for key in ("leaks", "warnings")}
+        limit = plain["paper_limit"] and {key: value for key, value in plain["paper_limit"].items() if key != "kind"}
+        return cls(**{**plain, **lists, "queries": tuple(queries), "paper_limit": limit and PaperLimit(**limit)})
+
+    def difference(self, other: PlanRecord) -> tuple[str, Any, Any] | None:
+        """Key and both values of the first place where two records differ; None if there is none."""
+        return _difference(self.to_json(), other.to_json())
+
+
+def _difference(one: Any, other: Any, key: str = "") -> tuple[str, Any, Any] | None:
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         names: Sequence[Any] = list(dict.fromkeys([*one, *other]))
         pairs = [(one.get(name, _ABSENT), other.get(name, _ABSENT)) for name in names]
@@ -40,7 +140,7 @@ def difference(one: Any, other: Any, key: str = "") -> tuple[str, Any, Any] | No
         return key, _names(one), _names(other)
     else:
         return None if _same(one, other) else (key, one, other)
-    places = (difference(*pair, f"{name} of {key}" if key else name) for name, pair in zip(names, pairs, strict=True))
+    places = (_difference(*pair, f"{name} of {key}" if key else name) for name, pair in zip(names, pairs, strict=True))
     return next((found for found in places if found), None)
 
 
@@ -54,12 +154,6 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, float) and isinstance(other, float):
         return math.isclose(one, other, rel_tol=ROUNDING)
     return type(one) is type(other) and bool(one == other)
-
-
-def _query_record(query: Query) -> dict[str, Any]:
-    fields = {**vars(query), **{key: getattr(query, key) for key in _DERIVED}}
-    plain = {key: _plain(value, f"{key} of {query.name}") for key, value in fields.items()}
-    return {"kind": type(query).__name__, **plain}
 
 
 def _plain(value: Any, key: str) -> Any:

@@ -11,16 +11,9 @@ import numpy as np
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.laws import NOISE_LAWS
-from dpsco_bench.privacy.plan import (
-    NoisyMinimumQuery,
-    Plan,
-    Poisson,
-    Query,
-    SingleIndex,
-    WithoutReplacement,
-    WithReplacement,
-)
+from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery
+from dpsco_bench.privacy.records import Poisson, SingleIndex, WithoutReplacement, WithReplacement
 from dpsco_bench.problems.base import Batch
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream, scaled

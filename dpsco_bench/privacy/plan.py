@@ -10,123 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.errors import InputError, checked_count
-
-
-@dataclass(frozen=True)
-class Full:
-    """Every release looks at all records."""
-
-    sampled: ClassVar[bool] = False
-
-
-@dataclass(frozen=True)
-class Poisson:
-    """Every release looks at each record independently with probability ``rate``."""
-
-    rate: float
-
-    sampled: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.rate <= 1.0:
-            raise InputError("rate", self.rate, "in (0, 1]")
-
-
-@dataclass(frozen=True)
-class SingleIndex:
-    """Every release looks at one uniform record, drawn with replacement from ``population``."""
-
-    population: int
-
-    sampled: ClassVar[bool] = True
-
-
-@dataclass(frozen=True)
-class Disjoint:
-    """Every release looks at its own ``size`` records.
-
-    The blocks of all such queries of a plan are disjoint from each other, so that a record enters at most one release
-    of one of them, whatever the other records are.
-    """
-
-    size: int
-
-    sampled: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        checked_count("size", self.size)
-
-
-@dataclass(frozen=True)
-class WithReplacement:
-    """Every release looks at ``size`` uniform records, drawn with replacement from ``population``.
-
-    The sensitivity of such a query is that of a record which was drawn once; drawn k times it changes k times as much.
-    """
-
-    population: int
-    size: int
-
-    sampled: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        checked_count("population", self.population)
-        checked_count("size", self.size)
-
-
-@dataclass(frozen=True)
-class WithoutReplacement:
-    """Every release looks at ``size`` different records: a uniform subset of ``population``, drawn anew."""
-
-    population: int
-    size: int
-
-    sampled: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        checked_count("population", self.population)
-        if checked_count("size", self.size) > self.population:
-            raise InputError("size", self.size, f"at most {self.population}, the number of records")
-
-
-@dataclass(frozen=True)
-class RandomAllocation:
-    """Release t looks at the t-th ``size`` records of a uniformly random order of all ``population``, drawn once.
-
-    Records that are left over take part in none.
-    """
-
-    population: int
-    size: int
-
-    sampled: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        checked_count("population", self.population)
-        if checked_count("size", self.size) > self.population:
-            raise InputError("size", self.size, f"at most {self.population}, the number of records")
-
-
-@dataclass(frozen=True)
-class Nodes:
-    """Release ``t - 1`` looks at the records of node t of a binary tree over records 1..``count`` (`privacy.tree`)."""
-
-    count: int
-
-    sampled: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        checked_count("count", self.count)
-
-
-Records = Full | Poisson | SingleIndex | Disjoint | WithReplacement | WithoutReplacement | RandomAllocation | Nodes
-"""How a release chooses its records. ``sampled``: `Mechanism.sample` draws them."""
+from dpsco_bench.errors import InputError
+from dpsco_bench.privacy.records import Full, Records
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_bench.errors import InputError, checked_count
-from dpsco_bench.privacy.plan import GaussianQuery, Nodes, Plan, Query
+from dpsco_bench.privacy.plan import GaussianQuery, Plan, Query
+from dpsco_bench.privacy.records import Nodes
 
 Ratio = Callable[[np.ndarray, np.ndarray], np.ndarray]
 

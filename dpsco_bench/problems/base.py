@@ -15,6 +15,7 @@ from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.problems.constants import Constants, checked_real, constant_names
 from dpsco_bench.problems.data import Batch, Data, Draws, StreamFactory, gathered, single_records, sliced
 from dpsco_bench.problems.forms import RecordForm
+from dpsco_bench.problems.known import Known
 from dpsco_bench.problems.options import Option, constructor_signature, declared_options, option
 from dpsco_bench.problems.traits import DOMAIN_TRAITS, Trait, declared_class, domain_traits
 
@@ -38,7 +39,7 @@ CLIPPED_VALUES = 1 << 20
 """Most entries of single gradients held at once for a clipped mean."""
 
 
-class Problem:
+class Problem(Known):
     """An objective with declared constants; subclasses fill in the mathematics.
 
     The constructor takes ``d``, the options that the class and those above it declare (see `option`), and ``constants``
@@ -59,8 +60,6 @@ class Problem:
         True where every replicate has a sample of its own (see `sample`) instead of one data set for all.
     population : bool, true where risks are those of the population and not of the sample
     has_loss_values : bool, true where `batch_losses` and the empirical `risk` can be evaluated
-    closed_form_error, closed_form_remark : float, str
-        Relative numerical error of `expected_gap`, and what its rows must say.
     signal_option : str
         Constructor option, a float, that sets a free signal strength; empty where there is none. Streams are not keyed
         by it (common random numbers), and claims take the largest mean risk over a grid of it.
@@ -83,8 +82,6 @@ class Problem:
     population: ClassVar[bool] = False
     has_loss_values: ClassVar[bool] = False
     signal_option: ClassVar[str] = ""
-    closed_form_error: ClassVar[float] = 1e-12
-    closed_form_remark: ClassVar[str] = ""
     unkeyed_options: ClassVar[tuple[str, ...]] = ()
     twin: ClassVar[str] = ""
     default_dimension: ClassVar[int] = 10
@@ -372,39 +369,3 @@ class Problem:
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
         """What rows say of points ``(R, d)`` beside their risk, numbers ``(R,)`` by name: extras of final outputs."""
         return {}
-
-    def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
-        """Exact expected excess risk of a schedule and its noise. Raises InputError where no closed form is known."""
-        raise InputError("problem", self.name, f"a problem with a closed form for {algorithm}")
-
-    def expected_extras(
-        self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]
-    ) -> dict[str, float]:
-        """What else is known exactly of the output of an algorithm, by name: extras of the rows of `expected_gap`."""
-        return {}
-
-    def expected_mean_squared_gradient(self, step: float, steps: int, sigma: float) -> float:
-        """Exact ``E mean_k ||grad F(x_k)||^2`` over the first ``steps`` iterates, where a closed form is known."""
-        raise InputError("problem", self.name, "a problem with a closed form for gradient norms")
-
-    def opposed_records(self, distance: float, order: float) -> Data | None:
-        """Two records of the domain, as `gather` gives them, whose gradients differ by the same vector at every point.
-
-        They attain sensitivities of mean gradients, without which no epsilon is called exact. None: no pair is known.
-
-        Parameters
-        ----------
-        distance : float, of the two gradients in l_order
-        """
-        return None
-
-    def records_at(self, points: np.ndarray) -> Data | None:
-        """Records of the domain that react strongly at ``points (m, d)``, for that search; None: no others than above.
-
-        They may not be found among those that look at no point: in many dimensions few are close to a given direction.
-        """
-        return None
-
-    def domain_records(self, count: int, seed: int) -> Data:
-        """Records of the record domain, extreme ones first, for the search over neighbouring data sets."""
-        raise InputError("problem", self.name, "a problem with domain_records")

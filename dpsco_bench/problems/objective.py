@@ -10,6 +10,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import cast, to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Batch, Constants, Data, Problem
+from dpsco_bench.problems.traits import Trait
 
 Array = Any
 Observer = Callable[["Objective", Array], None]
@@ -66,6 +67,7 @@ class Objective:
         self.demoted = np.zeros(replicates, dtype=bool)
         self.rounded = np.zeros(replicates, dtype=bool)
         self.minimum: float | np.ndarray | None = None
+        self._clipped: dict[float, Array] = {}
 
     @property
     def constants(self) -> Constants:
@@ -119,11 +121,15 @@ class Objective:
     def clipped_mean_gradient(self, x: Array, level: float) -> Array:
         """``mean_i clip(grad f_i(x))``, every coordinate to ``[-level, level]``; costs n evaluations."""
         self.count(self.n)
-        return self.problem.clipped_mean_gradient(x, self.data, level)
+        if Trait.LINEAR_LOSS not in self.problem.traits:
+            return self.problem.clipped_mean_gradient(x, self.data, level)
+        if level not in self._clipped:  # the same at every x
+            self._clipped = {level: self.problem.clipped_mean_gradient(x, self.data, level)}
+        return self._clipped[level]
 
     def reorder(self, order: Array) -> None:
         """Put every replicate's records in its own order, ``order (R, n)`` of record indices."""
-        self.data = self.problem.gather(self.data, order)
+        self.data, self._clipped = self.problem.gather(self.data, order), {}
 
     def _within(self, first: int, count: int) -> int:
         if not 0 <= first < first + count <= self.n:

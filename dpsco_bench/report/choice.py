@@ -95,9 +95,9 @@ def _key(found: Choice) -> list[Line2D]:
 
 def _write_heading(drawn: Figure, found: Choice, height: float) -> None:
     point = found.point
-    options = ", ".join(f"{key} {value}" for key, value in sorted(point["options"].items()) if key != "sha256")
-    title = f"{point['problem']}{f' ({options})' if options else ''}"
-    where = f"n = {point['n']:,}, d = {point['d']}, ε = {plain(point['epsilon'])}, δ = {number(point['delta'])}"
+    options = ", ".join(f"{key} {value}" for key, value in sorted(point.options.items()) if key != "sha256")
+    title = f"{point.problem}{f' ({options})' if options else ''}"
+    where = f"n = {point.n:,}, d = {point.d}, ε = {plain(point.epsilon)}, δ = {number(point.delta)}"
     drawn.text(0.01, 1 - 0.05 / height, textwrap.shorten(title, 84), va="top", size=8, weight="bold", color=INK)
-    told = f"{where}; {point['replicates']} replicates; {len(found.refused)} methods not run"
+    told = f"{where}; {point.replicates} replicates; {len(found.refused)} methods not run"
     drawn.text(0.01, 1 - 0.22 / height, told, va="top", size=6.5, color=FAINT)

@@ -28,10 +28,11 @@ COLOURS = {
     standings.UNDECIDED: "#bdbdbd",
     standings.VACUOUS: "#d6d6d6",
     standings.SHOWN: "#e6e6e6",
+    standings.AUDITED: "#ededed",
     standings.NOT_RUN: "#f4f4f4",
 }
 """Standing -> colour, from left to right in the bars."""
-LIGHT = ("#56B4E9", "#E69F00", "#F0E442", "#bdbdbd", "#d6d6d6", "#e6e6e6", "#f4f4f4")
+LIGHT = ("#56B4E9", "#E69F00", "#F0E442", "#bdbdbd", "#d6d6d6", "#e6e6e6", "#ededed", "#f4f4f4")
 RESERVED = (standings.NOT_PRIVATE, standings.WITHOUT_NOISE)
 """Standings that hold with a reservation."""
 BAR, ROW, KEY_LINE = 0.62, 0.34, 0.2

@@ -31,7 +31,7 @@ def parts_table(claim: ClaimResults) -> Table:
 
 def _methods(claim: ClaimResults, part: Part) -> str:
     if part.uses:
-        return f"cells of {', '.join(part.uses)}"
+        return f"cells of {', '.join(_named(claim, name) for name in part.uses)}"
     job = _job(claim, part)
     swept = part.sweep.parameter.partition(".")[2] if part.sweep else ""
     shown: dict[str, str] = {}
@@ -40,6 +40,13 @@ def _methods(claim: ClaimResults, part: Part) -> str:
         details = ", ".join(filter(None, (cell.variant or "", options_text(options))))
         shown.setdefault(cell.method, f"{cell.method} ({details})")
     return "; ".join(shown.values()) or NOTHING
+
+
+def _named(claim: ClaimResults, name: str) -> str:
+    """A part's id; one that is short for what is swept, such as the constant of a norm, by the full name."""
+    part = claim.parts.get(name)
+    swept = part.sweep.parameter.rpartition(".")[2] if part and part.sweep else ""
+    return swept if swept.endswith(f"_{name}") else name
 
 
 def _job(claim: ClaimResults, part: Part) -> Job | None:

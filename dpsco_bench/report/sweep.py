@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from dpsco_bench.execution.summary import SweptRun
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.report.drawing import INK, style, svg_text
 from dpsco_bench.report.numbers import plain
@@ -28,58 +29,50 @@ COLOURS = 7
 """How many the style cycles through."""
 
 
-def write_figure(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
+def write_figure(rows: Sequence[SweptRun], path: Path) -> Path:
     """Write the plot as SVG; the same rows give the same bytes."""
     with style():
         write_atomic(path, svg_text(figure(rows)))
     return path
 
 
-def figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """The runs that were not refused.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        ``swept`` (key -> value), ``refused`` (None of a run that ran), ``risk``, ``ci_half`` (half of its 95 %
-        interval), ``risk_kind``, ``start_risk``, ``algorithm``.
-    """
-    ran = [row for row in rows if not row["refused"]]
-    axis = numeric_key(ran)
-    lines = _lines(ran, axis)
+def figure(rows: Sequence[SweptRun]) -> Figure:
+    """Mean risks with their intervals, over the swept key that is a number."""
+    axis = numeric_key(rows)
+    lines = _lines(rows, axis)
     room = (ROW * len(lines) + 0.05) * (len(lines) > 1)
     height = HEIGHT + room
     drawn = Figure(figsize=(WIDTH, height))
     axes = drawn.add_axes((0.72 / WIDTH, (0.45 + room) / height, (WIDTH - 0.85) / WIDTH, (HEIGHT - 0.75) / height))
-    drawn.text(0.05 / WIDTH, 1 - 0.06 / height, heading(ran), va="top", size=7, color=INK)
+    drawn.text(0.05 / WIDTH, 1 - 0.06 / height, heading(rows), va="top", size=7, color=INK)
     for number, (label, found) in enumerate(lines.items()):
         _draw(axes, label, found, axis, number)
-    kinds = sorted({row["risk_kind"] for row in ran})
+    kinds = sorted({row.summary.risk_kind for row in rows})
     axes.set_ylabel(f"{kinds[0]} risk" if len(kinds) == 1 else "risk, see the key")
-    if all(row["risk"] > 0 for row in ran):
+    if all(row.summary.risk > 0 for row in rows):
         axes.set_yscale("log")
-    _set_axis(axes, ran, axis)
+    _set_axis(axes, rows, axis)
     if len(lines) > 1:
         drawn.legend(loc="lower center", ncols=1)
     return drawn
 
 
-def heading(rows: Sequence[Mapping[str, Any]]) -> str:
+def heading(rows: Sequence[SweptRun]) -> str:
     """What is the same in all runs."""
     found = []
     for key, name in SETTINGS.items():
-        values = {row[key] for row in rows}
+        values = {getattr(row.summary, key) for row in rows}
         if len(values) == 1:
             value = values.pop()
             found.append(f"{name} = {plain(value)}" if name else str(value))
     return ", ".join(found)
 
 
-def numeric_key(rows: Sequence[Mapping[str, Any]]) -> str:
+def numeric_key(rows: Sequence[SweptRun]) -> str:
     """The swept key with the most different numbers; empty where none is a number that differs."""
     found = {}
-    for key in rows[0]["swept"]:
-        values = {_number(row["swept"][key]) for row in rows}
+    for key in rows[0].swept:
+        values = {_number(row.swept[key]) for row in rows}
         if len(values) > 1 and not any(map(math.isnan, values)):
             found[key] = len(values)
     return max(found, key=lambda key: found[key], default="")
@@ -92,32 +85,32 @@ def _number(value: Any) -> float:
         return math.nan
 
 
-def _lines(rows: Sequence[Mapping[str, Any]], axis: str) -> dict[str, list[Mapping[str, Any]]]:
+def _lines(rows: Sequence[SweptRun], axis: str) -> dict[str, list[SweptRun]]:
     """Runs that differ along the axis alone, by what tells them from others."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    kinds = {row["risk_kind"] for row in rows}
+    found: dict[str, list[SweptRun]] = {}
+    kinds = {row.summary.risk_kind for row in rows}
     for row in rows:
-        parts = [value if key in NAMED else f"{key} = {value}" for key, value in row["swept"].items() if key != axis]
-        parts += [row["risk_kind"]] * (len(kinds) > 1)
+        parts = [value if key in NAMED else f"{key} = {value}" for key, value in row.swept.items() if key != axis]
+        parts += [row.summary.risk_kind] * (len(kinds) > 1)
         found.setdefault(", ".join(parts), []).append(row)
     return found
 
 
-def _draw(axes: Axes, label: str, rows: Sequence[Mapping[str, Any]], axis: str, number: int) -> None:
-    rows = sorted(rows, key=lambda row: _number(row["swept"][axis])) if axis else rows
-    places = [_number(row["swept"][axis]) if axis else float(number) for row in rows]
-    halves = [0.0 if math.isnan(row["ci_half"]) else row["ci_half"] for row in rows]
+def _draw(axes: Axes, label: str, rows: Sequence[SweptRun], axis: str, number: int) -> None:
+    rows = sorted(rows, key=lambda row: _number(row.swept[axis])) if axis else rows
+    places = [_number(row.swept[axis]) if axis else float(number) for row in rows]
+    halves = [0.0 if math.isnan(half) else half for half in (row.summary.half_interval for row in rows)]
     look = {"marker": MARKERS[number // COLOURS % len(MARKERS)], "color": f"C{number % COLOURS}"}
-    risks = [row["risk"] for row in rows]
+    risks = [row.summary.risk for row in rows]
     axes.errorbar(places, risks, yerr=halves, label=label, linestyle="-" if axis else "none", **look)  # type: ignore[arg-type]
 
 
-def _set_axis(axes: Axes, rows: Sequence[Mapping[str, Any]], axis: str) -> None:
+def _set_axis(axes: Axes, rows: Sequence[SweptRun], axis: str) -> None:
     if not axis:
         axes.set_xticks([])
         axes.margins(x=0.3)
         return
-    values = sorted({_number(row["swept"][axis]) for row in rows})
+    values = sorted({_number(row.swept[axis]) for row in rows})
     axes.set_xlabel(axis)
     if values[0] > 0:
         axes.set_xscale("log")

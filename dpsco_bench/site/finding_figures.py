@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,7 +13,7 @@ from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.report.drawing import FAINT, INK, style, svg_text
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.wording import symbols
-from dpsco_bench.site.findings import Finding
+from dpsco_bench.site.findings import FigureRow, FigureText, Finding
 
 WIDTH, ROW, ABOVE, BELOW = 4.6, 0.3, 0.12, 0.5
 """Inches: legible on a telephone without scrolling."""
@@ -28,7 +27,7 @@ FAR = 30.0
 
 def write_figure(finding: Finding, folder: Path) -> bool:
     """Draw a finding as SVG into ``<id>.svg``; returns whether it has a figure."""
-    if not finding.text.figure:
+    if finding.text.figure is None:
         return False
     with style(**{"font.size": 8.5}):
         write_atomic(folder / f"{finding.id}.svg", svg_text(figure(finding)))
@@ -40,41 +39,41 @@ def figure(finding: Finding) -> Figure:
 
     Raises InputError for a row whose value the finding does not have.
     """
-    told: Mapping[str, Any] = finding.text.figure
-    rows = [_row(finding, row) for row in told["rows"]]
+    told = finding.text.figure
+    assert told is not None
+    rows = [_row(finding, row) for row in told.rows]
     height = ABOVE + BELOW + ROW * len(rows)
     drawn = Figure(figsize=(WIDTH, height))
     left = 0.12 + 0.068 * max(len(name) for name, _, _ in rows)
     axes = drawn.add_axes((left / WIDTH, BELOW / height, (WIDTH - left - 0.62) / WIDTH, ROW * len(rows) / height))
     _points(axes, rows, told)
-    axes.set_xlabel(symbols(str(told.get("label", ""))), color=INK)
+    axes.set_xlabel(symbols(told.label), color=INK)
     return drawn
 
 
-def _row(finding: Finding, row: Mapping[str, Any]) -> tuple[str, float, str]:
+def _row(finding: Finding, row: FigureRow) -> tuple[str, float, str]:
     """Words, value and look of a row."""
-    name = str(row["value"])
-    value = finding.values.get(name)
+    value = finding.values.get(row.value)
     if not isinstance(value, float | int):
-        raise InputError(f"figure of finding {finding.id}: value", name, nearest(name, finding.values))
-    return symbols(str(row["text"])), float(value), str(row.get("look", ""))
+        raise InputError(f"figure of finding {finding.id}: value", row.value, nearest(row.value, finding.values))
+    return symbols(row.text), float(value), row.look
 
 
-def _points(axes: Axes, rows: Sequence[tuple[str, float, str]], told: Mapping[str, Any]) -> None:
-    line = told.get("reference")
-    ends = [value for _, value, _ in rows] + ([float(line)] if line is not None else [])
+def _points(axes: Axes, rows: Sequence[tuple[str, float, str]], told: FigureText) -> None:
+    line = told.reference
+    ends = [value for _, value, _ in rows] + ([line] if line is not None else [])
     far = min(ends) > 0 and max(ends) / min(ends) > FAR
     start = min(ends) if far else min(0.0, *ends)
     if far:
         axes.set_xscale("log")
     for place, (_, value, look) in enumerate(rows):
-        axes.plot([float(line) if line is not None else start, value], [place, place], color="#c8c8c8", linewidth=1.4)
+        axes.plot([line if line is not None else start, value], [place, place], color="#c8c8c8", linewidth=1.4)
         axes.plot(value, place, MARKERS[look], color=COLOURS[look], markersize=6)
         axes.annotate(
             number(value), (value, place), (7, 0), textcoords="offset points", va="center", color=INK, bbox=PAPER
         )
     if line is not None:
-        axes.axvline(float(line), color=FAINT, linewidth=0.9, linestyle=(0, (4, 2)))
+        axes.axvline(line, color=FAINT, linewidth=0.9, linestyle=(0, (4, 2)))
     axes.set_yticks(range(len(rows)), [name for name, _, _ in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)

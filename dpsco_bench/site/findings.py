@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.claims.catalogue import conf_files
-from dpsco_bench.claims.entries import build_checked
+from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.report.numbers import MINUS, number
 from dpsco_bench.site.content import Content
-from dpsco_bench.site.values import NotMeasured, Value, value_of
+from dpsco_bench.site.values import NotMeasured, Reference, Value, reference, value_of
 
 OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le,
@@ -34,6 +34,24 @@ _CONDITION = re.compile(r"^\s*(\w+)\s*(<=|>=|==|!=|<|>)\s*(.+?)\s*$")
 
 
 @dataclass(frozen=True)
+class FigureRow:
+    """A row of a finding's figure: its words, the name of its value, and its look."""
+
+    text: str
+    value: str
+    look: str = ""
+
+
+@dataclass(frozen=True)
+class FigureText:
+    """What a finding's figure shows: a label of its axis, rows, and a line at a value."""
+
+    rows: list[FigureRow]
+    label: str = ""
+    reference: float | None = None
+
+
+@dataclass(frozen=True)
 class FindingText:
     """A finding's file.
 
@@ -42,10 +60,10 @@ class FindingText:
     title : str, its message in a few words
     sentence : str, with ``{name}`` for values; ``{name:.1f}`` gives a number another form
     means : str, what it means for somebody who uses or reviews such methods
-    values : mapping, name -> reference (`site.values.value_of`)
+    values : mapping, name -> reference (`site.values`)
     needs : list of str, conditions such as ``real > 100`` or ``word == match``; all must hold
     claims : list of str, ids of the claims behind it
-    figure : mapping, ``label`` of the axis, ``rows`` of (name, text), and ``reference``: a line at a value
+    figure : FigureText or None
     pages : list of str, pages that stand behind it beside those of its claims
     profiles : list of str, where the sentence is about sizes that other profiles do not have
     """
@@ -53,10 +71,10 @@ class FindingText:
     title: str
     sentence: str
     means: str
-    values: Mapping[str, Any]
+    values: Mapping[str, Reference]
     needs: list[str]
     claims: list[str]
-    figure: Mapping[str, Any] = field(default_factory=dict)
+    figure: FigureText | None = None
     pages: list[str] = field(default_factory=list)
     profiles: list[str] = field(default_factory=list)
 
@@ -96,11 +114,21 @@ def finding_files() -> dict[str, Path]:
 
 def read_finding(path: Path, id: str) -> FindingText:
     """A finding's file. Raises InputError for a wrong key."""
-    entry = read_shipped(path)
+    entry, where = read_shipped(path), f"finding {id}"
     if isinstance(entry, Mapping):
         entry = {key: " ".join(value.split()) if isinstance(value, str) else value for key, value in entry.items()}
-    found: FindingText = build_checked(FindingText, entry, f"finding {id}")
+        if isinstance(entry.get("values"), Mapping):
+            entry["values"] = {name: reference(value, f"{where}: {name}") for name, value in entry["values"].items()}
+        if isinstance(entry.get("figure"), Mapping):
+            entry["figure"] = _figure(entry["figure"], f"figure of {where}")
+    found: FindingText = build_checked(FindingText, entry, where)
     return found
+
+
+def _figure(entry: Mapping[str, object], where: str) -> FigureText:
+    rows = [build_checked(FigureRow, row, f"{where}, row") for row in listed(entry.get("rows"), f"{where}: rows")]
+    made: FigureText = build_checked(FigureText, {**entry, "rows": rows}, where)
+    return made
 
 
 def findings(content: Content, files: Mapping[str, Path] | None = None) -> tuple[list[Finding], list[Unsaid]]:
@@ -130,8 +158,8 @@ def _supported(content: Content, id: str, text: FindingText) -> Finding:
         if claim not in known:
             raise NotMeasured(f"{claim} is not in profile {content.inputs.profile}")
     values: dict[str, Value] = {}
-    for name, reference in text.values.items():
-        values[name] = value_of(content, reference, values, f"finding {id}: {name}")
+    for name, asked in text.values.items():
+        values[name] = value_of(content, asked, values, f"finding {id}: {name}")
     for condition in text.needs:
         if not holds(condition, values, id):
             told = ", ".join(

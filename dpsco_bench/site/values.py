@@ -3,112 +3,228 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpsco_bench.analysis.ranking import Standing
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.entries import build_checked
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.report.inputs import NOT_MEASURED, ClaimResults
 from dpsco_bench.site.content import Content
 
 Value = float | str
-FORMS = ("claim", "rows", "board", "wins", "points", "errata", "over")
-"""The first key of a reference says what it reads."""
 TAKES: Mapping[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max, "sum": math.fsum}
+PERCENT = "percent"
 
 
 class NotMeasured(Exception):
     """What a reference reads is no part of this profile, or could not be run here."""
 
 
-def value_of(content: Content, reference: Mapping[str, Any], known: Mapping[str, Value], where: str) -> Value:
-    """What a reference reads.
+@dataclass(frozen=True)
+class OfClaim:
+    """Cells of verdict rows of a claim.
+
+    Attributes
+    ----------
+    column : str, of the row, an entry of a mapping behind a dot; ``verdict``, or ``standing`` for the claim's
+    part, parts : str, list of str, one row or several
+    at : float or None, the cell at this value of the swept parameter
+    take : int, str or None, of several cells the one of an index, or their ``min``, ``max`` or ``sum``
+    error : str, ``percent`` of a ratio: how far it is from 1
+    """
+
+    claim: str
+    column: str
+    part: str = ""
+    parts: list[str] = field(default_factory=list)
+    calibration: str = "paper"
+    at: float | None = None
+    take: str | int | None = None
+    error: str = ""
+
+    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
+        """See `value_of`."""
+        claim = next((claim for claim in content.inputs.claims if claim.id == self.claim), None)
+        if claim is None:
+            raise NotMeasured(f"{self.claim} is not in profile {content.inputs.profile}")
+        if self.column == "standing":
+            return content.claims[claim.id].standing
+        rows = [_row(claim, part, self.calibration, where) for part in self.parts or [self.part]]
+        found = [value for row in rows for value in self._cells(row, where)]
+        return 100.0 * abs(float(found[0]) - 1.0) if self.error == PERCENT else _taken(found, self.take, where)
+
+    def _cells(self, row: Verdict, where: str) -> list[Any]:
+        """The entries of a row that are meant: all cells, or the one at a value of the swept parameter."""
+        found = _entry(row, self.column, where)
+        listed = list(found) if isinstance(found, tuple | list) else [found]
+        if self.at is None:
+            return listed
+        here = [entry for entry, value in zip(listed, row.values, strict=False) if math.isclose(value, self.at)]
+        if not here:
+            raise NotMeasured(f"{row.id} {row.part} has no cell at {self.at:g} in profile {row.profile}")
+        return here
+
+
+@dataclass(frozen=True)
+class RowsAsked:
+    """Which verdicts are counted: of a kind, and of words, calibration and a reservation what is given."""
+
+    kind: str
+    words: list[str] = field(default_factory=list)
+    calibration: str = ""
+    reserved: str = ""
+
+    def __contains__(self, row: Verdict) -> bool:
+        return (
+            row.kind == self.kind
+            and (not self.words or row.word in self.words)
+            and self.calibration in ("", row.calibration)
+            and (not self.reserved or self.reserved in row.reserved)
+        )
+
+
+@dataclass(frozen=True)
+class OfRows:
+    """How many verdicts of the statements there are; those beside them do not count."""
+
+    rows: RowsAsked
+
+    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
+        """See `value_of`."""
+        return float(sum(score.row in self.rows for score in content.scores if not score.row.beside))
+
+
+@dataclass(frozen=True)
+class OfBoard:
+    """A column of a board's instance, of its points or of methods there; ``at`` a point, ``take`` as of a claim."""
+
+    board: str
+    instance: str
+    column: str
+    at: Mapping[str, float] = field(default_factory=dict)
+    methods: list[str] = field(default_factory=list)
+    take: str | int | None = None
+
+    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
+        """See `value_of`."""
+        rows = _standings(content, self.board)
+        here = [row for row in rows if row.instance == self.instance and _lies_at(row, self.at)]
+        if not here:
+            raise NotMeasured(f"{self.board} has no such point in profile {content.inputs.profile}")
+        if not self.methods:
+            return _taken([getattr(row, self.column) for row in here], self.take, where)
+        wanted = set(self.methods)
+        found = [getattr(method, self.column) for row in here for method in row.methods if method.method in wanted]
+        if not found:
+            raise NotMeasured(f"{', '.join(sorted(wanted))} did not run there")
+        return _taken(found, self.take, where)
+
+
+@dataclass(frozen=True)
+class OfPoints:
+    """How many decided points a board's instances have (all of them by default)."""
+
+    points: str
+    instances: list[str] = field(default_factory=list)
+
+    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
+        """See `value_of`."""
+        return float(len(_decided(content, self.points, self.instances)))
+
+
+@dataclass(frozen=True)
+class OfWins:
+    """At how many of these points a method of ``methods`` has the least mean risk."""
+
+    wins: str
+    methods: list[str]
+    instances: list[str] = field(default_factory=list)
+
+    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
+        """See `value_of`."""
+        return float(sum(row.winner in self.methods for row in _decided(content, self.wins, self.instances)))
+
+
+@dataclass(frozen=True)
+class OfErrata:
+    """How many errata a paper has, or ``all``."""
+
+    errata: str
+
+    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
+        """See `value_of`."""
+        papers = content.inputs.papers if self.errata == "all" else [self.errata]
+        return float(sum(len(content.errata.get(paper, ())) for paper in papers))
+
+
+@dataclass(frozen=True)
+class Over:
+    """The ratio of two values that stand before it."""
+
+    over: list[str]
+
+    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
+        """See `value_of`."""
+        above, below = (known.get(name, "") for name in (*self.over, "", "")[:2])
+        if isinstance(above, str) or isinstance(below, str) or not below or len(self.over) != 2:
+            raise InputError(where, self.over, "two numbers, the second of them not 0")
+        return above / below
+
+
+Reference = OfClaim | OfRows | OfBoard | OfWins | OfPoints | OfErrata | Over
+FORMS: Mapping[str, type[Reference]] = {
+    **{"claim": OfClaim, "rows": OfRows, "board": OfBoard, "wins": OfWins, "points": OfPoints},
+    **{"errata": OfErrata, "over": Over},
+}
+"""The key by which a reference says what it reads."""
+
+
+def reference(entry: Any, where: str) -> Reference:
+    """A reference of a file. Raises InputError for a wrong key.
 
     Parameters
     ----------
-    reference : mapping
-        ``claim`` (with ``part`` or ``parts``, ``calibration``, ``column``; of several cells the one ``at`` a value of
-        the swept parameter, or the least or largest by ``take``; ``error: percent`` of a ratio, how far it is from 1);
-        ``rows``: how many verdicts have a ``kind``, and of ``words``, ``calibration`` and ``reserved`` what is given;
-        ``board`` (with ``instance``, ``at`` a point, ``methods``, ``column``, ``take``); ``wins`` and ``points``: at
-        how many decided points of a board's ``instances`` a method of ``methods`` has the least mean risk, and how many
-        such points there are; ``errata`` a paper or ``all``; ``over``: two names of
-        values before it, whose ratio it is.
+    where : str, what an error names
+    """
+    form = next((key for key in FORMS if isinstance(entry, Mapping) and key in entry), None)
+    if form is None:
+        raise InputError(where, entry, f"a reference with one of {', '.join(FORMS)}")
+    if form == "rows":
+        return OfRows(build_checked(RowsAsked, entry["rows"], f"{where}: rows"))
+    made: Reference = build_checked(FORMS[form], entry, where)
+    return made
+
+
+def value_of(content: Content, asked: Reference, known: Mapping[str, Value], where: str) -> Value:
+    """What a reference reads.
+
+    Raises InputError if the results have a claim or board, and not what is read of it. Raises NotMeasured if the
+    profile does not have it.
+
+    Parameters
+    ----------
     known : mapping, the values before it
     where : str, what an error names
-
-    Raises
-    ------
-    InputError
-        If the results have a claim or board, and not what is read of it.
-    NotMeasured
-        If the profile does not have it.
     """
-    form = next((key for key in FORMS if key in reference), None)
-    if form is None:
-        raise InputError(where, dict(reference), f"a reference with one of {', '.join(FORMS)}")
-    if form == "claim":
-        return _of_claim(content, reference, where)
-    if form == "rows":
-        return _count(content, reference["rows"])
-    if form == "board":
-        return _of_board(content, reference, where)
-    if form in ("wins", "points"):
-        return _points(content, reference, str(reference[form]), form == "wins")
-    if form == "errata":
-        papers = content.inputs.papers if reference["errata"] == "all" else [reference["errata"]]
-        return float(sum(len(content.errata.get(paper, ())) for paper in papers))
-    above, below = (known[name] for name in reference["over"])
-    if isinstance(above, str) or isinstance(below, str) or not below:
-        raise InputError(where, reference["over"], "two numbers, the second of them not 0")
-    return above / below
+    return asked.value(content, known, where)
 
 
-def _of_claim(content: Content, reference: Mapping[str, Any], where: str) -> Value:
-    claim = next((claim for claim in content.inputs.claims if claim.id == reference["claim"]), None)
-    if claim is None:
-        raise NotMeasured(f"{reference['claim']} is not in profile {content.inputs.profile}")
-    if reference["column"] == "standing":
-        return content.claims[claim.id].standing
-    parts = reference.get("parts") or [reference.get("part", "")]
-    rows = [_row(claim, part, str(reference.get("calibration", "paper")), where) for part in parts]
-    found = [value for row in rows for value in _cells(row, reference, where)]
-    return _taken(found, reference, where)
-
-
-def _cells(row: Verdict, reference: Mapping[str, Any], where: str) -> list[Any]:
-    """The entries of a row that are meant: all cells, or the one at a value of the swept parameter."""
-    found = _entry(row, str(reference["column"]), where)
-    listed = list(found) if isinstance(found, tuple | list) else [found]
-    if "at" not in reference:
-        return listed
-    here = [entry for entry, value in zip(listed, row.values, strict=False) if math.isclose(value, reference["at"])]
-    if not here:
-        raise NotMeasured(f"{row.id} {row.part} has no cell at {reference['at']:g} in profile {row.profile}")
-    return here
-
-
-def _count(content: Content, wanted: Mapping[str, Any]) -> float:
-    """How many verdicts of the statements there are; those beside them do not count."""
-    rows = [score.row for score in content.scores if not score.row.beside and score.row.kind == wanted["kind"]]
-    tests = {
-        "words": lambda row: row.word in wanted["words"],
-        "calibration": lambda row: row.calibration == wanted["calibration"],
-        "reserved": lambda row: wanted["reserved"] in row.reserved,
-    }
-    return float(sum(all(test(row) for key, test in tests.items() if key in wanted) for row in rows))
-
-
-def _points(content: Content, reference: Mapping[str, Any], id: str, won: bool) -> float:
-    """Decided points of a board, or those of them at which one of some methods has the least mean risk."""
+def _standings(content: Content, id: str) -> list[Standing]:
     boards = [board for board in content.inputs.boards if board.id == id]
-    rows = [row for board in boards for row in board.rows if isinstance(row, Standing)]
-    wanted = set(reference.get("instances", ())) or {row.instance for row in rows}
+    return [row for board in boards for row in board.rows if isinstance(row, Standing)]
+
+
+def _decided(content: Content, id: str, instances: Collection[str]) -> list[Standing]:
+    """Decided points of a board's instances."""
+    rows = _standings(content, id)
+    wanted = set(instances) or {row.instance for row in rows}
     here = [row for row in rows if row.instance in wanted and row.runner_up is not None and not row.contenders]
     if not here or not wanted <= {row.instance for row in here}:
         raise NotMeasured(f"{id} has not all of these instances in profile {content.inputs.profile}")
-    return float(sum(row.winner in reference["methods"] for row in here) if won else len(here))
+    return here
 
 
 def _row(claim: ClaimResults, part: str, calibration: str, where: str) -> Verdict:
@@ -138,37 +254,18 @@ def _entry(row: Verdict, column: str, where: str) -> Any:
     return found
 
 
-def _taken(found: Sequence[Any], reference: Mapping[str, Any], where: str) -> Value:
+def _taken(found: Sequence[Any], take: str | int | None, where: str) -> Value:
     """The one value, the one of an index, or the least or largest of several."""
-    take: Any = reference.get("take")
-    if reference.get("error") == "percent":
-        return 100.0 * abs(float(found[0]) - 1.0)
     if isinstance(take, int):
         return float(found[take])
     if take is None and len(found) == 1:
         return found[0] if isinstance(found[0], str) else float(found[0])
-    if take not in TAKES:
+    if take is None or take not in TAKES:
         raise InputError(f"{where}: take", take, f"an index or one of {', '.join(TAKES)}, for {len(found)} values")
     numbers = [float(value) for value in found if value is not None and not math.isnan(value)]
     if not numbers:
-        raise InputError(where, dict(reference), "a reference to numbers")
+        raise InputError(where, list(found), "a reference to numbers")
     return TAKES[take](numbers)
-
-
-def _of_board(content: Content, reference: Mapping[str, Any], where: str) -> Value:
-    boards = [board for board in content.inputs.boards if board.id == reference["board"]]
-    rows = [row for board in boards for row in board.rows if isinstance(row, Standing)]
-    here = [row for row in rows if row.instance == reference["instance"] and _lies_at(row, reference.get("at", {}))]
-    if not here:
-        raise NotMeasured(f"{reference['board']} has no such point in profile {content.inputs.profile}")
-    column = str(reference["column"])
-    if "methods" not in reference:
-        return _taken([getattr(row, column) for row in here], reference, where)
-    wanted = set(reference["methods"])
-    found = [getattr(method, column) for row in here for method in row.methods if method.method in wanted]
-    if not found:
-        raise NotMeasured(f"{', '.join(sorted(wanted))} did not run there")
-    return _taken(found, reference, where)
 
 
 def _lies_at(row: Standing, point: Mapping[str, float]) -> bool:

@@ -1,4 +1,5 @@
 import textwrap
+from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
@@ -57,6 +58,17 @@ def test_ones_own_algorithm(mine):
     assert list(mine.options) == ["count", "size", "mode"]
 
 
+def test_an_entry_takes_one_run_and_changes_no_more(mine):
+    with pytest.raises(InputError, match=r"^run of mine\.walk = 'again': must be the only one"):
+
+        @mine.run
+        def again(objective, plan, mechanism):
+            return objective.start
+
+    with pytest.raises(FrozenInstanceError):
+        mine.order_invariant = False
+
+
 def test_the_first_variant_that_lists_a_calibration_is_its_default(mine):
     assert (mine.variant_for("none"), mine.variant_for("paper")) == ("a", "b")
     assert mine.variant_for("none", "b") == "b"
@@ -70,8 +82,8 @@ def test_the_first_variant_that_lists_a_calibration_is_its_default(mine):
         mine.plan(CONSTANTS, 4, 2, PRIVACY, "c")
 
 
-def test_a_default_may_be_named(mine, monkeypatch):
-    monkeypatch.setattr(mine, "defaults", {"none": "b"})
+def test_a_default_may_be_named(mine):
+    mine = replace(mine, defaults={"none": "b"})
     assert mine.variant_for("none") == "b" and mine.variant_for("none", "a") == "a"
 
 

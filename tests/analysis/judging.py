@@ -9,12 +9,13 @@ from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.schema import verdict_schema
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
-from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
+from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.problems.base import Constants
 
 SCHEMA = Draft202012Validator(verdict_schema())
@@ -62,7 +63,9 @@ def calibrations(made, **changes):
         "warnings": (),
     } | changes
     cells = [{k: v(c) if callable(v) else v for k, v in one.items()} for c in made.cells]
-    charged = [{key: cell.pop(key) for key in ("schedule", "gradient_evaluations")} for cell in cells]
+    charged = [
+        PlanRecord(cell.pop("schedule"), (), cell.pop("gradient_evaluations"), (), "", (), None) for cell in cells
+    ]
     return tuple(CalibratedCell(charged=plan, **cell) for plan, cell in zip(charged, cells, strict=True))
 
 

@@ -165,6 +165,32 @@ def test_percentile_interval_stretches_about_the_estimate():
     assert (low, high) == pytest.approx((-1.9, 1.9))
 
 
+def test_corrected_interval_of_a_symmetric_spread_is_the_percentile_interval():
+    deviations = np.linspace(-1, 1, 2001)
+    percentile = bootstrap.percentile_interval(3.0, 3.0 + deviations, 2.0)
+    assert bootstrap.corrected_interval(3.0, deviations, 1.0, 2.0) == pytest.approx(percentile, abs=1e-12)
+
+
+def test_corrected_interval_moves_against_the_bias():
+    deviations = np.linspace(-1, 1, 2001)
+    low, high = bootstrap.corrected_interval(3.0, deviations - 0.1, 2.0, 1.0)
+    assert (low + high) / 2 == pytest.approx(3.0 + 2.0**2 * 0.1)
+    assert (high - low) / 2 == pytest.approx(2.0 * 0.95)
+
+
+def test_corrected_interval_is_even_handed():
+    """The longer arm counts, whichever it is."""
+    skewed = rng().exponential(size=4000) - 1.0
+    quantile = np.quantile(skewed - skewed.mean(), 0.975)
+    low, high = bootstrap.corrected_interval(0.0, skewed, 1.0, 1.0)
+    assert (high - low) / 2 == pytest.approx(quantile, rel=1e-12)
+    assert bootstrap.corrected_interval(0.0, -skewed, 1.0, 1.0) == pytest.approx((-high, -low), rel=1e-9)
+
+
+def test_corrected_interval_of_no_spread_is_the_estimate():
+    assert bootstrap.corrected_interval(3.0, np.zeros(2000), 1.0, 1.5) == (3.0, 3.0)
+
+
 def test_expected_chance_deviations():
     assert bootstrap.expected_chance_deviations(0) == 0
     assert bootstrap.expected_chance_deviations(120) == pytest.approx(6.0)

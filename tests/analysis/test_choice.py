@@ -104,3 +104,16 @@ def test_what_is_not_done_at_the_limit_is_ended_and_told(store, tmp_path):
     said = {item.method: (item.status, item.reason) for item in found.refused}
     assert said["waits"][0] == "stopped" and "ended after" in said["waits"][1]
     assert said["noisy_sgd"][0] == "too_long" and of(found, "dp_accmd")
+
+
+def test_compiling_counts_for_no_limit(store, tmp_path):
+    """A method that compiles for longer than all may work is run to its end, and so is what comes after it."""
+    pytest.importorskip("numba")
+    body = """from numba.core import event
+
+    with event.trigger_event("numba:compile"):
+        time.sleep(5)
+    return mechanism.release("gradient", objective.start, 0)"""
+    (tmp_path / "own.py").write_text(OWN.format("waits", body))
+    found = choose("logistic_glm", plugins=[tmp_path / "own.py"], store=store, limit=1.7, **POINT)
+    assert of(found, "waits") and {item.status for item in found.refused} == {"refused", "too_long"}

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import digamma
 
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.slopes import LEAST_ERROR, LOG_ERROR_FLOOR, bound_slope, bounded_errors, fit_rate, log_weights
@@ -150,6 +151,50 @@ def test_intervals_under_common_random_numbers_cover_and_are_shorter(replicates,
             hits.append(fit.ci_low <= -1 <= fit.ci_high) if name == "shared" else None
     assert 0.91 <= np.mean(hits) <= 0.985
     assert np.median(widths["shared"]) < 0.75 * np.median(widths["apart"])
+
+
+def moved(fit):
+    """How far the interval's middle lies from the slope."""
+    return (fit.ci_low + fit.ci_high) / 2 - fit.slope
+
+
+@pytest.mark.parametrize("replicates", [8, 32])
+def test_the_interval_makes_good_for_the_bias_of_a_logarithm(replicates):
+    """The log of the mean of R exponentials has mean digamma(R) - ln R, about -1/2R."""
+    source = np.random.default_rng(11)
+    fits = [
+        fit_rate([1.0, np.e], [[1.0], source.exponential(size=replicates)], (str(i),), numerical_errors=[0.0, None])
+        for i in range(300)
+    ]
+    bias = digamma(replicates) - np.log(replicates)
+    assert np.mean([moved(fit) for fit in fits]) == pytest.approx(-bias, rel=0.2)
+
+
+def test_the_interval_makes_good_for_the_choice_of_the_largest_signal():
+    """Eight signals are equally good, and the largest mean is that of one that was lucky."""
+    source = np.random.default_rng(12)
+    fits = [
+        fit_rate([1.0, np.e], [[1.0], source.gamma(4, 1 / 4, (8, 1, 16))], (str(i),), numerical_errors=[0.0, None])
+        for i in range(200)
+    ]
+    bias = np.mean([fit.slope for fit in fits])
+    assert bias > 0.1
+    assert -bias < np.mean([moved(fit) for fit in fits]) < -0.3 * bias
+
+
+@pytest.mark.parametrize("grows", [True, False])
+def test_noise_that_changes_along_the_sweep_misses_on_neither_side(grows):
+    """Deviations from 0.2 to 1 of the mean: the percentile interval misses in 8 to 10 % on one side."""
+    deviations = np.geomspace(0.2, 1.0, 5)[:: 1 if grows else -1]
+    source = np.random.default_rng(13)
+    fits = [
+        fit_rate(
+            N, [source.gamma(s**-2, s**2, 8) / n for s, n in zip(deviations, N, strict=True)], (str(i),), resamples=500
+        )
+        for i in range(1000)
+    ]
+    assert np.mean([fit.ci_high < -1 for fit in fits]) <= 0.05
+    assert np.mean([fit.ci_low > -1 for fit in fits]) <= 0.05
 
 
 def test_interval_shrinks_like_the_root_of_the_replicates():

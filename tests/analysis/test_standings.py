@@ -179,3 +179,20 @@ def test_a_search_is_chosen_and_measured_on_different_data(rows):
     assert found.settings == 4 and set(found.options) == {"steps", "step"}
     assert found.method == "dp_gd" and found.risk > 0 and not math.isnan(found.ci[0])
     assert "dp_gd" not in {m.method for m in rows[1].methods}
+
+
+def test_a_setting_that_a_method_is_runs_once_and_counts_for_both():
+    """The words of a run do not depend on its name, so a second one would be the first again."""
+    ridge = {**BOARD["instances"][0], "searches": [{"algorithm": "wang2017.dp_gd_pl", "grid": {}, "beside": [{}]}]}
+    grids = {"smoke": [{"n": [128], "d": [3], "epsilon": [1]}]}
+    alone = {**BOARD, "methods": ["wang2017.output_perturbation_zhang17"], "instances": [ridge], "grids": grids}
+    both = {**alone, "methods": [*alone["methods"], "wang2017.dp_gd_pl"]}
+    found, ran = [], []
+    for board in (alone, both):
+        entry = board_plan(parse_board(board), "smoke", SETTINGS)
+        ran.append(sorted(cell.method for job in entry.jobs for cell in job.cells))
+        done = {job.key: calibrate_job(job) for job in entry.jobs}
+        found += standings(entry, lambda job, done=done: (execute(job, done[job.key]), done[job.key]))
+    assert [method for method in ran[0] if "dp_gd_pl" in method] == ["ridge/dp_gd_pl#0", "ridge/dp_gd_pl#1"]
+    assert [method for method in ran[1] if "dp_gd_pl" in method] == ["ridge/dp_gd_pl"]
+    assert found[0].search == found[1].search

@@ -3,7 +3,8 @@
 import pytest
 
 from dpsco_bench.algorithms.registry import algorithm
-from dpsco_bench.privacy.plan import Full, GaussianQuery, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, make_plan
+from dpsco_bench.privacy.records import Full
 from dpsco_bench.problems.base import Trait
 
 FULL = Full()

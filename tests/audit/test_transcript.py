@@ -6,11 +6,12 @@ from scipy.stats import multivariate_normal
 
 from dpsco_bench.audit.auditor import make_audit_cell
 from dpsco_bench.audit.neighbours import candidate_pairs
+from dpsco_bench.audit.replay import Recorder
 from dpsco_bench.audit.scores import candidate_weights, run_features
-from dpsco_bench.audit.transcript import BINS, Recorder, Setting, log_ratio
+from dpsco_bench.audit.transcript import BINS, Setting, log_ratio
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import Poisson, SingleIndex
+from dpsco_bench.privacy.records import Poisson, SingleIndex
 from dpsco_bench.problems.base import Data
 
 SEED = 3
@@ -20,7 +21,7 @@ def setting_of(algorithm, calibration="accounted", canary="turning", scale=1.0, 
     cell = make_audit_cell(algorithm, "canary_huber", {"canary": canary, "n": 40, **keys})
     _, plan = cell.plan(calibration, SEED)
     scales = {k: scale * v for k, v in calibrate(plan, cell.privacy, calibration).scales.items()}
-    (pair,) = candidate_pairs(cell, SEED)
+    pair = next(candidate_pairs(cell, SEED, plan, scales))
     return Setting(pair.cell, plan, scales, (pair.data, pair.other), pair.record)
 
 
@@ -67,8 +68,9 @@ def test_the_mixture_of_one_sampled_release_by_hand(register, problem, records):
 
     cell = make_audit_cell(register("audit_test.sampled", run, records), problem, {"n": 5, "d": 2})
     _, plan = cell.plan("paper", SEED)
-    pair = next(candidate_pairs(cell, SEED))
-    setting = Setting(pair.cell, plan, {"gradient": 0.7}, (pair.data, pair.other), 0)
+    scales = {"gradient": 0.7}
+    pair = next(candidate_pairs(cell, SEED, plan, scales))
+    setting = Setting(pair.cell, plan, scales, (pair.data, pair.other), 0)
     (found,) = run_features(setting, "transcript", 0, 0, 200, SEED)
     (released,) = run_features(setting, "output", 0, 0, 200, SEED)
 
@@ -145,7 +147,7 @@ def test_a_recorder_changes_nothing():
     np.testing.assert_array_equal(*outputs)
     assert dict(wrapped.released) == dict(plain.released)
     assert len(wrapped.transcript) == sum(plain.released.values())
-    assert log_ratio(setting, wrapped.transcript, outputs[0]).shape == (7, BINS)
+    assert log_ratio(setting, wrapped, outputs[0]).shape == (7, BINS)
 
 
 def test_weights():

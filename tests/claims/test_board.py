@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from dpsco_bench.claims.board import Search, board_ids, load_board, parse_board
+from dpsco_bench.claims.board import GridPoint, Search, board_ids, load_board, parse_board
 from dpsco_bench.claims.board_jobs import SEARCH_MARK, board_plan
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import get_bound
@@ -71,9 +71,9 @@ def plan(**changes):
 
 def test_points_are_all_combinations_of_all_blocks_once():
     board = parse_board(BOARD)
-    points = [tuple(point.values()) for point in board.points(board.instances[0], "smoke")]
+    points = [(point.n, point.d, point.epsilon) for point in board.points(board.instances[0], "smoke")]
     assert points == [(64, 3, 1), (128, 3, 1), (64, 4, 1)]
-    assert board.points(board.instances[2], "smoke") == [{"n": 64, "epsilon": 1}]
+    assert board.points(board.instances[2], "smoke") == [GridPoint(64, 1)]
 
 
 def test_every_method_is_run_or_left_out_at_every_point():

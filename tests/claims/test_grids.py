@@ -1,7 +1,7 @@
 import pytest
 
 from dpsco_bench.claims.grids import expanded, numbers, spread, to_the_cap
-from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.errors import InputError
 
 

@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from dpsco_bench.claims.jobs import part_jobs
-from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import kernels_beside
@@ -190,7 +190,7 @@ def test_a_job_depends_on_what_its_options_name_and_on_nothing_beside_it(monkeyp
     from dpsco_bench.claims import jobs as module
 
     seen = []
-    monkeypatch.setattr(module, "code_digest", lambda modules, files: seen.append(set(modules)) or "0" * 16)
+    monkeypatch.setattr(module, "code_digest", lambda modules, files, without: seen.append(set(modules)) or "0" * 16)
     for options, chosen in (({}, "subgradient"), ({"learner": "zhang2022.optimistic_omd"}, "optimistic")):
         seen.clear()
         jobs(algorithm="zhang2022.dp_otb", problem="linear_ball", options=options)
@@ -213,7 +213,7 @@ def test_accountants_and_sets_count_for_the_jobs_that_have_them(monkeypatch, par
     from dpsco_bench.claims import jobs as module
 
     seen = []
-    monkeypatch.setattr(module, "code_digest", lambda modules, files: seen.append(set(modules)) or "0" * 16)
+    monkeypatch.setattr(module, "code_digest", lambda modules, files, without: seen.append(set(modules)) or "0" * 16)
     jobs(**(OBJP if "problem_options" in part else {}) | part)
     last = [{(name.split(".")[-2], name.split(".")[-1]) for name in modules} for modules in seen]
     assert [{name for folder, name in names if folder == "composition"} for names in last[::2]] == charging
@@ -242,7 +242,7 @@ def test_code_in_use_changes_the_key(monkeypatch):
 
     seen = []
 
-    def spy(modules, files):
+    def spy(modules, files, without):
         seen.append(set(modules))
         return "0" * 16
 
@@ -276,3 +276,12 @@ def test_kernels_count_for_jobs_of_a_gpu():
     """Files of CUDA that lie beside modules in use: those of the random numbers always."""
     names = {path.name for path in kernels_beside(["dpsco_bench.execution.job"])}
     assert {"draws.cu", "philox.cuh"} <= names
+
+
+def test_another_version_of_the_accountant_makes_calibrations_anew(monkeypatch):
+    before = {job.calibration: (job.calibration_key, job.key) for job in jobs()}
+    monkeypatch.setattr("dpsco_bench.claims.jobs.version", lambda name: "0.0")
+    after = {job.calibration: (job.calibration_key, job.key) for job in jobs()}
+    assert before["none"] == after["none"]
+    for calibration in ("paper", "accounted"):
+        assert not set(before[calibration]) & set(after[calibration])

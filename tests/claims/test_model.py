@@ -2,7 +2,7 @@ import copy
 
 import pytest
 
-from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.errors import InputError
 
 PART = {
@@ -66,7 +66,7 @@ def test_a_profile_has_its_own_tolerance_and_only_calibrations_with_rows():
 
 
 WRONG_PARTS = [
-    ({"kind": "guess"}, "kind = 'guess': must be one of band, complexity"),
+    ({"kind": "guess"}, "kind = 'guess': must be one of audit, band, complexity"),
     ({"kind": None}, "kind = 'missing': must be given"),
     ({"calibrations": None}, "calibrations = 'missing': must be given"),
     ({"calibrations": []}, "calibrations = \\[\\]: must be some of paper, accounted, none"),
@@ -114,7 +114,7 @@ WRONG_PARTS = [
     ),
     ({"problem": 3}, "problem = 3: must be text"),
     ({"kind": 3, "tolerance": None}, "kind = 3: must be text"),
-    ({"kind": "a.b"}, "kind = 'a.b': must be one of band, complexity"),
+    ({"kind": "a.b"}, "kind = 'a.b': must be one of audit, band, complexity"),
     ({"exponent": "two"}, "exponent = 'two': must be a number or null"),
     ({"timing": "yes"}, "timing = 'yes': must be true or false"),
     ({"methods": "dp_gd", "algorithm": None}, "methods = 'dp_gd': must be a list"),

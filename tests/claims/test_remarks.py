@@ -13,7 +13,9 @@ CONF = Path(shared_dir("conf"))
 FILES = sorted(path for group in ("claim", "table", "errata", "leaderboard") for path in (CONF / group).rglob("*.yaml"))
 PATTERNS = {
     "a document behind the project": r"\b(chapters?|specifications?|specified elsewhere)\b",
-    "another investigation": r"\b(stud(y|ies)|earlier|previous(ly)?|formerly|so far|re-?measured?|first replication)\b",
+    "another investigation": (
+        r"\b(stud(y|ies)|studied before|earlier|previous(ly)?|formerly|so far|re-?measured?|first replication)\b"
+    ),
     "the project's history": r"\b(sessions?|issues?|commits?|stood here|redefined|found before|at first)\b",
     "another time": r"\b(used to be|had been|since then)\b",
     "another profile": r"(?<!privacy )\bprofiles?\b(?! of)|\b(ci|smoke)\b|\bin full\b|\((ci|full|smoke)\)",

@@ -9,7 +9,8 @@ import pytest
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
 from dpsco_bench.cli.main import verb_names
-from dpsco_bench.cli.workflow import Workflow, config_overrides, one_line
+from dpsco_bench.cli.workflow import Workflow
+from dpsco_bench.cli.workflow_settings import config_overrides, one_line
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, sealed
 
@@ -129,6 +130,17 @@ BAD = [
     ("run -m hydra.sweeper.params=3 n=64", "hydra.sweeper.params = '3'", "a sweep of its own"),
     ("run -m +hydra.callbacks.a._target_=nothing.Nothing n=64", "hydra.callbacks.a", "nothing.Nothing"),
     ("run -m hydra.sweep.dir=/proc/x n=64", "file = '/proc/x'", "can be read or written here"),
+    ("run hydra.run.dir= n=64", "hydra.run.dir = ''", "a folder"),
+    ("run hydra.run.dir=${n} n=64", "hydra.run.dir = '${n}'", "the same for all runs"),
+    ("run hydra.sweep.dir=x n=64", "hydra.sweep.dir = 'x'", "hydra.run.dir=FOLDER"),
+    ("run -m hydra.run.dir=x n=64", "hydra.run.dir = 'x'", "hydra.sweep.dir=FOLDER"),
+    ("run -m hydra.sweep.subdir=x n=64", "hydra.sweep.subdir = 'x'", "hydra.sweep.dir=FOLDER"),
+    ("run -m hydra.job.chdir=true n=64", "hydra.job.chdir = 'true'", "folder that dpsco is called in"),
+    ("run hydra.output_subdir=x n=64", "hydra.output_subdir = 'x'", "holds its configuration"),
+    ("run -m hydra/launcher=nothing n=64", "hydra/launcher", "nothing"),
+    ("run --info nothing", "--info = 'nothing'", "searchpath"),
+    ("run --shell-completion install=bash", "--shell-completion = 'install=bash'", "dpsco list"),
+    ("run -sc install=bash", "--shell-completion = 'install=bash'", "dpsco list"),
     ("run -m n=64,64", "argument = 'n=64,64'", "64 is there twice"),
     ("run -m n=range(64,1)", "argument = 'n=range(64,1)'", "at least one value"),
     ("run -m algorithm=wang2017/dp_gd_pl,wang2017.dp_gd_pl n=64", "algorithm = ", "different ones"),
@@ -364,7 +376,7 @@ def test_snakemakes_config_in_one_line(files, tmp_path, monkeypatch, capsys, con
 
 
 def test_a_gpu_without_its_library_is_refused_when_planning(monkeypatch):
-    monkeypatch.setattr("dpsco_bench.cli.workflow.find_spec", lambda name: None)
+    monkeypatch.setattr("dpsco_bench.cli.workflow_settings.find_spec", lambda name: None)
     with pytest.raises(InputError, match="^backend = 'cupy': must be numpy here: CuPy is not installed"):
         config_overrides({"backend": "cupy"})
     assert config_overrides({"backend": "numpy"}) == ["backend=numpy"]

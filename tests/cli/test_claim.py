@@ -41,7 +41,7 @@ def test_finished_jobs_are_not_run_again(dpsco, monkeypatch):
     def never(*arguments, **more):
         raise AssertionError("a finished job was run again")
 
-    monkeypatch.setattr(worker, "execute", never)
+    monkeypatch.setattr(worker, "executed", never)
     monkeypatch.setattr(worker, "calibrate", never)
     again = dpsco("claim", "wang2017.thm6.2", "--profile", "smoke", "--json")
     assert again.out == first.out and again.err == ""
@@ -49,7 +49,7 @@ def test_finished_jobs_are_not_run_again(dpsco, monkeypatch):
 
 def test_an_interrupted_claim_resumes_where_it_was(tmp_path, monkeypatch):
     entry = claim_plan("wang2017.thm6.2", "smoke")
-    execute, done = worker.execute, []
+    execute, done = worker.executed, []
 
     def interrupted(job, *rest, **more):
         if len(done) == 1:
@@ -57,11 +57,11 @@ def test_an_interrupted_claim_resumes_where_it_was(tmp_path, monkeypatch):
         done.append(job.key)
         return execute(job, *rest, **more)
 
-    monkeypatch.setattr(worker, "execute", interrupted)
+    monkeypatch.setattr(worker, "executed", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_claim(entry, Layout("smoke", tmp_path).measured)
     finished = list(done)
-    monkeypatch.setattr(worker, "execute", lambda job, *rest, **m: done.append(job.key) or execute(job, *rest, **m))
+    monkeypatch.setattr(worker, "executed", lambda job, *rest, **m: done.append(job.key) or execute(job, *rest, **m))
     resumed = run_claim(entry, Layout("smoke", tmp_path).measured)
     assert len(done) == len(set(done)) and done[: len(finished)] == finished
     fresh = run_claim(entry, Layout("smoke", tmp_path / "other").measured)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -67,7 +68,7 @@ def test_a_claim_without_a_verdict_fails_the_run(monkeypatch):
 @pytest.mark.parametrize(
     ("unfinished", "line"), [((), ""), (("a",), "of an earlier run, this one ended before them: a.one")]
 )
-def test_verdicts_of_an_earlier_run_are_named(monkeypatch, capsys, unfinished, line):
+def test_verdicts_of_an_earlier_run_are_named(monkeypatch, capsys, tmp_path, unfinished, line):
     """Those that stand, of papers that the run did not come to judge."""
     stored = {
         "a.one": JudgedClaim("a.one", "1"),
@@ -75,7 +76,7 @@ def test_verdicts_of_an_earlier_run_are_named(monkeypatch, capsys, unfinished, l
         "b.one": JudgedClaim("b.one", "3"),
     }
     monkeypatch.setattr(closing, "read_judged", stored.get)
-    monkeypatch.setattr(closing, "closing", lambda files, claims, shown: " ".join(claims))
+    monkeypatch.setattr(closing, "closing", lambda files, claims, shown: f"{Path.cwd() == tmp_path} {' '.join(claims)}")
     judging = {paper: SimpleNamespace(rule=SimpleNamespace(name=f"judge_{paper}")) for paper in "ab"}
 
     class Dag:
@@ -92,7 +93,8 @@ def test_verdicts_of_an_earlier_run_are_named(monkeypatch, capsys, unfinished, l
         scope={"a": ("a.one", "a.two"), "b": ("b.one",)},
         lock=SimpleNamespace(held=True),
         depends=SimpleNamespace(verdicts={"a.one": "1", "a.two": "2", "b.one": "3"}),
+        folder=tmp_path,
     )
     closing.farewell(SimpleNamespace(is_main_process=True, scheduler=object(), dryrun=False, dag=Dag()), flow)
     said = capsys.readouterr().out.strip().splitlines()
-    assert said == ["a.one b.one", *filter(None, [line]), "no verdict of a.two: see the errors above"]
+    assert said == ["True a.one b.one", *filter(None, [line]), "no verdict of a.two: see the errors above"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -9,6 +10,7 @@ from dpsco_bench.cli.options import parse_keys, parse_value
 from dpsco_bench.cli.output import Column, bounded, constants_text, labelled, number, table
 from dpsco_bench.cli.verdict_table import verdict_table
 from dpsco_bench.errors import InputError
+from dpsco_bench.problems.base import Constants
 
 COLUMNS = (Column("name", "name", shrink=8), Column("note", "note", shrink=6), Column("value", "value", numeric=True))
 
@@ -130,8 +132,7 @@ def test_controls_stand_beside_the_stated_slope():
 
 
 def test_constants_that_a_problem_does_not_have_are_left_out():
-    constants = {"lipschitz": 1.0, "diameter": 0.0, "norm": 2.0, "hessian_rank": math.inf, "status": "global"}
-    assert constants_text(constants) == "lipschitz 1"
-    assert (
-        constants_text({**constants, "norm": math.inf, "hessian_rank": 1.0}) == "lipschitz 1, norm inf, hessian_rank 1"
-    )
+    constants = Constants(lipschitz=1.0, smoothness=0.0)
+    assert constants_text(constants) == "lipschitz 1, initial_gap 1"
+    changed = replace(constants, norm=math.inf, hessian_rank=1.0)
+    assert constants_text(changed) == "lipschitz 1, initial_gap 1, norm inf, hessian_rank 1"

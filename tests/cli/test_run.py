@@ -1,7 +1,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +17,13 @@ import dpsco_bench
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.cli.composing import requests
 from dpsco_bench.cli.overrides import GROUPS, SETTINGS, default_name, store_options
+from dpsco_bench.execution import progress
 from dpsco_bench.execution.request import problem_options
 from dpsco_bench.execution.results import RESULT_SCHEMA, parquet_table, read_metadata, read_table
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.problems.registry import list_problems, problem_class
 
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(dpsco_bench.__file__).parents[1])}
 SMALL = ("run", "algorithm=wang2017/dp_gd_pl", "problem=ridge_logistic", "n=64", "d=3", "replicates=4")
 
 PLUGIN = '''
@@ -147,8 +153,47 @@ def test_a_sweep_runs_every_cell_through_hydra(dpsco, tmp_path):
     assert outcome.out.splitlines()[1].startswith("n=32 calibration=none: excess empirical risk")
 
 
+def test_hydras_folders_hold_what_a_run_and_a_sweep_leave(dpsco, tmp_path):
+    small = ("d=2", "replicates=2", "steps=3")
+    assert dpsco("run", *small, "n=32", "hydra.run.dir=one/${now:%d}").code == 0
+    (alone,) = tmp_path.glob("one/[0-9][0-9]/*.parquet")
+    outcome = dpsco("run", "-m", *small, "n=32,64", "hydra.sweep.dir='it\\'s here'", "hydra.job.chdir=false")
+    assert outcome.code == 0, outcome.err
+    folder = tmp_path / "it's here"
+    assert (folder / alone.name).read_bytes() == alone.read_bytes()
+    assert {path.name for path in folder.iterdir()} >= {"sweep.parquet", "sweep.svg", "multirun.yaml"}
+    assert len(list(folder.glob("*.parquet"))) == 3 and not (tmp_path / "results").exists()
+
+
+def test_info_shows_what_hydra_has_found_and_runs_nothing(tmp_path):
+    """In a process of its own, since Hydra sets up the logging of all that is in it."""
+    command = [sys.executable, "-m", "dpsco_bench", "run", "n=32", "--info", "defaults"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode == 0 and "wang2017/dp_gd_pl" in done.stdout, done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_long_run_tells_how_far_it_is_and_is_the_same_run(dpsco, monkeypatch):
+    """Cut into shares it leaves the same bytes; told is how far it is, and never too much."""
+    monkeypatch.setattr(progress, "TICKER_SECONDS", 0.01)
+    keys = (
+        "run",
+        "n=4096",
+        "d=40",
+        "replicates=12",
+        "steps=200",  # some tenths of a second
+        "algorithm=wang2017/dp_gd_pl",
+        "problem=ridge_logistic",
+    )
+    assert dpsco(*keys, "out=whole.parquet").code == 0
+    monkeypatch.setattr("dpsco_bench.cli.sweeps.shares", lambda job, seconds: 4)
+    outcome = dpsco(*keys, "out=shares.parquet")
+    assert Path("shares.parquet").read_bytes() == Path("whole.parquet").read_bytes()
+    assert re.search("^0 of 1 runs done, .* left$", outcome.err, re.MULTILINE) and "1 of 1 runs" not in outcome.err
+
+
 def test_counts_of_a_sweep_are_named_as_counts():
-    made, _ = requests(["n=1e3,2000", "d=2", "epsilon=0.5,1.0"], True)
+    made = requests(["n=1e3,2000", "d=2", "epsilon=0.5,1.0"], True).runs
     assert [entry.label for entry in made] == [f"n={n} epsilon={e}" for n in (1000, 2000) for e in ("0.5", "1")]
 
 

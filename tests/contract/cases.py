@@ -6,7 +6,7 @@ A new algorithm or problem is covered as soon as the registry lists it.
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.audit.subject import no_neighbours
 from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.privacy.plan import WithReplacement
+from dpsco_bench.privacy.records import WithReplacement
 from dpsco_bench.problems.base import Trait
 from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
 

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from dpsco_bench.backend.namespace import to_numpy
-from dpsco_bench.privacy.plan import Poisson
+from dpsco_bench.privacy.records import Poisson
 from dpsco_bench.privacy.transcript import Recorder, Replay
 
 ROUNDING = 1e-9

@@ -105,7 +105,7 @@ class SteepQuadratic(GeneralisedLinear):
 
     def domain_records(self, count, seed):
         rows = np.random.default_rng(seed).standard_normal((count, self.dimension))
-        rows[:4] = np.eye(self.dimension)[[0, 0, 1, 1]]
+        rows[:4] = np.eye(self.dimension)[[0, 0, 1, 1]][:count]
         return Data(count, self._unit(rows), np.resize([99.0, -99.0], count))
 
 

@@ -8,7 +8,7 @@ import pytest
 from dpsco_bench.audit.search import search
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.privacy.calibrate import charge
-from dpsco_bench.privacy.plan import Disjoint, Full, Nodes, RandomAllocation
+from dpsco_bench.privacy.records import Disjoint, Full, Nodes, RandomAllocation
 
 from .checks import ROUNDING, declared_counts, drawn_counts, evaluations, forced_outputs
 

@@ -14,9 +14,12 @@ from dpsco_bench.execution.calibrated import CalibratedCell, read_cells
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.planning import ImpurePlan
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.jsonio import dumps_canonical, loads
-from dpsco_bench.privacy.fingerprint import difference, plan_record
-from dpsco_bench.privacy.plan import GaussianQuery, Poisson, WithoutReplacement, WithReplacement, make_plan
+from dpsco_bench.privacy.fingerprint import PlanRecord
+from dpsco_bench.privacy.plan import GammaObjectiveQuery, GaussianQuery, NoisyMinimumQuery, PaperLimit, make_plan
+from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
+from dpsco_bench.privacy.records import Disjoint, Poisson, WithoutReplacement, WithReplacement
 
 QUERY = GaussianQuery("gradient", 0.1, 3, paper_scale=1.0)
 
@@ -104,23 +107,54 @@ def test_rounding_of_another_processor_is_no_difference(plans):
 
 def test_ways_of_drawing_records_differ_by_their_kind():
     one, other = (
-        plan_record(made(replace(QUERY, records=kind(32, 4)))) for kind in (WithReplacement, WithoutReplacement)
+        PlanRecord.of(made(replace(QUERY, records=kind(32, 4)))) for kind in (WithReplacement, WithoutReplacement)
     )
-    assert difference(one, other)[1:] == ("WithReplacement", "WithoutReplacement")
+    assert one.difference(other)[1:] == ("WithReplacement", "WithoutReplacement")
 
 
 def test_a_record_is_exact_and_plain():
     plan = made(limit=math.inf, unknown=math.nan, grid=np.array([0.1, 1 / 3]), count=np.int64(3), third=1 / 3)
-    record = plan_record(plan)
-    assert record["schedule"]["grid"] == [0.1, 1 / 3] and record["queries"][0]["kind"] == "GaussianQuery"
-    back = loads(dumps_canonical(record))
-    assert difference(record, back) is None and back["schedule"]["third"] == 1 / 3
-    assert difference(record, plan_record(made(**{**plan.schedule, "count": 3.0}))) == ("count of schedule", 3, 3.0)
+    record = PlanRecord.of(plan)
+    assert record.schedule["grid"] == [0.1, 1 / 3] and record.queries[0].kind == "GaussianQuery"
+    back = PlanRecord.from_json(loads(dumps_canonical(record)))
+    assert record.difference(back) is None and back.schedule["third"] == 1 / 3
+    other = PlanRecord.of(made(**{**plan.schedule, "count": 3.0}))
+    assert record.difference(other) == ("count of schedule", 3, 3.0)
+
+
+SMOOTH = SmoothNorm(1.5, 8)
+EVERY_KIND = [
+    replace(QUERY, records=Poisson(0.25)),
+    NoisyMinimumQuery("least", 0.1, 2, lazy=True),
+    GammaObjectiveQuery("solve", 0.1, 1, share=0.5, log_jacobian=0.3),
+    GeneralisedGaussianQuery("vector", 0.1, 4, Disjoint(8), smooth=SMOOTH, draws=3),
+]
+
+
+def test_a_record_of_every_kind_of_query_is_itself_after_json():
+    limit = PaperLimit("epsilon", math.inf, "at most 1", "a test")
+    plan = make_plan(*EVERY_KIND, gradient_evaluations=7, leaks=("a count",), warnings=("w",), paper_limit=limit, T=3)
+    record = PlanRecord.of(plan)
+    text = dumps_canonical(record)
+    back = PlanRecord.from_json(loads(text))
+    assert back == record and dumps_canonical(back) == text and back.paper_limit == limit
+    assert [query.records["kind"] for query in back.queries] == ["Poisson", "Full", "Full", "Disjoint"]
+    assert back.queries[3].more["smooth"]["kind"] == "SmoothNorm" and back.queries[3].norm == SMOOTH.q
+
+
+def test_a_record_lacks_no_field_and_has_no_other():
+    entry = PlanRecord.of(made()).to_json()
+    for wrong, what in (({**entry, "more": 1}, "more"), ({k: v for k, v in entry.items() if k != "leaks"}, "leaks")):
+        with pytest.raises(InputError, match=rf"^plan = \['{what}'\]: must be exactly the keys"):
+            PlanRecord.from_json(wrong)
+    del entry["queries"][0]["records"]
+    with pytest.raises(InputError, match=r"^query = \['records'\]: must be exactly the keys"):
+        PlanRecord.from_json(entry)
 
 
 def test_a_schedule_of_something_else_is_refused():
     with pytest.raises(InputError, match="^rule of schedule = 'a function': must be a number, text"):
-        plan_record(made(rule=made))
+        PlanRecord.of(made(rule=made))
 
 
 def test_unknown_and_missing_keys_are_named(plans):

@@ -1,7 +1,10 @@
+import subprocess
+import sys
+
 import pytest
 
 from dpsco_bench.execution import digest
-from dpsco_bench.execution.digest import closure, code_digest, imported_modules, module_path
+from dpsco_bench.execution.digest import DEVICE_ONLY, closure, code_digest, imported_modules, module_path
 
 JOB = "dpsco_bench.execution.job"
 
@@ -146,3 +149,40 @@ def test_files_beside_ones_own_count(tmp_path):
     (tmp_path / "tools" / "__init__.py").write_text("")
     (tmp_path / "unused.py").write_text("")
     assert digest.with_files_beside([own]) == [own, tmp_path / "helper.py", tmp_path / "tools" / "__init__.py"]
+
+
+ON_A_CORE = """
+import sys
+from dpsco_bench.execution.digest import DEVICE_ONLY
+
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name in DEVICE_ONLY:
+            raise ImportError("blocked: " + name)
+
+sys.meta_path.insert(0, Block())
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.run import run_block
+from dpsco_bench.fused.registry import FUSED
+
+FUSED.load()
+for id, problem in (("wang2017.dp_svrg", "ridge_logistic"), ("bassily2021.poly_sfw", "needle_l1")):
+    assert FUSED.find(id)
+    cell = Cell(id, problem, n=64, epsilon=1.0, delta=1e-5, d=3)
+    plan = cell.plan("paper", 1)[1]
+    scales = {query.name: 0.1 for query in plan.queries}
+    run_block(cell, plan, scales, cell.draw_data(1, 0), root_seed=1, replicates=2)
+assert not DEVICE_ONLY & sys.modules.keys()
+"""
+
+
+def test_a_run_on_a_core_loads_nothing_of_a_device():
+    """So that keys of such runs may leave it out, fused runs included."""
+    done = subprocess.run([sys.executable, "-c", ON_A_CORE], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_a_device_alone_needs_counts_for_runs_there_alone():
+    modules = ["dpsco_bench.papers.wang2017.fused.variance_reduction", "dpsco_bench.execution.job"]
+    assert set(closure(modules)) - set(closure(modules, DEVICE_ONLY)) == DEVICE_ONLY
+    assert code_digest(modules) != code_digest(modules, without=DEVICE_ONLY)

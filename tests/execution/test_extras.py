@@ -8,6 +8,7 @@ import pytest
 from dpsco_bench.algorithms.registry import ALGORITHMS, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import run as run_module
+from dpsco_bench.execution.asked import Asked
 from dpsco_bench.execution.calibrated import read_cells
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import Cell
@@ -15,7 +16,8 @@ from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, build_block, join_blocks, read_extras, read_table, write_table
 from dpsco_bench.execution.rounds import RoundObserver, get_round_observer
-from dpsco_bench.execution.single import single_job, summarise
+from dpsco_bench.execution.single import single_job
+from dpsco_bench.execution.summary import summarise
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.plan import GaussianQuery, Plan
 from dpsco_bench.problems.base import Data
@@ -156,8 +158,8 @@ def test_a_run_of_chains_says_whether_they_are_certified(algorithm, problem, opt
         "backend": {"name": "numpy", "dtype": "float64"},
         "data": {"root": "absent"},
         **{"n": 20, "d": 3, "epsilon": 1.0, "delta": 1e-6, "replicates": 32, "data_sets": 1, "seed": 1},
-        **{"record": None, "plugins": []},
+        **{"record": None, "plugins": [], "out": None},
     }
-    job = single_job(config)
-    warnings = summarise(job, execute(job, calibrate_job(job)))["warnings"]
+    job = single_job(Asked.from_json(config))
+    warnings = summarise(job, execute(job, calibrate_job(job))).warnings
     assert said in warnings and ("not certified" in warnings) == bool(said)

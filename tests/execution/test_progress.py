@@ -99,9 +99,9 @@ def test_pieces_one_after_the_other_may_end_together():
     pace.reach(0)
     clock.now = 12.0
     pace.reach(2)
-    assert str(pace) == "2 of 3 cells done, 12 s, about 10 s left"  # 3 s count as done at the predicted pace
+    assert str(pace) == "2 of 3 cells done, 12 s, about 11 s left"  # 1 s counts as done at the predicted pace
     clock.now = 15.0
-    assert str(pace) == "2 of 3 cells done, 15 s, about 7.0 s left"
+    assert str(pace) == "2 of 3 cells done, 15 s, about 8.1 s left"
     pace.reach(3)
     assert str(pace) == "3 of 3 cells done, 15 s"
 
@@ -120,3 +120,28 @@ def test_long_work_is_told_of_while_it_goes_on_and_quick_work_is_not():
     with Ticker(Pace([60.0]), told.append, "y", spacing=60.0):
         pass
     assert not [line for line in told if line.startswith("y")]
+
+
+def test_a_share_of_a_piece_is_no_whole_piece():
+    """A cell in four shares counts when the last one is done; what is left follows the shares."""
+    clock = Clock()
+    pace = Pace([30.0] * 4, unit="cells", clock=clock, sizes=[0.25] * 4)
+    pace.reach(0)
+    for number in range(1, 4):
+        clock.now = 60.0 * number
+        pace.reach(number)
+        assert (pace.done, pace.all) == (0, 1) and pace.left == pytest.approx(60.0 * (4 - number), rel=0.1)
+    clock.now = 240.0
+    pace.reach(4)
+    assert str(pace) == "1 of 1 cells done, 4 min 00 s"
+
+
+def test_work_that_is_done_elsewhere_is_told_by_what_it_leaves():
+    """Four at a time, in any order: the pace is that of all together."""
+    clock = Clock()
+    pace = Pace([40.0] * 20, unit="runs", clock=clock)
+    for now, done in ((40.0, {1, 3, 0, 2}), (45.0, {1, 3, 0, 2}), (80.0, {*range(8)}), (120.0, {*range(12)})):
+        clock.now = now
+        pace.see(done)
+        assert (now + pace.left) == pytest.approx(200.0, rel=0.2)
+    assert str(pace).startswith("12 of 20 runs done, 2 min 00 s, about 1 min ")

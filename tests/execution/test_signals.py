@@ -21,7 +21,8 @@ from dpsco_bench.execution.run import run_block
 from dpsco_bench.execution.signals import SharedNoise, signal_groups
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, Plan, WithReplacement
+from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, Plan
+from dpsco_bench.privacy.records import WithReplacement
 from dpsco_bench.problems.base import Constants, Data, Trait
 from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS
@@ -229,4 +230,4 @@ def test_the_checks_of_an_algorithm_run_on_samples_of_its_own():
     assert False not in {finding.passed for finding in findings}
     assert "every replicate has a sample of its own" in {finding.detail for finding in findings}
     with pytest.raises(Refusal, match="every run has a sample of its own"):
-        next(candidate_pairs(planned(0, 1.0, "wang2017.dp_gd", 32), 5))
+        next(candidate_pairs(planned(0, 1.0, "wang2017.dp_gd", 32), 5, None, {}))

@@ -101,6 +101,19 @@ def test_an_item_whose_manifest_says_no_place_is_made_anew(store, capsys):
     assert not store.has("runs", "k") and store.costs("runs", "k") == [] and capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("place", [Store.path, Store.manifest])
+def test_a_folder_in_the_place_of_an_item_is_set_aside(store, place, capsys):
+    store.write("runs", "k", b"1", COSTS)
+    taken = place(store, "runs", "k")
+    taken.unlink()
+    taken.mkdir()
+    assert store.read("runs", "k") is None
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "a folder stands in its place" in line
+    store.write("runs", "k", b"1", COSTS)
+    assert store.read("runs", "k") == b"1"
+
+
 @pytest.mark.parametrize("dumps", [dumps_canonical, dumps_pretty])
 def test_sealed_files_tell_every_changed_byte(tmp_path, dumps, capsys):
     value = {"claim": "a", "rows": [1.5, None, "inf"]}

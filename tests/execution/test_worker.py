@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.claims.jobs import checked_job, part_jobs
-from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.cli.main import main
@@ -118,7 +118,7 @@ def test_an_interrupted_run_loses_a_share_and_not_the_job(tmp_path, monkeypatch)
     whole, shared = Measured(Store(tmp_path / "whole")), Measured(Store(tmp_path / "shared"))
     worker.make_all([job], whole, lambda line: None)
     monkeypatch.setattr(worker, "SHARE_SECONDS", 0.5)
-    made, execute = [], worker.execute
+    made, execute = [], worker.executed
 
     def interrupted(*arguments, shard, **others):
         if len(made) == 2:
@@ -126,12 +126,12 @@ def test_an_interrupted_run_loses_a_share_and_not_the_job(tmp_path, monkeypatch)
         made.append(shard.number)
         return execute(*arguments, shard=shard, **others)
 
-    monkeypatch.setattr(worker, "execute", interrupted)
+    monkeypatch.setattr(worker, "executed", interrupted)
     with pytest.raises(KeyboardInterrupt):
         worker.make_all([job], shared, lambda line: None)
     assert made == [0, 1] and not shared.store.has("runs", job.key)
     monkeypatch.setattr(
-        worker, "execute", lambda *a, shard, **o: made.append(shard.number) or execute(*a, shard=shard, **o)
+        worker, "executed", lambda *a, shard, **o: made.append(shard.number) or execute(*a, shard=shard, **o)
     )
     worker.make_all([job], shared, lambda line: None)
     assert made == [0, 1, 2, 3], "what was finished is not made again"
@@ -261,7 +261,7 @@ def test_a_plan_other_than_the_charged_one_does_not_run(files, monkeypatch, step
         plan = planned(*args, **keywords)
         return replace(plan, queries=(replace(plan.queries[0], releases=200),))
 
-    monkeypatch.setattr(entry, "plan_function", impure)
+    monkeypatch.setitem(ALGORITHMS._entries, entry.id, replace(entry, plan_function=impure))
     with pytest.raises(AlgorithmError, match="gd_pl: releases of gradient of queries = 200: must be .*not pure$"):
         worker.make(step, job, files.measured)
     assert not files.measured.store.has(*item(step, job))

@@ -240,7 +240,7 @@ def test_mistakes_are_named_when_the_file_is_read(files, old, new, message):
 def test_shipped_kinds_are_found_by_their_files_and_know_their_names():
     for name in KINDS.names():
         assert get_kind(name).name == name and KINDS.module(name) == f"dpsco_bench.kinds.{name}"
-    with pytest.raises(InputError, match="kind = 'rates': must be one of band, .*rate"):
+    with pytest.raises(InputError, match="kind = 'rates': must be one of audit, band, .*rate"):
         get_kind("rates")
     with pytest.raises(InputError, match="one that no other kind has"):
         kind("law")(type("Other", (type(get_kind("law")),), {"__module__": "elsewhere"}))

@@ -142,7 +142,7 @@ def test_a_negative_bound_is_named_with_its_cell(dpsco, changed):
 
 
 CLAIMS = [
-    ("kind: rate", "kind: rates", "part flipped_labels-n: kind = 'rates'", "one of band"),
+    ("kind: rate", "kind: rates", "part flipped_labels-n: kind = 'rates'", "one of audit, band"),
     ("[512, 1024, 2048]", "[512, 512, 2048]", "sweep of smoke = [512, 512, 2048]", "512 is there twice"),
     ("[512, 1024, 2048]", "[512, 1024.5, 2048]", "sweep of flipped_labels-n: n = 1024.5", "an integer"),
     ("exponent: -2", "expected: hold", "expected = 'hold'", "one of match, faster"),

@@ -14,10 +14,12 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
 from dpsco_bench.kinds.explicit import is_pathwise, pathwise_verdict, replicate_bounds
+from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.problems.base import Constants
 
 BLANK = {name: {"string": "", "bool": False}.get(str(kind), 0) for name, kind in RESULT_FIELDS}
-FIXED = CalibratedCell("paper", "standard", {"schedule": {}}, {}, 1.0, "exact", "made up", "proven",
+CHARGED = PlanRecord({}, (), 0.0, (), "", (), None)
+FIXED = CalibratedCell("paper", "standard", CHARGED, {}, 1.0, "exact", "made up", "proven",
                        Constants(1.0, 1.0), 4, signal_capped=False, warnings=())  # fmt: skip
 MEASURED = Bound("own.regret", "2 regret", lambda c: 2 * c.extra("regret"), extras=("regret",))
 ONE = Bound("own.one", "1", lambda c: 1.0)

@@ -6,7 +6,8 @@ import pytest
 from dpsco_bench.privacy.attained import attaining_pair, attains
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.charge import Charge
-from dpsco_bench.privacy.plan import Disjoint, Full, GaussianQuery, Poisson, SingleIndex, WithReplacement, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, make_plan
+from dpsco_bench.privacy.records import Disjoint, Full, Poisson, SingleIndex, WithReplacement
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.registry import get_problem
 

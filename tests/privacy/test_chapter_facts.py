@@ -13,13 +13,14 @@ from dpsco_bench.privacy.accountants.single_index import opposed_epsilon
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
 from dpsco_bench.privacy.calibrate import calibrate, charge
 from dpsco_bench.privacy.composition.batches import generic_bound
-from dpsco_bench.privacy.plan import Disjoint, GaussianQuery, SingleIndex, WithReplacement, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 from dpsco_bench.privacy.queries import (
     CoveringQuery,
     DecayingNoisyMinimumQuery,
     GeneralisedGaussianQuery,
     PerturbedObjectiveQuery,
 )
+from dpsco_bench.privacy.records import Disjoint, SingleIndex, WithReplacement
 from dpsco_bench.privacy.rules import decaying_costs
 from dpsco_bench.privacy.spec import PrivacySpec
 

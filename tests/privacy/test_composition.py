@@ -13,21 +13,14 @@ from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.calibrate import calibrate, charge
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import (
-    Disjoint,
-    GaussianQuery,
-    Poisson,
-    SingleIndex,
-    WithoutReplacement,
-    WithReplacement,
-    make_plan,
-)
+from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 from dpsco_bench.privacy.queries import (
     CoveringQuery,
     DecayingNoisyMinimumQuery,
     GeneralisedGaussianQuery,
     PerturbedObjectiveQuery,
 )
+from dpsco_bench.privacy.records import Disjoint, Poisson, SingleIndex, WithoutReplacement, WithReplacement
 from dpsco_bench.privacy.rules import decaying_costs
 from dpsco_bench.privacy.spec import PrivacySpec
 

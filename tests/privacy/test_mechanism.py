@@ -5,7 +5,8 @@ import pytest
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy import mechanism as module
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import GaussianQuery, Poisson, SingleIndex, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, make_plan
+from dpsco_bench.privacy.records import Poisson, SingleIndex
 
 PLAN = make_plan(
     GaussianQuery("gradient", 1.0, 6),

@@ -3,7 +3,8 @@ import math
 import pytest
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.plan import Full, GaussianQuery, Poisson, SingleIndex, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, make_plan
+from dpsco_bench.privacy.records import Full, Poisson, SingleIndex
 from dpsco_bench.privacy.spec import PrivacySpec
 
 

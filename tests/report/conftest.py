@@ -8,7 +8,7 @@ import pytest
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.jobs import part_jobs
-from dpsco_bench.claims.model import parse_claim
+from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.execution.calibration import calibrate_job

@@ -8,7 +8,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.finding_figures import write_figure
 from dpsco_bench.site.findings import filled, finding_files, findings, holds, read_finding
-from dpsco_bench.site.values import value_of
+from dpsco_bench.site.values import reference, value_of
 from tests.report.test_board import ROWS, UNDECIDED, results
 
 TEXT = """
@@ -74,6 +74,10 @@ def test_a_finding_of_other_profiles_is_left_out(content, told):
         ("column: epsilon_claimed", "column: nothing", "nothing"),
         ("{real}, {over", "{reel}, {over", "reel"),
         ("title:", "titel:", "titel"),
+        ("over: [real, claimed]", "over: [real]", "['real']"),
+        ("over: [real, claimed]", "above: [real, claimed]", "above"),
+        ("calibration: paper, column: verdict", "calibrations: paper, column: verdict", "calibrations"),
+        ("text: printed", "txt: printed", "txt"),
     ],
 )
 def test_a_wrong_reference_is_one_line_that_names_it(content, told, old, new, named):
@@ -105,5 +109,6 @@ def test_the_findings_that_ship_can_be_read():
 def test_only_decided_points_of_a_board_count():
     """What is undecided counts for nobody: ROWS has one more point than are decided, and a skipped instance."""
     content = SimpleNamespace(inputs=SimpleNamespace(boards=[results([*ROWS, UNDECIDED])], profile="ci"))
-    wins, points = ({name: "leaderboard.x", "methods": ["dp_gd"]} for name in ("wins", "points"))
+    wins = reference({"wins": "leaderboard.x", "methods": ["dp_gd"]}, "wins")
+    points = reference({"points": "leaderboard.x"}, "points")
     assert value_of(content, wins, {}, "wins") == 3.0 and value_of(content, points, {}, "points") == 4.0

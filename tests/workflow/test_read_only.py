@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from dpsco_bench.cli.workflow import check_folder
+from dpsco_bench.cli.workflow_settings import check_folder
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, sealed
 

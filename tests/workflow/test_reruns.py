@@ -98,8 +98,9 @@ def test_edit_that_is_run_keeps_what_it_did_not_touch(project, edited):
 
 
 def test_failed_job_leaves_the_others_and_is_named(project, edited):
-    broken = "\n\n@plan.run\ndef broken(objective, plan, mechanism):\n    raise RuntimeError('broken on purpose')\n"
-    edited(algorithm(project), lambda text: text + broken)
+    first = "    x = objective.start\n"
+    broken = "    raise RuntimeError('broken on purpose')\n" + first
+    edited(algorithm(project), lambda text: text.replace(first, broken, 1))
     edited(project.claim_file("gamma"), lambda text: text.replace("title: absent data", "title: data absent"))
     failed = project.snakemake("--", "verdicts")
     assert failed.returncode == 1

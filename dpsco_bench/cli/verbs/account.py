@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.cli.options import add_algorithm, add_json, add_plugins, algorithm_keys, load_plugin_files
 from dpsco_bench.cli.output import Column, bounded, constants_text, labelled, number, print_json, table
 from dpsco_bench.privacy.ledger import STATUS_WORDS
+
+if TYPE_CHECKING:
+    from dpsco_bench.cli.accounting import Account, Charged
+    from dpsco_bench.execution.cell import Cell
 
 SUMMARY = "noise, real epsilon and gradient evaluations of an algorithm; nothing is run"
 EPILOG = """keys: problem, n (both required), d, epsilon (1), delta (1e-5), variant, seed (2017),
@@ -40,7 +44,7 @@ def execute(args: argparse.Namespace) -> int:
     return _account(cell, seed, args.json)
 
 
-def _account(cell: Any, seed: int, as_json: bool) -> int:
+def _account(cell: Cell, seed: int, as_json: bool) -> int:
     from dpsco_bench.cli.accounting import account
 
     report = account(cell, seed)
@@ -51,44 +55,45 @@ def _account(cell: Any, seed: int, as_json: bool) -> int:
     return 0
 
 
-def screen(report: Mapping[str, Any]) -> Iterator[str]:
+def screen(report: Account) -> Iterator[str]:
     """One screen: the case, both calibrations side by side, and what it means."""
     from dpsco_bench.cli.accounting import sentences
 
     yield (
-        f"{report['algorithm']} on {report['problem']}: n = {report['n']}, d = {report['d']}, "
-        f"epsilon = {report['epsilon']:g}, delta = {report['delta']:g}"
+        f"{report.algorithm} on {report.problem}: n = {report.n}, d = {report.d}, "
+        f"epsilon = {report.epsilon:g}, delta = {report.delta:g}"
     )
-    yield labelled("source", report["source"], 11)
-    constants = report["constants"]
-    yield labelled("constants", f"{constants_text(constants)} ({constants['status']})", 11)
+    yield labelled("source", report.source, 11)
+    yield labelled("constants", f"{constants_text(report.constants)} ({report.constants.status})", 11)
     yield "\n" + table(_COLUMNS, list(_rows(report))) + "\n"
     yield from (labelled("*", sentence, 2) for sentence in sentences(report))
 
 
-def _rows(report: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+def _rows(report: Account) -> Iterator[dict[str, str]]:
     from dpsco_bench.claims.bounds.glossary import schedule_letter
 
-    def row(what: str, show: Any, refused: str = "-") -> dict[str, str]:
-        cells = {c: refused if report[c]["refused"] else show(report[c]) for c in ("paper", "accounted")}
-        return {"what": what, **cells}
+    def row(what: str, show: Callable[[Charged], str], refused: str = "-") -> dict[str, str]:
+        shown = {name: show(entry) for name, entry in report.charged.items()}
+        return {"what": what, **dict.fromkeys(report.calibrations, refused), **shown}
 
-    yield row("variant", lambda e: e["variant"], "refused")
-    yield row("real epsilon (replace-one)", lambda e: bounded(e["epsilon_real"], e["epsilon_real_kind"]))
-    yield row("real epsilon (add/remove)", lambda e: bounded(e["epsilon_add_remove"], e["epsilon_add_remove_kind"]))
-    yield row("privacy", lambda e: STATUS_WORDS[e["privacy_status"]])
-    for name in _names(report, "noise"):
-        what = "scale S/(G t)" if any(report[c]["sampler_status"] for c in ("paper", "accounted")) else "noise scale"
-        yield row(f"{what} of `{name}`", lambda e, name=name: number(e["noise"].get(name)))
-    yield row("gradient evaluations", lambda e: number(e["gradient_evaluations"]))
-    paper = report["algorithm"].partition(".")[0]
-    for name in _names(report, "schedule"):
-        yield row(schedule_letter(paper, name), lambda e, name=name: _schedule_value(e["schedule"].get(name)))
+    yield row("variant", lambda e: e.variant, "refused")
+    yield row("real epsilon (replace-one)", lambda e: bounded(e.epsilon_real, e.epsilon_real_kind))
+    yield row("real epsilon (add/remove)", lambda e: bounded(e.epsilon_add_remove, e.epsilon_add_remove_kind))
+    yield row("privacy", lambda e: STATUS_WORDS[e.privacy_status])
+    drawn = any(entry.sampler_status for entry in report.charged.values())
+    for name in _names(entry.noise for entry in report.charged.values()):
+        what = "scale S/(G t)" if drawn else "noise scale"
+        yield row(f"{what} of `{name}`", lambda e, name=name: number(e.noise.get(name)))  # type: ignore[misc]
+    yield row("gradient evaluations", lambda e: number(e.gradient_evaluations))
+    paper = report.algorithm.partition(".")[0]
+    for name in _names(entry.schedule for entry in report.charged.values()):
+        letter = schedule_letter(paper, name)
+        yield row(letter, lambda e, name=name: _schedule_value(e.schedule.get(name)))  # type: ignore[misc]
 
 
-def _names(report: Mapping[str, Any], key: str) -> list[str]:
-    """Names under a key of either calibration, in order; the schedule repeats n."""
-    names = dict.fromkeys(name for c in ("paper", "accounted") for name in report[c][key] or {})
+def _names(mappings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Names that either calibration has, in order; the schedule repeats n."""
+    names = dict.fromkeys(name for mapping in mappings for name in mapping)
     return [name for name in names if name != "n"]
 
 

@@ -6,21 +6,30 @@ import argparse
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dpsco_bench.cli.options import add_algorithm, add_json, add_plugins, algorithm_keys, load_plugin_files, parse_value
+from dpsco_bench.cli.options import (
+    add_algorithm,
+    add_json,
+    add_plugins,
+    algorithm_keys,
+    calibration_of,
+    load_plugin_files,
+    parse_value,
+)
 from dpsco_bench.cli.output import bounded, labelled, number, print_json
 
 SUMMARY = "empirical lower bound on epsilon from runs on neighbouring data sets"
-EPILOG = """keys: n (200), d, epsilon (1), delta (1e-5), variant, problem (canary_huber, the worst case), and every
-schedule option, problem option and problem constant by name. Examples:
-  dpsco audit {algorithm} --calibration paper
+EPILOG = """keys: calibration (accounted), n (200, or fewer where runs are long), d, epsilon (1), delta (1e-5), variant,
+problem (a worst case of the algorithm's own family, see `dpsco list audits`), and every schedule option, problem option
+and problem constant by name. Examples:
+  dpsco audit {algorithm} calibration=paper
   dpsco audit {algorithm} --runs 1000000 epsilon=2 delta=1e-3"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_algorithm(parser, "n=... epsilon=... and any other key")
-    parser.add_argument("--calibration", default="accounted", help="paper or accounted (default)")
-    parser.add_argument("--runs", help="runs per data set (default: 10,000 to 100,000, fewer for longer runs)")
+    parser.add_argument("--calibration", help="paper or accounted (default); as the key calibration=")
+    parser.add_argument("--runs", help="runs per data set (default: 5,000 to 100,000, fewer for longer runs)")
     parser.add_argument("--confidence", default="0.95", help="joint confidence of the bound (default 0.95)")
     parser.add_argument("--statistic", help="transcript (everything released) or output (the final output only)")
     parser.add_argument("--seed", default="2017", help="root of all randomness (default 2017)")
@@ -34,10 +43,12 @@ def execute(args: argparse.Namespace) -> int:
 
     load_plugin_files(args.plugin)
     algorithm, keys = algorithm_keys(args.algorithm, args.keys)
-    cell = make_audit_cell(algorithm, str(keys.pop("problem", "canary_huber")), keys)
+    calibration = calibration_of(args.calibration, keys)
+    problem = keys.pop("problem", None)
+    cell = make_audit_cell(algorithm, None if problem is None else str(problem), keys, calibration)
     result = audit_cell(
         cell,
-        args.calibration,
+        calibration,
         runs=None if args.runs is None else parse_value(args.runs),
         confidence=parse_value(args.confidence),
         statistic=args.statistic,
@@ -64,11 +75,14 @@ def screen(result: Any) -> Iterator[str]:
         "runs": f"{result.runs} on each data set",
         "neighbours": result.neighbours,
         "statistic": result.statistic,
+        "power": f"{number(result.power)}, predicted: the chance that {result.against} is refuted",
         "event": f"{bound.event}: probability >= {number(bound.power_low)} on one data set, "
         f"<= {number(bound.false_alarm_high)} on the other ({bound.direction})",
         "accountant": f"epsilon {bounded(result.epsilon_real, result.epsilon_real_kind) or '-'}",
     }
     yield from (labelled(label, text) for label, text in facts.items())
+    if result.verdict != "refuted" and result.power < 0.5:
+        yield labelled("*", "It says nothing: the predicted power is below one half.", 2)
     if result.verdict != "refuted":
         yield labelled("*", "Not refuted is no proof: an audit sees only the pairs and events that it tries.", 2)
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from dpsco_bench.cli.options import add_algorithm, add_json, add_plugins, algorithm_keys, load_plugin_files, parse_value
+from dpsco_bench.cli.options import (
+    add_algorithm,
+    add_json,
+    add_plugins,
+    algorithm_keys,
+    calibration_of,
+    load_plugin_files,
+    parse_value,
+)
 from dpsco_bench.cli.output import labelled, print_json
 
 SUMMARY = "check that an algorithm draws, counts and protects what it declares"
@@ -18,7 +26,7 @@ WORDS = {True: "ok", False: "FAIL", None: "-"}
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_algorithm(parser, "problem=... n=... and any other key")
-    parser.add_argument("--calibration", default="accounted", help="paper or accounted (default)")
+    parser.add_argument("--calibration", help="paper or accounted (default); as the key calibration=")
     parser.add_argument("--seed", default="2017", help="root of all randomness (default 2017)")
     add_json(parser)
     add_plugins(parser)
@@ -30,8 +38,9 @@ def execute(args: argparse.Namespace) -> int:
 
     load_plugin_files(args.plugin)
     algorithm, keys = algorithm_keys(args.algorithm, args.keys)
+    calibration = calibration_of(args.calibration, keys)
     problem = str(keys.pop("problem", "ridge_logistic"))
-    findings = check_algorithm(algorithm, problem, args.calibration, seed=parse_value(args.seed), **keys)
+    findings = check_algorithm(algorithm, problem, calibration, seed=parse_value(args.seed), **keys)
     if args.json:
         print_json([asdict(finding) for finding in findings])
     else:

@@ -14,10 +14,12 @@ from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.measured import item
 from dpsco_bench.execution.packs import JOINED, STEPS, is_wanted
 from dpsco_bench.execution.store import DAMAGED
+from dpsco_bench.jsonio import is_abandoned, is_draft
 from dpsco_bench.report.own_figures import figure_names
 
 SUMMARY = "remove results and figures that no plan names"
-EPILOG = "What `claim` and `leaderboard` measured at settings that no plan has goes too."
+EPILOG = """What `claim` and `leaderboard` measured at settings that no plan has goes too. So do drafts of interrupted
+writes, if nothing was written to them for an hour and their process no longer runs."""
 FOLDERS = ("concluded", "verdicts", "standings", "logs", "benchmarks", "packs", "failures")
 FIGURE_SUFFIXES = ("", ".curves", ".time")
 """What a claim's figures are called besides their claim."""
@@ -39,7 +41,7 @@ def execute(args: argparse.Namespace) -> int:
     files = Layout(check_profile(args.profile))
     plan = read_plan(files.plan)
     with nullcontext() if args.held or args.dry_run else ResultsLock(files.lock):
-        doomed = [*unnamed(files, plan), *unnamed_items(files)]
+        doomed = [*unnamed(files, plan), *unnamed_items(files), *abandoned_drafts(files)]
         for path in doomed:
             print(path)
             if not args.dry_run:
@@ -62,7 +64,12 @@ def unnamed(files: Layout, plan: WorkPlan) -> Iterator[Path]:
     figures = {id + suffix for id in ids for suffix in FIGURE_SUFFIXES} | set(figure_names([e.id for e in plan.claims]))
     for path in sorted(files.figures.glob("*.*")):
         name = path.stem.removeprefix(".")
-        if path.suffix in (".svg", ".pdf", ".drawn", DAMAGED) and "." in name and name not in figures:
+        if (
+            not is_draft(path)
+            and path.suffix in (".svg", ".pdf", ".drawn", DAMAGED)
+            and "." in name
+            and name not in figures
+        ):
             yield path
     yield from sorted(files.results.glob(f"*{DAMAGED}"))
 
@@ -80,6 +87,8 @@ def unnamed_items(files: Layout) -> Iterator[Path]:
             named |= {item(step, job) for step in STEPS if is_wanted(step, job) or job.skipped}
     store = files.measured.store
     for kind, key, path in store.files():
+        if is_draft(path):
+            continue
         fresh = time.time() - path.stat().st_mtime < FRESH_SECONDS
         if kind == "locks" or path.name.startswith(".") or kind == "shards":
             if not fresh:
@@ -88,10 +97,18 @@ def unnamed_items(files: Layout) -> Iterator[Path]:
             yield path
 
 
+def abandoned_drafts(files: Layout) -> Iterator[Path]:
+    """What interrupted writes have left, in the results of any profile and among its figures."""
+    for folder in (files.results.parent, files.figures.parent):
+        for path in sorted(folder.rglob(".*.part.*")):
+            if is_draft(path) and path.is_file() and is_abandoned(path, FRESH_SECONDS):
+                yield path
+
+
 def _files(folder: Path) -> list[Path]:
     """Files below a folder, but for those that a job may be writing."""
     now = time.time()
-    found = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    found = [path for path in sorted(folder.rglob("*")) if path.is_file() and not is_draft(path)]
     return [path for path in found if not path.name.startswith(".") or now - path.stat().st_mtime > FRESH_SECONDS]
 
 

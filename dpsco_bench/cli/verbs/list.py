@@ -1,4 +1,4 @@
-"""``dpsco list algorithms|claims|kinds|problems|tables``, and ``list algorithms --for problem=...``."""
+"""``dpsco list algorithms|audits|claims|kinds|problems|tables``, and ``list algorithms --for problem=...``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
 from dpsco_bench.cli.output import Column, print_json, table
 from dpsco_bench.registry import PLUGIN
 
-SUMMARY = "what exists: algorithms, claims, kinds of parts, problems or tables, one line each"
+SUMMARY = "what exists: algorithms, audits, claims, kinds of parts, problems or tables, one line each"
 
 _COLUMNS = (Column("id", "id"), Column("summary", "summary", shrink=30), Column("source", "source", shrink=22))
 _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
@@ -21,7 +21,7 @@ _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("what", help="algorithms, claims, kinds, problems or tables")
+    parser.add_argument("what", help="algorithms, audits, claims, kinds, problems or tables")
     parser.add_argument(
         "--for",
         dest="point",
@@ -47,7 +47,11 @@ def execute(args: argparse.Namespace) -> int:
         return _print_accepting(args)
     load_plugin_files(args.plugin)
     entries = _LISTS[args.what]()
-    if args.json:
+    if args.what == "audits" and not args.json:
+        from dpsco_bench.cli.audits import print_audits
+
+        print_audits(entries)
+    elif args.json:
         print_json(entries)
     elif entries:
         print(table(_COLUMNS, [{**asdict(entry), "source": _CITATION.sub("", entry.source)} for entry in entries]))
@@ -183,8 +187,15 @@ def tables() -> list[ListedTable]:
     ]
 
 
-_LISTS: dict[str, Callable[[], Sequence[Listed]]] = {
+def audits() -> Sequence[Any]:
+    from dpsco_bench.audit.canaries import trials
+
+    return list(trials())
+
+
+_LISTS: dict[str, Callable[[], Sequence[Any]]] = {
     "algorithms": algorithms,
+    "audits": audits,
     "claims": claims,
     "kinds": kinds,
     "problems": problems,

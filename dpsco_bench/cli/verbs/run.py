@@ -6,18 +6,33 @@ import argparse
 import hashlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import bounded, number, print_json
+from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.ledger import STATUS_WORDS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from dpsco_bench.cli.composing import Request, Requests
+    from dpsco_bench.execution.asked import Asked
+    from dpsco_bench.execution.summary import HeldOut, HeldOutBeside, Summary
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
 SUMMARY = "run an algorithm on a problem (Hydra; -m sweeps)"
 EPILOG = """keys are those of conf/run.yaml; options of the algorithm and the problem may be given by plain name:
   dpsco run algorithm={group} problem={problem} n=4096 d=10 epsilon=1
-  dpsco run -m algorithm={group} problem={problem} n=1024,2048,4096 calibration=paper,accounted"""
+  dpsco run -m algorithm={group} problem={problem} n=1024,2048,4096 calibration=paper,accounted
+Rows go to results/runs; out=FILE, hydra.run.dir=FOLDER or, of a sweep, hydra.sweep.dir=FOLDER puts them elsewhere.
+With the extra `cluster`: -m hydra/launcher=joblib, or submitit_slurm (docs/cluster.md)"""
+INFO = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
+COMPLETION = (
+    "left: it would complete words of a program, and `dpsco run` is a verb of one; `dpsco list` shows the names"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,158 +40,178 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="Hydra overrides of conf/run.yaml")
     parser.add_argument("-m", "--multirun", action="store_true", help="comma-separated values make a sweep")
     parser.add_argument("--cfg", action="store_true", help="print the resolved configuration and run nothing")
+    parser.add_argument(
+        "--info", nargs="?", const="all", metavar="WHAT", help=f"what Hydra has found: {', '.join(INFO)}"
+    )
+    parser.add_argument("-sc", "--shell-completion", nargs="?", const="", help=argparse.SUPPRESS)
     add_json(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Check every run, then run them: a sweep goes through Hydra's launcher."""
     from dpsco_bench.cli.composing import requests
-    from dpsco_bench.cli.sweeps import running
 
-    made, overrides = requests(args.overrides, args.multirun)
-    if args.cfg:
-        _print_configs([entry.config for entry in made], args.json)
-        return 0
-    if args.multirun:
-        _sweep(made, overrides, args.json)
+    if args.shell_completion is not None:
+        raise InputError("--shell-completion", args.shell_completion, COMPLETION)
+    if args.info is not None and args.info not in INFO:
+        raise InputError("--info", args.info, "one of " + ", ".join(INFO))
+    asked = requests(args.overrides, args.multirun)
+    if args.info:
+        _hydra([*asked.overrides, "--info", args.info], lambda config: None)
+    elif args.cfg:
+        _print_configs([entry.asked for entry in asked.runs], args.json)
+    elif args.multirun:
+        _sweep(asked, args.json)
     else:
-        with running(made) as pace:
-            for number, entry in enumerate(made, 1):
-                _run(entry, args.json)
-                pace.reach(number)
+        for entry in asked.runs:
+            _run(entry, args.json)
         if args.json:
-            print_json([stored(entry) for entry in made])
+            print_json([{**stored(entry).to_json(), "out": entry.out} for entry in asked.runs])
     return 0
 
 
-def _print_configs(configs: list[dict[str, Any]], as_json: bool) -> None:
+def _print_configs(made: Sequence[Asked], as_json: bool) -> None:
     from omegaconf import OmegaConf
 
     if as_json:
-        print_json(configs)
+        print_json(made)
     else:
-        print("---\n".join(OmegaConf.to_yaml(OmegaConf.create(config)) for config in configs), end="")
+        print("---\n".join(OmegaConf.to_yaml(OmegaConf.create(asked.to_json())) for asked in made), end="")
 
 
-def _sweep(made: Sequence[Any], overrides: list[str], as_json: bool) -> None:
+def _sweep(asked: Requests, as_json: bool) -> None:
     """Hand a checked sweep over to Hydra; the launcher may run it elsewhere."""
-    import hydra
-    from hydra.errors import HydraException
     from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
 
     from dpsco_bench.cli.composing import RUNS, request
-    from dpsco_bench.cli.sweeps import end_sweep, running
+    from dpsco_bench.cli.sweeps import Failures, end_sweep, running
     from dpsco_bench.errors import DpscoError
     from dpsco_bench.execution.plugins import load_plugins
-    from dpsco_bench.paths import conf_dir
 
-    labels = {entry.job.key: entry.label for entry in made if entry.job}
-    failures: dict[str, DpscoError] = {}
+    labels = {entry.job.key: entry.label for entry in asked.runs if entry.job}
+    folder, quiet = asked.folder or RUNS, as_json
+    place = asked.folder or RUNS / "sweeps" / hashlib.sha256("\n".join(asked.overrides).encode()).hexdigest()[:16]
+    failures = Failures(place / "failures")
+    failures.forget()
 
     def task(config: Any) -> None:
         load_plugins(config.plugins)
-        entry = request(OmegaConf.to_container(config, resolve=True), sweep=True)
+        entry = request(OmegaConf.to_container(config, resolve=True), sweep=True, folder=folder)
         if entry.job is None:
             return
         try:
-            _run(entry, as_json, labels.get(entry.job.key, ""))
+            _run(entry, quiet, labels.get(entry.job.key, ""), alone=False)
         except DpscoError as error:  # Hydra would print a page about it
-            failures[entry.job.key] = error
-        pace.reach(pace.done + 1)
+            failures.note(entry.job.key, error)
 
-    folder = RUNS / "sweeps" / hashlib.sha256("\n".join(overrides).encode()).hexdigest()[:16]
-    own = [f"hydra.sweep.dir={folder}"] if not any(o.startswith("hydra.sweep.dir=") for o in overrides) else []
-    arguments, sys.argv = sys.argv, ["dpsco run", *overrides, *own, "--multirun"]
+    with running([entry for entry in asked.runs if entry.job], failures):
+        _hydra([*asked.overrides, f"hydra.sweep.dir={_quoted(place)}", "--multirun"], task)
+    noted = failures.read()
+    failures.forget()
+    end_sweep(asked.runs, noted, place / "sweep" if asked.folder else place, as_json)
+
+
+def _quoted(path: Path) -> str:
+    """A path as Hydra's grammar takes it."""
+    return "'" + str(path).replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _hydra(arguments: list[str], task: Callable[[Any], None]) -> None:
+    """Hand arguments over to Hydra. Raises DpscoError where it takes none of them."""
+    import hydra
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+
+    from dpsco_bench.errors import DpscoError
+    from dpsco_bench.paths import conf_dir
+
+    saved, sys.argv = sys.argv, ["dpsco run", *arguments]
     os.environ[FULL_ERROR] = "1"  # else Hydra prints a page of its own and leaves
     try:
-        with running([entry for entry in made if entry.job]) as pace:
-            hydra.main(config_path=str(conf_dir()), config_name="run", version_base="1.3")(task)()
+        hydra.main(config_path=str(conf_dir()), config_name="run", version_base="1.3")(task)()
     except (HydraException, OmegaConfBaseException) as error:
-        raise DpscoError(f"configuration {' '.join(overrides)}: {' '.join(str(error).split())}") from error
+        raise DpscoError(f"configuration {' '.join(arguments)}: {' '.join(str(error).split())}") from error
     finally:
-        sys.argv = arguments
+        sys.argv = saved
         del os.environ[FULL_ERROR]
-    end_sweep(made, failures, folder, as_json)
 
 
-def _run(entry: Any, quiet: bool, label: str = "") -> None:
-    """Calibrate, run, write the rows and print one line."""
+def _run(entry: Request, quiet: bool, label: str = "", alone: bool = True) -> None:
+    """Calibrate, run, write the rows and print one line; a run that is ``alone`` tells how far it is."""
     from dpsco_bench.cli.composing import set_damaged_aside
+    from dpsco_bench.cli.sweeps import run_table
     from dpsco_bench.errors import DpscoError
-    from dpsco_bench.execution.calibration import calibrate_job
     from dpsco_bench.execution.cell import located
-    from dpsco_bench.execution.job import execute as execute_job
     from dpsco_bench.execution.results import check_writable, write_table
-    from dpsco_bench.execution.single import summarise
+    from dpsco_bench.execution.summary import summarise
 
-    if entry.config["out"] is None:
+    assert entry.job is not None  # a refused pair is not run
+    if entry.asked.out is None:
         set_damaged_aside(entry.out)
     check_writable("out", entry.out)
     cell = entry.job.cells[0]
     try:
-        table = execute_job(entry.job, calibrate_job(entry.job))
+        table = run_table(entry.job, alone)
     except MemoryError as error:
         size = f"n = {cell.n}, d = {cell.d}, replicates = {entry.job.replicates}"
         raise DpscoError(f"{size}: too large for the memory here ({error})") from None
     summary = summarise(entry.job, table)
-    write_table(_with_config(table, entry.config, summary["risk_kind"]), entry.out)
+    write_table(_with_config(table, entry.asked, summary.risk_kind), entry.out)
     if not quiet:
         placed = located(cell, entry.job.data_root)
-        nominal = bool(summary["sampler_status"]) and placed.constants(entry.job.seed).status == "nominal"
+        nominal = bool(summary.sampler_status) and placed.constants(entry.job.seed).status == "nominal"
         print(line(summary, label or cell.method, nominal), flush=True)
         print(f"rows: {entry.out}", file=sys.stderr)
 
 
-def _with_config(table: Any, config: Mapping[str, Any], kind: str) -> Any:
+def _with_config(table: pa.Table, asked: Asked, kind: str) -> pa.Table:
     from dpsco_bench.cli.composing import PLACES
     from dpsco_bench.execution.cell import placeless
     from dpsco_bench.jsonio import dumps_canonical
 
-    kept = {key: value for key, value in config.items() if key not in PLACES}
-    problem = config["problem"]
-    kept["problem"] = {**problem, "options": placeless(problem["name"], problem["options"])}
+    kept = {key: value for key, value in asked.to_json().items() if key not in PLACES}
+    kept["problem"] = {"name": asked.problem.name, "options": placeless(asked.problem.name, asked.problem.options)}
     said = {b"dpsco.config": dumps_canonical(kept).encode(), b"dpsco.risk_kind": dumps_canonical(kind).encode()}
     return table.replace_schema_metadata({**table.schema.metadata, **said})
 
 
-def stored(entry: Any) -> dict[str, Any]:
+def stored(entry: Request) -> Summary:
     """Summary of a run from its rows on disk, wherever the launcher ran it."""
     from dpsco_bench.execution.results import read_table
-    from dpsco_bench.execution.single import summarise
+    from dpsco_bench.execution.summary import summarise
 
-    return {**summarise(entry.job, read_table(entry.out)[0]), "out": entry.out}
+    assert entry.job is not None
+    return summarise(entry.job, read_table(entry.out)[0])
 
 
-def line(summary: Mapping[str, Any], label: str, nominal: bool = False) -> str:
+def line(summary: Summary, label: str, nominal: bool = False) -> str:
     """One line per run: risk, privacy claimed and real, cost; nominal: whether the constants are only declared."""
-    real = bounded(summary["epsilon_real"], summary["epsilon_real_kind"])
-    spread, kind = number(summary["stderr"], 2), summary["risk_kind"]
-    kind += " risk" * kind.startswith("excess")
+    real = bounded(summary.epsilon_real, summary.epsilon_real_kind)
+    kind = summary.risk_kind + " risk" * summary.risk_kind.startswith("excess")
     return (
-        f"{label}: {kind} {number(summary['risk'])} +- {spread}, "
-        f"epsilon {number(summary['epsilon_claimed'])} (real {real}, {STATUS_WORDS[summary['privacy_status']]}), "
-        f"{number(summary['gradient_evaluations'])} gradients"
-        + (f"; {_drawn(summary, nominal)}" if summary.get("sampler_status") else "")
-        + (f"; {held_out_text(summary['held_out'])}" if "held_out" in summary else "")
-        + (f"; {summary['warnings']}" if summary["warnings"] else "")
+        f"{label}: {kind} {number(summary.risk)} +- {number(summary.stderr, 2)}, "
+        f"epsilon {number(summary.epsilon_claimed)} (real {real}, {STATUS_WORDS[summary.privacy_status]}), "
+        f"{number(summary.gradient_evaluations)} gradients"
+        + (f"; {_drawn(summary, nominal)}" if summary.sampler_status else "")
+        + (f"; {held_out_text(summary.held_out)}" if summary.held_out else "")
+        + (f"; {summary.warnings}" if summary.warnings else "")
     )
 
 
-def held_out_text(found: Mapping[str, Any]) -> str:
+def held_out_text(found: HeldOutBeside) -> str:
     """Held-out loss and accuracy in words, with those of the starting point and of the minimiser."""
 
-    def text(values: Mapping[str, Any]) -> str:
-        accuracy = f", accuracy {number(values['accuracy'], 3)}" if "accuracy" in values else ""
-        return f"loss {number(values['loss'], 3)}{accuracy}"
+    def text(values: HeldOut) -> str:
+        accuracy = "" if values.accuracy is None else f", accuracy {number(values.accuracy, 3)}"
+        return f"loss {number(values.loss, 3)}{accuracy}"
 
-    beside = f"trivial: {text(found['trivial'])}; without privacy: {text(found['without_privacy'])}"
-    return f"held out: {text(found)} ({beside})"
+    beside = f"trivial: {text(found.trivial)}; without privacy: {text(found.without_privacy)}"
+    return f"held out: {text(found.own)} ({beside})"
 
 
-def _drawn(summary: Mapping[str, Any], nominal: bool) -> str:
+def _drawn(summary: Summary, nominal: bool) -> str:
     """What may be said of a drawn output."""
     from dpsco_bench.privacy.ledger import draw_statement
 
-    known = (summary["epsilon_real"], summary["epsilon_law"], summary["tau"], summary["delta"])
-    return draw_statement(summary["sampler_status"], *known, nominal, summary["epsilon_real_kind"])
+    known = (summary.epsilon_real, summary.epsilon_law, summary.tau, summary.delta)
+    return draw_statement(summary.sampler_status, *known, nominal, summary.epsilon_real_kind)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
@@ -60,7 +59,7 @@ def problem(page: ProblemPage) -> Iterator[str]:
     """Lines about a problem."""
     yield from _head(page.id, page.kind, page.summary, page.source)
     about = ", realised values depend on the data" if page.data_dependent_constants else ""
-    yield labelled("constants", f"{constants_text(asdict(page.constants))} ({page.constants.status}{about})")
+    yield labelled("constants", f"{constants_text(page.constants)} ({page.constants.status}{about})")
     effective = page.effective_dimension
     note = f" (schedules and bounds use {effective})" if effective != page.dimension else ""
     yield labelled("dimension", f"{page.dimension} by default{note}")

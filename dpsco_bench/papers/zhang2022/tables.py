@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import log, log2, sqrt
 from typing import Any
 
+from dpsco_bench.kinds.privacy import privacy_verdict
 from dpsco_bench.papers.zhang2022.algorithms.sensitivity import NodeUnits
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.tree import levels
@@ -39,7 +40,7 @@ class Conversion:
     @property
     def verdict(self) -> str:
         """On the claim that noise of this rho is (epsilon, delta)-differentially private."""
-        return "holds" if self.real <= self.epsilon else f"fails: real ε {self.real:.2f} for claimed {self.epsilon:.2f}"
+        return privacy_verdict([self.real], ["exact"], [self.epsilon]).verdict
 
 
 def conversion(epsilon: float, delta: float) -> Conversion:

@@ -8,7 +8,8 @@ from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants import allocation, gaussian
 from dpsco_bench.privacy.charge import Charge, Composition
 from dpsco_bench.privacy.composition.batches import gdp_shift
-from dpsco_bench.privacy.plan import Plan, Query, RandomAllocation
+from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.privacy.records import RandomAllocation
 from dpsco_bench.privacy.spec import PrivacySpec
 
 

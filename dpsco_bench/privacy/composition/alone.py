@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpsco_bench.privacy.charge import Charge, Composition
-from dpsco_bench.privacy.plan import Full, Plan
+from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.privacy.records import Full
 from dpsco_bench.privacy.rules import RULES
 from dpsco_bench.privacy.spec import PrivacySpec
 

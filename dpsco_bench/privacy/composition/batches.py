@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dpsco_bench.errors import Refusal
 from dpsco_bench.privacy.accountants import fixed_size, subsampled_zcdp
 from dpsco_bench.privacy.charge import Charge, Composition
-from dpsco_bench.privacy.plan import Plan, Query, WithoutReplacement, WithReplacement
+from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.privacy.records import WithoutReplacement, WithReplacement
 from dpsco_bench.privacy.spec import PrivacySpec
 
 

@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from dpsco_bench.errors import Refusal
 from dpsco_bench.privacy.accountants import gaussian, total_variation
 from dpsco_bench.privacy.charge import Charge, Composition
-from dpsco_bench.privacy.plan import Full, Plan
+from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.queries import DrawQuery
+from dpsco_bench.privacy.records import Full
 from dpsco_bench.privacy.spec import PrivacySpec
 
 

@@ -16,8 +16,9 @@ from collections.abc import Mapping
 from dpsco_bench.errors import Refusal
 from dpsco_bench.privacy.accountants import gaussian, objective
 from dpsco_bench.privacy.charge import Charge, Composition
-from dpsco_bench.privacy.plan import Full, Plan, Query
+from dpsco_bench.privacy.plan import Plan, Query
 from dpsco_bench.privacy.queries import CoveringQuery, PerturbedObjectiveQuery
+from dpsco_bench.privacy.records import Full
 from dpsco_bench.privacy.spec import PrivacySpec
 
 COVER = 0.1

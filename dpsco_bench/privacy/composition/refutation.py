@@ -12,17 +12,9 @@ from scipy.special import gammaln
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.privacy.accountants import counting, ratio_test, single_index
 from dpsco_bench.privacy.charge import Charge
-from dpsco_bench.privacy.plan import (
-    Disjoint,
-    Full,
-    Plan,
-    Query,
-    Records,
-    SingleIndex,
-    WithoutReplacement,
-    WithReplacement,
-)
+from dpsco_bench.privacy.plan import Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery, GeneralisedGaussianQuery
+from dpsco_bench.privacy.records import Disjoint, Full, Records, SingleIndex, WithoutReplacement, WithReplacement
 
 BATCH_TEST = "likelihood-ratio test, lower bound"
 """Name of the test of batches for the privacy ledger."""

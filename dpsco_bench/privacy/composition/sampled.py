@@ -9,7 +9,8 @@ from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants import fixed_size, gaussian, pld, single_index
 from dpsco_bench.privacy.charge import Charge, Composition
 from dpsco_bench.privacy.composition.shifts import check_shares, scale_for, total_cost
-from dpsco_bench.privacy.plan import Plan, Poisson, Query, SingleIndex
+from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.privacy.records import Poisson, SingleIndex
 from dpsco_bench.privacy.spec import PrivacySpec
 
 _SINGLE_ALONE = "no accountant here composes single-index queries with others"

@@ -18,7 +18,8 @@ import numpy as np
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants import gaussian, zcdp
 from dpsco_bench.privacy.charge import Charge, Composition
-from dpsco_bench.privacy.plan import Disjoint, Full, Plan, Query
+from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.privacy.records import Disjoint, Full
 from dpsco_bench.privacy.spec import PrivacySpec
 
 

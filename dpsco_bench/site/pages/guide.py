@@ -17,8 +17,8 @@ from dpsco_bench.site.markdown import badge, heading, text, toctree
 LEFT_OUT = ("benchmarks", "standing")
 """Pages of the documentation that the site has elsewhere, from the results of its own profile."""
 PARTS = {
-    "Reading": ("reading", "verdicts", "error_rates"),
-    "Using": ("choosing", "own", "accounting", "verbs", "api"),
+    "Reading": ("reading", "faq", "glossary", "verdicts", "error_rates"),
+    "Using": ("choosing", "own", "accounting", "threats", "verbs", "cluster", "api"),
     "How it is built": ("design", "fused", "cost", "scaling"),
 }
 """Pages in the order of the guide; what the documentation has besides follows."""

@@ -8,7 +8,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 from dpsco_bench.privacy.accountants.zcdp import zcdp_rho
 from dpsco_bench.privacy.calibrate import calibrate
-from dpsco_bench.privacy.plan import Disjoint
+from dpsco_bench.privacy.records import Disjoint
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
 

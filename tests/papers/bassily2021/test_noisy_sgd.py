@@ -8,7 +8,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.pld import add_remove_epsilon
 from dpsco_bench.privacy.accountants.single_index import opposed_epsilon
 from dpsco_bench.privacy.calibrate import calibrate
-from dpsco_bench.privacy.plan import SingleIndex, WithReplacement
+from dpsco_bench.privacy.records import SingleIndex, WithReplacement
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
 

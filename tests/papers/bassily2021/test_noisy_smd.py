@@ -9,7 +9,7 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.accountants.zcdp import zcdp_rho
 from dpsco_bench.privacy.calibrate import calibrate
-from dpsco_bench.privacy.plan import Full, WithReplacement
+from dpsco_bench.privacy.records import Full, WithReplacement
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
 

@@ -9,8 +9,9 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import Disjoint, GaussianQuery, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery, PerturbedObjectiveQuery
+from dpsco_bench.privacy.records import Disjoint
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait
 from dpsco_bench.problems.glm import Logistic
@@ -34,7 +35,7 @@ class Records(Problem):
     """Records with a given gradient ``(x (R, 1, d), z (R, W, d)) -> (R, W, d)``."""
 
     name = "records"
-    traits = frozenset(Trait)
+    traits = frozenset(Trait) - {Trait.LINEAR_LOSS}
 
     def __init__(self, gradient, d, domain="space", curvature=None):
         self._gradient, self._domain, self._curvature = gradient, domain, curvature

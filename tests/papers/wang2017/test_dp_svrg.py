@@ -7,7 +7,7 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.calibrate import calibrate
-from dpsco_bench.privacy.plan import Poisson, SingleIndex
+from dpsco_bench.privacy.records import Poisson, SingleIndex
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.privacy.transcript import Recorder
 from dpsco_bench.problems.base import Constants

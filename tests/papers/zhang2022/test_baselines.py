@@ -9,7 +9,8 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.calibrate import calibrate, charge
-from dpsco_bench.privacy.plan import Full, GaussianQuery, NoisyMinimumQuery, WithoutReplacement, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, make_plan
+from dpsco_bench.privacy.records import Full, WithoutReplacement
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
 

@@ -16,7 +16,7 @@ from dpsco_bench.privacy.accountants.ratio_test import (
     stable_mixture,
 )
 from dpsco_bench.privacy.composition.refutation import _copies
-from dpsco_bench.privacy.plan import WithReplacement
+from dpsco_bench.privacy.records import WithReplacement
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 

@@ -8,7 +8,8 @@ from dpsco_bench.algorithms.options import choice_option, count_option, positive
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import ball_order
-from dpsco_bench.privacy.plan import GaussianQuery, Plan, SingleIndex, WithReplacement, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
+from dpsco_bench.privacy.records import SingleIndex, WithReplacement
 from dpsco_bench.problems.base import Trait
 
 SOURCE = (

@@ -12,8 +12,9 @@ from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import ball_order
-from dpsco_bench.privacy.plan import Full, Plan, WithReplacement, at_most, make_plan
+from dpsco_bench.privacy.plan import Plan, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
+from dpsco_bench.privacy.records import Full, WithReplacement
 from dpsco_bench.problems.base import Trait
 
 SOURCE = "Bassily, Guzman, Nandi 2021, Algorithm 2, Theorem 10"

@@ -8,7 +8,7 @@ from dpsco_bench.fused.mirror import NO_MEAN, MirrorSteps, full_mirror_run, smoo
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.tiles import Steps
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
-from dpsco_bench.privacy.plan import Full
+from dpsco_bench.privacy.records import Full
 from dpsco_bench.problems.forms import form_of
 
 

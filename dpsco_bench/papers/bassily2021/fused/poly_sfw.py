@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, exact_piece
-from dpsco_bench.fused.device import launch_rows, on_device, step_arguments, steps_of
+from dpsco_bench.fused.machine import launch_steps, on_device, steps_of
 from dpsco_bench.fused.pieces import NO_SLOPE, record_weight
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.vertices import noisy_vertex
@@ -71,8 +71,21 @@ def vertex_steps(x, before, estimate, rows, records, form, noise, scale, eta, ra
 
 @on_device(vertex_steps)
 def launch_vertex_steps(x, before, estimate, rows, records, form, noise, scale, eta, radius, lazy):
-    told = step_arguments(scale.size, x, rows, records, form, noise)
-    launch_rows(KERNELS, "vertex_steps", x, before, estimate, *told, scale, float(eta), float(radius), float(lazy[0]))
+    tile = (scale.size, rows, records, form, noise)
+    launch_steps(
+        KERNELS,
+        "vertex_steps",
+        x,
+        (
+            before,
+            estimate,
+        ),
+        tile,
+        scale,
+        float(eta),
+        float(radius),
+        float(lazy[0]),
+    )
 
 
 def on_the_l1_ball(objective, plan, mechanism):

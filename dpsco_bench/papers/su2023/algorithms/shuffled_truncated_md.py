@@ -14,8 +14,9 @@ from dpsco_bench.papers.su2023.algorithms.truncated import (
     truncated_schedule,
 )
 from dpsco_bench.papers.su2023.shuffling import epsilon_of, largest_local_epsilon, local_budget
-from dpsco_bench.privacy.plan import Plan, RandomAllocation, at_most, make_plan
+from dpsco_bench.privacy.plan import Plan, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
+from dpsco_bench.privacy.records import RandomAllocation
 
 SOURCE = "Su, Zhao, Wang 2023, Algorithm 4, Theorems 9 and 10"
 

@@ -13,8 +13,9 @@ from dpsco_bench.papers.su2023.algorithms.truncated import (
     truncated_mirror_descent,
     truncated_schedule,
 )
-from dpsco_bench.privacy.plan import Disjoint, Plan, at_most, make_plan
+from dpsco_bench.privacy.plan import Plan, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
+from dpsco_bench.privacy.records import Disjoint
 
 SOURCE = "Su, Zhao, Wang 2023, Algorithm 7, Theorems 11 and 16"
 

@@ -6,7 +6,6 @@ from math import sqrt
 
 import numpy as np
 
-from dpsco_bench.fused.inner import accelerated_steps
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.steps import projecting
 from dpsco_bench.fused.tiles import domain_of
@@ -14,6 +13,7 @@ from dpsco_bench.papers.su2023.algorithms.kj16 import LONGEST
 from dpsco_bench.papers.su2023.algorithms.pda_dpmd import INNER_STEPS, PublicMetric
 from dpsco_bench.papers.su2023.algorithms.projected_features import INNER_STEPS as IMAGE_STEPS
 from dpsco_bench.papers.su2023.algorithms.projected_features import Projected
+from dpsco_bench.papers.su2023.fused.accelerated import accelerated_steps
 
 
 @fused("su2023.pda_dpmd", supports=projecting, form=False)

@@ -23,9 +23,9 @@ SOURCE = "Wang, Ye, Xu 2017, Algorithm 4, Theorems 6.1 and 6.2"
 def plan(
     given: Setting, *, steps: int | None = None, step: float | None = None, noise_constant: float | str = 1.0
 ) -> Plan:
-    """Noisy gradient descent under the PL inequality: eta = 1/L, T = kappa ln(n^2 eps^2/(d G^2 l)).
+    """Noisy gradient descent under the PL inequality: eta = 1/L, T = (L/mu) ln(n^2 eps^2/(d G^2 l)).
 
-    L is the smoothness of the whole objective, since the regulariser is handled in the gradient; kappa = L/mu.
+    L is the smoothness of the whole objective, since the regulariser is handled in the gradient.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ def plan(
     if c.strong_convexity <= 0:
         raise InputError("strong_convexity", c.strong_convexity, "> 0 (the PL constant)", SOURCE)
     eta = checked_step(step, c.total_smoothness, SOURCE)
-    kappa = c.total_smoothness / c.strong_convexity
+    condition = c.total_smoothness / c.strong_convexity
     gain = 2 * log(n * given.epsilon) - log(d * c.lipschitz**2 * given.l)
-    T = count_option("steps", steps, SOURCE) or max(1, ceil(kappa * gain))
+    T = count_option("steps", steps, SOURCE) or max(1, ceil(condition * gain))
     query = gradient_query(given, T, noise_constant, SOURCE)
     return make_plan(query, gradient_evaluations=n * T, n=n, steps=T, step=eta)
 

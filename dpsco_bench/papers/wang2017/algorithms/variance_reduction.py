@@ -9,7 +9,8 @@ from dpsco_bench.algorithms.options import count_option, positive_option
 from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
 from dpsco_bench.errors import Refusal
-from dpsco_bench.privacy.plan import GaussianQuery, Plan, Poisson, SingleIndex, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
+from dpsco_bench.privacy.records import Poisson, SingleIndex
 
 Array = Any
 

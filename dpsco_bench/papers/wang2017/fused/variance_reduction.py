@@ -8,7 +8,7 @@ import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.descent import descend
-from dpsco_bench.fused.device import launch_rows, on_device, step_arguments, steps_of
+from dpsco_bench.fused.machine import launch_steps, on_device, steps_of
 from dpsco_bench.fused.pieces import NO_SLOPE, finish, record_weight, scale_by, shrink_onto
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.steps import projecting
@@ -72,8 +72,22 @@ def inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, scale, r
 
 @on_device(inner_steps)
 def launch_inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, scale, ridge, domain):
-    told = step_arguments(scale.size, x, rows, records, form, noise)
-    launch_rows(KERNELS, "inner_steps", x, total, snapshot, v, eta, *told, scale, float(ridge), *domain[:2])
+    tile = (scale.size, rows, records, form, noise)
+    launch_steps(
+        KERNELS,
+        "inner_steps",
+        x,
+        (
+            total,
+            snapshot,
+            v,
+            eta,
+        ),
+        tile,
+        scale,
+        float(ridge),
+        *domain[:2],
+    )
 
 
 def inner_loop(objective, mechanism, x, snapshot, v, step, first, count):

@@ -6,7 +6,8 @@ from math import ceil, floor, sqrt
 
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.papers.zhang2022.algorithms.minibatch import NEEDS, checked_steps, projected_sgd
-from dpsco_bench.privacy.plan import GaussianQuery, Plan, WithReplacement, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
+from dpsco_bench.privacy.records import WithReplacement
 
 SOURCE = "Bassily, Feldman, Talwar, Thakurta 2019, Algorithm 1 (constants from memory, unverified)"
 

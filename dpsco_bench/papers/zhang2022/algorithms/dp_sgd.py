@@ -7,7 +7,8 @@ from math import sqrt
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import checked_count
 from dpsco_bench.papers.zhang2022.algorithms.minibatch import NEEDS, checked_steps, projected_sgd
-from dpsco_bench.privacy.plan import GaussianQuery, Plan, WithoutReplacement, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
+from dpsco_bench.privacy.records import WithoutReplacement
 
 SOURCE = "Abadi et al. 2016, with subsets without replacement; schedule of this project, tuned once"
 

@@ -12,7 +12,8 @@ from dpsco_bench.papers.zhang2022.algorithms.options import Reduction
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE
 from dpsco_bench.papers.zhang2022.algorithms.sensitivity import NodeUnits
 from dpsco_bench.papers.zhang2022.learners.base import get_learner
-from dpsco_bench.privacy.plan import Nodes, Plan, Query, make_plan
+from dpsco_bench.privacy.plan import Plan, Query, make_plan
+from dpsco_bench.privacy.records import Nodes
 from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery, levels
 from dpsco_bench.problems.base import Constants
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
-from dpsco_bench.fused.device import launch_rows, on_device, step_arguments
+from dpsco_bench.fused.machine import launch_steps, on_device
 from dpsco_bench.fused.pieces import CONSTANT, NO_SLOPE, margin_of, slope
 from dpsco_bench.fused.powers import largest_of, lp_length, power
 
@@ -331,10 +331,10 @@ def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, s
 def launch_run_rounds(
     first_round, state, numbers, slots, rows, records, form, noise, scale, weights, units, learner, watched
 ):
-    told = step_arguments(scale.size, state, rows, records, form, noise)
+    tile = (scale.size, rows, records, form, noise)
     kept, trees = (numbers, *slots, slots[0].shape[1]), (units[0], units[1], units[1].shape[1], *units[2:])
     kind, radius, _, sizes, starts, _ = learner
     best, mean, population, added = watched
     seen = added.size > 0, best, mean, population, population.size, added
-    told = (*told, *kept, scale, first_round, *weights, *trees, kind, radius, sizes, starts, *seen)
-    launch_rows(KERNELS, "run_rounds", state, *told)
+    after = (*kept, scale, first_round, *weights, *trees, kind, radius, sizes, starts, *seen)
+    launch_steps(KERNELS, "run_rounds", state, (), tile, *after)

@@ -1,4 +1,4 @@
-"""Accelerated projected steps on a quadratic, the inner solver of several methods, compiled: row by row."""
+"""Accelerated projected steps on a quadratic, the inner solver of kj16 and pda_dpmd, compiled: row by row."""
 
 from __future__ import annotations
 

@@ -1,0 +1,194 @@
+"""Which canary an algorithm is audited on: the first of its own family that it accepts at a bearable price.
+
+A canary is a problem of which one record alone has a gradient, so that nothing hides it. What a method asks for, it
+asks of a canary too: each declares its own constants and traits, and the first fitting one is taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.errors import DpscoError, InputError, Refusal
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.request import CELL_KEYS, PROBLEM, make_cell, place_of
+from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.problems.registry import problem_class
+
+RECORDS = (200, 60, 20)
+"""Numbers of records, unless one is given: fewer for methods whose schedules are long."""
+EPSILONS = (1.0, 0.5, 0.25, 0.1)
+"""Claims, unless one is given: smaller ones where the paper states its noise for these alone."""
+MOST_WORK = 3e4
+"""Of one run, in gradients of single records: above it fewer records are tried, or another canary."""
+RELEASE_COST, SWEEP_COST = 20.0, 100.0
+"""Work of one release, and of a sweep of a chain, in units of one gradient evaluation."""
+SWEEPS, STEPS = 20, 24
+"""Of a chain, unless they are given: a draw by a longer one costs too much to be repeated often enough. Of a method
+whose own schedule asks for far more records."""
+CALIBRATIONS = ("paper", "accounted")
+
+
+@dataclass(frozen=True)
+class Canary:
+    """A problem with options, and the methods that it is for."""
+
+    family: str
+    problem: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+CANARIES = (
+    Canary("generalised linear, on the whole space", "canary_huber"),
+    Canary("linear, l_p", "canary_linear", {"p": 1.5, "d": 3}),
+    Canary("linear, Euclidean or learners", "canary_linear", {"p": 2.0, "d": 3}),
+    Canary("linear, l1", "canary_linear", {"p": 1.0, "d": 3}),
+    Canary("linear, cube", "canary_linear", {"p": math.inf, "d": 3}),
+    Canary("linear, many dimensions", "canary_linear", {"p": 1.5, "d": 21}),
+    Canary("smooth, l_p on the whole space", "canary_curved", {"domain": "space", "p": 1.5}),
+    Canary("smooth, l_p", "canary_curved", {"p": 1.5}),
+    Canary("smooth, on the whole space", "canary_curved", {"domain": "space"}),
+    Canary("smooth, Euclidean", "canary_curved"),
+    Canary("smooth, polytope", "canary_curved", {"domain": "l1_ball"}),
+    Canary("heavy tails, l_p", "canary_heavy", {"p": 1.5}),
+    Canary("heavy tails, Euclidean", "canary_heavy"),
+    Canary("public points", "canary_public"),
+    Canary("strongly convex records", "canary_quadratic"),
+)
+"""In the order in which they are tried."""
+
+
+def work_of(plan: Plan) -> float:
+    """Work of one run of a plan, in gradients of single records."""
+    chains = SWEEP_COST * plan.schedule.get("sweeps", 0)
+    return plan.gradient_evaluations + RELEASE_COST * sum(q.releases for q in plan.queries) + chains
+
+
+def check_private(algorithm: str) -> None:
+    """Refuse an algorithm that claims no privacy at all."""
+    entry = get_algorithm(algorithm)
+    if not any(set(CALIBRATIONS) & set(allowed) for allowed in entry.variants.values()):
+        raise Refusal(f"audit of {entry.id}", "it is not private and claims nothing: none is its only calibration")
+
+
+def audit_cell_of(algorithm: str, calibration: str, keys: Mapping[str, Any]) -> Cell:
+    """The cell of an audit: on the problem that is given, else on the first fitting canary.
+
+    Without a number of records, or an epsilon, it is the first of `RECORDS` and `EPSILONS` with which a run is neither
+    outside the paper's range nor too long; where all are, the shortest.
+
+    Raises
+    ------
+    InputError, Refusal
+        As `execution.request.make_cell` for a problem that is given; for keys that no canary takes; and in one line
+        where an algorithm accepts none.
+    """
+    check_private(algorithm)
+    given = dict(keys)
+    get_algorithm(algorithm).variant_for(calibration, given.get("variant"))
+    problem = given.pop("problem", None)
+    tried = CANARIES if problem is None else (Canary("", str(problem)),)
+    failures: list[DpscoError] = []
+    shorter = [{}, {"steps": STEPS}] if {"steps"} & (get_algorithm(algorithm).options.keys() - given.keys()) else [{}]
+    for steps in shorter:
+        for epsilon in EPSILONS if "epsilon" not in given else (given["epsilon"],):
+            found = _cells(algorithm, calibration, tried, {**given, **steps, "epsilon": epsilon}, failures)
+            if found:
+                return found[-1][1] if found[-1][0] <= MOST_WORK else min(found, key=lambda pair: pair[0])[1]
+    raise _why_none(algorithm, given, failures, problem)
+
+
+def _cells(
+    algorithm: str,
+    calibration: str,
+    tried: Sequence[Canary],
+    keys: Mapping[str, Any],
+    failures: list[DpscoError],
+) -> list[tuple[float, Cell]]:
+    """Cells and their work, in the order of trial, up to the first one that is short enough."""
+    found: list[tuple[float, Cell]] = []
+    for n in RECORDS if "n" not in keys else (keys["n"],):
+        for canary in tried:
+            cell = _cell(algorithm, calibration, canary, {**keys, "n": n}, failures)
+            if cell is not None:
+                found.append((work_of(cell.plan(calibration, 0, twice=False)[1]), cell))
+                if found[-1][0] <= MOST_WORK:
+                    return found
+    return found
+
+
+def _cell(
+    algorithm: str, calibration: str, canary: Canary, keys: Mapping[str, Any], failures: list[DpscoError]
+) -> Cell | None:
+    """The cell if a plan can be made; what stands against it is kept."""
+    given = {key.rpartition(".")[2] for key in keys}
+    own = {key if key == "d" else f"{PROBLEM}.{key}": v for key, v in canary.options.items() if key not in given}
+    try:
+        cell = make_cell(algorithm, canary.problem, {**own, **keys})
+        _, plan = cell.plan(calibration, 0, twice=False)
+        if plan.schedule.get("sweeps", 0) > SWEEPS and "sweeps" not in given:
+            cell = replace(cell, options={**cell.options, "sweeps": SWEEPS})
+            _, plan = cell.plan(calibration, 0, twice=False)
+        if calibration == "paper" and plan.paper_limit is not None:
+            raise plan.paper_limit.error()
+    except (InputError, Refusal) as failure:
+        failures.append(failure)
+        return None
+    return cell
+
+
+def _why_none(algorithm: str, keys: Mapping[str, Any], failures: list[DpscoError], problem: Any) -> DpscoError:
+    """The user's own mistake if there is one, else that the algorithm takes no canary."""
+    if problem is not None:
+        return failures[0]
+    entry = get_algorithm(algorithm)
+    wrong = [f for f in failures if isinstance(f, InputError)]
+    for key in keys:
+        own = [f for f in wrong if f.key in (key, key.rpartition(".")[2])]
+        known = key in (*CELL_KEYS, "variant", *entry.options)
+        taken = known or any(place_of(key, entry, problem_class(canary.problem)) for canary in CANARIES)
+        if own and (not taken or len(own) == len(wrong)):
+            return own[0]
+    refused = [f for f in failures if isinstance(f, Refusal) and "lacks" not in str(f)]
+    other = [f for f in wrong if f.key not in ("domain", "norm", "p", "d", "option")]
+    why = next((str(f) for f in (*other, *refused)), "none is of the class that it asks for")
+    return Refusal(f"audit of {entry.id}", f"it takes none of the canaries: {why}")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What an audit of one variant under one calibration tries by default; ``reason``: why nothing can be tried."""
+
+    algorithm: str
+    variant: str
+    calibration: str
+    problem: str
+    problem_options: Mapping[str, Any]
+    options: Mapping[str, Any]
+    n: int
+    d: int
+    epsilon: float
+    statistic: str
+    reason: str
+
+
+def trials(algorithms: list[str] | None = None) -> Iterator[Trial]:
+    """What would be tried for every algorithm, variant and calibration; nothing is run or charged."""
+    from dpsco_bench.audit.likelihood import supports
+
+    for id in list_algorithms() if algorithms is None else algorithms:
+        entry = get_algorithm(id)
+        pairs = [(v, c) for v, allowed in entry.variants.items() for c in allowed if c in CALIBRATIONS]
+        for variant, calibration in pairs or [("", "none")]:
+            try:
+                cell = audit_cell_of(id, calibration, {"variant": variant} if variant else {})
+            except (InputError, Refusal) as failure:
+                yield Trial(id, variant, calibration, "", {}, {}, 0, 0, math.nan, "", str(failure))
+                continue
+            plan = cell.plan(calibration, 0, twice=False)[1]
+            statistic = "transcript" if supports(plan) else "output"
+            place = cell.problem, cell.problem_options, cell.options, cell.n, cell.problem_entry.dimension
+            yield Trial(id, variant, calibration, *place, float(cell.epsilon), statistic, "")

@@ -1,0 +1,88 @@
+"""Kind `audit`: an empirical lower bound on epsilon against the claimed one. It refutes, and never proves."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import Field, Kind, Word, kind
+from dpsco_bench.claims.model import Part
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.evaluations import AUDIT
+
+FEWEST_RUNS = 100
+SAYS_SOMETHING = 0.5
+"""Predicted power from which on an audit that refutes nothing is worth telling."""
+NEVER = "an audit never proves privacy"
+
+
+@kind("audit")
+class AuditKind(Kind):
+    """Whether runs on neighbouring data sets refute the claimed epsilon; all audits of a profile hold together."""
+
+    title = "audit"
+    words: ClassVar = {
+        "refuted": Word("contradicts", "the lower bound on epsilon is above the claim in a cell"),
+        "not refuted": Word("shown", "it is not, and would probably be where the noise were the one that is told"),
+        "says nothing": Word("shown", "it is not, and the predicted power is below one half"),
+    }
+    answers = False
+    aside = True
+    judges_noise = True
+    fields = ("epsilon_real", "epsilon_real_kind", "epsilon_claimed")
+    own_fields: ClassVar = {
+        "epsilon_lower": Field(float, "lower bound on epsilon"),
+        "power": Field(float, "predicted power"),
+    }
+    evaluation = AUDIT
+    rules: ClassVar = {"audit": "how epsilon is bounded from below, and what is predicted of it"}
+
+    def check(self, part: Part, where: str) -> None:
+        """Noise to audit, one method, and enough runs in every profile."""
+        if "none" in part.calibrations:
+            raise InputError(f"{where}: calibrations", part.calibrations, "paper, accounted: without noise nothing is")
+        if len(part.methods) != 1:
+            raise InputError(f"{where}: methods", len(part.methods), "one")
+        grids = part.sweep.values if part.sweep else {}
+        for profile in grids:
+            if part.replicates.get(profile, 0) < FEWEST_RUNS:
+                runs = part.replicates.get(profile, "missing")
+                raise InputError(f"{where}: replicates, {profile}", runs, f"at least {FEWEST_RUNS}, runs on a data set")
+
+    def changed_by(self, old: str, row: Verdict) -> str:
+        return "audit"
+
+    def judge(self, case: Case) -> Verdict:
+        """The cell whose lower bound is the largest part of its claim decides."""
+        cells = case.risk_cells(case.part.id)
+        found = max(cells, key=lambda cell: _lower(cell) / float(cell.entry.epsilon))
+        lower, claimed, power = _lower(found), float(found.entry.epsilon), _extra(found, "audit_power")
+        weakest = min(_extra(cell, "audit_power") for cell in cells)
+        refuted = any(_extra(cell, "audit_refuted") > 0 for cell in cells)
+        word = "refuted" if refuted else "not refuted" if weakest >= SAYS_SOMETHING else "says nothing"
+        proven = found.calibrated.privacy_status == "proven"
+        against = "of seeing a quarter of this noise" if proven else "of refuting this noise"
+        reason = f"eps >= {lower:.3g} where {claimed:g} is claimed; predicted power {power:.2g} {against}"
+        return Verdict(
+            word,
+            self.name,
+            reason + ("" if refuted else f"; {NEVER}"),
+            values=tuple(cell.value for cell in cells),
+            mean=tuple(map(_lower, cells)),
+            epsilon_real=found.calibrated.epsilon_real,
+            epsilon_real_kind=found.calibrated.epsilon_real_kind,
+            epsilon_claimed=claimed,
+            own={"epsilon_lower": lower, "power": power},
+        )
+
+
+def _lower(cell: CellEvidence) -> float:
+    return float(np.mean(cell.risks))
+
+
+def _extra(cell: CellEvidence, name: str) -> float:
+    return float(np.mean(cell.extras[name]))

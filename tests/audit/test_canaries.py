@@ -1,0 +1,144 @@
+"""Which canary an algorithm is audited on, and the canaries themselves."""
+
+import json
+
+import numpy as np
+import pytest
+
+from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.audit.auditor import make_audit_cell
+from dpsco_bench.audit.canaries import CALIBRATIONS, CANARIES, MOST_WORK, trials, work_of
+from dpsco_bench.audit.neighbours import candidate_pairs
+from dpsco_bench.cli.main import main
+from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.geometry.norms import dual_exponent
+from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.problems.registry import get_problem
+
+NONE = {"bassily2021.sample_minimiser", "gopi2022.mirror_descent_nonprivate", "gopi2022.radial_exact"}
+TRIALS, KNOWN = list(trials()), set(list_algorithms())
+"""As they are when this is read: other tests may make more known."""
+
+
+def test_every_private_algorithm_variant_and_calibration_has_a_canary():
+    """Those that claim nothing, and the draw for one data set, say why there is none, in one line."""
+    assert {trial.algorithm for trial in TRIALS} == KNOWN
+    assert {trial.algorithm for trial in TRIALS if trial.reason} == NONE
+    for trial in TRIALS:
+        assert "\n" not in trial.reason and (trial.reason or trial.problem.startswith("canary_"))
+    tried = {(trial.algorithm, trial.variant, trial.calibration) for trial in TRIALS if not trial.reason}
+    for id in KNOWN - NONE:
+        for variant, allowed in get_algorithm(id).variants.items():
+            assert {(id, variant, c) for c in allowed if c in CALIBRATIONS} <= tried
+
+
+def test_runs_are_short():
+    for trial in TRIALS:
+        if not trial.reason:
+            cell = make_audit_cell(trial.algorithm, None, {"variant": trial.variant}, trial.calibration)
+            plan = cell.plan(trial.calibration, 0, twice=False)[1]
+            assert work_of(plan) <= 2 * MOST_WORK or plan.schedule.get("sweeps"), trial
+
+
+def test_keys_go_to_the_canary_that_takes_them():
+    assert make_audit_cell("bassily2021.noisy_smd", None, {"p": 1.0}).problem_options["p"] == 1.0
+    assert make_audit_cell("wang2017.dp_gd_pl", None, {"n": 77, "epsilon": 0.3, "steps": 3}).n == 77
+    assert make_audit_cell("wang2017.dp_gd_pl", None, {"canary": "steady"}).problem == "canary_huber"
+    assert make_audit_cell("wang2017.dp_gd_pl", "ridge_logistic", {}).n == 200
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "keys", "error", "message"),
+    [
+        ("wang2017.dp_gd_pl", {"stepz": 3}, InputError, "^stepz = 3: must be a known key"),
+        ("wang2017.dp_gd_pl", {"epsilon": -1.0}, InputError, "^epsilon = -1.0: must be"),
+        ("wang2017.dp_gd_pl", {"n": 0}, InputError, "^n = 0: must be"),
+        ("wang2017.dp_svrg", {"variant": "literal"}, Refusal, "^wang2017.dp_svrg variant literal with calibration"),
+        ("gopi2022.radial_exact", {}, Refusal, "^audit of gopi2022.radial_exact refused: it takes none of the can"),
+        ("bassily2021.sample_minimiser", {}, Refusal, "^audit of bassily2021.sample_minimiser refused: it is not pri"),
+    ],
+)
+def test_what_cannot_be_audited_is_one_line(algorithm, keys, error, message):
+    with pytest.raises(error, match=message) as caught:
+        make_audit_cell(algorithm, None, keys)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("canary", CANARIES, ids=lambda c: f"{c.problem}-{'-'.join(map(str, c.options.values()))}")
+def test_canaries_keep_what_they_declare(canary):
+    """Gradients of all records are within G in the dual norm and G is nearly attained; curvature is within L."""
+    problem = get_problem(canary.problem, **{"d": None, **canary.options})
+    c, rng = problem.constants, np.random.default_rng(0)
+    records, order = problem.domain_records(32, 1), dual_exponent(problem.constants.norm)
+    for scale in (0.0, 0.1, 1.0, 10.0):
+        points = problem.start + scale * rng.standard_normal((4, problem.dimension))
+        if problem.feasible_set is not None:
+            points = np.asarray(problem.feasible_set.project(points))
+        gradients = problem.record_gradients(points, records, 0, records.n)
+        sizes = np.linalg.norm(gradients, ord=order, axis=-1)
+        if canary.problem != "canary_heavy":
+            assert sizes.max() <= c.lipschitz * (1 + 1e-9)
+        if scale == 0.0 and canary.problem not in ("canary_heavy", "canary_public", "canary_quadratic"):
+            assert sizes.max() >= 0.99 * c.lipschitz
+        moved = points + 1e-4 * rng.standard_normal(points.shape)
+        change = problem.record_gradients(moved, records, 0, records.n) - gradients
+        lengths = np.linalg.norm(moved - points, ord=c.norm, axis=-1)[:, None]
+        assert (np.linalg.norm(change, ord=order, axis=-1) <= c.smoothness * lengths * (1 + 1e-6) + 1e-12).all()
+    risk = problem.risk(points[:1] * 0, records) if canary.problem != "canary_public" else np.zeros(1)
+    assert np.isfinite(risk).all()
+
+
+@pytest.mark.parametrize("canary", CANARIES, ids=lambda c: f"{c.problem}-{'-'.join(map(str, c.options.values()))}")
+def test_gradients_of_canaries_are_those_of_their_losses(canary):
+    problem = get_problem(canary.problem, **{"d": None, **canary.options})
+    data = problem.domain_records(6, 0)
+    x, h = 0.2 * np.random.default_rng(1).standard_normal((1, problem.dimension)), 1e-6
+    gradient = problem.mean_gradient(x, data)[0] + problem.constants.regularisation * x[0]
+    for j, e in enumerate(np.eye(problem.dimension)):
+        slope = float(problem.risk(x + h * e, data)[0] - problem.risk(x - h * e, data)[0]) / (2 * h)
+        assert gradient[j] == pytest.approx(slope, abs=2e-4 * max(1.0, np.abs(gradient).max()))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "names"),
+    [
+        ("wang2017.dp_gd_pl", {"turning canary", "steady canary"}),
+        ("bassily2021.noisy_sfw", {"canary", "even canary"}),
+        ("zhang2022.dp_sgd", {"canary"}),
+    ],
+)
+def test_pairs_are_replacement_removal_and_replacement_among_copies(algorithm, names):
+    cell = make_audit_cell(algorithm, None, {"n": 12})
+    plan = cell.plan("accounted", 1)[1]
+    scales = calibrate(plan, cell.privacy, "accounted").scales
+    pairs = list(candidate_pairs(cell, 1, plan, scales))
+    found = {pair.name.split(": ")[1].replace(" among 11 copies", "") for pair in pairs}
+    assert found >= {f"{name} and its mirror image" for name in names}
+    assert found >= {f"{name} and its removal" for name in names - {"even canary"}}
+    assert sum("among 11 copies" in pair.name for pair in pairs) >= 1
+    for pair in pairs:
+        differ = [np.any(np.asarray(a) != b, axis=-1) for a, b in ((pair.data.features, pair.other.features),)]
+        assert pair.data.n == pair.other.n == 12 and np.flatnonzero(differ[0]).tolist() == [0]
+        order = dual_exponent(cell.problem_entry.constants.norm)
+        assert np.linalg.norm(pair.data.features, ord=order, axis=-1).max() <= 1 + 1e-12
+
+
+def test_a_record_just_below_the_level_is_found_for_methods_that_cut():
+    """Truncated mirror descent makes longer gradients zero: the search along runs finds nearly the longest kept one."""
+    cell = make_audit_cell("su2023.truncated_batched_md")
+    plan = cell.plan("accounted", 1)[1]
+    scales = calibrate(plan, cell.privacy, "accounted").scales
+    (pair,) = candidate_pairs(cell, 1, plan, scales)
+    lengths = sorted([pair.data.labels[0], pair.other.labels[0]])
+    assert lengths[0] == -lengths[1] and 0.7 * plan.threshold <= lengths[1] <= plan.threshold
+
+
+def test_the_list_shows_what_is_tried_and_why_the_rest_is_not(capsys):
+    assert main(["list", "audits"]) == 0
+    shown = capsys.readouterr().out
+    assert "su2023.truncated_batched_md" in shown and "canary_heavy" in shown and "never proves" in shown
+    assert "it is not private and claims nothing" in shown.replace("\n    ", " ").replace("\n  ", " ")
+    assert max(map(len, shown.splitlines())) <= 100
+    assert main(["list", "audits", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found) == len(list(trials())) and {"algorithm", "problem", "reason", "statistic"} <= set(found[0])

@@ -1,0 +1,189 @@
+"""A SLURM of one node on the loopback interface, from Debian's packages, for as long as a test needs it."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+PROGRAMS = {"munged": "munge", "slurmctld": "slurm-wlm", "slurmd": "slurm-wlm", "sbatch": "slurm-wlm"}
+"""What is started or called, and the packages that have it."""
+PLACES = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
+CPUS, MEMORY_MB = 2, 8000
+"""What the node says that it has, whatever the machine has."""
+START_SECONDS = 60.0
+CONFIGURATION = """\
+ClusterName=loopback
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={controller_port}
+SlurmdPort={node_port}
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+CredType=cred/munge
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+SwitchType=switch/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU_Memory
+SlurmdParameters=config_overrides
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+ReturnToService=2
+MinJobAge=3600
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={memory} State=UNKNOWN
+PartitionName=main Nodes=ALL Default=YES State=UP
+"""
+
+
+class Unavailable(Exception):
+    """Why no SLURM can be started here, in a line."""
+
+
+def missing() -> str:
+    """What is not installed, in a line; empty where all is."""
+    lacking = [program for program in PROGRAMS if shutil.which(program, path=PLACES) is None]
+    packages = dict.fromkeys(PROGRAMS[program] for program in lacking)
+    return f"no {', '.join(lacking)} here (Debian: apt-get install {' '.join(packages)})" if lacking else ""
+
+
+@contextmanager
+def single_node(folder: Path) -> Iterator[dict[str, str]]:
+    """Start it; all its daemons are this user's, and end with the block.
+
+    Parameters
+    ----------
+    folder : Path
+        For its key, sockets, state and logs; empty, and of a short name, since sockets lie in it.
+
+    Yields
+    ------
+    dict of str to str
+        Environment with which ``sbatch`` and the rest find it.
+
+    Raises
+    ------
+    Unavailable
+        Where it cannot be started.
+    """
+    if why := missing():
+        raise Unavailable(why)
+    folder.chmod(0o755)  # munge asks for it
+    environment = {**os.environ, "PATH": f"{_step_starter(folder)}{os.pathsep}{PLACES}"}
+    environment["SLURM_CONF"] = str(folder / "slurm.conf")
+    running: list[subprocess.Popen[bytes]] = []
+    try:
+        _start_munge(folder, running)
+        _start_slurm(folder, environment, running)
+        yield environment
+    finally:
+        for process in reversed(running):
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(10.0)
+            process.kill()
+            process.wait()
+
+
+def _step_starter(folder: Path) -> Path:
+    """Folder with an ``srun`` that knows the configuration: Snakemake takes SLURM's variables away before it calls it.
+
+    Elsewhere the configuration lies in /etc/slurm, where this one is not to be written.
+    """
+    program = folder / "bin" / "srun"
+    program.parent.mkdir()
+    real = shutil.which("srun", path=PLACES)
+    program.write_text(f'#!/bin/sh\nSLURM_CONF={folder}/slurm.conf exec {real} "$@"\n')
+    program.chmod(0o755)
+    return program.parent
+
+
+def _start_munge(folder: Path, running: list[subprocess.Popen[bytes]]) -> None:
+    key = folder / "munge.key"
+    key.touch(0o600)
+    key.write_bytes(secrets.token_bytes(128))
+    places = {"key-file": key, "socket": folder / "munge.socket", "pid-file": folder / "munged.pid"}
+    places |= {"seed-file": folder / "munged.seed", "log-file": folder / "munged.log"}
+    options = [f"--{name}={path}" for name, path in places.items()]
+    running.append(_daemon(["munged", "--foreground", *options], folder, dict(os.environ)))
+    _wait(lambda: places["socket"].is_socket(), running, folder / "munged.out", folder / "munged.log")
+
+
+def _start_slurm(folder: Path, environment: dict[str, str], running: list[subprocess.Popen[bytes]]) -> None:
+    ports = _free_ports(2)
+    host = socket.gethostname().partition(".")[0]
+    text = CONFIGURATION.format(
+        folder=folder,
+        host=host,
+        user=getpass.getuser(),
+        controller_port=ports[0],
+        node_port=ports[1],
+        cpus=CPUS,
+        memory=MEMORY_MB,
+    )
+    (folder / "slurm.conf").write_text(text)
+    for name in ("state", "spool"):
+        (folder / name).mkdir()
+    for program in ("slurmctld", "slurmd"):
+        running.append(_daemon([program, "-D"], folder, environment))
+    _wait(lambda: _state(environment) == "idle", running, folder / "slurmd.log", folder / "slurmctld.log")
+
+
+def _daemon(command: list[str], folder: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """A daemon in the foreground, in a session of its own: an interrupt at the terminal is not for it."""
+    program = shutil.which(command[0], path=PLACES) or command[0]
+    with (folder / f"{command[0]}.out").open("wb") as out:
+        return subprocess.Popen(
+            [program, *command[1:]], env=environment, stdout=out, stderr=out, start_new_session=True
+        )
+
+
+def _state(environment: dict[str, str]) -> str:
+    """State of the node, ``idle`` once it is ready; empty before its controller answers."""
+    command = ["sinfo", "--noheader", "--format=%t"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=START_SECONDS)
+    return done.stdout.strip()
+
+
+def _wait(ready, running: list[subprocess.Popen[bytes]], *logs: Path) -> None:
+    """Wait until something is ready; raise `Unavailable` with the last error of the logs where it does not come."""
+    end = time.monotonic() + START_SECONDS
+    while not ready():
+        ended = [process for process in running if process.poll() is not None]
+        if ended or time.monotonic() > end:
+            what = f"{Path(ended[0].args[0]).name} ended at once" if ended else "SLURM is not ready after a minute"
+            raise Unavailable(f"{what}{_last_error(logs)}")
+        time.sleep(0.2)
+
+
+def _last_error(logs: tuple[Path, ...]) -> str:
+    lines = [line for log in logs if log.is_file() for line in log.read_text(errors="replace").splitlines()]
+    errors = [line for line in lines if re.search(r"error|fatal", line, re.IGNORECASE)]
+    return f": {errors[-1].split('] ')[-1]}" if errors else ""
+
+
+def _free_ports(count: int) -> list[int]:
+    """Ports of the loopback interface that nobody listens to."""
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports

@@ -1,0 +1,119 @@
+"""Kind `audit`: its words, its parts, and the claims that ship."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_bench.audit.canaries import trials
+from dpsco_bench.audit.job import CONFIDENCE, FAMILY, FAMILY_CONFIDENCE, execute
+from dpsco_bench.claims.catalogue import read_claims
+from dpsco_bench.claims.kinds import get_kind
+from dpsco_bench.cli.main import main
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibration import calibrate_job
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.results import read_extras
+
+AUDITS = [(claim, part) for claim in read_claims() for part in claim.parts if part.kind == "audit"]
+
+
+def test_every_audit_that_is_listed_is_a_part_of_a_claim():
+    """Algorithms x variants x calibrations in profile full, on the canaries of the list; a new one has to be added."""
+    listed = {(t.algorithm, t.variant, t.calibration, t.problem, t.n, t.d, t.epsilon) for t in trials() if not t.reason}
+    found = {
+        (m.algorithm, m.variant, c, part.problem, part.fixed["n"], part.fixed["d"], part.sweep.values["full"][0])
+        for _, part in AUDITS
+        for m in part.methods
+        for c in part.calibrations
+    }
+    assert found == listed
+
+
+@pytest.mark.parametrize("profile", ["ci", "full"])
+def test_the_confidence_is_that_of_the_family(profile):
+    """Bonferroni: so many audits, cells included, at the confidence of one."""
+    audits = sum(len(part.sweep.values.get(profile, [])) * len(part.calibrations) for _, part in AUDITS)
+    assert 0 < audits <= FAMILY and math.isclose(FAMILY * (1 - CONFIDENCE), 1 - FAMILY_CONFIDENCE)
+
+
+def test_long_audits_have_fewer_runs_and_short_ones_a_hundred_thousand():
+    assert {part.replicates["full"] for _, part in AUDITS} == {10_000, 100_000}
+    assert all(claim.statement.rstrip().endswith("it never proves one.") for claim, _ in AUDITS)
+
+
+def job_of(algorithm, calibration, runs, **keys):
+    cell = Cell(algorithm, "canary_curved", n=50, epsilon=1.0, delta=1e-5, d=2, parameter="epsilon", value=1.0, **keys)
+    given = dict(evaluation="audit", seed=3, replicates=runs, cells=(cell,))
+    return Job(claim="mine.audit", part="one", kind="audit", calibration=calibration, **given)
+
+
+@pytest.mark.parametrize(
+    ("keys", "calibration", "refuted"), [({"variant": "literal"}, "paper", 1.0), ({}, "accounted", 0.0)]
+)
+def test_a_job_has_one_row_with_the_bound(keys, calibration, refuted):
+    job = job_of("wang2017.dp_accmd", calibration, 600, **keys)
+    table = execute(job, calibrate_job(job))
+    extras = read_extras(table)
+    assert table.num_rows == 1 and extras["audit_refuted"].tolist() == [refuted]
+    assert (table["risk"].to_numpy()[0] > 1.0) == bool(refuted) and 0 <= extras["audit_power"][0] <= 1
+    assert "canary_curved n=50 d=2: canary" in table["warnings"].to_pylist()[0]
+    again = execute(job, calibrate_job(job))
+    assert table.equals(again)
+
+
+CLAIM = {
+    "id": "mine.audit",
+    "title": "an audit",
+    "source": "a test",
+    "statement": "It is private.",
+    "parts": [
+        {
+            "id": "literal",
+            "kind": "audit",
+            "calibrations": ["paper"],
+            "algorithm": "wang2017.dp_accmd",
+            "variant": "literal",
+            "problem": "canary_curved",
+            "fixed": {"n": 50, "d": 2, "delta": 1e-5},
+            "sweep": {"parameter": "epsilon", "values": {"ci": [0.5, 1.0]}},
+            "replicates": {"ci": 400},
+        }
+    ],
+}
+
+
+def test_a_claim_end_to_end(tmp_path, monkeypatch, capsys):
+    """Judged by the cell with the largest share of its claim; nothing that is not refuted counts for the claim."""
+    claim = {**CLAIM, "parts": [*CLAIM["parts"], {**CLAIM["parts"][0], "id": "ours", "calibrations": ["accounted"]}]}
+    claim["parts"][1] = {**claim["parts"][1], "variant": "acsa"}
+    (tmp_path / "audit.yaml").write_text(json.dumps(claim))
+    monkeypatch.chdir(tmp_path)
+    assert main(["claim", "audit.yaml"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "literal [paper]: refuted: eps >= " in shown and "where 0.5 is claimed" in shown
+    assert "ours [accounted]: says nothing" in shown or "ours [accounted]: not refuted" in shown
+    assert "an audit never proves privacy" in shown
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"calibrations": ["none"]}, "calibrations"),
+        ({"replicates": {"ci": 10}}, "replicates, ci = 10: must be at least 100"),
+        ({"replicates": {}}, "replicates"),
+    ],
+)
+def test_parts_that_cannot_be_audited(change, message):
+    from dpsco_bench.claims.parsing import _parse_part
+
+    with pytest.raises(InputError, match=message):
+        _parse_part("mine.audit", {**CLAIM["parts"][0], **change})
+
+
+def test_words():
+    kind = get_kind("audit")
+    assert kind.words["refuted"].outcome == "contradicts" and kind.words["not refuted"].outcome == "shown"
+    assert not kind.answers and kind.evaluation == "audit" and np.isfinite(CONFIDENCE)
