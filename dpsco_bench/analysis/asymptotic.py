@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,7 +106,7 @@ class Regime:
             said.append(f"{len(values)} of {len(fitted)} sizes can be fitted, {least} are needed")
         elif len(values):
             said.append(f"the sizes that can be fitted span a factor {span:.3g}, {factor:g} is needed")
-        return "; ".join([*said, self._would_show(factor, parameter)])
+        return "; ".join([*said, self._would_show(least, factor, parameter)])
 
     def _start_said(self) -> str:
         shares, all_of_them = self.shares[self.saturated], self.saturated.all()
@@ -124,7 +124,7 @@ class Regime:
             where = _beyond(not self._decline > 0, parameter, self.swept)
         return f"the runs hardly move at {parameter} = {at}; {where}"
 
-    def _would_show(self, factor: float, parameter: str) -> str:
+    def _would_show(self, least: int, factor: float, parameter: str) -> str:
         """Between which values of the parameter a sweep would show the rate, or beyond which that were run."""
         ends = []
         if self.saturated.any():
@@ -134,24 +134,54 @@ class Regime:
             ends.append(self._end(self.hidden, others, _slope_of(self.swept, others)))
         if any(end.flat for end in ends):
             return f"no {parameter} would show it: by the formulas the share does not depend on it"
+        if all(end.seen for end in ends):
+            return self._among_those_run(ends, least, factor, parameter)
         if parameter in GROWING and any(not end.upwards and not end.seen for end in ends):
             return f"by the formula no {parameter} beyond {_exact(self.swept.max())} would show it"
-        least = max((end.edge for end in ends if end.upwards), default=-np.inf)
-        most = min((end.edge for end in ends if not end.upwards), default=np.inf)
-        if not ends:
-            least = float(self.swept.min())
+        low, high = _window(ends)
+        if np.isfinite(low) and high < low * factor * (1 - _ROUNDING):
+            return f"no {parameter} would show it: it takes at least {_size(low)} and at most {_size(high)}"
         if vague := [end for end in ends if end.at_the_least]:
             return self._at_the_least(vague[0], parameter)
-        if np.isfinite(least) and most < least * factor * (1 - _ROUNDING):
-            return f"no {parameter} would show it: it takes at least {_size(least)} and at most {_size(most)}"
-        floor = LEAST_COUNT if parameter in COUNTS else 0.0
-        low, high = (least, least * factor) if np.isfinite(least) else (most / factor, most)
-        told = _exact if all(end.seen for end in ends) else _size
-        by = "it takes" if told is _exact else "by the formula it takes"
+        low, high = (low, low * factor) if np.isfinite(low) else (high / factor, high)
         reached = self.swept.min() / FARTHEST < low and high / factor < self.swept.max() * FARTHEST
-        if not reached or low < floor:
+        if not reached or low < _floor(parameter):
             return f"no {parameter} within a factor {FARTHEST:,.0f} would show it by the formula"
-        return f"{by} {parameter} from {told(low)} to {told(high)}"
+        return f"by the formula it takes {parameter} from {self._outside(low)} to {self._outside(high)}"
+
+    def _among_those_run(self, ends: Sequence[_End], least: int, factor: float, parameter: str) -> str:
+        """What is lacking where sizes that were run tell where the rate shows: others among them, or beyond them.
+
+        Beyond them only on a side where none is out.
+        """
+        low, high = _window(ends)
+        run, below, above = np.unique(self.swept), np.isfinite(low), np.isfinite(high)
+        first, last = max(low, float(run[0])), min(high, float(run[-1]))
+        more = f"it takes {max(1, least - len(np.unique(self.swept[self.fitted])))} more"
+        spanned = last / first >= factor * (1 - _ROUNDING)
+        under, over = run[run < first].max(initial=0.0), run[run > last].min(initial=np.inf)
+        if below and above and over <= under * factor * (1 + _ROUNDING):
+            small = f"up to {_exact(under)} {self._why(run[run <= under])}"
+            return f"no {parameter} would show it: {small}, from {_exact(over)} on {self._why(run[run >= over])}"
+        if below and above:
+            return f"{more} between {_exact(under)} and {_exact(over)}"
+        if above and parameter in GROWING:
+            return f"no {parameter} from {_exact(over)} on would show it: {self._why(run[run >= over])}" + (
+                f"; {more} from {_exact(first)} to {_exact(last)}" if spanned else ""
+            )
+        if spanned:
+            return f"{more} from {_exact(first)} " + ("on" if below else f"to {_exact(last)}")
+        if not above:
+            return f"it takes {parameter} from {_exact(first)} to {_exact(first * factor)}"
+        if last / factor < _floor(parameter):
+            return f"no {parameter} is small enough, and from {_exact(over)} on {self._why(run[run >= over])}"
+        return f"it takes {parameter} from {_exact(last / factor)} to {_exact(last)}"
+
+    def _why(self, values: FloatArray) -> str:
+        """Why sizes are not fitted."""
+        own = np.isin(self.swept, values)
+        said = ["the runs hardly leave the start"] * bool((self.saturated & own).any())
+        return " and ".join(said + ["other terms of the bound are larger"] * bool((self.hidden & own).any()))
 
     def _at_the_least(self, end: _End, parameter: str) -> str:
         """Where nothing tells a size but the formula, from the last cell on, whose share may be at its cap."""
@@ -161,7 +191,14 @@ class Regime:
         if (end.edge > farthest) == end.upwards:
             return f"no {parameter} within a factor {FARTHEST:,.0f} would show it by the formula"
         where = "beyond" if end.upwards else "below"
-        return f"it takes {parameter} {where} {_size(end.edge)} at the least, by the formula"
+        return f"it takes {parameter} {where} {self._outside(end.edge)} at the least, by the formula"
+
+    def _outside(self, value: float) -> str:
+        """A size beyond those that were run, rounded to no one among them."""
+        rounded, low, high = float(f"{value:.2g}"), self.swept.min(), self.swept.max()
+        if value >= high >= rounded or value <= low <= rounded:
+            return _exact(high if value >= high else low)
+        return _size(value)
 
     @property
     def _log_excess(self) -> FloatArray:
@@ -190,6 +227,10 @@ class Regime:
                 return _End(float(inside.min()), True, seen=True)
             if outside.min() > inside.max():
                 return _End(float(inside.max()), False, seen=True)
+            if slope <= -FLAT and inside.max() > outside.max():
+                return _End(float(inside[inside > outside.max()].min()), True, seen=True)
+            if slope >= FLAT and inside.min() < outside.min():
+                return _End(float(inside[inside < outside.min()].max()), False, seen=True)
         known = np.flatnonzero(np.isfinite(excess))
         if not np.isfinite(slope) or not len(known):
             return _End(np.inf, True)
@@ -222,6 +263,16 @@ class _End:
     seen: bool = False
     flat: bool = False
     at_the_least: bool = False
+
+
+def _window(ends: Sequence[_End]) -> tuple[float, float]:
+    """Between which values a rate shows by all ends; infinite where nothing is known to end it."""
+    low = max((end.edge for end in ends if end.upwards), default=-np.inf)
+    return low, min((end.edge for end in ends if not end.upwards), default=np.inf)
+
+
+def _floor(parameter: str) -> float:
+    return LEAST_COUNT if parameter in COUNTS else 0.0
 
 
 def _follows(values: FloatArray, logs: FloatArray, slope: float) -> bool:
