@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm
-from dpsco_bench.audit import attaining, long_run, loss_class
+from dpsco_bench.audit import attaining, long_run, loss_class, released
 from dpsco_bench.audit.search import Found, search
 from dpsco_bench.audit.subject import REPLICATES, Run, Subject, replaced, subject_of
 from dpsco_bench.backend.namespace import to_numpy
@@ -100,6 +100,7 @@ def findings(subject: Subject, plan_at: long_run.PlanAt) -> list[Finding]:
         "replicates do not depend on each other": made.check_replicates,
         "the order of the records does not matter": made.check_order,
         "no neighbour found changes a released value by more than declared": made.check_sensitivity,
+        "a released value is the exposed one with the noise that was charged": made.check_released,
         "given the released values the output does not depend on the data": made.check_post_processing,
         "the losses are of the class that their problem declares": made.check_loss_class,
         "without noise and with a long schedule it goes half of the way to the minimum": made.check_long_run,
@@ -178,7 +179,7 @@ class Checks:
 
     @cached_property
     def recorded_often(self) -> Run:
-        return self.subject.run(Recorder, replicates=self.many)
+        return self.subject.run(released.Comparing, replicates=self.many)
 
     def check_output(self) -> Finding:
         """Shape and finiteness."""
@@ -241,6 +242,15 @@ class Checks:
         shown = ", ".join(f"{name} {ratio:.3g}" for name, ratio in ratios.items())
         worst = max(ratios.values(), default=0.0)
         return _finding(worst <= 1 + TOLERANCE, f"largest change in units of the declared: {shown}")
+
+    def check_released(self) -> Finding:
+        """Every answer against that of the query's kind, and the noise against the charged scale."""
+        found = released.compare(self.subject, self.recorded_often)
+        wrong = [f"{name}: {one.wrong}" for name, one in found.items() if one.wrong]
+        shown = [f"{name} {one.said or 'without all of its noise drawn'}" for name, one in found.items()]
+        compared = any(one.said for one in found.values())
+        detail = "; ".join(wrong or shown) or "nothing is released"
+        return _finding(not wrong if wrong or compared else None, detail)
 
     def check_post_processing(self) -> Finding:
         """Equal outputs on neighbours under one transcript."""

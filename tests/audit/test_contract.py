@@ -20,7 +20,9 @@ PAIRS = [
     ("wang2017.dp_svrg", "ridge_logistic", {"epochs": 2, "inner_steps": 4}),
     ("wang2017.output_perturbation_zhang17", "ridge_logistic", {}),
 ]
-OUTPUT, COUNTS, EVALUATIONS, RANDOMNESS, REPLICATES, ORDER, SENSITIVITY, POST, CLASS, LONG, ATTAINED = range(11)
+OUTPUT, COUNTS, EVALUATIONS, RANDOMNESS, REPLICATES, ORDER, SENSITIVITY, RELEASED, POST, CLASS, LONG, ATTAINED = range(
+    12
+)
 
 
 def failed(findings):
@@ -31,7 +33,7 @@ def failed(findings):
 @pytest.mark.parametrize("calibration", ["paper", "accounted"])
 def test_honest_algorithms_pass(algorithm, problem, options, calibration):
     findings = check_algorithm(algorithm, problem, calibration, d=3, **options)
-    assert len(findings) == 11 and not failed(findings), findings
+    assert len(findings) == 12 and not failed(findings), findings
     assert all(finding.check and finding.detail for finding in findings)
 
 
@@ -150,7 +152,7 @@ def test_an_algorithm_without_a_run(mutant):
 def test_the_verb(capsys):
     assert main(["check", "wang2017.dp_gd_pl", "steps=3", "d=3"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= 100 and sum(line.startswith("ok ") for line in lines) == 10
+    assert max(map(len, lines)) <= 100 and sum(line.startswith("ok ") for line in lines) == 11
     assert any(line.startswith("-  ") and "called upper" in line for line in lines)
     assert main(["check", "wang2017.dp_gd_pl", "steps=3", "problem=diag_quadratic", "--json"]) == 0
     assert [f["passed"] for f in json.loads(capsys.readouterr().out)].count(None) == 5

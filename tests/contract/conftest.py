@@ -2,12 +2,13 @@
 
 from dpsco_bench.algorithms.registry import list_algorithms
 
-from .cases import ADDITIVE, CASES, CHARGED, DRAWN, LAWS, SHARP, SILENT, one_problem_each
+from .cases import ADDITIVE, CASES, CHARGED, DRAWN, LAWS, NOISY, SHARP, SILENT, one_problem_each
 
 SELECTIONS = {
     "pair": CASES,  # every algorithm on every problem
     "problem_case": list({c.problem.name: c for c in CASES if c.noisy}.values()),
     "case": LAWS,  # every algorithm, variant and calibration, on one problem
+    "noisy_case": NOISY,  # those of them with noise
     "law_case": ADDITIVE,
     "drawn_case": DRAWN,
     "silent_case": SILENT,

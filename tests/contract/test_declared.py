@@ -100,6 +100,11 @@ def test_noise_of_queries_steps_replicates_and_coordinates_is_independent(law_ca
         assert abs(np.mean(left * right)) < 5 * np.std(left * right) / np.sqrt(left.size)
 
 
+def test_released_values_are_the_exposed_ones_with_the_noise_that_was_charged(noisy_case):
+    found = noisy_case.checks.check_released()
+    assert found.passed, found.detail
+
+
 def test_batches_have_the_declared_law(law_case):
     case, replicates = law_case, 400
     source = case.mechanism(replicates=replicates)

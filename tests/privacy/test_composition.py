@@ -201,6 +201,19 @@ def test_kinds_that_do_not_compose():
         charge(poisson, {"g": 1.0, "sum": 1.0}, 1e-6)
 
 
+@pytest.mark.parametrize("records", [Poisson(0.1), SingleIndex(100)], ids=lambda r: type(r).__name__)
+def test_normal_noise_on_drawn_records_is_paid_in_the_norm_of_the_shift(records):
+    """A shift of s in l_q is one of ``sqrt(kappa) s`` in l_2 where r = 2 < q."""
+    smooth = SmoothNorm(1.5, 3)
+    assert smooth.r == 2.0 and smooth.kappa > 1.0
+    query = generalised(releases=5, smooth=smooth, records=records)
+    plain = plan_of(GaussianQuery("g", 0.2, 5, records))
+    wide = plan_of(replace(query, sensitivity=0.2 / math.sqrt(smooth.kappa)))
+    assert charge(wide, {"g": 1.0}, 1e-6).epsilon == pytest.approx(charge(plain, {"g": 1.0}, 1e-6).epsilon)
+    scales = [calibrate(plan, PRIVACY, "accounted").scales["g"] for plan in (wide, plain)]
+    assert scales[0] == pytest.approx(scales[1])
+
+
 # --- batches drawn with replacement ------------------------------------------------------------------------------
 
 

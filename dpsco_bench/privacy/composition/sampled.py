@@ -27,17 +27,18 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     mu = math.sqrt(total_cost(others, scales))
     scale = scales[query.name]
     if isinstance(query.records, Poisson):
-        multiplier = scale / query.contribution
+        multiplier = scale / (_stretch(query) * query.contribution)
         epsilon = pld.poisson_gaussian_epsilon(multiplier, query.records.rate, query.releases, delta, mu)
         return Charge(epsilon, "upper", pld.accountant_name())
     assert isinstance(query.records, SingleIndex)
     if plan.leaks:
-        shift = query.contribution / scale
+        shift = _stretch(query) * query.contribution / scale
         epsilon = single_index.single_index_epsilon(shift, query.releases, query.records.population, delta)
         return Charge(epsilon, "lower", single_index.accountant_name())
     if mu > 0:
         raise Refusal("plan", _SINGLE_ALONE)
-    epsilon = fixed_size.batch_epsilon(query.sensitivity / scale, query.records.population, 1, query.releases, delta)
+    shift = _stretch(query) * query.sensitivity / scale
+    epsilon = fixed_size.batch_epsilon(shift, query.records.population, 1, query.releases, delta)
     return Charge(epsilon, "upper", pld.accountant_name())
 
 
@@ -61,11 +62,17 @@ def _last_scale(query: Query, privacy: PrivacySpec, mu: float, spent: float) -> 
     epsilon, delta = privacy.epsilon, privacy.delta
     if isinstance(query.records, Poisson):
         z = pld.solve_poisson_multiplier(epsilon, delta, query.records.rate, query.releases, mu * math.sqrt(spent))
-        return z * query.contribution
+        return z * _stretch(query) * query.contribution
     assert isinstance(query.records, SingleIndex)
     if spent > 0:
         raise Refusal("calibration accounted", _SINGLE_ALONE)
-    return query.sensitivity * fixed_size.least_scale(epsilon, delta, query.records.population, 1, query.releases)
+    least = fixed_size.least_scale(epsilon, delta, query.records.population, 1, query.releases)
+    return _stretch(query) * query.sensitivity * least
+
+
+def _stretch(query: Query) -> float:
+    """By how much normal noise feels a shift more than its norm says: 1 in l2."""
+    return math.sqrt(query.norm_kappa or 1.0)
 
 
 def _split(plan: Plan) -> tuple[Query, list[Query]]:
