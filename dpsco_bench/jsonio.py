@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import hashlib
 import json
 import math
@@ -19,6 +20,8 @@ import numpy as np
 
 from dpsco_bench.errors import InputError
 
+NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
+"""Errors of a file system that takes no more files."""
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
 _DRAFT = re.compile(r"\.(?:(\d+)-)?[0-9a-f]{32}\.part\.")
 _SEAL = re.compile(rb'\{(?:\n  )?"sha256": "([0-9a-f]{64})",')
@@ -126,20 +129,42 @@ def exactly(names: Collection[str], entry: Mapping[str, Any], what: str) -> dict
 
 
 @contextmanager
+def naming(path: object, draft: Path | None = None) -> Iterator[None]:
+    """Name what is written in an error that says there is no place for it: a full disk refuses without a name.
+
+    Parameters
+    ----------
+    path : object
+        The file or folder that is named.
+    draft : Path, optional
+        A file or folder that stands for it until it is whole, and is never named.
+    """
+    try:
+        yield
+    except OSError as error:
+        named = error.filename is not None and not (draft and Path(str(error.filename)).is_relative_to(draft))
+        if error.errno in NO_PLACE and not named:
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
 def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A file to fill under another name; it takes the place of ``path`` at once when the block ends without an error.
 
     It lies beside ``path``, since a rename is atomic only within one file system, and ends like it. Missing parent
-    directories are made. Nothing of it is left after an error; what a killed process leaves, `is_abandoned` tells.
+    directories are made. Where there is no place the error names ``path``. Nothing of it is left after an error; what a
+    killed process leaves, `is_abandoned` tells.
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(f".{os.getpid()}-{uuid.uuid4().hex}.part.{target.name}")
     try:
-        yield draft
-        with open(draft, "rb") as stream:
-            os.fsync(stream.fileno())
-        os.replace(draft, target)
+        with naming(target, draft):
+            yield draft
+            with open(draft, "rb") as stream:
+                os.fsync(stream.fileno())
+            os.replace(draft, target)
     finally:
         draft.unlink(missing_ok=True)
 

@@ -67,7 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _dispatch(arguments)
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+        return code
     except DpscoError as error:
         if os.environ.get(DEBUG):
             traceback.print_exc()
@@ -83,6 +85,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.errno is None or os.environ.get(DEBUG):
             raise
+        if error.filename is None and not _is_read():
+            error.filename = "the output"
         print(f"dpsco: {failed_file(error)}", file=sys.stderr)
         return BAD_INPUT
     except MemoryError as error:
@@ -101,10 +105,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
+def _is_read() -> bool:
+    """Whether what was printed can still be written; if not, the interpreter need not try again at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
+
+
 def failed_file(error: OSError) -> str:
     """A file that the system refuses to read or write: no place, a full disk, a folder that cannot be made."""
     reason = " ".join(str(error.strerror or error).split())
-    name = f"file = {error.filename!r}: must be" if error.filename else "a file must be"
+    name = f"file = {error.filename!r}: must be" if error.filename else "a file, or the output, must be"
     return f"{name} one that can be read or written here ({reason})"
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 
 from dpsco_bench.errors import DpscoError
+from dpsco_bench.jsonio import naming
 
 
 class ResultsInUse(DpscoError):
@@ -62,8 +63,9 @@ class ResultsLock:
             holder = os.read(descriptor, 32).decode(errors="replace").strip()
             os.close(descriptor)
             raise ResultsInUse(self.path, holder) from None
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        with naming(self.path):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         self._descriptor = descriptor
 
     def is_free(self) -> bool:

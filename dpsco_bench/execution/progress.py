@@ -7,11 +7,13 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TextIO
 
 from dpsco_bench.errors import DpscoError
+from dpsco_bench.jsonio import naming
 
 TERMINAL_SECONDS = 15.0
 """Least time between two lines of one job on the terminal; jobs that end sooner show none."""
@@ -52,21 +54,24 @@ class JobLog:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Write how the job ended and close the log."""
-        if isinstance(error, DpscoError):
-            self.write(f"failed: {error}")
-        elif error is not None:
-            self.write("failed:\n" + "".join(traceback.format_exception(error)).rstrip())
-        else:
-            self.write(f"done in {duration(self._clock() - self._start)}")
+        """Write how the job ended and close the log; where it cannot be written, what ended the job is raised."""
+        with suppress(OSError) if error else nullcontext():
+            if isinstance(error, DpscoError):
+                self.write(f"failed: {error}")
+            elif error is not None:
+                self.write("failed:\n" + "".join(traceback.format_exception(error)).rstrip())
+            else:
+                self.write(f"done in {duration(self._clock() - self._start)}")
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # what is left in its buffer has failed before
+                self._file.close()
             self._file = None
 
     def write(self, line: str) -> None:
         """Write one line to the log."""
         if self._file is not None:
-            self._file.write(line + "\n")
+            with naming(self._path):
+                self._file.write(line + "\n")
 
     def begin(self, title: str, weights: Sequence[float] = ()) -> None:
         """Turn to the next of several jobs: what follows is its progress."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,15 +22,13 @@ from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import JobLog, Pace, Ticker, duration
 from dpsco_bench.execution.results import table_bytes, without_names
 from dpsco_bench.execution.store import Meter
-from dpsco_bench.jsonio import dumps_canonical
+from dpsco_bench.jsonio import NO_PLACE, dumps_canonical
 
 Progress = Callable[[int, int], None]
 Find = Callable[[str, str], Job]
 Weigh = Callable[[str, Job], Sequence[float]]
 SHARE_SECONDS = 30.0
 """Predicted seconds of a share of a long job."""
-NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
-"""Errors of the file system, which the other jobs of a process would meet too."""
 
 
 def equal_cells(_: str, job: Job) -> list[float]:
@@ -188,7 +185,7 @@ def work(step: str, find: Find, pieces: Sequence[Piece], measured: Measured, log
             load_plugins(job.plugins)
             made = make(step, job, measured, log.progress, number=piece.number, of=piece.of)
         except Exception as error:
-            if isinstance(error, OSError) and error.errno in NO_PLACE:
+            if isinstance(error, OSError) and error.errno in NO_PLACE:  # the other jobs would meet it too
                 raise
             failures.append(_failure(step, job, error))
             log.write(f"failed: {failures[-1].trace or failures[-1].reason}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.jsonio import naming, write_atomic
 from dpsco_bench.paths import documents
 from dpsco_bench.report.all_tables import all_tables
 from dpsco_bench.report.drawing import style, svg_text
@@ -166,9 +166,10 @@ def _built(inputs: Inputs, sources: Sources, out: Path, builder: str, cores: int
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as name:
         work = Path(name)
-        (work / "pages").mkdir()
-        pages = write_pages(inputs, sources, work / "pages")
-        build(work / "pages", work / "made", TITLE, builder, cores)
+        with naming(out, work):
+            (work / "pages").mkdir()
+            pages = write_pages(inputs, sources, work / "pages")
+            build(work / "pages", work / "made", TITLE, builder, cores)
         for left in (".buildinfo", "objects.inv", "_sources"):
             remove(work / "made" / left)
         yield work / "made", len(pages), work

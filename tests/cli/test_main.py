@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -43,6 +44,19 @@ def test_examples_name_what_is_registered(dpsco):
         named = re.findall(r"\b[a-z]+\d{4}[./][\w.]+", dpsco(name, "-h").out)
         assert {text.replace("/", ".", 1) for text in named} <= known
         assert bool(named) == (name in ("account", "audit", "check", "run", "show")), name
+
+
+@pytest.mark.parametrize(
+    ("unbuffered", "named"), [("", "file = 'the output': must"), ("1", "a file, or the output, must")]
+)
+def test_output_on_a_full_disk_is_one_line(unbuffered, named):
+    """Output that waits in its buffer for the end is known to be what failed."""
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "dpsco_bench", "--version"]
+        environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment)
+    assert done.stderr == f"dpsco: {named} be one that can be read or written here (No space left on device)\n"
+    assert done.returncode == 2
 
 
 @pytest.mark.parametrize("name", ["list", "show", "account", "run", "claim", "compare", "data"])

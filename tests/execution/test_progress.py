@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -61,6 +62,16 @@ def test_errors_end_up_in_the_log(tmp_path):
     with pytest.raises(ZeroDivisionError), JobLog(path, "run x"):
         raise ZeroDivisionError("unexpected")
     assert "Traceback" in path.read_text() and path.read_text().endswith("ZeroDivisionError: unexpected\n")
+
+
+def test_a_log_on_a_full_disk_is_named_and_hides_no_error():
+    full = Path("/dev/full")
+    with pytest.raises(OSError, match="No space left.*'/dev/full'"), JobLog(full, "run x"):
+        pass
+    log = JobLog(None, "run x")
+    with pytest.raises(InputError), log:
+        log._path, log._file = full, full.open("w", buffering=1)
+        raise InputError("n", 0, "an integer >= 1")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,7 @@ from dpsco_bench.execution import calibration, worker
 from dpsco_bench.execution.job import Shard
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured, item, shard_key
-from dpsco_bench.execution.packs import Packing, Piece, Stamp, lacking_pieces, pack_entries, seconds_left
+from dpsco_bench.execution.packs import Packing, Stamp, lacking_pieces, pack_entries, seconds_left
 from dpsco_bench.execution.planning import NOT_PURE, AlgorithmError, ImpurePlan
 from dpsco_bench.execution.predict import Predictor, read_seconds, record_seconds
 from dpsco_bench.execution.progress import JobLog
@@ -234,14 +235,22 @@ def test_a_reason_is_told_once_however_many_jobs_have_it(files, monkeypatch, cap
     assert told([other, line, other]) == [other.replace(": epsilon", " and 1 more: epsilon"), line]
 
 
-def test_a_full_disk_stops_the_process(files, monkeypatch):
-    def full(*_):
+def test_a_full_disk_stops_the_process_and_is_named(files, monkeypatch, capsys):
+    """In the one line that the job ends with: the file that could not be written."""
+
+    def full(path, content):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Store, "write", full)
-    plan = read_plan(files.plan)
-    with JobLog(None, "x") as log, pytest.raises(OSError, match="No space left"):
-        worker.work("calibrate", plan.job, [Piece(CLAIM, "gd.paper")], files.measured, log)
+    monkeypatch.chdir(files.base)
+    packing = pack_entries(read_plan(files.plan).claims, files.measured, lambda step, job: 10.0)
+    packing.write(Layout("smoke").packing)
+    name = next(pack.name for pack in packing.packs if pack.step == "calibrate")
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert main(["worker", "calibrate", "--profile", "smoke", "--pack", name.partition(".")[2]]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("dpsco: file = 'results/store/calibrations/") and line.endswith(
+        "': must be one that can be read or written here (No space left on device)"
+    )
 
 
 def test_a_run_without_calibrations_is_refused(files):
