@@ -33,7 +33,7 @@ def _contenders(row: Standing, rows: Sequence[Standing]) -> Iterator[Contender]:
         risks = {method.method: method.risk for method in near.methods}
         behind = risks[item.method] > max(1.0, row.n / near.n) * risks[_ranked(near)[0]]
         if not behind or item.method in near.tied:
-            yield Contender(item.method, place, near.n, near.d, near.epsilon)
+            yield Contender(item.method, place, near.n, near.d, near.epsilon, item.reason.partition(":")[0])
 
 
 def uncompared(row: Standing, rows: Sequence[Standing]) -> tuple[str, ...]:

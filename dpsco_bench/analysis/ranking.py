@@ -100,6 +100,8 @@ class Contender:
         Its place among the ranked methods at the nearest point where it ran.
     n, d, epsilon
         That point.
+    cost : str
+        What it would take here.
     """
 
     method: str
@@ -107,6 +109,7 @@ class Contender:
     n: int
     d: int
     epsilon: float
+    cost: str = ""
 
 
 @dataclass(frozen=True)

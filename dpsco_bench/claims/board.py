@@ -138,6 +138,9 @@ class Board:
     most_seconds : mapping of str to float, per profile: a cell predicted to take longer is left out, and shown as such
     most_seconds_at_smallest_n : mapping of str to float
         The same at the smallest n of an instance: of what runs nowhere on it, nothing is known.
+    quadratic_to : mapping of str to int
+        Per profile the largest n at which a method runs of which rounds or gradients are of order
+        n^2 (`board_jobs.is_quadratic`), unless it is quick; no limit for profiles without an entry.
     """
 
     id: str
@@ -150,6 +153,7 @@ class Board:
     data_sets: Mapping[str, int]
     most_seconds: Mapping[str, float]
     most_seconds_at_smallest_n: Mapping[str, float]
+    quadratic_to: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> Board:
@@ -248,6 +252,10 @@ def parse_board(entry: Mapping[str, Any]) -> Board:
         for key in ("replicates", "data_sets", "most_seconds", "most_seconds_at_smallest_n"):
             if profile not in getattr(board, key):
                 raise InputError(f"{where}: {key}", profile, "given for every grid's profile")
+    for profile, n in board.quadratic_to.items():
+        if profile not in PROFILES or n < 1:
+            allowed = f"{', '.join(PROFILES)}, each with an integer >= 1"
+            raise InputError(f"{where}: quadratic_to", {profile: n}, allowed)
     return board
 
 

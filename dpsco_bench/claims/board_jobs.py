@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -20,6 +21,7 @@ from dpsco_bench.execution.cell import Cell, Draft, located, pinned
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.predict import rounds_of
+from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.rounds import NO_ROUNDS
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.registry import get_problem, problem_class
@@ -32,6 +34,10 @@ SEARCH_MARK = "#"
 WHOLE = "full"
 """The profile in which every instance has a job of its own."""
 RISK_MEASURE = "excess_risk"
+QUADRATIC = 1.75
+"""Steps that grow by a larger power of n are of order n^2: theorems have n log n, n^(5/3) and n^2, and round up."""
+QUICK = 1.0
+"""A cell that is predicted to take no longer than this runs, whatever the order of its steps."""
 
 
 def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
@@ -158,7 +164,7 @@ def _left_out(board: Board, instance: Instance, cell: Draft, job: Job) -> tuple[
         return "refused", instance.excluded[name]
     if problem_class(instance.problem).unavailable(Path(job.data_root)):
         return 0.0
-    found = obstacle(cell, job, board.seconds(instance, profile, cell.n))
+    found = obstacle(cell, job, board.seconds(instance, profile, cell.n), board.quadratic_to.get(profile, math.inf))
     unwanted = next((m.why for m in board.methods if m.name == name and profile not in m.profiles), "")
     return ("not_run", unwanted) if unwanted and isinstance(found, float) else found
 
@@ -237,14 +243,27 @@ def steps_text(plan: Plan) -> str:
     return f"{rounds_of(plan):.3g} rounds and {plan.gradient_evaluations:.3g} gradients"
 
 
-def obstacle(draft: Draft, job: Job, most_seconds: float) -> tuple[str, str] | float:
+def is_quadratic(draft: Draft, job: Job, plan: Plan) -> bool:
+    """Whether the rounds or gradients of a cell's plan are of order n^2: they grow so from half as many records."""
+    assert draft.n is not None
+    try:
+        _, half = planned(replace(draft, n=draft.n // 2), job)
+    except Unfit:
+        return False
+    ratio = max(rounds_of(plan), plan.gradient_evaluations) / max(rounds_of(half), half.gradient_evaluations)
+    return ratio > 2**QUADRATIC
+
+
+def obstacle(draft: Draft, job: Job, most_seconds: float, quadratic_to: float = math.inf) -> tuple[str, str] | float:
     """Why a cell is not run, as (status, reason); where it is, `expected_seconds`."""
     try:
         cell, plan = planned(draft, job)
     except Unfit as unfit:
         return unfit.status, unfit.reason
     seconds = expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
-    return ("too_long", steps_text(plan)) if seconds > most_seconds else seconds
+    beyond = cell.n > quadratic_to and seconds > QUICK
+    long = seconds > most_seconds or (beyond and is_quadratic(draft, job, plan))
+    return ("too_long", f"about {duration(seconds)} on one core: {steps_text(plan)}") if long else seconds
 
 
 def _not_run(cell: Draft, status: str, reason: str) -> LeftOut:

@@ -17,7 +17,7 @@ from dpsco_bench.errors import DpscoError, InputError
 SUFFIXES = (".yaml", ".yml")
 EVERY = "all"
 """In place of the methods: every one that is registered, with the settings of the boards that ship."""
-BY_PROFILE = ("grids", "replicates", "data_sets", "most_seconds", "most_seconds_at_smallest_n")
+BY_PROFILE = ("grids", "replicates", "data_sets", "most_seconds", "most_seconds_at_smallest_n", "quadratic_to")
 """Keys whose values are one for each profile; a value alone is that of all profiles."""
 USUAL = {"replicates": 16, "data_sets": 1, "most_seconds": 60.0}
 """What these are where a file does not say it."""

@@ -66,7 +66,9 @@ def winner_text(row: Standing) -> str:
 
 def contenders_text(row: Standing) -> str:
     """Each contender that is left out, and where it was how good."""
-    told = [f"{c.method} (no. {c.place} at {_point_text(row, c)})" for c in row.contenders]
+    told = [
+        f"{c.method} (no. {c.place} at {_point_text(row, c)}{c.cost and f'; here {c.cost}'})" for c in row.contenders
+    ]
     return ("contenders left out: " if len(told) > 1 else "contender left out: ") + ", ".join(told) + ", too long here"
 
 
