@@ -69,11 +69,6 @@ def clopper_pearson_upper(successes: Any, trials: int, error: float) -> Any:
     return np.where(below, betaincinv(k + 1.0, np.where(below, trials - k, 1.0), 1.0 - error), 1.0)
 
 
-def epsilon_lower_bound(scores_p: Any, scores_q: Any, delta: float, confidence: float = 0.95) -> float:
-    """Lower confidence bound on epsilon (see `lower_bound`)."""
-    return lower_bound(scores_p, scores_q, delta, confidence).epsilon
-
-
 def lower_bound(
     scores_p: Any,
     scores_q: Any,

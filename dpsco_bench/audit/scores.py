@@ -30,20 +30,6 @@ MOST_DIMENSIONS = 64
 """Of outputs whose covariances are learned."""
 
 
-def run_features(
-    setting: Setting,
-    statistic: str,
-    side: int,
-    stream: int,
-    runs: int,
-    seed: int,
-    mechanism: MechanismFactory = Mechanism,
-) -> Iterator[Array]:
-    """Features ``(R, K)`` of independent runs on one data set of the pair, block by block: see `run_pairs`."""
-    for features, _ in run_pairs(setting, statistic, side, stream, runs, seed, mechanism):
-        yield features
-
-
 def run_pairs(
     setting: Setting,
     statistic: str,

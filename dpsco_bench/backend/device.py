@@ -55,9 +55,3 @@ def launch(function: Any, grid: int, threads: int, *arguments: Any) -> None:
     )
     if grid:
         function((grid,), (threads,), given)
-
-
-def forget_kernels() -> None:
-    """Compile anew from here on, as for another device."""
-    kernel.cache_clear()
-    _module.cache_clear()

@@ -107,7 +107,7 @@ class Teller:
     """Tells on stderr what is to be run, how far it is, and where the results are."""
 
     def __init__(self, limit: float) -> None:
-        self._limit, self._shown, self._done = limit, time.monotonic(), 0
+        self._limit, self._shown = limit, time.monotonic()
 
     def begin(self, entry: BoardEntry) -> None:
         """Tell what is to be run."""

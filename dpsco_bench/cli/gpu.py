@@ -35,7 +35,6 @@ SCALES = "scales.json"
 SCALES_OF_TESTS = "DPSCO_SCALES"
 """Environment variable: the file with them."""
 TESTS = ("tests/device/test_draws.py", "tests/contract/test_gpu.py")
-MINUTES = 20
 SHARES = {"tests": 0.4, "bench": 0.15, "verdicts": 0.4}
 """Of the time."""
 LEAST_SECONDS = 0.05

@@ -9,11 +9,14 @@ from scipy.stats import binom
 from dpsco_bench.audit.bounds import (
     clopper_pearson_lower,
     clopper_pearson_upper,
-    epsilon_lower_bound,
     lower_bound,
 )
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
+
+
+def epsilon_lower_bound(*given):
+    return lower_bound(*given).epsilon
 
 
 def gaussian_scores(rng, mu, runs):

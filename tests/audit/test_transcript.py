@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 from dpsco_bench.audit.auditor import make_audit_cell
 from dpsco_bench.audit.neighbours import candidate_pairs
 from dpsco_bench.audit.replay import Recorder
-from dpsco_bench.audit.scores import candidate_weights, run_features
+from dpsco_bench.audit.scores import candidate_weights, run_pairs
 from dpsco_bench.audit.transcript import BINS, Setting, log_ratio
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -25,8 +25,12 @@ def setting_of(algorithm, calibration="accounted", canary="turning", scale=1.0, 
     return Setting(pair.cell, plan, scales, (pair.data, pair.other), pair.record)
 
 
+def run_features(*given):
+    return [features for features, _ in run_pairs(*given)]
+
+
 def ratios(setting, side, runs):
-    return np.concatenate(list(run_features(setting, "transcript", side, 0, runs, SEED))).sum(axis=1)
+    return np.concatenate(run_features(setting, "transcript", side, 0, runs, SEED)).sum(axis=1)
 
 
 @pytest.mark.parametrize("algorithm", ["wang2017.dp_gd_pl", "wang2017.output_perturbation_zhang17"])
@@ -96,7 +100,7 @@ def test_scores_do_not_depend_on_blocks(monkeypatch):
     setting = setting_of("wang2017.dp_svrg", epochs=1, inner_steps=10)
     whole = ratios(setting, 0, 500)
     monkeypatch.setattr("dpsco_bench.audit.scores.BLOCK_BYTES", 1 << 16)
-    blocks = list(run_features(setting, "transcript", 0, 0, 500, SEED))
+    blocks = run_features(setting, "transcript", 0, 0, 500, SEED)
     assert len(blocks) > 5 and {b.shape[1] for b in blocks} == {BINS}
     np.testing.assert_allclose(np.concatenate(blocks).sum(axis=1), whole, atol=1e-8)
 
@@ -104,7 +108,7 @@ def test_scores_do_not_depend_on_blocks(monkeypatch):
 def test_sides_and_streams_are_independent():
     setting = setting_of("wang2017.dp_gd_pl", canary="steady")
     first, second, third = (
-        np.concatenate(list(run_features(setting, "transcript", side, stream, 2000, SEED))).sum(axis=1)
+        np.concatenate(run_features(setting, "transcript", side, stream, 2000, SEED)).sum(axis=1)
         for side, stream in ((0, 0), (1, 0), (0, 1))
     )
     for other in (second, third):

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from dpsco_bench.backend.device import forget_kernels
+from dpsco_bench.backend import device
 from dpsco_bench.rng import cuda
 
 from . import emulated, standin
@@ -26,5 +26,7 @@ def cupy():
 
 
 def forget():
-    forget_kernels()
+    """Compile anew from here on, as for another device."""
+    device.kernel.cache_clear()
+    device._module.cache_clear()
     cuda._uploaded.cache_clear()

@@ -11,7 +11,6 @@ from dpsco_bench.cli.output import print_json
 
 if TYPE_CHECKING:
     from dpsco_bench.analysis.choice import Choice
-    from dpsco_bench.claims.settings import Settings
 
 SUMMARY = "which method for one problem, or for one's own data: all that accept it, ranked"
 EPILOG = """keys: problem n d epsilon=1 delta=1e-6 replicates=16 data_sets=1, options and constants of the problem, and
@@ -51,7 +50,7 @@ def execute(args: argparse.Namespace) -> int:
     point, settings = asked_point(args.keys, args.plugin, args.twin)
     teller = Teller(args.limit)
     found = choose_at(point, settings, Layout("").measured, args.limit, args.cores, teller.tell, teller.begin)
-    files = _write(found, args.out, settings)
+    files = _write(found, args.out)
     if args.json:
         print_json({**found.to_json(), **{name: str(path) for name, path in files.items()}})
     else:
@@ -60,7 +59,7 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write(found: Choice, out: str | None, settings: Settings) -> dict[str, Path]:
+def _write(found: Choice, out: str | None) -> dict[str, Path]:
     """The rows, and a figure beside them."""
     from dpsco_bench.cli.composing import set_damaged_aside
     from dpsco_bench.execution.results import check_writable, write_table

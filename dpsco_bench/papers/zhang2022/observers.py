@@ -118,13 +118,11 @@ class Rounds(RoundObserver):
         if not self._rounds:
             return
         betas = np.array([entry[0] for entry in self._rounds])[:, None, None]
-        w, x, total, released, loss = (np.stack([entry[i] for entry in self._rounds]) for i in range(1, 6))
+        w, x, released, loss = (np.stack([entry[i] for entry in self._rounds]) for i in (1, 2, 4, 5))
         self._rounds = []
-        self._add_block(objective, betas, w, x, total, released, loss)
+        self._add_block(objective, betas, w, x, released, loss)
 
-    def _add_block(
-        self, objective: Objective, betas: Array, w: Array, x: Array, total: Array, released: Array, loss: Array
-    ) -> None:
+    def _add_block(self, objective: Objective, betas: Array, w: Array, x: Array, released: Array, loss: Array) -> None:
         """Sums over rounds whose states are stacked, ``(k, R, d)``."""
         away = w - self._best
         plain = _inner(released, away)

@@ -76,7 +76,7 @@ def batch_epsilon(
     _require(population, size, steps, replacement)
     require_delta(delta)
     if shift in (0.0, math.inf) or always_drawn(population, size, replacement):
-        return gaussian.gdp_epsilon(shift * copies_at_most(population, size, replacement) * math.sqrt(steps), delta)
+        return gaussian.gdp_epsilon(shift * copies_at_most(size, replacement) * math.sqrt(steps), delta)
     if not replacement or size == 1:
         pair = GaussianPair(shift, size / population, False)
         first = None if size == 1 else _FIRST_POINTS
@@ -110,7 +110,7 @@ def least_scale(
     _require(population, size, steps, replacement)
     budget = gaussian.gdp_mu(epsilon, delta)
     if always_drawn(population, size, replacement):
-        return copies_at_most(population, size, replacement) * math.sqrt(steps) / budget * (1.0 + 1e-12)
+        return copies_at_most(size, replacement) * math.sqrt(steps) / budget * (1.0 + 1e-12)
 
     def epsilon_of(scale: float) -> float:
         return batch_epsilon(1.0 / scale, population, size, steps, delta, replacement)
@@ -125,7 +125,7 @@ def always_drawn(population: int, size: int, replacement: bool) -> bool:
     return population == 1 or (size == population and not replacement)
 
 
-def copies_at_most(population: int, size: int, replacement: bool) -> int:
+def copies_at_most(size: int, replacement: bool) -> int:
     """Largest number of times that one record can be in a batch."""
     return size if replacement else 1
 
