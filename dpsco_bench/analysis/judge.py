@@ -99,7 +99,7 @@ class ClaimJudge:
             expected=part.expected,
             notes=tuple(filter(None, (part.aside, *notes))),
             beside=part.beside or None,
-            noise=None if skipped or calibration == "none" else noise_behind(self._charged(case)),
+            noise=None if skipped or calibration == "none" else verdict.noise or noise_behind(self._charged(case)),
             **self._swept(case, verdict, jobs[0]),
         )
 

@@ -23,6 +23,9 @@ class Noise:
     epsilon_real, epsilon_real_kind : float, str
         The accountant's value, NaN without one, and ``upper``, ``exact`` or ``lower``.
     attained : bool, whether records of the instance are known to attain a lower bound
+    pair : str
+        Which records an epsilon above the claim compares, of a verdict on privacy itself; empty elsewhere, and where
+        none are known.
     """
 
     status: str
@@ -30,6 +33,7 @@ class Noise:
     epsilon_real_kind: str
     epsilon_claimed: float
     attained: bool = True
+    pair: str = ""
 
     @classmethod
     def of(cls, cell: CalibratedCell, epsilon_claimed: float) -> Noise:
@@ -58,6 +62,7 @@ class Noise:
             return clause
         sign = SIGNS.get(self.epsilon_real_kind, "=")
         value = f"eps {sign} {_number(self.epsilon_real)} for {_number(self.epsilon_claimed)}"
+        value += f", by {self.pair}" * bool(self.pair)
         return (
             f"{clause}, as the constants are nominal (if they held, {value})" if self.nominal else f"{clause} ({value})"
         )

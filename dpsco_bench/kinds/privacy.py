@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike
 
 from dpsco_bench.analysis.cells import same_length
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.judge import Case, noise_behind
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import LAW, RISK, Part
 from dpsco_bench.errors import InputError
+from dpsco_bench.privacy.charge import Charge
+from dpsco_bench.privacy.compared import Compared, compared
 from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES, STATUS_WORDS
 
 EPSILON_SLACK = 1e-3
@@ -58,6 +60,7 @@ class PrivacyKind(Kind):
         unproven = [cell for cell in cells if cell.calibrated.privacy_status != "proven"]
         if any(cell.context.constants.status == "nominal" for cell in unproven):
             withheld = "the Lipschitz constant is nominal"
+        asked: dict[int, Compared] = {}
         verdict = privacy_verdict(
             [c.calibrated.epsilon_law if of_the_law else c.calibrated.epsilon_real for c in cells],
             ["upper" if of_the_law else cell.calibrated.epsilon_real_kind for cell in cells],
@@ -65,7 +68,12 @@ class PrivacyKind(Kind):
             unproven=withheld,
             instances=[_instance(cell) for cell in cells],
             settings=[_setting(cell) for cell in cells],
+            pair=lambda number: asked.setdefault(number, _pair(cells[number])),
         )
+        noise = noise_behind(cells)
+        if noise and asked:
+            (found,) = asked.values()
+            verdict = replace(verdict, noise=replace(noise, pair=found.records))
         if not (of_the_law and law_only):
             return verdict
         word = f"unproven (target law {verdict.epsilon_real:.3g})"
@@ -80,6 +88,7 @@ def privacy_verdict(
     unproven: str = "",
     instances: Sequence[str] = (),
     settings: Sequence[str] = (),
+    pair: Callable[[int], Compared] = lambda number: Compared(),
 ) -> Verdict:
     """Judge the real epsilon of every cell against its claim; the cell of largest real / claimed decides.
 
@@ -97,6 +106,7 @@ def privacy_verdict(
     instances : sequence of str
         For the reason of what fails: the instance of each cell that attains its value, empty where none is known to.
     settings : sequence of str, n, d, epsilon and delta of each cell
+    pair : callable, number of a cell -> what its data sets differ in; asked of the cell that fails, and of no other
     """
     claimed = np.atleast_1d(np.asarray(epsilon_claimed, dtype=np.float64))
     real = same_length("epsilon_real", epsilon_real, len(claimed))
@@ -106,12 +116,14 @@ def privacy_verdict(
     severity = np.array([("holds", "unproven", "fails").index(word.split(" ")[0]) for word in words])
     deciding = np.flatnonzero(severity == severity.max())
     cell = int(deciding[np.argmax(np.nan_to_num(real[deciding] / claimed[deciding], nan=-1.0, posinf=np.inf))])
+    failed = words[cell].startswith("fails")
+    found = pair(cell) if failed else Compared()
     return Verdict(
         words[cell],
         "privacy",
         unproven
         or _reason(float(real[cell]), kinds[cell], float(claimed[cell]))
-        + _where(words[cell], *(own[cell] if own else "" for own in (instances, settings))),
+        + (_where(found, *(own[cell] if own else "" for own in (instances, settings))) if failed else ""),
         epsilon_real=float(real[cell]),
         epsilon_real_kind=kinds[cell],
         epsilon_claimed=float(claimed[cell]),
@@ -122,6 +134,13 @@ def _instance(cell: CellEvidence) -> str:
     """A cell's problem in words, where its records attain what it is charged; else empty."""
     attained = cell.calibrated.attained or cell.calibrated.epsilon_real_kind != "lower"
     return cell.entry.problem.replace("_", " ") if attained else ""
+
+
+def _pair(cell: CellEvidence) -> Compared:
+    """What differs between the data sets that a cell's epsilon compares."""
+    entry, own = cell.entry, cell.calibrated
+    charge = Charge(own.epsilon_real, own.epsilon_real_kind, own.accountant)
+    return compared(entry.problem_entry, own.plan_for(entry), entry.n, charge, own.scales, entry.delta)
 
 
 def _setting(cell: CellEvidence) -> str:
@@ -136,11 +155,14 @@ def _reason(real: float, kind: str, claimed: float) -> str:
     return f"the real eps is {PHRASES.get(kind, '')}{real:.3g} where {claimed:g} is claimed"
 
 
-def _where(word: str, instance: str, setting: str) -> str:
-    """What attains it where the claim fails: the instance, or records that the theorem admits."""
-    if not word.startswith("fails") or not (instance or setting):
+def _where(pair: Compared, instance: str, setting: str) -> str:
+    """What attains it: the pair of the instance, or records that the theorem admits."""
+    if not (instance or setting):
         return ""
-    return f": {instance}, {setting}" if instance else f", {ELSEWHERE}: {setting}"
+    effect = f" ({pair.effect})" * bool(pair.effect)
+    if instance:
+        return f": {pair.records} of {instance}{effect}, {setting}" if pair.records else f": {instance}, {setting}"
+    return f", {ELSEWHERE}: " + (f"{pair.records}{effect}, " if pair.records else "") + setting
 
 
 def _privacy_word(real: float, kind: str, claimed: float, unproven: str) -> str:

@@ -16,6 +16,7 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
 from dpsco_bench.privacy.fingerprint import PlanRecord
+from dpsco_bench.privacy.plan import make_plan
 from dpsco_bench.problems.base import Constants
 
 SCHEMA = Draft202012Validator(verdict_schema())
@@ -61,6 +62,7 @@ def calibrations(made, **changes):
         "dimension": 4,
         "signal_capped": False,
         "warnings": (),
+        "plan": make_plan(gradient_evaluations=100),
     } | changes
     cells = [{k: v(c) if callable(v) else v for k, v in one.items()} for c in made.cells]
     charged = [

@@ -83,3 +83,9 @@ def test_the_worst_cell_has_the_worst_status_and_then_the_largest_ratio():
 )
 def test_numbers_of_what_is_said(value, shown):
     assert f"(eps >= {shown} for 1)" in Noise("exceeds_claim", value, "lower", 1.0).said
+
+
+def test_a_verdict_on_privacy_says_which_records_it_compares():
+    named = Noise("exceeds_claim", 888_000.0, "lower", 1.0, attained=False, pair="two opposed records")
+    said = "not private for some records that the theorem admits (eps >= 888,000 for 1, by two opposed records)"
+    assert named.said == said

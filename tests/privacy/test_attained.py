@@ -24,7 +24,7 @@ def lower(pair):
     return Charge(9.0, "lower", "a test", pair=pair)
 
 
-SAMPLED = (SingleIndex(N), WithReplacement(4, N))
+SAMPLED = (SingleIndex(N), WithReplacement(population=N, size=4))
 
 
 @pytest.mark.parametrize("records", SAMPLED, ids=lambda records: type(records).__name__)

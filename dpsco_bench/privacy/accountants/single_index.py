@@ -70,6 +70,10 @@ _RESOLVED = 100.0
 _CHERNOFF_ORDERS = 24
 
 
+REVERSED, VANISHING = "two opposed records", "a record with a contribution and one without"
+"""What the two pairs of neighbours differ in."""
+
+
 def accountant_name() -> str:
     return "single-index likelihood-ratio test, lower bound"
 
@@ -93,12 +97,18 @@ def single_index_epsilon(shift_over_sigma: float, steps: int, population: int, d
     require_count("steps", steps)
     require_count("population", population)
     require_delta(delta)
+    return max(single_index_tests(shift_over_sigma, steps, population, delta).values())
+
+
+def single_index_tests(shift_over_sigma: float, steps: int, population: int, delta: float) -> dict[str, float]:
+    """The bound of each pair that `single_index_epsilon` tests, by its name: `REVERSED` and `VANISHING`."""
     if population == 1 or shift_over_sigma in (0.0, math.inf):
-        return gaussian.gdp_epsilon(2.0 * shift_over_sigma * math.sqrt(steps), delta)
-    reversed_bound = _reversed_epsilon(GaussianPair(shift_over_sigma, 1.0 / population, True), int(steps), delta)
-    if shift_over_sigma <= _MIXTURE_FROM:
-        return reversed_bound
-    return max(reversed_bound, _vanishing_epsilon(shift_over_sigma, int(steps), 1.0 / population, delta))
+        return {REVERSED: gaussian.gdp_epsilon(2.0 * shift_over_sigma * math.sqrt(steps), delta)}
+    rate, steps = 1.0 / population, int(steps)
+    found = {REVERSED: _reversed_epsilon(GaussianPair(shift_over_sigma, rate, True), steps, delta)}
+    if shift_over_sigma > _MIXTURE_FROM:
+        found[VANISHING] = _vanishing_epsilon(shift_over_sigma, steps, rate, delta)
+    return found
 
 
 def opposed_epsilon(shift_over_sigma: float, steps: int, rate: float, delta: float) -> float:

@@ -37,15 +37,21 @@ def lower_bound(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge
 
     A record may enter any one block of a query on disjoint blocks: one release is tested.
     """
-    bounds = [bound for q in plan.queries if (bound := _query_bound(q, scales[q.name], delta)) is not None]
-    return max(bounds, key=lambda bound: bound.epsilon, default=None)
+    best = deciding_test(plan, scales, delta)
+    return best and best[0]
+
+
+def deciding_test(plan: Plan, scales: Mapping[str, float], delta: float) -> tuple[Charge, Query] | None:
+    """The bound of `lower_bound`, with the query that is tested."""
+    bounds = [(bound, q) for q in plan.queries if (bound := _query_bound(q, scales[q.name], delta)) is not None]
+    return max(bounds, key=lambda found: found[0].epsilon, default=None)
 
 
 def _is_tested(query: Query) -> bool:
     """Whether there is a test of a query: of draws, of normal noise on drawn batches, of generalised Gaussian noise."""
     if query.factors(0, 1) is not None:
         return False
-    if isinstance(query, DrawQuery) or (query.is_normal and _drawn(query.records) is not None):
+    if isinstance(query, DrawQuery) or (query.is_normal and chance(query.records) is not None):
         return True
     return isinstance(query, GeneralisedGaussianQuery) and _counts(query.records) is not None and query.draws == 1
 
@@ -56,7 +62,7 @@ def _query_bound(query: Query, scale: float, delta: float) -> Charge | None:
     if isinstance(query, DrawQuery):
         found = query.attained(scale, delta)
         return None if found is None else replace(found, pair="computed")
-    drawn = _drawn(query.records)
+    drawn = chance(query.records)
     if query.is_normal and drawn is not None:
         shift = math.sqrt(query.norm_kappa or 1.0) * query.sensitivity / scale
         epsilon = _opposed(shift, query.releases, drawn, delta)
@@ -84,7 +90,7 @@ def _generalised_bound(smooth: SmoothNorm, shift: float, steps: int, delta: floa
     return max(found, key=lambda bound: bound.epsilon)
 
 
-def _drawn(records: Records) -> float | None:
+def chance(records: Records) -> float | None:
     """Probability that a release looks at the record at all, where batches are drawn; None where they are not."""
     if isinstance(records, SingleIndex):
         return 1.0 / records.population

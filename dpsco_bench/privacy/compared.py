@@ -1,0 +1,83 @@
+"""Which data sets an epsilon above the claim compares, in words made from what was computed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from dpsco_bench.privacy.accountants import single_index
+from dpsco_bench.privacy.attained import attaining_pair, rests_on_sensitivities
+from dpsco_bench.privacy.charge import Charge
+from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.privacy.queries import DrawQuery
+from dpsco_bench.privacy.records import Disjoint, SingleIndex
+from dpsco_bench.problems.base import Problem
+
+ROUNDING = 1e-9
+OPPOSED, OPPOSED_TO_ALL = "two opposed records", "one record opposed to all others"
+ALONG = {"axis": " along an axis", "even": " equally in every coordinate"}
+
+
+class Compared(NamedTuple):
+    """What differs between two data sets.
+
+    Attributes
+    ----------
+    records : str, such as ``one record opposed to all others``; empty where no pair is known
+    effect : str, how they move what is released
+    """
+
+    records: str = ""
+    effect: str = ""
+
+
+def compared(
+    problem: Problem, plan: Plan, n: int, charge: Charge, scales: Mapping[str, float], delta: float
+) -> Compared:
+    """The pair behind a plan's exact epsilon, or behind a lower bound on it; empty for an upper bound, which has none.
+
+    Parameters
+    ----------
+    charge : Charge, the accountant's value for the scales; a lower bound is found again, to know what was tested
+    scales : mapping, noise scale per query
+    """
+    if charge.kind == "exact" and rests_on_sensitivities(plan, charge.epsilon):
+        return Compared(OPPOSED if attaining_pair(problem, plan, n) is not None else "")
+    if charge.accountant == single_index.accountant_name() and plan.leaks:
+        return _of_single_index(plan, scales, delta)
+    found = _refutation().deciding_test(plan, scales, delta) if charge.kind in ("exact", "lower") else None
+    if found is None or not math.isclose(found[0].epsilon, charge.epsilon, rel_tol=ROUNDING):
+        return Compared()
+    return _of_test(found[0], found[1], scales[found[1].name])
+
+
+def _refutation() -> Any:
+    """Found by its name, as where it charges: what judges does not load it unless something fails."""
+    return import_module(f"{__package__}.composition.refutation")
+
+
+def _of_single_index(plan: Plan, scales: Mapping[str, float], delta: float) -> Compared:
+    """Of queries that look at one record each; what the plan leaks beside them is not looked at."""
+    (query,) = (query for query in plan.queries if isinstance(query.records, SingleIndex))
+    assert isinstance(query.records, SingleIndex)
+    shift = query.contribution / scales[query.name]
+    tests = single_index.single_index_tests(shift, query.releases, query.records.population, delta)
+    drawn = f"each of {query.releases:,} queries, as the proof charges them, draws it with probability"
+    moved = f"and it moves that one by {shift:,.3g} standard deviations of the noise, all others by none"
+    return Compared(max(tests, key=lambda name: tests[name]), f"{drawn} {1.0 / query.records.population:.3g}, {moved}")
+
+
+def _of_test(bound: Charge, query: Query, scale: float) -> Compared:
+    if isinstance(query, DrawQuery):
+        pair, _, found = bound.accountant.partition(", ")
+        return Compared(f"{'the' if pair.startswith('worst') else 'a'} {pair}", found)
+    unit = "standard deviations" if query.is_normal else "scales"
+    shift = (math.sqrt(query.norm_kappa or 1.0) if query.is_normal else 1.0) * query.sensitivity / scale
+    moved = f"by the declared sensitivity, {shift:,.3g} {unit} of the noise{ALONG.get(bound.pair, '')}"
+    tested = 1 if isinstance(query.records, Disjoint) else query.releases
+    each, drawn = "the release" if tested == 1 else f"each of {tested:,} releases", _refutation().chance(query.records)
+    if drawn is None:
+        return Compared(OPPOSED, f"they move {each} {moved}")
+    return Compared(OPPOSED_TO_ALL, f"{each} draws it with probability {drawn:.3g}, and it moves that one {moved}")
