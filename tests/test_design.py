@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from dpsco_bench.execution import jobs, packs, results
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -30,6 +32,22 @@ def test_every_decorator_that_is_named_exists():
     sources = (ROOT / "dpsco_bench").rglob("*.py")
     defined = set(re.findall(r"^def (\w+)\(", "\n".join(path.read_text() for path in sources), re.M))
     assert set(re.findall(r"`@(\w+)`", text)) <= defined
+
+
+def test_what_it_says_of_packs_and_stores():
+    text = " ".join((ROOT / "docs" / "design.md").read_text().split())
+    assert f"{packs.LEAST_SECONDS:g} to {packs.MOST_SECONDS:g} predicted CPU seconds" in text
+    assert "seconds" in jobs._NAMES  # a prediction is in no key
+    assert not [name for name, _ in results.RESULT_FIELDS if name.endswith("_s") or "seconds" in name]
+
+
+def test_what_proves_a_dropped_test_now_is_there():
+    section = (ROOT / "docs" / "dropped.md").read_text().partition("## Tests")[2]
+    now = [row.split(" | ")[-1] for row in section.splitlines() if row.startswith("| `")]
+    named = {name for text in now for name in re.findall(r"`([\w/]*test_\w+)`", text)}
+    there = [str(path.relative_to(ROOT / "tests").with_suffix("")) for path in files("tests", "py")]
+    assert len(named) > 20
+    assert not [name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in there)]
 
 
 def docstring_lines(source):
