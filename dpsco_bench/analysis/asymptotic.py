@@ -95,23 +95,23 @@ class Regime:
         fitted = self.fitted
         least, factor = LEAST[profile]
         values = np.unique(self.swept[fitted])
-        span = float(values[-1] / values[0]) if len(values) else 1.0
-        if len(values) >= least and span >= factor * (1 - _ROUNDING):
+        reach = float(values[-1] / values[0]) if len(values) else 1.0
+        if len(values) >= least and reach >= factor * (1 - _ROUNDING):
             return ""
         said = [self._start_said()] if self.saturated.any() else []
         if self.hidden.any():
             share = (self.named / self.full)[self.hidden]
-            said.append(f"the claimed term is {_span(share)} of the bound in {self.hidden.sum()} cells")
+            said.append(f"the claimed term is {span(share)} of the bound in {self.hidden.sum()} cells")
         if 0 < len(values) < least:
             said.append(f"{len(values)} of {len(fitted)} sizes can be fitted, {least} are needed")
         elif len(values):
-            said.append(f"the sizes that can be fitted span a factor {span:.3g}, {factor:g} is needed")
+            said.append(f"the sizes that can be fitted span a factor {reach:.3g}, {factor:g} is needed")
         return "; ".join([*said, self._would_show(least, factor, parameter)])
 
     def _start_said(self) -> str:
         shares, all_of_them = self.shares[self.saturated], self.saturated.all()
         where = "at these sizes" if all_of_them else f"in {self.saturated.sum()} of {len(self.swept)} cells"
-        return f"{where} the risk is {_span(shares)} of the start"
+        return f"{where} the risk is {span(shares)} of the start"
 
     def moving(self, frozen: ArrayLike, parameter: str) -> str:
         """Where cells stand still by a test of their own, and where they would move, in one clause."""
@@ -294,7 +294,8 @@ def _slope_of(values: FloatArray, logs: FloatArray) -> float:
     return bound_slope(values[good], np.exp(logs[good]))
 
 
-def _span(shares: FloatArray) -> str:
+def span(shares: FloatArray) -> str:
+    """The least and the largest of some shares, once where they look alike."""
     low, high = f"{shares.min():.2g}", f"{shares.max():.2g}"
     return low if low == high else f"{low} to {high}"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpsco_bench.analysis.asymptotic import Regime
+from dpsco_bench.analysis.asymptotic import Regime, span
 from dpsco_bench.analysis.bootstrap import FloatArray, summarise
 from dpsco_bench.analysis.effort import within
 from dpsco_bench.analysis.power_law import lack_of_fit, local_slopes
@@ -19,6 +19,8 @@ from dpsco_bench.errors import InputError
 
 SCHEDULE_SHARE = 0.5
 """From this share of the risk on, what is there without noise makes the risk one of the schedule."""
+EXPLAINED = 0.5
+"""Least share of a difference of slopes that a bound's other terms have to make, to be told."""
 ROUNDING = 1e-9
 LEAST_REPLICATES = 2
 """So few have a standard error; how wide intervals of few replicates are is in docs/error_rates.md."""
@@ -100,6 +102,7 @@ def rate_verdict(
     swept: str = "",
     claimed_exponent: float | None = None,
     better: str = "smaller",
+    others: str = "",
 ) -> Verdict:
     """Compare a measured slope with the slope of a formula: the only function that judges a rate.
 
@@ -115,6 +118,7 @@ def rate_verdict(
     parameter, swept : str, name of the axis, and of the swept parameter where that is another
     claimed_exponent : float, optional, the paper's bare exponent, shown beside the formula's slope
     better : {"smaller", "larger"}, which slopes mean a faster decay than claimed
+    others : str, what the bound has beside the claimed term, as a noun
 
     Returns
     -------
@@ -129,6 +133,8 @@ def rate_verdict(
     fit = sweep.fit(names, fitted)
     b = bound_slope(fit.values, regime.named[fitted], fit.weights) if fit else np.nan
     word, reason = _word(sweep, fit, b, tolerance, (profile, swept or parameter or "the parameter", better))
+    if fit and others and word in ("faster", "fails"):
+        reason += explained(regime, fit, b, others)
     silent = sweep.fit((*names[:2], "none"), fitted, noise_off=True) if len(sweep.noise_off) else None
     share = noise_off_share(sweep)
     reserved = (f"schedule: without noise the risk is {share:.2g} of it",) if share >= SCHEDULE_SHARE else ()
@@ -228,6 +234,19 @@ def equivalence(fit: RateFit, b: float, tolerance: float, better: str = "smaller
     if low > tolerance:
         return "fails", shown
     return "inconclusive", f"{shown}; {within(fit.slope, fit.ci_low, fit.ci_high, b, tolerance)}"
+
+
+def explained(regime: Regime, fit: RateFit, b: float, others: str) -> str:
+    """What the other terms of a bound make of a slope that is not the claimed term's; empty for less than half of it.
+
+    They are below half of the bound in every fitted cell, and bend it all the same. The word stays: it is about the
+    claimed term.
+    """
+    fitted = regime.fitted
+    whole = bound_slope(fit.values, regime.full[fitted], fit.weights)
+    if not (fit.slope - b) * (whole - b) >= EXPLAINED * (fit.slope - b) ** 2:
+        return ""
+    return f"; {others} is {span(1.0 - (regime.named / regime.full)[fitted])} of the bound, which has slope {whole:.3g}"
 
 
 def noise_off_share(sweep: Sweep) -> float:

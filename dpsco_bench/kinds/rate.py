@@ -90,6 +90,7 @@ class Rate(Kind):
             swept=case.swept_parameter,
             claimed_exponent=part.exponent,
             better=part.better,
+            others=case.bound.others if case.bound.named_term else "",
         )
         noise = noise_behind(cells) if case.calibration != "none" else None
         unproven = noise.reservations if noise else ()

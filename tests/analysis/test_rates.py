@@ -263,6 +263,22 @@ def test_means_without_logarithm_and_single_replicates_show_nothing():
     assert single.reason.endswith("it takes at least 2")
 
 
+def test_what_other_terms_make_of_a_slope_is_told_beside_its_word():
+    """The claimed term 1/n is 0.55 to 0.95 of a bound whose other term falls more slowly, or faster, or alike."""
+    for beside, word in ((N**-0.5 / N[-1] ** 0.5, "fails"), (N**-2.0 * N[0], "faster")):
+        full = 1 / N + 0.8 * beside
+        told = judged(full, 0.08, full=full, more={"others": "the rest"})
+        assert told.verdict == word and told.bound_slope == pytest.approx(-1)
+        share = 0.8 * beside / full
+        ends = f"{share.min():.2g} to {share.max():.2g}"
+        assert told.reason.endswith(f"; the rest is {ends} of the bound, which has slope {told.slope:.3g}")
+        for silent in ({}, {"others": "the rest"}):  # another slope than the rest explains, or nothing beside the term
+            other = N**-0.5 if word == "faster" else N**-1.5
+            assert "the rest" not in judged(other, 0.08, full=full, more=silent).reason
+            assert "the rest" not in judged(N**-0.5, 0.08, more=silent).reason
+    assert "the rest" not in judged(1 / N, full=1.5 / N, more={"others": "the rest"}).reason
+
+
 # Common random numbers, reservations.
 
 

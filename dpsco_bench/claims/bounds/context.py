@@ -63,6 +63,7 @@ class Bound:
     value : callable, BoundContext -> full bound
     named_term : callable or None, the term whose rate a part claims, where the bound has several
     extras : tuple of str, measured quantities that the formula asks for (`BoundContext.extra`)
+    others : str, what the bound has beside the named term, as a noun
     """
 
     name: str
@@ -70,3 +71,4 @@ class Bound:
     value: Callable[[BoundContext], float]
     named_term: Callable[[BoundContext], float] | None = None
     extras: tuple[str, ...] = ()
+    others: str = "what the bound has beside the claimed term"

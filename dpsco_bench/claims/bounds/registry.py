@@ -22,6 +22,7 @@ def bound(
     extras: tuple[str, ...] = (),
     named_term: Formula | None = None,
     may_vanish: bool = False,
+    others: str = Bound.others,
 ) -> Callable[[Formula], Formula]:
     """Register a bound for claims (decorator of a function of a `BoundContext`).
 
@@ -34,6 +35,7 @@ def bound(
         function, and ``show`` says what its symbols mean (`claims.bounds.glossary`).
     named_term : callable, optional, the term whose rate a part claims, where the bound has several
     may_vanish : bool, whether its value may be 0, which has no slope
+    others : str, what the bound has beside the named term, as a noun; for the sentence of a slope that it explains
     """
     if not isinstance(name, str) or name.count(".") != 1:
         raise InputError("bound name", name, "of the form paper.formula")
@@ -43,7 +45,8 @@ def bound(
             inspect.signature(value).bind(None)
         except (TypeError, ValueError) as error:
             raise InputError(f"bound {name}", value, f"a function of one BoundContext ({error})") from None
-        BOUNDS.add(name, Bound(name, text, _checked(name, value, may_vanish), named_term, extras), value.__module__)
+        made = Bound(name, text, _checked(name, value, may_vanish), named_term, extras, others)
+        BOUNDS.add(name, made, value.__module__)
         return value
 
     return register

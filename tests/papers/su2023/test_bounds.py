@@ -6,6 +6,7 @@ import pytest
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import BOUNDS as REGISTRY
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.execution.request import make_cell
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.problems.base import Constants
@@ -15,6 +16,7 @@ BOUNDS = list(REGISTRY.of("su2023").values())
 LOG = math.log(1e6)
 ROOT = math.sqrt(16 * LOG)
 G = feasible_set("k_support_ball:4", 1.0).width(16)
+NE, RATIO = 500.0, 500.0 / math.sqrt(LOG)
 ON_SET = BoundContext(
     n=1000,
     d=16,
@@ -30,9 +32,13 @@ IN_LP = replace(
     constants=Constants(1.0, 1.0, initial_distance=2.0, norm=1.5),
     schedule={"kappa": 2.0, "steps": 10},
 )
-HEAVY = replace(ON_SET, constants=Constants(1.0, 1.0, diameter=3.0, domain="lp_ball:1.5", norm=1.5))
+HEAVY = replace(
+    ON_SET,
+    constants=Constants(1.0, 0.5, diameter=3.0, domain="lp_ball:1.5", norm=1.5),
+    schedule={"truncation": 6.0, "threshold": 7.5},
+)
+THM11 = 3 ** (4 / 3) * 2 ** (2 / 3) * (16 * LOG) ** (1 / 6) / NE ** (1 / 3)
 FLAT = replace(ON_SET, constants=Constants(2.0, 1.0, initial_distance=2.0, norm=4.0))
-NE, RATIO = 500.0, 500.0 / math.sqrt(LOG)
 VALUES = [
     ("thm2", ON_SET, 2 * G / RATIO + 4 / math.sqrt(1000)),
     ("thm2_privacy", ON_SET, 2 * G / RATIO),
@@ -53,7 +59,8 @@ VALUES = [
     ("thm8_privacy", FLAT, 8 * (16**-0.5 * 4 + 1) * ROOT / NE),
     ("one_pass", FLAT, 1000),
     ("thm10", HEAVY, 3 * (4 * 16 * LOG) ** 0.25 / math.sqrt(NE)),
-    ("thm11", HEAVY, 3 ** (4 / 3) * 2 ** (2 / 3) * (16 * LOG) ** (1 / 6) / NE ** (1 / 3)),
+    ("thm11", HEAVY, THM11 * (2 + 1.25**2) / 3),
+    ("thm11_noise", HEAVY, THM11 * (2 + 1.25**2) / 3),
     ("thm12", FLAT, 16**1.25 / math.sqrt(1000) + 16**1.375 / math.sqrt(NE)),
     ("stand_in", replace(FLAT, calibration="accounted"), 8 * math.sqrt(0.5 / 1000) / gdp_mu(0.5, 1e-6)),
     ("stand_in_gradients", FLAT, 1000 * math.sqrt(NE)),
@@ -70,3 +77,25 @@ def test_formulas(name, context, value):
 def test_every_formula_is_tested_and_written_out():
     assert sorted(bound.name for bound in BOUNDS) == sorted(f"su2023.{name}" for name, _, _ in VALUES)
     assert all(bound.text for bound in BOUNDS)
+
+
+def test_the_named_term_of_theorem_11_is_the_printed_formula():
+    assert get_bound("su2023.thm11").named_term(HEAVY) == pytest.approx(THM11, rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "shares", "slope"), [(1 << 14, (0.64, 0.54), 0.252), (1 << 20, (0.9, 0.86), 0.189)])
+def test_what_beta_m_adds_to_the_noise_bends_theorem_11_in_d(n, shares, slope):
+    """The claimed term is more than half of (28) at every d, hence fitted, and what is beside it makes the slope."""
+    bound, full, named = get_bound("su2023.thm11"), [], []
+    for d in (4, 32):
+        keys = {"n": n, "d": d, "epsilon": 1.0, "delta": 1e-6, "signal": 4.099, "largest": 4.099}
+        cell = make_cell("su2023.truncated_batched_md", "heavy_linear_t", keys)
+        c, s = cell.constants(0), cell.plan("paper", 0)[1].schedule
+        context = replace(HEAVY, n=n, d=d, epsilon=1.0, constants=c, schedule=s)
+        assert s["threshold"] == pytest.approx(c.smoothness * c.diameter + s["truncation"])
+        assert s["truncation"] >= c.smoothness * c.diameter  # so that the noise has at most 4 lambda^2
+        full.append(bound.value(context))
+        named.append(bound.named_term(context))
+    assert [a / b for a, b in zip(named, full, strict=True)] == pytest.approx(shares, abs=0.01)
+    assert math.log(named[1] / named[0]) / math.log(8) == pytest.approx(1 / 6)
+    assert math.log(full[1] / full[0]) / math.log(8) == pytest.approx(slope, abs=0.003)

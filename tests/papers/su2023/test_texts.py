@@ -18,12 +18,14 @@ def contexts(name):
     for domain, n, d in (("k_support_ball:4", 500, 16), ("l1_ball", 3000, 40), ("l2_ball", 900, 7)):
         L, M, gauge, distance = rng.uniform(0.3, 3.0, 4)
         p = rng.choice([2.0, 3.0, 8.0] if above_two else [1.01, 1.5, 1.8])
+        level = rng.uniform(1.0, 9.0)
+        cut = {"truncation": level, "threshold": M + level}
         yield BoundContext(
             n=n, d=d, epsilon=rng.uniform(0.05, 0.9) if n > 500 else 0.01, delta=10.0 ** rng.uniform(-9, -4),
             constants=Constants(
                 L, 1.0, diameter=M, domain=domain, norm=p, gauge_convexity=gauge, initial_distance=distance
             ),
-            calibration="paper", schedule={"kappa": rng.uniform(1.0, 9.0), "steps": int(rng.integers(2, 90))},
+            calibration="paper", schedule={"kappa": rng.uniform(1.0, 9.0), "steps": int(rng.integers(2, 90)), **cut},
             scales={"linear term": rng.uniform(1.0, 50.0)},
         )  # fmt: skip
 
