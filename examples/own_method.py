@@ -9,7 +9,7 @@ from dpsco_bench import Constants, Data, GaussianQuery, Logistic, Trait, algorit
 
 @algorithm("mine.noisy_gd", source="README", needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX))
 def plan(given, *, steps: int | None = None):
-    """Gradient descent with step 1/L whose every gradient is released with Gaussian noise."""
+    """Gradient descent with step 1/(L + lambda) whose every gradient is released with Gaussian noise."""
     c, n = given.constants, given.n
     steps = steps or ceil(2 * c.total_smoothness / c.strong_convexity * log(n))
     noise = 2 * c.lipschitz * sqrt(2 * steps * log(1.25 / given.delta)) / (n * given.epsilon)
@@ -40,7 +40,7 @@ class FlippedLabels(Logistic):
         return Data(n, rows, np.where((rows[:, 0] > 0) ^ flipped, 1.0, -1.0))
 
 
-@bound("mine.noisy_gd", "kappa d G^2 ln(n)/(mu n^2 r^2)")
+@bound("mine.noisy_gd", "(L + lambda) d G^2 ln(n)/(mu n r)^2")
 def rate(c):
     k = c.constants
-    return k.condition_number * c.d * k.lipschitz**2 * log(c.n) / (k.strong_convexity * (c.n * c.privacy_ratio) ** 2)
+    return k.total_smoothness * c.d * k.lipschitz**2 * log(c.n) / (k.strong_convexity * c.n * c.privacy_ratio) ** 2

@@ -63,7 +63,7 @@ def test_listed_and_shown(dpsco):
     assert "steps = null" in done(dpsco("show", "mine.noisy_gd", *PLUGIN))
     assert "global" in done(dpsco("show", "flipped_labels", *PLUGIN))
     claim = done(dpsco("show", CLAIM, *PLUGIN))
-    assert "kappa d G^2 ln(n)/(mu n^2 r^2)" in claim and "flipped_labels-n" in claim
+    assert "(L + lambda) d G^2 ln(n)/(mu n r)^2" in claim and "flipped_labels-n" in claim
 
 
 def test_runs_through_hydra(dpsco):
@@ -125,7 +125,7 @@ def test_reported(dpsco, monkeypatch):
     done(dpsco("site", "--profile", "smoke"))
     page = (files.site.parent / "claims" / "mine.noisy_gd.html").read_text()
     assert "account mine.noisy_gd" in (files.site.parent / "methods" / "mine.noisy_gd.html").read_text()
-    for words in ("mine.noisy_gd", "flipped_labels-n", "not observable", "κ d G", "README"):
+    for words in ("mine.noisy_gd", "flipped_labels-n", "not observable", "(L + λ) d G", "README"):
         assert words in page, words
     assert Path("figures/smoke/mine.noisy_gd.svg").is_file()
     assert "4 not recorded" in done(dpsco("compare", "--profile", "smoke"))

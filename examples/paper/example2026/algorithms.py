@@ -11,7 +11,7 @@ SOURCE = "Example 2026, Algorithm 1 and Theorem 1"
 
 @algorithm("example2026.one_step", source=SOURCE, needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX))
 def plan(given):
-    """One step of length 1/L along the full gradient, released once with Gaussian noise.
+    """One step of length 1/(L + lambda) along the full gradient, released once with Gaussian noise.
 
     ``paper``: sigma = sqrt(2 ln(1.25/delta)) R/(2 n eps) with R the largest distance of two gradients: the noise
     for half of the sensitivity (erratum E1).

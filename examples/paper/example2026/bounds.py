@@ -8,6 +8,6 @@ def rate(c):
     return c.d * c.constants.gradient_range**2 / (c.n * c.privacy_ratio) ** 2
 
 
-@bound("example2026.thm1_explicit", "d sigma^2 / L^2")
+@bound("example2026.thm1_explicit", "d sigma^2 / (L + lambda)^2")
 def explicit(c):
     return c.d * c.scales["gradient"] ** 2 / c.constants.total_smoothness**2

@@ -23,7 +23,7 @@ SOURCE = (
 def plan(given: Setting, *, steps: int | None = None, step: float | None = None) -> Plan:
     """Exact gradient descent whose output alone is perturbed; the sensitivity is that of T contracting steps.
 
-    Strongly convex: eta = 2/(L + mu), T = kappa ln n, sensitivity 2G(1 - (1 - eta mu)^T)/(n mu). Convex: eta = 1/L,
+    Strongly convex: eta = 2/(L + mu), T = (L/mu) ln n, sensitivity 2G(1 - (1 - eta mu)^T)/(n mu). Convex: eta = 1/L,
     T = (n eps/sqrt(d l))^(2/3), sensitivity 2 G eta T/n. L includes the regulariser, which is part of the gradient.
 
     Parameters
