@@ -22,6 +22,7 @@ from dpsco_bench.errors import InputError
 
 NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 """Errors of a file system that takes no more files."""
+_PLAIN = frozenset((str, int, bool, type(None)))
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
 _DRAFT = re.compile(r"\.(?:(\d+)-)?[0-9a-f]{32}\.part\.")
 _SEAL = re.compile(rb'\{(?:\n  )?"sha256": "([0-9a-f]{64})",')
@@ -40,6 +41,13 @@ def to_jsonable(value: Any) -> Any:
         None, bool, number, string, path, NumPy scalar or array, object with ``to_json``, dataclass instance, mapping,
         or list, tuple or set of these. Sets come out sorted.
     """
+    kind = type(value)
+    if kind in _PLAIN or (kind is float and math.isfinite(value)):  # nearly all values, without the price of a search
+        return value
+    if kind is dict:
+        return _mapping(value)
+    if kind is list or kind is tuple:
+        return [to_jsonable(item) for item in value]
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int | np.integer):

@@ -219,3 +219,18 @@ def test_norms_and_ranks_may_be_infinite_and_norms_are_at_least_one():
 def test_declared_constants_that_claim_more_are_nominal(declared, status):
     own = Constants(1.0, 1.0, gauge_convexity=0.1, gradient_deviation=1.0)
     assert own.gradient_difference == 2.0 and own.override(**declared).status == status
+
+
+def test_a_member_of_a_family_has_constants_of_its_own():
+    """Those of the family have been looked at before, and kept."""
+    found = 0
+    for name in list_problems():
+        cls = problem_class(name)
+        if cls.at is Problem.at or cls.needs_data_root:
+            continue
+        known, fresh = cls(), cls()
+        assert known.constants is known.constants
+        for place in ((64, 0.5, 1e-4), (8192, 4.0, 1e-6)):
+            assert known.at(*place).constants == fresh.at(*place).constants
+            found += known.at(*place).constants != known.constants
+    assert found > 0
