@@ -93,7 +93,10 @@ def answer(rows: Sequence[Verdict]) -> Answer:
     ----------
     rows : sequence of Verdict, of one claim and profile, in any order
     """
-    found = _of_the_statement([row for row in rows if not row.beside])
+    stated = [row for row in rows if not row.beside]
+    found = _of_the_statement(stated)
+    scopes = {row.scope: get_kind(row.kind).title for row in stated if row.scope and not row.skipped}
+    found = replace(found, sentence="; ".join([found.sentence, *(f"the {of} is at {at}" for at, of in scopes.items())]))
     apart = [said for said in (_Row(row).says for row in rows if row.beside) if said]
     if not apart:
         return found

@@ -99,9 +99,15 @@ class ClaimJudge:
             expected=part.expected,
             notes=tuple(filter(None, (part.aside, *notes))),
             beside=part.beside or None,
+            scope=self._scope(case, jobs[0].profile),
             noise=None if skipped or calibration == "none" else verdict.noise or noise_behind(self._charged(case)),
             **self._swept(case, verdict, jobs[0]),
         )
+
+    def _scope(self, case: Case, profile: str) -> str | None:
+        """Which values the rows that are judged have of those of the statement, where that says what the word is of."""
+        parts = [self.claim.part(source) for source, _ in case.sources] if case.part.rules.by_value else []
+        return ", ".join(dict.fromkeys(filter(None, (part.scope(profile) for part in parts)))) or None
 
     def _charged(self, case: Case) -> list[CellEvidence]:
         """Cells whose noise is behind a verdict; a reference under another calibration is not."""

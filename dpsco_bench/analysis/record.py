@@ -29,7 +29,17 @@ _KEPT = (
         "claimed_exponent",
         "noise_off_slope",
     ),
-    *("worst_ratio", "epsilon_real", "epsilon_real_kind", "noise", "ratio", "ratio_ci", "beside", "replicates"),
+    *(
+        "worst_ratio",
+        "epsilon_real",
+        "epsilon_real_kind",
+        "noise",
+        "ratio",
+        "ratio_ci",
+        "beside",
+        "scope",
+        "replicates",
+    ),
 )
 
 

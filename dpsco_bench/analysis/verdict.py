@@ -50,6 +50,9 @@ class Verdict:
     worst_ratio, worst_cell, worst_value : float, int, float or None
         Extreme ratio to the bound, band or law, the index of its cell, and the parameter's value there.
     beside : str or None, why the part is not about what the claim states (`Part.beside`), so that it counts for nothing
+    scope : str or None
+        Which values a profile has run of those of the statement, where they are fewer (`Part.scope`) and its kind
+        speaks of no others.
     own : mapping of str to object
         The fields that only rows of its kind have (`Kind.own_fields`), each a value of its type, None where unknown.
     ratio, ratio_ci : dict or None, by comparison of an ordering: the ratio of median risks, and its 95 % interval
@@ -89,6 +92,7 @@ class Verdict:
     noise_off_share: float | None = None
     noise: Noise | None = None
     beside: str | None = None
+    scope: str | None = None
     own: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""
     part: str = ""

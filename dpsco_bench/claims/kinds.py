@@ -28,7 +28,7 @@ WORST = ("worst_ratio", "worst_cell", "worst_value")
 """Fields of a verdict row that kinds with a ratio in every cell have."""
 SHARED_FIELDS = (
     *(*WORST, "epsilon_real", "epsilon_real_kind", "epsilon_claimed", "ratio", "ratio_ci", "parameters"),
-    *("fitted", "local_slopes", "noise_off_share", "noise", "beside"),
+    *("fitted", "local_slopes", "noise_off_share", "noise", "beside", "scope"),
 )
 """Fields that every verdict row may have: it does where its kind always has them, or where they are known."""
 ROW_FIELDS = (
@@ -151,6 +151,8 @@ class Kind(ABC):
         Whether it is about the privacy of the noise itself, so that a remark on that would say it twice.
     aside : bool
         Whether its rows speak of no statement of a paper: claims of such rows alone are not counted among theorems.
+    by_value : bool
+        Whether it speaks of the values that were run and of no law between them, so that an answer from fewer says so.
     answers : bool
         Whether its rows say anything of the claim; a control says something of the experiment.
     tolerant : bool
@@ -194,6 +196,7 @@ class Kind(ABC):
     bounded = judged_only = needs_all_uses = tolerant = False
     charged = True
     companion = counts = judges_noise = aside = False
+    by_value = False
     answers = True
     tolerance: float | None = 0.15
     takes: tuple[str, ...] = ()

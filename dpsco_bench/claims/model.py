@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,10 @@ def check_profile(profile: str) -> str:
     if profile not in PROFILES:
         raise InputError("profile", profile, "one of " + ", ".join(PROFILES))
     return profile
+
+
+WHOLE = "full"
+"""Profile whose grids are those of the statements."""
 
 
 @dataclass(frozen=True)
@@ -190,6 +194,18 @@ class Part:
         """Whether the part has cells of its own at all."""
         return not self.uses
 
+    def scope(self, profile: str) -> str:
+        """What a profile runs of the grid of `WHOLE`, where it has fewer values; empty where it has them all."""
+        grid: Mapping[str, list[float]] = self.sweep.values if self.sweep else {}
+        own, whole = set(grid.get(profile, ())), set(grid.get(WHOLE, ()))
+        if not (self.sweep and own and own < whole):
+            return ""
+        said = [f"{_symbol(self.sweep.parameter)} = {_listed(own)} alone"]
+        for key, value in self.fixed.items():
+            if isinstance(value, Mapping) and {profile, WHOLE} <= value.keys() and value[profile] != value[WHOLE]:
+                said.append(f"{_symbol(key)} = {value[profile]:,} in place of {value[WHOLE]:,}")
+        return ", ".join(said)
+
     def in_profile(self, profile: str) -> bool:
         """Whether the part's grid names the profile."""
         return self.sweep is not None and bool(self.sweep.values.get(profile))
@@ -250,3 +266,12 @@ class Claim:
         uses = [used for used in part.uses if self.part(used).in_profile(profile)]
         kept = [c for c in part.calibrations if not uses or any(self.part(used).has_rows(c) for used in uses)]
         return replace(part, uses=uses, calibrations=kept, tolerance=part.tolerances.get(profile, part.tolerance))
+
+
+def _symbol(parameter: str) -> str:
+    return {"epsilon": "eps"}.get(parameter, parameter.rpartition(".")[2])
+
+
+def _listed(values: Iterable[float]) -> str:
+    *others, last = (f"{value:,.10g}" for value in sorted(values))
+    return " and ".join(filter(None, (", ".join(others), last)))

@@ -39,7 +39,7 @@ class Ordering(Kind):
         OPEN: Word("open", "the comparisons disagree, or their intervals are too wide for a decision"),
     }
     quantities = (RISK,)
-    ignores_chains = True
+    ignores_chains = by_value = True
     fields = ("ratio", "ratio_ci")
     shape = "curves"
     against = "< 1"
