@@ -17,7 +17,7 @@ from dpsco_bench.audit.canaries import CALIBRATIONS, RECORDS, audit_cell_of, che
 from dpsco_bench.audit.likelihood import supports
 from dpsco_bench.audit.neighbours import Neighbours, candidate_pairs
 from dpsco_bench.audit.power import Events, best_threshold, both_directions, expected_bound, predicted_power
-from dpsco_bench.audit.scores import STATISTICS, MechanismFactory, Scorer, candidate_scorers, run_pairs
+from dpsco_bench.audit.scorers import STATISTICS, MechanismFactory, Scorer, candidate_scorers, run_pairs
 from dpsco_bench.audit.transcript import Setting
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.calibrated import CalibratedCell

@@ -12,9 +12,9 @@ import pyarrow as pa
 from dpsco_bench.audit.auditor import audit_calibrated
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations
 from dpsco_bench.execution.cell import Cell, located
-from dpsco_bench.execution.job import WHOLE, Progress, Shard, job_metadata
+from dpsco_bench.execution.job import WHOLE, Progress, Shard, cell_columns, job_metadata
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.results import EXTRAS, FINAL, build_block, join_blocks
+from dpsco_bench.execution.results import EXTRAS, FINAL, NO_LAW, build_block, join_blocks
 
 FAMILY = 200
 """Most audits of a profile, over which the confidence is divided."""
@@ -46,42 +46,24 @@ def execute(
         if number % shard.of == shard.number and isinstance(calibrated, CalibratedCell):
             cell = located(planned, job.data_root)
             with meter([number]):
-                tables.append(build_block(_row(job, number, cell, calibrated)))
+                tables.append(build_block(_row(job, cell, calibrated)))
         progress(number + 1, len(job.cells))
     return join_blocks(tables, job_metadata(job, calibrations))
 
 
-def _row(job: Job, number: int, cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
+def _row(job: Job, cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
     result = audit_calibrated(cell, calibrated, runs=job.replicates, confidence=CONFIDENCE, seed=job.seed)
     said = f"audit of {result.neighbours}, by {result.statistic}, against {result.against}"
     extras = {POWER: result.power, REFUTED: float(result.verdict == "refuted"), RUNS: float(result.runs)}
     return {
-        "claim": job.claim,
-        "part": job.part,
-        "calibration": job.calibration,
-        "cell": number,
-        "method": cell.method or cell.algorithm,
-        "algorithm": cell.algorithm_entry.id,
-        "variant": calibrated.variant,
-        "problem": cell.problem,
-        "n": cell.n,
-        "d": cell.problem_entry.dimension,
-        "parameter": cell.parameter,
-        "value": float(cell.value),
+        **cell_columns(job, cell, calibrated),
+        **NO_LAW,  # the bound is of the run, not of the law of a draw
         "data_set": 0,
         "replicate": 0,
         "checkpoint": FINAL,
         "gradient_evaluations": float(calibrated.gradient_evaluations),
-        "planned_evaluations": float(calibrated.gradient_evaluations),
         "risk": np.array([result.epsilon_lower]),
         "start_risk": float(cell.epsilon),
-        "epsilon_claimed": float(cell.epsilon),
-        "delta": float(cell.delta),
-        "epsilon_real": calibrated.epsilon_real,
-        "epsilon_real_kind": calibrated.epsilon_real_kind,
-        "privacy_status": calibrated.privacy_status,
-        "accountant": calibrated.accountant,
-        "delta_large": cell.delta >= 1.0 / cell.n,
         "warnings": "; ".join((*calibrated.warnings, said)),
         EXTRAS: {name: np.array([value]) for name, value in extras.items()},
     }

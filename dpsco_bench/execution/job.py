@@ -82,7 +82,7 @@ def execute(
             cells = [cell for _, cell, _ in chunk]
             blocks = _closed_form(job, cells[0], chunk[0][2]) if _is_closed(job) else _run(job, chunk, units, reuse)
             for (_, cell, calibrated), found in zip(chunk, blocks, strict=True):
-                columns = _cell_columns(job, cell, calibrated)
+                columns = cell_columns(job, cell, calibrated)
                 tables.extend(build_block(_merged(columns, block)) for block in found)
         last = chunk[-1][0] + 1
         progress(last, len(job.cells))
@@ -166,7 +166,8 @@ def _joined(*warnings: str) -> str:
     return "; ".join(text for text in warnings if text)
 
 
-def _cell_columns(job: Job, cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
+def cell_columns(job: Job, cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
+    """Columns of a result that are the same in all rows of a cell."""
     delta_large = cell.delta >= 1.0 / cell.n
     warnings = ["delta >= 1/n"] * delta_large + list(calibrated.warnings)
     return {

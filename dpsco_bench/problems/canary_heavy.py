@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.geometry.norms import dual_exponent, lp_norm
+from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
-from dpsco_bench.problems.glm import GeneralisedLinear
-from dpsco_bench.problems.linear_losses import ball_name
+from dpsco_bench.problems.glm import LinearInBall
+from dpsco_bench.problems.linear_losses import ball_name, linear_constants
 from dpsco_bench.problems.registry import problem
 
 Array = Any
 
 
 @problem
-class CanaryHeavy(GeneralisedLinear):
+class CanaryHeavy(LinearInBall):
     """``f(x, (a, y)) = y <a, x>`` over the unit l_p ball, records of any length y: no Lipschitz constant is used.
 
     Record 0 has ``a`` along the diagonal, where every coordinate can be cut, and all others have zero features. Its
@@ -37,17 +36,7 @@ class CanaryHeavy(GeneralisedLinear):
     @property
     def own_constants(self) -> Constants:
         """The declared sigma, and a small smoothness, for schedules that divide by one; losses are linear."""
-        return Constants(
-            1.0,
-            0.01,
-            initial_gap=1.0,
-            initial_distance=1.0,
-            diameter=2.0,
-            domain=ball_name(self.p),
-            norm=self.p,
-            hessian_rank=0.0,
-            gradient_deviation=self.sigma,
-        )
+        return linear_constants(ball_name(self.p), self.p, 0.01, gradient_deviation=self.sigma)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         """The canary, then ``n - 1`` records with zero features: nothing is random."""
@@ -60,13 +49,6 @@ class CanaryHeavy(GeneralisedLinear):
 
     def slope(self, margins: Array, labels: Array) -> Array:
         return labels + 0.0 * margins
-
-    def curvature(self, margins: Array, labels: Array) -> Array:
-        return array_namespace(margins).zeros_like(margins)
-
-    def optimal_risk(self, data: Data) -> float:
-        mean = np.mean(np.asarray(data.labels)[:, None] * np.asarray(data.features), axis=0)
-        return -float(lp_norm(mean[None], dual_exponent(self.p))[0, 0])
 
     def domain_records(self, count: int, seed: int) -> Data:
         """The diagonal at lengths from a tenth to a thousand, with both signs: some below every level, some above."""

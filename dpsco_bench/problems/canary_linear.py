@@ -6,20 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
-from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait
 from dpsco_bench.problems.data import opposite
 from dpsco_bench.problems.forms import CONSTANT, RecordForm
-from dpsco_bench.problems.glm import GeneralisedLinear
-from dpsco_bench.problems.linear_losses import ball_name
+from dpsco_bench.problems.glm import LinearInBall
+from dpsco_bench.problems.linear_losses import ball_name, linear_constants
 from dpsco_bench.problems.registry import problem
 
 Array = Any
 
 
 @problem
-class CanaryLinear(GeneralisedLinear):
+class CanaryLinear(LinearInBall):
     """``f(x, a) = -<a, x>`` over the unit l_p ball, ``a = e_1`` for record 0 and zero for all others.
 
     An audit compares it with the data set whose record 0 is ``-e_1``: one record moves a gradient by 2 L0, what the
@@ -31,21 +30,11 @@ class CanaryLinear(GeneralisedLinear):
     source = "this package's worst case for privacy audits on l_p balls"
     default_dimension = 10
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS})
-    p: float = option(2.0, "norm of the ball", within="[1, inf]")
 
     @property
     def own_constants(self) -> Constants:
         """L0 = 1 in l_p, L1 = 0."""
-        return Constants(
-            1.0,
-            0.0,
-            initial_gap=1.0,
-            initial_distance=1.0,
-            diameter=2.0,
-            domain=ball_name(self.p),
-            norm=self.p,
-            hessian_rank=0.0,
-        )
+        return linear_constants(ball_name(self.p), self.p)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         """The canary, then ``n - 1`` zero records: nothing is random."""
@@ -62,13 +51,6 @@ class CanaryLinear(GeneralisedLinear):
 
     def slope(self, margins: Array, labels: Array) -> Array:
         return 0.0 * (margins + labels) - 1.0
-
-    def curvature(self, margins: Array, labels: Array) -> Array:
-        return array_namespace(margins).zeros_like(margins)
-
-    def optimal_risk(self, data: Data) -> float:
-        mean = np.mean(np.asarray(data.features), axis=0)
-        return -float(lp_norm(mean[None], dual_exponent(self.p))[0, 0])
 
     def opposed_records(self, distance: float, order: float) -> Data | None:
         """``+-e_1``."""

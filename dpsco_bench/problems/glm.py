@@ -9,8 +9,9 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, sigmoid, softplus
 from dpsco_bench.errors import InputError
-from dpsco_bench.problems.base import Data, Problem, StreamFactory, Trait
-from dpsco_bench.problems.forms import LOGISTIC, RecordForm
+from dpsco_bench.geometry.norms import dual_exponent, lp_norm
+from dpsco_bench.problems.base import Data, Problem, StreamFactory, Trait, option
+from dpsco_bench.problems.forms import LOGISTIC, SQUARED, RecordForm
 from dpsco_bench.problems.newton import minimise_glm, minimise_glm_in_ball
 
 Array = Any
@@ -145,6 +146,38 @@ class Logistic(GeneralisedLinear):
         rows[: len(extreme)] = extreme
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         return Data(count, rows, np.where(np.arange(count) % 2 == 0, 1.0, -1.0))
+
+
+class LinearInBall(GeneralisedLinear):
+    """Losses that are linear in the margin, over the unit ball of l_p."""
+
+    p: float = option(2.0, "norm of the ball", within="[1, inf]")
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        return array_namespace(margins).zeros_like(margins)
+
+    def optimal_risk(self, data: Data) -> float:
+        """Minus the dual norm of the mean gradient, which is the same at every point."""
+        labels = np.asarray(data.labels)
+        mean = np.mean(self.slope(np.zeros_like(labels), labels)[:, None] * np.asarray(data.features), axis=0)
+        return -float(lp_norm(mean[None], dual_exponent(self.p))[0, 0])
+
+
+class LeastSquares(GeneralisedLinear):
+    """``(margin - label)^2/2``."""
+
+    def loss(self, margins: Array, labels: Array) -> Array:
+        return 0.5 * (margins - labels) ** 2
+
+    @property
+    def record_form(self) -> RecordForm:
+        return RecordForm(SQUARED)
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        return margins - labels
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        return 0.0 * margins + 1.0
 
 
 def draw_sphere_logistic(n: int, d: int, streams: StreamFactory) -> Data:

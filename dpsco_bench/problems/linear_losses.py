@@ -46,16 +46,7 @@ class LinearLosses(Signalled, CellFamily):
     @property
     def own_constants(self) -> Constants:
         """L0 = 1 in l_p, the declared L1, M = 2."""
-        return Constants(
-            1.0,
-            self.declared_smoothness,
-            initial_gap=1.0,
-            initial_distance=1.0,
-            diameter=2.0,
-            domain=ball_name(self.p),
-            norm=self.p,
-            hessian_rank=0.0,
-        )
+        return linear_constants(ball_name(self.p), self.p, self.declared_smoothness)
 
     @property
     def unit(self) -> float:
@@ -130,6 +121,12 @@ class LinearLosses(Signalled, CellFamily):
     def dual_norm(self, vectors: np.ndarray) -> np.ndarray:
         """Largest ``<v, x>`` over the domain of each row of ``vectors (S, d)``."""
         return np.linalg.norm(vectors, ord=dual_exponent(self.p), axis=-1)
+
+
+def linear_constants(domain: str, norm: float, smoothness: float = 0.0, **further: Any) -> Constants:
+    """Of linear losses with records of dual norm 1 on a set of diameter 2: L0 = 1, and a declared L1."""
+    given = {"initial_gap": 1.0, "initial_distance": 1.0, "diameter": 2.0, "hessian_rank": 0.0, **further}
+    return Constants(1.0, smoothness, domain=domain, norm=norm, **given)
 
 
 def ball_name(p: float) -> str:

@@ -10,8 +10,7 @@ import numpy as np
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
-from dpsco_bench.problems.forms import SQUARED, RecordForm
-from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.glm import LeastSquares
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.unit_set import on_unit_set
 from dpsco_bench.rng.keys import stream_key
@@ -23,7 +22,7 @@ SKEW = 4.0
 
 
 @problem
-class PublicQuadratic(GeneralisedLinear):
+class PublicQuadratic(LeastSquares):
     """``(<a, x> - y)^2/2`` with ``a = s * u`` and ``y = <a, x*> + noise``, u uniform on the sphere, s falling to 1/4.
 
     ``x* = 0.5 ones/sqrt(d)``, the noise is 0.1 N(0, 1), and y is clipped to [-1, 1]. L = 2 on the ball.
@@ -65,19 +64,6 @@ class PublicQuadratic(GeneralisedLinear):
         rows = self._rows(streams("features").normal(0, 1, 0, n, self.dimension)[0])
         noise = streams("labels").normal(0, 1, 0, n, 1)[0, :, 0].astype(np.float64)
         return Data(n, rows, np.clip(rows.sum(axis=1) * 0.5 * self.dimension**-0.5 + 0.1 * noise, -1.0, 1.0))
-
-    def loss(self, margins: Array, labels: Array) -> Array:
-        return 0.5 * (margins - labels) ** 2
-
-    @property
-    def record_form(self) -> RecordForm:
-        return RecordForm(SQUARED)
-
-    def slope(self, margins: Array, labels: Array) -> Array:
-        return margins - labels
-
-    def curvature(self, margins: Array, labels: Array) -> Array:
-        return 0.0 * margins + 1.0
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Rows on the unit sphere, axis vectors first, with extreme targets."""

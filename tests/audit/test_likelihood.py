@@ -9,7 +9,7 @@ from scipy.stats import laplace
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.likelihood import allocated, generalised_gaussian_mean, noisy_minimum
 from dpsco_bench.audit.neighbours import candidate_pairs
-from dpsco_bench.audit.scores import run_pairs
+from dpsco_bench.audit.scorers import run_pairs
 from dpsco_bench.audit.transcript import Setting
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.privacy.laws import generalised_gaussian_mean as draw_mean

@@ -5,7 +5,7 @@ import pytest
 
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.contract import check_algorithm
-from dpsco_bench.audit.scores import Scorer, find_atoms
+from dpsco_bench.audit.scorers import Scorer, find_atoms
 
 RNG = np.random.default_rng(5)
 DECIDED = {

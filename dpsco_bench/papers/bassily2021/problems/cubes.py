@@ -13,7 +13,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.polytope import Polytope
 from dpsco_bench.problems.base import Constants, Draws, option
 from dpsco_bench.problems.cube import Cube
-from dpsco_bench.problems.linear_losses import LinearLosses
+from dpsco_bench.problems.linear_losses import LinearLosses, linear_constants
 from dpsco_bench.problems.linear_samples import LinearSample, OneHotSample
 from dpsco_bench.problems.needle_l1 import last_laplace_scale
 from dpsco_bench.problems.registry import problem
@@ -100,16 +100,7 @@ class CubeVertices(LinearLosses):
     @property
     def own_constants(self) -> Constants:
         """L0 = 1 and M = 2 in l_inf; the domain named by the number of its vertices."""
-        return Constants(
-            1.0,
-            self.declared_smoothness,
-            initial_gap=1.0,
-            initial_distance=1.0,
-            diameter=2.0,
-            domain=f"polytope:{2**self.dimension}",
-            norm=math.inf,
-            hessian_rank=0.0,
-        )
+        return linear_constants(f"polytope:{2**self.dimension}", math.inf, self.declared_smoothness)
 
     @cached_property
     def feasible_set(self) -> Polytope:

@@ -11,8 +11,9 @@ from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
-from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, option
 from dpsco_bench.problems.families import CellFamily
+from dpsco_bench.problems.mean_loss import TRAITS
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -28,18 +29,7 @@ class QuadraticBall(RegularisedLaw, CellFamily):
     name = "quadratic_ball"
     summary = "quadratic losses on the unit l2 ball, records at its centre or on its sphere"
     source = "instance `quadratic_ball` for Gopi, Lee, Liu, Shen, Tian 2022, Theorems 5 and 6"
-    traits = frozenset(
-        {
-            Trait.CONVEX,
-            Trait.SMOOTH,
-            Trait.LIPSCHITZ,
-            Trait.TWICE_DIFFERENTIABLE,
-            Trait.STRONGLY_CONVEX,
-            Trait.POLYAK_LOJASIEWICZ,
-            Trait.COMMON_HESSIAN,
-            Trait.PLANE_GRADIENTS,
-        }
-    )
+    traits = TRAITS
     has_loss_values: ClassVar[bool] = True
     algorithms: ClassVar[tuple[str, ...]] = ("gopi2022.exp_mech_sc",)
     default_dimension = 4

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait
-from dpsco_bench.problems.forms import SQUARED, RecordForm
-from dpsco_bench.problems.glm import GeneralisedLinear, Logistic, draw_sphere_logistic
+from dpsco_bench.problems.glm import LeastSquares, Logistic, draw_sphere_logistic
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.unit_set import InBall
 
@@ -46,7 +45,7 @@ RANK = 8
 
 
 @problem
-class Rank8LeastSquares(GeneralisedLinear):
+class Rank8LeastSquares(LeastSquares):
     """``a = U s`` with U orthonormal (d, 8), s uniform on the sphere, ``y = clip(<a, 0.5 U 1> + 0.1 N, -1, 1)``.
 
     L and mu are the extreme nonzero eigenvalues of ``A'A/n``, hence depend on the data; schedules and bounds use the
@@ -93,16 +92,3 @@ class Rank8LeastSquares(GeneralisedLinear):
         rows = (sphere / np.linalg.norm(sphere, axis=1, keepdims=True)) @ basis.T
         noise = streams("labels").normal(0, 1, 0, n, 1)[0, :, 0].astype(np.float64)
         return Data(n, rows, np.clip(rows @ (0.5 * basis.sum(axis=1)) + 0.1 * noise, -1.0, 1.0))
-
-    def loss(self, margins: Array, labels: Array) -> Array:
-        return 0.5 * (margins - labels) ** 2
-
-    @property
-    def record_form(self) -> RecordForm:
-        return RecordForm(SQUARED)
-
-    def slope(self, margins: Array, labels: Array) -> Array:
-        return margins - labels
-
-    def curvature(self, margins: Array, labels: Array) -> Array:
-        return 0.0 * margins + 1.0
