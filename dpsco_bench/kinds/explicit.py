@@ -37,7 +37,8 @@ class Explicit(Kind):
             "open", "an interval reaches across the bound, is unknown, or its chains are not certified"
         ),
         "vacuous": Word(
-            "vacuous", "in every cell the bound is above the risk of the starting point: it confirms nothing"
+            "vacuous",
+            "in every cell the bound is above the starting risk, and no interval above it: it confirms nothing",
         ),
     }
     bounded = judged_only = mixes_sweeps = of_the_law = True
@@ -85,8 +86,8 @@ def explicit_verdict(
     ----------
     values, mean, stderr, bound : array_like, shape ``(cells,)``
     trivial : array_like, optional
-        Risk of the starting point; a cell whose bound is above it confirms nothing, and decides nothing unless its
-        whole interval lies above the bound.
+        Risk of the starting point; a cell whose bound is above it confirms nothing. Nor can it fail while its interval
+        is within the bound; one that reaches above it counts like any other, wherever the run started.
     slack : float, relative margin of the bound
     dof : array_like, degrees of freedom behind the standard errors, shape ``(cells,)`` or a number
 
@@ -99,8 +100,9 @@ def explicit_verdict(
     x, m, s, b = columns
     half = simultaneous_quantile(len(x), np.broadcast_to(np.asarray(dof, dtype=np.float64), x.shape)) * np.nan_to_num(s)
     upper, lower = ratios_to(m + half, b), ratios_to(m - half, b)
-    idle = np.zeros(len(x), bool) if trivial is None else b > same_length("trivial", trivial, len(x))
+    start = np.full(len(x), np.inf) if trivial is None else same_length("trivial", trivial, len(x))
     within, known = upper <= 1 + slack, ~np.isnan(s)
+    above, idle = b > start, (b > start) & within
     worst = int(np.argmax(upper))
     if (known & (lower > 1 + slack)).any():
         cell = int(np.argmax(np.where(known, lower, -np.inf)))
@@ -109,13 +111,14 @@ def explicit_verdict(
         word, reason = "vacuous", f"in all {len(x)} cells the bound exceeds the risk of the starting point"
     elif not known[~idle].all():
         word, reason = "inconclusive", NO_ERROR
-    elif within[~idle].all():
+    elif within.all():
         word, reason = "holds", f"mean / bound is at most {upper[~idle].max():.3g} with its interval"
     else:
-        across = ~within & ~idle
-        more = would_decide(zip(half[across], np.abs(b - m)[across], strict=True))
+        more = would_decide(zip(half[~within], np.abs(b - m)[~within], strict=True))
         word, reason = "inconclusive", f"mean / bound is {_shown(m, b, worst)}, at most {upper[worst]:.3g}; {more}"
-    notes = (f"in {idle.sum()} of {len(x)} cells the bound exceeds the starting point's risk",) if idle.any() else ()
+    notes = (f"in {above.sum()} of {len(x)} cells the bound exceeds the starting point's risk",) if above.any() else ()
+    if (worse := above & (m > start)).any():
+        notes += (f"in {worse.sum()} of them the mean does, too",)
     return cell_verdict(word, reason, parameter, columns, upper, worst, notes)
 
 

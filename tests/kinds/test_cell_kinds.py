@@ -1,5 +1,7 @@
 """Every branch of the verdicts that look at each cell by itself."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -73,18 +75,45 @@ def test_explicit_with_unusual_bounds():
     ("bound", "mean", "word"),
     [
         ([3, 3, 3], [0.5, 0.5, 0.5], "vacuous"),
-        ([3, 3, 3], [0.5, 2.9, 0.5], "vacuous"),  # cannot fail, though its interval reaches across
-        ([1, 3, 3], [0.5, 2.9, 0.5], "holds"),
+        ([3, 3, 3], [0.5, 2.5, 0.5], "vacuous"),  # worse than the start, and within the bound
+        ([3, 3, 3], [0.5, 2.9, 0.5], "inconclusive"),  # its interval reaches across: it can fail
+        ([3, 3, 3], [0.5, 3.1, 0.5], "inconclusive"),
+        ([1, 3, 3], [0.5, 2.5, 0.5], "holds"),
+        ([1, 3, 3], [0.5, 2.9, 0.5], "inconclusive"),
+        ([1, 3, 3], [0.5, 9.0, 0.5], "violated"),
         ([1, 3, 3], [0.9, 0.5, 0.5], "inconclusive"),
         ([1, 1, 1], [0.5, 0.5, 0.5], "holds"),
         ([3, 3, 3], [0.5, 9.0, 0.5], "violated"),  # a counterexample is one, wherever the run started
     ],
 )
 def test_a_bound_above_the_start_confirms_nothing(bound, mean, word):
-    verdict = explicit_verdict(X, mean, [0.1] * 3, bound, trivial=[2, 2, 2])
-    assert verdict.verdict == word
-    idle = sum(b > 2 for b in bound)
-    assert verdict.notes == ((f"in {idle} of 3 cells the bound exceeds the starting point's risk",) if idle else ())
+    for order in itertools.permutations(range(3)):
+        own = [[column[i] for i in order] for column in (mean, bound)]
+        verdict = explicit_verdict(X, own[0], [0.1] * 3, own[1], trivial=[2, 2, 2])
+        assert verdict.verdict == word
+        idle = sum(b > 2 for b in bound)
+        told = (f"in {idle} of 3 cells the bound exceeds the starting point's risk",) if idle else ()
+        assert verdict.notes == told + ("in 1 of them the mean does, too",) * any(m > 2 for m in mean)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_word_follows_from_the_ends_of_the_intervals_alone(seed):
+    """Whatever bounds, starts and means, in whatever order of the cells."""
+    source = np.random.default_rng(seed)
+    for _ in range(50):
+        count = int(source.integers(1, 5))
+        mean, start, bound = source.choice([0.5, 1.0, 1.95, 2.05, 3.0, 4.0], (3, count))
+        error = source.choice([0.0, 0.01, 0.2])
+        verdict = explicit_verdict(range(count), mean, [error] * count, bound, trivial=start)
+        half = simultaneous_quantile(count) * error
+        low, high = mean - half, mean + half
+        if (low > bound).any():
+            word = "violated"
+        elif (high > bound).any():
+            word = "inconclusive"
+        else:
+            word = "vacuous" if (bound > start).all() else "holds"
+        assert verdict.verdict == word, (mean, bound, start, error)
 
 
 @pytest.mark.parametrize("judge", [explicit_verdict, lower_bound_verdict])
