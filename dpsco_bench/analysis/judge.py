@@ -84,7 +84,7 @@ class ClaimJudge:
         else:
             judged = replace(part.rules.judge(case), kind=part.kind)
             verdict = gated(judged, part.rules.of_the_law, self._distrust(case))
-            notes = [*verdict.notes, part.note, *self._circumstances(case, needed)]
+            notes = [*verdict.notes, part.note, *self._circumstances(case, needed, verdict.fitted or ())]
         reserved = part.reservations.get(calibration, "") if verdict.meaning.outcome == "confirms" else ""
         verdict = replace(verdict, reservations=tuple(filter(None, (*verdict.reservations, reserved))))
         return replace(
@@ -114,10 +114,10 @@ class ClaimJudge:
         own = [part for part, calibration in case.sources if calibration == case.calibration]
         return [cell for part in own for cell in self.evidence(part, case.calibration, case.part.quantity)]
 
-    def _circumstances(self, case: Case, jobs: Sequence[Job]) -> tuple[str, ...]:
-        """What a reader must know of the runs, whatever is judged of them."""
+    def _circumstances(self, case: Case, jobs: Sequence[Job], fitted: Sequence[bool]) -> tuple[str, ...]:
+        """What a reader must know of the runs, whatever is judged of them; where a slope is, of which cells."""
         grid = case.part.signals and case.part.runs and case.part.quantity != THRESHOLD
-        signals = signal_notes(case.cells) if grid else ()
+        signals = signal_notes(case.cells, fitted) if grid else ()
         return (*signals, *sorted({f"judged from results present; {j.present}" for j in jobs if j.present}))
 
     def _swept(self, case: Case, verdict: Verdict, job: Job) -> dict[str, Any]:
@@ -268,12 +268,16 @@ def noise_behind(cells: Sequence[CellEvidence]) -> Noise | None:
     return worst(Noise.of(cell.calibrated, float(cell.entry.epsilon)) for cell in charged)
 
 
-def signal_notes(cells: Sequence[CellEvidence]) -> tuple[str, ...]:
-    """Which signals attain the largest means, and where a wider grid could raise them."""
+def signal_notes(cells: Sequence[CellEvidence], fitted: Sequence[bool] = ()) -> tuple[str, ...]:
+    """Which signals attain the largest means, and where a wider grid could raise them.
+
+    Of cells that are left out of a fit it is told where all are: an edge among them has no part in the word.
+    """
     found = sorted({cell.signal for cell in cells if cell.signal is not None})
     ends = f"{found[0]:g}" if len(found) == 1 else f"{found[0]:g} to {found[-1]:g}"
     notes = [f"largest mean over {len(cells[0].risks)} signals, attained at signal {ends}"]
-    edges = ", ".join(f"{cell.value:g}" for cell in cells if cell.at_edge)
+    told = fitted if any(fitted) else [True] * len(cells)
+    edges = ", ".join(f"{cell.value:g}" for cell, own in zip(cells, told, strict=True) if own and cell.at_edge)
     if edges:
         notes.append(
             f"at the edge of the signal grid at {cells[0].entry.parameter} = {edges}: a wider one may show more"

@@ -61,6 +61,36 @@ def test_a_free_signal_may_leave_nine_tenths_of_the_start_and_a_capped_one_half(
         assert judge([SUPREMUM], jobs)[0]["verdict"] == word
 
 
+@pytest.mark.parametrize("end", [2.0, 0.5])
+@pytest.mark.parametrize(("hollow", "word"), [(True, "match"), (False, "inconclusive (edge)")])
+def test_an_edge_in_a_cell_that_is_not_fitted_neither_decides_nor_reserves_the_word(end, hollow, word):
+    """At n = 256 the risk is largest at an end of the grid that could be extended, and 0.95 of the start or 1e-6."""
+
+    def risk(c):
+        best = end if c.n == GRID[0] else 1.0
+        return c.n**-2.0 / (1 + (c.signal - best) ** 2)
+
+    def start(c):
+        return risk(c) / 0.95 if hollow and c.n == GRID[0] else 1e6 * risk(c)
+
+    jobs = [(made, table(made, risk, start), fixed) for made, _, fixed in signal_jobs(risk)]
+    (row,) = judge([SUPREMUM], jobs)
+    assert row["verdict"] == word and row["fitted"] == [not hollow, True, True, True]
+    assert row["reservations"] == ["schedule: without noise the risk is 1 of it"]
+    assert any("edge of the signal grid" in note for note in row["notes"]) == (not hollow)
+    assert ("edge" in row["reason"]) == (not hollow)
+
+
+def test_an_edge_is_still_told_where_no_cell_is_fitted():
+    jobs = [
+        (made, table(made, lambda c: c.signal, lambda c: c.signal), fixed)
+        for made, _, fixed in signal_jobs(lambda c: c.signal)
+    ]
+    (row,) = judge([SUPREMUM], jobs)
+    assert row["verdict"] == "not_observable" and "edge" not in row["reason"]
+    assert any("a wider one may show more" in note for note in row["notes"])
+
+
 def test_slopes_are_fitted_on_the_axis_of_the_exponent():
     """The risk falls like 1/sqrt(n eps), along a sweep over n."""
     entry = RATE | {"axis": "n eps", "exponent": -1, "bound": "wang2017.thm6_3"}
