@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpsco_bench.bench.measure import AT_LEAST, AT_MOST
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Row
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.run import make_objective
-from dpsco_bench.execution.timing import machine
+from dpsco_bench.execution.timing import Machine, machine
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.registry import Registry, papers
 
@@ -127,7 +128,7 @@ def emulated(cupy: Any) -> bool:
     return bool(getattr(cupy, "EMULATED", False))
 
 
-def about(cupy: Any) -> dict[str, Any]:
+def about(cupy: Any) -> Machine:
     """Hardware and versions."""
     free, total = cupy.cuda.Device().mem_info
     runtime = cupy.cuda.runtime
@@ -146,8 +147,17 @@ def peak_mb(cupy: Any) -> float:
     return float(cupy.get_default_memory_pool().total_bytes()) / 2**20
 
 
-def card_rows(cupy: Any, work: Work, deadline: float = float("inf")) -> Iterator[dict[str, Any]]:
-    """Measure G8 and the crossover of each probe, in rows as of `measure.measure`, until the clock says so.
+@dataclass(frozen=True, kw_only=True)
+class CardRow(Row):
+    """A row of the card, by replicates and dimension, with the most megabytes that it took of the card."""
+
+    replicates: int
+    d: int
+    peak_mb: float | None = None
+
+
+def card_rows(cupy: Any, work: Work, deadline: float = float("inf")) -> Iterator[CardRow]:
+    """Measure G8 and the crossover of each probe, until the clock says so.
 
     Parameters
     ----------
@@ -160,35 +170,29 @@ def card_rows(cupy: Any, work: Work, deadline: float = float("inf")) -> Iterator
             yield _row(probe, cupy, "crossover", size, work, deadline)
 
 
-def _row(probe: Probe, cupy: Any, id: str, size: tuple[int, int], work: Work, deadline: float) -> dict[str, Any]:
+def _row(probe: Probe, cupy: Any, id: str, size: tuple[int, int], work: Work, deadline: float) -> CardRow:
     judged = id == "G8"
-    row: dict[str, Any] = {
-        "id": id,
-        "replicates": size[0],
-        "d": size[1],
-        "case": f"{probe.title} on the card, R/d = {size[0]}/{size[1]}",
-        "ratio": None,
-        "goal": 1.0 if judged else None,
-        "met": None,
-        "sense": AT_MOST if judged else AT_LEAST,
-        "peer": f"{GOAL_NS:g} ns" if judged else "one core",
-        "unit": "step of all replicates",
-        "ours_ns": None,
-        "peer_ns": None,
-        "ratio_median": None,
-        "reason": "no time left" if time.monotonic() > deadline else "",
-        "peak_mb": None,
-    }
-    if row["reason"]:
+    row = CardRow(
+        id=id,
+        replicates=size[0],
+        d=size[1],
+        case=f"{probe.title} on the card, R/d = {size[0]}/{size[1]}",
+        goal=1.0 if judged else None,
+        sense=AT_MOST if judged else AT_LEAST,
+        peer=f"{GOAL_NS:g} ns" if judged else "one core",
+        unit="step of all replicates",
+        reason="no time left" if time.monotonic() > deadline else "",
+    )
+    if row.reason:
         return row
     cupy.get_default_memory_pool().free_all_blocks()
-    row["ours_ns"] = sequential_step(probe, cupy, size, work.lengths)
-    row["peak_mb"] = peak_mb(cupy)
-    row["peer_ns"] = GOAL_NS if judged else sequential_step(probe, np, size, _on_a_core(work.lengths, size))
+    ours = sequential_step(probe, cupy, size, work.lengths)
+    row = replace(row, peak_mb=peak_mb(cupy))
+    peer = GOAL_NS if judged else sequential_step(probe, np, size, _on_a_core(work.lengths, size))
     if emulated(cupy):
-        return {**row, "ours_ns": None, "peer_ns": None, "reason": NO_DEVICE}
-    ratio = row["ours_ns"] / row["peer_ns"] if judged else row["peer_ns"] / row["ours_ns"]
-    return {**row, "ratio": ratio, "met": ratio <= 1.0 if judged else None}
+        return replace(row, reason=NO_DEVICE)
+    ratio = ours / peer if judged else peer / ours
+    return replace(row, ours_ns=ours, peer_ns=peer, ratio=ratio, met=ratio <= 1.0 if judged else None)
 
 
 def _on_a_core(lengths: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
@@ -197,9 +201,9 @@ def _on_a_core(lengths: tuple[int, int], size: tuple[int, int]) -> tuple[int, in
     return max(2, long // 4), long
 
 
-def crossing(rows: Sequence[Mapping[str, Any]]) -> str:
+def crossing(rows: Sequence[CardRow]) -> str:
     """From which R d on the card was the faster one, in words."""
-    timed = [(row["replicates"] * row["d"], row["ratio"]) for row in rows if row["id"] == "crossover" and row["ratio"]]
+    timed = [(row.replicates * row.d, row.ratio) for row in rows if row.id == "crossover" and row.ratio]
     if not timed:
         return "not measured"
     slower = max((size for size, ratio in timed if ratio < 1.0), default=0)

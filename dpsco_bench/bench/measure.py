@@ -5,8 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from dpsco_bench.registry import Registry
 
@@ -63,42 +62,49 @@ class Effort:
 FULL, QUICK = Effort(40, 0.01), Effort(8, 0.004)
 
 
-def measure(case: Case, effort: Effort) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What was measured of a case.
+
+    Attributes
+    ----------
+    id, case, peer, unit, sense, goal : as of `Case`
+    ratio, met : None where nothing was measured; ``met`` without a goal too
+    ours_ns, peer_ns : least times per unit
+    ratio_median : median of the rounds' ratios, beside ``ratio`` a measure of disturbance
+    reason : why nothing was measured, else empty
+    """
+
+    id: str
+    case: str
+    ratio: float | None = None
+    goal: float | None = None
+    met: bool | None = None
+    sense: str
+    peer: str
+    unit: str
+    ours_ns: float | None = None
+    peer_ns: float | None = None
+    ratio_median: float | None = None
+    reason: str = ""
+
+
+def measure(case: Case, effort: Effort) -> Row:
     """Measure one case.
 
     Samples of the two tasks alternate, so that both see the same machine, and their least times count, since
     disturbances only ever add time. Times are processor times of all threads.
-
-    Returns
-    -------
-    dict
-        ``id``, ``case``, ``peer``, ``unit``, ``sense``, ``goal``; ``ratio``, ``met`` (None without a goal or a ratio),
-        ``ours_ns`` and ``peer_ns`` (least times per unit), ``ratio_median`` (median of the rounds' ratios, beside
-        ``ratio`` a measure of disturbance), ``reason`` (why nothing was measured, else empty).
     """
-    row: dict[str, Any] = {
-        "id": case.id,
-        "case": case.case,
-        "ratio": None,
-        "goal": case.goal,
-        "met": None,
-        "sense": case.sense,
-        "peer": case.peer,
-        "unit": case.unit,
-        "ours_ns": None,
-        "peer_ns": None,
-        "ratio_median": None,
-        "reason": "",
-    }
+    row = Row(id=case.id, case=case.case, goal=case.goal, sense=case.sense, peer=case.peer, unit=case.unit)
     try:
         pair = case.build()
     except NotMeasurable as reason:
-        return {**row, "reason": str(reason)}
+        return replace(row, reason=str(reason))
     ours, peer = _interleaved(pair, effort)
     ratio = _ratio(case, min(ours), min(peer))
     median = statistics.median(_ratio(case, a, b) for a, b in zip(ours, peer, strict=True))
     met = None if case.goal is None else ratio <= case.goal if case.sense == AT_MOST else ratio >= case.goal
-    return {**row, "ratio": ratio, "met": met, "ours_ns": min(ours), "peer_ns": min(peer), "ratio_median": median}
+    return replace(row, ratio=ratio, met=met, ours_ns=min(ours), peer_ns=min(peer), ratio_median=median)
 
 
 def _ratio(case: Case, ours: float, peer: float) -> float:

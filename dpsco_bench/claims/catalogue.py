@@ -13,11 +13,11 @@ from dpsco_bench.claims.entries import build_checked
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.claims.parsing import parse_claim
+from dpsco_bench.claims.tables import TableText, parse_table
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.registry import absent_paper, is_given, paper_folders, say_once
 
-TableText = Mapping[str, Any]
 """A table's file: ``id``, ``title``, ``rows`` and so on; rows of a computed table have keys of its own."""
 
 
@@ -137,8 +137,9 @@ def profile_claims(profile: str) -> list[str]:
 
 
 def table_texts() -> list[TableText]:
-    """The tables' files, sorted by id; each has an ``id``."""
-    return sorted((read_shipped(path) for path in conf_files("table/*/*.yaml")), key=lambda entry: entry["id"])
+    """The tables' files, sorted by id."""
+    found = [parse_table(read_shipped(path)) for path in conf_files("table/*/*.yaml")]
+    return sorted(found, key=lambda text: text.id)
 
 
 def errata_papers() -> list[str]:

@@ -10,7 +10,6 @@ from typing import get_args
 from dpsco_bench.algorithms.registry import ALGORITHMS, CALIBRATIONS, Algorithm, get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import (
     Erratum,
-    TableText,
     claim_ids,
     errata_papers,
     find_errata,
@@ -21,6 +20,7 @@ from dpsco_bench.claims.catalogue import (
 )
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.claims.parsing import parse_claim
+from dpsco_bench.claims.tables import TableText
 from dpsco_bench.cli.pages import (
     AlgorithmPage,
     ClaimPage,
@@ -50,7 +50,7 @@ def describe(id: str) -> Page:
         found = find(id)
         if found is not None:
             return found
-    known = [*list_algorithms(), *list_problems(), *claim_ids(), *(t["id"] for t in table_texts())]
+    known = [*list_algorithms(), *list_problems(), *claim_ids(), *(t.id for t in table_texts())]
     raise InputError("id", id, nearest(id, known, "dpsco list algorithms|problems|claims|tables"))
 
 
@@ -150,7 +150,7 @@ def _problem(id: str) -> ProblemPage | None:
 
 def _table(id: str) -> TablePage | None:
     name = id.replace("/", ".", 1)
-    found = next((table for table in table_texts() if table["id"] == name), None)
+    found = next((table for table in table_texts() if table.id == name), None)
     return _table_page(found) if found else None
 
 
@@ -160,7 +160,7 @@ def _table_page(text: TableText) -> TablePage:
     from dpsco_bench.report.computed import computed_table
     from dpsco_bench.report.inputs import Inputs
 
-    if "computed" not in text:
+    if not text.computed:
         return TablePage(text)
     table = computed_table(text, Inputs(Layout(""), []))
     raw = {name: value for column in table.columns for name, value in column.raw.items()}

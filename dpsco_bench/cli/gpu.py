@@ -10,15 +10,15 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dpsco_bench.analysis.judge import judge_claim
-from dpsco_bench.bench.card import NO_DEVICE, crossing
+from dpsco_bench.bench.card import NO_DEVICE, CardRow, crossing
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
 from dpsco_bench.cli.verbs.gate import predictor
 from dpsco_bench.errors import DpscoError, InputError
@@ -26,6 +26,7 @@ from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.predict import Predictor
+from dpsco_bench.execution.timing import Machine
 from dpsco_bench.execution.worker import make
 from dpsco_bench.jsonio import dumps_pretty, write_atomic
 
@@ -39,6 +40,65 @@ SHARES = {"tests": 0.4, "bench": 0.15, "verdicts": 0.4}
 """Of the time."""
 LEAST_SECONDS = 0.05
 """What a job is thought to take at the least, for the clock."""
+
+
+@dataclass(frozen=True)
+class Tests:
+    """How the tests for a card ended: whether they passed, pytest's last line, and the lines of those that failed."""
+
+    passed: bool = False
+    said: str = ""
+    failed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A claim on a core and on a card.
+
+    Attributes
+    ----------
+    same : bool, whether the card gives the core's words
+    words, other : the core's words, and those of the card that the core does not give
+    apart : float, largest difference of a risk in units of the claim's largest
+    core_s, card_s : float, what both took
+    left_out, failed : str, why there are no words, else empty
+    """
+
+    profile: str
+    claim: str
+    paper: str
+    same: bool = False
+    words: tuple[str, ...] = ()
+    other: tuple[str, ...] = ()
+    apart: float = 0.0
+    core_s: float = 0.0
+    card_s: float = 0.0
+    left_out: str = ""
+    failed: str = ""
+
+    @property
+    def unlike(self) -> str:
+        """Why it has not the words of a core."""
+        return self.left_out or self.failed or "; ".join(self.other) or "other words"
+
+
+@dataclass
+class Report:
+    """What is found on a machine with a card, as far as it is known."""
+
+    machine: Machine
+    bench: list[CardRow] = field(default_factory=list)
+    verdicts: list[Compared] = field(default_factory=list)
+    tests: Tests = Tests()
+    peak_memory_mb: float = 0.0
+    seconds: float = 0.0
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Report:
+        """The report of plain data."""
+        rows = {"bench": [CardRow(**row) for row in found["bench"]]}
+        claims = {"verdicts": [Compared(**row) for row in found["verdicts"]], "tests": Tests(**found["tests"])}
+        return cls(**{**found, **rows, **claims})
 
 
 def write_pack(
@@ -79,29 +139,28 @@ def check(folder: Path, out: Path, minutes: float, say: Callable[[str], None]) -
     if not (folder / SCALES).is_file():
         raise InputError("pack", str(folder), "a folder written by `make gpu-pack`")
     begin, seconds = time.monotonic(), 60.0 * minutes
-    found: dict[str, Any] = {"machine": card.about(cupy), "bench": [], "verdicts": []}
+    found = Report(card.about(cupy))
 
-    def keep(line: str = "", **more: Any) -> None:
-        found.update(more)
+    def keep(line: str = "") -> None:
         write_atomic(out, dumps_pretty(found))
         if line:
             say(line)
 
-    keep(card.NO_DEVICE if card.emulated(cupy) else found["machine"]["device"])
-    tests = _tests(folder, SHARES["tests"] * seconds)
-    keep(f"tests: {tests['said']}", tests=tests)
+    keep(card.NO_DEVICE if card.emulated(cupy) else found.machine["device"])
+    found.tests = _tests(folder, SHARES["tests"] * seconds)
+    keep(f"tests: {found.tests.said}")
     work = card.TOUCHED if card.emulated(cupy) else card.FULL
     for row in card.card_rows(cupy, work, time.monotonic() + SHARES["bench"] * seconds):
-        found["bench"].append(row)
-        keep(f"{row['id']}: {row['case']}: {timed(row)}")
-    for row in verdicts(folder, begin + 0.95 * seconds):
-        found["verdicts"].append(row)
-        keep("" if row.get("same") else f"{row['profile']} {row['claim']}: {unlike(row)}")
-    found["peak_memory_mb"] = card.peak_mb(cupy)
-    keep(seconds=time.monotonic() - begin)
-    good = found["tests"]["passed"] and all(row.get("same", "left_out" in row) for row in found["verdicts"])
-    say(f"{out}: {'nothing failed' if good else 'something failed'}, {found['seconds']:.0f} s")
-    return bool(good)
+        found.bench.append(row)
+        keep(f"{row.id}: {row.case}: {timed(row)}")
+    for claim in verdicts(folder, begin + 0.95 * seconds):
+        found.verdicts.append(claim)
+        keep("" if claim.same else f"{claim.profile} {claim.claim}: {claim.unlike}")
+    found.peak_memory_mb, found.seconds = card.peak_mb(cupy), time.monotonic() - begin
+    keep()
+    good = found.tests.passed and all(claim.same or claim.left_out for claim in found.verdicts)
+    say(f"{out}: {'nothing failed' if good else 'something failed'}, {found.seconds:.0f} s")
+    return good
 
 
 def _pytest(*arguments: str, seconds: float, scales: Path) -> subprocess.CompletedProcess[str]:
@@ -113,15 +172,15 @@ def _pytest(*arguments: str, seconds: float, scales: Path) -> subprocess.Complet
     return done
 
 
-def _tests(folder: Path, seconds: float) -> dict[str, Any]:
+def _tests(folder: Path, seconds: float) -> Tests:
     """The tests that are for a card, by pytest."""
     try:
         done = _pytest("-m", "gpu", *TESTS, seconds=seconds, scales=folder / SCALES)
     except subprocess.TimeoutExpired:
-        return {"passed": False, "said": f"not done in {seconds:.0f} s"}
+        return Tests(False, f"not done in {seconds:.0f} s")
     lines = [line for line in done.stdout.splitlines() if line.strip()]
     failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
-    return {"passed": done.returncode == 0, "said": lines[-1] if lines else "", "failed": failed}
+    return Tests(done.returncode == 0, lines[-1] if lines else "", tuple(failed))
 
 
 class Clock:
@@ -144,7 +203,7 @@ class NoTime(Exception):
     """The clock does not allow a job."""
 
 
-def verdicts(folder: Path, deadline: float) -> Iterator[dict[str, Any]]:
+def verdicts(folder: Path, deadline: float) -> Iterator[Compared]:
     """Of each claim in the pack its words by a core and by a card, the quickest first, until the clock says so."""
     clock = Clock(deadline)
     for profile in PROFILES:
@@ -156,21 +215,23 @@ def verdicts(folder: Path, deadline: float) -> Iterator[dict[str, Any]]:
             return 2.0 * predict("run", job)  # on the card it is thought to take as long as on a core
 
         for entry in sorted(claims, key=lambda entry: sum(map(seconds, _running(entry)))):
-            row = {"profile": profile, "claim": entry.id, "paper": entry.paper}
+            row = Compared(profile, entry.id, entry.paper)
             try:
-                yield {**row, **_compared(entry, files, clock, seconds)}
+                yield _compared(row, entry, files, clock, seconds)
             except NoTime:
-                yield {**row, "left_out": "no time left"}
+                yield replace(row, left_out="no time left")
             except Exception as error:
-                yield {**row, "same": False, "failed": " ".join(f"{type(error).__name__}: {error}".split())}
+                yield replace(row, failed=" ".join(f"{type(error).__name__}: {error}".split()))
 
 
 def _running(entry: ClaimEntry) -> list[Job]:
     return [job for job in entry.jobs if job.has_run and not job.skipped]
 
 
-def _compared(entry: ClaimEntry, files: Layout, clock: Clock, predict: Callable[[Job], float]) -> dict[str, Any]:
-    """Words by both, the largest difference of a risk in units of the claim's largest, and what both took."""
+def _compared(
+    row: Compared, entry: ClaimEntry, files: Layout, clock: Clock, predict: Callable[[Job], float]
+) -> Compared:
+    """With words by both, the largest difference of a risk in units of the claim's largest, and what both took."""
     apart, largest, seconds, tables = 0.0, 1e-300, {"numpy": 0.0, "cupy": 0.0}, dict[tuple[str, str], Any]()
     if not clock.allows(sum(map(predict, _running(entry)))):
         raise NoTime
@@ -192,14 +253,15 @@ def _compared(entry: ClaimEntry, files: Layout, clock: Clock, predict: Callable[
         return [f"{row.part} [{row.calibration}]: {row.verdict}" for row in rows]
 
     core, card = words("numpy"), words("cupy")
-    took = {"core_s": seconds["numpy"], "card_s": seconds["cupy"]}
-    return {
-        "same": core == card,
-        "words": core,
-        "other": [w for w in card if w not in core],
-        "apart": apart / largest,
-        **took,
-    }
+    return replace(
+        row,
+        same=core == card,
+        words=tuple(core),
+        other=tuple(word for word in card if word not in core),
+        apart=apart / largest,
+        core_s=seconds["numpy"],
+        card_s=seconds["cupy"],
+    )
 
 
 def _table(job: Job, files: Layout, backend: str) -> Any:
@@ -210,30 +272,30 @@ def _table(job: Job, files: Layout, backend: str) -> Any:
     return execute(replace(job, backend=backend), calibrations) if known is None else known
 
 
-def markdown(found: dict[str, Any]) -> str:
+def markdown(found: Report) -> str:
     """The report as a page."""
-    about, rows = found["machine"], found["verdicts"]
-    lines = ["# GPU report", "", *opening(about), "", f"Tests: {found['tests']['said'].strip('= ')}.", ""]
+    rows = found.verdicts
+    lines = ["# GPU report", "", *opening(found.machine), "", f"Tests: {found.tests.said.strip('= ')}.", ""]
     lines += ["| case | against | ns | its ns | peak MB | |", "| --- | --- | ---: | ---: | ---: | --- |"]
-    for row in found["bench"]:
-        numbers = ["" if row[key] is None else f"{row[key]:,.4g}" for key in ("ours_ns", "peer_ns", "peak_mb")]
-        lines.append(f"| {row['id']}: {row['case']} | {row['peer']} | {' | '.join(numbers)} | {timed(row)} |")
-    lines += ["", f"A unit is a sequential step of all replicates. Crossover: {crossing(found['bench'])}.", ""]
+    for row in found.bench:
+        numbers = ["" if own is None else f"{own:,.4g}" for own in (row.ours_ns, row.peer_ns, row.peak_mb)]
+        lines.append(f"| {row.id}: {row.case} | {row.peer} | {' | '.join(numbers)} | {timed(row)} |")
+    lines += ["", f"A unit is a sequential step of all replicates. Crossover: {crossing(found.bench)}.", ""]
     lines += ["| claims | with the words of a core | other words | left out |", "| --- | ---: | ---: | ---: |"]
-    for profile, paper in sorted({(row["profile"], row["paper"]) for row in rows}, reverse=True):
-        own = [row for row in rows if (row["profile"], row["paper"]) == (profile, paper)]
-        same, left = (sum(1 for row in own if row.get(key)) for key in ("same", "left_out"))
+    for profile, paper in sorted({(row.profile, row.paper) for row in rows}, reverse=True):
+        own = [row for row in rows if (row.profile, row.paper) == (profile, paper)]
+        same, left = sum(row.same for row in own), sum(bool(row.left_out) for row in own)
         lines.append(f"| {paper}, profile {profile} | {same} | {len(own) - same - left} | {left} |")
     lines.append("")
-    lines += [f"* {row['profile']} {row['claim']}: {unlike(row)}" for row in rows if not row.get("same")]
-    if any(row.get("same") for row in rows):
-        most = max(row["apart"] for row in rows if row.get("same"))
+    lines += [f"* {row.profile} {row.claim}: {row.unlike}" for row in rows if not row.same]
+    if any(row.same for row in rows):
+        most = max(row.apart for row in rows if row.same)
         lines += ["", f"Where words agree, risks differ by at most {most:.1e} of a claim's largest."]
-    lines += ["", f"Peak memory {found['peak_memory_mb']:.0f} MB; {found['seconds']:.0f} s in all.", ""]
+    lines += ["", f"Peak memory {found.peak_memory_mb:.0f} MB; {found.seconds:.0f} s in all.", ""]
     return "\n".join(lines)
 
 
-def opening(about: dict[str, Any]) -> list[str]:
+def opening(about: Machine) -> list[str]:
     """What it was measured on; first of all, whether that was a device."""
     machine = f"NumPy {about['numpy']}, Python {about['python']}; {about['processor']}."
     if about["emulated"]:
@@ -249,20 +311,15 @@ def opening(about: dict[str, Any]) -> list[str]:
     ]
 
 
-def timed(row: dict[str, Any]) -> str:
+def timed(row: CardRow) -> str:
     """What a row of the bench says, in a few words."""
-    if row["reason"]:
-        return str(row["reason"])
-    if row["id"] == "G8":
-        return f"{row['ratio']:.2f} of the goal, {'met' if row['met'] else 'missed'}"
-    return f"{row['ratio']:.2g} times as fast"
-
-
-def unlike(row: dict[str, Any]) -> str:
-    """Why a claim has not the words of a core."""
-    return row.get("left_out") or row.get("failed") or "; ".join(row["other"]) or "other words"
+    if row.ratio is None:
+        return row.reason
+    if row.id == "G8":
+        return f"{row.ratio:.2f} of the goal, {'met' if row.met else 'missed'}"
+    return f"{row.ratio:.2g} times as fast"
 
 
 def report(path: Path) -> str:
     """The page of a report that `check` wrote."""
-    return markdown(json.loads(path.read_text(encoding="utf-8")))
+    return markdown(Report.from_json(json.loads(path.read_text(encoding="utf-8"))))

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dpsco_bench.claims.catalogue import Erratum, TableText
+from dpsco_bench.claims.catalogue import Erratum
 from dpsco_bench.claims.model import Claim, Part
+from dpsco_bench.claims.tables import TableText
 from dpsco_bench.cli.output import Row
 from dpsco_bench.problems.base import Constants
 
@@ -156,8 +157,8 @@ class TablePage(Page):
     computed_rows: tuple[Row, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        computed = {"note": self.note, "computed_rows": self.computed_rows} if "computed" in self.text else {}
-        return {"kind": self.kind, **self.text, **computed}
+        computed = {"note": self.note, "computed_rows": self.computed_rows} if self.text.computed else {}
+        return {"kind": self.kind, **self.text.to_json(), **computed}
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pyarrow as pa
 
@@ -18,6 +18,9 @@ from dpsco_bench.execution.plan import Entry, digest
 from dpsco_bench.execution.results import join_shards, parquet_table, table_bytes, with_names
 from dpsco_bench.execution.store import Store, total
 from dpsco_bench.jsonio import restore
+
+if TYPE_CHECKING:
+    from dpsco_bench.execution.timing import Timings
 
 E = TypeVar("E", bound=Entry)
 TIMING_MODULES = ("dpsco_bench.execution.timing",)
@@ -53,9 +56,9 @@ class Measured:
         found = self._json("calibrations", job.calibration_key)
         return None if found is None else read_cells(found)
 
-    def timing(self, job: Job) -> Mapping[str, Any] | None:
+    def timing(self, job: Job) -> Timings | None:
         """What `timing.time_cells` gave; None where it is not there."""
-        return self._json("timings", timing_key(job))
+        return cast("Timings | None", self._json("timings", timing_key(job)))
 
     def table(self, job: Job) -> pa.Table | None:
         """Result table; None where it is not there."""

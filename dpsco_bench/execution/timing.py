@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -31,6 +31,55 @@ POINTS = 100
 REPEATS = 3
 ENOUGH_SECONDS = 1.0
 """Repeats stop once they took so long; the fastest one counts, since disturbances only ever add time."""
+
+
+class Machine(TypedDict):
+    """What times depend on: processor, device, versions; of a card and of a benchmark more."""
+
+    processor: str
+    cores: int
+    system: str
+    python: str
+    numpy: str
+    backend: str
+    device: NotRequired[str]
+    cupy: NotRequired[str]
+    memory_gb: NotRequired[float]
+    free_gb: NotRequired[float]
+    driver: NotRequired[int]
+    runtime: NotRequired[int]
+    emulated: NotRequired[bool]
+    numba: NotRequired[bool]
+    blas_core_type: NotRequired[str]
+    blas_threads: NotRequired[str]
+
+
+class Timed(TypedDict):
+    """Seconds after so many gradient evaluations: equally long, never decreasing; and how often it was run."""
+
+    evaluations: list[float]
+    seconds: list[float]
+    repeats: int
+
+
+class Curve(Timed):
+    """Of a cell. ``timed_cell`` is the one that was timed.
+
+    Cells that do the same work on the same data, at another noise, share the times of the first.
+    """
+
+    cell: int
+    method: str
+    parameter: str
+    value: float
+    timed_cell: int
+
+
+class Timings(TypedDict):
+    """What the times of a job's cells hold for, and an entry for each."""
+
+    machine: Machine
+    cells: list[Curve]
 
 
 @dataclass
@@ -65,37 +114,39 @@ def time_cells(
     job: Job,
     calibrations: Calibrations,
     progress: Callable[[int, int], None] = lambda done, all: None,
-) -> dict[str, Any]:
+) -> Timings:
     """Time one replicate of every cell of a job, each kind of work once.
 
     Parameters
     ----------
     job, calibrations, progress
         As for `dpsco_bench.execution.job.execute`.
-
-    Returns
-    -------
-    dict
-        ``machine`` (what the times hold for) and ``cells``: one entry per cell with ``cell``, ``method``,
-        ``parameter``, ``value``, ``evaluations`` and ``seconds`` (equally long, never decreasing), ``repeats``, and
-        ``timed_cell``: cells that do the same work on the same data, at another noise, share the times of the first.
     """
-    curves: list[dict[str, Any]] = []
-    known: dict[str, dict[str, Any]] = {}
+    curves: list[Curve] = []
+    known: dict[str, tuple[Timed, int]] = {}
     for done, (entry, calibrated) in enumerate(zip(job.cells, calibrations, strict=True), 1):
         if isinstance(calibrated, RefusedCell):
             continue
         cell = located(entry, job.data_root)
-        names = {"cell": cell.cell, "method": cell.method, "parameter": cell.parameter, "value": float(cell.value)}
         work = dumps_canonical([cell.algorithm, calibrated.variant, calibrated.schedule, cell.data_key()])
         if work not in known:
-            known[work] = {**time_cell(job, cell, calibrated), "timed_cell": cell.cell}
-        curves.append({**names, **known[work]})
+            known[work] = time_cell(job, cell, calibrated), cell.cell
+        timed, first = known[work]
+        curves.append(
+            {
+                "cell": cell.cell,
+                "method": cell.method,
+                "parameter": cell.parameter,
+                "value": float(cell.value),
+                **timed,
+                "timed_cell": first,
+            }
+        )
         progress(done, len(job.cells))
     return {"machine": machine(job.backend), "cells": curves}
 
 
-def time_cell(job: Job, cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
+def time_cell(job: Job, cell: Cell, calibrated: CalibratedCell) -> Timed:
     """Fastest of up to `REPEATS` runs, after one that warms up caches and compiled code and counts the iterates."""
     timed = partial(_timed_run, job, cell, calibrated.plan_for(cell), calibrated.scales, cell.draw_data(job.seed, 0))
     warm = timed(every=0)
@@ -119,9 +170,9 @@ def _timed_run(job: Job, cell: Cell, plan: Plan, scales: Mapping[str, float], da
     return watch
 
 
-def machine(backend: str) -> dict[str, Any]:
-    """What times depend on: processor, device, versions."""
-    entry = {
+def machine(backend: str) -> Machine:
+    """The machine at hand."""
+    entry: Machine = {
         "processor": _processor(),
         "cores": os.cpu_count() or 1,
         "system": platform.system(),
@@ -133,7 +184,7 @@ def machine(backend: str) -> dict[str, Any]:
         import cupy
 
         properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
-        entry.update(device=properties["name"].decode(), cupy=cupy.__version__)
+        entry |= {"device": properties["name"].decode(), "cupy": cupy.__version__}
     return entry
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
+from dpsco_bench.claims.tables import TableText
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.tables import Table
 
-Compute = Callable[[Mapping[str, Any], Inputs], Table]
+Compute = Callable[[TableText, Inputs], Table]
 COMPUTED: Registry[Compute] = Registry("computed table", "tables")
 
 
@@ -18,6 +18,6 @@ def computed(name: str) -> Callable[[Compute], Compute]:
     return lambda compute: COMPUTED.add(name, compute, compute.__module__)
 
 
-def computed_table(text: Mapping[str, Any], inputs: Inputs) -> Table:
+def computed_table(text: TableText, inputs: Inputs) -> Table:
     """The table of a file that names what computes it. Raises InputError for an unknown name."""
-    return COMPUTED.get(str(text["computed"]))(text, inputs)
+    return COMPUTED.get(text.computed)(text, inputs)

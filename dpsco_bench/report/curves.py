@@ -60,8 +60,9 @@ def ordering_rows(results: ClaimResults, timed: bool = False) -> list[Row]:
 def timings(results: ClaimResults, part: str, calibration: str) -> dict[int, np.ndarray]:
     """Per cell, the curve (gradient evaluations, seconds) of the timing job, shape ``(points, 2)``."""
     job = results.job(part, calibration)
-    found = results.timing(job).get("cells", ()) if job is not None else ()
-    curves = {int(c["cell"]): np.array([c["evaluations"], c["seconds"]], dtype=float).T for c in found}
+    found = None if job is None else results.timing(job)
+    cells = found["cells"] if found else ()
+    curves = {c["cell"]: np.array([c["evaluations"], c["seconds"]], dtype=float).T for c in cells}
     return {cell: curve for cell, curve in curves.items() if len(curve)}
 
 
@@ -103,9 +104,10 @@ def _outcome(rows: Sequence[Row]) -> str:
 def machine(results: ClaimResults) -> str:
     """Where a claim's times were taken."""
     for job in results.jobs:
-        found = results.timing(job).get("machine")
+        found = results.timing(job)
         if found:
-            return f"; fastest run of one replicate on {found['processor']}, {found['backend']}"
+            about = found["machine"]
+            return f"; fastest run of one replicate on {about['processor']}, {about['backend']}"
     return ""
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -25,6 +24,7 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import item
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.store import read_sealed
+from dpsco_bench.execution.timing import Timings
 from dpsco_bench.jsonio import restore
 
 NOT_MEASURED = "not measured"
@@ -111,9 +111,9 @@ class ClaimResults:
         """Result table of a job; none where nothing is run."""
         return None if job.skipped or not job.has_run else self.files.measured.table(job)
 
-    def timing(self, job: Job) -> Mapping[str, Any]:
-        """Timings of a job, empty if it has none."""
-        return (self.files.measured.timing(job) if job.timing else None) or {}
+    def timing(self, job: Job) -> Timings | None:
+        """Timings of a job, None if it has none."""
+        return self.files.measured.timing(job) if job.timing else None
 
     def evidence(self, part: str, calibration: str) -> list[CellEvidence]:
         """Measured cells of a (part, calibration); empty where skipped or not yet run."""

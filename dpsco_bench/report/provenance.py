@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.timing import machine
+from dpsco_bench.execution.timing import Machine, machine
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import NOTHING, count, number, seconds
 from dpsco_bench.report.tables import Column, Table
@@ -69,14 +68,14 @@ def _distinct(values: Any) -> str:
     return "; ".join(dict.fromkeys(str(value) for value in values)) or NOTHING
 
 
-def _machine(entry: Mapping[str, Any]) -> str:
-    shown = [str(entry["processor"]), f"{entry['cores']} cores", str(entry["system"])]
-    return ", ".join([*shown, *([str(entry["device"])] if "device" in entry else [])])
+def _machine(entry: Machine) -> str:
+    shown = [entry["processor"], f"{entry['cores']} cores", entry["system"]]
+    return ", ".join([*shown, *([entry["device"]] if "device" in entry else [])])
 
 
 def _timing_machines(inputs: Inputs) -> list[str]:
-    found = (claim.timing(job).get("machine") for claim, job in inputs.all_jobs())
-    return list(dict.fromkeys(_machine(entry) for entry in found if entry))
+    found = (claim.timing(job) for claim, job in inputs.all_jobs())
+    return list(dict.fromkeys(_machine(one["machine"]) for one in found if one))
 
 
 def _total(inputs: Inputs) -> str:

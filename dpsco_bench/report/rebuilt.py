@@ -14,6 +14,7 @@ from dpsco_bench.analysis.certified import uncertified
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import table_texts
+from dpsco_bench.claims.tables import COMMON_N, TableRow, TableText
 from dpsco_bench.report.address import address
 from dpsco_bench.report.computed import computed_table
 from dpsco_bench.report.inputs import Inputs
@@ -41,17 +42,15 @@ class RebuiltRow:
 
     Attributes
     ----------
-    entry : mapping
-        The row as the paper prints it: ``row``, ``utility``, ``gradients``, ``claims``; ``schedule`` maps names to what
-        of the method's schedule is shown, and ``flags`` are first words of its warnings that are; ``every_cell`` lists
-        parts of which each cell is a row, not the nearest one alone.
+    entry : TableRow
+        The row as the paper prints it.
     worst : mapping, (Calibration, "" or `UNSPLIT`) -> largest mean of the sweep's cells over an explicit bound
     spent : Verdict or None, the verdict on the part that counts value queries, which is a column and no row
     value : float or None
         The one value of the swept parameter that the row shows; None for the cell nearest to the common size.
     """
 
-    entry: Mapping[str, Any]
+    entry: TableRow
     sweep: Sweep
     common_n: float
     method: str = ""
@@ -70,7 +69,8 @@ class RebuiltRow:
     def claimed(self) -> str:
         """That entry as printed, and the formula that stands for it here."""
         name = self.sweep.first.part.bound
-        return str(self.entry.get(self.claims, NOTHING)) + (f"; judged against {get_bound(name).text}" if name else "")
+        printed = getattr(self.entry, self.claims) or NOTHING
+        return f"{printed}; judged against {get_bound(name).text}" if name else str(printed)
 
     @property
     def instance(self) -> str:
@@ -81,8 +81,8 @@ class RebuiltRow:
     @property
     def heading(self) -> tuple[str, str]:
         """The row's name and its entries; no anchor."""
-        entries = f"utility {self.entry[UTILITY]}, gradients {self.entry.get(GRADIENTS, NOTHING)}"
-        return f"{symbols(self.entry['row'])} · claimed {symbols(entries)}", ""
+        entries = f"utility {self.entry.utility or NOTHING}, gradients {self.entry.gradients or NOTHING}"
+        return f"{symbols(self.entry.row)} · claimed {symbols(entries)}", ""
 
     @property
     def privacy(self) -> str:
@@ -107,9 +107,9 @@ class RebuiltRow:
         if self._shown[0] is None:
             return NOTHING
         known = evidence.calibrated.schedule if evidence else {}
-        texts = [f"{name}\u00a0=\u00a0{plain(known[key])}" for name, key in self._told.items() if key in known]
+        texts = [f"{name}\u00a0=\u00a0{plain(known[key])}" for name, key in self.entry.schedule.items() if key in known]
         said = {str(warning).partition(":")[0] for warning in (evidence.calibrated.warnings if evidence else ())}
-        return ", ".join([*texts, *(flag for flag in self.entry.get("flags", ()) if flag in said)]) or NOTHING
+        return ", ".join([*texts, *(flag for flag in self.entry.flags if flag in said)]) or NOTHING
 
     @property
     def evaluations(self) -> float | None:
@@ -126,10 +126,6 @@ class RebuiltRow:
         cell, score = self._shown
         found = [e for e in self._evidence(score) if self._mine(e)] if cell and score else []
         return min(found, key=lambda e: abs(e.value - cell[0])) if cell and found else None
-
-    @property
-    def _told(self) -> Mapping[str, str]:
-        return self.entry.get("schedule", {})
 
     @staticmethod
     def _evidence(score: Score) -> list[Any]:
@@ -184,14 +180,14 @@ class RebuiltRow:
 
 def rebuilt_tables(inputs: Inputs, paper: str) -> list[Table]:
     """The paper's own tables, with what was measured of each row."""
-    texts = [text for text in table_texts() if text["id"].startswith(f"{paper}.")]
-    return [computed_table(text, inputs) if "computed" in text else _rebuilt(inputs, text) for text in texts]
+    texts = [text for text in table_texts() if text.id.startswith(f"{paper}.")]
+    return [computed_table(text, inputs) if text.computed else _rebuilt(inputs, text) for text in texts]
 
 
-def _rebuilt(inputs: Inputs, text: Mapping[str, Any]) -> Table:
+def _rebuilt(inputs: Inputs, text: TableText) -> Table:
     rows = _rows(inputs, text)
     columns = [
-        Column("Row", lambda r: symbols(r.entry["row"]), {"row": lambda r: r.entry["row"]}),
+        Column("Row", lambda r: symbols(r.entry.row), {"row": lambda r: r.entry.row}),
         Column("Entry", lambda r: r.claims, {"entry": lambda r: r.claims}),
         Column("Claimed", lambda r: symbols(r.claimed), {"claimed": lambda r: r.claimed}),
         Column(
@@ -203,14 +199,14 @@ def _rebuilt(inputs: Inputs, text: Mapping[str, Any]) -> Table:
         ),
         Column("At", lambda r: r.where, {"parameter": lambda r: r.sweep.first.row.parameter, **_point()}),
         Column("Privacy of the paper's noise", lambda r: r.privacy, {"privacy": lambda r: r.privacy}),
-        *([SCHEDULE] if any("schedule" in row.entry for row in rows) else []),
+        *([SCHEDULE] if any(row.entry.schedule for row in rows) else []),
         GRADIENT_EVALUATIONS,
         *(column for name in judged_calibrations(row.sweep for row in rows) for column in _columns(name)),
         *_worst_columns(rows),
         *(_query_columns() if any(row.spent for row in rows) else []),
     ]
-    note = " ".join([_NOTE, *str(text.get("note", "")).split()])
-    return Table(text["id"], f"{text.get('title', text['id'])}, rebuilt", columns, rows, symbols(note), _heading)
+    note = f"{_NOTE} {text.note_line}".rstrip()
+    return Table(text.id, f"{text.title or text.id}, rebuilt", columns, rows, symbols(note), _heading)
 
 
 _NOTE = (
@@ -240,12 +236,12 @@ def _point() -> dict[str, Any]:
     return {key: lambda row, key=key: row.at(key) for key in POINT}
 
 
-def _rows(inputs: Inputs, text: Mapping[str, Any]) -> list[RebuiltRow]:
+def _rows(inputs: Inputs, text: TableText) -> list[RebuiltRow]:
     rows = []
-    for entry in text.get("rows", ()):
-        claims = [claim for claim in inputs.claims if claim.id in set(entry.get("claims", ()))]
+    for entry in text.rows:
+        claims = [claim for claim in inputs.claims if claim.id in entry.claims]
         found = [score for claim in claims for score in claim_scores(claim)]
-        size = float(entry.get("common_n", text.get("common_n", 4096)))
+        size = float(entry.common_n or text.common_n or COMMON_N)
         worst = _worst_ratios(found)
         spent = next((score.row for score in found if score.part.quantity == SPENT and score.row.mean), None)
         own = [sweep for sweep in sweeps(claims) if _of_row(entry, sweep)]
@@ -258,18 +254,18 @@ def _rows(inputs: Inputs, text: Mapping[str, Any]) -> list[RebuiltRow]:
     return rows
 
 
-def _of_row(entry: Mapping[str, Any], sweep: Sweep) -> bool:
+def _of_row(entry: TableRow, sweep: Sweep) -> bool:
     """Whether a row is about a part of its claims: ``parts`` names them where another row has the others."""
     part, claim = sweep.first.row.part, sweep.first.results.id
     if sweep.first.part.quantity == SPENT:
         return False
-    return part in entry.get("parts", {}).get(claim, (part,))
+    return part in entry.parts.get(claim, (part,))
 
 
-def _values(entry: Mapping[str, Any], sweep: Sweep) -> Sequence[float | None]:
+def _values(entry: TableRow, sweep: Sweep) -> Sequence[float | None]:
     """Values of the swept parameter that are rows: one that is chosen, or all of a part whose every cell is shown."""
     row = sweep.first.row
-    every = row.part in entry.get("every_cell", ())
+    every = row.part in entry.every_cell
     return (every and row.values) or [None]
 
 

@@ -27,14 +27,14 @@ def rebuilt(found: Table) -> str:
         return table(found)
     rows: dict[str, list[RebuiltRow]] = {}
     for row in found.rows:
-        rows.setdefault(str(row.entry["row"]), []).append(row)
+        rows.setdefault(row.entry.row, []).append(row)
     head = f"{{.plain}}\n| Row | {' | '.join(TITLES.values())} |\n| --- | {' | '.join('---' for _ in TITLES)} |\n"
     lines = [f"| {text(name)} | {' | '.join(_entry(own, column) for column in TITLES)} |" for name, own in rows.items()]
     return head + "\n".join(lines) + "\n"
 
 
 def _entry(rows: Sequence[RebuiltRow], column: str) -> str:
-    claimed = text(str(rows[0].entry.get(column, NOTHING)))
+    claimed = text(getattr(rows[0].entry, column) or NOTHING)
     told = dict.fromkeys(line for row in rows if row.claims == column for line in _measured(row))
     return BREAK.join(
         [f"**{claimed}**", *(told or ["not measured in this profile"] * (claimed not in (NOTHING, "N/A")))]

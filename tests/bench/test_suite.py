@@ -45,13 +45,13 @@ def small(monkeypatch):
 
 def test_ratio_and_goal_follow_the_sense():
     rows = [measure(case(sense, goal), Effort(3, 1.0)) for sense, goal in product((AT_MOST, AT_LEAST), (0.5, 0.4, 3))]
-    assert [row["ratio"] for row in rows] == [row["ratio_median"] for row in rows] == [0.5] * 3 + [2.0] * 3
-    assert [row["met"] for row in rows] == [True, False, True, True, True, False]
+    assert [row.ratio for row in rows] == [row.ratio_median for row in rows] == [0.5] * 3 + [2.0] * 3
+    assert [row.met for row in rows] == [True, False, True, True, True, False]
 
 
 def test_times_are_per_unit_of_work():
     row = measure(case(AT_MOST, None, ours_units=1000.0), Effort(3, 1.0))
-    assert (row["ours_ns"], row["peer_ns"], row["met"]) == (1e6, 2e9, None)
+    assert (row.ours_ns, row.peer_ns, row.met) == (1e6, 2e9, None)
 
 
 @pytest.mark.parametrize(("seconds", "calls"), [(0.0, 1), (1.0, 1), (10.0, 10)])
@@ -97,8 +97,8 @@ def test_every_goal_has_cases_that_name_themselves():
 def test_without_jax_its_cases_say_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     rows = list(suite.run_suite(["G3"]))
-    assert {row["ratio"] for row in rows} == {row["met"] for row in rows} == {None}
-    assert {row["reason"] for row in rows} == {"JAX is not installed (make peers)"}
+    assert {row.ratio for row in rows} == {row.met for row in rows} == {None}
+    assert {row.reason for row in rows} == {"JAX is not installed (make peers)"}
 
 
 def test_only_keeps_the_suite_s_order():

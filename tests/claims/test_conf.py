@@ -12,8 +12,9 @@ from dpsco_bench.claims.files import read_shipped, read_yaml
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.claims.plan import ClaimEntry
+from dpsco_bench.claims.tables import parse_table
 from dpsco_bench.errors import InputError
-from dpsco_bench.jsonio import dumps_canonical, loads
+from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable
 from dpsco_bench.problems.registry import list_problems
 
 
@@ -98,14 +99,35 @@ def test_unknown_claims_and_profiles():
         make_plan("quick")
 
 
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"id": "a.b", "titel": "T"}, "^table a.b: key = 'titel': must be one of id, title"),
+        ({"id": "a.b", "rows": "none"}, "^table a.b: rows = 'none': must be a list"),
+        ({"id": "a.b", "rows": ["none"]}, "^table a.b, row = 'none': must be a mapping"),
+        ({"id": "a.b", "rows": [{"row": "r", "norm": 2}]}, "^table a.b, row: key = 'norm': must be one of row"),
+        ({"id": "a.b", "computed": "c", "rows": [{"norm": 2}]}, "^table a.b, row: row = 'missing'"),
+        ({"id": "a.b", "computed": "c", "rows": [2]}, "^table a.b, row = 2: must be a mapping"),
+    ],
+)
+def test_a_mistake_in_a_table_is_one_line(entry, said):
+    with pytest.raises(InputError, match=said):
+        parse_table(entry)
+
+
+def test_a_computed_table_has_rows_of_its_own():
+    entry = {"id": "a.b", "computed": "c", "rows": [{"row": "r", "norm": 2}]}
+    assert parse_table(entry).rows[0].own == {"norm": 2} and to_jsonable(parse_table(entry)) == entry
+
+
 def test_rows_of_tables_name_parts_of_their_claims():
     from dpsco_bench.claims.catalogue import table_texts
 
-    rows = [row for text in table_texts() for row in text.get("rows", ())]
-    assert any("parts" in row for row in rows)
+    rows = [row for text in table_texts() for row in text.rows]
+    assert any(row.parts for row in rows)
     for row in rows:
-        for claim, parts in row.get("parts", {}).items():
-            assert claim in row["claims"]
+        for claim, parts in row.parts.items():
+            assert claim in row.claims
             assert set(parts) <= {part.id for part in read_claim(claim).parts}
 
 

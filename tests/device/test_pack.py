@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -84,23 +85,14 @@ def test_a_report_of_a_card_judges_it():
     """G8 and the crossover in words, and claims with other words by name."""
     about = {"emulated": False, "device": "X1", "memory_gb": 80.0, "driver": 1, "runtime": 2, "processor": "core"}
     about |= {"cupy": "14.0.0", "numpy": "2", "python": "3"}
-    row = {"case": "c", "peer": "p", "reason": "", "ours_ns": 300.0, "peer_ns": 600.0, "peak_mb": 7.0, "d": 8}
-    bench = [row | {"id": "G8", "ratio": 0.5, "met": True, "replicates": 64}]
-    bench += [
-        row | {"id": "crossover", "ratio": ratio, "replicates": r} for r, ratio in ((1, 2.0), (12, 0.5), (64, 3.0))
-    ]
-    same = {"profile": "ci", "paper": "wang2017", "claim": "a", "same": True, "apart": 1e-12}
-    other = {
-        "profile": "ci",
-        "paper": "wang2017",
-        "claim": "b",
-        "same": False,
-        "other": ["n [paper]: fails"],
-        "apart": 1.0,
-    }
-    left = {"profile": "ci", "paper": "wang2017", "claim": "c", "left_out": "no time left"}
-    found = {"machine": about, "tests": {"said": "== 3 passed =="}, "bench": bench, "verdicts": [same, other, left]}
-    page = gpu.markdown(found | {"peak_memory_mb": 9.0, "seconds": 60.0})
+    given = {"case": "c", "peer": "p", "sense": card.AT_MOST, "unit": "u", "ours_ns": 300.0, "peer_ns": 600.0}
+    row = card.CardRow(id="G8", ratio=0.5, met=True, replicates=64, d=8, peak_mb=7.0, **given)
+    crossover = replace(row, id="crossover", met=None)
+    bench = [row, *(replace(crossover, ratio=ratio, replicates=r) for r, ratio in ((1, 2.0), (12, 0.5), (64, 3.0)))]
+    same = gpu.Compared("ci", "a", "wang2017", same=True, apart=1e-12)
+    other = gpu.Compared("ci", "b", "wang2017", other=("n [paper]: fails",), apart=1.0)
+    left = gpu.Compared("ci", "c", "wang2017", left_out="no time left")
+    page = gpu.markdown(gpu.Report(about, bench, [same, other, left], gpu.Tests(True, "== 3 passed =="), 9.0, 60.0))
     assert "X1, 80 GB, CuPy 14.0.0, driver 1, runtime 2; NumPy 2, Python 3; core." in page and "emulated" not in page
     assert "0.50 of the goal, met" in page and "Crossover: from R d = 512 on the card is faster." in page
     assert "| wang2017, profile ci | 1 | 1 | 1 |" in page and "* ci b: n [paper]: fails" in page
@@ -143,8 +135,8 @@ def test_a_pack_of_an_unknown_paper_is_refused(capsys):
 
 def test_sizes_are_timed_until_the_clock_says_so(cupy):
     work = card.Work((8, 12), (), ((2, 3), (3, 3)))
-    assert [row["replicates"] for row in card.card_rows(cupy, work)] == [2, 3]
-    assert {row["reason"] for row in card.card_rows(cupy, work, deadline=0.0)} == {"no time left"}
+    assert [row.replicates for row in card.card_rows(cupy, work)] == [2, 3]
+    assert {row.reason for row in card.card_rows(cupy, work, deadline=0.0)} == {"no time left"}
 
 
 CLAIMS = ["zhang2022.thm8", "wang2017.table1.zhang17"]

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.tables import parse_table
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.report.ledger import Charged, charged_on, privacy_table
 from dpsco_bench.report.numbers import NOTHING
@@ -110,7 +111,7 @@ def test_rebuilt_tables_have_the_printed_entry_and_the_formula_that_judges_it(in
     from dpsco_bench.report import rebuilt
 
     entry = {"row": "[1] one", "utility": "p/(n eps)^2", "gradients": "n^2", "claims": ["wang2017.kinds"]}
-    monkeypatch.setattr(rebuilt, "table_texts", lambda: [{"id": "wang2017.table9", "rows": [entry]}])
+    monkeypatch.setattr(rebuilt, "table_texts", lambda: [parse_table({"id": "wang2017.table9", "rows": [entry]})])
     (table,) = rebuilt_tables(inputs, "wang2017")
     claimed = {row["part"]: row["claimed"] for row in csv.DictReader(io.StringIO(to_csv(table)))}
     formula = get_bound("wang2017.thm6_2").text
@@ -223,7 +224,7 @@ def rebuilt(inputs, monkeypatch):
         "every_cell": ["look", "exact-n"],
     }
     text = {"id": "wang2017.table9", "common_n": 512, "rows": [entry]}
-    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [text])
+    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
     claim = inputs.claim("wang2017.kinds")
     cells = claim.job("several", "accounted").cells
     means = tuple(0.1 if cell.method == "one_way" else 0.2 for cell in cells)
@@ -254,7 +255,7 @@ def test_rebuilt_rows_say_where_their_cell_lies_and_whose_part_it_is(rebuilt, in
         "common_n": 512,
         "rows": [{"row": "A", "utility": "1", "claims": ["wang2017.kinds"]}],
     }
-    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [text])
+    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
     (line,) = [x for x in to_markdown(rebuilt_tables(inputs, "wang2017")[0]).splitlines() if "kinds rate-n" in x]
     assert "n\u00a0=\u00a0512, d\u00a0=\u00a04, ε\u00a0=\u00a01" in line
 
@@ -266,7 +267,7 @@ def test_rebuilt_rows_of_chains_that_are_not_certified_say_so(inputs, monkeypatc
         "common_n": 512,
         "rows": [{"row": "A", "utility": "1", "claims": ["wang2017.kinds"]}],
     }
-    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [text])
+    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
 
     def line():
         return next(x for x in to_markdown(rebuilt_tables(inputs, "wang2017")[0]).splitlines() if "kinds rate-n" in x)
@@ -288,7 +289,7 @@ def test_rebuilt_rows_of_chains_that_are_not_certified_say_so(inputs, monkeypatc
 def test_rebuilt_rows_have_the_ratio_of_their_own_cells(inputs, monkeypatch):
     """The largest mean over its bound; sweeps that no explicit bound judges have none, nor have counts."""
     text = {"id": "wang2017.table9", "rows": [{"row": "A", "utility": "1", "claims": ["wang2017.kinds"]}]}
-    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [text])
+    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
     (table,) = rebuilt_tables(inputs, "wang2017")
     worst = {row.part: row.worst for row in table.rows}
     assert worst.pop("kinds rate-n") == {("paper", ""): 0.5}

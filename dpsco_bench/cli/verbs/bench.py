@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import labelled, number, print_json
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_pretty, write_atomic
+
+if TYPE_CHECKING:
+    from dpsco_bench.bench.measure import Row
+    from dpsco_bench.execution.timing import Machine
 
 SUMMARY = "performance as ratios against rooflines and peers, with goals"
 EPILOG = """A ratio compares processor times of two tasks measured in turn in this process: at most 0.6 means that ours
@@ -47,41 +53,42 @@ def execute(args: argparse.Namespace) -> int:
     if args.gpu and args.only:
         raise InputError("only", " ".join(args.only), "left out with --gpu")
     measured = suite.run_card(args.quick) if args.gpu else suite.run_suite(args.only, args.quick)
-    rows: list[dict[str, Any]] = []
+    about = suite.environment(args.gpu)
+    rows: list[Row] = []
     told: set[str] = set()
     if not args.json:
-        print("\n".join([*_machine(suite.environment(args.gpu)), "", _LINE.format(**_HEADS)]), flush=True)
+        print("\n".join([*_machine(about), "", _LINE.format(**_HEADS)]), flush=True)
     for row in measured:
         rows.append(row)
         if args.out:
-            write_atomic(args.out, dumps_pretty(rows))
+            write_atomic(args.out, dumps_pretty(_placed(rows, about)))
         if not args.json:
-            heading = [f"{row['id']}: {suite.title(row['id'])}"] if row["id"] not in told else []
-            told.add(row["id"])
+            heading = [f"{row.id}: {suite.title(row.id)}"] if row.id not in told else []
+            told.add(row.id)
             print("\n".join([*heading, line(row)]), flush=True)
     if args.gpu and not args.json:
-        print("\n" + labelled("crossover", card.crossing(rows)))
+        print("\n" + labelled("crossover", card.crossing([row for row in rows if isinstance(row, card.CardRow)])))
     if args.json:
-        print_json(rows)
+        print_json(_placed(rows, about))
     return 0
 
 
-def line(row: dict[str, Any]) -> str:
-    """A row, or why it could not be measured."""
-    if row["reason"]:
-        return f"  {row['case']:<45} not measured: {row['reason']}"
-    return _LINE.format(**_shown(row)).rstrip()
+def _placed(rows: Sequence[Row], about: Machine) -> list[dict[str, Any]]:
+    """Rows as they are kept: each with what it holds for."""
+    return [{**asdict(row), "machine": about} for row in rows]
 
 
-def _shown(row: dict[str, Any]) -> dict[str, Any]:
-    """Cells of one row; times per unit of work."""
-    wanted = "" if row["goal"] is None else f"{_SIGNS[row['sense']]} {number(row['goal'])}"
-    outcome = {True: "yes", False: "NO", None: "-"}[row["met"]]
-    digits = {key: number(row[key], 3) for key in ("ours_ns", "peer_ns", "ratio")}
-    return {**row, **digits, "wanted": wanted, "outcome": outcome}
+def line(row: Row) -> str:
+    """A row, or why it could not be measured; times per unit of work."""
+    if row.reason:
+        return f"  {row.case:<45} not measured: {row.reason}"
+    wanted = "" if row.goal is None else f"{_SIGNS[row.sense]} {number(row.goal)}"
+    outcome = {True: "yes", False: "NO", None: "-"}[row.met]
+    digits = {key: number(getattr(row, key), 3) for key in ("ours_ns", "peer_ns", "ratio")}
+    return _LINE.format(case=row.case, peer=row.peer, **digits, wanted=wanted, outcome=outcome).rstrip()
 
 
-def _machine(about: dict[str, Any]) -> list[str]:
+def _machine(about: Machine) -> list[str]:
     core = about["blas_core_type"] or "chosen by OpenBLAS"
     noise = "compiled by Numba" if about["numba"] else "plain NumPy: Numba is missing or switched off"
     return [

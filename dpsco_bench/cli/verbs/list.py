@@ -178,12 +178,12 @@ def tables() -> list[ListedTable]:
 
     return [
         ListedTable(
-            entry["id"],
-            entry.get("source", ""),
-            entry.get("title", ""),
-            tuple(dict.fromkeys(claim for row in entry.get("rows", []) for claim in row.get("claims", []))),
+            text.id,
+            text.source,
+            text.title,
+            tuple(dict.fromkeys(claim for row in text.rows for claim in row.claims)),
         )
-        for entry in table_texts()
+        for text in table_texts()
     ]
 
 

@@ -118,19 +118,19 @@ def _short(name: str) -> str:
 def paper_table(page: TablePage) -> Iterator[str]:
     """Lines about a table."""
     text = page.text
-    yield from _head(text["id"], page.kind, text.get("title", ""), text.get("source", ""))
-    note = page.note or text.get("note")
+    yield from _head(text.id, page.kind, text.title, text.source)
+    note = " ".join(page.note.split()) or text.note_line
     if note:
-        yield labelled("note", " ".join(str(note).split()))
+        yield labelled("note", note)
     if page.computed_rows:
         rows = [
             {key: value if isinstance(value, str) else number(value) for key, value in row.items()}
             for row in page.computed_rows
         ]
         yield "\n" + table([Column(key, key.replace("_", " "), numeric=key != "verdict") for key in rows[0]], rows)
-    for row in text.get("rows", []):
+    for row in text.rows:
         yield ""
-        for key, value in row.items():
+        for key, value in row.to_json().items():
             yield labelled(key, ", ".join(value) if isinstance(value, list) else str(value))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.tables import TableRow, TableText
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.report.computed import computed
@@ -85,36 +86,36 @@ class QueryRow:
 
 
 @computed("gopi2022.queries")
-def queries_table(text: Mapping[str, Any], inputs: Inputs) -> Table:
+def queries_table(text: TableText, inputs: Inputs) -> Table:
     """Every formula of the table's file: claimed exponents beside measured ones, counts beside projected ones."""
     scores = [s for claim in inputs.claims if claim.id == CLAIM for s in claim_scores(claim)]
     rows: list[QueryRow] = []
-    for entry in text["rows"]:
-        rows += _measured(entry, scores) if entry.get("claims") else []
+    for entry in text.rows:
+        rows += _measured(entry, scores) if entry.claims else []
         rows += _unmeasured(entry, {str(score.row.part) for score in scores})
-        rows += _projections(entry) if entry.get("claims") else []
-    return Table(text["id"], str(text["title"]), _COLUMNS, rows, symbols(" ".join(str(text["note"]).split())))
+        rows += _projections(entry) if entry.claims else []
+    return Table(text.id, text.title, _COLUMNS, rows, symbols(text.note_line))
 
 
-def _measured(entry: Mapping[str, Any], scores: list[Score]) -> list[QueryRow]:
+def _measured(entry: TableRow, scores: list[Score]) -> list[QueryRow]:
     """Of every part of the profile the cell nearest to the common size."""
     rows = []
     for score in scores:
         row = score.row
         cells = score.results.evidence(row.part, row.calibration)
-        if not cells or cells[0].context.constants.norm != float(entry["norm"]):
+        if not cells or cells[0].context.constants.norm != float(entry.own["norm"]):
             continue
         cell = min(cells, key=lambda c: (abs(c.context.n - COMMON_N), abs(c.context.d - 4), abs(c.context.epsilon - 1)))
         place = [c.value for c in cells].index(cell.value)
         counted, error = ((column or [None] * len(cells))[place] for column in (row.mean, row.stderr))
-        sweep = row.part in entry["exponents"]
+        sweep = row.part in entry.own["exponents"]
         rows.append(
             QueryRow(
-                entry["row"],
+                entry.row,
                 COUNTS[score.part.quantity],
                 _setting(cell),
                 row.parameter if sweep else "",
-                entry["exponents"].get(row.part, ""),
+                entry.own["exponents"].get(row.part, ""),
                 score,
                 None if sweep else get_bound(score.part.bound).value(cell.context),
                 counted,
@@ -135,18 +136,18 @@ def _cell_of(cell: CellEvidence) -> tuple[int, int, float, float, str, float]:
     return c.n, c.d, c.epsilon, c.delta, cell.calibrated.variant, c.constants.norm
 
 
-def _unmeasured(entry: Mapping[str, Any], measured: set[str]) -> list[QueryRow]:
+def _unmeasured(entry: TableRow, measured: set[str]) -> list[QueryRow]:
     """The claimed exponents that the profile does not measure, or nothing can."""
-    reason = entry.get("unmeasured", "exponents: not in this profile")
-    missing = {part.partition("_")[0]: e for part, e in entry["exponents"].items() if part not in measured}
-    return [QueryRow(entry["row"], reason, {}, ", ".join(missing), ", ".join(missing.values()))] if missing else []
+    reason = entry.own.get("unmeasured", "exponents: not in this profile")
+    missing = {part.partition("_")[0]: e for part, e in entry.own["exponents"].items() if part not in measured}
+    return [QueryRow(entry.row, reason, {}, ", ".join(missing), ", ".join(missing.values()))] if missing else []
 
 
-def _projections(entry: Mapping[str, Any]) -> list[QueryRow]:
+def _projections(entry: TableRow) -> list[QueryRow]:
     """Draws that nobody runs: 4 e T."""
     setting = {"d": 4, "epsilon": 1.0, "delta": 1e-6, "calibration": "accounted"}
-    text, p = "queries per draw, not run", float(entry["norm"])
-    return [QueryRow(entry["row"], text, {"n": n, **setting}, projected=projected_queries(n, p=p)) for n in PROJECTED]
+    text, p = "queries per draw, not run", float(entry.own["norm"])
+    return [QueryRow(entry.row, text, {"n": n, **setting}, projected=projected_queries(n, p=p)) for n in PROJECTED]
 
 
 def _exponent(row: QueryRow) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import log, log2, sqrt
-from typing import Any
 
+from dpsco_bench.claims.tables import TableText
 from dpsco_bench.kinds.privacy import privacy_verdict
 from dpsco_bench.papers.zhang2022.algorithms.sensitivity import NodeUnits
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
@@ -57,7 +57,7 @@ def relative_level(k: float, condition: float, calibration: str, n: int = ROUNDS
 
 
 @computed("zhang2022.conversions")
-def _conversions(text: Mapping[str, Any], inputs: Inputs) -> Table:
+def _conversions(text: TableText, inputs: Inputs) -> Table:
     columns = (
         Column("Claimed ε", lambda r: plain(round(r.epsilon, 4)), {"epsilon": lambda r: r.epsilon}, True),
         Column("δ", lambda r: plain(r.delta), {"delta": lambda r: r.delta}, True),
@@ -71,11 +71,11 @@ def _conversions(text: Mapping[str, Any], inputs: Inputs) -> Table:
         "ρ = ε/(2 √l) by the printed conversion, m by the exact Gaussian-DP formula. Noise of exactly ρ, without the "
         "slack of eq. (6); the last row lies where the conversion does not hold (erratum E1)."
     )
-    return Table(text["id"], str(text["title"]), columns, rows, note)
+    return Table(text.id, text.title, columns, rows, note)
 
 
 @computed("zhang2022.levels")
-def _levels(text: Mapping[str, Any], inputs: Inputs) -> Table:
+def _levels(text: TableText, inputs: Inputs) -> Table:
     def level(condition: float, calibration: str) -> Callable[[float], float]:
         return lambda k: relative_level(k, condition, calibration)
 
@@ -90,4 +90,4 @@ def _levels(text: Mapping[str, Any], inputs: Inputs) -> Table:
         f"n = {ROUNDS}, all radii equal to D, only the last iterate being released: Gaussian-DP level over the target. "
         "Below 1 the noise is larger than its guarantee needs."
     )
-    return Table(text["id"], str(text["title"]), columns, list(POWERS), note)
+    return Table(text.id, text.title, columns, list(POWERS), note)

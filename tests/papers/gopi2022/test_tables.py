@@ -14,7 +14,7 @@ from dpsco_bench.report.tables import to_csv
 
 @pytest.fixture(scope="module")
 def rows(measured, tmp_path_factory):
-    text = next(text for text in table_texts() if text["id"] == "gopi2022.queries")
+    text = next(text for text in table_texts() if text.id == "gopi2022.queries")
     results = measured(tmp_path_factory.mktemp("prop9"), "gopi2022.prop9")
     table = queries_table(text, SimpleNamespace(claims=[results]))
     return list(csv.DictReader(io.StringIO(to_csv(table))))

@@ -6,6 +6,7 @@ import pytest
 
 from dpsco_bench.claims.compose import claim_ids, load_claim
 from dpsco_bench.claims.jobs import part_jobs
+from dpsco_bench.claims.tables import TableText
 from dpsco_bench.papers.zhang2022.tables import SETTINGS, conversion, relative_level
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.tree import levels, prefix_nodes
@@ -104,7 +105,7 @@ def test_equation_7_is_nearly_attained_at_the_last_round():
 
 
 def test_computed_tables_name_what_computes_them():
-    table = computed_table({"id": "t", "title": "T", "computed": "zhang2022.levels"}, None)
+    table = computed_table(TableText("t", "T", computed="zhang2022.levels"), None)
     assert len(table.rows) == 3
     with pytest.raises(ValueError, match="^computed table = 'nothing': must be one of gopi2022.queries"):
-        computed_table({"id": "t", "title": "T", "computed": "nothing"}, None)
+        computed_table(TableText("t", "T", computed="nothing"), None)
