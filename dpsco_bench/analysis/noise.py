@@ -74,6 +74,15 @@ class Noise:
         return self.status == "unproven" and self.epsilon_real_kind in ("upper", "exact") and within
 
     @property
+    def _why_unproven(self) -> str:
+        """What stands between the noise and a proof."""
+        if self.nominal:
+            return "the constants are nominal"
+        if self.status != "unproven" or self.epsilon_real_kind != "upper" or not math.isfinite(self.epsilon_real):
+            return STATUS_WORDS[self.status]
+        return f"it is at most {self.epsilon_real:.3g}, {self.epsilon_claimed:g} is claimed"
+
+    @property
     def shortfall(self) -> str:
         """The same where the noise is not proven private; else empty."""
         return "" if self.status in ("none", "proven") else self.said
@@ -84,7 +93,7 @@ class Noise:
         if not self.shortfall:
             return ()
         if self.status != "exceeds_claim":
-            return (f"{NOT_PRIVATE}: nothing proves the claimed eps ({STATUS_WORDS[self.status]})",)
+            return (f"{NOT_PRIVATE}: nothing proves the claimed eps ({self._why_unproven})",)
         if math.isnan(self.epsilon_real):
             return (f"{NOT_PRIVATE}: the real eps is above the claim",)
         phrase = PHRASES.get(self.epsilon_real_kind, "")

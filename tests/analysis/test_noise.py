@@ -44,19 +44,19 @@ NOTHING_PROVES = "not private: nothing proves the claimed eps"
         ),
         (
             [cell("unproven", 2.0, "upper", attained=False)],
-            (f"{NOTHING_PROVES} (not shown)",),
+            (f"{NOTHING_PROVES} (it is at most 2, 1 is claimed)",),
             "not shown to be private (eps <= 2 for 1)",
         ),
         (
             [cell("unproven", 1.0, "upper")],
-            (f"{NOTHING_PROVES} (not shown)",),
+            (f"{NOTHING_PROVES} (the constants are nominal)",),
             "not shown to be private, as the constants are nominal (if they held, eps <= 1 for 1)",
         ),
         ([cell("exceeds_claim")], ("not private: the real eps is above the claim",), "not private"),
         ([cell("unproven")], (f"{NOTHING_PROVES} (not shown)",), "not shown to be private"),
         (
             [cell("unproven", 2.0, "upper")],
-            (f"{NOTHING_PROVES} (not shown)",),
+            (f"{NOTHING_PROVES} (it is at most 2, 1 is claimed)",),
             "not shown to be private (eps <= 2 for 1)",
         ),
         (
