@@ -58,7 +58,7 @@ class Workflow:
 
     def __init__(self, config: Mapping[str, Any], arguments: Sequence[str], main: bool = True) -> None:
         settings = check_config(config)
-        self.profile: str = settings["profile"]
+        self.profile: str = settings.profile
         self.files, self.main, self.folder = Layout(self.profile), main, Path.cwd()
         self.lock = ResultsLock(self.files.lock)
         self._looked: dict[Path, bool] = {}

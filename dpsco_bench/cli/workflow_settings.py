@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -57,8 +58,21 @@ CONFIG: dict[str, tuple[Callable[[Any], bool], str]] = {
 """What ``snakemake --config KEY=VALUE`` takes: key -> whether it takes a value, and what it takes in words."""
 
 
-def check_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Check ``--config`` and fill in the default profile.
+@dataclass(frozen=True)
+class Configuration:
+    """What ``--config`` says; empty where it says nothing."""
+
+    profile: str = "ci"
+    data_root: str = ""
+    backend: str = ""
+    overrides: str | Sequence[str] = ()
+    plugins: str | Sequence[str] = ()
+    claims: str | Sequence[str] = ()
+    boards: str | Sequence[str] = ()
+
+
+def check_config(config: Mapping[str, Any]) -> Configuration:
+    """Check ``--config``.
 
     Raises
     ------
@@ -71,29 +85,29 @@ def check_config(config: Mapping[str, Any]) -> dict[str, Any]:
         takes, allowed = CONFIG[key]
         if not takes(value):
             raise InputError(key, value, allowed, "--config")
-    return {"profile": "ci", **config}
+    return Configuration(**config)
 
 
-def config_overrides(settings: Mapping[str, Any]) -> list[str]:
+def config_overrides(settings: Configuration) -> list[str]:
     """Hydra overrides that the configuration asks for."""
-    overrides = settings.get("overrides", [])
+    overrides = settings.overrides
     try:
         result = shlex.split(overrides) if isinstance(overrides, str) else list(overrides)
     except ValueError as error:
         raise InputError("overrides", overrides, f"KEY=VALUE ... ({str(error).lower()})", "--config") from None
-    if "backend" in settings:
-        if settings["backend"] == "cupy" and find_spec("cupy") is None:
+    if settings.backend:
+        if settings.backend == "cupy" and find_spec("cupy") is None:
             allowed = "numpy here: CuPy is not installed (extra cuda12 or cuda13)"
             raise InputError("backend", "cupy", allowed, "--config")
-        result.append(f"backend={settings['backend']}")
+        result.append(f"backend={settings.backend}")
     for key in ("plugins", "claims", "boards"):
-        if key in settings:
-            files = [settings[key]] if isinstance(settings[key], str) else settings[key]
-            result.append(file_list(key, files))
-    if "data_root" in settings:
-        if not Path(settings["data_root"]).is_dir():
-            raise InputError("data_root", settings["data_root"], "an existing folder", "--config")
-        result.append("data.root='" + settings["data_root"].replace("'", "\\'") + "'")
+        given: str | Sequence[str] = getattr(settings, key)
+        if given:
+            result.append(file_list(key, [given] if isinstance(given, str) else list(given)))
+    if settings.data_root:
+        if not Path(settings.data_root).is_dir():
+            raise InputError("data_root", settings.data_root, "an existing folder", "--config")
+        result.append("data.root='" + settings.data_root.replace("'", "\\'") + "'")
     return result
 
 

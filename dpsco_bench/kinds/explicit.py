@@ -116,10 +116,10 @@ def explicit_verdict(
     else:
         more = would_decide(zip(half[~within], np.abs(b - m)[~within], strict=True))
         word, reason = "inconclusive", f"mean / bound is {_shown(m, b, worst)}, at most {upper[worst]:.3g}; {more}"
-    notes = (f"in {above.sum()} of {len(x)} cells the bound exceeds the starting point's risk",) if above.any() else ()
+    notes = [f"in {above.sum()} of {len(x)} cells the bound exceeds the starting point's risk"] * bool(above.any())
     if (worse := above & (m > start)).any():
-        notes += (f"in {worse.sum()} of them the mean does, too",)
-    return cell_verdict(word, reason, parameter, columns, upper, worst, notes)
+        notes.append(f"in {worse.sum()} of them the mean does, too")
+    return cell_verdict(word, reason, parameter, columns, upper, worst, tuple(notes))
 
 
 def _shown(mean: FloatArray, bound: FloatArray, cell: int) -> str:

@@ -10,7 +10,7 @@ from dpsco_bench.claims.model import Claim
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
 from dpsco_bench.cli.main import verb_names
 from dpsco_bench.cli.workflow import Workflow
-from dpsco_bench.cli.workflow_settings import config_overrides, one_line
+from dpsco_bench.cli.workflow_settings import Configuration, config_overrides, one_line
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, sealed
 
@@ -378,8 +378,8 @@ def test_snakemakes_config_in_one_line(files, tmp_path, monkeypatch, capsys, con
 def test_a_gpu_without_its_library_is_refused_when_planning(monkeypatch):
     monkeypatch.setattr("dpsco_bench.cli.workflow_settings.find_spec", lambda name: None)
     with pytest.raises(InputError, match="^backend = 'cupy': must be numpy here: CuPy is not installed"):
-        config_overrides({"backend": "cupy"})
-    assert config_overrides({"backend": "numpy"}) == ["backend=numpy"]
+        config_overrides(Configuration(backend="cupy"))
+    assert config_overrides(Configuration(backend="numpy")) == ["backend=numpy"]
 
 
 def test_a_sweep_with_one_bad_cell_runs_nothing(dpsco, tmp_path):
