@@ -11,6 +11,7 @@ from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES, ROUNDING, SEVERITY, S
 
 NOT_PRIVATE = "not private"
 """The reservation on noise that is not proven, and its name."""
+LAW_NEITHER = "not shown to be private, nor is its target law"
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,9 @@ class Noise:
 
     @classmethod
     def of(cls, cell: CalibratedCell, epsilon_claimed: float) -> Noise:
-        """That of one cell; of a draw whose sampler is not proven, the epsilon is that of its target law."""
+        """That of one cell; of a draw whose sampler is not proven, it bounds the epsilon of the target law."""
         if math.isnan(cell.epsilon_real) and not math.isnan(cell.epsilon_law):
-            return cls(cell.privacy_status, cell.epsilon_law, "exact", epsilon_claimed)
+            return cls(cell.privacy_status, cell.epsilon_law, "upper", epsilon_claimed)
         attained = cell.attained or cell.epsilon_real_kind != "lower"
         return cls(cell.privacy_status, cell.epsilon_real, cell.epsilon_real_kind, epsilon_claimed, attained)
 
@@ -57,7 +58,7 @@ class Noise:
     @property
     def said(self) -> str:
         """In ASCII: ``not private (eps >= 12,900 for 1)``."""
-        clause = STATUS_CLAUSES[self.status] + self.elsewhere
+        clause = LAW_NEITHER if self._law_exceeds else STATUS_CLAUSES[self.status] + self.elsewhere
         if math.isnan(self.epsilon_real):
             return clause
         sign = SIGNS.get(self.epsilon_real_kind, "=")
@@ -74,10 +75,18 @@ class Noise:
         return self.status == "unproven" and self.epsilon_real_kind in ("upper", "exact") and within
 
     @property
+    def _law_exceeds(self) -> bool:
+        """Whether not even the target law is proven, its bound being above the claim."""
+        above = self.epsilon_real > self.epsilon_claimed * (1.0 + ROUNDING)
+        return self.status == "target_law_only" and self.epsilon_real_kind == "upper" and above
+
+    @property
     def _why_unproven(self) -> str:
         """What stands between the noise and a proof."""
         if self.nominal:
             return "the constants are nominal"
+        if self._law_exceeds:
+            return f"of the target law it is at most {self.epsilon_real:.3g}, {self.epsilon_claimed:g} is claimed"
         if self.status != "unproven" or self.epsilon_real_kind != "upper" or not math.isfinite(self.epsilon_real):
             return STATUS_WORDS[self.status]
         return f"it is at most {self.epsilon_real:.3g}, {self.epsilon_claimed:g} is claimed"

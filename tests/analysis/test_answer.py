@@ -254,10 +254,10 @@ def test_the_sentence_answers_by_noise_and_by_parameter():
         "with the printed noise, which is private (eps <= 0.25 for 1): rate undecided in n (1 of 5), "
         "explicit bound no (1 of 2); without noise: rate yes in n"
     )
-    law = Noise("target_law_only", 2.0, "exact", 1.0)
+    law = Noise("target_law_only", 0.5, "upper", 1.0)
     row = Verdict("match", "rate", calibration="paper", parameter="n", noise=law, id="p.thm")
     assert answer([row]).sentence == (
-        "rate yes in n with the printed noise, which is proven of the target law only (eps = 2 for 1)"
+        "rate yes in n with the printed noise, which is proven of the target law only (eps <= 0.5 for 1)"
     )
     unknown = Verdict(
         "match", "rate", calibration="paper", parameter="n", noise=Noise("unproven", math.nan, "upper", 1.0)

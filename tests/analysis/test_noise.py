@@ -62,7 +62,12 @@ NOTHING_PROVES = "not private: nothing proves the claimed eps"
         (
             [cell("target_law_only", law=0.5)],
             (f"{NOTHING_PROVES} (target law only)",),
-            "proven of the target law only (eps = 0.5 for 1)",
+            "proven of the target law only (eps <= 0.5 for 1)",
+        ),
+        (
+            [cell("target_law_only", law=19.1, claimed=8.0)],
+            (f"{NOTHING_PROVES} (of the target law it is at most 19.1, 8 is claimed)",),
+            "not shown to be private, nor is its target law (eps <= 19.1 for 8)",
         ),
     ],
 )
