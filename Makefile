@@ -17,7 +17,7 @@ snakemake = $(bin)/snakemake $(if $(CORES),--cores $(CORES)) --config $(config) 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help .venv test replicate smoke verdicts compare site gc lint format peers cluster slurm-test lock clean gpu-pack gpu-check
+.PHONY: help .venv test replicate smoke verdicts compare site gc lint format peers cluster slurm-test mutants lock clean gpu-pack gpu-check
 
 help:
 	@echo 'make replicate [PROFILE=smoke|ci|full] [DATA_ROOT=DIR] [CORES=N]'
@@ -30,6 +30,7 @@ help:
 	@echo 'make gpu-pack    plans and scales for a machine with a GPU, in results/gpu'
 	@echo 'make gpu-check   there, with that folder and its own PYTHON: a card against a core, in results/gpu/report.md'
 	@echo '                 (EMULATED=1: without a card, which the report then says)'
+	@echo 'make mutants     try every seeded defect (tests/mutants) and write docs/mutants.md; ARGS="NAME ..." tries some'
 	@echo 'make lint        formatting, ruff and mypy; make format applies the formatting'
 	@echo 'make peers       JAX and PyTorch, which `dpsco bench` compares with where they are'
 	@echo 'make cluster     what docs/cluster.md needs: an executor for SLURM, launchers for Hydra'
@@ -104,6 +105,10 @@ format: .venv
 # A SLURM of one node on the loopback interface, for the time of the test; says why where it cannot start.
 slurm-test: .venv
 	@$(bin)/python -m tests.cluster.slurm_smoke
+
+# Every defect in a copy of the repository, one at a time, and the one test that catches it.
+mutants: .venv
+	@$(bin)/python -m tests.mutants $(ARGS)
 
 # --- measuring -------------------------------------------------------------------------------------
 peers: .venv

@@ -3,16 +3,19 @@
 import errno
 import json
 import math
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsco_bench import jsonio
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.results import write_table
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
@@ -75,6 +78,23 @@ def test_atomic_write_makes_parents_replaces_and_leaves_nothing_behind(tmp_path)
     jsonio.write_atomic(target, "two é\n")
     assert target.read_bytes() == "two é\n".encode()
     assert [path.name for path in target.parent.iterdir()] == ["b.json"]
+
+
+@pytest.mark.parametrize("place", ["a file", "a table"])
+def test_who_reads_meanwhile_sees_the_old_state(tmp_path, place):
+    """A file that is open stays as it was: the new one takes its name, and not its place on the disk."""
+    target = tmp_path / "b"
+    table = pa.table({"x": [1, 2, 3]})
+    jsonio.write_atomic(target, "old " * 100)
+    with target.open("rb") as reader:
+        before = os.stat(target).st_ino
+        if place == "a table":
+            write_table(table, target)
+        else:
+            jsonio.write_atomic(target, "new")
+        assert os.stat(target).st_ino != before
+        assert reader.read() == b"old " * 100
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]
 
 
 def test_failed_write_keeps_the_old_text(tmp_path):

@@ -1,11 +1,12 @@
 """Quantities that stand in the place of the risk: thresholds on a grid of signals, and formulas."""
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.evidence import CellEvidence, thresholds
+from dpsco_bench.analysis.evidence import CellEvidence, evidence_of, thresholds
 
 SIGNALS = np.array([0.1, 0.2, 0.4, 0.8])
 
@@ -40,3 +41,37 @@ def test_the_next_signal_continues_the_grid_by_its_own_ratio(signal, at_edge, fo
     grid = [SimpleNamespace(entry=SimpleNamespace(signal=one)) for one in SIGNALS]
     found = CellEvidence.next_signal.fget(SimpleNamespace(grid=grid, signal=signal, at_edge=at_edge))
     assert found == pytest.approx(following) if following else np.isnan(found)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """What a grid of signals asks of a calibrated cell."""
+
+    privacy_status: str
+    signal_capped: bool = False
+
+
+def grid_of(*cells):
+    """Cells (signal, mean risk, privacy status) of one grid, as they come from a table."""
+    made = []
+    for signal, mean, status in cells:
+        risks = np.full((1, 4), mean)
+        entry = SimpleNamespace(method="m", value=1.0, signal=signal, cell=0)
+        made.append(CellEvidence(entry, Fixed(status), "paper", risks, risks[None], risks[None], 1.0, False))
+    return made
+
+
+@pytest.mark.parametrize("worst", range(3))
+def test_a_grid_has_the_largest_mean_and_the_worst_privacy_of_its_cells(worst):
+    statuses = ["proven", "proven", "proven"]
+    statuses[worst] = "exceeds_claim"
+    (found,) = evidence_of(grid_of(*zip((0.1, 0.2, 0.4), (0.5, 0.7, 0.3), statuses, strict=True)))
+    assert (found.signal, found.final.mean(), found.at_edge) == (0.2, 0.7, False)
+    assert found.calibrated.privacy_status == "exceeds_claim"
+    assert [len(found.grid), found.risks.shape] == [3, (3, 1, 4)]
+
+
+@pytest.mark.parametrize(("means", "at_edge"), [((0.5, 0.4, 0.3), True), ((0.3, 0.4, 0.5), True), ((1, 2, 1), False)])
+def test_a_largest_mean_at_an_end_of_the_grid_is_told(means, at_edge):
+    (found,) = evidence_of(grid_of(*zip((0.1, 0.2, 0.4), means, ["proven"] * 3, strict=True)))
+    assert found.at_edge == at_edge

@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from dpsco_bench import run
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell, read_cells
-from dpsco_bench.execution.calibration import calibrate_cell
+from dpsco_bench.execution.calibration import calibrate_cell, constants_status
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
@@ -164,3 +165,13 @@ def test_unknown_and_missing_keys_are_named(plans):
     for wrong in ({**entry, "more": 1}, {k: v for k, v in entry.items() if k != "scales"}):
         with pytest.raises(InputError, match=r"^calibration = \['(more|scales)'\]: must be exactly the keys"):
             CalibratedCell.from_json(wrong)
+
+
+@pytest.mark.parametrize("enforced", [False, True])
+@pytest.mark.parametrize("of_the_data", [False, True])
+@pytest.mark.parametrize("declared", ["nominal", "global"])
+def test_constants_are_true_where_they_are_proven_or_the_run_clips_to_public_levels(declared, of_the_data, enforced):
+    cell = SimpleNamespace(problem_entry=SimpleNamespace(data_dependent_constants=of_the_data))
+    plan = SimpleNamespace(queries=(SimpleNamespace(enforced=enforced), SimpleNamespace(enforced=True)))
+    expected = "global" if enforced and not of_the_data else declared
+    assert constants_status(cell, plan, declared) == expected

@@ -58,6 +58,16 @@ def test_data_and_minimum_are_made_once_and_no_number_changes() -> None:
         np.testing.assert_array_equal(one.risk, other.risk)
 
 
+def test_other_objectives_have_minima_of_their_own() -> None:
+    """One after the other, as the cells of a job: each risk is over the minimum of its own data."""
+    reuse, scales = Reuse(0), {"gradient": 1.0}
+    for cell, data_set in [(CELL, 0), (CELL, 1), *((cell, 0) for cell in OTHER), (CELL, 0)]:
+        plan = cell.plan("paper", 0)[1]
+        shared = run_block(cell, plan, scales, reuse.data(cell, data_set), root_seed=0, data_set=data_set, reuse=reuse)
+        alone = run_block(cell, plan, scales, cell.draw_data(0, data_set), root_seed=0, data_set=data_set)
+        np.testing.assert_array_equal(shared.risk, alone.risk)
+
+
 @pytest.mark.parametrize(("room", "draws"), [(2, 2), (1, 4)])
 def test_no_more_is_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch, room: int, draws: int) -> None:
     calls = []

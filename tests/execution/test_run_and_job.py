@@ -8,6 +8,7 @@ import pytest
 
 from dpsco_bench import jsonio
 from dpsco_bench.errors import InputError, NumericalFailure
+from dpsco_bench.execution import run
 from dpsco_bench.execution.calibrated import read_cells
 from dpsco_bench.execution.calibration import calibrate_cell, calibrate_job
 from dpsco_bench.execution.cell import Cell
@@ -18,6 +19,7 @@ from dpsco_bench.execution.run import BLOCK_SCORES, replicate_blocks, run_block
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.problems import certified
 from dpsco_bench.problems.base import Data
+from dpsco_bench.problems.objective import Objective
 
 CELL = Cell(
     algorithm="wang2017.dp_gd_pl",
@@ -221,6 +223,27 @@ def test_non_finite_iterates_fail_with_the_cell_named(monkeypatch):
     message = r"^non-finite iterates: wang2017.dp_gd_pl on ridge_logistic, n = 32, d = 3, epsilon = 1, delta"
     with np.errstate(all="ignore"), pytest.raises(NumericalFailure, match=message):
         run_block(cell, cell.plan("none", 5)[1], {"gradient": 0.0}, poisoned, root_seed=5)
+
+
+@pytest.mark.parametrize("where", ["output and risk", "output alone", "risk alone"])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_one_replicate_that_is_not_finite_fails_the_cell(monkeypatch, where, value):
+    """Whatever the others are: a mean over those that are left would be one of other runs."""
+
+    def spoilt(algorithm, objective, plan, mechanism, **keywords):
+        output = np.zeros(objective.start.shape)
+        output[2, 1] = value if "output" in where else 0.0
+        return output
+
+    def risks(objective, x):
+        found = np.ones(len(x))
+        found[2] = value if "risk" in where else 1.0
+        return found
+
+    monkeypatch.setattr(run, "call_run", spoilt)
+    monkeypatch.setattr(Objective, "excess_risk", risks)
+    with np.errstate(all="ignore"), pytest.raises(NumericalFailure, match="^non-finite iterates: wang2017.dp_gd_pl"):
+        run_block(CELL, CELL.plan("none", 5)[1], {"gradient": 0.0}, CELL.draw_data(5, 0), root_seed=5, replicates=4)
 
 
 @pytest.mark.parametrize(("n", "replicates"), [(1, 1), (32, 6), (200_000, 64), (10**7, 3), (4096, 5000)])

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from dpsco_bench.execution import store as module
 from dpsco_bench.execution.store import Cost, Meter, Store, merged, read_sealed, total
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, sealed, unsealed
 
@@ -63,6 +64,23 @@ def test_an_item_counts_with_its_manifest_only(store):
     store.write("runs", "k", b"rows")
     store.path("runs", "k").unlink()
     assert not store.has("runs", "k")
+
+
+def test_an_item_whose_replacement_was_interrupted_is_not_there_and_not_damaged(store, monkeypatch, capsys):
+    """Its manifest goes first and comes last: a process that ends between leaves nothing that counts."""
+    write = module.write_atomic
+    store.write("runs", "k", b"old rows", COSTS)
+
+    def interrupted(path, content):
+        if path == store.manifest("runs", "k"):
+            raise KeyboardInterrupt
+        write(path, content)
+
+    monkeypatch.setattr(module, "write_atomic", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        store.write("runs", "k", b"new rows", COSTS)
+    assert store.read("runs", "k") is None and store.costs("runs", "k") == []
+    assert capsys.readouterr().err == ""
 
 
 def test_an_item_in_the_place_of_another_is_named_and_set_aside(store, capsys):

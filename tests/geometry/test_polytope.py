@@ -1,10 +1,12 @@
+import math
+
 import array_api_strict as strict
 import numpy as np
 import pytest
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import feasible_set
-from dpsco_bench.geometry.polytope import CrossPolytope, Polytope
+from dpsco_bench.geometry.polytope import CrossPolytope, Polytope, Simplex
 
 
 def explicit(cross):
@@ -77,3 +79,31 @@ def test_vertices_in_a_strict_namespace():
         found = polytope.vertex(strict.asarray(index), strict.float32)
         assert found.dtype == strict.float32
         np.testing.assert_array_equal(np.asarray(found), polytope.vertex(index, np.float32))
+
+
+@pytest.mark.parametrize("d", [2, 3, 7])
+@pytest.mark.parametrize("scale", [0.1, 1.0, 30.0, 1e12])
+def test_projections_on_the_simplex_obey_the_variational_inequality(d, scale):
+    """``<x - P(x), v - P(x)> <= 0`` for every vertex v, for points on either side of the set."""
+    simplex = Simplex(d, 1.7)
+    x = scale * np.random.default_rng(d).standard_normal((200, d))
+    found = simplex.project(x)
+    assert found.min() >= 0 and found.sum(axis=1) == pytest.approx(1.7, rel=1e-14)
+    away = np.einsum("ri,rvi->rv", x - found, simplex.vertices[None] - found[:, None])
+    assert away.max() <= 1e-12 * scale * d
+    np.testing.assert_allclose(simplex.project(found), found, atol=1e-15)
+    np.testing.assert_allclose(simplex.project(x + 3.0), found, atol=1e-12 * max(1.0, scale))
+
+
+def test_the_simplex_by_its_vertices():
+    simplex, g = Simplex(3, 2.0), np.array([[0.5, -1.0, -1.0], [0.0, 0.0, 3.0]])
+    explicit = Polytope(simplex.vertices)
+    np.testing.assert_array_equal(simplex.scores(g), explicit.scores(g))
+    np.testing.assert_array_equal(simplex.vertex(np.array([2, 0])), explicit.vertex(np.array([2, 0])))
+    np.testing.assert_array_equal(simplex.minimise_linear(g), [[0.0, 2.0, 0.0], [2.0, 0.0, 0.0]])
+    assert simplex.support(g).ravel().tolist() == [1.0, 6.0] and simplex.centre.tolist() == [2 / 3] * 3
+    for p in (1.0, 2.0, math.inf):
+        assert simplex.diameter(p) == pytest.approx(explicit.diameter(p))
+    for arguments in ((1, 1.0), (3, 0.0), (3, math.inf)):
+        with pytest.raises(InputError):
+            Simplex(*arguments)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -96,6 +97,30 @@ def test_a_claim_end_to_end(tmp_path, monkeypatch, capsys):
     assert "literal [paper]: refuted: eps >= " in shown and "where 0.5 is claimed" in shown
     assert "ours [accounted]: says nothing" in shown or "ours [accounted]: not refuted" in shown
     assert "an audit never proves privacy" in shown
+
+
+@pytest.mark.parametrize(
+    ("refuted", "power", "word"),
+    [
+        ((0.0, 1.0, 0.0), (0.9, 0.9, 0.9), "refuted"),
+        ((0.0, 0.0, 0.0), (0.9, 0.9, 0.9), "not refuted"),
+        ((0.0, 0.0, 0.0), (0.9, 0.4, 0.9), "says nothing"),
+        ((1.0, 0.0, 0.0), (0.1, 0.1, 0.1), "refuted"),
+    ],
+)
+def test_one_refuted_cell_refutes_and_the_weakest_one_says_how_much_the_others_say(refuted, power, word):
+    calibrated = SimpleNamespace(privacy_status="unproven", epsilon_real=3.0, epsilon_real_kind="upper")
+    cells = [
+        SimpleNamespace(
+            risks=np.full(1, lower), extras={"audit_refuted": np.full(1, r), "audit_power": np.full(1, p)},
+            entry=SimpleNamespace(epsilon=1.0), calibrated=calibrated, value=lower,
+        )
+        for lower, r, p in zip((0.2, 1.7, 0.4), refuted, power, strict=True)
+    ]  # fmt: skip
+    case = SimpleNamespace(risk_cells=lambda part: cells, part=SimpleNamespace(id="p"))
+    row = get_kind("audit").judge(case)
+    assert row.verdict == word and row.own["epsilon_lower"] == 1.7
+    assert ("never proves" in row.reason) == (word != "refuted")
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,17 @@ def test_generalised_gaussians_add_up_in_zcdp():
     assert value.epsilon == pytest.approx(zcdp_epsilon(rho, 1e-6)) and value.kind == "upper"
 
 
+def test_the_cost_of_a_generalised_gaussian_is_that_of_its_dual_norm():
+    """kappa = (r - 1) d^(2/r - 2/q), which is larger than r - 1 unless r = q; a mean of draws costs each of them."""
+    smooth = SmoothNorm(1.05, 20, "two_ln_d")
+    r, q = 2 * math.log(20) + 1, 21.0
+    kappa = (r - 1) * 20 ** (2 / r - 2 / q)
+    assert kappa > 1.5 * smooth.kappa_plus
+    for draws in (1, 3):
+        value = charge(plan_of(generalised(smooth=smooth, releases=5, draws=draws)), {"g": 2.0}, 1e-6)
+        assert value.epsilon == pytest.approx(zcdp_epsilon(5 * draws * kappa * (0.2 / 2.0) ** 2 / 2, 1e-6), rel=1e-9)
+
+
 @pytest.mark.parametrize("records", [None, Disjoint(5)])
 def test_accounted_noise_of_generalised_gaussians(records):
     query = generalised(releases=9) if records is None else generalised(releases=9, records=records)

@@ -6,7 +6,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.privacy import mechanism as module
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, make_plan
-from dpsco_bench.privacy.records import Poisson, SingleIndex
+from dpsco_bench.privacy.records import Poisson, SingleIndex, WithoutReplacement
 
 PLAN = make_plan(
     GaussianQuery("gradient", 1.0, 6),
@@ -77,6 +77,18 @@ def test_batches_of_a_split_run_are_those_of_the_whole():
     for name in ("sum", "single"):
         indices = np.concatenate([part.sample(name, 9).indices for part in parts])
         np.testing.assert_array_equal(indices, whole.sample(name, 9).indices)
+
+
+def test_batches_have_the_law_that_is_charged():
+    """Sizes of Poisson batches have the variance n q (1 - q); those of a fixed size have none."""
+    fixed = GaussianQuery("subset", 1.0, 50, WithoutReplacement(40, 4))
+    plan = make_plan(*PLAN.queries, fixed, gradient_evaluations=0, n=40)
+    drawn = Mechanism(plan, {**SCALES, "subset": 1.0}, "what", 1, 0, 400)
+    sizes = np.stack([drawn.sample("sum", t).sizes for t in range(50)])
+    mean, variance = 40 * 0.1, 40 * 0.1 * 0.9
+    assert abs(sizes.mean() - mean) < 5 * np.sqrt(variance / sizes.size)
+    assert abs(sizes.var() - variance) < 5 * variance * np.sqrt((2 + 1 / variance) / sizes.size)
+    assert (drawn.sample("subset", 0).sizes == 4).all() and (drawn.sample("single", 0).sizes == 1).all()
 
 
 def test_expected_sizes():

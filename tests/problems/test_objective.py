@@ -172,3 +172,21 @@ def test_samples_of_each_replicate_take_the_place_of_shared_records(xp, draw):
         for mine, theirs in zip(got, expected, strict=True):
             np.testing.assert_allclose(np.asarray(mine)[r], theirs[0], rtol=1e-12)
     np.testing.assert_array_equal(np.asarray(objective.evaluations), 10.0)
+
+
+def test_the_certificate_is_that_of_the_worst_minimiser(objective):
+    assert objective.certificate is None
+    for norm, worst in ((1e-9, 1e-9), (1e-7, 1e-7), (1e-8, 1e-7)):
+        objective.certify(norm)
+        assert objective.certificate == worst
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_risks_are_measured_in_double_precision_whatever_the_run_has(dtype):
+    """Points 1e-6 from the minimiser, where the excess risk is below the rounding of a single precision risk."""
+    problem = get_problem("diag_quadratic", 4)
+    objective = Objective(problem, Data(10), 3, dtype=dtype)
+    x = (1e-6 * np.array([1.0, 2.0, 3.0])[:, None] * np.ones(4)).astype(dtype)
+    expected = 0.5 * np.sum(problem.spectrum * x.astype(np.float64) ** 2, axis=1)
+    np.testing.assert_allclose(objective.excess_risk(x), expected, rtol=1e-12)
+    assert objective.excess_risk(x).dtype == np.float64

@@ -90,6 +90,11 @@ def test_a_wrong_reference_is_one_line_that_names_it(content, told, old, new, na
 def test_conditions_compare_numbers_and_words():
     values = {"x": 2.0, "word": "match"}
     assert holds("x >= 2", values, "f") and not holds("x < 2", values, "f") and holds("word != fails", values, "f")
+    for below, at, above, condition in (
+        *((1, 1, 0, "x <= 2"), (0, 1, 1, "x >= 2"), (1, 0, 0, "x < 2"), (0, 0, 1, "x > 2")),
+        *((0, 1, 0, "x == 2"), (1, 0, 1, "x != 2")),
+    ):
+        assert [holds(condition, {"x": x}, "f") for x in (1.0, 2.0, 3.0)] == [below, at, above], condition
     for wrong in ("y > 1", "x", "x > much"):
         with pytest.raises(InputError, match="finding f"):
             holds(wrong, values, "f")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
+
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.report.ratios import Group, _groups, _places
+from dpsco_bench.report.ratios import Group, _groups, _places, _ratios
 
 SIZES = {
     ("first-n", "paper"): ("n", 3),
@@ -41,3 +43,11 @@ def test_a_score_without_some_parts_leaves_their_places_empty():
 def test_one_parameter_needs_no_groups():
     assert _groups(score("accounted", 7)) == []
     assert _places(score("accounted", 7), []).tolist() == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_a_ratio_is_a_mean_over_its_bound_with_two_standard_errors():
+    row = Verdict("holds", "explicit", mean=(1.0, 3.0, 2.0), stderr=(0.1, np.nan, 0.5), bound=(2.0, 2.0, 0.0))
+    ratios, whiskers = _ratios(SimpleNamespace(row=row))
+    assert ratios.tolist() == [0.5, 1.5, np.inf] and whiskers[:2].tolist() == [0.1, 0.0]
+    unequal = Verdict("holds", "explicit", mean=(1.0,), stderr=(), bound=(2.0,))
+    assert _ratios(SimpleNamespace(row=unequal))[0].size == 0

@@ -2,12 +2,15 @@ import math
 
 import pytest
 
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import OUTCOMES, all_kinds
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.ledger import SEVERITY, STATUS_CLAUSES, STATUS_WORDS
 from dpsco_bench.report import numbers
+from dpsco_bench.report.scores import Score
 from dpsco_bench.report.wording import (
     LABELS,
+    QUALIFIED,
     SYMBOLS,
     TONES,
     axis_labels,
@@ -141,3 +144,16 @@ def test_papers_say_what_their_options_and_quantities_are_called():
             axis_labels("mine", {"rho": "another"})
     finally:
         LABELS.forget("of_nobody")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "reservations", "tone"),
+    [
+        ("holds", (), "good"),
+        ("holds", ("not private: nothing proves it",), QUALIFIED),
+        ("violated", ("not private: nothing proves it",), "bad"),
+        ("inconclusive", ("not private: nothing proves it",), "plain"),
+    ],
+)
+def test_a_reservation_is_seen_on_what_confirms(verdict, reservations, tone):
+    assert Score(None, Verdict(verdict, "explicit", reservations=reservations)).tone == tone

@@ -135,3 +135,27 @@ def test_the_decay_scales_lazy_and_eager_noise_alike(monkeypatch):
         source = mechanism(query, 4000)
         hits = [float(np.mean(source.release("v", scores, t) == 3)) for t in range(3)]
         assert hits[0] < 0.05 and 0.05 < hits[1] < 0.7 and hits[2] > 0.99
+
+
+def group_probabilities(levels, size, scale):
+    """P(the least noisy score is one of a level's), for so many equal scores at each level, by the trapezoidal rule."""
+    law, x = stats.laplace(scale=scale), np.linspace(min(levels) - 30 * scale, max(levels) + 5 * scale, 40_001)
+    survival = np.array([law.logsf(x - level) for level in levels])
+    others = size * survival.sum(axis=0)
+    densities = [size * law.pdf(x - s) * np.exp(others - own) for s, own in zip(levels, survival, strict=True)]
+    return np.trapezoid(densities, x, axis=1)
+
+
+@pytest.mark.parametrize("least", [256, 1 << 30], ids=["lazy", "eager"])
+def test_noise_that_changes_has_the_law_of_its_factors(monkeypatch, least):
+    """Chi-square over eight levels of 32 scores each, release by release, whichever way the answer is drawn."""
+    monkeypatch.setattr(noisy_minimum, "LEAST_SCORES", least)
+    query = DecayingNoisyMinimumQuery("v", 1.0, 3, decay=0.1, first=1.0, later=1.0, start=10.0, floor=0.2)
+    levels, runs = np.linspace(0.0, 0.25, 8), 6000
+    source = mechanism(query, runs)
+    for release, factor in enumerate((10.0, 1.0, 0.2)):
+        expected = runs * group_probabilities(levels, 32, 0.5 * factor)
+        assert expected.sum() == pytest.approx(runs, rel=1e-3)
+        chosen = source.release("v", np.tile(np.repeat(levels, 32), (runs, 1)), release) // 32
+        counts = np.bincount(chosen, minlength=8)
+        assert stats.chisquare(counts, expected * runs / expected.sum()).pvalue > 1e-4

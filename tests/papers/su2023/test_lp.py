@@ -1,4 +1,5 @@
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -105,6 +106,28 @@ def test_phased_refusals():
 def test_truncation_sets_to_zero():
     gradients = np.array([[[3.0, 0.0], [0.0, 3.1], [-2.0, 2.0]]])
     np.testing.assert_array_equal(truncated(gradients, 3.0, 3.0), [[[3.0, 0.0], [0.0, 0.0], [-2.0, 2.0]]])
+
+
+def test_no_record_enters_a_mean_beyond_the_threshold():
+    """Whatever the tails: what is released is the mean of the gradients that stay, of norm at most the threshold."""
+    rng, released = np.random.default_rng(4), []
+    drawn = rng.standard_cauchy((6, 3, 5, 8)) * 0.3
+
+    def release(name, value, step):
+        released.append(value)
+        return value
+
+    objective = SimpleNamespace(
+        start=np.zeros((3, 8)), xp=np, domain=SimpleNamespace(radius=1.0), observe=lambda w: None,
+        record_gradients=lambda w, first, count: drawn[first // 5],
+    )  # fmt: skip
+    plan = SimpleNamespace(p=1.5, norm_rule="two_ln_d", steps=6, batch=5, threshold=1.2, gamma=2.0)
+    BATCHED.run_function(objective, plan, SimpleNamespace(release=release))
+    norms = np.linalg.norm(drawn, ord=3, axis=-1)
+    assert 0.2 < (norms > 1.2).mean() < 0.8
+    expected = np.where((norms <= 1.2)[..., None], drawn, 0.0).mean(axis=2)
+    np.testing.assert_allclose(np.array(released), expected, rtol=1e-12)
+    assert np.linalg.norm(expected, ord=3, axis=-1).max() <= 1.2
 
 
 def test_the_schedule_of_algorithm_4():

@@ -125,3 +125,29 @@ def test_refusals():
     for arguments in ((-1.0, 0.0, 1e-5), (1.0, -1.0, 1e-5), (1.0, 0.0, 0.0)):
         with pytest.raises(InputError):
             objective.gaussian_epsilon(*arguments)
+
+
+NINES = {1e-3: 3.48075640, 1e-5: 4.56478773, 1e-8: 5.84717215}
+"""Quantiles of the standard normal law at ``1 - delta/4``."""
+
+
+@pytest.mark.parametrize("delta", NINES)
+def test_the_bound_is_the_one_that_is_written_out(delta):
+    """``t r + r^2/2 + log_jacobian``, and its inverse."""
+    tail = quad(lambda x: math.exp(-0.5 * x * x) / math.sqrt(2 * math.pi), NINES[delta], 40, epsabs=0.0)[0]
+    assert tail == pytest.approx(0.25 * delta, rel=1e-6)
+    assert objective.gaussian_epsilon(0.1, 0.3, delta) == pytest.approx(0.1 * NINES[delta] + 0.005 + 0.3, rel=1e-8)
+    assert objective.gaussian_ratio(0.1 * NINES[delta] + 0.005 + 0.3, 0.3, delta) == pytest.approx(0.1, rel=1e-7)
+
+
+@pytest.mark.parametrize("delta", [0.3, 1e-3, 1e-8])
+def test_the_norm_of_several_normals_exceeds_its_quantile_with_probability_delta(delta):
+    """In closed form in one, two and three dimensions, and by a sum in four."""
+    upper = {
+        1: lambda t: math.erfc(t / math.sqrt(2)),
+        2: lambda t: math.exp(-0.5 * t * t),
+        3: lambda t: math.erfc(t / math.sqrt(2)) + math.sqrt(2 / math.pi) * t * math.exp(-0.5 * t * t),
+        4: lambda t: (1 + 0.5 * t * t) * math.exp(-0.5 * t * t),
+    }
+    for dimension, tail in upper.items():
+        assert tail(objective.chi_tail(delta, dimension)) == pytest.approx(delta, rel=1e-9)

@@ -147,3 +147,18 @@ def test_impossible_distances():
         RATE.schedule(0.0)
     with pytest.raises(InputError, match="^tau = .* steps of the alternating sampler"):
         ProximalRate(1e6, 1e-6, 1.0, 1e6).schedule(1e-9)
+
+
+def test_half_of_the_estimate_is_what_is_accepted(draws):
+    """Ratios above one are not cut off: of proposals whose estimates have the mean e^0.4, half of that is accepted."""
+    proposed = []
+
+    def gaussian(name, step, mean, sd, rows):
+        proposed.append(len(rows) * name.startswith("x"))
+        return mean, np.zeros(len(mean), dtype=bool)
+
+    chains = ProximalSampler(draws(ROWS), gaussian, lambda z, x, i, rows: np.full(i.shape, 0.4), 1, 1.0, 0.0, 0.1)
+    chains.oracle(0, np.zeros((ROWS, 1)))
+    share = ROWS / sum(proposed)
+    expected = 0.5 * math.exp(0.4)
+    assert abs(share - expected) < 4 * math.sqrt(expected * (1 - expected) / sum(proposed))

@@ -60,3 +60,19 @@ def test_check_vector(draws, score):
 def test_rows_do_not_depend_on_the_others(draws):
     whole = sample_radius(draws(40), 3, 1.0, 3.0, 1.0)
     np.testing.assert_array_equal(sample_radius(draws(15, first=25), 3, 1.0, 3.0, 1.0), whole[25:])
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_as_much_is_accepted_as_the_integrals_say(law):
+    """The mass of the density over that of the envelope, piece by piece: more where the envelope is too small."""
+    envelope, runs = TangentEnvelope(*law), 200_000
+    touch, start, end = envelope._pieces
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    half = 0.5 * (end - start)[:, None]
+    rho = np.maximum(0.5 * (start + end)[:, None] + half * nodes, 1e-300)
+    tangent = envelope.log_density(touch)[:, None] + envelope.slope(touch)[:, None] * (rho - touch[:, None])
+    top = tangent.max()
+    density, above = (np.sum(half * weights * np.exp(logs - top)) for logs in (envelope.log_density(rho), tangent))
+    accepted = envelope.propose(np.random.default_rng(11).random((runs, 3)))[1].mean()
+    share = density / above
+    assert abs(accepted - share) <= 5 * np.sqrt(share * max(1 - share, 1 / runs) / runs)

@@ -1,0 +1,43 @@
+"""Compiled steps against their listings on one small cell each: what each piece of a loop is for.
+
+`tests/contract/test_fused.py` goes through all methods and problems; these are asked for when a piece changes.
+"""
+
+import numpy as np
+import pytest
+
+from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.run import run_block
+from dpsco_bench.fused import compiled
+
+if not compiled.available():
+    pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
+
+SGD, SFW = "wang2017.noisy_sgd_bst14", "bassily2021.poly_sfw"
+HUBER = {"loss": "huber", "width": 0.4, "domain": "l2_ball"}
+CASES = {
+    "single records and a ridge": (SGD, "ridge_logistic", 20, 5, {"steps": 60}, {}, 0.3),
+    "the l2 ball": (SGD, "logistic_glm", 20, 5, {"steps": 60}, {"domain": "l2_ball"}, 0.3),
+    "the l1 ball": (SGD, "logistic_glm", 20, 5, {"steps": 60}, {"domain": "l1_ball"}, 0.3),
+    "the slope of huber": (SGD, "data_twin", 20, 5, {"steps": 60}, HUBER, 0.3),
+    "batches with replacement": ("bassily2021.noisy_sgd", "logistic_glm", 20, 5, {"steps": 30}, {}, 0.3),
+    "a mean that begins at the start": ("bassily2021.noisy_sgd", "anchored_ball", 20, 5, {"steps": 30}, {}, 0.3),
+    "few vertices": (SFW, "gaps_l1", 60, 5, {}, {}, 0.3),
+    "many vertices, little noise drawn": (SFW, "gaps_l1", 60, 150, {}, {}, 0.3),
+    "many vertices, all noise drawn": (SFW, "gaps_l1", 60, 150, {}, {}, 0.005),
+    "variance reduction": ("wang2017.dp_svrg", "ridge_logistic", 20, 5, {"epochs": 2, "inner_steps": 20}, {}, 0.3),
+    "a bettor": ("zhang2022.parameter_free", "quad", 40, 5, {}, {}, 0.3),
+    "an inner solver": ("su2023.kj16", "logistic_glm", 20, 5, {"steps": 6, "projection": 3}, {}, 0.3),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_few_steps_are_those_of_the_listing(name):
+    id, problem, n, d, options, problem_options, scale = CASES[name]
+    cell = Cell(id, problem, n, 0.9, 1e-5, d, options=options, problem_options=problem_options)
+    plan = cell.plan("none", 1)[1]
+    scales, data = {query.name: scale for query in plan.queries}, cell.draw_data(1, 0)
+    got, expected = (run_block(cell, plan, scales, data, root_seed=1, replicates=4, fused=f) for f in (True, False))
+    np.testing.assert_allclose(got.output, expected.output, rtol=1e-10, atol=1e-10 * np.abs(expected.output).max())
+    np.testing.assert_array_equal(got.evaluations, expected.evaluations)
+    assert np.unique(got.output, axis=0).shape[0] == 4, "replicates have noise of their own"

@@ -1,0 +1,68 @@
+"""Try seeded defects: ``python -m tests.mutants [NAME ...]``; all of them write docs/mutants.md too.
+
+A name is that of a mutant or of a layer. The exit status is 0 if every defect is caught.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.mutants.bench import Bench, Outcome
+from tests.mutants.catalogue import LAYERS, Mutant, complaint, read
+from tests.mutants.page import PAGE, write
+
+
+def chosen(names: Sequence[str]) -> list[Mutant]:
+    """The mutants of some names, all of them without any. Raises ValueError for a name that none has."""
+    mutants = read()
+    unknown = set(names) - {mutant.id for mutant in mutants} - set(LAYERS)
+    if unknown:
+        raise ValueError(f"no mutant or layer is called {', '.join(sorted(unknown))}; the layers: {', '.join(LAYERS)}")
+    return [mutant for mutant in mutants if not names or mutant.id in names or mutant.layer in names]
+
+
+def main(names: Sequence[str]) -> int:
+    """Try the mutants of some names; 0 if all are caught, 1 if not, 2 for what cannot be tried."""
+    try:
+        mutants = chosen(names)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    wrong = list(filter(None, map(complaint, mutants)))
+    print("\n".join(wrong), end="\n" * bool(wrong), file=sys.stderr)
+    return 2 if wrong else attempt_all(mutants, whole=not names)
+
+
+def attempt_all(mutants: Sequence[Mutant], whole: bool) -> int:
+    """First every test without a defect, then each defect; see `main`."""
+    begun, outcomes = time.monotonic(), list[Outcome]()
+    with TemporaryDirectory(prefix="mutants-") as folder:
+        bench = Bench(Path(folder))
+        tests = list(dict.fromkeys(mutant.test for mutant in mutants))
+        print(f"{len(tests)} tests without a defect ...", flush=True)
+        passed, told = bench.passes(tests)
+        if not passed:
+            print(f"{told}\nnot every test passes without a defect, so that none says anything", file=sys.stderr)
+            return 2
+        for number, mutant in enumerate(mutants, 1):
+            outcomes.append(bench.attempt(mutant))
+            found = outcomes[-1]
+            line = f"{number:3} of {len(mutants)}  {found.word:8} {found.seconds:5.1f} s  {mutant.layer}: {mutant.id}"
+            print(line if found.good else f"{line}\n{found.told}", flush=True)
+    bad = [found.mutant.id for found in outcomes if not found.good]
+    took = time.monotonic() - begun
+    print(f"{len(outcomes) - len(bad)} of {len(outcomes)} defects are caught, {took:.0f} s in all")
+    if bad:
+        print(f"not caught: {', '.join(bad)}", file=sys.stderr)
+    elif whole:
+        write(outcomes)
+        print(PAGE)
+    return int(bool(bad))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

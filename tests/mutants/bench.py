@@ -1,0 +1,153 @@
+"""A copy of the repository in which defects are tried, one at a time: the checkout itself is never changed."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from tests.mutants.catalogue import ROOT, Mutant
+
+LEFT_OUT = (
+    *(".git", ".venv", ".hypothesis", ".snakemake", ".*_cache", "__pycache__"),
+    *("results", "outputs", "multirun", "dist", "shared"),
+)
+"""What no test of a mutant needs; `shared` and the others may be large."""
+LIMIT = 120.0
+"""Seconds after which a test that a defect keeps from ending is stopped: it has caught it."""
+CACHE_BLIND = "dpsco_bench/rng/"
+"""Numba's cache does not notice what these files import of each other: a defect there has a cache of its own."""
+AHEAD = (
+    *("numpy", "scipy.special", "scipy.stats", "scipy.optimize", "scipy.integrate", "numba", "pyarrow.parquet"),
+    *("omegaconf", "pytest"),
+)
+"""What most tests import, and no defect is in."""
+OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "--tb=line", "--hypothesis-seed=0")
+CAUGHT, STOPPED, SURVIVES, UNCLEAR = "caught", "stopped", "survives", "unclear"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a mutant.
+
+    Attributes
+    ----------
+    word : str
+        ``caught``: its test fails. ``stopped``: it does not end within `LIMIT`. ``survives``: it passes. ``unclear``:
+        pytest did not run it.
+    seconds : float, of the process that ran the test
+    told : str, the last lines of what was printed
+    """
+
+    mutant: Mutant
+    word: str
+    seconds: float
+    told: str = ""
+
+    @property
+    def good(self) -> bool:
+        """Whether the defect was noticed."""
+        return self.word in (CAUGHT, STOPPED)
+
+
+class Bench:
+    """A copy of the repository, in a folder that may be removed afterwards."""
+
+    def __init__(self, folder: Path, root: Path = ROOT) -> None:
+        self.folder, self.copy = folder, folder / "checkout"
+        shutil.copytree(root, self.copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
+        prepare()
+        self._tried = 0
+
+    def passes(self, tests: Sequence[str]) -> tuple[bool, str]:
+        """Whether tests pass without a defect, and what was printed; fills the cache of Numba that mutants share."""
+        code, _, told = self._pytest(list(tests), self.folder / "numba")
+        return code == 0, told
+
+    def attempt(self, mutant: Mutant) -> Outcome:
+        """Put a defect in, run its test, and take it out again."""
+        file = self.copy / mutant.file
+        text, before = file.read_text(encoding="utf-8"), file.stat()
+        own = mutant.file.startswith(CACHE_BLIND)
+        self._tried += 1
+        try:
+            file.write_text(mutant.applied(text), encoding="utf-8")
+            # Caches know a file by its size and time: no two states of it may agree in both.
+            later = time.time() + 3600.0 + 10.0 * self._tried
+            os.utime(file, (later, later))
+            cache = self.folder / (f"numba-{self._tried}" if own else "numba")
+            code, seconds, told = self._pytest([mutant.test], cache, LIMIT)
+        finally:
+            file.write_text(text, encoding="utf-8")
+            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+        word = {None: STOPPED, 0: SURVIVES, 1: CAUGHT}.get(code, UNCLEAR)
+        return Outcome(mutant, word, seconds, told)
+
+    def _pytest(self, tests: list[str], cache: Path, limit: float = math.inf) -> tuple[int | None, float, str]:
+        """Exit status (None for one that was stopped), seconds and the end of the output of a run of tests."""
+        output, begun = self.folder / "output", time.monotonic()
+        child = os.fork()
+        if not child:
+            os._exit(self._run(tests, cache, output))
+        try:
+            code = _waited(child, begun + limit)
+        except BaseException:
+            _end(child)
+            raise
+        told = output.read_text(encoding="utf-8", errors="replace").splitlines()[-6:] if output.is_file() else []
+        return code, time.monotonic() - begun, "\n".join(told)
+
+    def _run(self, tests: list[str], cache: Path, output: Path) -> int:
+        """In a process of its own: run tests on the copy."""
+        os.setsid()
+        descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(descriptor, 1)
+        os.dup2(descriptor, 2)
+        os.chdir(self.copy)
+        os.environ |= {"PYTHONPATH": str(self.copy), "NUMBA_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
+        sys.dont_write_bytecode = True
+        sys.path = [str(self.copy), *(place for place in sys.path if place and Path(place) != ROOT)]
+        for name in [name for name in sys.modules if name.split(".")[0] in ("tests", "dpsco_bench")]:
+            del sys.modules[name]
+        if "numba" in sys.modules:
+            sys.modules["numba"].config.reload_config()
+        import pytest
+
+        code = int(pytest.main([*OPTIONS, f"--basetemp={self.folder / 'tmp'}", *tests]))
+        sys.stdout.flush()
+        return code
+
+
+def prepare() -> None:
+    """Import what most tests import and no defect is in, so that the process of each need not."""
+    os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    for name in AHEAD:
+        with suppress(ImportError):
+            import_module(name)
+
+
+def _waited(child: int, until: float) -> int | None:
+    """Exit status of a process; None where it had to be stopped."""
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > until:
+            _end(child)
+            return None
+        time.sleep(0.02)
+
+
+def _end(child: int) -> None:
+    """End a process with all that it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)

@@ -1,0 +1,105 @@
+"""Seeded defects as data: what each changes in a file, and the test that catches it."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = Path(__file__).resolve().parent
+LAYERS = (
+    "privacy",
+    "algorithms",
+    "fused",
+    "samplers",
+    "problems",
+    "geometry",
+    "execution",
+    "analysis",
+    "bounds",
+    "report",
+)
+"""Names of the data files, in the order of the table."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A defect of a few lines.
+
+    Attributes
+    ----------
+    id, layer : str, its name, and that of its file
+    file : str, relative to the root of the repository
+    old, new : str, the text that stands there once, and what takes its place
+    why : str, what the defect is and what it would do, in a sentence
+    test : str, the test that catches it, as pytest names it
+    """
+
+    id: str
+    file: str
+    old: str
+    new: str
+    why: str
+    test: str
+    layer: str = ""
+
+    def applied(self, text: str) -> str:
+        """The text of the file with the defect. Raises ValueError unless the old text stands there exactly once."""
+        found = text.count(self.old)
+        if found != 1 or self.old == self.new:
+            raise ValueError(
+                f"{self.layer}.toml, {self.id}: the old text stands {found} times in {self.file}, not once"
+            )
+        return text.replace(self.old, self.new)
+
+
+def read(layers: Sequence[str] = LAYERS, folder: Path = FOLDER) -> list[Mutant]:
+    """The mutants of some layers, in the order of their files.
+
+    Raises ValueError for other keys than those of `Mutant`, an empty text, or two mutants of one name.
+    """
+    keys = {field.name for field in fields(Mutant)} - {"layer"}
+    found: dict[str, Mutant] = {}
+    for layer in layers:
+        for entry in tomllib.loads((folder / f"{layer}.toml").read_text(encoding="utf-8"))["mutant"]:
+            name = f"{layer}.toml, {entry.get('id', 'a mutant without an id')}"
+            if set(entry) != keys or not all(isinstance(entry[key], str) and entry[key] for key in keys - {"new"}):
+                raise ValueError(f"{name}: its keys must be {', '.join(sorted(keys))}, all of them texts")
+            if entry["id"] in found:
+                raise ValueError(f"{name}: another one has this id")
+            found[entry["id"]] = Mutant(**entry, layer=layer)
+    return list(found.values())
+
+
+@cache
+def _functions(path: Path) -> frozenset[str]:
+    """Names of the test functions of a file, those of classes as ``Class::function``."""
+    found = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef):
+            found |= {f"{node.name}::{part.name}" for part in node.body if isinstance(part, ast.FunctionDef)}
+        elif isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+    return frozenset(found)
+
+
+def complaint(mutant: Mutant, root: Path = ROOT) -> str:
+    """Why a mutant cannot be tried: its text does not stand there once, or there is no such test; empty if it can."""
+    file, (place, _, function) = root / mutant.file, mutant.test.partition("::")
+    if not file.is_file():
+        return f"{mutant.layer}.toml, {mutant.id}: there is no file {mutant.file}"
+    text = file.read_text(encoding="utf-8")
+    try:
+        changed = mutant.applied(text)
+        if file.suffix == ".py":
+            compile(changed, mutant.file, "exec")
+    except (ValueError, SyntaxError) as error:
+        return str(error)
+    tests = root / place
+    if not tests.is_file() or function.partition("[")[0] not in _functions(tests):
+        return f"{mutant.layer}.toml, {mutant.id}: there is no test {mutant.test}"
+    return ""

@@ -1,0 +1,70 @@
+"""Every seeded defect of tests/mutants still applies, the test that catches it exists, and the page lists it."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from tests.mutants import bench, page
+from tests.mutants.catalogue import LAYERS, Mutant, complaint, read
+
+MUTANTS = read()
+LEAST, LEAST_OF_A_LAYER = 80, 5
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_every_defect_applies_and_its_test_exists(layer):
+    found = [mutant for mutant in MUTANTS if mutant.layer == layer]
+    assert len(found) >= LEAST_OF_A_LAYER
+    assert not [text for text in map(complaint, found) if text]
+
+
+def test_there_are_enough_and_no_two_are_one():
+    assert len(MUTANTS) >= LEAST
+    assert Counter((mutant.file, mutant.old, mutant.new) for mutant in MUTANTS).most_common(1)[0][1] == 1
+    for mutant in MUTANTS:
+        assert len(mutant.old.splitlines()) <= 8 and not mutant.why.endswith(".")
+
+
+def test_the_page_lists_them_all():
+    shown = set(re.findall(r"^\| `([\w-]+)` \|", page.PAGE.read_text(encoding="utf-8"), re.M))
+    assert shown == {mutant.id for mutant in MUTANTS}, "make mutants"
+
+
+BROKEN = Mutant("a", "dpsco_bench/errors.py", "no such text", "x", "w", "tests/test_mutants.py::test_no", "privacy")
+
+
+def test_what_cannot_be_tried_is_named():
+    assert "stands 0 times" in complaint(BROKEN)
+    once = Mutant("b", "dpsco_bench/errors.py", "class InputError", "class Inputerror", "w", BROKEN.test, "privacy")
+    assert complaint(once) == f"privacy.toml, b: there is no test {BROKEN.test}"
+    assert "there is no file" in complaint(Mutant("c", "none.py", "x", "y", "w", BROKEN.test, "privacy"))
+
+
+def test_files_with_wrong_keys_are_refused(tmp_path):
+    (tmp_path / "own.toml").write_text('[[mutant]]\nid = "a"\nfile = "b"\n')
+    with pytest.raises(ValueError, match="^own.toml, a: its keys must be file, id, new, old, test, why"):
+        read(["own"], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "before", "told"),
+    [
+        (3.0, "", "< 5 s"),
+        (9.0, "", "< 15 s"),
+        (9.0, "< 5 s", "< 5 s"),
+        (11.0, "< 5 s", "< 15 s"),
+        (3.0, "< 15 s", "< 15 s"),
+        (2.0, "< 15 s", "< 5 s"),
+        (99.0, "", "> 60 s"),
+    ],
+)
+def test_times_are_told_coarsely_and_stay(seconds, before, told):
+    assert page.time_text(seconds, before) == told
+
+
+def test_the_page_is_the_same_for_times_that_are_about_the_same():
+    tried = [bench.Outcome(mutant, bench.CAUGHT, 4.0) for mutant in MUTANTS]
+    first = page.text_of(tried, {})
+    again = [bench.Outcome(mutant, bench.CAUGHT, 7.0) for mutant in MUTANTS]
+    assert page.text_of(again, page.told_times(first)) == first
