@@ -1,4 +1,4 @@
-"""Try seeded defects: ``python -m tests.mutants [NAME ...]``; all of them write docs/mutants.md too.
+"""Try seeded defects: ``python -m tests.mutants [NAME ...]``, by default all of them, and write docs/mutants.md.
 
 A name is that of a mutant or of a layer. The exit status is 0 if every defect is caught.
 """
@@ -16,9 +16,8 @@ from tests.mutants.catalogue import LAYERS, Mutant, complaint, read
 from tests.mutants.page import PAGE, write
 
 
-def chosen(names: Sequence[str]) -> list[Mutant]:
-    """The mutants of some names, all of them without any. Raises ValueError for a name that none has."""
-    mutants = read()
+def chosen(names: Sequence[str], mutants: Sequence[Mutant]) -> list[Mutant]:
+    """Those of some names, all of them without any. Raises ValueError for a name that none has."""
     unknown = set(names) - {mutant.id for mutant in mutants} - set(LAYERS)
     if unknown:
         raise ValueError(f"no mutant or layer is called {', '.join(sorted(unknown))}; the layers: {', '.join(LAYERS)}")
@@ -28,17 +27,25 @@ def chosen(names: Sequence[str]) -> list[Mutant]:
 def main(names: Sequence[str]) -> int:
     """Try the mutants of some names; 0 if all are caught, 1 if not, 2 for what cannot be tried."""
     try:
-        mutants = chosen(names)
+        mutants = read()
+        tried = chosen(names, mutants)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    wrong = list(filter(None, map(complaint, mutants)))
+    wrong = list(filter(None, map(complaint, tried)))
     print("\n".join(wrong), end="\n" * bool(wrong), file=sys.stderr)
-    return 2 if wrong else attempt_all(mutants, whole=not names)
+    outcomes = [] if wrong else attempt_all(tried)
+    bad = [found.mutant.id for found in outcomes if not found.good]
+    if bad:
+        print(f"not caught: {', '.join(bad)}", file=sys.stderr)
+    elif outcomes:
+        write(mutants, outcomes)
+        print(PAGE)
+    return int(bool(bad)) if outcomes else 2
 
 
-def attempt_all(mutants: Sequence[Mutant], whole: bool) -> int:
-    """First every test without a defect, then each defect; see `main`."""
+def attempt_all(mutants: Sequence[Mutant]) -> list[Outcome]:
+    """First every test without a defect, then each defect; none if not every test passes without."""
     begun, outcomes = time.monotonic(), list[Outcome]()
     with TemporaryDirectory(prefix="mutants-") as folder:
         bench = Bench(Path(folder))
@@ -47,21 +54,15 @@ def attempt_all(mutants: Sequence[Mutant], whole: bool) -> int:
         passed, told = bench.passes(tests)
         if not passed:
             print(f"{told}\nnot every test passes without a defect, so that none says anything", file=sys.stderr)
-            return 2
+            return []
         for number, mutant in enumerate(mutants, 1):
             outcomes.append(bench.attempt(mutant))
             found = outcomes[-1]
             line = f"{number:3} of {len(mutants)}  {found.word:8} {found.seconds:5.1f} s  {mutant.layer}: {mutant.id}"
             print(line if found.good else f"{line}\n{found.told}", flush=True)
-    bad = [found.mutant.id for found in outcomes if not found.good]
-    took = time.monotonic() - begun
-    print(f"{len(outcomes) - len(bad)} of {len(outcomes)} defects are caught, {took:.0f} s in all")
-    if bad:
-        print(f"not caught: {', '.join(bad)}", file=sys.stderr)
-    elif whole:
-        write(outcomes)
-        print(PAGE)
-    return int(bool(bad))
+    caught, took = sum(found.good for found in outcomes), time.monotonic() - begun
+    print(f"{caught} of {len(outcomes)} defects are caught, {took:.0f} s in all")
+    return outcomes
 
 
 if __name__ == "__main__":

@@ -7,18 +7,19 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tests.mutants.bench import STOPPED, Outcome
-from tests.mutants.catalogue import LAYERS, ROOT
+from tests.mutants.catalogue import LAYERS, ROOT, Mutant
 
 PAGE = ROOT / "docs" / "mutants.md"
 STEPS = (5.0, 15.0, 60.0)
 """Upper ends of the times that are told, in seconds."""
 TOLD = {f"< {end:.0f} s": end for end in STEPS}
+NOT_TRIED, NO_END = "not tried", "does not end"
 LEEWAY = 2.0
 """A time that is told stays while the measured one is within this factor of its range: machines differ."""
 INTRODUCTION = (
     "# Seeded defects\n\n"
     "{count} defects of a few lines, put into a copy of this repository one at a time. Each is caught by the test "
-    "beside it.\n`make mutants` tries all of them and writes this page; `python -m tests.mutants NAME ...` tries "
+    "beside it.\n`make mutants` tries all of them and writes this page, `python -m tests.mutants NAME ...` tries "
     "some.\nThey lie in `tests/mutants/`, a file for each layer. The test suite checks that each still applies and "
     "that its test exists.\nA time is that of one process on one core.\n"
 )
@@ -40,32 +41,38 @@ def time_text(seconds: float, before: str = "") -> str:
     return found
 
 
-def text_of(outcomes: Iterable[Outcome], before: Mapping[str, str]) -> str:
+def text_of(mutants: Iterable[Mutant], times: Mapping[str, str]) -> str:
     """The page.
 
     Parameters
     ----------
-    before : mapping, id -> time as the page tells it so far
+    times : mapping, id -> time as the page is to tell it; a defect without one has not been tried
     """
-    found = list(outcomes)
+    found = list(mutants)
     parts = [INTRODUCTION.format(count=len(found))]
     for layer in LAYERS:
-        own = [outcome for outcome in found if outcome.mutant.layer == layer]
-        if not own:
-            continue
-        parts.append(f"## {layer.capitalize()}\n\n| Defect | What it is | Caught by | Time |\n|---|---|---|---|")
-        parts[-1] += "".join(f"\n| {_row(outcome, before.get(outcome.mutant.id, ''))} |" for outcome in own) + "\n"
+        own = [mutant for mutant in found if mutant.layer == layer]
+        rows = [f"| {_row(mutant, times.get(mutant.id, NOT_TRIED))} |" for mutant in own]
+        head = [f"## {layer.capitalize()}\n", "| Defect | What it is | Caught by | Time |", "|---|---|---|---|"]
+        parts += ["\n".join([*head, *rows, ""])] * bool(own)
     return "\n".join(parts)
 
 
-def _row(outcome: Outcome, before: str) -> str:
-    mutant = outcome.mutant
+def _row(mutant: Mutant, time: str) -> str:
     place = mutant.test.removeprefix("tests/").partition("[")[0]
-    took = "does not end" if outcome.word == STOPPED else time_text(outcome.seconds, before)
-    return " | ".join((f"`{mutant.id}`", mutant.why.replace("|", "\\|"), f"`{place}`", took))
+    return " | ".join((f"`{mutant.id}`", mutant.why.replace("|", "\\|"), f"`{place}`", time))
 
 
-def write(outcomes: Iterable[Outcome], path: Path = PAGE) -> None:
-    """Write the page."""
+def times_of(outcomes: Iterable[Outcome], before: Mapping[str, str]) -> dict[str, str]:
+    """Times as the page tells them: of what was tried, and as before of everything else."""
+    tried = {
+        found.mutant.id: NO_END if found.word == STOPPED else time_text(found.seconds, before.get(found.mutant.id, ""))
+        for found in outcomes
+    }
+    return {**before, **tried}
+
+
+def write(mutants: Iterable[Mutant], outcomes: Iterable[Outcome], path: Path = PAGE) -> None:
+    """Write the page of all mutants, with the times of those that were tried."""
     before = told_times(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    path.write_text(text_of(outcomes, before), encoding="utf-8")
+    path.write_text(text_of(mutants, times_of(outcomes, before)), encoding="utf-8")
