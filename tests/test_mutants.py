@@ -1,5 +1,7 @@
 """Every seeded defect of tests/mutants still applies, the test that catches it exists, and the page lists it."""
 
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
@@ -71,3 +73,34 @@ def test_the_page_is_the_same_for_times_that_are_about_the_same():
     assert page.told_times(text) == first and "not tried" in page.text_of(MUTANTS, {})
     assert page.times_of([bench.Outcome(mutant, bench.CAUGHT, 7.0) for mutant in MUTANTS], first) == first
     assert page.times_of([bench.Outcome(MUTANTS[0], bench.STOPPED, 120.0)], first)[MUTANTS[0].id] == page.NO_END
+
+
+TRIED = """
+import sys
+from pathlib import Path
+from tests.mutants import bench
+from tests.mutants.catalogue import Mutant
+
+bench.AHEAD, here = (), Path(sys.argv[1])
+tried = bench.Bench(here / "bench", here / "own")
+for new, test, limit in (("x = 3", "it", 600.0), ("x = 3", "nothing", 600.0), ("while True: pass", "it", 1.0)):
+    bench.LIMIT = limit
+    mutant = Mutant("m", "thing.py", "x = 2", new, "w", f"tests/test_thing.py::test_{test}", "privacy")
+    print(tried.attempt(mutant).word)
+print(tried.passes(["tests/test_thing.py"])[0])
+"""
+
+
+@pytest.mark.slow
+def test_a_defect_is_caught_or_survives_in_a_copy(tmp_path):
+    """On a repository of two files, which is afterwards as before; a defect without an end is stopped."""
+    own = tmp_path / "own"
+    (own / "tests").mkdir(parents=True)
+    (own / "thing.py").write_text("def f():\n    x = 2\n    return x\n")
+    tests = "from thing import f\n\n\ndef test_it():\n    assert f() == 2\n\n\ndef test_nothing():\n    f()\n"
+    (own / "tests" / "test_thing.py").write_text(tests)
+    before = {path: path.read_bytes() for path in own.rglob("*.py")}
+    command = [sys.executable, "-c", TRIED, str(tmp_path)]
+    said = subprocess.run(command, cwd=page.ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert said == [bench.CAUGHT, bench.SURVIVES, bench.STOPPED, "True"]
+    assert {path: path.read_bytes() for path in own.rglob("*.py")} == before

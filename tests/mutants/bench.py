@@ -31,6 +31,7 @@ AHEAD = (
 )
 """What most tests import, and no defect is in."""
 OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "--tb=line")
+FAILED_TO_RUN = 70
 CAUGHT, STOPPED, SURVIVES, UNCLEAR = "caught", "stopped", "survives", "unclear"
 
 
@@ -96,7 +97,11 @@ class Bench:
         output, begun = self.folder / "output", time.monotonic()
         child = os.fork()
         if not child:
-            os._exit(self._run(tests, cache, output))
+            code = FAILED_TO_RUN
+            try:
+                code = self._run(tests, cache, output)
+            finally:
+                os._exit(code)  # whatever happened: what follows is for the parent
         try:
             code = _waited(child, begun + limit)
         except BaseException:
