@@ -21,6 +21,7 @@ SCHEDULE = {
     **{"norm_smoothness": 1.3, "bregman_radius": 0.8, "squared_width": 2.5, "theta": 0.9, "expected_queries": 321.0},
     **{"k": 2.0, "learner": "ogd_adagrad", "rho": 0.6, "A": 11.0, "A_noise": 27.0, "Phi": 5.5, "private": 130.0},
     **{"n": N, "lipschitz": 1.4, "smoothness": 0.0, "diameter": 1.6, "sensitivity": "eq6", "radius": "D", "p": 2.0},
+    **{"threshold": 3.2, "truncation": 2.6},
 }
 SCALES = {name: 0.3 for name in ("inner", "gradient", "vertex", "release", "linear term", "draw", "node")}
 EXTRAS = {"regret": 40.0, "regularised_regret": 35.0, "theorem10": 3.5, "theorem1": 2.5, "lemma7": 1.5}
