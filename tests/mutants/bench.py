@@ -22,7 +22,9 @@ LEFT_OUT = (
 )
 """What no test of a mutant needs; `shared` and the others may be large."""
 LIMIT = 120.0
-"""Seconds after which a test that a defect keeps from ending is stopped: it has caught it."""
+"""CPU seconds after which a test that a defect keeps from ending is stopped: it has caught it."""
+LONGEST = 3600.0
+"""Seconds after which even a test that waits is stopped."""
 CACHE_BLIND = "dpsco_bench/rng/"
 """Numba's cache does not notice what these files import of each other: a defect there has a cache of its own."""
 AHEAD = (
@@ -44,7 +46,7 @@ class Outcome:
     word : str
         ``caught``: its test fails. ``stopped``: it does not end within `LIMIT`. ``survives``: it passes. ``unclear``:
         pytest did not run it.
-    seconds : float, of the process that ran the test
+    seconds : float, CPU time of the process that ran the test, and of those that it started
     told : str, the last lines of what was printed
     """
 
@@ -93,8 +95,8 @@ class Bench:
         return Outcome(mutant, word, seconds, told)
 
     def _pytest(self, tests: list[str], cache: Path, limit: float = math.inf) -> tuple[int | None, float, str]:
-        """Exit status (None for one that was stopped), seconds and the end of the output of a run of tests."""
-        output, begun = self.folder / "output", time.monotonic()
+        """Exit status (None for one that was stopped), CPU seconds and the end of the output of a run of tests."""
+        output = self.folder / "output"
         child = os.fork()
         if not child:
             code = FAILED_TO_RUN
@@ -103,12 +105,12 @@ class Bench:
             finally:
                 os._exit(code)  # whatever happened: what follows is for the parent
         try:
-            code = _waited(child, begun + limit)
+            code, seconds = _waited(child, limit)
         except BaseException:
             _end(child)
             raise
         told = output.read_text(encoding="utf-8", errors="replace").splitlines()[-6:] if output.is_file() else []
-        return code, time.monotonic() - begun, "\n".join(told)
+        return code, seconds, "\n".join(told)
 
     def _run(self, tests: list[str], cache: Path, output: Path) -> int:
         """In a process of its own: run tests on the copy."""
@@ -143,20 +145,32 @@ def prepare() -> None:
             import_module(name)
 
 
-def _waited(child: int, until: float) -> int | None:
-    """Exit status of a process; None where it had to be stopped."""
+def _waited(child: int, limit: float) -> tuple[int | None, float]:
+    """Exit status and CPU seconds of a process; the status is None where it had to be stopped."""
+    begun, stopped = time.monotonic(), False
     while True:
-        ended, status = os.waitpid(child, os.WNOHANG)
+        ended, status, spent = os.wait4(child, os.WNOHANG)
         if ended:
-            return os.waitstatus_to_exitcode(status)
-        if time.monotonic() > until:
-            _end(child)
-            return None
-        time.sleep(0.02)
+            return None if stopped else os.waitstatus_to_exitcode(status), spent.ru_utime + spent.ru_stime
+        if not stopped and (_spent(child) > limit or time.monotonic() - begun > LONGEST):
+            with suppress(ProcessLookupError):  # it has no group of its own yet
+                os.killpg(child, signal.SIGKILL)
+                stopped = True
+        time.sleep(0.05)
+
+
+def _spent(process: int) -> float:
+    """CPU seconds of a process so far, where the system tells them."""
+    try:
+        numbers = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, numbers[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _end(child: int) -> None:
     """End a process with all that it started."""
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+    with suppress(ChildProcessError):
+        os.waitpid(child, 0)

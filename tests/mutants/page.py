@@ -21,7 +21,7 @@ INTRODUCTION = (
     "{count} defects of a few lines, put into a copy of this repository one at a time. Each is caught by the test "
     "beside it.\n`make mutants` tries all of them and writes this page, `python -m tests.mutants NAME ...` tries "
     "some.\nThey lie in `tests/mutants/`, a file for each layer. The test suite checks that each still applies and "
-    "that its test exists.\nA time is that of one process on one core.\n"
+    "that its test exists.\nA time is that of one process on one core, in CPU seconds.\n"
 )
 
 
