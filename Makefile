@@ -13,16 +13,21 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 bin := .venv/bin
 config = profile=$(PROFILE) $(if $(DATA_ROOT),data_root=$(abspath $(DATA_ROOT)))
+# What Snakemake takes is checked here, since it takes 0 too and then waits for ever.
+digits = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst 8,,$(subst 9,,$1))))))))))
+bad_cores = $(if $(filter-out all,$(CORES)),$(if $(subst 0,,$(CORES)),$(call digits,$(CORES))$(word 2,$(CORES)),zero))
+$(if $(bad_cores),$(error CORES = $(CORES): must be an integer >= 1, or all))
 snakemake = $(bin)/snakemake $(if $(CORES),--cores $(CORES)) --config $(config) --
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help .venv test replicate smoke verdicts compare site gc lint format peers cluster slurm-test mutants lock clean gpu-pack gpu-check
+.PHONY: help .venv test fuzz replicate smoke verdicts compare site gc lint format peers cluster slurm-test mutants lock clean gpu-pack gpu-check
 
 help:
 	@echo 'make replicate [PROFILE=smoke|ci|full] [DATA_ROOT=DIR] [CORES=N]'
 	@echo '                 build .venv, run the whole workflow, print how the papers stand and the path of the site'
 	@echo 'make test        build .venv and run the tests (ARGS="-k philox" goes to pytest)'
+	@echo 'make fuzz        odd words, files and arguments by the thousand (EXAMPLES=3000 in all)'
 	@echo 'make smoke       the workflow on profile smoke'
 	@echo 'make verdicts    every verdict of the last run of PROFILE'
 	@echo 'make compare     the recorded verdicts of PROFILE against the last run'
@@ -41,10 +46,16 @@ help:
 	@echo 'PYTHON=python3.12 chooses the interpreter that .venv is built with'
 
 # --- environment -----------------------------------------------------------------------------------
-# A stamp is written last: an interrupted build has none and starts again, a changed lock outdates it.
+# A stamp is written last: an interrupted build has none and starts again, a changed lock outdates it. Of an environment
+# that was removed in part, or whose Python is gone, a stamp may be left: it counts only where that Python starts.
 .venv: .venv/.package
 
-.venv/.lock: requirements/build.txt requirements/lock.txt
+unusable = $(if $(wildcard .venv/.lock),$(shell $(bin)/python -c 'import pip' >/dev/null 2>&1 || echo anew))
+
+.PHONY: anew
+anew:
+
+.venv/.lock: requirements/build.txt requirements/lock.txt $(unusable)
 	@command -v $(PYTHON) >/dev/null || { echo 'PYTHON = $(PYTHON): no such command' >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; v = sys.version_info; (3, 11) <= v[:2] < (3, 14) or sys.exit("PYTHON = $(PYTHON): is Python %d.%d, must be >= 3.11 and < 3.14 (try PYTHON=python3.12)" % v[:2])'
 	@echo 'building .venv from requirements/lock.txt (a minute or two) ...'
@@ -82,6 +93,12 @@ compare: .venv
 # --- checking --------------------------------------------------------------------------------------
 test: .venv
 	@OPENBLAS_NUM_THREADS=1 $(bin)/python -m pytest -n logical --dist loadfile --no-loadscope-reorder $(ARGS)
+
+# Examples are shared by the tests there, and are others each time; `make test` has some 300, always the same.
+EXAMPLES ?= 3000
+FUZZED = $(words $(shell grep -h '^@given' tests/fuzz/test_*.py | cut -c1-6))
+fuzz: .venv
+	@DPSCO_FUZZ=$$(( $(EXAMPLES) / $(FUZZED) )) $(bin)/python -m pytest -n logical tests/fuzz $(ARGS)
 
 # Whose claims a card judges: those of which most of a run is loops with kernels of their own.
 GPU_PAPERS = wang2017 zhang2022

@@ -17,7 +17,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(workflow.basedir), 
 
 from dpsco_bench.cli.closing import conclude, farewell
 from dpsco_bench.cli.workflow import Workflow
-from dpsco_bench.cli.workflow_settings import check_folder, one_line
+from dpsco_bench.cli.workflow_settings import check_cores, check_folder, one_line
 
 # Processes are the workflow's; a BLAS that starts threads of its own only slows the jobs beside it.
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
@@ -26,6 +26,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "
 DPSCO = f"{shlex.quote(sys.executable)} -m dpsco_bench"
 
 with one_line():
+    check_cores(sys.argv[1:])
     check_folder(sys.argv[1:])
     flow = Workflow(config, sys.argv[1:], main=workflow.is_main_process)
 FILES = flow.files

@@ -124,6 +124,18 @@ def _name(row: Verdict) -> tuple[str, str, str, str]:
     return row.profile, row.id, row.part, row.calibration
 
 
+def moved(recorded: Verdict, fresh: Verdict) -> str:
+    """How a slope left the recorded one: beyond the joint interval of both, the root of their squared half widths.
+
+    Returns an empty text where it did not, or where there is none to compare.
+    """
+    half = math.hypot(*(0.5 * (row.ci[1] - row.ci[0]) for row in (recorded, fresh)))
+    half += 10.0 ** (1 - DIGITS) * max(abs(recorded.slope), abs(fresh.slope))  # the record is rounded
+    if not abs(fresh.slope - recorded.slope) > half:  # NaN: not compared
+        return ""
+    return f"slope {recorded.slope:.3g} -> {fresh.slope:.3g}, beyond the joint interval of {half:.2g}"
+
+
 def merge(recorded: Iterable[Verdict], fresh: Iterable[Verdict]) -> list[Verdict]:
     """Recorded rows brought up to date by fresh ones.
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import kept_beside
+
+MOST_VALUES = 100_000
+MOST_REFERENCES = 20
+"""Largest file that is read: as it is written, and with what references between its values repeat."""
+LONGEST_REASON = 300
 
 
 def read_yaml(path: Path, key: str = "file") -> Any:
@@ -17,9 +23,46 @@ def read_yaml(path: Path, key: str = "file") -> Any:
     from omegaconf import OmegaConf
 
     try:
-        return OmegaConf.to_container(OmegaConf.load(path), resolve=True)
+        text = path.read_text(encoding="utf-8")
+        if not _is_small(text):
+            raise InputError(key, str(path), f"a file of at most {MOST_VALUES} values, with what its aliases repeat")
+        read = OmegaConf.load(path)
+        if text.count("${") > MOST_REFERENCES:
+            raise InputError(key, str(path), f"a file with at most {MOST_REFERENCES} references ${{...}}")
+        return OmegaConf.to_container(read, resolve=True)
+    except InputError:
+        raise
     except Exception as error:  # the parser's own errors have no name in OmegaConf
-        raise InputError(key, str(path), "a YAML file", " ".join(str(error).split())) from error
+        reason = " ".join(str(error).split())
+        shown = reason if len(reason) <= LONGEST_REASON else reason[:LONGEST_REASON] + " ..."
+        raise InputError(key, str(path), "a YAML file", shown) from error
+
+
+def _is_small(text: str) -> bool:
+    """Whether the text stands for at most `MOST_VALUES` values: a few lines of aliases to aliases stand for billions.
+
+    One that contains itself stands for no end of them. Aliases are read without what they stand for.
+    """
+    if "*" not in text and len(text) <= MOST_VALUES:  # as most files are
+        return True
+    from omegaconf._utils import get_yaml_loader  # PyYAML is no dependency of its own
+
+    loader = get_yaml_loader()(text)
+    try:
+        root, sizes = loader.get_single_node(), dict[int, float]()
+        return root is None or _size(root, sizes) <= MOST_VALUES
+    finally:
+        loader.dispose()
+
+
+def _size(node: Any, sizes: dict[int, float]) -> float:
+    """How many values a node of a YAML file stands for; infinite for one that contains itself."""
+    if id(node) not in sizes:
+        sizes[id(node)] = math.inf
+        held = node.value if isinstance(node.value, list) else []
+        nodes = [part for entry in held for part in (entry if isinstance(entry, tuple) else (entry,))]
+        sizes[id(node)] = 1.0 + sum(_size(part, sizes) for part in nodes)
+    return sizes[id(node)]
 
 
 def read_shipped(path: Path) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,8 @@ from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry, digest
 from dpsco_bench.jsonio import dumps_canonical, restore, sealed, unsealed, write_atomic
+
+_FILE_NAME = re.compile(r"\w[\w.+-]*")
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,18 @@ class WorkPlan:
         write_atomic(path, sealed(dumps_canonical(self)))
 
 
+def _check_names(plan: WorkPlan) -> None:
+    """Refuse a plan whose ids, names or keys lead out of the folder that they name files of. Raises ValueError."""
+    names = [name for entry in plan.entries for name in (entry.id, *(key for job in entry.jobs for key in _named(job)))]
+    for name in filter(None, names):
+        if not _FILE_NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name of a file")
+
+
+def _named(job: Job) -> tuple[str, ...]:
+    return job.claim, job.name, job.key, job.calibration_key
+
+
 def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
     """Read a profile's plan, in the folder of its name; with ``only``, nothing is made of the entries of other ids.
 
@@ -167,6 +182,7 @@ def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
         found = unsealed(path.read_bytes())
         ids = [entry["id"] for kind in ("claims", "boards") for entry in found[kind]]
         plan = WorkPlan.from_json(found, only)
+        _check_names(plan)
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         raise InputError("plan", path, allowed) from None
     except (ValueError, KeyError, TypeError) as error:

@@ -15,7 +15,7 @@ from dpsco_bench.claims.kinds import SKIPPED
 from dpsco_bench.cli.output import labelled
 from dpsco_bench.cli.verbs.gate import differences, read_verdicts, recorded_path
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.progress import duration
+from dpsco_bench.execution.progress import cut_short, duration
 
 OTHER_SECONDS = {"judge": 10.0, "write_site": 60.0}
 """Roughly what jobs without a prediction take, for the time left."""
@@ -125,7 +125,17 @@ def _say_farewell(snakemake: Any, flow: Any) -> None:
     if earlier:
         print("of an earlier run, this one ended before them: " + ", ".join(earlier), flush=True)
     for id in (id for id in claims if id not in judged):
-        print(f"no verdict of {id}: {stored[id].failed or 'see the errors above'}", flush=True)
+        why = stored[id].failed or _killed(flow, id) or "see the errors above"
+        print(f"no verdict of {id}: {why}", flush=True)
+
+
+def _killed(flow: Any, id: str) -> str:
+    """That the process of a pack that worked for a claim was killed, and at what; empty where none was."""
+    for name in flow.packing.makers.get(id, ()):
+        step, _, pack = name.partition(".")
+        if at := cut_short(flow.files.log(step, pack)):
+            return f"a process was killed at {at}, as when memory runs out; what is finished stays: run it again"
+    return ""
 
 
 def closing(files: Layout, claims: Collection[str], shown: bool) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +20,7 @@ from dpsco_bench.cli.main import failed_file
 from dpsco_bench.cli.overrides import file_list
 from dpsco_bench.errors import DpscoError, InputError, nearest
 
+_CORES = re.compile(r"(?:^|\s)(--cores|--jobs|-c|-j)[ =]?([+-]?\d+)(?=\s|$)")
 LISTING = ("--list", "-l", "--lt", "--lint")
 """Options of Snakemake, or how they begin, with which it only reads the rules."""
 
@@ -109,6 +112,20 @@ def config_overrides(settings: Configuration) -> list[str]:
             raise InputError("data_root", settings.data_root, "an existing folder", "--config")
         result.append("data.root='" + settings.data_root.replace("'", "\\'") + "'")
     return result
+
+
+def check_cores(arguments: Sequence[str]) -> None:
+    """Refuse a number of cores below 1, with which Snakemake waits for ever; what is no number it refuses itself.
+
+    Raises
+    ------
+    InputError
+        Naming the option.
+    """
+    text = " ".join(itertools.takewhile(lambda word: word != "--", arguments))
+    for option, number in _CORES.findall(text):
+        if int(number) < 1:
+            raise InputError(option, number, "an integer >= 1, or all")
 
 
 def check_folder(arguments: Sequence[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -49,9 +50,10 @@ def check_memory(records: int, columns: int, path: Path, where: str = "") -> Non
 
 def check_columns(names: Sequence[str], used: Sequence[int], path: Path) -> None:
     """Refuse two columns of one name. Raises InputError with their positions."""
+    times = Counter(names[i] for i in used)
     for i in used:
-        same = [j for j in used if names[j] == names[i]]
-        if len(same) > 1:
+        if times[names[i]] > 1:
+            same = [j for j in used if names[j] == names[i]]
             places = " and ".join(str(j + 1) for j in sorted(same)[:2])
             allowed = "one column: two of one name are one too many"
             raise InputError(f"column {names[i]} of {path.name}", f"columns {places}", allowed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import os
 from dataclasses import dataclass
@@ -122,7 +123,7 @@ def _read(
         if form == "libsvm":
             return _libsvm(path, label)
         table = _csv(path, header) if form == "csv" else _parquet(path)
-    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
+    except (pa.ArrowException, csv.Error, OSError, EOFError, UnicodeDecodeError) as error:
         reason = str(error).split(". ")[0].splitlines() or [type(error).__name__]
         raise InputError("path", str(path), f"a readable {form} file", reason[0]) from error
     return _select(table, path, label, drop, ids)
@@ -149,7 +150,8 @@ def _parquet(path: Path) -> pa.Table:
 def _csv(path: Path, header: bool | None) -> pa.Table:
     delimiter = "\t" if ".tsv" in path.suffixes else ","
     with pa.input_stream(str(path)) as stream:
-        first = stream.read(_HEAD).decode("utf-8-sig").split("\n", 1)[0]
+        decoder = codecs.getincrementaldecoder("utf-8-sig")()  # the head may end within a letter
+        first = decoder.decode(stream.read(_HEAD)).split("\n", 1)[0]
     fields = next(csv.reader([first], delimiter=delimiter), [])
     if len(fields) == 1 and ";" in first:
         raise InputError("path", str(path), "a CSV with commas between the fields; this one has semicolons")

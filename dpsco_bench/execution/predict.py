@@ -29,6 +29,8 @@ UNKNOWN_SECONDS = {"calibrate": 0.2, "run": 1.0, "time": 5.0}
 """What a job is taken to cost of which nothing is known."""
 MODEL_LIMIT = 600.0
 """Most that the model is believed: an algorithm may take its planned gradients all at once."""
+SLOWER, LEAST_SECONDS = 2.0, 0.5
+"""A run time is told that is beyond so many times the recorded one; of less than half a second chance decides."""
 STEPS = ("calibrate", "run")
 
 Seconds = Mapping[str, Mapping[str, tuple[float, float, float]]]
@@ -112,6 +114,18 @@ def read_seconds(path: Path) -> Seconds:
         return loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except (InputError, UnicodeDecodeError):
         return {}
+
+
+def slower(recorded: Seconds, job: Job, measured: Measured) -> str:
+    """What a job took, where that is beyond `SLOWER` times the recorded CPU seconds of it; else an empty text."""
+    known, steps = recorded.get(job.claim, {}).get(job.name), STEPS if job.has_run else STEPS[:1]
+    costs = [measured.cost(step, job) for step in steps]
+    if known is None or None in costs:
+        return ""
+    seconds, before = sum(cost[0] for cost in costs if cost is not None), sum(known[: len(steps)])
+    if seconds < LEAST_SECONDS or not seconds > SLOWER * before:
+        return ""
+    return f"{seconds:.2g} s of CPU, recorded {before:.2g} s"
 
 
 def record_seconds(path: Path, jobs: list[Job], measured: Measured) -> None:

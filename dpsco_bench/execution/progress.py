@@ -97,6 +97,17 @@ class JobLog:
         return sum(weights[done:]) / sum(weights[:done])
 
 
+def cut_short(path: Path) -> str:
+    """What a job was at whose log has no end, since its process was killed; empty where it has one."""
+    try:
+        lines = [line for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if line]
+    except OSError:
+        return ""
+    if not lines or lines[-1].startswith(("done in ", "failed: ")) or "failed:" in lines:
+        return ""
+    return next((line for line in reversed(lines) if line.startswith(("calibrate ", "run ", "time "))), lines[0])
+
+
 TICKER_SECONDS = 10.0
 WHOLE = 1e-9
 """What shares of a whole may lack by rounding."""

@@ -102,6 +102,9 @@ class Constants:
             raise InputError("losses", self.losses, "one of " + ", ".join(LOSSES))
         if self.loss_class not in LOSS_CLASSES:
             raise InputError("loss_class", self.loss_class, "one of " + ", ".join(LOSS_CLASSES))
+        if 0.0 < self.smoothness < self.strong_convexity / _ROUNDING - self.regularisation:
+            allowed = f"at most smoothness + regularisation = {self.total_smoothness:g}, as no curvature exceeds it"
+            raise InputError("strong_convexity", self.strong_convexity, allowed)
         if self.domain.startswith("lp_ball:"):  # one name for each set
             object.__setattr__(self, "domain", feasible_set(self.domain, 1.0).name)
 
@@ -174,6 +177,8 @@ class Constants:
         return replace(new, status="nominal") if stronger else new
 
 
+_ROUNDING = 1.0 + 1e-9
+"""What a strong convexity that is computed in another way than the smoothness may exceed it by."""
 _POSITIVE = ("lipschitz", "initial_gap")
 _UNBOUNDED = ("norm", "hessian_rank")
 _UPPER_BOUNDS = ("lipschitz", "smoothness", "diameter", "gradient_deviation", "hessian_rank")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.record import compare, merge, read_record, record
+from dpsco_bench.analysis.record import compare, merge, moved, read_record, record
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.predict import read_seconds
@@ -47,6 +47,28 @@ def test_matching_is_on_profile_claim_part_and_calibration():
 
 def test_slopes_and_times_do_not_matter():
     assert compare([row("match", slope=-1.0)], [row("match", slope=-1.2, runtime_s=3.0)]) == []
+
+
+@pytest.mark.parametrize(
+    ("slope", "ci", "told"),
+    [
+        (-1.05, (-1.15, -0.95), ""),
+        (-1.14, (-1.24, -1.04), ""),  # beyond each interval, within that of the difference
+        (-1.15, (-1.25, -1.05), "slope -1 -> -1.15, beyond the joint interval of 0.14"),
+        (-1.15, (-1.45, -0.85), ""),
+        (np.nan, (np.nan, np.nan), ""),
+        (-1.15, (np.nan, np.nan), ""),
+    ],
+)
+def test_a_slope_beyond_the_joint_interval_is_told(slope, ci, told):
+    before = row("match", slope=-1.0, ci=(-1.1, -0.9))
+    assert moved(before, row("match", slope=slope, ci=ci)) == told
+    assert compare([before], [row("match", slope=slope, ci=ci)]) == []  # and fails nothing
+
+
+def test_a_slope_without_an_interval_moves_by_more_than_its_digits():
+    exact = [row("match", slope=slope, ci=(slope, slope)) for slope in (1.017, 1.01749, 1.02)]
+    assert moved(exact[0], exact[1]) == "" and moved(exact[0], exact[2]).startswith("slope 1.02 -> 1.02, beyond")
 
 
 def test_new_verdicts_are_noted():

@@ -61,6 +61,7 @@ BAD = [
     (f"{SVRG} n=9 smoothness=1e300", "n = 9", "degenerates"),
     (f"{SVRG} n=9 theta=1", "theta = 1.0", "1/24"),
     (f"{SVRG} n=9 strong_convexity=0", "strong_convexity = 0.0", "> 0"),
+    (f"{SVRG} n=9 smoothness=1 strong_convexity=2", "strong_convexity = 2.0", "at most smoothness"),
     (f"{SVRG} n=9 epochs=2.5", "epochs = 2.5", "int"),
     (f"{SVRG} n=9 variant=fast", "variant = 'fast'", "literal"),
     (f"{SVRG} n=9 variant=literal batch=2", "batch with variant literal", "one index"),

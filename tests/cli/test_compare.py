@@ -6,7 +6,7 @@ import pytest
 
 from dpsco_bench.claims.compose import make_plan
 from dpsco_bench.claims.plan import WorkPlan
-from dpsco_bench.cli.verbs import gate
+from dpsco_bench.cli.verbs import compare, gate
 from dpsco_bench.jsonio import dumps_canonical, sealed
 
 
@@ -53,6 +53,20 @@ def test_json_has_a_row_per_verdict(dpsco, results):
     assert outcome.code == 1
     assert (first["recorded"], first["fresh"], first["what"], first["fails"]) == ("fails", "holds", "changed", True)
     assert (second["recorded"], second["what"], second["fails"]) == (None, "new", False)
+
+
+def test_a_moved_slope_and_a_longer_run_are_told_and_fail_nothing(dpsco, results, monkeypatch):
+    known = {**row("a", "match"), "slope": -1.0, "ci": [-1.1, -0.9]}
+    results([{**row("a", "match"), "slope": -1.5, "ci": [-1.6, -1.4]}, row("b", "match")], [known, row("b", "match")])
+    monkeypatch.setattr(compare, "late", lambda *_: {("wang2017.thm6.1", "b.paper"): "9 s of CPU, recorded 4 s"})
+    outcome = dpsco("compare", "--profile", "smoke")
+    assert outcome.code == 0
+    assert "slope -1 -> -1.5, beyond the joint interval of 0.14" in outcome.out
+    assert "9 s of CPU, recorded 4 s" in outcome.out
+    told = "0 of 2 verdicts changed, 1 with a slope beyond the joint interval, 1 with a run time beyond twice"
+    assert told in outcome.out
+    first, second = json.loads(dpsco("compare", "--profile", "smoke", "--json").out)
+    assert first["moved"] and not first["slower"] and second["slower"] and not (first["fails"] or second["fails"])
 
 
 def test_recording_makes_the_comparison_pass(dpsco, results):

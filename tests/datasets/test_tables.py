@@ -1,5 +1,6 @@
 import bz2
 import gzip
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -7,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpsco_bench.datasets import tables
+from dpsco_bench.datasets.columns import check_columns
 from dpsco_bench.errors import InputError
 
 NAMES = ("age", "income", "height")
@@ -227,6 +229,32 @@ def test_more_columns_than_the_memory_holds_are_one_line(tmp_path, monkeypatch, 
     ) as caught:
         tables.read(path, label)
     assert "\n" not in str(caught.value)
+
+
+def test_many_columns_are_read_in_a_time_that_grows_with_their_number(tmp_path):
+    width, names = 20_000, []
+
+    class Name(str):
+        def __eq__(self, other):
+            names.append(self)
+            return str.__eq__(self, other)
+
+        __hash__ = str.__hash__
+
+    check_columns([Name(f"c{number}") for number in range(width)], range(width), Path("x.csv"))
+    assert len(names) <= 2 * width
+    (tmp_path / "wide.csv").write_text(",".join(map("c{}".format, range(width))) + ",y\n" + "0.5," * width + "1\n")
+    assert tables.read(tmp_path / "wide.csv", "y").features.shape == (1, width)
+
+
+def test_a_field_beyond_what_csv_readers_take_and_a_letter_cut_in_two(tmp_path, monkeypatch):
+    path = tmp_path / "x.csv"
+    path.write_text('"' + "a" * 200_000 + '",y\n1,2\n')
+    with pytest.raises(InputError, match="a readable csv file .field larger than field limit"):
+        tables.read(path, "y")
+    monkeypatch.setattr(tables, "_HEAD", 2)
+    path.write_text("aé,y\n1,2\n")
+    assert tables.read(path, "y", header=True).names == ("aé",)
 
 
 def test_a_path_starts_at_the_working_directory_or_else_at_the_data_root(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import pytest
 from dpsco_bench.claims.compose import make_plan
 from dpsco_bench.execution import predict
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.predict import Predictor, predicted_seconds
+from dpsco_bench.execution.predict import Predictor, predicted_seconds, slower
 
 CONSTANTS = {
     False: ("ROUND_SECONDS", "NUMBER_SECONDS"),
@@ -37,10 +37,23 @@ def test_every_constant_counts(fused, name, monkeypatch):
 
 
 def test_all_constants_are_tested():
-    assert {name for name in vars(predict) if name.endswith("_SECONDS")} == {
+    assert {name for name in vars(predict) if name.endswith("_SECONDS")} - {"LEAST_SECONDS"} == {
         "UNKNOWN_SECONDS",
         *sum(CONSTANTS.values(), ()),
     }
+
+
+@pytest.mark.parametrize(("took", "told"), [(3.9, ""), (4.1, "4.1 s of CPU, recorded 2 s"), (0.4, ""), (None, "")])
+def test_a_run_time_beyond_twice_the_recorded_one_is_told(took, told):
+    job = next(job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run)
+
+    class Took:
+        def cost(self, step, job):
+            return None if took is None else (took if step == "run" else 0.0, 1.0)
+
+    before = 0.1 if took == 0.4 else 2.0
+    assert slower({job.claim: {job.name: (0.0, before, 1.0)}}, job, Took()) == told
+    assert slower({}, job, Took()) == ""
 
 
 @pytest.mark.parametrize("fused", [False, True])

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dpsco_bench.errors import InputError
-from dpsco_bench.execution.progress import JobLog, Pace, Ticker, duration
+from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.progress import JobLog, Pace, Ticker, cut_short, duration
 
 
 class Clock:
@@ -156,3 +156,20 @@ def test_work_that_is_done_elsewhere_is_told_by_what_it_leaves():
         pace.see(done)
         assert (now + pace.left) == pytest.approx(200.0, rel=0.2)
     assert str(pace).startswith("12 of 20 runs done, 2 min 00 s, about 1 min ")
+
+
+def test_a_log_says_what_a_killed_job_was_at(tmp_path):
+    path = tmp_path / "run.log"
+    assert cut_short(path) == ""
+    log = JobLog(path, "2 jobs, about 9 s").__enter__()
+    assert cut_short(path) == "2 jobs, about 9 s"
+    for title in ("run mine.a n [paper]", "run mine.a d [paper]"):
+        log.begin(title)
+        log.progress(1, 3)
+    assert cut_short(path) == "run mine.a d [paper]"
+    log.__exit__(None, None, None)
+    assert cut_short(path) == ""
+    for error in (DpscoError("wrong"), MemoryError("no more")):
+        with pytest.raises(type(error)), JobLog(path, "2 jobs"):
+            raise error
+        assert cut_short(path) == ""

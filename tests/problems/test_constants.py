@@ -18,6 +18,15 @@ def test_derived_quantities():
     assert Constants(1.0, 1.0).condition_number == math.inf
 
 
+def test_no_strong_convexity_above_the_smoothness():
+    assert OWN.override(strong_convexity=OWN.total_smoothness).status == "nominal"
+    with pytest.raises(InputError, match=r"strong_convexity = 0.36: must be at most .* = 0.35"):
+        OWN.override(strong_convexity=0.36)
+    with pytest.raises(InputError, match="strong_convexity = 0.1"):
+        OWN.override(smoothness=1e-9, regularisation=0.0)
+    assert Constants(1.0, 0.0, strong_convexity=0.1).smoothness == 0  # none is declared: nothing to compare with
+
+
 @pytest.mark.parametrize(
     ("changes", "status"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,11 +13,15 @@ from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import Column, print_json, table
 
 if TYPE_CHECKING:
+    from dpsco_bench.execution.jobs import Job
     from dpsco_bench.execution.layout import Layout
+    from dpsco_bench.execution.measured import Measured
+    from dpsco_bench.execution.predict import Seconds
 
 SUMMARY = "the recorded verdicts against the last run (the regression check)"
 EPILOG = (
-    "Only a changed word of a verdict is a failure (exit code 1); reservations, numbers, new and skipped rows are not."
+    "Only a changed word of a verdict is a failure (exit code 1); reservations, new and skipped rows are not. A slope\n"
+    "beyond the joint interval of both runs, and a run time beyond twice the recorded one, are told and do not fail."
 )
 SAME = "same"
 _COLUMNS = (
@@ -44,18 +49,20 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.claims.plan import read_plan
     from dpsco_bench.cli.verbs.gate import planned_claims, recorded_path, recorded_seconds_path, unjudged
     from dpsco_bench.execution.layout import Layout
-    from dpsco_bench.execution.predict import record_seconds
+    from dpsco_bench.execution.predict import read_seconds, record_seconds
 
     files = Layout(check_profile(args.profile))
     fresh = last_verdicts(files)
     path = recorded_path(args.profile)
-    rows = compared(read_record(path), fresh)
+    jobs = [*read_plan(files.plan).jobs()] if files.plan.is_file() else []
+    times = late(read_seconds(recorded_seconds_path(args.profile)), jobs, files.measured)
+    rows = compared(read_record(path), fresh, times)
     if args.record:
         rows_now = merge(read_record(path), fresh)
         record(path, rows_now)
         record_changes(path.parent / "changes", args.profile, rows_now)
-        if files.plan.is_file():
-            record_seconds(recorded_seconds_path(args.profile), [*read_plan(files.plan).jobs()], files.measured)
+        if jobs:
+            record_seconds(recorded_seconds_path(args.profile), jobs, files.measured)
     if args.json:
         print_json(rows)
     else:
@@ -75,6 +82,8 @@ class Compared:
     id, part, calibration, profile : str, whose verdicts they are
     recorded, fresh : str or None, what they say; None where there is none
     what : str, what differs, or `SAME`
+    moved : str, how its slope left the recorded one, empty if it did not
+    slower : str, what its job took where that is beyond twice the recorded time, else empty
     fails : bool, whether the word of the verdict changed
     """
 
@@ -86,11 +95,14 @@ class Compared:
     fresh: str | None
     what: str
     fails: bool
+    moved: str = ""
+    slower: str = ""
 
     @property
     def remark(self) -> str:
         """What differs, for the table."""
-        return self.what.upper() if self.fails else "" if self.what == SAME else self.what
+        what = self.what.upper() if self.fails else "" if self.what == SAME else self.what
+        return "; ".join(filter(None, (what, self.moved, self.slower)))
 
 
 def last_verdicts(files: Layout) -> list[Verdict]:
@@ -112,19 +124,39 @@ def last_verdicts(files: Layout) -> list[Verdict]:
     return rows
 
 
-def compared(recorded: list[Verdict], fresh: list[Verdict]) -> list[Compared]:
-    """Recorded and fresh verdicts side by side, in the order of the run; ``what`` is ``same`` where nothing differs."""
-    from dpsco_bench.analysis.record import compare
+def late(recorded: Seconds, jobs: Sequence[Job], measured: Measured) -> dict[tuple[str, str], str]:
+    """(claim, job) -> what it took, for the jobs that took beyond twice the recorded time."""
+    from dpsco_bench.execution.predict import slower
+
+    found = {(job.claim, job.name): slower(recorded, job, measured) for job in jobs}
+    return {place: text for place, text in found.items() if text}
+
+
+def compared(
+    recorded: list[Verdict], fresh: list[Verdict], times: Mapping[tuple[str, str], str] | None = None
+) -> list[Compared]:
+    """Recorded and fresh verdicts side by side, in the order of the run; ``what`` is ``same`` where nothing differs.
+
+    Parameters
+    ----------
+    times : mapping, optional
+        What `late` gives.
+    """
+    from dpsco_bench.analysis.record import compare, moved
 
     claims = {row.id for row in fresh}
     known = [row for row in recorded if row.id in claims]
     differences = {(d.claim, d.part, d.calibration): d for d in compare(known, fresh, claims)}
-    old, new = ({(row.id, row.part, row.calibration): row.said for row in side} for side in (known, fresh))
+    old, new = ({(row.id, row.part, row.calibration): row for row in side} for side in (known, fresh))
     rows = []
     for name in dict.fromkeys([*new, *old]):
         difference = differences.get(name)
         what, fails = (difference.what, difference.fails) if difference else (SAME, False)
-        rows.append(Compared(*name, fresh[0].profile, old.get(name), new.get(name), what, fails))
+        pair = old.get(name), new.get(name)
+        words = [row.said if row else None for row in pair]
+        slope = moved(pair[0], pair[1]) if pair[0] and pair[1] else ""
+        time = (times or {}).get((name[0], f"{name[1]}.{name[2]}"), "")
+        rows.append(Compared(*name, fresh[0].profile, words[0], words[1], what, fails, slope, time))
     return rows
 
 
@@ -132,6 +164,9 @@ def _conclusion(rows: list[Compared], recorded: Path | None) -> str:
     if recorded is not None:
         return f"recorded in {recorded}"
     changed, new = sum(row.fails for row in rows), sum(row.what == "new" for row in rows)
-    return f"{changed} of {len(rows)} verdicts changed" + (
-        f", {new} not recorded (--record records them)" if new else ""
-    )
+    said = [f"{changed} of {len(rows)} verdicts changed"]
+    said += [f"{new} not recorded (--record records them)"] * bool(new)
+    slopes, times = sum(bool(row.moved) for row in rows), sum(bool(row.slower) for row in rows)
+    said += [f"{slopes} with a slope beyond the joint interval"] * bool(slopes)
+    said += [f"{times} with a run time beyond twice the recorded one"] * bool(times)
+    return ", ".join(said)

@@ -1,0 +1,92 @@
+"""The Makefile: a wrong number of cores is one line, and an environment that is not whole is built anew."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PYTHON = """#!/bin/sh
+# Stands for every Python: notes its arguments, makes a `.venv` whose Python is itself, and kills make where it should.
+echo "$*" >> {folder}/called
+case "$*" in
+    *FAILS*) exit 1;;
+    *"-m venv"*) mkdir -p .venv/bin && cp "$0" .venv/bin/python;;
+esac
+[ -f {folder}/broken ] && case "$*" in *"$(cat {folder}/broken)"*) kill -9 $PPID;; esac
+exit 0
+"""
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Run make in a folder with the Makefile and a Python that only notes; what it called, and how it ended."""
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copyfile(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "requirements", tmp_path / "requirements")
+    python = tmp_path / "python"
+    python.write_text(PYTHON.format(folder=tmp_path))
+    python.chmod(0o755)
+
+    def call(*words):
+        (tmp_path / "called").write_text("")
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
+        command = ["make", f"PYTHON={python}", *words]
+        done = subprocess.run(command, cwd=tmp_path, env=kept, capture_output=True, text=True)
+        return done, (tmp_path / "called").read_text().splitlines()
+
+    return call
+
+
+@pytest.mark.parametrize("cores", ["0", "00", "-2", "x", "2x", "1 2"])
+def test_a_wrong_number_of_cores_is_one_line(make, cores, tmp_path):
+    done, called = make("replicate", f"CORES={cores}")
+    assert done.returncode == 2 and done.stdout == "" and called == []
+    (line,) = done.stderr.splitlines()
+    assert line.endswith(f"*** CORES = {cores}: must be an integer >= 1, or all.  Stop.")
+    assert not (tmp_path / ".venv").exists()
+
+
+@pytest.mark.parametrize("cores", ["1", "10", "all"])
+def test_a_right_one_reaches_snakemake(make, cores):
+    assert (
+        f".venv/bin/snakemake --cores {cores} --config profile=ci"
+        in make("-n", "replicate", f"CORES={cores}")[0].stdout
+    )
+
+
+def installs(called):
+    return [line for line in called if " install " in line]
+
+
+@pytest.mark.parametrize("step", ["-m venv", "build.txt", "lock.txt", "--editable"])
+def test_an_interrupted_build_starts_again(make, tmp_path, step):
+    (tmp_path / "broken").write_text(step)
+    assert make(".venv")[0].returncode != 0
+    (tmp_path / "broken").unlink()
+    done, called = make(".venv")
+    assert done.returncode == 0
+    whole = ["build.txt", "lock.txt", "--editable"]
+    assert all(any(name in line for line in installs(called)) for name in (whole[2:] if step == whole[2] else whole))
+    assert installs(make(".venv")[1]) == []  # and now it is whole
+
+
+@pytest.mark.parametrize("lost", [".venv/bin/python", ".venv/bin", ".venv/.lock", ".venv"])
+def test_an_environment_that_was_removed_in_part_is_built_anew(make, tmp_path, lost):
+    assert make(".venv")[0].returncode == 0
+    path = tmp_path / lost
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    done, called = make(".venv")
+    assert done.returncode == 0 and len(installs(called)) == 3
+    assert installs(make(".venv")[1]) == []
+
+
+def test_an_environment_whose_python_does_not_start_is_built_anew(make, tmp_path):
+    assert make(".venv")[0].returncode == 0
+    (tmp_path / ".venv" / "bin" / "python").write_text("#!/nowhere\n")
+    done, called = make(".venv")
+    assert done.returncode == 0 and len(installs(called)) == 3

@@ -1,0 +1,151 @@
+"""What is read from others is data: it executes nothing, stands for no more than it says, and stays in its folder."""
+
+from __future__ import annotations
+
+import ast
+import os
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dpsco_bench
+from dpsco_bench.claims.files import MOST_VALUES, read_yaml
+from dpsco_bench.claims.parsing import parse_claim
+from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
+from dpsco_bench.datasets import tables
+from dpsco_bench.datasets.covertype import ROWS
+from dpsco_bench.datasets.formats import parse
+from dpsco_bench.datasets.store import DataCorrupt
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.jobs import Job
+
+PACKAGE = Path(dpsco_bench.__file__).parent
+EVALUATED = {"problems/options.py": ["eval"]}
+"""Annotations of the options of a registered problem, which is code already."""
+UNSAFE = ("eval", "exec", "compile", "__import__")
+UNSAFE_MODULES = ("pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "yaml")
+PART = {
+    **{"id": "p", "kind": "privacy", "calibrations": ["paper"], "algorithm": "wang2017.dp_gd_pl"},
+    **{"problem": "ridge_logistic", "fixed": {"n": 256, "d": 3, "delta": 1e-5}},
+    "sweep": {"parameter": "epsilon", "values": {"smoke": [0.5, 1.0]}},
+}
+CLAIM = {"id": "mine.a", "title": "t", "source": "s", "statement": "x", "parts": [PART]}
+OUTSIDE = ["../x", "a/b", "/tmp/x", "..", "a..b/../c", "a\nb", "a\x00b", ""]
+
+
+class Evil:
+    def __reduce__(self):
+        return os.mkdir, ("executed",)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_executed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    yield
+    assert not (tmp_path / "executed").exists()
+
+
+def test_no_module_evaluates_text_or_reads_pickles():
+    for path in sorted(PACKAGE.rglob("*.py")):
+        tree, name = ast.parse(path.read_text()), path.relative_to(PACKAGE).as_posix()
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        called = [node.func.id for node in calls if isinstance(node.func, ast.Name) and node.func.id in UNSAFE]
+        assert called == EVALUATED.get(name, []), name
+        loads = [node for node in calls if isinstance(node.func, ast.Attribute) and node.func.attr == "load"]
+        for call in loads:
+            if isinstance(call.func.value, ast.Name) and call.func.value.id == "np":
+                kept = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg == "allow_pickle"}
+                assert kept == {"allow_pickle": False}, name
+        for node in ast.walk(tree):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not any(module.split(".")[0] in UNSAFE_MODULES for module in names), name
+
+
+@pytest.mark.parametrize("tag", ["python/object/apply:os.mkdir", "python/object/new:os.mkdir", "python/name:os.mkdir"])
+def test_yaml_builds_no_objects(tag):
+    Path("x.yaml").write_text(f"a: !!{tag} [executed]\n")
+    with pytest.raises(InputError, match="a YAML file"):
+        read_yaml(Path("x.yaml"))
+
+
+@pytest.mark.parametrize("reference", ["${python:1}", "${oc.create:${a}}", "${hydra:runtime.cwd}", "${a:mkdir}"])
+def test_references_run_nothing(reference):
+    Path("x.yaml").write_text(f"a: '{reference}'\n")
+    with pytest.raises(InputError, match="a YAML file"):
+        read_yaml(Path("x.yaml"))
+
+
+def bomb(levels, width=10):
+    lines = ["a0: &a0 [" + ",".join("x" * width) + "]"]
+    lines += [f"a{i}: &a{i} [" + ",".join([f"*a{i - 1}"] * width) + "]" for i in range(1, levels)]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("text", [bomb(9), bomb(30, 2), "a: &a [*a]", "a: &a {b: *a}", "- x\n" * MOST_VALUES])
+def test_a_few_lines_of_aliases_do_not_fill_the_memory(text):
+    Path("x.yaml").write_text(text)
+    with pytest.raises(InputError) as error:
+        read_yaml(Path("x.yaml"), "claims")
+    assert str(error.value).startswith("claims = 'x.yaml': must be ") and len(str(error.value)) < 500
+
+
+def test_references_to_references_do_not_either():
+    Path("x.yaml").write_text(
+        "a0: 'xxxxxxxxxx'\n" + "".join(f"a{i}: '${{a{i - 1}}}${{a{i - 1}}}'\n" for i in range(1, 40))
+    )
+    with pytest.raises(InputError, match="references"):
+        read_yaml(Path("x.yaml"))
+
+
+def test_aliases_and_references_are_read():
+    Path("x.yaml").write_text("a: &a {b: 1}\nc: [*a, *a]\nd: {<<: *a, e: 2}\nf: ${a.b}\n")
+    assert read_yaml(Path("x.yaml")) == {"a": {"b": 1}, "c": [{"b": 1}] * 2, "d": {"b": 1, "e": 2}, "f": 1}
+
+
+@pytest.mark.parametrize("text", ["a: 1\na: 2", "b: {a: 1, a: 1}", "- {id: x, id: y}"])
+def test_a_key_that_is_there_twice_is_refused(text):
+    Path("x.yaml").write_text(text)
+    with pytest.raises(InputError, match="found duplicate key"):
+        read_yaml(Path("x.yaml"))
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.parquet", "x.libsvm", "x.csv.gz"])
+def test_tables_are_never_unpickled(name):
+    Path(name).write_bytes(pickle.dumps([Evil()]))
+    with pytest.raises(InputError):
+        tables.read(Path(name), None if name == "x.libsvm" else "y")
+
+
+def test_arrays_of_objects_are_refused():
+    np.savez("covertype.npz", numeric=np.array([Evil()], dtype=object), allow_pickle=True)
+    with pytest.raises(DataCorrupt, match="damaged"):
+        parse(Path("covertype.npz"), ROWS)
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_ids_of_claims_and_parts_name_files_of_the_results(name):
+    for entry in ({**CLAIM, "id": f"mine.{name}"}, {**CLAIM, "id": name}, {**CLAIM, "parts": [{**PART, "id": name}]}):
+        with pytest.raises(InputError):
+            parse_claim(entry)
+    assert parse_claim(CLAIM).id == "mine.a"
+
+
+JOB = Job(claim="mine.a", part="p", kind="privacy", calibration="paper", seed=1, replicates=1, key="k")
+
+
+@pytest.mark.parametrize("name", [name for name in OUTSIDE if name])
+def test_a_plan_of_others_leads_out_of_no_folder(name):
+    claim = parse_claim(CLAIM)
+    path = Path("results/smoke/plan.json")
+    WorkPlan("smoke", (ClaimEntry("mine.a", (JOB,), "digest", claim),)).write(path)
+    assert read_plan(path).claims[0].jobs == (JOB,)
+    jobs = [replace(JOB, **{key: name}) for key in ("claim", "part", "key", "calibration_key")]
+    entries = [ClaimEntry("mine.a", (job,), "digest", claim) for job in jobs]
+    for entry in [ClaimEntry(name, (), "digest", claim), *entries]:
+        WorkPlan("smoke", (entry,)).write(path)
+        with pytest.raises(InputError, match="is no name of a file"):
+            read_plan(path)

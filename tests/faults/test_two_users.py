@@ -1,0 +1,110 @@
+"""A folder of results that belongs to somebody else: one line that names the file, and nothing of theirs is changed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from dpsco_bench.cli.main import main
+from dpsco_bench.cli.workflow_settings import check_cores, check_writable, one_line
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.lock import ResultsLock
+from dpsco_bench.execution.store import Store
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+NOBODY = 65534
+CLAIM = ("claim", "su2023.thm1.privacy", "--profile", "smoke")
+
+
+@pytest.fixture
+def shared(monkeypatch):
+    """A folder that everybody may enter, with results in it that belong to this process's user."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    monkeypatch.chdir(folder)
+    Store(Path("results/store")).write("runs", "theirs", b"content")
+    ResultsLock(Path("results/smoke/.lock")).acquire()
+    yield folder
+    shutil.rmtree(folder)
+
+
+def as_somebody_else(call, said: Path):
+    """Call in a child process with another user's rights; its exit code, and what it says on stderr."""
+    said.touch()
+    said.chmod(0o666)
+    child = os.fork()
+    if child == 0:
+        code = 99
+        try:
+            with said.open("w") as stderr:
+                os.dup2(stderr.fileno(), 2)
+                os.sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
+                os.setgroups([])
+                os.setresgid(NOBODY, NOBODY, NOBODY)
+                os.setresuid(NOBODY, NOBODY, NOBODY)
+                try:
+                    code = call() or 0
+                except SystemExit as leaving:
+                    code = int(leaving.code or 0)
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said.read_text().splitlines()
+
+
+def content(folder):
+    return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_verb_that_has_to_write_there(shared, tmp_path_factory):
+    said, before = Path(tempfile.mkstemp()[1]), content(shared)
+    code, lines = as_somebody_else(lambda: main(list(CLAIM)), said)
+    said.unlink()
+    assert code == 2 and len(lines) == 1, lines
+    assert lines[0].startswith("dpsco: file = 'results/store") and "may be read or written here" in lines[0]
+    assert content(shared) == before
+
+
+def test_a_run_of_the_workflow(shared):
+    said, before = Path(tempfile.mkstemp()[1]), content(shared)
+
+    def start():
+        with one_line():
+            check_writable(Path("results/smoke"))
+
+    code, lines = as_somebody_else(start, said)
+    assert code == 2 and lines == ["dpsco: folder = 'results/smoke': must be a folder that can be written to"]
+
+    def take():
+        with one_line():
+            ResultsLock(Path("results/smoke/.lock")).acquire()
+
+    code, lines = as_somebody_else(take, said)
+    assert code == 2 and len(lines) == 1 and "file = 'results/smoke/.lock'" in lines[0]
+    said.unlink()
+    assert content(shared) == before
+
+
+def test_what_may_be_read_is_read(shared):
+    said = Path(tempfile.mkstemp()[1])
+    found = as_somebody_else(lambda: int(Store(Path("results/store")).read("runs", "theirs") != b"content"), said)
+    said.unlink()
+    assert found == (0, [])
+
+
+@pytest.mark.parametrize(
+    "words", [["--cores", "0"], ["--cores=-2"], ["-c0"], ["-c", "-1"], ["-j", "0"], ["-j-3", "--", "x"]]
+)
+def test_no_cores_at_all(words):
+    with pytest.raises(InputError, match="must be an integer >= 1, or all"):
+        check_cores(["--config", "profile=smoke", *words])
+
+
+@pytest.mark.parametrize(
+    "words", [["--cores", "2"], ["-c1"], ["--cores=all"], ["-j", "--", "-c0"], ["--config", "a=-2"]]
+)
+def test_some_cores(words):
+    check_cores(words)

@@ -1,0 +1,144 @@
+"""How fuzzed calls are made and judged: a result, or one line and exit code 2 with nothing written; no traceback."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from dpsco_bench.cli.main import main
+
+MOST = int(os.environ.get("DPSCO_FUZZ", 0))
+"""Examples of each test; without it a few, the same on every machine."""
+SECONDS = 20.0
+settings.register_profile(
+    "fuzz",
+    derandomize=not MOST,
+    database=None,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[*HealthCheck],
+)
+ODD_WORDS = (
+    "",
+    "x",
+    "é",
+    "nan",
+    "inf",
+    "-inf",
+    "null",
+    "true",
+    "[1,2]",
+    "{a: 1}",
+    "${n}",
+    "../x",
+    "1,2",
+    "'",
+    "(",
+    "a=b",
+)
+ODD_NUMBERS = (0, 1, 2, 3, 8, -1, 0.5, 1.5, 1e-300, 1e300, -0.0, 2**31, 2**63, 10**30)
+ODD_VALUES = (*ODD_WORDS, *ODD_NUMBERS, None, True, float("nan"), float("inf"), [], {}, [1, "a"], [[1]], {"a": 1})
+
+
+def number_of_examples(few: int) -> settings:
+    """Settings of a test that has so many examples in the ordinary suite."""
+    return settings(settings.get_profile("fuzz"), max_examples=MOST or few)
+
+
+class TooLong(BaseException):
+    """Not an Exception, so that nothing in between takes it for an error of its own."""
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """End what takes more CPU seconds than a call may."""
+
+    def stop(number: int, frame: Any) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def _refuse(token: str) -> None:
+    raise AssertionError(f"{token} in JSON")
+
+
+def written(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@contextmanager
+def own_folder() -> Iterator[Path]:
+    """An empty working folder for one example."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        with chdir(folder):
+            yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+def judged(*arguments: str) -> Any:
+    """Call a verb in the working folder and hold what it does against the promise; its JSON, None if it refused."""
+    before, out, err = written(Path()), io.StringIO(), io.StringIO()
+    with limited(), redirect_stdout(out), redirect_stderr(err):
+        code = main([*arguments, "--json"])
+    said = err.getvalue().splitlines()
+    if code == 2:
+        assert len(said) == 1 and said[0].startswith("dpsco: ") and len(said[0]) < 1500, said
+        assert not out.getvalue() and written(Path()) == before
+        return None
+    assert code in (0, 1), (code, said)
+    assert "Traceback" not in err.getvalue()
+    return json.loads(out.getvalue(), parse_constant=_refuse)
+
+
+@st.composite
+def spoilt(draw: Callable[[Any], Any], whole: Any, most: int = 2) -> Any:
+    """A nested value in which up to so many places hold something else, or nothing."""
+    value = json.loads(json.dumps(whole))
+    for _ in range(draw(st.integers(1, most))):
+        holder, key = draw(st.sampled_from(list(_places(value)) or [({}, "")]))
+        how = draw(st.sampled_from(["replace", "remove", "add", "move"]))
+        if how == "remove":
+            del holder[key]
+        elif how == "add" and isinstance(holder, dict):
+            holder[draw(st.sampled_from(["x", "id", "kind", "n", "values", "profile", "..", "1"]))] = draw(odd_values())
+        elif how == "move":
+            holder[key] = draw(st.sampled_from([place[key] for place, key in _places(value)]))
+        else:
+            holder[key] = draw(odd_values())
+    return value
+
+
+def odd_values() -> Any:
+    return st.sampled_from(ODD_VALUES).map(lambda value: json.loads(json.dumps(value)))
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in keys:
+        yield value, key
+        yield from _places(value[key])
+
+
+def yaml_text(value: Any) -> str:
+    """YAML of a nested value; JSON is YAML, but for numbers that it does not have."""
+    return json.dumps(value, ensure_ascii=False).replace("NaN", ".nan").replace("Infinity", ".inf")

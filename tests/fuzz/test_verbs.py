@@ -1,0 +1,125 @@
+"""Words of the command line, claims and leaderboards in files of others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.cli.main import verb_names
+from dpsco_bench.execution.request import known_keys
+from dpsco_bench.problems.registry import list_problems, problem_class
+
+from .calls import ODD_NUMBERS, ODD_WORDS, judged, number_of_examples, own_folder, spoilt, yaml_text
+
+WORDS = st.sampled_from([*ODD_WORDS, *map(str, ODD_NUMBERS)])
+PRINTING = [
+    "account",
+    "list",
+    "show",
+    "compare",
+    "choose",
+    "gate",
+    "check",
+    "audit",
+    "leaderboard",
+    "claim",
+    "bench",
+    "run",
+]
+PROBLEMS = [name for name in list_problems() if not problem_class(name).needs_data_root]
+CLAIM = {
+    **{"id": "mine.a", "title": "t", "source": "s", "statement": "x"},
+    "parts": [
+        {
+            **{"id": "p", "kind": "privacy", "calibrations": ["paper"], "algorithm": "wang2017.dp_gd_pl"},
+            **{
+                "problem": "ridge_logistic",
+                "fixed": {"n": 64, "d": 3, "delta": 1e-5},
+                "problem_options": {"ridge": 0.1},
+            },
+            "sweep": {"parameter": "epsilon", "values": {"smoke": [0.5, 1.0]}},
+        },
+        {
+            **{"id": "q", "kind": "ordering", "calibrations": ["paper"], "pair": ["long", "short"]},
+            **{"problem": "ridge_logistic", "fixed": {"n": 64, "d": 3, "delta": 1e-5}, "replicates": {"smoke": 2}},
+            "sweep": {"parameter": "epsilon", "values": {"smoke": [1.0, 2.0]}},
+            "methods": [
+                {"label": "long", "algorithm": "wang2017.dp_gd_pl", "options": {"steps": 8}},
+                {"label": "short", "algorithm": "wang2017.dp_gd_pl", "options": {"steps": 2}},
+            ],
+        },
+    ],
+}
+BOARD = {
+    **{"title": "mine", "delta": 1e-5, "methods": ["wang2017.dp_gd_pl"], "replicates": 2},
+    "instances": [{"id": "ridge", "problem": "ridge_logistic", "options": {"ridge": 0.1}}],
+    "grids": [{"n": [64], "d": [3], "epsilon": [1.0]}],
+}
+
+
+def small(value):
+    """Whether nothing in a file asks for more than a moment: what is asked for in earnest may take its time."""
+    if isinstance(value, dict | list):
+        return all(map(small, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, int | float) or not 100 < abs(value) < 1e200
+
+
+@st.composite
+def accounts(draw):
+    algorithm, problem = draw(st.sampled_from(list_algorithms())), draw(st.sampled_from(PROBLEMS))
+    keys = [*known_keys(get_algorithm(algorithm), problem_class(problem)), "x", "calibration", "seed", ""]
+    chosen = draw(st.lists(st.sampled_from(keys), max_size=3))
+    words = [f"{key}={draw(WORDS)}" for key in chosen] + [f"problem={problem}", "n=64"][: draw(st.integers(0, 2))]
+    return ["account", algorithm, *words]
+
+
+@st.composite
+def lines(draw):
+    verb = draw(st.sampled_from([*PRINTING, *verb_names(), "x", ""]))
+    options = st.sampled_from(
+        ["--profile", "--seed", "--calibration", "--for", "--only", "--out", "--runs", "--x", "-m"]
+    )
+    ids = st.sampled_from(["wang2017.dp_gd_pl", "wang2017.thm6.2", "algorithms", "problem=quad", "n=8", "colours"])
+    words = draw(st.lists(st.one_of(options, WORDS, ids), max_size=4))
+    assume(verb != "gpu" and not (verb in LONG and not {"x", "--x", "(", "'"} & set(words)))
+    return [verb, *words]
+
+
+LONG = {"bench", "claim", "leaderboard", "audit", "check", "plan", "data", "site", "report", "help"}
+"""Verbs that may work for longer, or open something, where their words are right."""
+
+
+@number_of_examples(40)
+@given(accounts())
+def test_account(words):
+    with own_folder():
+        judged(*words)
+
+
+@number_of_examples(40)
+@given(lines())
+def test_words(words):
+    with own_folder():
+        judged(*words)
+
+
+@number_of_examples(50)
+@given(spoilt(CLAIM))
+def test_claim_files(entry):
+    assume(small(entry))
+    with own_folder():
+        Path("x.yaml").write_text(yaml_text(entry))
+        for row in judged("claim", "x.yaml", "--profile", "smoke") or ():
+            assert row["verdict"]
+
+
+@number_of_examples(30)
+@given(spoilt(BOARD))
+def test_board_files(entry):
+    assume(small(entry))
+    with own_folder():
+        Path("x.yaml").write_text(yaml_text(entry))
+        judged("leaderboard", "x.yaml", "--profile", "smoke")
