@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -292,5 +293,11 @@ def _check_block(block: Any, where: str) -> None:
     if not isinstance(block, Mapping) or not {"n", "epsilon"} <= set(block) <= set(GRID_KEYS):
         raise InputError(where, block, "a mapping with lists n, epsilon and, where it is free, d")
     for key, values in block.items():
-        if not isinstance(values, list) or not values or sorted(set(values)) != values or values[0] <= 0:
+        if not isinstance(values, list) or not values or not all(map(_is_positive, values)):
             raise InputError(f"{where}: {key}", values, "increasing numbers > 0")
+        if sorted(set(values)) != values:
+            raise InputError(f"{where}: {key}", values, "increasing numbers > 0")
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf

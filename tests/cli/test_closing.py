@@ -90,6 +90,7 @@ def test_verdicts_of_an_earlier_run_are_named(monkeypatch, capsys, tmp_path, unf
 
     flow = SimpleNamespace(
         files=SimpleNamespace(verdicts=lambda id: id),
+        packing=SimpleNamespace(makers={}),
         scope={"a": ("a.one", "a.two"), "b": ("b.one",)},
         lock=SimpleNamespace(held=True),
         depends=SimpleNamespace(verdicts={"a.one": "1", "a.two": "2", "b.one": "3"}),

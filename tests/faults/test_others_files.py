@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import dpsco_bench
+from dpsco_bench.claims.board import parse_board
 from dpsco_bench.claims.files import MOST_VALUES, read_yaml
+from dpsco_bench.claims.own_boards import complete
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
 from dpsco_bench.datasets import tables
@@ -149,3 +151,11 @@ def test_a_plan_of_others_leads_out_of_no_folder(name):
         WorkPlan("smoke", (entry,)).write(path)
         with pytest.raises(InputError, match="is no name of a file"):
             read_plan(path)
+
+
+@pytest.mark.parametrize("values", [[""], [[1]], [8, "x"], [None], [True], [float("nan")], [float("inf")], [8, 4], [0]])
+def test_grids_of_boards_are_increasing_numbers(values):
+    board = {"methods": ["wang2017.dp_gd_pl"], "instances": [{"id": "ridge", "problem": "ridge_logistic"}]}
+    grid = {"n": values, "d": [3], "epsilon": [1.0]}
+    with pytest.raises(InputError, match=r"n = .*: must be increasing numbers > 0"):
+        parse_board(complete({**board, "delta": 1e-5, "grids": [grid]}, "mine"))

@@ -122,7 +122,8 @@ def spoilt(draw: Callable[[Any], Any], whole: Any, most: int = 2) -> Any:
         elif how == "add" and isinstance(holder, dict):
             holder[draw(st.sampled_from(["x", "id", "kind", "n", "values", "profile", "..", "1"]))] = draw(odd_values())
         elif how == "move":
-            holder[key] = draw(st.sampled_from([place[key] for place, key in _places(value)]))
+            moved = draw(st.sampled_from([place[key] for place, key in _places(value)]))
+            holder[key] = json.loads(json.dumps(moved))
         else:
             holder[key] = draw(odd_values())
     return value

@@ -33,7 +33,7 @@ def calls(draw):
     return algorithm, problem, options
 
 
-@number_of_examples(120)
+@number_of_examples(80)
 @given(calls())
 def test_a_result_or_an_error_of_the_input(call):
     algorithm, problem, options = call
