@@ -244,7 +244,7 @@ def explained(regime: Regime, fit: RateFit, b: float, others: str) -> str:
     """
     fitted = regime.fitted
     whole = bound_slope(fit.values, regime.full[fitted], fit.weights)
-    if not (fit.slope - b) * (whole - b) >= EXPLAINED * (fit.slope - b) ** 2:
+    if not abs(fit.slope - whole) <= (1.0 - EXPLAINED) * abs(fit.slope - b):
         return ""
     return f"; {others} is {span(1.0 - (regime.named / regime.full)[fitted])} of the bound, which has slope {whole:.3g}"
 

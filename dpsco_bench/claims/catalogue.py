@@ -18,8 +18,6 @@ from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.registry import absent_paper, is_given, paper_folders, say_once
 
-"""A table's file: ``id``, ``title``, ``rows`` and so on; rows of a computed table have keys of its own."""
-
 
 @dataclass(frozen=True)
 class Erratum:

@@ -62,7 +62,7 @@ def _of_single_index(plan: Plan, scales: Mapping[str, float], delta: float) -> C
     """Of queries that look at one record each; what the plan leaks beside them is not looked at."""
     (query,) = (query for query in plan.queries if isinstance(query.records, SingleIndex))
     assert isinstance(query.records, SingleIndex)
-    shift = query.contribution / scales[query.name]
+    shift = math.sqrt(query.norm_kappa or 1.0) * query.contribution / scales[query.name]
     tests = single_index.single_index_tests(shift, query.releases, query.records.population, delta)
     drawn = f"each of {query.releases:,} queries, as the proof charges them, draws it with probability"
     moved = f"and it moves that one by {shift:,.3g} standard deviations of the noise, all others by none"

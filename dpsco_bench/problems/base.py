@@ -130,13 +130,9 @@ class Problem(Known):
     @property
     def constants(self) -> Constants:
         """The constants in force: the problem's own with the user's overrides."""
-        owner, known = self.__dict__.get("_known", (0, None))
-        if known is None or owner != id(self):  # a copy may be another member of its family
-            declared = self.own_constants.override(**self._overrides)
-            isotropic = self.isotropic_curvature is not None
-            known = declared if declared.isotropic == isotropic else replace(declared, isotropic=isotropic)
-            self.__dict__["_known"] = (id(self), known)
-        return known
+        declared = self.own_constants.override(**self._overrides)
+        isotropic = self.isotropic_curvature is not None
+        return declared if declared.isotropic == isotropic else replace(declared, isotropic=isotropic)
 
     @property
     def properties(self) -> frozenset[Trait]:

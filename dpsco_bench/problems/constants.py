@@ -102,9 +102,6 @@ class Constants:
             raise InputError("losses", self.losses, "one of " + ", ".join(LOSSES))
         if self.loss_class not in LOSS_CLASSES:
             raise InputError("loss_class", self.loss_class, "one of " + ", ".join(LOSS_CLASSES))
-        if 0.0 < self.smoothness < self.strong_convexity / _ROUNDING - self.regularisation:
-            allowed = f"at most smoothness + regularisation = {self.total_smoothness:g}, as no curvature exceeds it"
-            raise InputError("strong_convexity", self.strong_convexity, allowed)
         if self.domain.startswith("lp_ball:"):  # one name for each set
             object.__setattr__(self, "domain", feasible_set(self.domain, 1.0).name)
 
@@ -155,7 +152,8 @@ class Constants:
         """Replace constants by declared ones; a value that claims more than the problem proves makes them nominal.
 
         A larger Lipschitz or smoothness constant or diameter and a smaller strong convexity remain true; the a-priori
-        gap and distance enter schedules only. Raises InputError for an unknown constant or a value outside its range.
+        gap and distance enter schedules only. Raises InputError for an unknown constant or a value outside its range,
+        and for a strong convexity above the curvature that the smoothness allows.
         """
         if not values:
             return self
@@ -165,6 +163,9 @@ class Constants:
         if self.smoothness > 0 and "smoothness" in values:
             checked_real("smoothness", values["smoothness"], positive=True)
         new = replace(self, **values)  # type: ignore[arg-type]
+        if 0.0 < new.smoothness < new.strong_convexity / _ROUNDING - new.regularisation:
+            allowed = f"at most smoothness + regularisation = {new.total_smoothness:g}, as no curvature exceeds it"
+            raise InputError("strong_convexity", new.strong_convexity, allowed)
         stronger = (
             any(getattr(new, name) < getattr(self, name) for name in _UPPER_BOUNDS)
             or new.gradient_difference < self.gradient_difference

@@ -211,6 +211,11 @@ def test_each_law_is_known_and_costs_what_its_kind_says():
             least = least_kappa(query.law, query.law_parameters, query.norm, smooth.d)
             assert least == pytest.approx(query.norm_kappa, rel=1e-12)
     assert least_kappa("normal", (), 2.0, 7) == 1.0 and least_kappa("mine", (), 2.0, 7) == np.inf
+    assert (
+        least_kappa("generalised_gaussian", (1.0,), 1.0, 7)
+        == least_kappa("generalised_gaussian", (1.5,), 1.5, 7)
+        == np.inf
+    )
 
 
 @pytest.mark.parametrize("law", ["normal", "laplace"])

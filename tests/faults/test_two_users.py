@@ -15,7 +15,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.store import Store
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 NOBODY = 65534
 CLAIM = ("claim", "su2023.thm1.privacy", "--profile", "smoke")
 
@@ -59,6 +59,7 @@ def content(folder):
     return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.rglob("*") if path.is_file()}
 
 
+@ROOT
 def test_a_verb_that_has_to_write_there(shared, tmp_path_factory):
     said, before = Path(tempfile.mkstemp()[1]), content(shared)
     code, lines = as_somebody_else(lambda: main(list(CLAIM)), said)
@@ -68,6 +69,7 @@ def test_a_verb_that_has_to_write_there(shared, tmp_path_factory):
     assert content(shared) == before
 
 
+@ROOT
 def test_a_run_of_the_workflow(shared):
     said, before = Path(tempfile.mkstemp()[1]), content(shared)
 
@@ -88,6 +90,7 @@ def test_a_run_of_the_workflow(shared):
     assert content(shared) == before
 
 
+@ROOT
 def test_what_may_be_read_is_read(shared):
     said = Path(tempfile.mkstemp()[1])
     found = as_somebody_else(lambda: int(Store(Path("results/store")).read("runs", "theirs") != b"content"), said)

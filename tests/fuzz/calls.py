@@ -20,7 +20,8 @@ from dpsco_bench.cli.main import main
 
 MOST = int(os.environ.get("DPSCO_FUZZ", 0))
 """Examples of each test; without it a few, the same on every machine."""
-SECONDS = 20.0
+SECONDS = 20.0 if MOST else 300.0
+"""CPU seconds of a call; in the ordinary suite, whose machine may have to compile, no more than a guard."""
 settings.register_profile(
     "fuzz",
     derandomize=not MOST,
