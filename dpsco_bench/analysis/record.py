@@ -124,6 +124,10 @@ def _name(row: Verdict) -> tuple[str, str, str, str]:
     return row.profile, row.id, row.part, row.calibration
 
 
+LEAST_MOVE = 1e-9
+"""What another processor may make of an exact slope."""
+
+
 def moved(recorded: Verdict, fresh: Verdict) -> str:
     """How a slope left the recorded one: beyond the joint interval of both, the root of their squared half widths.
 
@@ -131,6 +135,7 @@ def moved(recorded: Verdict, fresh: Verdict) -> str:
     """
     half = math.hypot(*(0.5 * (row.ci[1] - row.ci[0]) for row in (recorded, fresh)))
     half += 10.0 ** (1 - DIGITS) * max(abs(recorded.slope), abs(fresh.slope))  # the record is rounded
+    half += LEAST_MOVE  # and a slope of zero is what rounding makes of it
     if not abs(fresh.slope - recorded.slope) > half:  # NaN: not compared
         return ""
     return f"slope {recorded.slope:.3g} -> {fresh.slope:.3g}, beyond the joint interval of {half:.2g}"

@@ -68,6 +68,7 @@ def test_a_slope_beyond_the_joint_interval_is_told(slope, ci, told):
 
 def test_a_slope_without_an_interval_moves_by_more_than_its_digits():
     exact = [row("match", slope=slope, ci=(slope, slope)) for slope in (1.017, 1.01749, 1.02)]
+    assert moved(row("match", slope=0.0, ci=(0.0, 0.0)), row("match", slope=-4e-13, ci=(-4e-13, -4e-13))) == ""
     assert moved(exact[0], exact[1]) == "" and moved(exact[0], exact[2]).startswith("slope 1.02 -> 1.02, beyond")
 
 
