@@ -194,11 +194,13 @@ class Regime:
         return f"it takes {parameter} {where} {self._outside(end.edge)} at the least, by the formula"
 
     def _outside(self, value: float) -> str:
-        """A size beyond those that were run, rounded to no one among them."""
-        rounded, low, high = float(f"{value:.2g}"), self.swept.min(), self.swept.max()
-        if value >= high >= rounded or value <= low <= rounded:
-            return _exact(high if value >= high else low)
-        return _size(value)
+        """A size that was not run, in as few digits, two at the least, as leave it on its side of those that were."""
+        for digits in range(2, 10):
+            rounded = float(f"{value:.{digits}g}")
+            between = (self.swept >= min(value, rounded)) & (self.swept <= max(value, rounded))
+            if not between.any():
+                return _exact(rounded)
+        return _exact(value)
 
     @property
     def _log_excess(self) -> FloatArray:

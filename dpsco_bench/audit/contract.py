@@ -248,7 +248,7 @@ class Checks:
         found = released.compare(self.subject, self.recorded_often)
         wrong = [f"{name}: {one.wrong}" for name, one in found.items() if one.wrong]
         shown = [f"{name} {one.said or 'without all of its noise drawn'}" for name, one in found.items()]
-        compared = any(one.said for one in found.values())
+        compared = bool(found) and all(one.said for one in found.values())
         detail = "; ".join(wrong or shown) or "nothing is released"
         return _finding(not wrong if wrong or compared else None, detail)
 

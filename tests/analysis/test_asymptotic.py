@@ -106,6 +106,16 @@ def test_no_sweep_is_sent_to_sizes_that_were_run(swept, profile):
         assert told == "" or asked or farther or re.search(r"no \S+ |it takes \d+ more", told), told
 
 
+@pytest.mark.parametrize("run", [[10_000.0, 20_000.0], [0.25, 1.0, 4.0], [6_500.0, 6_600.0]])
+def test_a_size_that_was_not_run_is_rounded_to_none_and_past_none_that_was(run):
+    regime, source = Regime.of(run, np.ones(len(run)), np.ones(len(run))), np.random.default_rng(3)
+    near = [value * (1 + share) for value in run for share in (-1e-4, -1e-3, 1e-4, 1e-3)]
+    for value in (*near, *source.uniform(0.5 * run[0], 2 * run[-1], 200)):
+        told = float(regime._outside(value).replace(",", ""))
+        assert told not in run and [told < size for size in run] == [value < size for size in run], (value, told)
+    assert regime._outside(3.14159 * run[-1]) == f"{float(f'{3.14159 * run[-1]:.2g}'):,.10g}"
+
+
 def test_the_size_at_which_a_hidden_term_would_dominate():
     """1/n beside 8192/n^2: equal at 8192."""
     verdict = judged(1 / N + 8192 / N**2, full=1 / N + 8192 / N**2)

@@ -9,8 +9,18 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
+from dpsco_bench.audit import released
 from dpsco_bench.audit.contract import Checks, check_algorithm
-from dpsco_bench.audit.released import DENSITIES, FALSE_ALARM, KINDS, charged_as, least_kappa, misstated, noise_size
+from dpsco_bench.audit.released import (
+    DENSITIES,
+    FALSE_ALARM,
+    KINDS,
+    Compared,
+    charged_as,
+    least_kappa,
+    misstated,
+    noise_size,
+)
 from dpsco_bench.audit.subject import subject_of
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.request import make_cell
@@ -242,6 +252,21 @@ def test_scores_of_which_not_all_noise_is_drawn_are_not_compared():
     weak = tuple(Own(**vars(query)) for query in subject.plan.queries)
     found = Checks(replace(subject, plan=replace(subject.plan, queries=weak)), None).check_released()
     assert found.passed is False and "times the scale" in found.detail, found
+
+
+def test_a_plan_passes_only_when_each_of_its_queries_was_compared(monkeypatch):
+    cell = make_cell("wang2017.dp_gd_pl", "ridge_logistic", {"n": 24, "steps": 2})
+    checks = Checks(subject_of(cell, calibrate_cell(cell, "accounted", 0), 0), None)
+    compared, not_compared = Compared(said="1 of the charged noise"), Compared()
+    for found, passed in (
+        ({"a": compared}, True),
+        ({"a": compared, "b": not_compared}, None),
+        ({"a": compared, "b": Compared("too small"), "c": not_compared}, False),
+        ({}, None),
+    ):
+        monkeypatch.setattr(released, "compare", lambda *_, found=found: found)
+        assert checks.check_released().passed is passed
+    assert "nothing is released" in checks.check_released().detail
 
 
 def test_a_query_is_charged_as_the_nearest_kind():

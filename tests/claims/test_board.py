@@ -13,9 +13,10 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.costs import cost_ratios, expected_seconds
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.cell import Cell, Draft, located
 from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.privacy.plan import make_plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.registry import problem_class
@@ -120,6 +121,28 @@ def test_methods_of_order_n_squared_end_at_the_n_that_is_given(monkeypatch):
     assert everywhere <= ran()
     assert everywhere - ran(quadratic_to={"smoke": 64}) == {("ridge/noisy_sgd_bst14", 128)}
     assert load_board("leaderboard.common").quadratic_to == {"ci": 1024, "full": 4096}
+
+
+@pytest.mark.parametrize(
+    ("count", "quadratic", "unplanned"),
+    [
+        (lambda n: n ** (5 / 3) * math.log(n), False, ()),
+        (lambda n: n**2 / math.log(n), True, ()),
+        (lambda n: n ** (5 / 3) * math.log(n), False, (0.5,)),
+        (lambda n: 0.1 * n**2, True, (0.5,)),
+        (lambda n: 3 * n * math.log(n), False, (0.5, 2.0)),
+        (lambda n: n**2, True, (0.5, 2.0)),
+    ],
+)
+def test_neither_a_logarithm_nor_a_refused_size_tips_an_order(monkeypatch, count, quadratic, unplanned):
+    def planned(draft, job):
+        if draft.n in [share * 4096 for share in unplanned]:
+            raise board_jobs.Unfit("refused", "no such size")
+        return draft, make_plan(gradient_evaluations=count(draft.n))
+
+    monkeypatch.setattr(board_jobs, "planned", planned)
+    draft = Draft(algorithm="wang2017.dp_gd", problem="ridge_logistic", n=4096, epsilon=1.0, delta=1e-5)
+    assert board_jobs.is_quadratic(draft, None, planned(draft, None)[1]) == quadratic
 
 
 def test_jobs_are_shared_by_group_and_noise_off_runs_lie_apart():

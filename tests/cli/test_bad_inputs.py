@@ -117,7 +117,7 @@ BAD = [
     ("run record=0", "record = 0", "> 0"),
     ("run out=.", "out = '.'", "file"),
     ("run n=64 out=table.csv", "out = 'table.csv'", "a result table to replace"),
-    ("run n=64 out=/dev/full", "out = '/dev/full'", "a new file"),
+    ("run n=64 out=/dev/null", "out = '/dev/null'", "a new file"),
     ("run n=64 plugins=[own.py] out=own.py", "out = 'own.py'", "a result table to replace"),
     ("run n=64 d=100000000000", "d = 100000000000", "2^32"),
     ("run -m hydra.sweeper=optuna n=64", "hydra.sweeper = 'optuna'", "hydra/sweeper=NAME"),

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +47,7 @@ def test_examples_name_what_is_registered(dpsco):
         assert bool(named) == (name in ("account", "audit", "check", "run", "show")), name
 
 
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="this system has no /dev/full")
 @pytest.mark.parametrize(
     ("unbuffered", "named"), [("", "file = 'the output': must"), ("1", "a file, or the output, must")]
 )

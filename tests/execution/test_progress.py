@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import threading
 from pathlib import Path
 
@@ -64,14 +67,22 @@ def test_errors_end_up_in_the_log(tmp_path):
     assert "Traceback" in path.read_text() and path.read_text().endswith("ZeroDivisionError: unexpected\n")
 
 
-def test_a_log_on_a_full_disk_is_named_and_hides_no_error():
-    full = Path("/dev/full")
-    with pytest.raises(OSError, match="No space left.*'/dev/full'"), JobLog(full, "run x"):
-        pass
-    log = JobLog(None, "run x")
+class FullDisk(io.StringIO):
+    """A file on a full disk."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_log_on_a_full_disk_is_named_and_hides_no_error(tmp_path, monkeypatch):
+    path = tmp_path / "job.log"
+    log = JobLog(path, "run x")
     with pytest.raises(InputError), log:
-        log._path, log._file = full, full.open("w", buffering=1)
+        log._file = FullDisk()
         raise InputError("n", 0, "an integer >= 1")
+    monkeypatch.setattr(Path, "open", lambda *arguments, **keys: FullDisk())
+    with pytest.raises(OSError, match=f"No space left.*{path}"), JobLog(path, "run x"):
+        pass
 
 
 @pytest.mark.parametrize(

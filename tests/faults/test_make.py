@@ -85,8 +85,14 @@ def test_an_environment_that_was_removed_in_part_is_built_anew(make, tmp_path, l
     assert installs(make(".venv")[1]) == []
 
 
-def test_an_environment_whose_python_does_not_start_is_built_anew(make, tmp_path):
+WITHOUT_PIP = """#!/bin/sh
+case "$*" in *pip*) exit 1;; esac
+"""
+
+
+@pytest.mark.parametrize("python", ["#!/nowhere\n", WITHOUT_PIP])
+def test_an_environment_whose_python_does_not_start_or_has_no_pip_is_built_anew(make, tmp_path, python):
     assert make(".venv")[0].returncode == 0
-    (tmp_path / ".venv" / "bin" / "python").write_text("#!/nowhere\n")
+    (tmp_path / ".venv" / "bin" / "python").write_text(python)
     done, called = make(".venv")
     assert done.returncode == 0 and len(installs(called)) == 3
