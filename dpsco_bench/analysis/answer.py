@@ -5,9 +5,10 @@ with: the paper's own, ours, or none. Rows that only show something, controls, a
 Nor does a row that is beside the statement (`Part.beside`): the sentence counts it apart.
 
 The privacy of accounted noise is true by construction, so that such a row is vacuous. Beside rows of other kinds, a row
-on privacy says whether their noise is private, and nothing else. The epsilon of a sentence is that of cells which its
-rows ran; where a row on privacy alone has a worse status, that is told after it. A rate that the schedule alone gives
-counts as one without noise. Under one noise, a no outweighs all, then undecided, then yes, then vacuous.
+on privacy says whether their noise is private, and nothing else. The epsilon of a sentence is that of the worst cell
+which its rows ran, with its n and d; where a row on privacy alone has a worse status, that is told after it. A rate of
+which at least half of the risk is there without noise counts as one without noise. Under one noise, a no outweighs all,
+then undecided, then yes, then vacuous; where parts differ, they are named.
 
 The standing is the first that applies:
 
@@ -22,7 +23,7 @@ The standing is the first that applies:
 6. ``holds, not private``: yes under noise that is not proven private; or as printed, and no under ours.
 7. ``fails``: no under ours.
 8. ``undecided``: so under one of the two.
-9. ``holds without noise``: yes where no noise was charged: counts, runs without noise, what the schedule alone gives.
+9. ``holds without noise``: yes by counts, by runs without noise, or where at least half of the risk is the schedule's.
 10. ``vacuous``: nothing else is left.
 """
 
@@ -48,7 +49,7 @@ STANDINGS: dict[str, Word] = {
     WITH_OURS: Word("confirms", "it holds with accounted noise, proven private; with the paper's own it does not show"),
     NOT_PRIVATE: Word("confirms", "it holds only with noise that is not proven private"),
     WITHOUT_NOISE: Word(
-        "confirms", "it holds where noise plays no part: counts, no noise, what the schedule alone gives"
+        "confirms", "it holds by counts, without noise, or where at least half of the risk is there without noise"
     ),
     FAILS: Word(
         "contradicts",
@@ -64,13 +65,15 @@ STANDINGS: dict[str, Word] = {
 }
 """Standing of a claim -> what it says of the claim and when it is said, the best first."""
 YES, NO = "yes", "no"
-BY_SCHEDULE = "yes by the schedule alone"
+BY_SCHEDULE = "yes by the schedule (half of the risk or more)"
 WEIGHT = (NO, UNDECIDED, YES, BY_SCHEDULE, VACUOUS)
 """Answers, the one first that outweighs the others."""
 TOLD = (YES, BY_SCHEDULE, VACUOUS, UNDECIDED, NO)
 """Answers in the order of a sentence."""
 SCHEDULE = "schedule"
-"""The reservation that most of the risk is there without noise."""
+"""The reservation that at least half of the risk is there without noise."""
+MOST_NAMED = 3
+"""Of more parts than this the number is told, and not their names."""
 
 
 @dataclass(frozen=True)
@@ -291,6 +294,7 @@ def _on_privacy(rows: Sequence[_Row]) -> Answer:
     whose = "the printed noise" if printed else "the accounted noise"
     count = sum(row.says == says for row in judged)
     share = "" if count == len(judged) else f" in {count} of {len(judged)} parts"
+    share += _names([row for row in judged if row.says == says], ", namely ") * bool(share)
     return Answer(standing, f"{says}: {whose} {_status(noise, says == YES)}{share}")
 
 
@@ -335,22 +339,33 @@ def _answers(rows: Sequence[_Row]) -> str:
 
 
 def _of_topic(rows: Sequence[_Row]) -> str:
-    places: dict[str, list[str]] = {}
+    places: dict[str, list[_Row]] = {}
     for row in rows:
-        places.setdefault(row.place, []).append(row.says)
+        places.setdefault(row.place, []).append(row)
     told: dict[str, list[str]] = {}
-    for place, answers in places.items():
-        worst = next(said for said in WEIGHT if said in answers)
-        share = _share(worst, Counter(answers))
-        told.setdefault(worst, []).append(" ".join(filter(None, (place, share))))
+    for place, own in places.items():
+        worst = min((row.says for row in own), key=WEIGHT.index)
+        told.setdefault(worst, []).append(" ".join(filter(None, (place, _share(worst, own)))))
     return ", ".join(_told(said, told[said]) for said in TOLD if said in told)
 
 
-def _share(said: str, counts: Counter[str]) -> str:
-    """How many rows an answer comes from; of a yes, how many are vacuous."""
+def _share(said: str, rows: Sequence[_Row]) -> str:
+    """How many rows an answer comes from, and which part says what; of a yes, how many are vacuous."""
+    own = [row for row in rows if row.says == (VACUOUS if said == YES else said)]
     if said == YES:
-        return f"({counts[VACUOUS]} of {counts.total()} vacuous)" if counts[VACUOUS] else ""
-    return "" if counts[said] == counts.total() else f"({counts[said]} of {counts.total()})"
+        return f"({len(own)} of {len(rows)} vacuous)" if own else ""
+    if len(own) == len(rows):
+        return ""
+    named = rows if len(rows) <= MOST_NAMED else own
+    return f"({len(own)} of {len(rows)}{_names(named, ': ', words=True)})"
+
+
+def _names(rows: Sequence[_Row], before: str, words: bool = False) -> str:
+    """Names of parts, on demand each with its word, after some text; nothing for many, or for rows without names."""
+    parts = [row.verdict for row in rows]
+    if len(parts) > MOST_NAMED or not all(part.part for part in parts):
+        return ""
+    return before + ", ".join(f"{part.part} {part.word.replace('_', ' ')}" if words else part.part for part in parts)
 
 
 def _told(said: str, places: Sequence[str]) -> str:

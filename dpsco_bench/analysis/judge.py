@@ -265,7 +265,7 @@ def means(cells: Sequence[CellEvidence]) -> tuple[FloatArray, FloatArray]:
 def noise_behind(cells: Sequence[CellEvidence]) -> Noise | None:
     """The worst noise of cells; None where none is charged."""
     charged = (cell for cell in cells if cell.calibrated.accountant != NOT_CHARGED)
-    return worst(Noise.of(cell.calibrated, float(cell.entry.epsilon)) for cell in charged)
+    return worst(Noise.of(cell.calibrated, float(cell.entry.epsilon), cell.entry.n) for cell in charged)
 
 
 def signal_notes(cells: Sequence[CellEvidence], fitted: Sequence[bool] = ()) -> tuple[str, ...]:

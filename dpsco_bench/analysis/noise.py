@@ -27,6 +27,7 @@ class Noise:
     pair : str
         Which records an epsilon above the claim compares, of a verdict on privacy itself; empty elsewhere, and where
         none are known.
+    place : str, the cell's point, such as ``n = 1024, d = 10``; empty where it is not known
     """
 
     status: str
@@ -35,14 +36,17 @@ class Noise:
     epsilon_claimed: float
     attained: bool = True
     pair: str = ""
+    place: str = ""
 
     @classmethod
-    def of(cls, cell: CalibratedCell, epsilon_claimed: float) -> Noise:
+    def of(cls, cell: CalibratedCell, epsilon_claimed: float, n: int) -> Noise:
         """That of one cell; of a draw whose sampler is not proven, it bounds the epsilon of the target law."""
+        place = f"n = {n:,}, d = {cell.dimension:,}"
         if math.isnan(cell.epsilon_real) and not math.isnan(cell.epsilon_law):
-            return cls(cell.privacy_status, cell.epsilon_law, "upper", epsilon_claimed)
+            return cls(cell.privacy_status, cell.epsilon_law, "upper", epsilon_claimed, place=place)
         attained = cell.attained or cell.epsilon_real_kind != "lower"
-        return cls(cell.privacy_status, cell.epsilon_real, cell.epsilon_real_kind, epsilon_claimed, attained)
+        status, kind = cell.privacy_status, cell.epsilon_real_kind
+        return cls(status, cell.epsilon_real, kind, epsilon_claimed, attained, place=place)
 
     @property
     def severity(self) -> tuple[int, float]:
@@ -57,13 +61,16 @@ class Noise:
 
     @property
     def said(self) -> str:
-        """In ASCII: ``not private (eps >= 12,900 for 1)``."""
+        """In ASCII: ``not private (eps >= 12,900 for 1 at n = 4,096, d = 10)``."""
+        return self._said(self.place)
+
+    def _said(self, place: str) -> str:
         clause = LAW_NEITHER if self._law_exceeds else STATUS_CLAUSES[self.status] + self.elsewhere
         if math.isnan(self.epsilon_real):
             return clause
         sign = SIGNS.get(self.epsilon_real_kind, "=")
         value = f"eps {sign} {_number(self.epsilon_real)} for {_number(self.epsilon_claimed)}"
-        value += f", by {self.pair}" * bool(self.pair)
+        value += f" at {place}" * bool(place) + f", by {self.pair}" * bool(self.pair)
         return (
             f"{clause}, as the constants are nominal (if they held, {value})" if self.nominal else f"{clause} ({value})"
         )
@@ -93,8 +100,8 @@ class Noise:
 
     @property
     def shortfall(self) -> str:
-        """The same where the noise is not proven private; else empty."""
-        return "" if self.status in ("none", "proven") else self.said
+        """The same where the noise is not proven private, without the place; else empty."""
+        return "" if self.status in ("none", "proven") else self._said("")
 
     @property
     def reservations(self) -> tuple[str, ...]:

@@ -174,8 +174,8 @@ class Verdict:
         wanted = known.fields if known else ()
         shared = [name for name in SHARED_FIELDS if name in wanted or getattr(self, name) is not None]
         row = {key: to_jsonable(getattr(self, key)) for key in (*ROW_FIELDS, *shared)}
-        if row.get("noise") and not row["noise"]["pair"]:
-            del row["noise"]["pair"]  # of a verdict on privacy that fails, and of no other
+        if row.get("noise"):  # a pair is of a verdict on privacy that fails, and of no other
+            row["noise"] = {key: value for key, value in row["noise"].items() if value != ""}
         return row | {name: to_jsonable(value) for name, value in _own(known, self).items()}
 
     @classmethod

@@ -220,7 +220,8 @@ def _about_paper(report: Account) -> list[str]:
     where = f" {ELSEWHERE}" if exceeds and not paper.attained else ""
     scope = ""
     if paper.epsilon_real_kind == "lower":
-        scope = " It is that of the query sequence which the proof charges; the final output alone may reveal less."
+        of = "" if where else " It is that of the query sequence which the proof charges."
+        scope = f"{of} The final output alone may reveal less."
     claim = f"{relation} {report.epsilon:g}"
     return [f"With the paper's noise the real epsilon is {phrase}{value:.4g}{where}, {claim}.{scope}"]
 

@@ -22,7 +22,9 @@ STATUS_CLAUSES = {
 SIGNS = {"upper": "<=", "lower": ">=", "exact": "="}
 PHRASES = {"upper": "at most ", "lower": "at least ", "exact": ""}
 """What an accountant's epsilon is to the true one."""
-ELSEWHERE = "for some records that the theorem admits"
+AS_CHARGED = "in the query sequence as charged"
+"""What a lower bound is of where queries are composed: the final output alone may reveal less."""
+ELSEWHERE = f"{AS_CHARGED}, for some records that the theorem admits"
 """Where a lower bound holds that no records of the instance are known to attain."""
 ROUNDING = 1e-9
 

@@ -52,7 +52,7 @@ class Charged:
     @property
     def noise(self) -> Noise:
         """What is said of it."""
-        return Noise.of(self.calibrated, self.claimed)
+        return Noise.of(self.calibrated, self.claimed, self.cell.n)
 
     @property
     def excess(self) -> float:

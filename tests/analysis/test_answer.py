@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -184,7 +185,7 @@ def test_what_the_schedule_alone_gives_is_no_evidence_on_noise():
     reserved = {"reservations": ("schedule: without noise the risk is 0.9 of it",)}
     alone = rate("yes", noise="private", **reserved)
     assert answer([alone]).standing == "holds without noise"
-    assert "yes by the schedule alone in n" in answer([alone]).sentence
+    assert "yes by the schedule (half of the risk or more) in n" in answer([alone]).sentence
     assert answer([alone, rate("yes", noise="private", parameter="d")]).standing == "holds as printed"
     assert answer([rate("no", noise="private", **reserved)]).standing == "fails"
 
@@ -263,6 +264,17 @@ def test_the_sentence_answers_by_noise_and_by_parameter():
         "match", "rate", calibration="paper", parameter="n", noise=Noise("unproven", math.nan, "upper", 1.0)
     )
     assert answer([unknown]).sentence.endswith("which is not shown to be private")
+
+
+def test_where_parts_differ_each_is_named_with_its_word():
+    rows = [rate("yes", noise="private", part="batch"), rate("not_observable", noise="private", part="single")]
+    assert "rate undecided in n (1 of 2: batch match, single not observable) with" in answer(rows).sentence
+    rows += [rate("yes", noise="private", part=name) for name in "ab"]
+    assert "rate undecided in n (1 of 4: single not observable) with" in answer(rows).sentence
+    many = rows + [rate("undecided", noise="private", part=name) for name in "cde"]
+    assert "rate undecided in n (4 of 7) with" in answer(many).sentence
+    real = [replace(privacy("fails", real=12.0), part="a"), replace(privacy("holds"), part="b")]
+    assert answer(real).sentence.endswith("(eps >= 12 for 1) in 1 of 2 parts, namely a")
 
 
 def test_the_counts_add_up_to_the_number_of_claims():

@@ -11,15 +11,17 @@ from dpsco_bench.analysis.judge import noise_behind
 from dpsco_bench.analysis.noise import Noise
 
 
-def cell(status, epsilon=np.nan, kind="exact", law=np.nan, claimed=1.0, accountant="PLD", attained=True):
+def cell(status, epsilon=np.nan, kind="exact", law=np.nan, claimed=1.0, accountant="PLD", attained=True, n=4):
     said = {"privacy_status": status, "epsilon_real": epsilon, "epsilon_real_kind": kind, "epsilon_law": law}
     said["attained"] = attained
     return SimpleNamespace(
-        calibrated=SimpleNamespace(**said, accountant=accountant), entry=SimpleNamespace(epsilon=claimed)
+        calibrated=SimpleNamespace(**said, accountant=accountant, dimension=10),
+        entry=SimpleNamespace(epsilon=claimed, n=n),
     )
 
 
 NOTHING_PROVES = "not private: nothing proves the claimed eps"
+ELSEWHERE = "in the query sequence as charged, for some records that the theorem admits"
 
 
 @pytest.mark.parametrize(
@@ -39,8 +41,8 @@ NOTHING_PROVES = "not private: nothing proves the claimed eps"
         ),
         (
             [cell("exceeds_claim", 173.4, "lower", attained=False)],
-            ("not private: the real eps is at least 173 for some records that the theorem admits",),
-            "not private for some records that the theorem admits (eps >= 173 for 1)",
+            (f"not private: the real eps is at least 173 {ELSEWHERE}",),
+            f"not private {ELSEWHERE} (eps >= 173 for 1)",
         ),
         (
             [cell("unproven", 2.0, "upper", attained=False)],
@@ -78,7 +80,7 @@ def test_what_is_said_of_the_worst_cell(cells, reservations, shortfall):
 
 def test_the_worst_cell_has_the_worst_status_and_then_the_largest_ratio():
     cells = [cell("unproven", 9.0), cell("exceeds_claim", 4.0, claimed=2.0), cell("exceeds_claim", 3.0)]
-    assert noise_behind(cells) == Noise("exceeds_claim", 3.0, "exact", 1.0)
+    assert noise_behind(cells) == Noise("exceeds_claim", 3.0, "exact", 1.0, place="n = 4, d = 10")
     assert noise_behind([cell("proven", accountant=NOT_CHARGED)]) is None
 
 
@@ -92,5 +94,10 @@ def test_numbers_of_what_is_said(value, shown):
 
 def test_a_verdict_on_privacy_says_which_records_it_compares():
     named = Noise("exceeds_claim", 888_000.0, "lower", 1.0, attained=False, pair="two opposed records")
-    said = "not private for some records that the theorem admits (eps >= 888,000 for 1, by two opposed records)"
-    assert named.said == said
+    assert named.said == f"not private {ELSEWHERE} (eps >= 888,000 for 1, by two opposed records)"
+
+
+def test_an_epsilon_is_said_with_the_point_that_it_is_of():
+    one = noise_behind([cell("unproven", 2.0, "upper", n=16384), cell("unproven", 8.5, "upper", n=4096, claimed=8.0)])
+    assert one.said == "not shown to be private (eps <= 2 for 1 at n = 16,384, d = 10)"
+    assert one.shortfall == "not shown to be private (eps <= 2 for 1)"  # beside its own cells

@@ -58,7 +58,8 @@ def test_what_fails_shows_the_instance_that_attains_it(real, kind, reason):
 def test_a_lower_bound_without_records_of_the_instance_names_the_theorem_alone():
     told = {"instances": ["a", ""], "settings": ["n = 1", "n = 2"]}
     judged = privacy_verdict([0.5, 3.0], ["exact", "lower"], [1, 1], **told)
-    said = "the real eps is at least 3 where 1 is claimed, for some records that the theorem admits: n = 2"
+    where = "in the query sequence as charged, for some records that the theorem admits"
+    said = f"the real eps is at least 3 where 1 is claimed, {where}: n = 2"
     assert (judged.verdict, judged.reason) == ("fails (real eps 3)", said)
 
 
