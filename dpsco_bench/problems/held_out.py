@@ -1,0 +1,184 @@
+"""Ridge logistic regression on real data, of which some records are held out: Covertype, Adult, KDD Cup 99.
+
+Every row is divided by its own norm where that is above 1, and numbers are scaled by ranges that are no part of the
+sample: a record's features depend on no other record, so that constants and sensitivities are true for all neighbours.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpsco_bench.datasets import covertype
+from dpsco_bench.datasets.adult import ADULT, TEST, TRAINING
+from dpsco_bench.datasets.adult import COLUMNS as ADULT_COLUMNS
+from dpsco_bench.datasets.distribution import Table, unit_rows
+from dpsco_bench.datasets.formats import CONTINUOUS
+from dpsco_bench.datasets.kddcup import COLUMNS as KDD_COLUMNS
+from dpsco_bench.datasets.kddcup import KDDCUP99
+from dpsco_bench.datasets.kddcup import ROWS as KDD_ROWS
+from dpsco_bench.datasets.seeding import permutation
+from dpsco_bench.errors import DataAbsent, InputError
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
+from dpsco_bench.problems.glm import Logistic
+from dpsco_bench.problems.newton import minimise_glm
+from dpsco_bench.problems.registry import problem
+
+Array = Any
+LOWEST = np.array([1859, 0, 0, 0, -173, 0, 0, 0, 0, 0])
+HIGHEST = np.array([3858, 360, 66, 1397, 601, 7117, 254, 254, 254, 7173])
+"""Ranges of Covertype's measurements in the whole data set, as its description has them."""
+
+
+class HeldOutLogistic(Logistic):
+    """Logistic loss with a ridge on the first ``n`` records of a fixed random order; the last ones are held out.
+
+    Attributes
+    ----------
+    columns, in_use : int, features of a record, and records that are not held out
+    """
+
+    columns: ClassVar[int]
+    in_use: ClassVar[int]
+    needs_data_root = True
+    traits = Logistic.traits | {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
+    regularisation: float = option(0.01, "lambda of the ridge term", within="(0, inf)")
+    root: str = option("data", "folder of data sets")
+
+    @classmethod
+    def find(cls, root: Path) -> Any:
+        """The files of the data set. Raises DataAbsent with the command that fetches it."""
+        raise InputError("problem", cls.name, "a problem with a data set")
+
+    def table(self) -> Table:
+        """All records, in a fixed random order, those that are held out last."""
+        raise InputError("problem", self.name, "a problem with a data set")
+
+    @classmethod
+    def unavailable(cls, root: Path) -> str:
+        """One line with the fetching command where the data set is not there."""
+        try:
+            cls.find(root)
+        except DataAbsent as absent:
+            return f"data absent: `{absent.command}`"
+        return ""
+
+    def checked_dimension(self, d: int | None) -> int:
+        if d not in (None, self.columns):
+            raise InputError("d", d, f"{self.columns}, the number of columns")
+        return self.columns
+
+    def check_records(self, n: int) -> None:
+        """Refuse more records than there are, whether the data are here or not."""
+        if n > self.in_use:
+            what = f"the number of records of {self.name} that are not held out"
+            raise InputError("n", n, f"an integer from 1 to {self.in_use}, {what}")
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = 1, L = 1/4 for rows of norm at most 1; the a-priori gap is the loss at the origin."""
+        lam = self.regularisation
+        return Constants(1.0, 0.25, strong_convexity=lam, regularisation=lam, initial_gap=float(np.log(2.0)))
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        """The same sample for every data set number: real data are not redrawn."""
+        found = self.table()
+        return Data(n, found.features[:n], found.labels[:n])
+
+    @property
+    def start(self) -> np.ndarray:
+        """The origin."""
+        return np.zeros(self.dimension)
+
+    def minimiser(self, data: Data) -> np.ndarray:
+        """The minimiser ``(d,)`` of the risk."""
+        return minimise_glm(self, data).point
+
+    def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
+        """Loss without the ridge, and accuracy, of points ``(R, d)`` on the held-out records; a margin of 0 is half right."""
+        found = self.table()
+        rows, labels = found.features[self.in_use :], found.labels[self.in_use :]
+        margins = x @ rows.T
+        right = 0.5 + 0.5 * np.sign(margins) * labels
+        return {
+            "held_out_loss": self.loss(margins, labels).mean(axis=-1),
+            "held_out_accuracy": right.mean(axis=-1),
+        }
+
+
+@problem
+class CovertypeHeldOut(HeldOutLogistic):
+    """Covertype, 400,000 records in use and 20,000 held out."""
+
+    name = "covertype_held_out"
+    summary = "logistic loss with a ridge on the real Covertype data, 20,000 records held out"
+    source = "J. Blackard 1998, Covertype, UCI Machine Learning Repository"
+    columns, in_use = 54, 400_000
+    held: ClassVar[int] = 20_000
+
+    @classmethod
+    def find(cls, root: Path) -> Any:
+        return covertype.find(root)
+
+    def table(self) -> Table:
+        return _covertype(Path(self.root), self.in_use + self.held)
+
+
+@problem
+class AdultLogistic(HeldOutLogistic):
+    """Adult: the records of its test file are held out."""
+
+    name = "adult"
+    summary = "logistic loss with a ridge on the real Adult data (123 binary columns), its test file held out"
+    source = "B. Becker, R. Kohavi 1996, Adult, UCI Machine Learning Repository"
+    columns, in_use = ADULT_COLUMNS, TRAINING
+
+    @classmethod
+    def find(cls, root: Path) -> Any:
+        return ADULT.find(root)
+
+    def table(self) -> Table:
+        return _ordered(ADULT.load(Path(self.root)), self.name, TRAINING, TEST)
+
+
+@problem
+class KddCup(HeldOutLogistic):
+    """KDD Cup 99: attacks against normal connections, each distinct record once, 25,586 held out."""
+
+    name = "kddcup99"
+    summary = (
+        "logistic loss with a ridge on the real KDD Cup 99 data (distinct records of the 10 % file), 25,586 held out"
+    )
+    source = "KDD Cup 1999 Data, UCI Machine Learning Repository"
+    columns, in_use = KDD_COLUMNS, 120_000
+
+    @classmethod
+    def find(cls, root: Path) -> Any:
+        return KDDCUP99.find(root)
+
+    def table(self) -> Table:
+        return _ordered(KDDCUP99.load(Path(self.root)), self.name, KDD_ROWS, 0)
+
+
+_kept: dict[str, tuple[Table, Table]] = {}
+
+
+def _ordered(found: Table, name: str, shuffled: int, last: int) -> Table:
+    """Records in a fixed random order; the last ones of the data set stay last."""
+    if name not in _kept or _kept[name][0] is not found:
+        order = np.append(permutation(0, f"{name}/rows", shuffled), shuffled + np.arange(last))
+        _kept[name] = found, Table(found.features[order], found.labels[order])
+    return _kept[name][1]
+
+
+@lru_cache(maxsize=1)
+def _covertype(root: Path, rows: int) -> Table:
+    """So many records in a fixed random order; measurements within [0, 1] by the ranges of the whole data set."""
+    raw = covertype.load(root)
+    order = permutation(0, "covertype/rows", covertype.ROWS)[:rows]
+    features = raw.features[order].astype(np.float64)
+    features[:, :CONTINUOUS] = (features[:, :CONTINUOUS] - LOWEST) / (HIGHEST - LOWEST)
+    return Table(unit_rows(features), np.where(raw.labels[order] == 1, 1.0, -1.0))
