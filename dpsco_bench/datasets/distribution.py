@@ -90,9 +90,9 @@ class Distribution:
         return text
 
     def verify(self, root: Path = store.DEFAULT_ROOT) -> dict[str, Any]:
-        """Read the files under `root`, and say what they hold: ``status``, ``file``, ``rows``, ``columns``, ``positive``.
+        """Read the files under `root`, and say what they hold; errors as of `load`.
 
-        Raises DataAbsent and DataCorrupt as `load`.
+        Returns ``status`` ("verified"), ``file``, ``rows``, ``columns``, ``positive`` and the digests of the texts.
         """
         paths, table = self.find(root), self.load(root)
         return {

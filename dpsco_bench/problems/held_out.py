@@ -98,7 +98,10 @@ class HeldOutLogistic(Logistic):
         return minimise_glm(self, data).point
 
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
-        """Loss without the ridge, and accuracy, of points ``(R, d)`` on the held-out records; a margin of 0 is half right."""
+        """Loss and accuracy of points ``(R, d)`` on the held-out records, each ``(R,)``.
+
+        The loss is without the ridge. A margin of 0 is half right.
+        """
         found = self.table()
         rows, labels = found.features[self.in_use :], found.labels[self.in_use :]
         margins = x @ rows.T

@@ -19,7 +19,7 @@ def test_description_is_json_and_complete():
 
 @pytest.mark.parametrize("call", [registry.fetch, registry.verify])
 def test_unknown_data_set_names_the_known_ones(tmp_path, call):
-    with pytest.raises(InputError, match="data set = 'mnist': must be one of covertype"):
+    with pytest.raises(InputError, match="data set = 'mnist': must be one of adult, covertype, kddcup99"):
         call("mnist", tmp_path)
 
 

@@ -1,0 +1,109 @@
+import bz2
+import gzip
+import hashlib
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpsco_bench.datasets import kddcup, store
+from dpsco_bench.datasets.adult import ADULT
+from dpsco_bench.datasets.kddcup import KDDCUP99
+from dpsco_bench.errors import DataAbsent
+
+ADULT_TEXTS = (b"-1 2:1 10:1\n+1 0:1 122:1 7:1\n", b"-1 5:1 122:0\n")
+NUMBERS = "0," * 16 + "8,8,0.00,0.00,0.00,0.00,1.00,0.00,0.00,9,9,1.00,0.00,0.11,0.00,0.00,0.00,0.00,0.00"
+NORMAL = f"0,tcp,http,SF,181,5450,{NUMBERS},normal.\n".encode()
+ATTACK = f"5,icmp,ecr_i,SF,1032,0,{NUMBERS},smurf.\n".encode()
+PACK = {".bz2": bz2.compress, ".gz": gzip.compress}
+
+
+def known(source, texts):
+    """The distribution with invented texts."""
+    digests = [hashlib.sha256(text).hexdigest() for text in texts]
+    names = [name for name, _ in source.texts]
+    remotes = tuple(replace(remote, sha256=None) for remote in source.remote_files)
+    return replace(source, texts=tuple(zip(names, digests, strict=True)), remote_files=remotes)
+
+
+def write(folder, source, texts):
+    folder.mkdir(parents=True)
+    for (name, _), text in zip(source.texts, texts, strict=True):
+        (folder / name).write_bytes(PACK[Path(name).suffix](text))
+
+
+def test_adult_counts_columns_from_zero_and_ends_with_its_test_file(tmp_path):
+    source = known(ADULT, ADULT_TEXTS)
+    write(tmp_path / "adult", source, ADULT_TEXTS)
+    table = source.load(tmp_path)
+    assert table.features.shape == (3, 123) and table.labels.tolist() == [-1, 1, -1]
+    assert [np.flatnonzero(row).tolist() for row in table.features] == [[2, 10], [0, 7, 122], [5]]
+    np.testing.assert_allclose(np.linalg.norm(table.features, axis=1), 1.0)
+
+
+def test_records_of_kdd_count_once_and_depend_on_no_other():
+    table = kddcup.parse(NORMAL + ATTACK + NORMAL)
+    assert table.features.shape == (2, kddcup.COLUMNS) == (2, 118) and table.labels.tolist() == [-1, 1]
+    np.testing.assert_allclose(np.linalg.norm(table.features, axis=1), 1.0)
+    np.testing.assert_array_equal(kddcup.parse(ATTACK).features[0], table.features[1])
+
+
+def test_numbers_of_kdd_stay_within_their_scale():
+    largest = NORMAL.replace(b"0,tcp", b"99999999999,tcp")
+    row = kddcup.parse(largest).features[0]
+    assert row.max() == row[0] and row.min() == 0
+
+
+def test_fetch_gets_what_is_missing_and_then_only_verifies(tmp_path, monkeypatch):
+    source = known(ADULT, ADULT_TEXTS)
+    write(tmp_path / "server", source, ADULT_TEXTS)
+    asked = []
+
+    def download(remote, folder, check):
+        asked.append(remote.name)
+        check(tmp_path / "server" / remote.name)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / remote.name).write_bytes((tmp_path / "server" / remote.name).read_bytes())
+
+    monkeypatch.setattr(store, "download", download)
+    first = source.fetch(tmp_path / "root")
+    assert (first["fetched"], first["rows"], first["positive"], asked) == (
+        True,
+        3,
+        1,
+        [name for name, _ in source.texts],
+    )
+    assert source.fetch(tmp_path / "root") == {**first, "fetched": False}
+
+
+@pytest.mark.parametrize("damage", [lambda packed: packed[:-3], lambda packed: gzip.compress(b"other\n")])
+def test_what_is_not_the_data_set_is_refused_in_one_line(tmp_path, damage):
+    source = known(KDDCUP99, [NORMAL])
+    write(tmp_path / "kddcup99", source, [NORMAL])
+    path = tmp_path / "kddcup99" / "kddcup.data_10_percent.gz"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(store.DataCorrupt) as error:
+        source.load(tmp_path)
+    assert str(error.value).startswith(str(path)) and "\n" not in str(error.value)
+
+
+def test_absent_files_name_the_command(tmp_path):
+    for source in (ADULT, KDDCUP99):
+        with pytest.raises(DataAbsent, match=f"python -m dpsco_bench data {source.name}"):
+            source.find(tmp_path)
+
+
+ROOT = Path(os.environ.get("DPSCO_DATA_ROOT", Path(__file__).parents[2] / "data"))
+
+
+@pytest.mark.parametrize(
+    ("source", "rows", "columns", "positive"), [(ADULT, 48_842, 123, 11_687), (KDDCUP99, 145_586, 118, 57_754)]
+)
+def test_the_real_files_hold_what_is_known_of_them(source, rows, columns, positive):
+    try:
+        found = source.verify(ROOT)
+    except DataAbsent:
+        pytest.skip(f"data absent: {source.name} is neither in DPSCO_DATA_ROOT nor in data/")
+    assert (found["rows"], found["columns"], found["positive"]) == (rows, columns, positive)
