@@ -21,12 +21,13 @@ snakemake = $(bin)/snakemake $(if $(CORES),--cores $(CORES)) --config $(config) 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help .venv test fuzz replicate smoke verdicts compare site gc lint format peers cluster slurm-test mutants lock clean gpu-pack gpu-check
+.PHONY: help .venv test test-slow fuzz replicate smoke verdicts compare site gc lint format peers cluster slurm-test mutants lock clean gpu-pack gpu-check
 
 help:
 	@echo 'make replicate [PROFILE=smoke|ci|full] [DATA_ROOT=DIR] [CORES=N]'
 	@echo '                 build .venv, run the whole workflow, print how the papers stand and the path of the site'
 	@echo 'make test        build .venv and run the tests (ARGS="-k philox" goes to pytest)'
+	@echo 'make test-slow   the tests that take more than a few seconds each; .ci/run runs both'
 	@echo 'make fuzz        odd words, files and arguments by the thousand (EXAMPLES=3000 in all)'
 	@echo 'make smoke       the workflow on profile smoke'
 	@echo 'make verdicts    every verdict of the last run of PROFILE'
@@ -91,8 +92,13 @@ compare: .venv
 	@$(bin)/python -m dpsco_bench compare --profile $(PROFILE)
 
 # --- checking --------------------------------------------------------------------------------------
+pytest = OPENBLAS_NUM_THREADS=1 $(bin)/python -m pytest -n logical --dist loadfile --no-loadscope-reorder
 test: .venv
-	@OPENBLAS_NUM_THREADS=1 $(bin)/python -m pytest -n logical --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(pytest) -m 'not slow' $(ARGS)
+
+# Whole workflows that are killed, damaged and edited, every paper left out in turn, kernels for three cards, long audits.
+test-slow: .venv
+	@$(pytest) -m slow $(ARGS)
 
 # Examples are shared by the tests there, and are others each time; `make test` has some 300, always the same.
 EXAMPLES ?= 3000

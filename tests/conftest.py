@@ -36,7 +36,7 @@ LONGEST = ("workflow", "papers", "execution", "report", "cli", "extension")
 
 
 def pytest_collection_modifyitems(items):
-    """Put the longest folders first; `make test` hands files to cores in this order."""
+    """Put the longest folders first; `make test` and `make test-slow` hand files to cores in this order."""
     rank = {folder: place for place, folder in enumerate(LONGEST)}
     root = Path(__file__).parent
     items.sort(key=lambda item: rank.get(item.path.relative_to(root).parts[0], len(rank)))

@@ -63,6 +63,7 @@ def pack(tmp_path, monkeypatch):
     return folder
 
 
+@pytest.mark.slow
 def test_a_check_without_a_card_ends_and_says_so(cupy, pack, monkeypatch, capsys):
     """Tests for a card in a process of their own, the bench, and claims of two papers on both: one report."""
     monkeypatch.setattr(gpu, "TESTS", ("tests/device/test_draws.py",))

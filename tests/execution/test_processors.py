@@ -18,6 +18,8 @@ from dpsco_bench import run
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 
+pytestmark = pytest.mark.slow
+
 stream = Stream(stream_key(3, "words", "of noise"), np)
 found = {"words": [stream.normal(0, 2, 0, 5, 17).tobytes().hex(), stream.uniform(0, 1, 0, 2, 9).tobytes().hex()]}
 for algorithm, problem in json.loads(sys.argv[1]):

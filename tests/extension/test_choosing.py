@@ -72,6 +72,8 @@ from pathlib import Path
 
 from dpsco_bench import GaussianQuery, algorithm, make_plan
 
+pytestmark = pytest.mark.slow
+
 
 @algorithm("mine.waits", source="the test")
 def plan(given):

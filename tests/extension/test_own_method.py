@@ -107,6 +107,7 @@ def test_claimed(dpsco):
     assert "mine.noisy_gd" in done(both) and "wang2017.thm6.1" in both.out
 
 
+@pytest.mark.slow
 def test_reported(dpsco, monkeypatch):
     """The workflow's steps, one by one, on a plan that holds this claim alone."""
     from dpsco_bench.claims import compose

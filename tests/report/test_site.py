@@ -11,6 +11,8 @@ from dpsco_bench.report.scores import scores
 from dpsco_bench.site.pages.guide import guide_pages
 from dpsco_bench.site.write import Sources, write_all, write_one, write_pages, write_site
 
+pytestmark = pytest.mark.slow
+
 LOADS = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src"}
 LARGEST = 1_000_000
 """Bytes of a page without its figures, which are files."""

@@ -79,6 +79,7 @@ def test_a_function_that_cannot_be_cached_is_compiled_all_the_same():
     assert kernels._compiled(scope["successor"])(1) == 2
 
 
+@pytest.mark.slow
 def test_processes_may_compile_at_the_same_time(tmp_path):
     draw = (
         "import hashlib, dpsco_bench.rng.kernels as k, dpsco_bench.rng.counters as c; "

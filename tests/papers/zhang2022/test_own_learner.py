@@ -27,6 +27,7 @@ def test_the_shown_shows_the_file_as_it_is_and_it_is_short():
     assert len(text.splitlines()) <= 25
 
 
+@pytest.mark.slow
 def test_runs_through_hydra_and_is_swept_beside_the_built_in_ones(dpsco):
     rows = json.loads(done(dpsco(*RUN, "-m", "learner=normalised,ogd_adagrad,ftrl_adagrad")))
     assert len({row["risk"] for row in rows}) == 3
