@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 Interval = tuple[float, float]
 
 
+class _Measured:
+    """What the records with a mean risk ``risk`` and its interval ``ci`` have in common."""
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> Self:
+        """The record of its fields as decoded JSON, infinities restored: null is NaN where a number is due."""
+        numbers = [f.name for f in dataclasses.fields(cls) if f.type == "float"]  # type: ignore[arg-type]
+        return cls(**{**entry, **{key: _number(entry[key]) for key in numbers}, "ci": _pair(entry["ci"])})
+
+
 @dataclass(frozen=True)
-class Ranked:
+class Ranked(_Measured):
     """A method that was run at a point.
 
     Attributes
@@ -57,7 +67,7 @@ class Unrun:
 
 
 @dataclass(frozen=True)
-class Reference:
+class Reference(_Measured):
     """Mean risk without noise, and its 95 % interval; NaN where that run is refused."""
 
     risk: float
@@ -65,7 +75,7 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Searched:
+class Searched(_Measured):
     """The best setting of the public grid searches.
 
     Attributes
@@ -206,35 +216,35 @@ class Standing:
         """Its fields, and ``skipped``, which is empty; `read_standing` of what JSON makes of them is this row."""
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)} | {"skipped": self.skipped}
 
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> Standing:
+        """Inverse of `to_json`, of decoded JSON, infinities restored: null is NaN where a number is due."""
+        found = {key: value for key, value in row.items() if key != "skipped"}
+        return cls(
+            **found
+            | {
+                "methods": tuple(map(Ranked.from_json, row["methods"])),
+                "left_out": tuple(Unrun(**item) for item in row["left_out"]),
+                "without_privacy": Reference.from_json(row["without_privacy"]),
+                "margin": _number(row["margin"]),
+                "margin_ci": _pair(row["margin_ci"]),
+                "tied": tuple(row["tied"]),
+                "search": Searched.from_json(row["search"]) if row["search"] else None,
+                "contenders": tuple(Contender(**one) for one in row["contenders"]),
+                "uncompared": tuple(row["uncompared"]),
+            }
+        )
+
 
 def read_standing(row: Mapping[str, Any]) -> Standing | Skipped:
-    """A row of standings from plain data, infinities restored: null is NaN where a number is due."""
-    if row["skipped"]:
-        return Skipped(**row)
-    found = {key: value for key, value in row.items() if key != "skipped"}
-    found |= {
-        "methods": tuple(Ranked(**_measured(method, "epsilon_real")) for method in row["methods"]),
-        "left_out": tuple(Unrun(**item) for item in row["left_out"]),
-        "without_privacy": Reference(**_measured(row["without_privacy"])),
-        "margin": _number(row["margin"]),
-        "margin_ci": _pair(row["margin_ci"]),
-        "tied": tuple(row["tied"]),
-        "search": Searched(**_measured(row["search"])) if row["search"] else None,
-        "contenders": tuple(Contender(**one) for one in row["contenders"]),
-        "uncompared": tuple(row["uncompared"]),
-    }
-    return Standing(**found)
-
-
-def _measured(entry: Mapping[str, Any], *numbers: str) -> dict[str, Any]:
-    """Fields with a risk and its interval, and other numbers."""
-    return {**entry, "ci": _pair(entry["ci"]), **{key: _number(entry[key]) for key in ("risk", *numbers)}}
+    """A row of standings from plain data, infinities restored."""
+    return Skipped(**row) if row["skipped"] else Standing.from_json(row)
 
 
 def _number(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def _pair(values: Any) -> Interval:
+def _pair(values: Sequence[float | None]) -> Interval:
     low, high = values
     return _number(low), _number(high)

@@ -18,6 +18,8 @@ from dpsco_bench.registry import absent_paper
 
 GRID_KEYS = ("n", "d", "epsilon")
 PREFIX = "leaderboard."
+Options = Mapping[str, Any]
+"""Values of options by name; which there are, an algorithm's or a problem's signature says."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Entrant:
     algorithm: str
     label: str = ""
     variant: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Options = field(default_factory=dict)
     profiles: list[str] = field(default_factory=lambda: list(PROFILES))
     why: str = ""
 
@@ -52,21 +54,21 @@ class Search:
     algorithm, label, options
         As for `Entrant`.
     grid : mapping of str to list, values of schedule options, all combinations of which are run
-    beside : list of mapping, further settings, outside the grid; an empty one is the theorem's own
+    beside : list of options, further settings, outside the grid; an empty one is the theorem's own
     """
 
     algorithm: str
     grid: Mapping[str, list[float]]
     label: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    beside: list[Mapping[str, Any]] = field(default_factory=list)
+    options: Options = field(default_factory=dict)
+    beside: list[Options] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         """Name on the board."""
         return self.label or self.algorithm.split(".", 1)[-1]
 
-    def settings(self) -> list[dict[str, Any]]:
+    def settings(self) -> list[Options]:
         """Options of every combination, and those beside them."""
         values = [[int(v) if float(v).is_integer() and k == "steps" else v for v in vs] for k, vs in self.grid.items()]
         combinations = [dict(zip(self.grid, chosen, strict=True)) for chosen in product(*values)]
@@ -93,7 +95,7 @@ class Instance:
     title: str
     group: str
     problem: str
-    problem_options: Mapping[str, Any] = field(default_factory=dict)
+    problem_options: Options = field(default_factory=dict)
     signals: list[float] = field(default_factory=list)
     grids: Mapping[str, list[Any]] = field(default_factory=dict)
     searches: list[Search] = field(default_factory=list)
@@ -162,7 +164,7 @@ class Board:
         methods = [Entrant(**method) for method in entry["methods"]]
         return cls(**{**entry, "methods": methods, "instances": [*map(Instance.from_json, entry["instances"])]})
 
-    def runs_anyway(self, instance: Instance, search: Search, options: Mapping[str, Any], profile: str) -> str:
+    def runs_anyway(self, instance: Instance, search: Search, options: Options, profile: str) -> str:
         """Name of the method that a setting of a search is, whose run serves for both; empty where none is."""
         alike = (
             method.name

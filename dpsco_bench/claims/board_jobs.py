@@ -50,7 +50,7 @@ def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
     Parameters
     ----------
     profile : str, ``smoke``, ``ci`` or ``full``
-    settings : mapping; ``seed``, ``backend``, ``dtype``, ``data_root``, ``plugins``
+    settings : Settings, of the plan
 
     Returns
     -------

@@ -116,22 +116,3 @@ def fetch(name: str, root: Path = store.DEFAULT_ROOT) -> dict[str, Any]:
 def verify(name: str, root: Path = store.DEFAULT_ROOT) -> dict[str, Any]:
     """Verify the copy of a data set under `root`; errors as in the data set's own ``verify``."""
     return {"data_set": name, **get_data_set(name).verifier(Path(root))}
-
-
-def describe() -> list[dict[str, Any]]:
-    """Describe every data set, JSON-ready: contents, source, licence, files, digests, addresses, command."""
-    return [
-        {
-            "data_set": entry.name,
-            "description": entry.description,
-            "source": entry.source,
-            "licence": entry.licence,
-            "used_by": entry.used_by,
-            "folders": list(entry.folders),
-            "files": list(entry.files),
-            "hashes": dict(entry.hashes),
-            "addresses": [remote.url for remote in entry.remote_files],
-            "command": entry.command,
-        }
-        for _, entry in sorted(DATASETS.items())
-    ]

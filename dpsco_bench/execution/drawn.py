@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from dpsco_bench.execution.store import damaged, read_sealed
 from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
@@ -29,6 +30,42 @@ class Drawn:
 
     files: list[Path] = field(default_factory=list)
     absent: Iterable[Path] = ()
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a mark says; files by their paths from its folder.
+
+    Attributes
+    ----------
+    made_from : str, digest of what they were made from
+    files : mapping of path to digest
+    absent : tuple of path, what was not there
+    """
+
+    made_from: str
+    files: Mapping[str, str]
+    absent: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, drawn: Drawn, made_from: str, folder: Path) -> Mark:
+        """Of files that are there."""
+        files = {os.path.relpath(path, folder): _digest(path) for path in drawn.files}
+        return cls(made_from, files, tuple(sorted(os.path.relpath(path, folder) for path in drawn.absent)))
+
+    def to_json(self) -> dict[str, Any]:
+        """Its fields; nothing of what is absent where nothing is."""
+        return {key: value for key, value in vars(self).items() if key != "absent" or value}
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> Mark:
+        """Inverse of `to_json`, of decoded JSON."""
+        return cls(entry["made_from"], entry["files"], tuple(entry.get("absent", ())))
+
+
+def _read(mark: Path) -> Mark | None:
+    found = read_sealed(mark)
+    return Mark.from_json(found) if found else None
 
 
 @contextmanager
@@ -53,10 +90,7 @@ def drawing(mark: Path | None, made_from: str = "") -> Iterator[Drawn]:
         return
     mark.unlink(missing_ok=True)
     yield drawn
-    digests = {os.path.relpath(path, mark.parent): _digest(path) for path in drawn.files}
-    absent = sorted(os.path.relpath(path, mark.parent) for path in drawn.absent)
-    known = {"made_from": made_from, "files": digests, **({"absent": absent} if absent else {})}
-    write_atomic(mark, sealed(dumps_canonical(known)))
+    write_atomic(mark, sealed(dumps_canonical(Mark.of(drawn, made_from, mark.parent))))
 
 
 def stands(mark: Path, files: Iterable[Path], made_from: str = "") -> bool:
@@ -64,18 +98,18 @@ def stands(mark: Path, files: Iterable[Path], made_from: str = "") -> bool:
 
     Each that was drawn together with them is looked at; one that is damaged is named and set aside, as in the store.
     """
-    known = read_sealed(mark)
-    if known is None or known["made_from"] != made_from:
+    known = _read(mark)
+    if known is None or known.made_from != made_from:
         return False
-    if not {os.path.relpath(path, mark.parent) for path in files} <= known["files"].keys():
+    if not {os.path.relpath(path, mark.parent) for path in files} <= known.files.keys():
         return False
-    if any((mark.parent / name).exists() for name in known.get("absent", ())):
+    if any((mark.parent / name).exists() for name in known.absent):
         return False
-    drawn = {mark.parent / name: digest for name, digest in known["files"].items()}
+    drawn = {mark.parent / name: digest for name, digest in known.files.items()}
     if not all(path.is_file() for path in drawn):
         return False
     changed = [path for path, digest in drawn.items() if _digest(path) != digest]
-    if changed and read_sealed(mark) == known:  # else another process draws them right now
+    if changed and _read(mark) == known:  # else another process draws them right now
         for path in changed:
             damaged(Path(os.path.normpath(path)), "its digest is not the one it was drawn with")
     return not changed

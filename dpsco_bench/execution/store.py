@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -46,6 +46,37 @@ class Cost:
     cell: int
     cpu_s: float
     peak_mb: float
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What lies beside an item.
+
+    Attributes
+    ----------
+    item : str, ``<kind>/<key>``
+    content : str, sha256 of its bytes
+    cells : tuple of Cost
+    """
+
+    item: str
+    content: str
+    cells: tuple[Cost, ...] = ()
+
+    @classmethod
+    def of(cls, kind: str, key: str, content: bytes, costs: Iterable[Cost]) -> Manifest:
+        """Of an item that is to be written; costs are rounded."""
+        cells = (Cost(c.cell, round(c.cpu_s, 4), round(c.peak_mb, 1)) for c in merged(costs))
+        return cls(f"{kind}/{key}", hashlib.sha256(content).hexdigest(), tuple(cells))
+
+    def to_json(self) -> dict[str, Any]:
+        """Its fields."""
+        return vars(self)
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> Manifest:
+        """Inverse of `to_json`, of decoded JSON; one without a place says nothing of it."""
+        return cls(entry.get("item", ""), entry["content"], tuple(Cost(**cell) for cell in entry["cells"]))
 
 
 class Meter:
@@ -154,13 +185,14 @@ class Store:
         """Where an item's manifest lies; an item without one does not count."""
         return self.root / kind / f"{key}{MANIFEST}"
 
-    def _described(self, kind: str, key: str) -> dict[str, Any] | None:
+    def _described(self, kind: str, key: str) -> Manifest | None:
         """The manifest of an item; None where it is absent, damaged, or that of another item and now set aside."""
-        found = read_sealed(self.manifest(kind, key))
-        if found is None or "item" not in found:  # it says nothing of its place: made anew without a word
+        entry = read_sealed(self.manifest(kind, key))
+        found = Manifest.from_json(entry) if entry else None
+        if found is None or not found.item:  # it says nothing of its place: made anew without a word
             return None
-        if found["item"] != f"{kind}/{key}":
-            damaged(self.path(kind, key), f"it is item {found['item']} in a wrong place")
+        if found.item != f"{kind}/{key}":
+            damaged(self.path(kind, key), f"it is item {found.item} in a wrong place")
             return None
         return found
 
@@ -176,7 +208,7 @@ class Store:
             return None
         if content is None or manifest is None:
             return None
-        if hashlib.sha256(content).hexdigest() != manifest["content"]:
+        if hashlib.sha256(content).hexdigest() != manifest.content:
             damaged(path, "its digest is not that of its manifest")
             return None
         return content
@@ -187,8 +219,8 @@ class Store:
 
     def costs(self, kind: str, key: str) -> list[Cost]:
         """What the cells of an item cost; none where it is absent."""
-        manifest = self._described(kind, key) or {"cells": []}
-        return [Cost(**cell) for cell in manifest["cells"]]
+        manifest = self._described(kind, key)
+        return list(manifest.cells) if manifest else []
 
     def write(self, kind: str, key: str, content: str | bytes, costs: Collection[Cost] = ()) -> None:
         """Add or replace an item; it counts once its manifest is there, which comes last."""
@@ -196,9 +228,7 @@ class Store:
         manifest = self.manifest(kind, key)
         manifest.unlink(missing_ok=True)
         write_atomic(self.path(kind, key), data)
-        cells = [{"cell": c.cell, "cpu_s": round(c.cpu_s, 4), "peak_mb": round(c.peak_mb, 1)} for c in merged(costs)]
-        described = {"item": f"{kind}/{key}", "content": hashlib.sha256(data).hexdigest(), "cells": cells}
-        write_atomic(manifest, sealed(dumps_canonical(described)))
+        write_atomic(manifest, sealed(dumps_canonical(Manifest.of(kind, key, data, costs))))
 
     def remove(self, kind: str, key: str) -> None:
         """Remove an item if it is there."""

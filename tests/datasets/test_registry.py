@@ -1,20 +1,15 @@
-import json
-
 import pytest
 
 from dpsco_bench.datasets import registry
 from dpsco_bench.errors import DataAbsent, InputError
 
 
-def test_description_is_json_and_complete():
-    entries = registry.describe()
-    assert json.loads(json.dumps(entries)) == entries
-    assert [entry["data_set"] for entry in entries] == sorted(registry.DATASETS)
-    for entry in entries:
-        assert all(entry.values())
-        assert all(url.startswith("https://") for url in entry["addresses"])
-        assert entry["command"] == f"python -m dpsco_bench data {entry['data_set']}"
-        assert all(len(digest) == 64 for digest in entry["hashes"].values())
+def test_every_data_set_says_what_it_is_and_where_it_comes_from():
+    for name, entry in registry.DATASETS.items():
+        assert entry.name == name and all(vars(entry).values())
+        assert all(remote.url.startswith("https://") for remote in entry.remote_files)
+        assert entry.command == f"python -m dpsco_bench data {name}"
+        assert all(len(digest) == 64 for digest in entry.hashes.values())
 
 
 @pytest.mark.parametrize("call", [registry.fetch, registry.verify])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
@@ -47,12 +46,28 @@ def projected_queries(
 
 
 @dataclass(frozen=True)
+class Setting:
+    """Where a count was taken."""
+
+    n: int
+    d: int
+    epsilon: float
+    delta: float
+    calibration: str
+
+    @classmethod
+    def of(cls, cell: CellEvidence) -> Setting:
+        """Of a cell."""
+        return cls(**{f.name: getattr(cell.context, f.name) for f in fields(cls)})
+
+
+@dataclass(frozen=True)
 class QueryRow:
     """One cell of one sweep, a formula that nothing measures, or a projection.
 
     Attributes
     ----------
-    setting : mapping, n, d, epsilon, delta and calibration; empty where nothing is computed
+    setting : Setting or None, None where nothing is computed
     parameter, claimed : str, in what the exponent is, and the printed one
     score : Score or None, the verdict, where there is one
     limit, counted, error, projected : float or None, bound on the count, the count and its standard error, 4 e T
@@ -60,7 +75,7 @@ class QueryRow:
 
     formula: str
     counted_is: str
-    setting: Mapping[str, Any]
+    setting: Setting | None
     parameter: str = ""
     claimed: str = ""
     score: Score | None = None
@@ -72,8 +87,9 @@ class QueryRow:
     @property
     def where(self) -> str:
         """The setting in words."""
-        numbers = [f"{parameter_symbol(k)}\u00a0=\u00a0{plain(v)}" for k, v in self.setting.items() if is_number(v)]
-        return ", ".join([*numbers, *(v for v in self.setting.values() if isinstance(v, str))]) or NOTHING
+        known = vars(self.setting) if self.setting else {}
+        numbers = [f"{parameter_symbol(k)}\u00a0=\u00a0{plain(v)}" for k, v in known.items() if is_number(v)]
+        return ", ".join([*numbers, *(v for v in known.values() if isinstance(v, str))]) or NOTHING
 
     @property
     def slope(self) -> str:
@@ -113,7 +129,7 @@ def _measured(entry: TableRow, scores: list[Score]) -> list[QueryRow]:
             QueryRow(
                 entry.row,
                 COUNTS[score.part.quantity],
-                _setting(cell),
+                Setting.of(cell),
                 row.parameter if sweep else "",
                 entry.own["exponents"].get(row.part, ""),
                 score,
@@ -126,11 +142,6 @@ def _measured(entry: TableRow, scores: list[Score]) -> list[QueryRow]:
     return rows
 
 
-def _setting(cell: CellEvidence) -> dict[str, Any]:
-    c = cell.context
-    return {"n": c.n, "d": c.d, "epsilon": c.epsilon, "delta": c.delta, "calibration": c.calibration}
-
-
 def _cell_of(cell: CellEvidence) -> tuple[int, int, float, float, str, float]:
     c = cell.context
     return c.n, c.d, c.epsilon, c.delta, cell.calibrated.variant, c.constants.norm
@@ -140,14 +151,14 @@ def _unmeasured(entry: TableRow, measured: set[str]) -> list[QueryRow]:
     """The claimed exponents that the profile does not measure, or nothing can."""
     reason = entry.own.get("unmeasured", "exponents: not in this profile")
     missing = {part.partition("_")[0]: e for part, e in entry.own["exponents"].items() if part not in measured}
-    return [QueryRow(entry.row, reason, {}, ", ".join(missing), ", ".join(missing.values()))] if missing else []
+    return [QueryRow(entry.row, reason, None, ", ".join(missing), ", ".join(missing.values()))] if missing else []
 
 
 def _projections(entry: TableRow) -> list[QueryRow]:
     """Draws that nobody runs: 4 e T."""
-    setting = {"d": 4, "epsilon": 1.0, "delta": 1e-6, "calibration": "accounted"}
     text, p = "queries per draw, not run", float(entry.own["norm"])
-    return [QueryRow(entry.row, text, {"n": n, **setting}, projected=projected_queries(n, p=p)) for n in PROJECTED]
+    places = [Setting(n, 4, 1.0, 1e-6, "accounted") for n in PROJECTED]
+    return [QueryRow(entry.row, text, at, projected=projected_queries(at.n, p=p)) for at in places]
 
 
 def _exponent(row: QueryRow) -> str:
@@ -168,7 +179,7 @@ def _raw(*keys: str) -> dict[str, Any]:
     return {key: lambda row, key=key: getattr(row, key) for key in keys}
 
 
-_SETTING = {key: lambda row, key=key: row.setting.get(key) for key in ("n", "d", "epsilon", "delta", "calibration")}
+_SETTING = {f.name: lambda row, key=f.name: getattr(row.setting, key, None) for f in fields(Setting)}
 _COLUMNS = (
     Column("Formula", lambda r: symbols(r.formula), _raw("formula")),
     Column("What is counted", lambda r: symbols(r.counted_is), _raw("counted_is")),
