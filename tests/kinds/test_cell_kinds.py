@@ -96,6 +96,20 @@ def test_a_bound_above_the_start_confirms_nothing(bound, mean, word):
         assert verdict.notes == told + ("in 1 of them the mean does, too",) * any(m > 2 for m in mean)
 
 
+def test_a_bound_above_the_start_can_fail_since_noise_leads_beyond_the_start():
+    """One step ``x - (x + s Z)`` on |x|^2/2 from its optimum: the risk goes from 0 to d s^2/2, whatever is promised."""
+    d, s, draws = 4, 0.3, 4000
+    steps = -s * np.random.default_rng(1).standard_normal((draws, d))
+    risks = 0.5 * (steps**2).sum(axis=1)
+    mean, error = risks.mean(), risks.std() / draws**0.5
+    assert mean == pytest.approx(d * s**2 / 2, abs=4 * error)
+
+    def word(promised):
+        return explicit_verdict([1], [mean], [error], [promised], trivial=[0.0]).verdict
+
+    assert word(d * s**2 / 20) == "violated" and word(d * s**2) == "vacuous"
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_the_word_follows_from_the_ends_of_the_intervals_alone(seed):
     """Whatever bounds, starts and means, in whatever order of the cells."""
