@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_bench.fused.lookup import kinds_in, write_signs
 from dpsco_bench.fused.pieces import L1_BALL, L2_BALL, LINF_BALL, LP_BALL, SPACE
+from dpsco_bench.privacy.records import Poisson
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.forms import RecordForm, form_of
+from dpsco_bench.problems.forms import Kinds, Levels, RecordForm, form_of, kinds_of
 
 NUMBERS = 1 << 17
 """Noise values of a tile, and as many numbers of records that are gathered: both stay in the second-level cache."""
@@ -95,6 +97,7 @@ class Steps:
         self._shared = full or self._alone or (isinstance(data, Data) and data.features.ndim == 2)
         self._share = 1.0 / (mechanism.expected_size(self.query) if sampled else batch)
         self._equal = False
+        self._listed: tuple[Any, Kinds | Levels | None] = (None, None)
         self._kept: tuple[np.ndarray, np.ndarray] | None = None
         self._still = np.zeros((1, 1, self.dim), dtype=np.float32)
 
@@ -129,6 +132,8 @@ class Steps:
         group = self.replicates
         if self._shared and not whole:
             group = max(1, min(group, NUMBERS // (LEAST_STEPS * max(self.dim, self.width))))
+        if not self._shared and self._listed[0] is not self.objective.data:
+            self._listed = self.objective.data, kinds_of(self.objective.problem, self.objective.data, self.sampled)
         length = self._length(group)
         ahead = length * max(1, self.dim // (4 * self.width)) if self._shared else length
         for low in range(0, self.replicates, group):
@@ -154,13 +159,15 @@ class Steps:
         """Steps of a tile of so many replicates; more of them once consecutive records are known to be equal."""
         size = group * max(self.dim, self.width)
         if not self._shared and not self._equal:
-            size = max(size, self.copies * group * self.width * self.d)
+            known = isinstance(self._listed[1], Kinds)
+            size = max(size, self.copies * group * self.width * (1 if known else self.d))
         return max(2, NUMBERS // size)
 
     def _batches(self, first: int, k: int, rows: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         """Indices of drawn batches, ``(k, rows, W)``, and their sizes; their gradients are counted."""
         indices, mask = self.mechanism.batches(self.query, first, k, rows)
-        counts = np.array([[self.width]]) if mask.all() else mask.sum(axis=-1)
+        poisson = self.query is not None and isinstance(self.query.records, Poisson)
+        counts = mask.sum(axis=-1) if poisson and not mask.all() else np.array([[self.width]])
         done = self.objective.evaluations.reshape(self.copies, self.replicates)
         done[:, rows[0] : rows[1]] += self.looks * (counts.sum(axis=0) if counts.size > 1 else k * self.width)
         return indices, counts
@@ -168,8 +175,10 @@ class Steps:
     def _records(self, indices: np.ndarray, counts: np.ndarray) -> tuple[Any, ...]:
         if self._shared:
             return (*self._pool(), indices, counts, self._share, 0)
-        several = np.tile(indices, (1, self.copies, 1)).transpose(1, 0, 2).reshape(self.copies * self.replicates, -1)
         counts = np.tile(counts, (1, self.copies)) if counts.size > 1 else counts
+        if self._listed[1] is not None:
+            return (*self._looked_up(indices), counts, self._share, self.replicates)
+        several = np.tile(indices, (1, self.copies, 1)).transpose(1, 0, 2).reshape(self.copies * self.replicates, -1)
         found = self.objective.problem.form_records(self.objective.data, several)
         return (*self._gathered(found, len(indices)), counts, self._share, self.replicates)
 
@@ -181,6 +190,9 @@ class Steps:
         if self._shared:
             index = np.arange(position, position + k * m).reshape(k, 1, m)
             return (*self._pool(), 0 * index if self._alone else index, counts, self._share, 0)
+        if self._listed[1] is not None:
+            index = np.broadcast_to(np.arange(position, position + k * m).reshape(k, 1, m), (k, self.replicates, m))
+            return (*self._looked_up(index), counts, self._share, self.replicates)
         found = self.objective.problem.form_range(self.objective.data, position, k * m)
         self._equal = found.features.shape[1] < k * m
         return (*self._gathered(found, k), counts, self._share, self.replicates)
@@ -193,6 +205,21 @@ class Steps:
             data = self.objective.data
             self._kept = np.ascontiguousarray(data.features), np.ascontiguousarray(data.labels, dtype=np.float64)
         return self._kept
+
+    def _looked_up(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Records ``indices (k, R, W)`` of every signal: features, labels and index."""
+        known, (k, rows, width) = self._listed[1], indices.shape
+        indices, rows = np.ascontiguousarray(indices, dtype=np.int64), self.copies * rows
+        if isinstance(known, Kinds):
+            index = np.empty((k, rows, width), dtype=np.int64)
+            kinds_in(index, known.kinds, indices)
+            labels = np.zeros(len(known.features)) if known.labels is None else known.labels
+            return known.features, labels, index
+        assert known is not None
+        features = np.empty((rows, k, width, self.d))
+        write_signs(features, known.levels, known.ranks, known.scale, indices)
+        index = np.arange(rows * k * width).reshape(rows, k, width).swapaxes(0, 1)
+        return features.reshape(-1, self.d), np.zeros(rows * k * width), np.ascontiguousarray(index)
 
     def _gathered(self, found: Data, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Records of ``k`` steps, found for each row: features, labels and index."""

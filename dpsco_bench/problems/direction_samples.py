@@ -67,7 +67,7 @@ class DirectionSample:
     def _signs(self, first: int, count: int) -> np.ndarray:
         """Rademacher signs of records from ``first`` on, shape ``(count, R, d)``."""
         u = to_numpy(self.draws.stream("signs").uniform(*self.draws.box(first, count, self.d)))
-        return np.where(u < 0.5, 1.0, -1.0)
+        return 2.0 * (u < 0.5) - 1.0
 
     def _from_signs(self, signs: np.ndarray) -> np.ndarray:
         """Shape ``(count, S R, d)``."""

@@ -34,6 +34,78 @@ class RecordForm:
     centre: np.ndarray = field(default_factory=lambda: np.empty(0))
 
 
+@dataclass(frozen=True)
+class Kinds:
+    """Records of few kinds: compiled steps look kinds up, and no record is written out.
+
+    Attributes
+    ----------
+    features, labels : array (K, d) and array (K,) or None, of each kind
+    kinds : array (S R, n) of unsigned integers, the kind of each record of every row
+    """
+
+    features: np.ndarray
+    labels: np.ndarray | None
+    kinds: np.ndarray
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Records with two values: entry j of record i is ``scale`` where ``levels[r, i, j] > ranks[s]``, else ``-scale``.
+
+    Attributes
+    ----------
+    levels : array (R, n, d) of uint8
+    ranks : array (S,) of uint8, one for each signal
+    scale : float
+    """
+
+    levels: np.ndarray
+    ranks: np.ndarray
+    scale: float
+
+
+LISTS = ("gather", "form_records", "form_range")
+"""What decides the records of a problem: a class that changes one of these lists its own."""
+
+
+def kinds_of(problem: Any, data: Any, drawn: bool) -> Kinds | Levels | None:
+    """What a problem says of its records for batches (``drawn``) or for consecutive ones; None where it says nothing.
+
+    And where a subclass has changed the records since.
+    """
+    mro = type(problem).__mro__
+    declared = next(i for i, cls in enumerate(mro) if "form_kinds" in vars(cls))
+    changed = (i for i, cls in enumerate(mro) if any(name in vars(cls) for name in LISTS))
+    return problem.form_kinds(data, drawn) if declared <= next(changed, len(mro)) else None
+
+
+def two_valued(levels: np.ndarray, ranks: np.ndarray, scale: float) -> Kinds | Levels:
+    """What `Levels` are given, as kinds where a byte has room for all signs of a record."""
+    d = levels.shape[-1]
+    if d > 8:
+        return Levels(levels, ranks, scale)
+    patterns = (np.arange(1 << d)[:, None] >> np.arange(d)) & 1
+    kinds = [np.packbits(levels > rank, axis=-1, bitorder="little")[..., 0] for rank in ranks]
+    return Kinds(scale * (2.0 * patterns - 1.0), None, np.concatenate(kinds))
+
+
+def axis_kinds(places: np.ndarray, minus: np.ndarray, features: np.ndarray, labels: np.ndarray | None) -> Kinds | None:
+    """Kinds of records of one coordinate each and two values; None where a byte has no room for them.
+
+    Parameters
+    ----------
+    places : array (R, n), the coordinates
+    minus : array (S, R, n) of bool, whether a record has the second value
+    features, labels : array (2 d, d) and (2 d,), by coordinate, of the first value and then of the second
+    """
+    d = features.shape[1]
+    if 2 * d > 256:
+        return None
+    kinds = places.astype(np.uint8) + np.uint8(d) * minus
+    return Kinds(features, labels, kinds.reshape(-1, kinds.shape[-1]))
+
+
 def form_of(problem: Any) -> RecordForm | None:
     """The form that a problem declares; None without one, and where a subclass has changed the gradients since."""
     mro = type(problem).__mro__

@@ -12,7 +12,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.families import CellFamily, Signalled
-from dpsco_bench.problems.forms import CONSTANT, RecordForm
+from dpsco_bench.problems.forms import CONSTANT, Kinds, Levels, RecordForm
 from dpsco_bench.problems.linear_samples import LinearSample, OneHotSample, as_sample
 from dpsco_bench.problems.registry import problem
 
@@ -96,6 +96,9 @@ class LinearLosses(Signalled, CellFamily):
 
     def form_range(self, data: Any, first: int, count: int) -> Data:
         return Data(count, as_sample(data).records(first, count))
+
+    def form_kinds(self, data: Any, drawn: bool) -> Kinds | Levels | None:
+        return data.kinds(drawn) if isinstance(data, LinearSample) else None
 
     def gather(self, data: Any, indices: Array) -> Data:
         """Records ``indices (R, W)`` of every row."""

@@ -13,6 +13,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Draws
+from dpsco_bench.problems.forms import Kinds, Levels, axis_kinds, two_valued
 
 BLOCK_VALUES = 1 << 16
 """Record entries that are drawn at once."""
@@ -52,6 +53,10 @@ class LinearSample:
     def chosen(self, indices: np.ndarray) -> np.ndarray:
         """Records ``indices (S R, W)`` of every row, shape ``(S R, W, d)``."""
         raise InputError("sample", type(self).__name__, "a sample with records")
+
+    def kinds(self, drawn: bool) -> Kinds | Levels | None:
+        """See `Problem.form_kinds`."""
+        return None
 
     def uniform(self, name: str, first: int, count: int, dim: int) -> np.ndarray:
         """Uniform numbers of ``count`` records from ``first`` on, shape ``(count, R, dim)``."""
@@ -104,12 +109,12 @@ class SignSample(LinearSample):
 
     def chosen(self, indices: np.ndarray) -> np.ndarray:
         """From kept levels: of the signals in order, how many see a plus."""
-        if self._levels is None:
-            self._levels = self._all_levels()
-        rank = np.empty(self.signals, dtype=np.uint8)
-        rank[np.argsort(-self.chances.sum(axis=1), kind="stable")] = np.arange(self.signals)
-        replicate, rank = self.per_row(rank, 1)
-        return np.where(self._levels[replicate, indices] > rank[:, :, None], self.scale, -self.scale)
+        replicate, rank = self.per_row(ranks(self.chances.sum(axis=1)), 1)
+        return signed(self._kept_levels()[replicate, indices] > rank[:, :, None], self.scale)
+
+    def kinds(self, drawn: bool) -> Kinds | Levels | None:
+        """Of batches; consecutive records are not kept."""
+        return two_valued(self._kept_levels(), ranks(self.chances.sum(axis=1)), self.scale) if drawn else None
 
     def _single(self, index: int) -> np.ndarray:
         self._refuse_summed(index, 1)
@@ -124,6 +129,11 @@ class SignSample(LinearSample):
         u = self.uniform("records", first, count, self.d)
         signs = self.chances[:, None, :] - u[:, None]  # a plus where u is below the chance
         return np.copysign(self.scale, signs, out=signs).reshape(count, self.rows, self.d)
+
+    def _kept_levels(self) -> np.ndarray:
+        if self._levels is None:
+            self._levels = self._all_levels()
+        return self._levels
 
     def _all_levels(self) -> np.ndarray:
         """Shape ``(R, n, d)``, a byte each."""
@@ -162,10 +172,29 @@ class OneHotSample(LinearSample):
     def chosen(self, indices: np.ndarray) -> np.ndarray:
         """Dense rows with one entry each."""
         replicate, chance = self.per_row(self.chances, 1)
-        signs = np.where(self._signs[replicate, indices] < chance, 1.0, -1.0)
+        signs = signed(self._signs[replicate, indices] < chance)
         rows = np.zeros((*indices.shape, self.d))
         np.put_along_axis(rows, self._places[replicate, indices][:, :, None], signs[:, :, None], axis=2)
         return rows
+
+    def kinds(self, drawn: bool) -> Kinds | Levels | None:
+        """By coordinate and sign."""
+        axes = np.eye(self.d)
+        return axis_kinds(self._places, self._signs >= self.chances[:, None, None], np.concatenate([axes, -axes]), None)
+
+
+def signed(pluses: np.ndarray, scale: float = 1.0) -> np.ndarray:
+    """``scale`` where that is true, else ``-scale``: a product, as random branches take four times as long."""
+    found = np.multiply(pluses, 2.0 * scale)
+    found -= scale
+    return found
+
+
+def ranks(strengths: np.ndarray) -> np.ndarray:
+    """Number of each signal when they are ordered from the strongest to the weakest, uint8."""
+    found = np.empty(len(strengths), dtype=np.uint8)
+    found[np.argsort(-strengths, kind="stable")] = np.arange(len(strengths))
+    return found
 
 
 def binomial_quantile(u: np.ndarray, count: int, chance: np.ndarray) -> np.ndarray:

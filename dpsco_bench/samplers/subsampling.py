@@ -53,7 +53,7 @@ def uniform_indices(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw ``size`` uniform indices per step and replicate, with replacement; returns as above, with W = size."""
     indices = stream.integers(first_step, steps, first_replicate, replicates, size, high=n)
-    return indices, np.ones(indices.shape, dtype=bool)
+    return indices, np.broadcast_to(np.True_, indices.shape)
 
 
 def subset_indices(

@@ -14,7 +14,7 @@ from dpsco_bench.geometry.polytope import Polytope
 from dpsco_bench.problems.base import Constants, Draws, option
 from dpsco_bench.problems.cube import Cube
 from dpsco_bench.problems.linear_losses import LinearLosses, linear_constants
-from dpsco_bench.problems.linear_samples import LinearSample, OneHotSample
+from dpsco_bench.problems.linear_samples import LinearSample, OneHotSample, signed
 from dpsco_bench.problems.needle_l1 import last_laplace_scale
 from dpsco_bench.problems.registry import problem
 
@@ -72,7 +72,7 @@ class ShiftedRows(LinearSample):
         _, k = self.per_row(self.pluses, 2)
         behind = indices[:, :, None] - self._offsets
         plus = ((behind >= 0) & (behind < k)) | (behind < k - self.n)
-        return np.where(plus, self.scale, -self.scale)
+        return signed(plus, self.scale)
 
 
 @problem

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.families import SignalFamily
-from dpsco_bench.problems.forms import PSEUDO_HUBER, RecordForm
+from dpsco_bench.problems.forms import PSEUDO_HUBER, Kinds, RecordForm, axis_kinds
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -120,6 +120,14 @@ class CoordPseudoHuber(SignalFamily):
     def form_range(self, data: Any, first: int, count: int) -> Data:
         rows = len(self.strengths) * data.places.shape[1]
         return self.form_records(data, np.broadcast_to(np.arange(first, first + count), (rows, count)))
+
+    def form_kinds(self, data: Any, drawn: bool) -> Kinds | None:
+        """By coordinate and target."""
+        if not isinstance(data, CoordinateSample):
+            return None
+        minus = 0.5 + 0.5 * self.strengths[:, None, None] <= data.uniforms.T
+        targets = np.repeat([self.target, -self.target], self.dimension)
+        return axis_kinds(data.places.T, minus, np.tile(np.eye(self.dimension), (2, 1)), targets)
 
     def batch_gradient(self, x: Array, batch: Any, weights: Array) -> Array:
         columns = zip(batch.places.T, batch.targets.T, strict=True)

@@ -1,0 +1,75 @@
+"""Records that compiled steps look up are those that the problem writes out."""
+
+import numpy as np
+import pytest
+
+from dpsco_bench.fused import compiled
+from dpsco_bench.problems.base import Draws
+from dpsco_bench.problems.forms import Kinds, Levels, kinds_of
+from dpsco_bench.problems.registry import get_problem
+from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import Stream
+
+N, REPLICATES, SIGNALS = 60, 3, np.array([2.0, 0.1, 0.7])
+CASES = {
+    ("cube_iid", 5): Kinds,
+    ("cube_iid", 11): Levels,
+    ("needle_l1", 8): Kinds,
+    ("onehot", 5): Kinds,
+    ("cube_vertices", 6): Kinds,
+    ("coord_pseudo_huber", 4): Kinds,
+    ("onehot", 200): type(None),
+    ("cube_fixed", 5): type(None),
+}
+
+
+def sampled(name, d):
+    problem = get_problem(name, d).at(N, 1.0, 1e-6).with_signals(SIGNALS)
+    draws = Draws(lambda part: Stream(stream_key(3, name, part), np), 0, REPLICATES)
+    return problem, problem.sample(N, draws)
+
+
+@pytest.mark.parametrize(("name", "d"), CASES)
+def test_kinds_are_the_records(name, d):
+    problem, data = sampled(name, d)
+    found, rows = kinds_of(problem, data, True), len(SIGNALS) * REPLICATES
+    assert isinstance(found, CASES[name, d])
+    expected = problem.form_records(data, np.broadcast_to(np.arange(N), (rows, N)))
+    if isinstance(found, Levels):
+        above = found.levels[None] > found.ranks[:, None, None, None]
+        np.testing.assert_array_equal(np.where(above, found.scale, -found.scale).reshape(rows, N, d), expected.features)
+    elif found is not None:
+        np.testing.assert_array_equal(found.features[found.kinds], expected.features)
+        if expected.labels is not None:
+            np.testing.assert_array_equal(found.labels[found.kinds], expected.labels)
+
+
+def test_records_that_are_drawn_as_they_are_looked_at_have_no_kinds_in_order():
+    problem, data = sampled("cube_iid", 5)
+    assert kinds_of(problem, data, False) is None
+
+
+def test_a_class_that_changes_its_records_has_no_kinds():
+    changed = type("Changed", (type(sampled("onehot", 5)[0]),), {"gather": lambda self, data, indices: None})
+    problem, data = sampled("onehot", 5)
+    other = object.__new__(changed)
+    vars(other).update(vars(problem))
+    assert kinds_of(problem, data, True) is not None
+    assert kinds_of(other, data, True) is None
+
+
+@pytest.mark.skipif(not compiled.available(), reason="Numba is missing or switched off")
+def test_loops_look_up_what_the_arrays_say():
+    from dpsco_bench.fused.lookup import kinds_in, write_signs
+
+    indices = np.random.default_rng(0).integers(0, N, (7, REPLICATES, 2))
+    rows = np.tile(np.arange(REPLICATES), len(SIGNALS))
+    kinds = np.random.default_rng(1).integers(0, 200, (len(rows), N)).astype(np.uint8)
+    found = np.empty((7, len(rows), 2), dtype=np.int64)
+    kinds_in(found, kinds, indices)
+    np.testing.assert_array_equal(found, kinds[np.arange(len(rows))[:, None], indices[:, rows]])
+    known = kinds_of(*sampled("cube_iid", 11), True)
+    written = np.empty((len(rows), 7, 2, 11))
+    write_signs(written, known.levels, known.ranks, known.scale, indices)
+    above = known.levels[rows, indices[:, rows].transpose(0, 2, 1)] > known.ranks[np.repeat([0, 1, 2], 3)][:, None]
+    np.testing.assert_array_equal(written, np.where(above, known.scale, -known.scale).transpose(2, 0, 1, 3))
