@@ -1,69 +1,96 @@
-"""Measure what methods take against the model of their steps: `python docs/cost.py` writes conf/cost.yaml.
+"""Fit what cells of the leaderboard take to the model of their steps: `python docs/cost.py` writes conf/cost.yaml.
 
-Each is run by `dpsco_bench.choose`, alone on the machine; the ratio of an algorithm is the geometric mean over the
-points at which it ran for long enough to tell.
+Run it in a folder whose last run of profile ci is whole. The store has the CPU seconds of every cell. A ratio is the
+weighted median over the cells of an algorithm, longer cells counting for more, and one of its own on a problem where
+that is far from it. What did not run for long enough keeps its ratio; one problem alone tells nothing of others.
 """
 
 from __future__ import annotations
 
-import sys
-from math import exp, log
+from collections import defaultdict
+from collections.abc import Sequence
+from math import log
 from pathlib import Path
-from statistics import fmean
-from tempfile import TemporaryDirectory
 
-from dpsco_bench.analysis.choice import choose_at
-from dpsco_bench.claims.choice import candidates, make_point
-from dpsco_bench.claims.settings import Settings
-from dpsco_bench.execution.measured import Measured
-from dpsco_bench.execution.store import Store
+from dpsco_bench.claims.costs import costs
+from dpsco_bench.claims.plan import read_plan
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.measured import item
 
 TARGET = Path(__file__).resolve().parent.parent / "conf" / "cost.yaml"
-POINTS = (
-    "problem=logistic_glm domain=l2_ball n=20000 d=50",
-    "problem=logistic_glm domain=l1_ball n=8000 d=50",
-    "problem=logistic_plain n=8000 d=50",
-    "problem=ridge_logistic n=20000 d=50",
-    "problem=public_quadratic n=8000 d=20",
-    "problem=cube_iid p=2 n=8000 d=20",
-    "problem=needle_l1 n=8000 d=20",
-    "problem=quad n=8000 d=20",
-    "problem=heavy_linear_t n=8000 d=20",
-)
-LIMIT = 90.0
-LEAST_SECONDS = 0.05
-"""A run that takes less tells nothing of its steps."""
-HEAD = """# Measured seconds of a method over those of the model of its steps (execution/predict.py).
-# Written by `python docs/cost.py`. They decide what `choose` and leaderboards run within their limits, and no number.
-ratios:
+BOARD, PROFILE = "leaderboard.common", "ci"
+LEAST_SECONDS = 0.02
+LEAST_MODEL = 0.001
+"""A cell that takes less, or has steps of less, tells nothing of its steps."""
+BESIDES = 0.015
+FAR = 1.4
+"""Factor between the ratio on a problem and that of all from which on it has a line of its own."""
+NEAR = 1.5
+HEAD = """# CPU seconds of a cell: `besides`, and the model of its steps (execution/predict.py) times a ratio, of its
+# method or of its method on its problem. Written by `python docs/cost.py` from the recorded run. They decide what
+# `choose` and leaderboards run within their limits, and no number.
 """
 
+Times = tuple[str, str, float, float]
+"""Algorithm, problem, seconds of the model, CPU seconds."""
 
-def ratios(text: str) -> dict[str, float]:
-    """Algorithm -> ratio at a point."""
-    keys = dict(item.split("=") for item in text.split())
-    numbers = {key: int(value) if value.isdigit() else value for key, value in keys.items()}
-    settings = Settings()
-    point = make_point({k: float(v) if k == "p" else v for k, v in numbers.items()})
-    with TemporaryDirectory() as folder:
-        measured = Measured(Store(Path(folder)))
-        found = choose_at(point, settings, measured, LIMIT, 1, lambda pace: print(text, pace, file=sys.stderr))
-    took = {method.method: method.seconds for method in found.methods}
-    return {
-        one.method.algorithm: max(took[one.method.name], LEAST_SECONDS) / one.model_seconds
-        for one in candidates(point, settings)[0]
-        if one.method.name in took and one.model_seconds > LEAST_SECONDS / 10
-    }
+
+def measured(profile: str = PROFILE, base: Path = Path()) -> list[Times]:
+    """What the cells of a board took that ran long enough to tell."""
+    files, known = Layout(profile, base), costs()
+    found = []
+    for job in read_plan(files.plan, [BOARD]).board(BOARD).jobs:
+        for cost in files.measured.store.costs(*item("run", job)):
+            cell = job.cells[cost.cell]
+            ratio = known.seconds(cell.algorithm, cell.problem, 1.0) - known.besides
+            model = max(job.seconds[cost.cell] - known.besides, 0.0) / ratio
+            if cost.cpu_s > LEAST_SECONDS and model > LEAST_MODEL:
+                found.append((cell.algorithm, cell.problem, model, cost.cpu_s))
+    return found
+
+
+def ratio(times: Sequence[Times]) -> float:
+    """Weighted median of measured over modelled seconds."""
+    pairs = sorted(
+        (max(took - BESIDES, took / 5) / model, 1 + (took > 0.2) + 2 * (took > 1)) for *_, model, took in times
+    )
+    half, passed = sum(weight for _, weight in pairs) / 2, 0
+    for value, weight in pairs:
+        passed += weight
+        if passed >= half:
+            return float(f"{value:.2g}")
+    raise ValueError("no times")
+
+
+def fitted(times: Sequence[Times]) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    """Ratios by algorithm, and those of their own by algorithm and problem."""
+    by_algorithm, by_pair = defaultdict(list), defaultdict(list)
+    for one in times:
+        by_algorithm[one[0]].append(one)
+        by_pair[one[:2]].append(one)
+    several = {id: ours for id, ours in by_algorithm.items() if len({problem for _, problem, *_ in ours}) > 1}
+    ratios = {**costs().ratios} | {id: ratio(ours) for id, ours in several.items()}
+    on: dict[str, dict[str, float]] = {}
+    for (id, problem), ours in sorted(by_pair.items()):
+        if abs(log(ratio(ours) / ratios.setdefault(id, 1.0))) > log(FAR):
+            on.setdefault(id, {})[problem] = ratio(ours)
+    return dict(sorted(ratios.items())), on
+
+
+def near(times: Sequence[Times], ratios: dict[str, float], on: dict[str, dict[str, float]]) -> float:
+    """Share of the cells that are predicted within a factor `NEAR`."""
+    found = [(BESIDES + model * on.get(id, {}).get(problem, ratios[id])) / took for id, problem, model, took in times]
+    return sum(1 / NEAR <= one <= NEAR for one in found) / len(found)
 
 
 def main() -> None:
-    """Measure and write."""
-    found: dict[str, list[float]] = {}
-    for text in POINTS:
-        for id, ratio in ratios(text).items():
-            found.setdefault(id, []).append(ratio)
-    lines = [f"  {id}: {exp(fmean(map(log, values))):.2g}" for id, values in sorted(found.items())]
+    """Fit and write."""
+    times = measured()
+    ratios, on = fitted(times)
+    lines = [f"besides: {BESIDES}", "ratios:", *(f"  {id}: {value:g}" for id, value in ratios.items()), "problems:"]
+    lines += [f"  {id}: {{{', '.join(f'{p}: {value:g}' for p, value in own.items())}}}" for id, own in on.items()]
     TARGET.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
+    print(f"{len(times)} cells, {100 * near(times, ratios, on):.0f} % predicted within a factor {NEAR}")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import Any
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.claims.board import Board, Entrant, Instance, board_ids, load_board
 from dpsco_bench.claims.board_jobs import CALIBRATION, REFERENCE, SILENT, Unfit, planned, steps_text
-from dpsco_bench.claims.costs import cost_ratios
+from dpsco_bench.claims.costs import costs
 from dpsco_bench.claims.jobs import finished
 from dpsco_bench.claims.lower_bounds import lower_bound_name
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
@@ -171,7 +171,7 @@ class Candidate:
     @property
     def seconds(self) -> float:
         """What calibrating and running it is predicted to take on one core."""
-        return OVERHEAD + cost_ratios().get(self.method.algorithm, 1.0) * self.model_seconds
+        return OVERHEAD + costs().seconds(self.method.algorithm, self.cell.problem, self.model_seconds)
 
 
 def candidates(point: Point, settings: Settings) -> tuple[list[Candidate], list[LeftOut]]:

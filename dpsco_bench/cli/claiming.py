@@ -11,7 +11,7 @@ from pathlib import Path
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
-from dpsco_bench.claims.costs import cost_ratios
+from dpsco_bench.claims.costs import costs
 from dpsco_bench.claims.own_boards import own_boards
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.options import parse_override, parse_value
@@ -127,12 +127,13 @@ def cell_weights(profile: str) -> Weigh:
     """What each cell of a job is predicted to take, by the record of a profile, else by the model of its steps."""
     from dpsco_bench.cli.verbs.gate import predictor
 
-    predict, ratios = predictor(profile), cost_ratios()
+    predict, known_costs = predictor(profile), costs()
 
     def weigh(step: str, job: Job) -> list[float]:
-        model = [
-            seconds * ratios.get(cell.algorithm, 1.0) for seconds, cell in zip(job.seconds, job.cells, strict=False)
-        ]
+        model = [*job.seconds]
+        if job.kind != "leaderboard":  # whose plan has expected seconds, not those of the model
+            pairs = zip(job.seconds, job.cells, strict=False)
+            model = [known_costs.seconds(cell.algorithm, cell.problem, seconds) for seconds, cell in pairs]
         own = [LEAST_SECONDS + seconds for seconds in model] if step == "run" and any(model) else [1.0] * len(job.cells)
         known = any(job.claim in seconds for seconds in (predict.recorded, *predict.others)) or step != "run"
         total = predict(step, job) if known else sum(own)

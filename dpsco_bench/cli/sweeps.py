@@ -12,7 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from dpsco_bench.claims.choice import OVERHEAD, cost_ratios
+from dpsco_bench.claims.choice import OVERHEAD
+from dpsco_bench.claims.costs import costs
 from dpsco_bench.cli.claiming import say
 from dpsco_bench.cli.composing import Request
 from dpsco_bench.cli.output import Column, Row, bounded, labelled, number, print_json, table
@@ -187,7 +188,7 @@ def _seconds(job: Job) -> float:
     cell = located(job.cells[0], job.data_root)
     _, plan = cell.plan(job.calibration, job.seed, twice=False)
     model = predicted_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
-    return OVERHEAD + cost_ratios().get(cell.algorithm_entry.id, 1.0) * model
+    return OVERHEAD + costs().seconds(cell.algorithm_entry.id, cell.problem, model)
 
 
 def end_sweep(made: Sequence[Request], failures: Mapping[str, DpscoError], folder: Path, as_json: bool) -> None:

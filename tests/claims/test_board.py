@@ -2,15 +2,16 @@
 
 import copy
 import math
+from dataclasses import replace
 
 import pytest
 
-from dpsco_bench.claims import board_jobs
+from dpsco_bench.claims import board_jobs, costs
 from dpsco_bench.claims.board import GridPoint, Search, board_ids, load_board, parse_board
 from dpsco_bench.claims.board_jobs import SEARCH_MARK, board_plan
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.costs import cost_ratios, expected_seconds
+from dpsco_bench.claims.costs import Costs, expected_seconds
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell, Draft, located
@@ -22,6 +23,14 @@ from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.registry import problem_class
 
 SETTINGS = Settings(seed=1, data_root="absent")
+
+
+@pytest.fixture(autouse=True)
+def costs_of_the_model(monkeypatch):
+    """Limits here are in seconds of the model."""
+    monkeypatch.setattr(costs, "costs", lambda: Costs(0.0, {}, {}))
+
+
 BOARD = {
     "id": "leaderboard.test",
     "title": "t",
@@ -171,10 +180,17 @@ def test_longer_runs_are_predicted_to_take_longer():
     assert times == sorted(times) and times[0] < times[2]
 
 
-def test_what_a_method_was_found_to_take_counts():
+def test_what_a_method_was_found_to_take_counts(monkeypatch):
     cell = Cell("su2023.kj16", "logistic_glm", 64, 1.0, 1e-5, 3, problem_options={"domain": "l2_ball"})
     plan = cell.plan("accounted", 1)[1]
-    assert expected_seconds(cell, plan, 4) == cost_ratios()["su2023.kj16"] * predicted_seconds(cell, plan, 4)
+    model = predicted_seconds(cell, plan, 4)
+    known = Costs(0.5, {"su2023.kj16": 3.0}, {})
+    monkeypatch.setattr(costs, "costs", lambda: known)
+    assert expected_seconds(cell, plan, 4) == 0.5 + 3.0 * model
+    known = replace(known, problems={"su2023.kj16": {"logistic_glm": 2.0}})
+    assert expected_seconds(cell, plan, 4) == 0.5 + 2.0 * model
+    known = replace(known, problems={"su2023.kj16": {"quad": 2.0}})
+    assert expected_seconds(cell, plan, 4) == 0.5 + 3.0 * model
 
 
 WRONG = [

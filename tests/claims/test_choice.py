@@ -6,11 +6,12 @@ import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.claims.board import load_board
-from dpsco_bench.claims.choice import candidates, choice_entry, contestants, cost_ratios, make_point
+from dpsco_bench.claims.choice import candidates, choice_entry, contestants, make_point
+from dpsco_bench.claims.costs import costs
 from dpsco_bench.claims.lower_bounds import lower_bound_name
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import InputError
-from dpsco_bench.problems.registry import get_problem
+from dpsco_bench.problems.registry import get_problem, problem_class
 
 SETTINGS = Settings(seed=1)
 BALL = {"problem": "logistic_glm", "domain": "l2_ball", "n": 1000, "d": 5}
@@ -73,5 +74,8 @@ def test_the_class_of_a_problem_gives_the_lower_bound_that_the_board_names():
 
 
 def test_costs_are_known_of_registered_methods():
-    ratios = cost_ratios()
-    assert ratios and all(get_algorithm(id) and 0 < ratio < math.inf for id, ratio in ratios.items())
+    known = costs()
+    assert known.ratios and all(get_algorithm(id) and 0 < ratio < math.inf for id, ratio in known.ratios.items())
+    for id, own in known.problems.items():
+        assert id in known.ratios
+        assert all(problem_class(name) and 0 < ratio < math.inf for name, ratio in own.items())
