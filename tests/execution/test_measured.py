@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from dpsco_bench.claims.jobs import part_jobs
-from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.cli.claiming import run_claim
@@ -18,20 +17,9 @@ from dpsco_bench.problems.logistic import RidgeLogistic
 from dpsco_bench.problems.options import option
 from dpsco_bench.problems.registry import PROBLEMS
 
+from .parts import claim_of
+
 REASON = "data absent: `touch marker`"
-PART = {
-    "id": "p",
-    "kind": "rate",
-    "tolerance": 0.15,
-    "calibrations": ["paper"],
-    "algorithm": "wang2017.dp_gd_pl",
-    "options": {"steps": 3},
-    "problem": "marked",
-    "fixed": {"d": 3, "epsilon": 1.0, "delta": 1e-5},
-    "sweep": {"parameter": "n", "values": {"smoke": [32, 64]}},
-    "replicates": {"smoke": 3},
-    "bound": "wang2017.thm6_2",
-}
 
 
 class Marked(RidgeLogistic):
@@ -54,7 +42,7 @@ def marked():
 @pytest.fixture
 def entries(tmp_path):
     """The plan's entry with the data and without them."""
-    claim = parse_claim({"id": "own.kept", "title": "t", "source": "s", "statement": "x", "parts": [PART]})
+    claim = claim_of("own.kept", problem="marked")
     made = []
     for name in ("with", "without"):
         root = tmp_path / name

@@ -3,30 +3,17 @@
 from dataclasses import replace
 
 from dpsco_bench.claims.jobs import checked_job, part_jobs
-from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.job import Shard
 from dpsco_bench.execution.measured import Measured, item, shard_key
 from dpsco_bench.execution.store import Store
 
-PART = {
-    "id": "gd",
-    "kind": "rate",
-    "tolerance": 0.15,
-    "calibrations": ["paper"],
-    "algorithm": "wang2017.dp_gd_pl",
-    "options": {"steps": 3},
-    "problem": "ridge_logistic",
-    "fixed": {"d": 3, "epsilon": 1.0, "delta": 1e-5},
-    "sweep": {"parameter": "n", "values": {"smoke": [32, 64]}},
-    "replicates": {"smoke": 3},
-    "bound": "wang2017.thm6_2",
-}
+from .parts import claim_of
 
 
 def job_of(seed):
-    claim = parse_claim({"id": "own.shared", "title": "t", "source": "s", "statement": "x", "parts": [PART]})
+    claim = claim_of("own.shared")
     return checked_job(part_jobs(claim, claim.parts[0], "smoke", Settings(seed=seed))[0])
 
 

@@ -11,22 +11,10 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.lp import minimise_linear_lp, project_lp
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm, square_gradient
 
+from .vectors import KINDS, RADII, SCALES, vectors
+
 EXPONENTS = (1.0, 1.01, 1.5, 1.999, 2.0, 2.001, 3.0, 4.0, 50.0, math.inf)
-SCALES = (1e-200, 1e-8, 0.1, 1.0, 1.0000001, 30.0, 1e8, 1e200, 1e300)
-RADII = (1.0, 1e-3, 40.0)
-KINDS = ("dense", "sparse", "tied", "flat", "wild", "zero")
 DIMENSIONS = (1, 2, 3, 8, 50)
-
-
-def vectors(rng, d, kind, rows=2):
-    x = rng.standard_normal((rows, d))
-    if kind == "sparse":
-        return x * (rng.random((rows, d)) < 0.4)
-    if kind == "tied":
-        return np.sign(x) * rng.choice([1.0, 1.0, 0.5], (rows, d))
-    if kind == "wild":
-        return np.sign(x) * 10.0 ** rng.uniform(-25, 0, (rows, d))
-    return np.ones((rows, d)) if kind == "flat" else x * (kind == "dense")
 
 
 CASES = {

@@ -10,22 +10,11 @@ from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 
+from .vectors import KINDS, RADII, vectors
+
 EXPONENTS = (1.0, 1.01, 1.05, 1.3, 1.5, 1.999, 2.0)
 DIMENSIONS = (1, 2, 3, 9, 64)
-KINDS = ("dense", "sparse", "tied", "flat", "wild", "zero")
-RADII = (1.0, 1e-3, 40.0)
 RULES = ("best", "sec2", "two_ln_d", "q")
-
-
-def vectors(rng, d, kind, rows=2):
-    x = rng.standard_normal((rows, d))
-    if kind == "sparse":
-        return x * (rng.random((rows, d)) < 0.4)
-    if kind == "tied":
-        return np.sign(x) * rng.choice([1.0, 1.0, 0.5], (rows, d))
-    if kind == "wild":
-        return np.sign(x) * 10.0 ** rng.uniform(-25, 0, (rows, d))
-    return np.ones((rows, d)) if kind == "flat" else x * (kind == "dense")
 
 
 def mirror(p, d, rule):

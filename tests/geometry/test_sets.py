@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import Ball, LpBall, feasible_set
 
+from .vectors import KINDS, RADII, SCALES, vectors
+
 NAMES = (
     "l1_ball", "l2_ball", "linf_ball", "lp_ball:1.01", "lp_ball:1.5", "lp_ball:3", "lp_ball:50", "k_support_ball:1",
     "k_support_ball:2", "k_support_ball:5", "k_support_ball:11", "k_support_ball:12", "group_ball:1", "group_ball:3",
@@ -17,20 +19,10 @@ NAMES = (
     "schatten_ball:1.5:3", "schatten_ball:4.0:2", "schatten_ball:inf:1",
 )  # fmt: skip
 DIMENSION = 12
-SCALES = (1e-200, 1e-8, 0.1, 1.0, 1.0000001, 30.0, 1e8, 1e200, 1e300)
-RADII = (1.0, 1e-3, 40.0)
-KINDS = ("dense", "sparse", "tied", "flat", "wild", "zero")
 
 
-def vectors(rng, kind, d=DIMENSION, rows=2):
-    x = rng.standard_normal((rows, d))
-    if kind == "sparse":
-        return x * (rng.random((rows, d)) < 0.4)
-    if kind == "tied":
-        return np.sign(x) * rng.choice([1.0, 1.0, 0.5], (rows, d))
-    if kind == "wild":
-        return np.sign(x) * 10.0 ** rng.uniform(-40, 0, (rows, d))
-    return np.ones((rows, d)) if kind == "flat" else x * (kind == "dense")
+def drawn(rng, kind, rows=2):
+    return vectors(rng, DIMENSION, kind, rows, least=-40)
 
 
 CASES = {
@@ -42,7 +34,7 @@ CASES = {
 @given(**CASES)
 def test_projections_obey_the_variational_inequality(seed, name, kind, scale, radius):
     """``gauge(w) = 1`` and ``h(y - w) = <y - w, w>`` outside; nothing moves inside."""
-    C, y = feasible_set(name, radius), scale * vectors(np.random.default_rng(seed), kind)
+    C, y = feasible_set(name, radius), scale * drawn(np.random.default_rng(seed), kind)
     w = C.project(y)
     assert np.isfinite(w).all() and np.all(C.norm(w) <= radius * (1 + 1e-12))
     inside = C.norm(y)[:, 0] <= radius
@@ -54,7 +46,7 @@ def test_projections_obey_the_variational_inequality(seed, name, kind, scale, ra
 
 @given(**CASES)
 def test_projections_are_symmetric_and_scale(seed, name, kind, scale, radius):
-    y = vectors(np.random.default_rng(seed), kind)
+    y = drawn(np.random.default_rng(seed), kind)
     w = feasible_set(name, 0.4).project(y)
     mirrored = feasible_set(name, 0.4).project(-y)
     if name.startswith("schatten"):  # a decomposition need not round alike
@@ -66,7 +58,7 @@ def test_projections_are_symmetric_and_scale(seed, name, kind, scale, radius):
 
 @given(**CASES)
 def test_linear_minimisers_reach_the_support_function(seed, name, kind, scale, radius):
-    C, g = feasible_set(name, radius), vectors(np.random.default_rng(seed), kind)
+    C, g = feasible_set(name, radius), drawn(np.random.default_rng(seed), kind)
     v = C.minimise_linear(scale * g)
     assert np.all(C.norm(v) <= radius * (1 + 1e-12))
     np.testing.assert_allclose((g * v).sum(-1), -C.support(g)[:, 0], rtol=1e-10, atol=1e-300)
@@ -77,7 +69,7 @@ def test_linear_minimisers_reach_the_support_function(seed, name, kind, scale, r
 def test_norm_and_support_function_are_dual(seed, name, kind, scale, radius, other):
     """Hoelder's inequality, the triangle inequality and homogeneity."""
     rng, C = np.random.default_rng(seed), feasible_set(name, 1.0)
-    x, z = vectors(rng, kind), vectors(rng, other)
+    x, z = drawn(rng, kind), drawn(rng, other)
     if name.startswith("subspace"):
         x[:, C.k :] = 0.0
     assert np.all((x * z).sum(-1, keepdims=True) <= C.norm(x) * C.support(z) * (1 + 1e-12) + 1e-300)
@@ -104,7 +96,7 @@ def test_radii_are_attained(name):
 
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(KINDS), scale=st.sampled_from((0.1, 1.0, 1e8)))
 def test_special_cases_coincide(seed, kind, scale):
-    y = scale * vectors(np.random.default_rng(seed), kind)
+    y = scale * drawn(np.random.default_rng(seed), kind)
     pairs = (
         ("k_support_ball:1", "l1_ball"), ("k_support_ball:12", "l2_ball"), ("group_ball:1", "l1_ball"),
         ("group_ball:12", "l2_ball"), ("subspace_ball:12", "l2_ball"),
@@ -120,7 +112,7 @@ def test_special_cases_coincide(seed, kind, scale):
 def test_k_support_norm_is_its_variational_form(seed, k, kind):
     """No theta in [0, 1]^d of sum k gives less than the norm, and the theta of the projection gives it."""
     rng, C = np.random.default_rng(seed), feasible_set(f"k_support_ball:{k}", 1.0)
-    w = vectors(rng, kind, rows=1)[0]
+    w = drawn(rng, kind, rows=1)[0]
     square = float(C.norm(w[None])[0, 0] ** 2)
     for _ in range(20):
         theta = rng.random(DIMENSION) ** rng.integers(1, 6)

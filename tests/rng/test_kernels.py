@@ -13,24 +13,7 @@ pytest.importorskip("numba", reason="Numba is not installed: draws use the NumPy
 
 from dpsco_bench.rng import kernels
 
-KEY = (0x243F6A88, 0x85A308D3)
-BOXES = [
-    Box(0, 1, 0, 1, 1),
-    Box(3, 2, 5, 7, 3),
-    Box(0, 3, 2, 5, 10),
-    Box(1, 1, 1, 300, 64),
-    Box(2**32 - 2, 2, 2**32 - 3, 3, 5),
-    Box(7, 2, 0, 2, 6001),  # a row longer than a tile
-    Box(0, 900, 0, 1, 2),
-    Box(0, 2, 0, 0, 4),
-    Box(0, 2, 0, 3, 0),
-]
-
-
-def assert_same_bits(compiled, expected):
-    assert compiled.dtype == expected.dtype
-    assert compiled.shape == expected.shape
-    assert compiled.tobytes() == expected.tobytes()
+from .boxes import BOXES, KEY, assert_same_bits
 
 
 @pytest.mark.parametrize("box", BOXES, ids=str)
