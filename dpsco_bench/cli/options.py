@@ -57,6 +57,25 @@ def calibration_of(flag: str | None, keys: dict[str, Any]) -> str:
     return "accounted" if flag is None and key is None else str(flag if key is None else key)
 
 
+def add_checked_algorithm(parser: argparse.ArgumentParser, keys: str) -> None:
+    """What `checked_algorithm` reads, and a seed."""
+    add_algorithm(parser, keys)
+    parser.add_argument("--calibration", help="paper or accounted (default); as the key calibration=")
+    parser.add_argument("--seed", default="2017", help="root of all randomness (default 2017)")
+    add_json(parser)
+    add_plugins(parser)
+
+
+def checked_algorithm(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
+    """Id of the algorithm, calibration and the other keys; plugins are loaded before.
+
+    Raises InputError as `algorithm_keys` and `calibration_of`.
+    """
+    load_plugin_files(args.plugin)
+    algorithm, keys = algorithm_keys(args.algorithm, args.keys)
+    return algorithm, calibration_of(args.calibration, keys), keys
+
+
 def load_plugin_files(paths: Iterable[str | Path]) -> None:
     """Import plugins, if there are any: nothing is imported otherwise."""
     files = list(paths)

@@ -18,6 +18,7 @@ from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, TEXT_COLOUR
 from dpsco_bench.report.inputs import Inputs, Job
 from dpsco_bench.report.ledger import Charged, charged_cells, charged_evidence, noise_options
 from dpsco_bench.report.numbers import span
+from dpsco_bench.report.own_figures import paper_figure
 from dpsco_bench.report.panels import KIND_MARKERS, Series, series, settings_line
 from dpsco_bench.report.wording import noise_name
 
@@ -115,6 +116,20 @@ def sparse_axis(axes: Axes, values: Iterable[float], label: str) -> None:
             shown.append(value)
     axes.xaxis.set_major_locator(FixedLocator(shown))
     axes.xaxis.set_major_formatter(FixedFormatter([tick_text(value) for value in shown]))
+
+
+def real_epsilon_figure(module: str, name: str) -> None:
+    """Register ``<paper>.real_epsilon`` for a paper's module: claimed against real epsilon of all its mechanisms."""
+
+    def draw(inputs: Inputs) -> list[Panel]:
+        return claimed_and_real(inputs, name.partition(".")[0])
+
+    draw.__module__ = module
+    paper_figure(
+        name,
+        "Real against claimed ε of the paper's noise, mechanism by mechanism",
+        "From the privacy ledger; the accounted noise meets the claim by construction and is not drawn.",
+    )(draw)
 
 
 def claimed_and_real(inputs: Inputs, paper: str) -> list[Panel]:

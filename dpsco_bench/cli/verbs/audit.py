@@ -6,15 +6,7 @@ import argparse
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dpsco_bench.cli.options import (
-    add_algorithm,
-    add_json,
-    add_plugins,
-    algorithm_keys,
-    calibration_of,
-    load_plugin_files,
-    parse_value,
-)
+from dpsco_bench.cli.options import add_checked_algorithm, checked_algorithm, parse_value
 from dpsco_bench.cli.output import bounded, labelled, number, print_json
 
 SUMMARY = "empirical lower bound on epsilon from runs on neighbouring data sets"
@@ -27,23 +19,17 @@ and problem constant by name. Examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_algorithm(parser, "n=... epsilon=... and any other key")
-    parser.add_argument("--calibration", help="paper or accounted (default); as the key calibration=")
+    add_checked_algorithm(parser, "n=... epsilon=... and any other key")
     parser.add_argument("--runs", help="runs per data set (default: 5,000 to 100,000, fewer for longer runs)")
     parser.add_argument("--confidence", default="0.95", help="joint confidence of the bound (default 0.95)")
     parser.add_argument("--statistic", help="transcript (everything released) or output (the final output only)")
-    parser.add_argument("--seed", default="2017", help="root of all randomness (default 2017)")
-    add_json(parser)
-    add_plugins(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Audit and print the outcome; whatever the verdict, the exit code is 0."""
     from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 
-    load_plugin_files(args.plugin)
-    algorithm, keys = algorithm_keys(args.algorithm, args.keys)
-    calibration = calibration_of(args.calibration, keys)
+    algorithm, calibration, keys = checked_algorithm(args)
     problem = keys.pop("problem", None)
     cell = make_audit_cell(algorithm, None if problem is None else str(problem), keys, calibration)
     result = audit_cell(

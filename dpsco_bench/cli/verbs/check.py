@@ -5,15 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from dpsco_bench.cli.options import (
-    add_algorithm,
-    add_json,
-    add_plugins,
-    algorithm_keys,
-    calibration_of,
-    load_plugin_files,
-    parse_value,
-)
+from dpsco_bench.cli.options import add_checked_algorithm, checked_algorithm, parse_value
 from dpsco_bench.cli.output import labelled, print_json
 
 SUMMARY = "check that an algorithm draws, counts and protects what it declares"
@@ -25,20 +17,14 @@ WORDS = {True: "ok", False: "FAIL", None: "-"}
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_algorithm(parser, "problem=... n=... and any other key")
-    parser.add_argument("--calibration", help="paper or accounted (default); as the key calibration=")
-    parser.add_argument("--seed", default="2017", help="root of all randomness (default 2017)")
-    add_json(parser)
-    add_plugins(parser)
+    add_checked_algorithm(parser, "problem=... n=... and any other key")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Print a line per check; 1 if one fails."""
     from dpsco_bench.audit.contract import check_algorithm
 
-    load_plugin_files(args.plugin)
-    algorithm, keys = algorithm_keys(args.algorithm, args.keys)
-    calibration = calibration_of(args.calibration, keys)
+    algorithm, calibration, keys = checked_algorithm(args)
     problem = str(keys.pop("problem", "ridge_logistic"))
     findings = check_algorithm(algorithm, problem, calibration, seed=parse_value(args.seed), **keys)
     if args.json:

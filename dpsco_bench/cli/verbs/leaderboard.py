@@ -18,11 +18,14 @@ EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fuse
 A board of one's own is given by its file: dpsco leaderboard my_board.yaml --plugin my_method.py
 One line per instance and point (n, d, epsilon): the winner, or those that cannot be told apart, and the margin.
 --all shows every method. Finished jobs are kept in results/store, so an interrupted run resumes."""
-COLUMNS = (
+POINT = (
     Column("instance", "instance"),
     Column("n", "n", numeric=True),
     Column("d", "d", numeric=True),
     Column("epsilon", "epsilon", numeric=True),
+)
+COLUMNS = (
+    *POINT,
     Column("first", "winner (tied: =)", shrink=14),
     Column("risk", "excess risk", numeric=True),
     Column("kind", "of the"),
@@ -31,10 +34,7 @@ COLUMNS = (
     Column("trivial", "trivial", numeric=True),
 )
 ALL_COLUMNS = (
-    Column("instance", "instance"),
-    Column("n", "n", numeric=True),
-    Column("d", "d", numeric=True),
-    Column("epsilon", "epsilon", numeric=True),
+    *POINT,
     Column("method", "method", shrink=14),
     Column("risk", "excess risk [95 %]", numeric=True),
     Column("kind", "of the"),

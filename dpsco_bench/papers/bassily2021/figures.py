@@ -18,9 +18,9 @@ from dpsco_bench.report.elements import (
     PALETTE,
     Sizes,
     calibrations_panel,
-    claimed_and_real,
     draw_sweep,
     part_settings,
+    real_epsilon_figure,
     sweep,
 )
 from dpsco_bench.report.inputs import Inputs
@@ -185,11 +185,4 @@ def _map(rows: dict[int, dict[int, tuple[float, float]]]) -> Panel:
     return Panel("noisy_sfw over noisy_smd", draw, lines)
 
 
-@paper_figure(
-    "bassily2021.real_epsilon",
-    "Real against claimed ε of the paper's noise, mechanism by mechanism",
-    "From the privacy ledger; the accounted noise meets the claim by construction and is not drawn.",
-)
-def ledger_panels(inputs: Inputs) -> Sequence[Panel]:
-    """Claimed against real epsilon of every mechanism of the paper."""
-    return claimed_and_real(inputs, "bassily2021")
+real_epsilon_figure(__name__, "bassily2021.real_epsilon")

@@ -14,9 +14,9 @@ from dpsco_bench.report.elements import (
     PALETTE,
     Sizes,
     calibrations_panel,
-    claimed_and_real,
     draw_sweep,
     part_settings,
+    real_epsilon_figure,
     sparse_axis,
     sweep,
     through,
@@ -171,11 +171,4 @@ def _calibrated(inputs: Inputs, claim: str, parts: Sequence[str]) -> list[tuple[
     return list(shown.items())
 
 
-@paper_figure(
-    "su2023.real_epsilon",
-    "Real against claimed ε of the paper's noise, mechanism by mechanism",
-    "From the privacy ledger; the accounted noise meets the claim by construction and is not drawn.",
-)
-def ledger_panels(inputs: Inputs) -> Sequence[Panel]:
-    """Claimed against real epsilon of every mechanism of the paper."""
-    return claimed_and_real(inputs, "su2023")
+real_epsilon_figure(__name__, "su2023.real_epsilon")
