@@ -27,7 +27,7 @@ ALLOWED = {0.0: ("fails", "faster"), 1.0: ("fails", "faster"), 2.0: ("match",)}
 SHOWN = ("match", "faster", "fails", "inconclusive", "inconclusive (bent)")
 LIMITS = {0.0: 0.05, 1.0: 0.05, 2.0: 0.01}
 TAIL = (
-    "few replicates seldom show a heavy tail, and then their mean and its error are both too small; where the noise "
+    "few replicates seldom show a heavy tail, and then their mean and its error are both too small. Where the noise "
     "grows along the sweep, the risk looks as if it fell faster"
 )
 TIES = "the largest of many means that are equally good is too large by more than resampling shows"
@@ -241,11 +241,11 @@ def page(found: Mapping[tuple[str, float], Counter[str]]) -> str:
     return f"""# How often a rate's word is wrong
 
 A true slope within the tolerance is called `fails` or `faster` in at most {worst[0.05]:.1%} of simulated sweeps
-(5 % are allowed), one two tolerances away `match` in at most {worst[0.01]:.1%} (1 % are allowed), but for
-{len(hard)} of {len(DESIGNS)} designs, whose replicates are too few to show their noise.
+(5 % are allowed). One that is two tolerances away is called `match` in at most {worst[0.01]:.1%} (1 % are allowed).
+Apart stand {len(hard)} of {len(DESIGNS)} designs, whose replicates are too few to show their noise.
 
 {beyond}Each row has {SWEEPS[0]:,} sweeps of a power law with known slope, judged with tolerance {TOLERANCE:g} by the
-function that judges every rate; the true slope is that many tolerances from the formula's, and below 0 the risk falls
+function that judges every rate. The true slope is that many tolerances from the formula's, and below 0 the risk falls
 faster. Where that leaves a limit within two standard errors, the row has {SWEEPS[1]:,}, which tell a share of 5 %
 to {2 * (0.05 * 0.95 / SWEEPS[1]) ** 0.5:.1%}. Few or unsteady replicates make a word `inconclusive`, rarely wrong.
 Along a sweep noise grows from a standard deviation of {GROWING[0]:g} of the mean to {GROWING[1]:g}, heavy noise to

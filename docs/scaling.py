@@ -195,8 +195,8 @@ def page(about: Row, rows: list[Row]) -> str:
         f"Dashed lines are the model that packs jobs (`execution/predict.py`). Of {len(fused)} fused runs it predicts",
         f"{within[0]:.0%} within a factor {FACTORS[0]}, {within[1]:.0%} within {FACTORS[1]} and {within[2]:.0%} within "
         f"{FACTORS[2]}. It knows rounds, gradients, n, d and R,",
-        "and one set of constants for all methods, fitted to whole cells of profile `full`, which draw their data and",
-        "find their minimum too. By the median it says of",
+        "and one set of constants for all methods. They are fitted to whole cells of profile `full`, which draw their",
+        "data and find their minimum too. By the median it says of",
         "",
         *(f"* {name}: {median(own):.2g} times what was measured" for name, own in errors.items()),
         "",

@@ -1,6 +1,6 @@
 """How every claim stands in the recorded runs.
 
-`python docs/standing.py` writes docs/standing.md and the README's sentence.
+`python docs/standing.py` writes docs/standing.md and the README's sentences.
 
 One line a claim: its standing and the sentence that answers it, both made from
 the recorded verdicts by the function that the report and the terminal use.
@@ -17,10 +17,13 @@ from pathlib import Path
 from dpsco_bench.analysis.answer import STANDINGS, Answer, answers, headline
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.claims.catalogue import read_claims
+from dpsco_bench.cli.verdict_table import answers_text
 
 ROOT = Path(__file__).resolve().parents[1]
 PROFILES = {"ci": "every claim at reduced sizes", "full": "the complete replication"}
 """Profile -> what it is: those whose record says of each verdict what its noise is, which a standing rests on."""
+SHOWN = "wang2017.thm4.2"
+"""Claim whose answer the README shows."""
 
 
 def recorded(profile: str) -> dict[str, Answer]:
@@ -29,9 +32,15 @@ def recorded(profile: str) -> dict[str, Answer]:
 
 
 def headline_of(profile: str) -> str:
-    """One sentence on all claims, such as ``Of 107 theorems and rows 22 hold with noise that is private, ...``."""
+    """All claims in two sentences, such as ``Of 107 theorems and rows 22 hold with noise that is private ...``."""
     said = headline(found.standing for found in recorded(profile).values())
     return f"{said[0].upper()}{said[1:]}."
+
+
+def claim_answer(profile: str, claim: str) -> str:
+    """What `claim` prints first of a claim, from the recorded verdicts."""
+    rows = read_record(ROOT / "workflows" / "recorded" / f"{profile}.json")
+    return answers_text([row for row in rows if row.id == claim])
 
 
 def overview(found: Mapping[str, Answer]) -> list[str]:
@@ -52,10 +61,7 @@ def page() -> str:
         "# How the claims stand",
         "",
         "A claim counts once, however many rows it has. `dpsco claim ID` measures it again, with every row's reason.",
-        "",
-        "| standing | when |",
-        "| --- | --- |",
-        *(f"| {name} | {word.meaning} |" for name, word in STANDINGS.items()),
+        "[How to read a verdict](verdicts.md#what-a-claim-comes-to) says what each standing means.",
     ]
     for profile, what in PROFILES.items():
         found = recorded(profile)
@@ -75,11 +81,16 @@ def _cell(text: str) -> str:
 
 
 def write(readme: Path = ROOT / "README.md", target: Path = ROOT / "docs" / "standing.md") -> None:
-    """Write the page, and the sentence on profile ci into the README's quotation."""
+    """Write the page, and into the README the sentences on profile ci and the answer of one claim."""
     target.write_text(page(), encoding="utf-8")
     quoted = "\n".join(f"> {line}" for line in textwrap.wrap(headline_of("ci"), 120))
     text = readme.read_text(encoding="utf-8")
-    readme.write_text(re.sub(r"(?<=In profile `ci`:\n\n)(?:> .*\n)+", quoted + "\n", text), encoding="utf-8")
+    text = re.sub(r"(?<=In profile `ci`:\n\n)(?:> .*\n)+", quoted + "\n", text)
+    answer = claim_answer("ci", SHOWN)
+    text = re.sub(rf"(?<=dpsco_bench claim {re.escape(SHOWN)}\n)[^`]*?(?=\.\.\.\n)", answer + "\n", text)
+    rows = len(read_record(ROOT / "workflows" / "recorded" / "ci.json"))
+    text = re.sub(r"(?<=\n0 of )\d+(?= verdicts changed)", str(rows), text)
+    readme.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -143,18 +143,17 @@ def counted(standings: Iterable[str]) -> dict[str, int]:
 
 
 def headline(standings: Iterable[str]) -> str:
-    """The counts in one sentence, such as ``of 107 theorems and rows 40 hold with noise that is private, ...``.
+    """The counts in words, such as ``of 107 theorems and rows 40 hold with noise that is private. Of the others ...``.
 
     What is audited is neither a theorem nor a row.
     """
     found = Counter(standing for standing in standings if standing != AUDITED)
     private = found[AS_PRINTED] + found[WITH_OURS]
     whose = f"{found[AS_PRINTED]} with the paper's own, {found[WITH_OURS]} with ours"
-    said = [f"{private} {'holds' if private == 1 else 'hold'} with noise that is private ({whose})"]
-    for standing, text in _COUNTED:
-        if found[standing]:
-            said.append(f"{found[standing]} {text[found[standing] != 1]}")
-    return f"of {found.total()} theorems and rows " + ", ".join(said)
+    first = f"{private} {'holds' if private == 1 else 'hold'} with noise that is private ({whose})"
+    others = [f"{found[word]} {text[found[word] != 1]}" for word, text in _COUNTED if found[word]]
+    rest = f". Of the others {', '.join(others)}" if others else ""
+    return f"of {found.total()} theorems and rows {first}{rest}"
 
 
 _COUNTED = (

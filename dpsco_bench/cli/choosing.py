@@ -130,11 +130,11 @@ class Teller:
 
 
 def printed(found: Choice) -> str:
-    """The ranking, what was not run, and what stands beside it."""
-    parts = [heading(found), ranking(found), verdict(found), "\n".join(references(found))]
+    """The answer, the ranking, what stands beside it, and what was not run."""
+    parts = [heading(found), verdict(found), ranking(found), "\n".join(references(found))]
     refused = "\n".join(not_run(found.refused))
     parts += [f"not run, and why:\n{refused}"] if refused else []
-    return "\n\n".join([*parts, "\n".join(f"* {note}" for note in notes(found))])
+    return "\n\n".join([*parts, "\n".join(labelled("*", note, 2) for note in notes(found))])
 
 
 def heading(found: Choice) -> str:

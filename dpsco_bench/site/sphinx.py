@@ -6,6 +6,7 @@ import base64
 import io
 import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ def settings(title: str, wide: Sequence[str] = NO_SIDEBAR) -> dict[str, Any]:
         "extensions": ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"],
         "myst_enable_extensions": list(EXTENSIONS),
         "myst_heading_anchors": 3,
+        "myst_ref_domains": ["std"],
         "smartquotes": False,
         "exclude_patterns": ["figures", "tables", "files"],
         "html_theme": Path(pydata_sphinx_theme.__file__).parent.name,
@@ -99,11 +101,24 @@ def build(source: Path, out: Path, title: str, builder: str = "html", cores: int
         application = Sphinx(
             str(source), None, str(out), str(trees), builder, config, None, said, freshenv=False, parallel=cores
         )
+        application.add_search_language(_words())
         application.build()
     warnings = [_plain(line) for line in said.getvalue().splitlines() if line.strip()]
     if warnings:
         more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
         raise SiteError(f"site: {warnings[0].replace(str(source) + '/', '')}{more}")
+
+
+def _words() -> type:
+    """English as the search reads it; the stem of a word is looked for once, and not once a page."""
+    from sphinx.search.en import SearchEnglish
+
+    class Words(SearchEnglish):
+        def __init__(self, options: dict[str, str]) -> None:
+            super().__init__(options)
+            self.stem = cache(super().stem)  # type: ignore[method-assign]
+
+    return Words
 
 
 def _plain(line: str) -> str:

@@ -1,4 +1,4 @@
-"""README and docs name files and verbs that exist."""
+"""README and docs name files and verbs that exist, in sentences of at most thirty words."""
 
 import re
 from pathlib import Path
@@ -26,3 +26,43 @@ def test_every_verb_exists(page):
 
 def test_the_readme_has_at_most_two_hundred_lines():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
+
+
+FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[*+-]|\d+\.) )|\n(?=[|#])")
+LONGEST = 30
+
+
+def sentences(page: str) -> list[str]:
+    """Sentences of a page's prose: without listings, tables and headings; a piece of code counts as a word."""
+    found = []
+    for block in BLOCK.split(FENCE.sub("\n\n", re.sub(r"<!--.*?-->", "", page, flags=re.DOTALL))):
+        if block.strip()[:1] in {"", "|", "#"}:
+            continue
+        plain = re.sub(r"`[^`]+`", "Code", re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"\n> ?", " ", block)))
+        found += re.split(r"(?<=[.!?:])[*\"')]*\s+(?=[A-Z*(\"\d])", " ".join(plain.split()))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_sentence_is_long(page):
+    said = sentences(page.read_text(encoding="utf-8"))
+    assert [one for one in said if len(re.findall(r"\S*\w\S*", one)) > LONGEST] == []
+
+
+def test_a_long_sentence_is_seen():
+    words = " ".join(["word"] * 31)
+    assert len(sentences(f"# Title {words}\n\nOne. Two:\n\n* {words}.\n\n```\n{words}\n```\n\n| {words} |\n")) == 3
+
+
+def test_every_verb_is_told_of():
+    page = (ROOT / "docs" / "verbs.md").read_text(encoding="utf-8")
+    assert [verb for verb in verb_names() if f"dpsco_bench {verb}" not in page] == []
+
+
+def test_every_page_of_the_documentation_is_reached_from_the_readme():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    reached = {page for page in PAGES if f"docs/{page.name}" in readme}
+    assert {page.name for page in PAGES if page.parent.name == "docs"} - {page.name for page in reached} == {
+        "dropped.md"
+    }

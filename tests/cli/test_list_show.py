@@ -10,6 +10,7 @@ from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import errata_papers, find_errata, load_errata, read_claim
 from dpsco_bench.claims.compose import claim_ids
 from dpsco_bench.cli.describe import _meaning, describe
+from dpsco_bench.cli.verbs.list import SCREEN
 from dpsco_bench.cli.verbs.show import _PRINTERS as PRINTERS
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.registry import list_problems
@@ -21,10 +22,18 @@ KNOWN = {"algorithms": list_algorithms, "problems": list_problems, "claims": cla
 def test_list_has_an_entry_per_item_in_text_and_json(dpsco, what):
     text, entries = dpsco("list", what), json.loads(dpsco("list", what, "--json").out)
     assert text.code == 0 and all(len(line) <= 100 for line in text.out.splitlines())
-    assert len(text.out.splitlines()) == 2 + len(entries)
+    assert len(text.out.splitlines()) == 2 + len(entries) + (2 if len(entries) > SCREEN else 0)
     assert all({"id", "source", "summary"} <= set(entry) and entry["summary"] for entry in entries)
     if what in KNOWN:
         assert [entry["id"] for entry in entries] == KNOWN[what]()
+
+
+def test_words_leave_entries_that_have_all_of_them(dpsco):
+    found = [entry["id"] for entry in json.loads(dpsco("list", "claims", "WANG2017", "thm4", "--json").out)]
+    assert found == [id for id in claim_ids() if id.startswith("wang2017.thm4")]
+    assert len(dpsco("list", "claims", "wang2017", "thm4").out.splitlines()) == 2 + len(found)
+    nothing = dpsco("list", "claims", "no-such-word")
+    assert nothing.code == 2 and nothing.err.startswith("dpsco: word = 'no-such-word': must be in an entry of ")
 
 
 @pytest.mark.parametrize("id", list_algorithms())

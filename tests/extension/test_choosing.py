@@ -14,8 +14,11 @@ import pytest
 
 from dpsco_bench.analysis import choice
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "choosing.md").read_text()
-SHOWN = re.findall(r"```console\n\$ python -m dpsco_bench (.*?)\n(.*?)```", PAGE, re.DOTALL)
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "choosing.md").read_text()
+SHOWN = re.findall(
+    r"```console\n\$ python -m dpsco_bench (choose .*?)\n(.*?)```", PAGE + (ROOT / "README.md").read_text(), re.DOTALL
+)
 POINT = ("choose", "problem=logistic_glm", "domain=l2_ball", "n=150", "d=3", "replicates=4")
 
 
@@ -32,7 +35,7 @@ def busy_machine(monkeypatch):
 
 
 @pytest.mark.parametrize(("command", "shown"), SHOWN)
-def test_what_the_page_shows_is_what_is_printed(dpsco, examples, command, shown):
+def test_what_the_page_and_the_readme_show_is_what_is_printed(dpsco, examples, command, shown):
     outcome = dpsco(*shlex.split(command))
     assert outcome.code == 0, outcome.err
     printed = without_seconds(outcome.out)

@@ -184,7 +184,7 @@ def test_a_broken_page_stops_the_build_and_leaves_the_old_site(inputs, built, tm
 
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "index.html").write_text("old")
-    broken = lambda content: {**guide_pages(content), "guide/reading": "# Reading\n\n[nowhere](#no-such-place)\n"}  # noqa: E731
+    broken = lambda content: {**guide_pages(content), "guide/faq": "# Reading\n\n[nowhere](#no-such-place)\n"}  # noqa: E731
     monkeypatch.setattr(write, "guide_pages", broken)
     with pytest.raises(sphinx.SiteError, match="no-such-place"):
         write_site(inputs, Sources(built / "figures", built / "tables"), tmp_path / "site")

@@ -61,10 +61,11 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _print(rows: list[Verdict], privacy: Mapping[tuple[str, str, str], str]) -> None:
+    """The sentence of each claim, its rows, and every row's reasons."""
     from dpsco_bench.cli.verdict_table import answers_text, verdict_table
 
+    print(answers_text(rows) + "\n")
     print(verdict_table(rows, privacy))
-    print("\n" + answers_text(rows))
     several = len({row.id for row in rows}) > 1
     remarks = [
         (f"{row.id} " * several + f"{row.part} [{row.calibration}]", note)

@@ -1,4 +1,4 @@
-"""``dpsco list algorithms|audits|claims|kinds|problems|tables``, and ``list algorithms --for problem=...``."""
+"""``dpsco list algorithms|audits|claims|kinds|problems|tables [WORD ...]``, and ``list algorithms --for ...``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from dpsco_bench.registry import PLUGIN
 SUMMARY = "what exists: algorithms, audits, claims, kinds of parts, problems or tables, one line each"
 
 _COLUMNS = (Column("id", "id"), Column("summary", "summary", shrink=30), Column("source", "source", shrink=22))
+SCREEN = 24
+"""Entries that a screen has room for; below more of them stands how to get fewer."""
 _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 """Authors and year, which the id already tells; kept in JSON."""
 
@@ -22,6 +24,7 @@ _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("what", help="algorithms, audits, claims, kinds, problems or tables")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="only what has all of these in its entry")
     parser.add_argument(
         "--for",
         dest="point",
@@ -46,7 +49,10 @@ def execute(args: argparse.Namespace) -> int:
             )
         return _print_accepting(args)
     load_plugin_files(args.plugin)
-    entries = _LISTS[args.what]()
+    everything = _LISTS[args.what]()
+    entries = [entry for entry in everything if _has(entry, args.words)]
+    if everything and not entries:
+        raise InputError("word", " ".join(args.words), f"in an entry of `dpsco list {args.what}`")
     if args.what == "audits" and not args.json:
         from dpsco_bench.cli.audits import print_audits
 
@@ -55,9 +61,17 @@ def execute(args: argparse.Namespace) -> int:
         print_json(entries)
     elif entries:
         print(table(_COLUMNS, [{**asdict(entry), "source": _CITATION.sub("", entry.source)} for entry in entries]))
+        if len(entries) > SCREEN:
+            print(f"\n{len(entries)} {args.what}; dpsco list {args.what} WORD ... has those with all words alone")
     else:
         print(f"no {args.what} yet")
     return 0
+
+
+def _has(entry: Any, words: Sequence[str]) -> bool:
+    """Whether all words are somewhere in an entry, in any case."""
+    told = str(asdict(entry)).lower()
+    return all(word.lower() in told for word in words)
 
 
 def _print_accepting(args: argparse.Namespace) -> int:
