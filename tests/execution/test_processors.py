@@ -11,14 +11,13 @@ import pytest
 
 KERNELS = {"Prescott": "", "Haswell": "avx2", "Zen": "avx2", "SkylakeX": "avx512f"}
 """Kernels of OpenBLAS, and the instructions that they need."""
+pytestmark = pytest.mark.slow
 PROGRAM = """
 import json, sys
 import numpy as np
 from dpsco_bench import run
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
-
-pytestmark = pytest.mark.slow
 
 stream = Stream(stream_key(3, "words", "of noise"), np)
 found = {"words": [stream.normal(0, 2, 0, 5, 17).tobytes().hex(), stream.uniform(0, 1, 0, 2, 9).tobytes().hex()]}

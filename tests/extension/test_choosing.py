@@ -14,6 +14,7 @@ import pytest
 
 from dpsco_bench.analysis import choice
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "choosing.md").read_text()
 SHOWN = re.findall(
@@ -74,8 +75,6 @@ import os, time
 from pathlib import Path
 
 from dpsco_bench import GaussianQuery, algorithm, make_plan
-
-pytestmark = pytest.mark.slow
 
 
 @algorithm("mine.waits", source="the test")

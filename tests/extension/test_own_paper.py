@@ -22,13 +22,13 @@ WORDS = {
 }
 
 
+pytestmark = pytest.mark.slow
 FIGURE = """
 import sys
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.report.drawing import style
 from dpsco_bench.report.own_figures import FIGURES
 
-pytestmark = pytest.mark.slow
 load_plugins(sys.argv[1:])
 with style():
     figure = FIGURES.get("example2026.real_epsilon")
