@@ -39,6 +39,8 @@ class Ranked(_Measured):
         As in `execution.calibrated.CalibratedCell`.
     ranked, tied, at_start : bool
         Whether it can win, shares the first place, and has not moved from the starting point's risk.
+    held_out_loss, held_out_accuracy : float or None
+        Of its outputs on the records that are held out; None where there are none.
     """
 
     method: str
@@ -54,6 +56,8 @@ class Ranked(_Measured):
     ranked: bool
     tied: bool
     at_start: bool
+    held_out_loss: float | None = None
+    held_out_accuracy: float | None = None
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.execution.calibrated import Calibrations, RefusedCell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measures import risk_kind
+from dpsco_bench.execution.summary import HELD_OUT
 from dpsco_bench.problems.registry import problem_class
 
 Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
@@ -183,6 +184,7 @@ def _method(run: Run, tied: Sequence[str], trivial: float) -> Ranked:
         ranked=run.ranked,
         tied=run.method in tied,
         at_start=math.isclose(risk, trivial, rel_tol=AT_START),
+        **{name: float(np.mean(run.cell.extras[name])) for name in HELD_OUT if name in run.cell.extras},
     )
 
 
