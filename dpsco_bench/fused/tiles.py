@@ -174,7 +174,7 @@ class Steps:
 
     def _records(self, indices: np.ndarray, counts: np.ndarray) -> tuple[Any, ...]:
         if self._shared:
-            return (*self._pool(), indices, counts, self._share, 0)
+            return (*self._pool(), _own(indices), counts, self._share, 0)
         counts = np.tile(counts, (1, self.copies)) if counts.size > 1 else counts
         if self._listed[1] is not None:
             return (*self._looked_up(indices), counts, self._share, self.replicates)
@@ -236,7 +236,12 @@ class Steps:
             index = np.arange(len(features)).reshape(k, -1, rows).swapaxes(1, 2)
         else:
             index = np.arange(len(features)).reshape(rows, k, -1).swapaxes(0, 1)
-        return features, labels, np.ascontiguousarray(index)
+        return features, labels, _own(index)
+
+
+def _own(index: np.ndarray) -> np.ndarray:
+    """As an array that may be written to: for the others a loop would be compiled once more."""
+    return np.require(index, np.int64, ["C", "W"])
 
 
 def form_tuple(form: RecordForm) -> tuple[int, float, float, np.ndarray, np.ndarray]:

@@ -103,7 +103,7 @@ def axis_kinds(places: np.ndarray, minus: np.ndarray, features: np.ndarray, labe
     if 2 * d > 256:
         return None
     kinds = places.astype(np.uint8) + np.uint8(d) * minus
-    return Kinds(features, labels, kinds.reshape(-1, kinds.shape[-1]))
+    return Kinds(features, labels, np.ascontiguousarray(kinds).reshape(-1, kinds.shape[-1]))
 
 
 def form_of(problem: Any) -> RecordForm | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 POLISHING_STEPS = 3
 SECULAR_STEPS = 100
 RADIUS_TOLERANCE = 1e-12
+MOST_KEPT = 12
+"""Arrays that are kept of the last points."""
 
 
 @dataclass(frozen=True)
@@ -28,25 +31,70 @@ class Minimum:
     gradient_norm: float = 0.0
 
 
-class _Local:
-    """Value, gradient and Hessian of ``F(x) + (weight/2) ||x||^2 + <linear, x>`` at points ``(d,)``."""
+class MeanTerms:
+    """What the records add to gradients and Hessians, kept for the last points: searches come back to them."""
 
-    def __init__(self, problem: GeneralisedLinear, data: Data, linear: np.ndarray | None, weight: float) -> None:
+    def __init__(self, problem: GeneralisedLinear, data: Data) -> None:
         self.problem, self.data = problem, data
-        self.linear = np.zeros(data.features.shape[1]) if linear is None else linear
-        self.extra, self.ridge = weight, problem.constants.regularisation + weight
+        self.regularisation = problem.constants.regularisation
+        self._kept: dict[tuple[str, bytes], np.ndarray] = {}
+        self._product: tuple[np.ndarray, np.ndarray] | None = None
 
-    def value(self, x: np.ndarray) -> float:
-        risk = float(self.problem.risk(x[None], self.data)[0])
-        return risk + 0.5 * self.extra * float(x @ x) + float(self.linear @ x)
+    def risk(self, x: np.ndarray) -> float:
+        return float(self.problem.risk(x[None], self.data)[0])
+
+    def margins(self, x: np.ndarray) -> np.ndarray:
+        return self._once("margins", x, lambda: self.data.features @ x)
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
-        slopes = self.problem.slope(self.data.features @ x, self.data.labels)
-        return slopes @ self.data.features / self.data.n + self.ridge * x + self.linear
+        return self._once("gradient", x, lambda: self._slopes(x) @ self.data.features / self.data.n)
 
     def hessian(self, x: np.ndarray) -> np.ndarray:
-        weights = self.problem.curvature(self.data.features @ x, self.data.labels) / self.data.n
-        return (self.data.features.T * weights) @ self.data.features + self.ridge * np.eye(len(x))
+        return self._once("hessian", x, lambda: self._weighted(self._weights(x)))
+
+    def _weighted(self, weights: np.ndarray) -> np.ndarray:
+        """The product that is the Hessian; of quadratic losses it is the same everywhere."""
+        if self._product is None or not np.array_equal(self._product[0], weights):
+            self._product = weights, (self.data.features * weights[:, None]).T @ self.data.features
+        return self._product[1]
+
+    def _slopes(self, x: np.ndarray) -> np.ndarray:
+        return self.problem.slope(self.margins(x), self.data.labels)
+
+    def _weights(self, x: np.ndarray) -> np.ndarray:
+        return self.problem.curvature(self.margins(x), self.data.labels) / self.data.n
+
+    def _once(self, what: str, x: np.ndarray, make: Callable[[], np.ndarray]) -> np.ndarray:
+        place = what, x.tobytes()
+        if place not in self._kept:
+            while len(self._kept) >= MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+            self._kept[place] = make()
+        return self._kept[place]
+
+
+class _Local:
+    """Value, gradient and Newton steps of ``F(x) + (weight/2) ||x||^2 + <linear, x>`` at points ``(d,)``."""
+
+    def __init__(self, mean: MeanTerms, linear: np.ndarray | None, weight: float) -> None:
+        self.mean, self.extra, self.ridge = mean, weight, mean.regularisation + weight
+        self.linear = np.zeros(mean.data.features.shape[1]) if linear is None else linear
+        self._basis: tuple[bytes, np.ndarray, np.ndarray] | None = None
+
+    def value(self, x: np.ndarray) -> float:
+        return self.mean.risk(x) + 0.5 * self.extra * float(x @ x) + float(self.linear @ x)
+
+    def gradient(self, x: np.ndarray) -> np.ndarray:
+        return self.mean.gradient(x) + self.ridge * x + self.linear
+
+    def solve(self, x: np.ndarray, vector: np.ndarray) -> np.ndarray:
+        """The Hessian at x, truncated to its numerical range, into which the solution for ``vector`` is taken."""
+        if self._basis is None or self._basis[0] != x.tobytes():
+            values, basis = np.linalg.eigh(self.mean.hessian(x) + self.ridge * np.eye(len(x)))
+            keep = values > 1e-12 * values[-1]
+            self._basis = x.tobytes(), values[keep], basis[:, keep]
+        _, values, basis = self._basis
+        return basis @ ((basis.T @ vector) / values)
 
 
 def minimise_glm(
@@ -72,12 +120,16 @@ def minimise_glm(
     weight : float, additional ridge, >= 0
     start : array (d,), optional, first iterate; the origin by default
     """
-    local = _Local(problem, data, linear, weight)
-    x = np.zeros(data.features.shape[1]) if start is None else start
+    return _newton(_Local(MeanTerms(problem, data), linear, weight), start, steps, tolerance)
+
+
+def _newton(local: _Local, start: np.ndarray | None, steps: int = 200, tolerance: float = 1e-15) -> Minimum:
+    """As `minimise_glm`."""
+    x = np.zeros(len(local.linear)) if start is None else start
     value, decrement = local.value(x), np.inf
     for _ in range(steps):
         gradient = local.gradient(x)
-        direction = _truncated_solve(local.hessian(x), gradient)
+        direction = local.solve(x, gradient)
         decrement = 0.5 * float(gradient @ direction)
         if decrement <= tolerance * max(1.0, abs(value)):
             return Minimum(x, value, decrement, float(np.linalg.norm(gradient)))
@@ -87,7 +139,9 @@ def minimise_glm(
             break
     if decrement <= 1e-10 * max(1.0, abs(value)):
         return Minimum(x, value, decrement, float(np.linalg.norm(local.gradient(x))))
-    raise NumericalFailure(f"optimum of {problem.name}: Newton decrement {decrement:.1e} after {steps} steps")
+    raise NumericalFailure(
+        f"optimum of {local.mean.problem.name}: Newton decrement {decrement:.1e} after {steps} steps"
+    )
 
 
 def minimise_glm_in_ball(
@@ -98,26 +152,28 @@ def minimise_glm_in_ball(
     linear: np.ndarray | None = None,
     weight: float = 0.0,
     start: np.ndarray | None = None,
+    mean: MeanTerms | None = None,
 ) -> Minimum:
     """Minimise ``F + (weight/2) ||.||^2 + <linear, .>`` over ``||x||_2 <= radius``, an l2 ball; infinity for none.
 
     Outside the ball the multiplier of ``||x||^2/2`` is the root of a secular equation, found by Newton's method on
-    ``1/||x||``; the gradient norm of the result is that of the Lagrangian. Raises NumericalFailure when the tolerance
+    ``1/||x||``; the gradient norm of the result is that of the Lagrangian. ``mean`` serves several solves on the same
+    data. Raises NumericalFailure when the tolerance
     is not reached.
     """
-    multiplier, point = 0.0, start
+    multiplier, point, mean = 0.0, start, mean or MeanTerms(problem, data)
     for _ in range(SECULAR_STEPS):
-        best = minimise_glm(problem, data, linear=linear, weight=weight + multiplier, start=point)
-        local = _Local(problem, data, linear, weight + multiplier)
+        local = _Local(mean, linear, weight + multiplier)
+        best = _newton(local, point)
         point = _polished(local, best.point)
         length = float(np.linalg.norm(point))
         if abs(length - radius) <= RADIUS_TOLERANCE * radius or (multiplier == 0.0 and length <= radius):
             break
-        slope = float(point @ _truncated_solve(local.hessian(point), point))
+        slope = float(point @ local.solve(point, point))
         multiplier = max(0.0, multiplier + length**2 / slope * (length - radius) / radius)
     else:
         raise NumericalFailure(f"optimum of {problem.name} in a ball: norm {length:.6g}, radius {radius:g}")
-    value = _Local(problem, data, linear, weight).value(point)
+    value = _Local(mean, linear, weight).value(point)
     return Minimum(point, value, best.decrement, float(np.linalg.norm(local.gradient(point))))
 
 
@@ -125,18 +181,12 @@ def _polished(local: _Local, x: np.ndarray) -> np.ndarray:
     """A few full Newton steps, as long as they shorten the gradient."""
     gradient = local.gradient(x)
     for _ in range(POLISHING_STEPS):
-        candidate = x - _truncated_solve(local.hessian(x), gradient)
+        candidate = x - local.solve(x, gradient)
         other = local.gradient(candidate)
         if np.linalg.norm(other) >= np.linalg.norm(gradient):
             break
         x, gradient = candidate, other
     return x
-
-
-def _truncated_solve(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    values, basis = np.linalg.eigh(matrix)
-    keep = values > 1e-12 * values[-1]
-    return basis[:, keep] @ ((basis[:, keep].T @ vector) / values[keep])
 
 
 def _line_search(

@@ -10,7 +10,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import cast, to_numpy
 from dpsco_bench.problems.certified import isotropic_minimiser
 from dpsco_bench.problems.glm import GeneralisedLinear
-from dpsco_bench.problems.newton import minimise_glm_in_ball
+from dpsco_bench.problems.newton import MeanTerms, Minimum, minimise_glm_in_ball
 from dpsco_bench.problems.objective import Objective
 
 Array = Any
@@ -53,18 +53,19 @@ class PerturbedMinimiser:
             given = zeros if linear is None else cast(xp.asarray(linear), xp.float64) / self.objective.n
             return cast(isotropic_minimiser(self.objective, curvature, given, self.weight), self.objective.dtype)
         terms = np.zeros(self.shape) if linear is None else to_numpy(linear).astype(np.float64)
-        start = self._minimise(np.zeros(self.shape[1]), self.objective.problem.start).point
+        problem = self.objective.problem
+        assert isinstance(problem, GeneralisedLinear)
+        mean = MeanTerms(problem, self.objective.host_data)
+        start = self._minimise(mean, np.zeros(self.shape[1]), problem.start).point
         points = []
         for b in terms / self.objective.n:
-            best = self._minimise(b, start)
-            self.objective.certify(best.gradient_norm / (np.linalg.norm(b) + self.objective.constants.lipschitz))
+            best = self._minimise(mean, b, start)
+            self.objective.certify(best.gradient_norm / (float(np.linalg.norm(b)) + self.objective.constants.lipschitz))
             points.append(best.point)
         self.objective.count(self.objective.n)
         return xp.asarray(np.stack(points), dtype=self.objective.dtype)
 
-    def _minimise(self, linear: np.ndarray, start: np.ndarray) -> Any:
-        problem = self.objective.problem
-        assert isinstance(problem, GeneralisedLinear)
+    def _minimise(self, mean: MeanTerms, linear: np.ndarray, start: np.ndarray) -> Minimum:
         return minimise_glm_in_ball(
-            problem, self.objective.host_data, self._radius, linear=linear, weight=self.weight, start=start
+            mean.problem, mean.data, self._radius, linear=linear, weight=self.weight, start=start, mean=mean
         )

@@ -26,6 +26,13 @@ def inverse_root(total):
 
 
 @piece
+def copy_to(kept, values):
+    """``kept[:] = values`` of one length: to Numba that is a question of shapes, and a second of compiling."""
+    for j in range(values.size):
+        kept[j] = values[j]
+
+
+@piece
 def onto_ball(w, radius):
     """Nearest point of the l2 ball, in place."""
     length = lp_length(w, 2.0)
@@ -305,7 +312,7 @@ def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, s
                 if added.size > 0:
                     add_up(added[row], w, x, loss, beta[t], best[row], mean[row], population)
                     if s + 1 == scale.size:
-                        released[:] = loss
+                        copy_to(released, loss)
                 if ridge > 0.0 or half > 0.0:
                     further = 0.0
                     for j in range(d):
@@ -320,7 +327,7 @@ def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, s
                     optimum = best[row] if added.size > 0 else w
                     pull_back(loss, w, start, optimum, distance[0, t], distance[1, t], distance[2, t], seen)
                 if added.size > 0 and s + 1 == scale.size:
-                    suffered[:] = loss
+                    copy_to(suffered, loss)
                 if kind == PARAMETER_FREE:
                     bet(w, start, along, expected, numbers[row], loss, radius, sizes[t])
                     continue
