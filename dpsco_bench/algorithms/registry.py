@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, get_args
 
@@ -203,11 +203,11 @@ class Algorithm:
         """
         if constants.losses == "hidden":
             values = "values" if problem.has_loss_values and not problem.population else "hidden"
-            constants = replace(constants, losses="linear" if Trait.LINEAR_LOSS in problem.traits else values)
+            constants = constants.but(losses="linear" if Trait.LINEAR_LOSS in problem.traits else values)
         constants = problem.with_loss_class(constants)
         if Trait.STRONGLY_CONVEX in problem.traits or Trait.POLYAK_LOJASIEWICZ in self.needs:
             return constants
-        return replace(constants, strong_convexity=0.0)
+        return constants.but(strong_convexity=0.0)
 
     def _check_option(self, key: str, value: Any) -> Any:
         if key not in self.options:

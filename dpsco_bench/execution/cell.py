@@ -157,7 +157,7 @@ class Cell:
             else problem.constants
         )
         if problem.data_dependent_constants:  # a schedule that looks at the data is never private
-            known = replace(known, status="nominal")
+            known = known.but(status="nominal")
         return self.algorithm_entry.visible_constants(known, problem)
 
     def plan(self, calibration: str, root_seed: int, twice: bool = True) -> tuple[str, Plan]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -132,7 +131,7 @@ class Problem(Known):
         """The constants in force: the problem's own with the user's overrides."""
         declared = self.own_constants.override(**self._overrides)
         isotropic = self.isotropic_curvature is not None
-        return declared if declared.isotropic == isotropic else replace(declared, isotropic=isotropic)
+        return declared if declared.isotropic == isotropic else declared.but(isotropic=isotropic)
 
     @property
     def properties(self) -> frozenset[Trait]:
@@ -159,9 +158,9 @@ class Problem(Known):
         """
         declared = declared_class(self.traits)
         if constants.hessian_rank > self.own_constants.hessian_rank or declared == "any":
-            return replace(constants, loss_class="any")
+            return constants.but(loss_class="any")
         rank = min(constants.hessian_rank, {"linear": 0.0, "glm": 1.0}[declared])
-        return replace(constants, loss_class=declared, hessian_rank=rank)
+        return constants.but(loss_class=declared, hessian_rank=rank)
 
     def lacking(self, trait: Trait) -> str:
         """A trait that the problem lacks, in words; for a domain those that would do."""
