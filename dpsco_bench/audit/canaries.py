@@ -15,7 +15,9 @@ from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.request import CELL_KEYS, PROBLEM, make_cell, place_of
+from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import problem_class
 
 RECORDS = (200, 60, 20)
@@ -172,11 +174,15 @@ class Trial:
     d: int
     epsilon: float
     statistic: str
+    fused: bool
     reason: str
 
 
 def trials(algorithms: list[str] | None = None) -> Iterator[Trial]:
-    """What would be tried for every algorithm, variant and calibration; nothing is run or charged."""
+    """What would be tried for every algorithm, variant and calibration, with a fused run too where there is one.
+
+    Nothing is run or charged.
+    """
     from dpsco_bench.audit.likelihood import supports
 
     for id in list_algorithms() if algorithms is None else algorithms:
@@ -186,9 +192,20 @@ def trials(algorithms: list[str] | None = None) -> Iterator[Trial]:
             try:
                 cell = audit_cell_of(id, calibration, {"variant": variant} if variant else {})
             except (InputError, Refusal) as failure:
-                yield Trial(id, variant, calibration, "", {}, {}, 0, 0, math.nan, "", str(failure))
+                yield Trial(id, variant, calibration, "", {}, {}, 0, 0, math.nan, "", False, str(failure))
                 continue
             plan = cell.plan(calibration, 0, twice=False)[1]
             statistic = "transcript" if supports(plan) else "output"
             place = cell.problem, cell.problem_options, cell.options, cell.n, cell.problem_entry.dimension
-            yield Trial(id, variant, calibration, *place, float(cell.epsilon), statistic, "")
+            yield Trial(id, variant, calibration, *place, float(cell.epsilon), statistic, False, "")
+            if runs_fused(cell, plan):
+                yield Trial(id, variant, calibration, *place, float(cell.epsilon), "output", True, "")
+
+
+def runs_fused(cell: Cell, plan: Plan) -> bool:
+    """Whether compiled steps run in place of the listing where nothing but the output is wanted."""
+    from dpsco_bench.fused.registry import run_of
+
+    entry, scales = cell.algorithm_entry, {query.name: 1.0 for query in plan.queries}
+    objective = Objective(cell.problem_entry, cell.draw_data(0, 0), 1)
+    return run_of(entry, objective, plan, Mechanism(plan, scales, "fused", 0, 0, 1)) is not entry.run_function

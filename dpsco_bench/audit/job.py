@@ -12,6 +12,7 @@ import pyarrow as pa
 from dpsco_bench.audit.auditor import audit_calibrated
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations
 from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.evaluations import AUDIT_FUSED
 from dpsco_bench.execution.job import WHOLE, Progress, Shard, cell_columns, job_metadata
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import EXTRAS, FINAL, NO_LAW, build_block, join_blocks
@@ -52,7 +53,10 @@ def execute(
 
 
 def _row(job: Job, cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
-    result = audit_calibrated(cell, calibrated, runs=job.replicates, confidence=CONFIDENCE, seed=job.seed)
+    how: dict[str, Any] = {"confidence": CONFIDENCE, "seed": job.seed}
+    if job.evaluation == AUDIT_FUSED:
+        how["statistic"] = "output"  # a fused run has no transcript
+    result = audit_calibrated(cell, calibrated, runs=job.replicates, **how)
     said = f"audit of {result.neighbours}, by {result.statistic}, against {result.against}"
     extras = {POWER: result.power, REFUTED: float(result.verdict == "refuted"), RUNS: float(result.runs)}
     return {

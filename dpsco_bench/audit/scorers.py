@@ -16,7 +16,7 @@ from dpsco_bench.privacy.plan import NoisyMinimumQuery
 
 Array = np.ndarray
 MechanismFactory = Callable[..., Any]
-BLOCK_BYTES = 1 << 25
+BLOCK_BYTES = 1 << 27
 """Memory for the transcripts of the replicates that run at once."""
 RIDGE = 1e-9
 STATISTICS = ("transcript", "output")

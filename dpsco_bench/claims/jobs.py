@@ -76,7 +76,7 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Set
         profile=profile,
         replicates=replicates,
         data_sets=int(part.data_sets.get(profile, 1)),
-        evaluation=(part.rules.evaluation or part.evaluation) if part.runs else PLAN_ONLY,
+        evaluation=part.rules.evaluations[part.evaluation] if part.runs else PLAN_ONLY,
         record=part.record,
         rounds=part.rounds,
         charged=part.runs or part.rules.charged,

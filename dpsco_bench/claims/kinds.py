@@ -185,8 +185,9 @@ class Kind(ABC):
         Whether a slope of it is the verdict's own, with a 95 % interval that can miss by chance.
     measures_slope : bool
         Whether its sweeps stand in the tables of slopes.
-    evaluation : str
-        What its jobs compute in place of runs, by its name in `execution.evaluations`; empty for what the part says.
+    evaluations : mapping of str to str
+        What a part's file may say of how it is computed -> what its jobs compute, by its name in
+        `execution.evaluations` where that is not a run.
     rules : mapping of str to str
         Rules of its own that may change a word from one record to the next (`changed_by`), each as a clause.
     """
@@ -208,7 +209,7 @@ class Kind(ABC):
     labels: ClassVar[Mapping[str, str]] = {}
     against = ""
     whose_exponent = "paper"
-    evaluation = ""
+    evaluations: ClassVar[Mapping[str, str]] = {"run": "run", "closed_form": "closed_form"}
     rules: ClassVar[Mapping[str, str]] = {}
 
     def check(self, part: Any, where: str) -> None:  # noqa: B027 - most kinds need no more

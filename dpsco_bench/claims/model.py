@@ -111,7 +111,7 @@ class Part:
         of a `control` part, where given, the range of risk over bound.
     noise_off : bool
         Whether a `rate` runs its noise-off companion; false where the algorithm has no limit without noise.
-    evaluation : str, ``run`` or ``closed_form``
+    evaluation : str, ``run`` or ``closed_form``; of an `audit` ``run`` or ``fused``: what fused runs put out
     record : float or None, checkpoint spacing in units of n gradient evaluations
     timing : bool
         Whether a separate single-replicate job times the methods for figures with a time axis (not in profile `ci`).

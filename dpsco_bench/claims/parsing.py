@@ -96,8 +96,8 @@ def _check_part(part: Part, where: str) -> None:
         raise InputError(f"{where}: sweep, algorithm, problem", "missing", "given")
     if not set(part.reservations) <= set(part.calibrations):
         raise InputError(f"{where}: reservations", sorted(part.reservations), "by calibrations of the part")
-    if part.evaluation not in ("run", "closed_form"):
-        raise InputError(f"{where}: evaluation", part.evaluation, "run or closed_form")
+    if part.evaluation not in part.rules.evaluations:
+        raise InputError(f"{where}: evaluation", part.evaluation, " or ".join(part.rules.evaluations))
     for tolerance in (part.tolerance, *part.tolerances.values()):
         if not 0 < tolerance < math.inf:
             raise InputError(f"{where}: tolerance", tolerance, "a finite number > 0")

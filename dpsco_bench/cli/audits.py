@@ -36,5 +36,5 @@ def _row(trial: Any) -> Mapping[str, object]:
         "claim": f"eps={trial.epsilon:g}",
         "n": trial.n,
         "d": trial.d,
-        "statistic": trial.statistic,
+        "statistic": f"{trial.statistic}{', fused' * trial.fused}",
     }

@@ -11,8 +11,8 @@ from dpsco_bench.execution.calibrated import Calibrations
 from dpsco_bench.execution.job import WHOLE, Progress, Shard, execute
 from dpsco_bench.execution.jobs import Job
 
-AUDIT = "audit"
-MODULES = {AUDIT: "dpsco_bench.audit.job"}
+AUDIT, AUDIT_FUSED = "audit", "audit_fused"
+MODULES = dict.fromkeys((AUDIT, AUDIT_FUSED), "dpsco_bench.audit.job")
 """Evaluation -> the module whose `execute` takes what `job.execute` takes; found by name when such a job is run."""
 
 

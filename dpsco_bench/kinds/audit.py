@@ -12,7 +12,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Field, Kind, Word, kind
 from dpsco_bench.claims.model import Part
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.evaluations import AUDIT
+from dpsco_bench.execution.evaluations import AUDIT, AUDIT_FUSED
 
 FEWEST_RUNS = 100
 SAYS_SOMETHING = 0.5
@@ -38,7 +38,7 @@ class AuditKind(Kind):
         "epsilon_lower": Field(float, "lower bound on epsilon"),
         "power": Field(float, "predicted power"),
     }
-    evaluation = AUDIT
+    evaluations: ClassVar = {"run": AUDIT, "fused": AUDIT_FUSED}
     rules: ClassVar = {"audit": "how epsilon is bounded from below, and what is predicted of it"}
 
     def check(self, part: Part, where: str) -> None:

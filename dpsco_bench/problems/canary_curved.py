@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ class CanaryCurved(GeneralisedLinear):
     )
     curvature_bound: float = option(0.05, "beta, the largest curvature", within="(0, inf)", key="smoothness")
 
-    @property
+    @cached_property
     def own_constants(self) -> Constants:
         """``|slope| < 1`` and ``curvature <= beta``, both times powers of ``||a||_q <= 1``."""
         name = ball_name(self.p) if self.domain == "ball" else self.domain

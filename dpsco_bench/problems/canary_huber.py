@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class CanaryHuber(GeneralisedLinear):
     )
     canary: str = option("turning", "which canary", choices=CANARIES)
 
-    @property
+    @cached_property
     def own_constants(self) -> Constants:
         """G = 1 and L hold for rows of norm at most 1; D0 = ``|grad F(start)|^2 / (2 lambda)`` at most."""
         gap = (self.regularisation * self.distance + 1.0) ** 2 / (2.0 * self.regularisation)
