@@ -51,7 +51,7 @@ class CanaryHeavy(LinearInBall):
         return labels + 0.0 * margins
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """The diagonal with both signs at the canary's length, and from a tenth to a thousand: some below every level."""
+        """The diagonal with both signs, of its own length and of others from 0.1 to 1,000: some below every level."""
         lengths = np.append(self.length, np.geomspace(0.1, 1e3, max(1, (count - 1) // 2)))
         signed = np.repeat(lengths, 2)[:count] * np.resize([1.0, -1.0], count)
         return Data(count, np.tile(self._diagonal(), (count, 1)), signed)
