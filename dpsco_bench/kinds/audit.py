@@ -33,6 +33,7 @@ class AuditKind(Kind):
     answers = False
     aside = True
     judges_noise = True
+    shape = "audits"
     fields = ("epsilon_real", "epsilon_real_kind", "epsilon_claimed")
     own_fields: ClassVar = {
         "epsilon_lower": Field(float, "lower bound on epsilon"),

@@ -8,12 +8,14 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from dpsco_bench.claims.grids import GRID
+from dpsco_bench.report.audits import NAME as AUDITS
+from dpsco_bench.report.audits import audit_scores, audits_figure
 from dpsco_bench.report.curves import curve_figure
 from dpsco_bench.report.drawing import Panel, compose, save, style
 from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
 from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_panels
 from dpsco_bench.report.own_figures import extra_panels
-from dpsco_bench.report.scores import Score, claim_scores
+from dpsco_bench.report.scores import Score, claim_scores, scores
 from dpsco_bench.report.shapes import words
 from dpsco_bench.report.wording import symbols
 
@@ -60,6 +62,9 @@ def claim_figures(results: ClaimResults) -> dict[str, Figure]:
     There always is one for the claim itself; what has nothing to draw states its verdict in words.
     """
     figures: dict[str, Figure] = {}
+    audits = audit_scores(claim_scores(results))
+    if audits and len(audits) == len(claim_scores(results)):
+        return {"": audits_figure(audits)}
     curves = curve_figure(results)
     panels = claim_panels(results)
     if curves is not None and not panels:
@@ -76,12 +81,15 @@ def claim_figures(results: ClaimResults) -> dict[str, Figure]:
 
 
 def write_figures(inputs: Inputs, claim: str, folder: Path) -> list[Path]:
-    """Write the figures of a claim, or those of a leaderboard, as SVG and PDF; returns the files.
+    """Write the figures of a claim or a leaderboard, or the one of all audits, as SVG and PDF; returns the files.
 
     Parameters
     ----------
     folder : Path, where ``<claim>.svg`` and ``<claim>.pdf`` go, and ``<claim>.time.*`` where timings exist
     """
+    if claim == AUDITS:
+        with style():
+            return _written({"": audits_figure(audit_scores(scores(inputs)))}, claim, folder)
     board = next((board for board in inputs.boards if board.id == claim), None)
     if board is None:
         return write_claim_figures(inputs.claim(claim), folder)

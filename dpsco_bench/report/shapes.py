@@ -24,6 +24,8 @@ SHAPES: Mapping[str, Callable[[Sequence[Score]], Panel]] = {
     "ratios": ratio_panel,
     "privacy": privacy_panel,
     "curves": words,
+    "audits": words,
     "words": words,
 }
-"""Curves along the run have a figure of their own (`report.curves`), so that a panel of them has words alone."""
+"""Curves along the run and the audits of a claim have a figure of their own (`report.curves`, `report.audits`), so that
+a panel of them has words alone."""

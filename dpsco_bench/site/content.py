@@ -10,6 +10,7 @@ from pathlib import Path
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.claims.catalogue import Erratum, load_errata
 from dpsco_bench.report.all_tables import name_of
+from dpsco_bench.report.audits import audit_scores
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.ledger import privacy_table
 from dpsco_bench.report.opening import ClaimLine, PaperLine, paper_lines
@@ -66,6 +67,11 @@ class Content:
         jobs += [job for board in self.inputs.boards for job in board.entry.jobs]
         used = {cell.algorithm for job in jobs for cell in job.cells}
         return [id for id in list_algorithms() if id in used or id.partition(".")[0] in self.inputs.papers]
+
+    @cached_property
+    def audits(self) -> list[Score]:
+        """Verdicts of audits that have a result."""
+        return audit_scores(self.scores)
 
     @cached_property
     def ledger(self) -> Table:

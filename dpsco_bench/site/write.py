@@ -14,6 +14,7 @@ from pathlib import Path
 from dpsco_bench.jsonio import naming, write_atomic
 from dpsco_bench.paths import documents
 from dpsco_bench.report.all_tables import all_tables
+from dpsco_bench.report.audits import audits_figure
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.opening import papers_figure
@@ -65,6 +66,8 @@ def write_pages(inputs: Inputs, sources: Sources, folder: Path) -> list[str]:
         write_figure(finding, drawn)
     with style():
         write_atomic(drawn / "papers.svg", svg_text(papers_figure(content.lines)))
+        if content.audits:
+            write_atomic(drawn / "audits.svg", svg_text(audits_figure(content.audits)))
     pages = {
         **home_page(content, said, unsaid),
         **paper_pages(content),

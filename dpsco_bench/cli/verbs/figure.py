@@ -8,13 +8,13 @@ from pathlib import Path
 from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import print_json
 
-SUMMARY = "figure of a claim or leaderboard of the last run, as SVG and PDF"
+SUMMARY = "figure of a claim or leaderboard, or of all audits, of the last run, as SVG and PDF"
 EPILOG = "A claim with nothing to draw gets a small figure that states its verdicts in words."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("id", help="claim or leaderboard")
+    parser.add_argument("id", help="claim or leaderboard, or audits: all of them in one")
     parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
     parser.add_argument("--out", type=Path, help="folder to write to (default: figures/PROFILE)")
     add_json(parser)
@@ -25,12 +25,15 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.claims.model import check_profile
     from dpsco_bench.execution.drawn import drawing
     from dpsco_bench.execution.layout import Layout
+    from dpsco_bench.report.audits import NAME as AUDITS
     from dpsco_bench.report.figures import write_figures
     from dpsco_bench.report.inputs import read_inputs
 
     layout = Layout(check_profile(args.profile))
-    inputs, out = read_inputs(layout, only=args.id), args.out or layout.figures
-    with drawing(layout.drawn(args.id) if out.resolve() == layout.figures.resolve() else None) as drawn:
+    inputs = read_inputs(layout, only="" if args.id == AUDITS else args.id)
+    out = args.out or layout.figures
+    marked = args.id != AUDITS and out.resolve() == layout.figures.resolve()
+    with drawing(layout.drawn(args.id) if marked else None) as drawn:
         missing = inputs.absent()
         drawn.files += write_figures(inputs, args.id, out)
         drawn.absent = {*missing, *inputs.absent()}

@@ -128,6 +128,22 @@ def privacy_page(content: Content) -> Pages:
         heading("Privacy ledger", target="privacy"),
         text(intro) + "\n",
         how + "\n",
+        *_audits(content),
+        heading("Every mechanism", 2),
         table(replace(content.ledger, columns=ledger_columns(content))),
     ]
     return {"privacy": "\n".join(page)}
+
+
+def _audits(content: Content) -> list[str]:
+    """All audits: the lower bound, the accountant's value and the claim of every algorithm on one axis."""
+    counts = Counter(score.verdict for score in content.audits)
+    if not counts:
+        return []
+    said = ", ".join(f"{count} {word}" for word, count in counts.most_common())
+    intro = (
+        f"Runs on neighbouring data sets bound ε from below. Of {counts.total()} audits: {said}. All bounds hold "
+        "together at 99.9 %. An audit can refute a claim; it never proves privacy."
+    )
+    more = " [How they are made](guide/audits.md)." if "audits" in documents() else ""
+    return [heading("Audits", 2), text(intro) + more + "\n", figure("figures/site/audits.svg", "Audits", "fitting")]

@@ -1,0 +1,201 @@
+"""All audits at a glance: for every algorithm an axis with the lower bound, what an accountant says, and the claim."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+from dpsco_bench.kinds.audit import SAYS_SOMETHING
+from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, INK, TEXT_COLOURS
+from dpsco_bench.report.numbers import number, plain
+from dpsco_bench.report.scores import Score
+from dpsco_bench.report.wording import symbols
+
+NAME = "audits"
+KIND = "audit"
+WIDTH, LEFT, RIGHT = 3.9, 1.98, 0.1
+ROW, ABOVE, BELOW = 0.135, 0.62, 0.95
+"""Inches of a column: its width and margins, the height of a row, and of what is above and below all rows."""
+MOST_ROWS = 60
+"""In one column."""
+LOWEST, HIGHEST = 0.05, 20.0
+"""Epsilons beyond, in units of the claim, stand at the edge."""
+TICKS = (0.1, 0.3, 1.0, 3.0, 10.0)
+KINDS = {"exact": "o", "upper": "v", "lower": "^"}
+"""Of an accountant's epsilon."""
+SEEN, SILENT = INK, GREY
+"""An audit whose predicted power is at least one half, and one that says nothing."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Audits of one algorithm, variant and calibration at one claim: by the transcript, by fused runs, or both."""
+
+    algorithm: str
+    variant: str
+    calibration: str
+    part: str
+    scores: tuple[Score, ...]
+
+    @property
+    def claimed(self) -> float:
+        """Epsilon that is claimed."""
+        return float(self.scores[0].row.epsilon_claimed or math.nan)
+
+    @property
+    def name(self) -> str:
+        """Variant, where the algorithm has a name for it, claim, where it is not 1, and what a part of its own says."""
+        variant = "" if self.variant == "standard" else self.variant.replace("_", " ")
+        own = self.part.partition(".")[2].replace("_", " ")
+        claim = "" if self.claimed == 1.0 else f"ε = {plain(self.claimed)}"
+        said = variant if not own or own == variant else f"{variant} {own}".strip()
+        return ", ".join(filter(None, (said, claim)))
+
+
+def audit_scores(scores: Iterable[Score]) -> list[Score]:
+    """Audits among verdicts that have a result."""
+    return [score for score in scores if score.kind.name == KIND and "epsilon_lower" in (score.row.own or {})]
+
+
+def rows_of(scores: Iterable[Score]) -> list[Row]:
+    """Audits by algorithm, and of each by variant, calibration and claim."""
+    found: dict[tuple[str, str, str, str], list[Score]] = {}
+    for score in scores:
+        method, part = score.part.methods[0], score.row.part.removesuffix("-fused")
+        stem = part.removesuffix(f"-{score.row.calibration}")
+        found.setdefault((method.algorithm, method.variant or "", score.row.calibration, stem), []).append(score)
+    order = {calibration: place for place, calibration in enumerate(COLOURS)}
+    keys = sorted(found, key=lambda key: (*key[:2], key[3], order[key[2]]))
+    return [Row(*key, tuple(found[key])) for key in keys]
+
+
+def audits_figure(scores: Sequence[Score]) -> Figure:
+    """The figure of some audits: an axis for each algorithm, with a line for each of its variants and calibrations."""
+    columns = _columns(rows_of(scores))
+    lines = max(sum(map(_height, column)) for column in columns)
+    height = ABOVE + BELOW + ROW * lines
+    figure = Figure(figsize=(WIDTH * len(columns), height))
+    for number_, column in enumerate(columns):
+        own = ROW * sum(map(_height, column))
+        left, room = number_ * WIDTH + LEFT, WIDTH - LEFT - RIGHT
+        total = WIDTH * len(columns)
+        axes = figure.add_axes((left / total, 1 - (ABOVE + own) / height, room / total, own / height))
+        _draw(axes, column)
+    _words(figure, height)
+    return figure
+
+
+def _columns(rows: Sequence[Row]) -> list[list[list[Row]]]:
+    """Algorithms, each with its rows, in one column or in two of about the same height."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.algorithm, []).append(row)
+    blocks = list(groups.values())
+    total = sum(map(_height, blocks))
+    if total <= MOST_ROWS:
+        return [blocks]
+    first, seen = list[list[Row]](), 0.0
+    while seen + _height(blocks[len(first)]) / 2 < total / 2:
+        seen += _height(blocks[len(first)])
+        first.append(blocks[len(first)])
+    return [first, blocks[len(first) :]]
+
+
+def _height(block: Sequence[Row]) -> float:
+    """Lines of an algorithm: its name, and one for each row."""
+    return len(block) + 1.15
+
+
+def _draw(axes: Axes, blocks: Sequence[Sequence[Row]]) -> None:
+    axes.set_xscale("log")
+    axes.set_xlim(LOWEST / 1.25, HIGHEST * 1.25)
+    axes.set_ylim(sum(map(_height, blocks)), 0.0)
+    place = 0.0
+    for block in blocks:
+        axes.text(-0.02, place + 0.6, block[0].algorithm, **_label(axes, INK, "bold"))
+        axes.axhline(place + 0.6, color="#d9d9d9", linewidth=0.6, zorder=0)
+        for line, row in enumerate(block, start=1):
+            _draw_row(axes, row, place + 0.6 + line)
+        place += _height(block)
+    axes.axvline(1.0, color=FAINT, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
+    axes.set_yticks([])
+    axes.xaxis.set_major_locator(FixedLocator(TICKS))
+    axes.xaxis.set_major_formatter(FixedFormatter([plain(tick) for tick in TICKS]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.grid(False)
+    axes.set_xlabel("ε, in units of the claim", color=INK)
+
+
+def _label(axes: Axes, colour: str, weight: str = "normal") -> dict[str, Any]:
+    return {
+        "transform": axes.get_yaxis_transform(),
+        "ha": "right",
+        "va": "center",
+        "size": 5.8,
+        "color": colour,
+        "weight": weight,
+    }
+
+
+def _draw_row(axes: Axes, row: Row, y: float) -> None:
+    colour = COLOURS[row.calibration]
+    name = f"{row.name}: {row.calibration}" if row.name else row.calibration
+    axes.text(-0.02, y, symbols(name), **_label(axes, TEXT_COLOURS[row.calibration]))
+    first = row.scores[0].row
+    real = math.nan if first.epsilon_real is None else float(first.epsilon_real) / row.claimed
+    if not math.isnan(real):
+        axes.plot(
+            [_inside(real)], [y], KINDS[first.epsilon_real_kind or "upper"], color=colour, markersize=3.4, zorder=3
+        )
+        if real > HIGHEST:
+            axes.annotate(
+                "∞" if math.isinf(real) else number(real), (HIGHEST, y), (-4, 0), textcoords="offset points",
+                ha="right", va="center", size=5.0, color=TEXT_COLOURS[row.calibration],
+            )  # fmt: skip
+    for score in row.scores:
+        lower = float(score.own("epsilon_lower")) / row.claimed
+        seen = SEEN if float(score.own("power")) >= SAYS_SOMETHING or score.verdict == "refuted" else SILENT
+        face = "white" if score.part.evaluation == "fused" else seen
+        axes.plot(
+            [_inside(lower)], [y], "D", color=seen, markerfacecolor=face, markersize=3.0, markeredgewidth=0.7, zorder=4
+        )
+
+
+def _inside(epsilon: float) -> float:
+    return min(max(epsilon, LOWEST), HIGHEST)
+
+
+def _words(figure: Figure, height: float) -> None:
+    """What the figure shows, above; its symbols, below."""
+    wide = figure.get_figwidth()
+    columns = max(1, round(wide / WIDTH))
+    title = "Lower bounds of the audits, accountants, and claims"
+    told = "An audit refutes where its bound is right of the dashed line, the claim. It never proves privacy."
+    figure.text(0.05 / wide, 1 - 0.06 / height, title, va="top", size=8, weight="bold", color=INK)
+    lines = "\n".join(textwrap.wrap(told, 78 * columns))
+    figure.text(0.05 / wide, 1 - 0.23 / height, lines, va="top", size=6.5, color=FAINT)
+
+    def mark(label: str, marker: str, colour: str, face: str | None = None) -> Line2D:
+        more: dict[str, Any] = {
+            "color": colour,
+            "markerfacecolor": face or colour,
+            "markersize": 3.6,
+            "linestyle": "none",
+        }
+        return Line2D([], [], marker=marker, label=label, **more)
+
+    handles = [
+        mark("lower bound by all that is released", "D", SEEN),
+        mark("by the output of a fused run", "D", SEEN, "white"),
+        mark("says nothing: predicted power below 1/2", "D", SILENT),
+        *(mark(f"accountant, {kind}", marker, FAINT) for kind, marker in KINDS.items()),
+    ]
+    figure.legend(handles=handles, loc="lower center", ncols=1 + columns, fontsize=6, columnspacing=1.0)
