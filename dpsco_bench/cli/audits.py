@@ -8,7 +8,7 @@ from typing import Any
 from dpsco_bench.cli.output import Column, labelled, number, table
 
 COLUMNS = (
-    Column("audit", "audit", shrink=40),
+    Column("audit", "audit", shrink=38),
     Column("canary", "canary", shrink=26),
     Column("claim", "claim"),
     Column("n", "n", numeric=True),
