@@ -55,7 +55,7 @@ def test_the_page_says_what_is_recorded():
     (_, (one, _)), (warp, (same, _)), *more = WIDTHS.items()
     assert one == same == 32
     threads = ", ".join([f"a warp up to d = {warp}", *(f"{n} threads up to {d:,}" for d, (n, _) in more)])
-    assert f"A block of threads makes the steps of one row: {threads}; wider rows run the listing." in said
+    assert f"A block of threads makes the steps of one row: {threads}. Wider rows run the listing." in said
     recorded = {key.split()[0]: by for key, by in json.loads(BUDGETS.read_text()).items() if "THREADS" in key}
     stacks = {
         (file, a, used[1]) for file, by in recorded.items() for used_by in by.values() for a, used in used_by.items()
