@@ -39,9 +39,9 @@ POINTS_NOTE = (
     "of several settings, chosen on half of the replicates and measured on the other half; the choice is not paid for,"
     " so that this column is not private, and the settings were widened after a look at these instances. Lower bounds "
     "are orders without known constants, for the worst case of a class of losses: an instance can lie below them. "
-    "Where an order exceeds the risk of the trivial solution, which looks at no data, it is cut at that risk. "
-    "Held out: loss without the ridge, and accuracy, of the winner on records that no method sees; that of the "
-    "starting point is 0.693, and half of the records."
+    "Where an order exceeds the risk of the trivial solution, which looks at no data, it is cut at that risk. Held "
+    "out: the winner’s loss without the ridge, and accuracy, on records that no method sees; the starting point has "
+    "0.693 and 50 %."
 )
 
 

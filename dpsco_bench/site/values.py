@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any
 
 from dpsco_bench.analysis.ranking import Standing
+from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.entries import build_checked
 from dpsco_bench.errors import InputError, nearest
@@ -149,6 +151,46 @@ class OfWins:
 
 
 @dataclass(frozen=True)
+class OfFrontier:
+    """The largest ``n epsilon/sqrt(d)`` of a decided point at which the starting point shares the first place."""
+
+    frontier: str
+    instances: list[str] = field(default_factory=list)
+
+    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
+        """See `value_of`."""
+        here = _decided(content, self.frontier, self.instances)
+        found = [row.n * row.epsilon / math.sqrt(row.d) for row in here if TRIVIAL in row.tied]
+        if not found:
+            raise NotMeasured(f"a method beats the starting point everywhere on {self.frontier}")
+        return max(found)
+
+
+@dataclass(frozen=True)
+class OfSearch:
+    """The least private risk over that of the public grid search at decided points.
+
+    ``take`` as of a claim, or ``median``; ``count`` is the number of these points, ``above`` that of ratios above 1.
+    """
+
+    search: str
+    take: str
+    instances: list[str] = field(default_factory=list)
+
+    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
+        """See `value_of`."""
+        found = []
+        for row in _decided(content, self.search, self.instances):
+            risks = [method.risk for method in row.methods if method.ranked]
+            if row.search and row.search.risk > 0 and risks:
+                found.append(min(risks) / row.search.risk)
+        if not found:
+            raise NotMeasured(f"nothing is searched on {self.search}")
+        words = {"count": float(len(found)), "above": float(sum(ratio > 1 for ratio in found)), "median": median(found)}
+        return words[self.take] if self.take in words else _taken(found, self.take, where)
+
+
+@dataclass(frozen=True)
 class OfErrata:
     """How many errata a paper has, or ``all``."""
 
@@ -174,10 +216,10 @@ class Over:
         return above / below
 
 
-Reference = OfClaim | OfRows | OfBoard | OfWins | OfPoints | OfErrata | Over
+Reference = OfClaim | OfRows | OfBoard | OfWins | OfPoints | OfFrontier | OfSearch | OfErrata | Over
 FORMS: Mapping[str, type[Reference]] = {
     **{"claim": OfClaim, "rows": OfRows, "board": OfBoard, "wins": OfWins, "points": OfPoints},
-    **{"errata": OfErrata, "over": Over},
+    **{"frontier": OfFrontier, "search": OfSearch, "errata": OfErrata, "over": Over},
 }
 """The key by which a reference says what it reads."""
 

@@ -1,14 +1,16 @@
 """A finding is said with its numbers where they support it, stops the build where they do not, and else is left out."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
+from dpsco_bench.analysis.ranking import Searched
 from dpsco_bench.errors import InputError
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.finding_figures import write_figure
 from dpsco_bench.site.findings import filled, finding_files, findings, holds, read_finding
-from dpsco_bench.site.values import reference, value_of
+from dpsco_bench.site.values import NotMeasured, reference, value_of
 from tests.report.test_board import ROWS, UNDECIDED, results
 
 TEXT = """
@@ -117,3 +119,20 @@ def test_only_decided_points_of_a_board_count():
     wins = reference({"wins": "leaderboard.x", "methods": ["dp_gd"]}, "wins")
     points = reference({"points": "leaderboard.x"}, "points")
     assert value_of(content, wins, {}, "wins") == 3.0 and value_of(content, points, {}, "points") == 4.0
+
+
+def test_frontier_and_search_are_of_decided_points():
+    """The starting point is first at n = 512, d = 4, epsilon = 4 alone; a search is better at one of two points."""
+    content = SimpleNamespace(inputs=SimpleNamespace(boards=[results([*ROWS, UNDECIDED])], profile="ci"))
+
+    def value(**entry):
+        return value_of(content, reference(entry, "x"), {}, "x")
+
+    assert value(frontier="leaderboard.x") == 512 * 4 / 2
+    board = content.inputs.boards[0]
+    found = [Searched("s", "p.s", {}, risk, (risk, risk), 3) for risk in (1e-6, 1e6)]
+    board.__dict__["rows"] = [replace(ROWS[0], search=one) for one in found]
+    assert (value(search="leaderboard.x", take="count"), value(search="leaderboard.x", take="above")) == (2, 1)
+    assert value(search="leaderboard.x", take="max") > value(search="leaderboard.x", take="median") > 0
+    with pytest.raises(NotMeasured):
+        value(frontier="leaderboard.x")

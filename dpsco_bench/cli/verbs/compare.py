@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 SUMMARY = "the recorded verdicts against the last run (the regression check)"
 EPILOG = (
     "Only a changed word of a verdict is a failure (exit code 1); reservations, new and skipped rows are not. A slope\n"
-    "beyond the joint interval of both runs, and a run time beyond twice the recorded one, are told and do not fail."
+    "beyond the joint interval of both runs, a run time beyond twice the recorded one, and another winner at a point\n"
+    "of a leaderboard, are told and do not fail."
 )
 SAME = "same"
 _COLUMNS = (
@@ -63,14 +64,37 @@ def execute(args: argparse.Namespace) -> int:
         record_changes(path.parent / "changes", args.profile, rows_now)
         if jobs:
             record_seconds(recorded_seconds_path(args.profile), jobs, files.measured)
+    boards = compare_boards(files, args.record)
     if args.json:
         print_json(rows)
     else:
         print(table(_COLUMNS, [{**asdict(row), "what": row.remark} for row in rows]))
         print(f"\n{_conclusion(rows, path if args.record else None)}")
+        print(boards, end="\n" if boards else "")
         if files.plan.is_file() and (lost := unjudged(args.profile, planned_claims(files), fresh)):
             print(lost)
     return int(not args.record and any(row.fails for row in rows))
+
+
+def compare_boards(files: Layout, record: bool) -> str:
+    """Lines on the leaderboards of the last run beside the recorded ones; with ``record`` they are recorded."""
+    from dpsco_bench.analysis.board_record import changed, read_boards, record_board
+    from dpsco_bench.analysis.ranking import read_standing
+    from dpsco_bench.cli.verbs.gate import recorded_path
+    from dpsco_bench.execution.store import read_sealed
+    from dpsco_bench.jsonio import restore
+
+    path = recorded_path(files.profile).with_name("boards") / f"{files.profile}.json"
+    found, points, lines = read_boards(path), 0, []
+    for file in sorted(files.standings("*").parent.glob("*.json")):
+        sealed = read_sealed(file)
+        rows = [read_standing(row) for row in restore(sealed["standings"])] if sealed else []
+        lines += changed(found, file.stem, rows)
+        points += len(rows)
+        if record:
+            record_board(path, file.stem, rows)
+    told = f"{len(lines)} of {points} points of leaderboards have another winner than recorded"
+    return "\n".join([*lines, told]) if points and found and not record else ""
 
 
 @dataclass(frozen=True)
