@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
 import time
 from collections.abc import Callable, MutableSequence
 from functools import cache
@@ -75,7 +76,11 @@ def listen() -> None:
 
 def compiled_seconds() -> float:
     """CPU seconds that this process has compiled since `listen`, or since Numba was there when this was asked."""
-    return _own().noted[0] if "numba" in sys.modules else 0.0
+    if "numba" not in sys.modules:
+        return 0.0
+    # Two threads that import Numba at once can wait for each other for ever: only the main one may be the first.
+    listening = threading.current_thread() is threading.main_thread() or _own.cache_info().currsize
+    return _own().noted[0] if listening else 0.0
 
 
 def own_seconds(since: float, process: int | str = "self") -> float:
