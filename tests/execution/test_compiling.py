@@ -1,7 +1,10 @@
 """What counts as work of a process: neither compiling nor waiting for a processor."""
 
 import math
+import sys
+import threading
 import time
+from functools import cache
 from types import SimpleNamespace
 
 import pytest
@@ -67,3 +70,22 @@ def busy(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end:
         pass
+
+
+def test_a_second_thread_never_imports_numba_first(monkeypatch):
+    """Two threads that do so at once can wait for each other for ever."""
+    asked, said = [], []
+
+    @cache
+    def own():
+        asked.append(True)
+        return Stopwatch(lambda: 0.0)
+
+    monkeypatch.setattr(compiling, "_own", own)
+    monkeypatch.setitem(sys.modules, "numba", sys)
+    thread = threading.Thread(target=lambda: said.append(compiled_seconds()))
+    thread.start()
+    thread.join()
+    assert said == [0.0] and not asked
+    compiled_seconds()
+    assert asked == [True]
