@@ -163,10 +163,11 @@ def _draw_row(axes: Axes, row: Row, y: float) -> None:
     for score in row.scores:
         lower = float(score.own("epsilon_lower")) / row.claimed
         seen = SEEN if float(score.own("power")) >= SAYS_SOMETHING or score.verdict == "refuted" else SILENT
-        face = "white" if score.part.evaluation == "fused" else seen
-        axes.plot(
-            [_inside(lower)], [y], "D", color=seen, markerfacecolor=face, markersize=3.0, markeredgewidth=0.7, zorder=4
+        fused = score.part.evaluation == "fused"  # around the other mark, so that both are seen in one place
+        look: dict[str, Any] = (
+            {"markerfacecolor": "white", "markersize": 4.6, "zorder": 3.5} if fused else {"markersize": 3.0}
         )
+        axes.plot([_inside(lower)], [y], "D", **{"color": seen, "markeredgewidth": 0.7, "zorder": 4, **look})
 
 
 def _inside(epsilon: float) -> float:
