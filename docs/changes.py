@@ -36,7 +36,7 @@ def standing_lines(profile: str) -> list[Change]:
 
 def page() -> str:
     """The whole page, Markdown."""
-    lines = ["# Verdicts whose word changed", ""]
+    lines = ["# Change log: words of verdicts", ""]
     lines += ["Old words are those of the first record, at the rules and instances of that time."]
     lines += ["", NUMBERS]
     for profile in PROFILES:

@@ -1,4 +1,4 @@
-"""Every slope of profile ci that is another than at commit 7f3c219: `python docs/slopes.py` writes docs/slopes.md.
+"""Every slope of profile ci that is another than in the first record: `python docs/slopes.py` writes docs/slopes.md.
 
 ``workflows/recorded/slopes/before.csv`` holds the slopes then, with what the claim files said of their parts;
 ``reasons.csv`` says by hand what no claim file shows. Slopes have four digits; those that differ in one are listed.
@@ -44,7 +44,7 @@ Place = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Slope:
-    """A slope at commit 7f3c219; a line of ``before.csv``.
+    """A slope of the first record; a line of ``before.csv``.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Line:
 
 
 def read_slopes() -> list[Slope]:
-    """The slopes at commit 7f3c219."""
+    """The slopes of the first record."""
     return [
         Slope(
             (row["claim"], row["part"], row["calibration"]),
@@ -243,9 +243,9 @@ def page() -> str:
     away = gone(slopes, rows)
     counts = Counter(name for line in found for name in line.because)
     text = [
-        "# Slopes that changed",
+        "# Change log: slopes",
         "",
-        f"Profile {PROFILE}: today's record against that of commit 7f3c219, in four digits.",
+        f"Profile {PROFILE}: today's record against the first one, in four digits.",
         "",
         f"* Of {len(slopes)} slopes {len(found)} are others or not given any more; the word of {same} is the same.",
         f"* {len(away)} more belong to parts that are [gone](dropped.md#parts-of-claims).",

@@ -1,4 +1,4 @@
-"""docs/slopes.md lists every slope that differs from the record of commit 7f3c219, each with a reason."""
+"""docs/slopes.md lists every slope that differs from the first record, each with a reason."""
 
 import runpy
 from pathlib import Path

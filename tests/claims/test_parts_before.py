@@ -1,6 +1,6 @@
-"""Every part of a claim that there was at commit 7f3c219 is there, or docs/dropped.md says why not.
+"""Every part of a claim of the first record is there, or docs/dropped.md says why not.
 
-``parts_before.csv`` holds the parts of that commit's claim files, each with the profiles whose records name it.
+``parts_before.csv`` holds the parts of its claim files, each with the profiles whose records name it.
 """
 
 import csv

@@ -24,6 +24,14 @@ def test_every_verb_exists(page):
     assert set(named) <= set(verb_names())
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_history_stands_in_the_change_logs(page):
+    """Whatever else is written speaks of the tree beside it; and no page names a commit."""
+    title, text = page.read_text(encoding="utf-8").split("\n", 1)
+    assert not re.search(r"\bcommits? `?[0-9a-f]{7,40}\b", text)
+    assert not re.search(r"\bfirst record\b|\bit was \d", text) or title.startswith("# Change")
+
+
 def test_the_readme_has_at_most_two_hundred_lines():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
 

@@ -16,9 +16,10 @@ from dpsco_bench.site.markdown import badge, heading, text, toctree
 ELSEWHERE = {"verdicts": "how-to-read", "findings": "findings", "standing": "claims", "benchmarks": "benchmarks"}
 """Page of the documentation -> address of what the site has in its place, from the results of its own profile."""
 PARTS = {
-    "Reading": ("reading", "faq", "glossary", "threats", "audits", "error_rates", "slopes", "changes"),
+    "Reading": ("reading", "faq", "glossary", "threats", "audits", "error_rates"),
     "Using": ("choosing", "own", "verbs", "accounting", "cluster", "api"),
     "How it is built": ("design", "fused", "scaling", "gpu", "mutants"),
+    "Change log": ("changes", "slopes", "dropped"),
 }
 """Pages in the order of the guide; what the documentation has besides follows."""
 _COMMENT = re.compile(r"<!--.*?-->\n*")
