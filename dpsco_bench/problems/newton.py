@@ -158,8 +158,7 @@ def minimise_glm_in_ball(
 
     Outside the ball the multiplier of ``||x||^2/2`` is the root of a secular equation, found by Newton's method on
     ``1/||x||``; the gradient norm of the result is that of the Lagrangian. ``mean`` serves several solves on the same
-    data. Raises NumericalFailure when the tolerance
-    is not reached.
+    data. Raises NumericalFailure when the tolerance is not reached.
     """
     multiplier, point, mean = 0.0, start, mean or MeanTerms(problem, data)
     for _ in range(SECULAR_STEPS):

@@ -3,6 +3,7 @@
 import copy
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -126,10 +127,13 @@ def test_methods_of_order_n_squared_end_at_the_n_that_is_given(monkeypatch):
 
     everywhere = {(f"ridge/{name}", n) for name in ("noisy_sgd_bst14", "dp_gd_pl") for n in (64, 128)}
     assert everywhere <= ran() and everywhere <= ran(quadratic_to={"smoke": 64})
+    quick = board_jobs.QUICK
     monkeypatch.setattr(board_jobs, "QUICK", 0.0)
     assert everywhere <= ran()
     assert everywhere - ran(quadratic_to={"smoke": 64}) == {("ridge/noisy_sgd_bst14", 128)}
     assert load_board("leaderboard.common").quadratic_to == {"ci": 1024, "full": 4096}
+    page = (Path(__file__).parents[2] / "docs" / "choosing.md").read_text(encoding="utf-8")
+    assert f"unless a cell takes no more than {quick:g} seconds." in page
 
 
 @pytest.mark.parametrize(

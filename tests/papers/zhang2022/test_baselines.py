@@ -109,6 +109,13 @@ def test_noisy_mini_batch_sgd_with_the_accounted_noise(points):
         points.run(BFTT, unit_vectors(24, 3), "paper")
 
 
+def test_a_batch_is_no_larger_than_the_data(points):
+    """J = n/8 = 1: with eps = 4 the batch is n, with 8 it would have 12 of 8 records."""
+    assert points.run(BFTT, unit_vectors(8, 1), "none", epsilon=4.0).plan.batch == 8
+    with pytest.raises(DpscoError, match="batch = 12: must be at most n = 8"):
+        points.run(BFTT, unit_vectors(8, 1), "none", epsilon=8.0)
+
+
 @pytest.mark.parametrize("algorithm", [BFTT, SGD])
 def test_mini_batch_sgd_returns_the_mean_of_its_iterates(points, algorithm):
     """One record and no noise: projected gradient descent by hand."""

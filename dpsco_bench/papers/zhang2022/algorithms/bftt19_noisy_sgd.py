@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil, floor, sqrt
 
 from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.errors import InputError
 from dpsco_bench.papers.zhang2022.algorithms.minibatch import NEEDS, checked_steps, projected_sgd
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
 from dpsco_bench.privacy.records import WithReplacement
@@ -28,7 +29,7 @@ def plan(given: Setting, *, steps: int | None = None) -> Plan:
     Parameters
     ----------
     given : Setting
-        On a Euclidean ball; M is its radius.
+        On a Euclidean ball; M is its radius. eps at most 4 J, so that a batch is no larger than the data.
     steps : optional
         Replaces J.
     """
@@ -36,6 +37,8 @@ def plan(given: Setting, *, steps: int | None = None) -> Plan:
     L, l, eps = c.lipschitz, given.l, given.epsilon
     J = checked_steps(steps, floor(min(n / 8, (eps * n) ** 2 / (32 * d * l))), "n/8 and (eps n)^2/(32 d l)", SOURCE)
     batch = ceil(n * sqrt(eps / (4 * J)))
+    if batch > n:
+        raise InputError("batch", batch, f"at most n = {n}: eps is above 4 J = {4 * J}", SOURCE)
     scale = sqrt(8 * J * l) * L / (n * eps)
     query = GaussianQuery("gradient", 2 * L / batch, J, WithReplacement(n, batch), paper_scale=scale)
     step = 0.5 * c.diameter / (L * sqrt(J))
