@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -127,9 +128,20 @@ def euclidean_lipschitz(lipschitz: float, p: float, d: int) -> float:
 
 
 def proximal_sampler(
-    target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int, delta_in: float, corner: bool = False
+    target: Target,
+    k: float,
+    mu: float,
+    draws: KeyedDraws,
+    *,
+    sweeps: int,
+    delta_in: float,
+    corner: bool = False,
+    chains: Any = ProximalSampler,
 ) -> np.ndarray:
-    """The alternating sampler from a draw of ``exp(-psi)``, or from a corner to see how it relaxes."""
+    """The alternating sampler from a draw of ``exp(-psi)``, or from a corner to see how it relaxes.
+
+    ``chains`` makes what runs, of `ProximalSampler`'s arguments.
+    """
     watch, ball, r = ChainWatch(target, sweeps), target.ball, target.regulariser
     assert r is not None
     euclidean, c = r.q == 2.0, k * mu * r.coefficient  # then psi is part of a Gaussian
@@ -148,7 +160,7 @@ def proximal_sampler(
         start = ball.radius * sample_lp(draws, centre, c * ball.radius**2, r.q, ball.p)
     eta = step_size(k, euclidean_lipschitz(target.objective.constants.lipschitz, ball.p, target.d), delta_in)
     curvature = k * mu if euclidean else 0.0
-    sampler = ProximalSampler(draws, gaussian, target.differences, target.objective.n, k, curvature, eta)
+    sampler = chains(draws, gaussian, target.differences, target.objective.n, k, curvature, eta)
     if corner:
         watch(start)
     x = sampler.run(start, sweeps, watch)

@@ -227,13 +227,18 @@ def plan_of(s: BallSetting, query: DrawQuery, sampler: str, warnings: tuple[str,
 
 def draw(objective: Any, plan: Plan, mechanism: Any) -> Any:
     """The mechanism: one draw per replicate, ``(R, d)``."""
+    sampler = getattr(importlib.import_module(_module(plan.sampler)), plan.sampler)
+    return drawn_by(sampler, objective, plan, mechanism)
+
+
+def drawn_by(sampler: Any, objective: Any, plan: Plan, mechanism: Any) -> Any:
+    """As `draw`, by a sampler that takes what the plan's takes."""
     c = objective.problem.constants
     regularised = plan.rule != "strongly_convex"
     matrices = isinstance(c.ball, SchattenBall)
     size = c.ball.columns if matrices else objective.problem.dimension
     r = NormRegulariser(c.norm, size, matrices) if regularised else None
     options = {key: plan.schedule[key] for key in SAMPLER_OPTIONS if key in plan.schedule}
-    sampler = partial(getattr(importlib.import_module(_module(plan.sampler)), plan.sampler), **options)
-    x = mechanism.release("draw", Target(objective, r, sampler, plan.losses))
+    x = mechanism.release("draw", Target(objective, r, partial(sampler, **options), plan.losses))
     objective.observe(x)
     return x

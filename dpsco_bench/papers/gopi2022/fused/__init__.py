@@ -1,0 +1,1 @@
+"""Fused runs of the chains of Gopi, Lee, Liu, Shen, Tian 2022."""

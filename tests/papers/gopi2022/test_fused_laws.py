@@ -1,0 +1,86 @@
+"""Words and laws of compiled loops against those of the noise layer and of SciPy."""
+
+import numpy as np
+import pytest
+from scipy.special import log_ndtr, ndtri, ndtri_exp
+
+from dpsco_bench.fused import compiled
+from dpsco_bench.papers.gopi2022.fused import laws
+from dpsco_bench.papers.gopi2022.samplers import truncated
+from dpsco_bench.rng.streams import Stream
+
+if not compiled.available():
+    pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
+
+RNG = np.random.default_rng(3)
+
+
+@compiled.compiled
+def filled(out, whole, key, first, step, replicate, high):
+    laws.fill_uniform(out, first, out.size - 1, key, step, replicate)
+    laws.fill_integers(whole, whole.size - 1, high, key, step, replicate)
+
+
+@compiled.compiled
+def quantiles(out, u):
+    for i in range(u.size):
+        out[i] = laws.standard_normal(u[i])
+
+
+@compiled.compiled
+def logarithms(out, x):
+    for i in range(x.size):
+        out[i] = laws.log_below(x[i])
+
+
+@compiled.compiled
+def quantiles_of_logs(out, level):
+    for i in range(level.size):
+        out[i] = laws.quantile_of_log(level[i])
+
+
+@compiled.compiled
+def cut(normal, exponential, u, mean, sd, high):
+    for i in range(u.size):
+        normal[i] = laws.truncated_normal(u[i], mean[i], sd, high)
+        exponential[i] = laws.truncated_exponential(u[i], mean[i], high)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 8])
+@pytest.mark.parametrize("first", [0, 6])
+def test_words_are_those_of_the_noise_layer(count, first):
+    key, high = (7, 2**32 - 5), 1_000_003
+    out, whole = np.empty(count + 1), np.empty(count + 1, dtype=np.int64)
+    filled(out, whole, key, first, 2**31 + 3, 12, high)
+    box = (2**31 + 3, 1, 12, 1)
+    np.testing.assert_array_equal(out[:count], Stream(key).uniform(*box, first + count)[0, 0, first:])
+    np.testing.assert_array_equal(whole[:count], Stream(key).integers(*box, count, high=high)[0, 0])
+
+
+def test_the_normal_law():
+    u = np.concatenate([RNG.random(4000), 10.0 ** RNG.uniform(-17, -1, 400), 1.0 - 10.0 ** RNG.uniform(-15, -1, 400)])
+    out = np.empty_like(u)
+    quantiles(out, u)
+    np.testing.assert_allclose(out, ndtri(u), rtol=1e-13, atol=1e-14)
+    x = np.concatenate([RNG.uniform(-45, 9, 3000), [-19.99, -20.01, -1e3, -1e6, 0.0]])
+    out = np.empty_like(x)
+    logarithms(out, x)
+    np.testing.assert_allclose(out, log_ndtr(x), rtol=3e-13, atol=1e-300)
+    level = -(10.0 ** RNG.uniform(-15, 6, 3000))
+    out = np.empty_like(level)
+    quantiles_of_logs(out, level)
+    np.testing.assert_allclose(out, ndtri_exp(level), rtol=3e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("sd", [3.0, 0.3, 0.02, 1e-3, 1e-5])
+def test_laws_on_an_interval(sd):
+    """Means inside, on the edge and many standard deviations outside, where quantiles are known to 1e-12 of them."""
+    u, high = RNG.random(2000), 0.7
+    mean = np.concatenate([RNG.uniform(-1, 1, 1000), 0.7 + sd * RNG.uniform(-30, 1500, 1000)])
+    mean *= RNG.choice([-1.0, 1.0], mean.size)
+    normal, exponential = np.empty_like(u), np.empty_like(u)
+    cut(normal, exponential, u, mean, sd, high)
+    expected = truncated.truncated_normal(u, mean, sd, high)
+    assert np.all(np.abs(normal - expected) <= 1e-12 + 3e-12 * np.abs(mean))
+    np.testing.assert_allclose(normal[:1000], expected[:1000], rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(exponential, truncated.truncated_exponential(u, mean, high), rtol=1e-13, atol=1e-14)
