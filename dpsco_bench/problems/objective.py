@@ -210,12 +210,13 @@ class Objective:
         x = cast(x, self.xp.float64)
         return self.problem.mean_gradient(x, self._risk_data) + self._regularisation * x
 
-    def excess_risk(self, x: Array) -> np.ndarray:
-        """``F(x) - min F`` in float64 on the host, shape ``(R,)``."""
+    def excess_risk(self, x: Array, risk: Callable[[Array], Array] | None = None) -> np.ndarray:
+        """``F(x) - min F`` in float64 on the host, shape ``(R,)``; ``risk`` (x) gives F in place of the problem."""
         x = cast(x, self.xp.float64)
         excess = self.problem.excess_risk(x, self._risk_data)
         if excess is not None:
             return to_numpy(excess).astype(np.float64)
         if self.minimum is None:
             self.minimum = self.problem.optimal_risk(self.host_data)
-        return to_numpy(self.problem.risk(x, self._risk_data)).astype(np.float64) - self.minimum
+        found = self.problem.risk(x, self._risk_data) if risk is None else risk(x)
+        return to_numpy(found).astype(np.float64) - self.minimum
