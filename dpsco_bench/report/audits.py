@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -89,8 +90,17 @@ def audits_figure(scores: Sequence[Score]) -> Figure:
         total = WIDTH * len(columns)
         axes = figure.add_axes((left / total, 1 - (ABOVE + own) / height, room / total, own / height))
         _draw(axes, column)
-    _words(figure, height)
+    _words(figure, height, audits_message(scores))
     return figure
+
+
+def audits_message(scores: Sequence[Score]) -> str:
+    """What the audits refute, by whose noise: ``16 audits refute the claim of printed noise, none that of ours``."""
+    refuted = Counter(score.row.calibration for score in scores if score.verdict == "refuted")
+    names = {"paper": "printed noise", "accounted": "accounted noise"}
+    runs = Counter(score.row.calibration for score in scores)
+    told = [f"{refuted[key] or 'none'} of {runs[key]} refute {name}" for key, name in names.items() if runs[key]]
+    return f"Audits: {', '.join(told)}" if told else "Audits"
 
 
 def _columns(rows: Sequence[Row]) -> list[list[list[Row]]]:
@@ -174,11 +184,10 @@ def _inside(epsilon: float) -> float:
     return min(max(epsilon, LOWEST), HIGHEST)
 
 
-def _words(figure: Figure, height: float) -> None:
+def _words(figure: Figure, height: float, title: str) -> None:
     """What the figure shows, above; its symbols, below."""
     wide = figure.get_figwidth()
     columns = max(1, round(wide / WIDTH))
-    title = "Lower bounds of the audits, accountants, and claims"
     told = "An audit refutes where its bound is right of the dashed line, the claim. It never proves privacy."
     figure.text(0.05 / wide, 1 - 0.06 / height, title, va="top", size=8, weight="bold", color=INK)
     lines = "\n".join(textwrap.wrap(told, 78 * columns))

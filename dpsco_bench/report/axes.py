@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,19 +15,35 @@ from dpsco_bench.report.drawing import FAINT
 from dpsco_bench.report.numbers import number, plain, superscript
 
 MOST_TICKS = 6
-LABEL_GAP = 0.058
-"""Least distance of two end labels, as a fraction of the axes' height."""
+LABEL_GAP = 0.06
+"""Height of a line of an end label, as a fraction of the axes' height."""
+ENDS = (-0.02, 1.1)
+"""Between what end labels stand: farther down are the numbers of the other axis."""
 CHARACTER, TICK_GAP = 0.026, 0.02
 """Width of a character of a tick label, and least gap between two labels, as fractions of the axis of one panel."""
 
 
 @dataclass(frozen=True)
 class EndLabel:
-    """A label beside the last point of a curve."""
+    """A label beside the last point of a curve.
+
+    Attributes
+    ----------
+    y : float, height of that point
+    more : sequence of (text, colour), smaller lines below
+    x : float or None, place of that point, where a thin line leads from it to the label
+    """
 
     y: float
     text: str
     colour: str
+    more: tuple[tuple[str, str], ...] = ()
+    x: float | None = None
+
+    @property
+    def height(self) -> float:
+        """Room that it takes, as a fraction of the axes' height."""
+        return LABEL_GAP * (1 + len(self.more))
 
 
 def value_axis(axes: Axes, values: Iterable[float], label: str) -> None:
@@ -96,31 +113,68 @@ def _power(value: float) -> str:
 def label_ends(axes: Axes, labels: Sequence[EndLabel]) -> None:
     """Write labels at the right edge, each at its curve's height, pushed apart where they would overlap."""
     low, high = np.log10(axes.get_ylim())
-    # a curve that ends at or below zero leaves a logarithmic axis at its foot
-    heights = [(math.log10(label.y) - low) / (high - low) if label.y > 0 else 0.0 for label in labels]
-    wanted = sorted((min(1.0, max(0.0, y)), label.text, label.colour) for y, label in zip(heights, labels, strict=True))
-    for place, (_, text, colour) in zip(spread([w[0] for w in wanted], LABEL_GAP), wanted, strict=True):
-        axes.text(1.02, place, text, transform=axes.transAxes, va="center", size=6.5, color=colour)
+
+    def height(label: EndLabel) -> float:
+        # a curve that ends at or below zero leaves a logarithmic axis at its foot
+        return min(1.0, max(0.0, (math.log10(label.y) - low) / (high - low))) if label.y > 0 else 0.0
+
+    wanted = sorted(labels, key=lambda label: (height(label), label.text, label.colour))
+    places = spread([height(label) for label in wanted], [label.height for label in wanted], ENDS)
+    for place, label in zip(places, wanted, strict=True):
+        top = place + (label.height - LABEL_GAP) / 2
+        if label.x is not None:
+            look = {
+                "arrowstyle": "-",
+                "color": label.colour,
+                "linewidth": 0.4,
+                "alpha": 0.7,
+                "shrinkA": 0,
+                "shrinkB": 2,
+            }
+            at: dict[str, Any] = {"xytext": (1.02, place), "textcoords": "axes fraction", "arrowprops": look}
+            axes.annotate("", (label.x, label.y), annotation_clip=False, **at)
+        lines = [(label.text, label.colour), *label.more]
+        for number_, (text, colour) in enumerate(lines):
+            y, size = top - LABEL_GAP * number_, 6.5 if number_ == 0 else 6.0
+            axes.text(1.03, y, text, transform=axes.transAxes, va="center", size=size, color=colour)
 
 
-def spread(places: Sequence[float], gap: float) -> list[float]:
-    """Move sorted places apart to at least a gap, keeping their order and as much of their positions as possible."""
-    blocks: list[list[float]] = []
-    for place in places:
-        blocks.append([place, 1.0])
-        while len(blocks) > 1 and _low(blocks[-1], gap) < _high(blocks[-2], gap):
-            centre, size = blocks.pop()
-            before, count_ = blocks.pop()
-            blocks.append([(centre * size + before * count_) / (size + count_), size + count_])
-    return [_low(block, gap) + gap * (i + 0.5) for block in blocks for i in range(int(block[1]))]
+def spread(
+    places: Sequence[float], gap: float | Sequence[float], ends: tuple[float, float] = (-math.inf, math.inf)
+) -> list[float]:
+    """Move sorted places apart, keeping their order and as much of their positions as possible.
 
+    Parameters
+    ----------
+    gap : float or sequence of float, the room that each takes, its place in the middle
+    ends : (float, float), where the room ends; what does not fit stands out at the top
+    """
+    sizes = [gap] * len(places) if isinstance(gap, int | float) else list(gap)
+    blocks: list[list[int]] = []
 
-def _low(block: Sequence[float], gap: float) -> float:
-    return block[0] - gap * block[1] / 2
+    def low(block: Sequence[int]) -> float:
+        """Lower end of neighbours that touch, about the mean of where they would be."""
+        offsets, at = [], 0.0
+        for i in block:
+            offsets.append(places[i] - (at + sizes[i] / 2))
+            at += sizes[i]
+        return max(ends[0], min(sum(offsets) / len(block), ends[1] - at))
 
+    def high(block: Sequence[int]) -> float:
+        return low(block) + sum(sizes[i] for i in block)
 
-def _high(block: Sequence[float], gap: float) -> float:
-    return block[0] + gap * block[1] / 2
+    for number_ in range(len(places)):
+        blocks.append([number_])
+        while len(blocks) > 1 and low(blocks[-1]) < high(blocks[-2]):
+            last = blocks.pop()
+            blocks[-1] += last
+    found = []
+    for block in blocks:
+        at = low(block)
+        for number_ in block:
+            found.append(at + sizes[number_] / 2)
+            at += sizes[number_]
+    return found
 
 
 def below_axis(axes: Axes, values: Sequence[float], x: Sequence[float], colour: str) -> None:
@@ -135,4 +189,4 @@ def below_axis(axes: Axes, values: Sequence[float], x: Sequence[float], colour: 
 def reference_line(axes: Axes, y: float, text: str, colour: str = FAINT) -> None:
     """A horizontal line with its meaning beside it."""
     axes.axhline(y, color=colour, linewidth=0.8, linestyle=(0, (4, 2)))
-    axes.text(1.02, y, text, transform=axes.get_yaxis_transform(), va="center", size=6.5, color=colour)
+    axes.text(1.03, y, text, transform=axes.get_yaxis_transform(), va="center", size=6.5, color=colour)

@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpsco_bench.analysis.choice import Choice, Chosen
+from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.jsonio import write_atomic
-from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, INK, style, svg_text
+from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, INK, cut, style, svg_text
 from dpsco_bench.report.method_styles import Dash
 from dpsco_bench.report.numbers import number, plain
 
@@ -96,8 +97,25 @@ def _key(found: Choice) -> list[Line2D]:
 def _write_heading(drawn: Figure, found: Choice, height: float) -> None:
     point = found.point
     options = ", ".join(f"{key} {value}" for key, value in sorted(point.options.items()) if key != "sha256")
-    title = f"{point.problem}{f' ({options})' if options else ''}"
+    told_options = f" ({options})" if options else ""
     where = f"n = {point.n:,}, d = {point.d}, ε = {plain(point.epsilon)}, δ = {number(point.delta)}"
-    drawn.text(0.01, 1 - 0.05 / height, textwrap.shorten(title, 84), va="top", size=8, weight="bold", color=INK)
-    told = f"{where}; {point.replicates} replicates; {len(found.refused)} methods not run"
-    drawn.text(0.01, 1 - 0.22 / height, told, va="top", size=6.5, color=FAINT)
+    title = textwrap.shorten(message(found), 84, placeholder=" …")
+    drawn.text(0.01, 1 - 0.05 / height, title, va="top", size=8, weight="bold", color=INK)
+    told = (
+        f"{point.problem}{told_options}; {where}; {point.replicates} replicates; {len(found.refused)} methods not run"
+    )
+    drawn.text(0.01, 1 - 0.22 / height, cut(told, 110), va="top", size=6.5, color=FAINT)
+
+
+def message(found: Choice) -> str:
+    """Who is best, and how far ahead."""
+    if not found.tied:
+        return "No method of proven privacy ran"
+    names = [name for name in found.tied if name != TRIVIAL]
+    if not names:
+        return "No method of proven privacy beats the trivial solution"
+    if len(found.tied) > 1:
+        return f"{len(found.tied)} cannot be told apart: {', '.join(found.tied)}"
+    if math.isnan(found.margin):
+        return f"{names[0]} alone was run"
+    return f"{names[0]} has the least risk of proven privacy, {100 * found.margin:.0f} % below the next"

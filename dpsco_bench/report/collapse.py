@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from dpsco_bench.analysis.ranking import Standing
 from dpsco_bench.report.board import measured
-from dpsco_bench.report.drawing import FAINT, GREY, INK, Line, Panel, compose
+from dpsco_bench.report.drawing import GREY, INK, Panel, compose
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import is_number, plain
 
@@ -22,10 +22,7 @@ COLLAPSED = 1.5
 """Largest factor between risks at such values, the slope taken out, that is called one curve."""
 MARKERS = ("o", "s", "^", "D", "v", "P")
 SHADES = ("#9ecae1", "#4292c6", "#08519c", "#08306b")
-WORDS = (
-    "least risk of a method of proven privacy, as a share of the risk of the starting point (grey line); shades: n; "
-    "markers: d. Points of one n ε/√d lie together where this one number decides"
-)
+WORDS = "Least risk of a method of proven privacy over that of the start (grey line); points of one n ε/√d lie together"
 
 
 def share(row: Standing) -> float:
@@ -72,8 +69,21 @@ def collapse_figure(board: BoardResults) -> Figure | None:
     for instance in board.board.instances:
         rows = [row for row in measured(board) if row.instance == instance.id and share(row) > 0]
         if len(rows) >= 3:
-            panels.append(Panel(instance.title, _drawn(rows), [Line(spread_text(rows), FAINT)]))
-    return compose(panels, "Does n ε/√d decide the least private risk?", WORDS, key=False) if panels else None
+            text = spread_text(rows)
+            panels.append(Panel(text[:1].upper() + text[1:], _drawn(rows), instance.title))
+    return compose(panels, collapse_message(board), WORDS, key=False) if panels else None
+
+
+def collapse_message(board: BoardResults) -> str:
+    """On how many instances one number decides the risk."""
+    by_instance: dict[str, list[Standing]] = {}
+    for row in measured(board):
+        if share(row) > 0:
+            by_instance.setdefault(row.instance, []).append(row)
+    found = [spread(rows) for rows in by_instance.values() if len(rows) >= 3]
+    known = [factor for factor in found if factor is not None]
+    one = sum(factor <= COLLAPSED for factor in known)
+    return f"n ε/√d alone decides the least private risk on {one} of {len(known)} instances"
 
 
 def _drawn(rows: Sequence[Standing]) -> Any:

@@ -1,11 +1,11 @@
-"""Figures of orderings: excess risk along the run for several methods, a row per problem and calibration."""
+"""Figures of orderings: excess risk along the run for several methods, the noises side by side on the same axes."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,31 +15,39 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.claims.model import AT_END, AT_EQUAL_EVALUATIONS
-from dpsco_bench.report.axes import decade_text, log_y
-from dpsco_bench.report.drawing import FAINT, INK, TEXT_COLOURS
+from dpsco_bench.analysis.ordering import HOLDS, REVERSED
+from dpsco_bench.report.axes import EndLabel, decade_text, label_ends, log_y
+from dpsco_bench.report.drawing import FAINT, INK, LINE_CHARACTERS, TEXT_COLOURS, TONE_COLOURS, cut
 from dpsco_bench.report.inputs import ClaimResults
-from dpsco_bench.report.method_styles import Dash, MethodStyle, styles_of
+from dpsco_bench.report.messages import NOISE, claim_message
+from dpsco_bench.report.method_styles import MethodStyle, styles_of
 from dpsco_bench.report.numbers import plain
 from dpsco_bench.report.scores import Score, claim_scores
-from dpsco_bench.report.wording import setting, symbols
+from dpsco_bench.report.wording import SYMBOLS, setting, symbols
 
-WIDTH, LEFT, RIGHT, GAP = 7.1, 0.6, 0.06, 0.1
-"""Inches: width of the figure, its margins, and the space between columns."""
-AXES_HEIGHT, HEAD, FOOT, LINE = 1.5, 0.18, 0.42, 0.128
+WIDTH, LEFT, RIGHT, GAP = 7.1, 0.6, 1.35, 0.12
+"""Inches: width of the figure, its margins (names of curves stand at the right), and the space between columns."""
+AXES_HEIGHT, HEAD, FOOT, LINE = 1.8, 0.2, 0.42, 0.13
 MOST_POINTS = 250
 """Curves are thinned to this many points, evenly on the logarithmic axis, the last one kept."""
+NAME_CHARACTERS = 22
+"""Of a line of a method's name beside its curve."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the figure: a part under a calibration, with its measured cells and the verdicts on it."""
+    """A part under a calibration, with its measured cells and the verdicts on it."""
 
     score: Score
     cells: Sequence[CellEvidence]
     verdicts: Sequence[Score]
     seconds: Mapping[int, np.ndarray]
     styles: Mapping[str, MethodStyle]
+
+    @property
+    def values(self) -> list[float]:
+        """Values of the swept parameter."""
+        return sorted({cell.value for cell in self.cells})
 
 
 def ordering_rows(results: ClaimResults, timed: bool = False) -> list[Row]:
@@ -67,38 +75,67 @@ def timings(results: ClaimResults, part: str, calibration: str) -> dict[int, np.
 
 
 def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
-    """Gap against gradient evaluations / n, or against running time; None where nothing was measured."""
-    rows = ordering_rows(results, timed)
-    if not rows:
+    """Gap against gradient evaluations / n, or against running time; None where nothing was measured.
+
+    A band for every part that was run: its noises side by side, one below the other where several values are swept.
+    """
+    bands = _bands(ordering_rows(results, timed))
+    if not bands:
         return None
-    told = (f"Claimed: {results.claim.title}", _outcome(rows))
-    header = [line for text in told for line in textwrap.wrap(symbols(text), 98)]
-    heights = [LINE * (len(_heading(row)) + 1) + HEAD + AXES_HEIGHT + FOOT for row in rows]
-    top, foot = 0.14 * len(header) + 0.2, 0.62
+    header = textwrap.wrap(claim_message(results), 96)
+    heights = [_height(band) for band in bands]
+    top, foot = 0.16 * len(header) + 0.24, 0.3
     size = (WIDTH, sum(heights) + top + foot)
     figure = Figure(figsize=size)
-    figure.text(0.05 / WIDTH, 1 - 0.05 / size[1], "\n".join(header), va="top", size=8, weight="bold", color=INK)
-    below = 1 - (0.05 + 0.14 * len(header)) / size[1]
-    origin = f"{results.claim.source}  ({results.id}){machine(results) if timed else ''}"
-    figure.text(0.05 / WIDTH, below, origin, va="top", size=6.5, color=FAINT)
+    x = 0.05 / WIDTH
+    figure.text(x, 1 - 0.05 / size[1], "\n".join(header), va="top", size=8.5, weight="bold", color=INK)
+    told = f"{results.id}: {symbols(results.claim.title)}{machine(results) if timed else ''}"
+    below = 1 - (0.07 + 0.16 * len(header)) / size[1]
+    figure.text(x, below, cut(told, 2 * LINE_CHARACTERS), va="top", size=6.5, color=FAINT)
     upper = size[1] - top
-    for row, height in zip(rows, heights, strict=True):
-        _draw_row(figure, row, upper, size, timed, last=row is rows[-1])
+    for band, height in zip(bands, heights, strict=True):
+        _draw_band(figure, band, upper, size, timed)
         upper -= height
-    cells = [cell for row in rows for cell in row.cells]
-    _key(figure, cells, styles_of(results.paper, _labels(cells)))
+    _key(figure, [row for band in bands for row in band])
     return figure
 
 
-def _outcome(rows: Sequence[Row]) -> str:
-    """What the orderings of these runs are, by calibration: ``paper noise 3 holds, 1 reversed``."""
-    said = []
-    for calibration in dict.fromkeys(row.score.row.calibration for row in rows):
-        words = [s.row.word for row in rows if row.score.row.calibration == calibration for s in row.verdicts]
-        counts = (f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-        noise = "noise off" if calibration == "none" else f"{calibration} noise"
-        said.append(f"{noise} {', '.join(counts)}")
-    return f"Measured here, orderings: {'; '.join(said)}"
+def _bands(rows: Sequence[Row]) -> list[list[Row]]:
+    """Rows of one part together."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.score.row.part, []).append(row)
+    return list(found.values())
+
+
+def _lines(band: Sequence[Row]) -> list[list[tuple[Row, float]]]:
+    """Drawing areas, line by line: the values of a noise, or all noises where there is one value."""
+    if max(len(row.values) for row in band) == 1:
+        return [[(row, row.values[0]) for row in band]]
+    return [[(row, value) for value in row.values] for row in band]
+
+
+def _height(band: Sequence[Row]) -> float:
+    return LINE * (len(_titles(band)) + 1) + (HEAD + AXES_HEIGHT + FOOT) * len(_lines(band)) + 0.08
+
+
+def _titles(band: Sequence[Row]) -> list[str]:
+    return textwrap.wrap(band_message(band), 108)
+
+
+def band_message(band: Sequence[Row]) -> str:
+    """Which of the pair ends lower, under every noise: ``DP-SVRG ends below DP-GD``."""
+    said: dict[str, list[str]] = {}
+    for row in band:
+        pair = row.score.part.pair
+        first, second = (row.styles[label].name for label in pair) if len(pair) == 2 else ("", "")
+        words = {HOLDS: f"{first} ends below {second}", REVERSED: f"{second} ends below {first}"}
+        text = words.get(row.score.row.word, f"{first} against {second}: {row.score.verdict}" if first else "")
+        said.setdefault(text, []).append(NOISE.get(row.score.row.calibration, row.score.row.calibration))
+    if len(said) == 1:
+        return next(iter(said)) + (" under both noises" if len(band) == 2 else "")
+    text = "; ".join(f"{' and '.join(names)}: {words}" for words, names in said.items())
+    return text[:1].upper() + text[1:]
 
 
 def machine(results: ClaimResults) -> str:
@@ -111,46 +148,49 @@ def machine(results: ClaimResults) -> str:
     return ""
 
 
-def _heading(row: Row) -> list[tuple[str, str]]:
-    """Lines above a row: what is run, and each verdict in words."""
-    part, calibration = row.score.part, row.score.row.calibration
-    colour = TEXT_COLOURS.get(calibration, FAINT)
-    first = row.cells[0].entry
-    shown = {"n": first.n, "delta": first.delta, **part.problem_options}
-    lines = [(f"{part.problem}; {setting(shown)}", FAINT)]
-    lines += [(symbols(part.note), FAINT)] if part.note else []
-    found: dict[str, list[str]] = {}
-    for score in row.verdicts:
-        first_, second = (row.styles[label].name for label in score.part.pair)
-        where = {AT_END: " at the end", AT_EQUAL_EVALUATIONS: " at equal evaluations"}.get(score.part.compared, "")
-        found.setdefault(f"{first_} below {second}", []).append(f"{score.verdict}{where}")
-    lines += [(f"{pair}: {', '.join(words)}", colour) for pair, words in found.items()]
-    remark = row.score.privacy.remark
-    lines += [(f"{calibration} noise is {remark}", colour)] if remark else []
-    return [(piece, tint) for text, tint in lines for piece in textwrap.wrap(text, 130)]
-
-
 def _labels(cells: Sequence[CellEvidence]) -> list[str]:
     return list(dict.fromkeys(cell.entry.method for cell in cells))
 
 
-def _draw_row(figure: Figure, row: Row, upper: float, size: tuple[float, float], timed: bool, last: bool) -> None:
+def _draw_band(figure: Figure, band: Sequence[Row], upper: float, size: tuple[float, float], timed: bool) -> None:
     width, height = size
-    heading = _heading(row)
-    title = f"{row.score.row.part}, {row.score.row.calibration} noise"
-    figure.text(0.05 / width, upper / height, title, va="top", size=7.5, weight="bold", color=INK)
-    for number_, (text, colour) in enumerate(heading, start=1):
-        figure.text(0.05 / width, (upper - LINE * number_) / height, text, va="top", size=6.5, color=colour)
-    values = sorted({cell.value for cell in row.cells})
-    room = (WIDTH - LEFT - RIGHT - GAP * (len(values) - 1)) / len(values)
-    bottom = (upper - LINE * (len(heading) + 1) - HEAD - AXES_HEIGHT) / height
-    limits, shared = _limits(row, timed), None
-    for column, value in enumerate(values):
-        box = ((LEFT + column * (room + GAP)) / width, bottom, room / width, AXES_HEIGHT / height)
-        axes = figure.add_axes(box, sharey=shared)
-        shared = shared or axes
-        _draw_cell(axes, [cell for cell in row.cells if cell.value == value], row, timed)
+    titles = _titles(band)
+    for number_, text in enumerate(titles):
+        y = (upper - LINE * number_) / height
+        figure.text(0.05 / width, y, text, va="top", size=7.5, weight="bold", color=INK)
+    upper -= LINE * len(titles)
+    first = band[0].cells[0].entry
+    shown = {"n": first.n, "delta": first.delta, **band[0].score.part.problem_options}
+    text = f"{band[0].score.row.part}: {band[0].score.part.problem}; {setting(shown)}"
+    figure.text(0.05 / width, upper / height, cut(text, 2 * LINE_CHARACTERS), va="top", size=6.3, color=FAINT)
+    upper -= LINE
+    limits = _limits(band, timed)
+    for line in _lines(band):
+        _draw_line(figure, line, upper, size, limits, timed)
+        upper -= HEAD + AXES_HEIGHT + FOOT
+
+
+def _draw_line(
+    figure: Figure,
+    line: Sequence[tuple[Row, float]],
+    upper: float,
+    size: tuple[float, float],
+    limits: tuple[list[float], list[float]],
+    timed: bool,
+) -> None:
+    """Drawing areas beside each other, on the same axes; names stand at the end of the line."""
+    width, height = size
+    room = (WIDTH - LEFT - RIGHT - GAP * (len(line) - 1)) / len(line)
+    bottom = (upper - HEAD - AXES_HEIGHT) / height
+    for column, (row, value) in enumerate(line):
+        axes = figure.add_axes(
+            ((LEFT + column * (room + GAP)) / width, bottom, room / width, AXES_HEIGHT / height)
+        )  # fmt: skip
+        cells = [cell for cell in row.cells if cell.value == value]
+        ends = _draw_cell(axes, cells, row, timed)
         _finish(axes, row, value, limits, column == 0, timed)
+        if column == len(line) - 1:
+            label_ends(axes, ends)
 
 
 def _curve(cell: CellEvidence, row: Row, timed: bool) -> np.ndarray:
@@ -176,26 +216,42 @@ def _thinned(curve: np.ndarray) -> np.ndarray:
     return curve[:, np.unique(np.append(np.searchsorted(curve[0], wanted[:-1]), curve.shape[1] - 1))]
 
 
-def _limits(row: Row, timed: bool) -> tuple[list[float], list[float]]:
-    curves = [_curve(cell, row, timed) for cell in row.cells]
+def _limits(band: Sequence[Row], timed: bool) -> tuple[list[float], list[float]]:
+    """What the axes of a band must hold, the same for all of its noises."""
+    curves = [_curve(cell, row, timed) for row in band for cell in row.cells]
     x = [float(v) for c in curves for v in c[0]]
     y = [float(v) for c in curves for v in (*c[1], *c[2, -1:], *c[3, -1:]) if v > 0]
     return x, y
 
 
-def _draw_cell(axes: Axes, cells: Sequence[CellEvidence], row: Row, timed: bool) -> None:
+def _draw_cell(axes: Axes, cells: Sequence[CellEvidence], row: Row, timed: bool) -> list[EndLabel]:
+    """Curves of all methods at one value; the pair that is compared stands out. Returns their names."""
+    ends = []
     for cell in cells:
-        look = row.styles[cell.entry.method]
+        label, look = cell.entry.method, row.styles[cell.entry.method]
         x, middle, low, high = _curve(cell, row, timed)
         if not len(x):
             continue
+        strong = label in row.score.part.pair
+        ends.append(_end(cell, look, float(x[-1]), float(middle[-1])))
         if look.end_only:
             errors = [[middle[-1] - low[-1]], [high[-1] - middle[-1]]]
             axes.errorbar(x[-1:], middle[-1:], errors, fmt="D", color=look.colour, markersize=4, zorder=5)
             continue
-        axes.fill_between(x, np.maximum(low, 1e-300), high, color=look.colour, alpha=0.16, linewidth=0, zorder=1)
-        axes.plot(x, middle, color=look.colour, linestyle=look.dash, linewidth=1.0, zorder=3)
-        axes.plot(x[-1:], middle[-1:], "o", color=look.colour, markersize=3, zorder=4)
+        shade = 0.2 if strong else 0.08
+        axes.fill_between(x, np.maximum(low, 1e-300), high, color=look.colour, alpha=shade, linewidth=0, zorder=1)
+        wide = 1.6 if strong else 0.8
+        axes.plot(x, middle, color=look.colour, linestyle=look.dash, linewidth=wide, zorder=4 if strong else 3)
+        axes.plot(x[-1:], middle[-1:], "o", color=look.colour, markersize=4 if strong else 2.6, zorder=5)
+    return ends
+
+
+def _end(cell: CellEvidence, look: MethodStyle, x: float, y: float) -> EndLabel:
+    """Name of a method, with its number of steps."""
+    steps = cell.entry.options.get("steps")
+    name = look.name + (f", T = {steps}" if steps and "T =" not in look.name else "")
+    first, *rest = textwrap.wrap(name, NAME_CHARACTERS)
+    return EndLabel(y, first, look.colour, tuple((line, look.colour) for line in rest), x)
 
 
 def _finish(
@@ -210,20 +266,18 @@ def _finish(
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("running time of the algorithm (s)" if timed else "gradient evaluations / n")
     axes.tick_params(labelleft=first)
-    name = f"{symbols(row.cells[0].entry.parameter)} = {plain(value)}"
-    axes.text(0.5, 1.03, name, transform=axes.transAxes, ha="center", va="bottom", size=7)
+    calibration, score = row.score.row.calibration, row.score
+    noise = NOISE.get(calibration, calibration)
+    name = f"{noise[:1].upper()}{noise[1:]}, {symbols(row.cells[0].entry.parameter)} = {plain(value)}"
+    above: dict[str, Any] = {"transform": axes.transAxes, "va": "bottom", "size": 7}
+    axes.text(0.0, 1.02, name, color=TEXT_COLOURS.get(calibration, INK), **above)
+    word = f"{SYMBOLS.get(score.tone, '·')} {score.row.word.replace('_', ' ')}"
+    axes.text(1.0, 1.02, word, ha="right", color=TONE_COLOURS.get(score.tone, FAINT), **above)
 
 
-def _key(figure: Figure, cells: Sequence[CellEvidence], styles: Mapping[str, MethodStyle]) -> None:
-    handles: list[Any] = []
-    for label, look in styles.items():
-        steps = next(cell for cell in cells if cell.entry.method == label).entry.options.get("steps")
-        name = look.name + (f", T = {steps}" if steps and "T =" not in look.name else "")
-        line: Dash | Literal["none"] = "none" if look.end_only else look.dash
-        marker = "D" if look.end_only else "o"
-        handles.append(Line2D([], [], color=look.colour, linestyle=line, marker=marker, markersize=3, label=name))
-    handles.append(Patch(color=FAINT, alpha=0.2, label="line: the iterates, median; band: all replicates"))
-    told = dict.fromkeys(look.returns for look in styles.values() if look.returns)
-    returned = ", ".join(["dot: what is returned", *told])
-    handles.append(Line2D([], [], color=FAINT, linestyle="none", marker="o", markersize=3, label=returned))
-    figure.legend(handles=handles, loc="lower center", ncols=3)
+def _key(figure: Figure, rows: Sequence[Row]) -> None:
+    returns = dict.fromkeys(look.returns for row in rows for look in row.styles.values() if look.returns)
+    handles: list[Any] = [Patch(color=FAINT, alpha=0.2, label="line: the iterates, median; band: all replicates")]
+    told = ", ".join(["dot: what is returned", *returns])
+    handles.append(Line2D([], [], color=FAINT, linestyle="none", marker="o", markersize=3, label=told))
+    figure.legend(handles=handles, loc="lower center", ncols=2)

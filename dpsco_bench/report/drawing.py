@@ -19,20 +19,27 @@ from matplotlib.lines import Line2D
 
 from dpsco_bench.jsonio import write_atomic
 
-PANEL_WIDTH, AXES_HEIGHT = 3.4, 1.95
+PANEL_WIDTH, AXES_HEIGHT = 3.5, 1.8
 """Inches: the column width of the papers, and the height of the area that holds the data."""
-LEFT, RIGHT, BOTTOM, LINE, GAP = 0.63, 0.62, 0.44, 0.128, 0.1
-"""Inches: margins of a panel, height of one line of its heading, and the gap above the axes."""
-INK, FAINT, GREY = "#1a1a1a", "#5f5f5f", "#a6a6a6"
-COLOURS = {"paper": "#0072B2", "accounted": "#D55E00", "none": GREY}
-TEXT_COLOURS = {"paper": "#005a8e", "accounted": "#a84a00", "none": FAINT}
+LEFT, RIGHT, BOTTOM, LINE, GAP = 0.6, 1.0, 0.42, 0.13, 0.1
+"""Inches: margins of a panel, labels of curves standing at the right; a line of its heading, and the gap below."""
+INK, FAINT, GREY = "#1a1a1a", "#5f5f5f", "#b0b0b0"
+COLOURS = {"paper": "#00559a", "accounted": "#e0701a", "none": GREY}
+"""Of noise. Their lightness differs as well as their hue, and each has a marker of its own."""
+TEXT_COLOURS = {"paper": "#004a87", "accounted": "#a84a00", "none": FAINT}
 MARKERS = {"paper": "o", "accounted": "s", "none": "o"}
+SHADES = ("#00559a", "#e0701a", "#009E73", "#b05a8f", "#56B4E9", "#E69F00", INK)
+TEXTS = ("#004a87", "#a84a00", "#00694d", "#8f3f71", "#1f6f9e", "#8a5a00", INK)
+"""Colours of several curves, and of words about them; each curve has a name beside it."""
+TONE_COLOURS = {"good": "#00684c", "better": "#004f80", "qualified": "#7a4c00", "bad": "#a63c00"}
+"""Of what a verdict says, as on the site; others are grey."""
 KEY: dict[str, tuple[str, dict[str, Any]]] = {
     "mean": ("mean, 95 % interval", {"marker": "o"}),
     "hollow": ("size that is not in the fit", {"marker": "o", "markerfacecolor": "white"}),
     "ratio": ("ratio, ± 2 standard errors", {"marker": "o"}),
+    "both": ("mean, 95 % interval; ratios ± 2 s.e.", {"marker": "o"}),
     "fit": ("fitted line", {"linestyle": "-"}),
-    "bound": ("bound × the factor stated", {"linestyle": (0, (3.5, 2)), "linewidth": 0.9}),
+    "bound": ("bound × a constant", {"linestyle": (0, (3.5, 2)), "linewidth": 0.9}),
     "off": ("noise off (arrow: below the axis)", {"marker": "o", "color": GREY, "markersize": 3}),
     "exact": ("exact value", {"marker": "o"}),
     "lower": ("lower bound", {"marker": "^"}),
@@ -40,51 +47,32 @@ KEY: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Symbols that panels use: name -> words and look."""
 _STYLE = Path(__file__).with_name("style.mplstyle")
-_LINE_CHARACTERS = 66
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of a panel's heading.
-
-    Attributes
-    ----------
-    marker : str, marker in front of the text, that of the series it speaks of; empty for none
-    """
-
-    text: str
-    colour: str = FAINT
-    marker: str = ""
+TITLE_CHARACTERS, LINE_CHARACTERS = 56, 72
+"""Of a panel: characters of a line of its title, and of the one line of small text."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One drawing area with a heading in words.
+    """One drawing area.
 
     Attributes
     ----------
-    lines : sequence of Line, verdicts and settings, above the axes, where they hide no data
-    blank : bool, whether there is nothing to draw, only words
+    title : str, what it says
+    line : str, the one line of small text: instance and sizes; what does not fit is cut
+    blank : bool, whether there is nothing to draw, only the words
     symbols : tuple of str, which symbols the figure's key must explain, see `KEY`
     """
 
     title: str
     draw: Callable[[Axes], None]
-    lines: Sequence[Line] = ()
+    line: str = ""
     blank: bool = False
     symbols: tuple[str, ...] = ()
 
-    def heading(self) -> list[Line]:
-        return [
-            Line(text, line.colour, line.marker if first else " " * bool(line.marker))
-            for line in self.lines
-            for first, text in _wrapped(line.text)
-        ]
-
-
-def _wrapped(text: str) -> Iterator[tuple[bool, str]]:
-    for number, piece in enumerate(textwrap.wrap(text, _LINE_CHARACTERS, break_long_words=False)):
-        yield number == 0, piece
+    @property
+    def titles(self) -> list[str]:
+        """Lines of the title."""
+        return textwrap.wrap(self.title, TITLE_CHARACTERS, break_long_words=False)
 
 
 @contextmanager
@@ -107,6 +95,8 @@ def compose(
     more : sequence of artists, further entries of that key, with labels
     """
     used = {name for panel in panels for name in panel.symbols} if key else set()
+    if {"mean", "ratio"} <= used:
+        used = {*used, "both"} - {"mean", "ratio"}
     handles = [*(_handle(name) for name in KEY if name in used), *more]
     columns = min(2, max(1, len(panels)))
     width = PANEL_WIDTH * columns
@@ -114,7 +104,7 @@ def compose(
     heights = [_row_height(row) for row in rows]
     title = textwrap.wrap(header, 50 * columns)
     legend_columns = min(len(handles), 2 * columns)
-    origin = textwrap.wrap(source, 70 * columns)
+    origin = [cut(source, LINE_CHARACTERS * columns)] if source else []
     top = 0.15 * len(title) + 0.12 * len(origin) + 0.1 if title else 0.05
     foot = 0.14 * math.ceil(len(handles) / legend_columns) + 0.12 if handles else 0.05
     height = sum(heights) + top + foot
@@ -130,6 +120,14 @@ def compose(
     return figure
 
 
+def cut(text: str, characters: int) -> str:
+    """A text of at most so many characters, cut behind a word."""
+    if len(text) <= characters:
+        return text
+    kept = text[: characters - 2]
+    return kept.rpartition(" ")[0].rstrip(" ,;·") + " …"
+
+
 def _handle(name: str) -> Line2D:
     text, options = KEY[name]
     return Line2D([], [], label=text, **{"color": INK, "markersize": 3.6, "linestyle": "none", **options})
@@ -138,26 +136,25 @@ def _handle(name: str) -> Line2D:
 def _header(figure: Figure, title: Sequence[str], origin: Sequence[str], height: float) -> None:
     if title:
         where = 1 - 0.05 / height
-        figure.text(0.05 / figure.get_figwidth(), where, "\n".join(title), va="top", size=8, weight="bold", color=INK)
+        figure.text(0.05 / figure.get_figwidth(), where, "\n".join(title), va="top", size=8.5, weight="bold", color=INK)
         below = where - 0.15 * len(title) / height
         figure.text(0.05 / figure.get_figwidth(), below, "\n".join(origin), va="top", size=6.5, color=FAINT)
 
 
 def _heading_lines(row: Sequence[Panel]) -> int:
-    return max(len(panel.heading()) for panel in row)
+    return max(len(panel.titles) + bool(panel.line) for panel in row)
 
 
 def _row_height(row: Sequence[Panel]) -> float:
     drawn = 0.1 if all(panel.blank for panel in row) else AXES_HEIGHT + BOTTOM
-    return drawn + GAP + LINE * (_heading_lines(row) + 1) + 0.1
+    return drawn + GAP + LINE * _heading_lines(row) + 0.12
 
 
 def _place(figure: Figure, panel: Panel, left: float, upper: float, lines: int, size: tuple[float, float]) -> None:
     """Axes at fixed inches, so that all panels of a row align whatever their labels are."""
     width, height = size
-    top = upper - 0.05 - LINE * (lines + 1) - GAP
-    words = upper - 0.05
-    _write(figure, panel, left, words, size)
+    top = upper - 0.05 - LINE * lines - GAP
+    _write(figure, panel, left, upper - 0.05, size)
     if panel.blank:
         return
     room = (PANEL_WIDTH - LEFT - RIGHT) / width
@@ -167,22 +164,17 @@ def _place(figure: Figure, panel: Panel, left: float, upper: float, lines: int, 
 
 def _write(figure: Figure, panel: Panel, left: float, upper: float, size: tuple[float, float]) -> None:
     width, height = size
-    figure.text((left + 0.05) / width, upper / height, panel.title, va="top", size=7.5, weight="bold", color=INK)
-    for number, line in enumerate(panel.heading(), start=1):
-        y = upper - LINE * number
-        indent = 0.17 if line.marker else 0.05
-        if line.marker.strip():
-            middle = (y - 0.055) / height
-            figure.add_artist(_marker((left + 0.1) / width, middle, line.marker, line.colour))
-        figure.text((left + indent) / width, y / height, line.text, va="top", size=6.5, color=line.colour)
+    x = (left + 0.05) / width
+    for number, text in enumerate(panel.titles):
+        y = (upper - LINE * number) / height
+        figure.text(x, y, text, va="top", size=7.5, weight="bold", color=INK)
+    y = (upper - LINE * len(panel.titles)) / height
+    figure.text(x, y, cut(panel.line, LINE_CHARACTERS), va="top", size=6.3, color=FAINT)
 
 
-def _marker(x: float, y: float, marker: str, colour: str) -> Any:
-    return Line2D([x], [y], marker=marker, color=colour, markersize=3.6, linestyle="none")
-
-
-def words_panel(title: str, lines: Sequence[Line]) -> Panel:
-    return Panel(title, lambda axes: None, lines, blank=True)
+def words_panel(title: str, line: str = "") -> Panel:
+    """A panel that has nothing to draw."""
+    return Panel(title, lambda axes: None, line, blank=True)
 
 
 def svg_text(figure: Figure) -> str:

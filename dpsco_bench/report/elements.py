@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import cycle
 from typing import NamedTuple
 
@@ -12,18 +13,19 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.claims.model import Part
 from dpsco_bench.privacy.ledger import PHRASES
-from dpsco_bench.report.axes import EndLabel, label_ends, log_y, reference_line, tick_text, value_axis
-from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, TEXT_COLOURS, Line, Panel
+from dpsco_bench.report.axes import EndLabel, label_ends, log_y, tick_text, value_axis
+from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, SHADES, TEXT_COLOURS, TEXTS, Panel
 from dpsco_bench.report.inputs import Inputs, Job
 from dpsco_bench.report.ledger import Charged, charged_cells, charged_evidence, noise_options
-from dpsco_bench.report.numbers import span
+from dpsco_bench.report.numbers import number
 from dpsco_bench.report.own_figures import paper_figure
-from dpsco_bench.report.panels import KIND_MARKERS, Series, series, settings_line
-from dpsco_bench.report.wording import noise_name
+from dpsco_bench.report.panels import KIND_MARKERS, Series, series
+from dpsco_bench.report.wording import setting
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-"""Colour-blind-safe, the cycle of the style file."""
+PALETTE = SHADES
+"""Colours that differ for the colour-blind too, each with a text colour at its place in `TEXTS`."""
 LEAST_GAP = 0.14
 """Between two ticks, as a fraction of the axis."""
 
@@ -43,9 +45,17 @@ def sweep(inputs: Inputs, claim: str, part: str, calibration: str, method: str =
     return Sizes(cells, series(cells)) if cells else None
 
 
-def part_settings(inputs: Inputs, claim: str, part: str) -> Line:
-    """Method, instance and fixed settings of a part that was measured, as a line above its panel."""
-    return Line(settings_line(next(found for found in inputs.claims if found.id == claim).parts[part]))
+def part_settings(inputs: Inputs, claim: str, part: str) -> str:
+    """Method, instance and fixed settings of a part that was measured, as the line above its panel."""
+    return settings_line(next(found for found in inputs.claims if found.id == claim).parts[part])
+
+
+def settings_line(part: Part) -> str:
+    """Method, instance and fixed settings of a part in one line."""
+    methods = " and ".join(dict.fromkeys(m.algorithm.split(".", 1)[-1] for m in part.methods))
+    given = {**part.fixed, **part.problem_options}
+    plain_ones = {key: value for key, value in given.items() if not isinstance(value, Mapping)}
+    return "; ".join(filter(None, (methods and f"{methods} on {part.problem}", setting(plain_ones))))
 
 
 def draw_sweep(axes: Axes, points: Series, colour: str, marker: str) -> list[float]:
@@ -71,7 +81,7 @@ def calibrations_panel(
     sweeps: Sequence[tuple[str, Sizes]],
     label: str,
     formulas: Sequence[tuple[str, Callable[[CellEvidence], float]]] = (),
-    lines: Sequence[Line] = (),
+    line: str = "",
     y_label: str = "excess risk",
 ) -> Panel:
     """Sweeps of one instance under several calibrations, with formulas drawn through the first of them."""
@@ -81,7 +91,7 @@ def calibrations_panel(
         labels: list[EndLabel] = []
         for calibration, found in sweeps:
             ends += draw_sweep(axes, found.points, COLOURS[calibration], MARKERS[calibration])
-            labels.append(EndLabel(found.points.mean[-1], calibration, TEXT_COLOURS[calibration]))
+            labels.append(noise_label(calibration, found))
         cells, points = sweeps[0][1]
         for place, (name, value) in enumerate(formulas):
             values = through(points, [value(cell) for cell in cells])
@@ -97,13 +107,16 @@ def calibrations_panel(
         log_y(axes, ends, y_label)
         label_ends(axes, labels)
 
-    return Panel(title, draw, [*lines, *(noise_line(*found) for found in sweeps)])
+    return Panel(title, draw, line, symbols=("mean",))
 
 
-def noise_line(calibration: str, found: Sizes) -> Line:
-    """Marker and name of a calibration, and what its cells lack of the claimed privacy."""
+def noise_label(calibration: str, found: Sizes) -> EndLabel:
+    """Name of a calibration beside its sweep, and what its cells lack of the claimed privacy."""
     remark = "" if calibration == "none" else charged_evidence(found.cells, calibration).remark
-    return Line(noise_name(calibration) + f": {remark}" * bool(remark), TEXT_COLOURS[calibration], MARKERS[calibration])
+    colour = TEXT_COLOURS[calibration]
+    more = tuple((line, colour) for line in textwrap.wrap(remark, 20)[:2])
+    name = "noise off" if calibration == "none" else calibration
+    return EndLabel(found.points.mean[-1], name, colour, more)
 
 
 def sparse_axis(axes: Axes, values: Iterable[float], label: str) -> None:
@@ -129,19 +142,33 @@ def real_epsilon_figure(module: str, name: str) -> None:
         name,
         "Real against claimed ε of the paper's noise, mechanism by mechanism",
         "From the privacy ledger; the accounted noise meets the claim by construction and is not drawn.",
+        lambda inputs: excess_message(inputs, name.partition(".")[0]),
     )(draw)
 
 
-def claimed_and_real(inputs: Inputs, paper: str) -> list[Panel]:
-    """A panel per mechanism of a paper: real over claimed epsilon of the paper's noise, as the ledger has it."""
+def excess_message(inputs: Inputs, paper: str) -> str:
+    """How many mechanisms of a paper spend more than they claim."""
+    found = charged_mechanisms(inputs, paper)
+    cells = [[cell for own in kinds.values() for cell in own] for kinds in found.values()]
+    more = sum(any(cell.status == "exceeds_claim" for cell in own) for own in cells)
+    return f"{more} of {len(found)} mechanisms of the paper spend more than the ε that they claim"
+
+
+def charged_mechanisms(inputs: Inputs, paper: str) -> dict[str, dict[str, list[Charged]]]:
+    """Mechanism -> variant and options -> charged cells of the paper's own noise."""
     found: dict[str, dict[str, list[Charged]]] = {}
     for claim in inputs.of_paper(paper):
         for job in claim.jobs:
             for cell in charged_cells(claim, job.part, job.calibration).cells if _charged(job) else ():
                 found.setdefault(cell.cell.algorithm, {}).setdefault(_noise(cell), []).append(cell)
+    return found
+
+
+def claimed_and_real(inputs: Inputs, paper: str) -> list[Panel]:
+    """A panel per mechanism of a paper: real over claimed epsilon of the paper's noise, as the ledger has it."""
     return [
         _mechanism_panel(algorithm, kinds)
-        for algorithm, kinds in sorted(found.items())
+        for algorithm, kinds in sorted(charged_mechanisms(inputs, paper).items())
         if any(map(_finite, kinds.values()))
     ]
 
@@ -159,25 +186,43 @@ def _finite(cells: Iterable[Charged]) -> list[Charged]:
 
 
 def _mechanism_panel(algorithm: str, kinds: dict[str, list[Charged]]) -> Panel:
-    looks = dict(zip(kinds, cycle(PALETTE), strict=False))
-    lines = [Line("● exact   ▲ lower bound   ▼ upper bound on the real ε")]
-    for name, cells in kinds.items():
-        good = _finite(cells)
-        for kind in sorted({cell.kind for cell in good}):
-            ratios = span(cell.excess for cell in good if cell.kind == kind)
-            lines.append(Line(f"{name}: {PHRASES[kind]}{ratios} of the claim", looks[name], KIND_MARKERS[kind]))
-        if any(math.isinf(cell.real) for cell in cells):
-            lines.append(Line(f"{name}: not private at all, something is released without noise", looks[name], "x"))
+    looks = dict(zip(kinds, cycle(zip(SHADES, TEXTS, strict=True)), strict=False))
+    name = algorithm.split(".", 1)[1]
+    cells = [cell for own in kinds.values() for cell in _finite(own)]
+    bare = any(math.isinf(cell.real) for own in kinds.values() for cell in own)
 
     def draw(axes: Axes) -> None:
-        ends = [1.0]
-        for place, (name, cells) in enumerate(kinds.items()):
+        ends, labels = [1.0], [EndLabel(1.0, "claim", FAINT)]
+        for place, (noise, own) in enumerate(kinds.items()):
             shift = 1.0 + 0.02 * (place - (len(kinds) - 1) / 2)
-            for cell in _finite(cells):
-                axes.plot(cell.claimed * shift, cell.excess, KIND_MARKERS[cell.kind], color=looks[name], markersize=3.2)
+            colour, ink = looks[noise]
+            for cell in _finite(own):
+                axes.plot(cell.claimed * shift, cell.excess, KIND_MARKERS[cell.kind], color=colour, markersize=3.2)
                 ends.append(cell.excess)
-        sparse_axis(axes, [cell.claimed for cells in kinds.values() for cell in cells], "claimed ε")
+            if _finite(own):
+                labels.append(_noise_label(noise, _finite(own), ink))
+        sparse_axis(axes, [cell.claimed for own in kinds.values() for cell in own], "claimed ε")
         log_y(axes, ends, "real ε / claimed ε", room=0.1)
-        reference_line(axes, 1.0, "claim")
+        axes.axhline(1.0, color=FAINT, linewidth=0.8, linestyle=(0, (4, 2)))
+        label_ends(axes, labels)
 
-    return Panel(algorithm.split(".", 1)[1], draw, lines)
+    said = "not private at all, something is released without noise" if bare else _spent(cells)
+    return Panel(f"{name}: {said}", draw, symbols=tuple(sorted({cell.kind for cell in cells})))
+
+
+def _spent(cells: Sequence[Charged]) -> str:
+    """What a mechanism spends of its claim, at worst."""
+    worst = max(cells, key=lambda cell: cell.excess)
+    if any(cell.status == "exceeds_claim" for cell in cells):
+        over = max((cell for cell in cells if cell.status == "exceeds_claim"), key=lambda cell: cell.excess)
+        return f"real ε up to {PHRASES[over.kind]}{number(over.excess)} of the claim"
+    if all(cell.status == "proven" for cell in cells):
+        return f"private, and spends at most {number(worst.excess)} of the claim"
+    return "not shown to be private"
+
+
+def _noise_label(noise: str, cells: Sequence[Charged], ink: str) -> EndLabel:
+    """Variant and options beside the last of its points."""
+    last = max(cells, key=lambda cell: cell.claimed)
+    lines = textwrap.wrap(noise.replace("_", " ") or "as printed", 20)[:3]
+    return EndLabel(last.excess, lines[0], ink, tuple((text, ink) for text in lines[1:]))

@@ -13,6 +13,7 @@ from dpsco_bench.report.audits import audit_scores, audits_figure
 from dpsco_bench.report.curves import curve_figure
 from dpsco_bench.report.drawing import Panel, compose, save, style
 from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
+from dpsco_bench.report.messages import claim_message
 from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_panels
 from dpsco_bench.report.own_figures import extra_panels
 from dpsco_bench.report.scores import Score, claim_scores, scores
@@ -71,7 +72,7 @@ def claim_figures(results: ClaimResults) -> dict[str, Figure]:
         figures[""] = curves
     else:
         panels += [] if curves is not None else undrawn_orderings(results)
-        figures[""] = compose(panels, symbols(results.claim.title), f"{results.claim.source}  ({results.id})")
+        figures[""] = compose(panels, claim_message(results), f"{results.id}: {symbols(results.claim.title)}")
         if curves is not None:
             figures[".curves"] = curves
     timed = curve_figure(results, timed=True)

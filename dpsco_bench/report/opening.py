@@ -20,19 +20,19 @@ from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import TONES, symbols
 
 COLOURS = {
-    standings.AS_PRINTED: "#009E73",
-    standings.WITH_OURS: "#56B4E9",
-    standings.NOT_PRIVATE: "#E69F00",
-    standings.WITHOUT_NOISE: "#F0E442",
-    standings.FAILS: "#D55E00",
-    standings.UNDECIDED: "#bdbdbd",
+    standings.AS_PRINTED: "#00664b",
+    standings.WITH_OURS: "#4a9fd6",
+    standings.NOT_PRIVATE: "#e9a820",
+    standings.WITHOUT_NOISE: "#f5e38c",
+    standings.FAILS: "#a63c00",
+    standings.UNDECIDED: "#c4c4c4",
     standings.VACUOUS: "#d6d6d6",
     standings.SHOWN: "#e6e6e6",
     standings.AUDITED: "#ededed",
     standings.NOT_RUN: "#f4f4f4",
 }
-"""Standing -> colour, from left to right in the bars."""
-LIGHT = ("#56B4E9", "#E69F00", "#F0E442", "#bdbdbd", "#d6d6d6", "#e6e6e6", "#ededed", "#f4f4f4")
+"""Standing -> colour, from left to right in the bars: neighbours differ in lightness, so that they do in grey too."""
+LIGHT = ("#4a9fd6", "#e9a820", "#f5e38c", "#c4c4c4", "#d6d6d6", "#e6e6e6", "#ededed", "#f4f4f4")
 RESERVED = (standings.NOT_PRIVATE, standings.WITHOUT_NOISE)
 """Standings that hold with a reservation."""
 BAR, ROW, KEY_LINE = 0.62, 0.34, 0.2

@@ -9,12 +9,13 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from dpsco_bench.registry import Registry
-from dpsco_bench.report.drawing import Line, Panel, compose, save, style, words_panel
+from dpsco_bench.report.drawing import Panel, compose, save, style, words_panel
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 
 UNMEASURED = "nothing of it is measured in this profile"
 Draw = Callable[[Inputs], Sequence[Panel]]
 DrawClaim = Callable[[ClaimResults], Sequence[Panel]]
+Say = Callable[[Inputs], str]
 
 
 @dataclass(frozen=True)
@@ -24,29 +25,36 @@ class PaperFigure:
     Attributes
     ----------
     name : str, ``<paper>.<id>``, also the name of its files
+    title : str, what it shows, or says where that depends on no result
     draw : callable, inputs -> panels; none where the profile has measured nothing of it
+    message : callable or None, inputs -> what it says, where results decide that
     """
 
     name: str
     title: str
     caption: str
     draw: Draw
+    message: Say | None = None
 
     def figure(self, inputs: Inputs) -> Figure | None:
-        """The panels under the title, without key: headings say what the symbols are; None without panels."""
+        """The panels under what they say; None without panels."""
         panels = self.draw(inputs)
-        return compose(panels, self.title, self.caption, key=False) if panels else None
+        return compose(panels, self.says(inputs), self.caption) if panels else None
+
+    def says(self, inputs: Inputs) -> str:
+        """Its message."""
+        return self.message(inputs) if self.message else self.title
 
 
 FIGURES: Registry[PaperFigure] = Registry("figure", "figures")
 PANELS: Registry[DrawClaim] = Registry("claim with further panels", "figures")
 
 
-def paper_figure(name: str, title: str, caption: str) -> Callable[[Draw], Draw]:
+def paper_figure(name: str, title: str, caption: str, message: Say | None = None) -> Callable[[Draw], Draw]:
     """Register a function as the figure ``<paper>.<id>`` of its paper (used as a decorator; see `PaperFigure`)."""
 
     def register(draw: Draw) -> Draw:
-        FIGURES.add(name, PaperFigure(name, title, caption, draw), draw.__module__)
+        FIGURES.add(name, PaperFigure(name, title, caption, draw, message), draw.__module__)
         return draw
 
     return register
@@ -83,7 +91,7 @@ def write_figures(inputs: Inputs, folder: Path) -> list[Path]:
     with style():
         for paper in inputs.papers:
             for own in FIGURES.of(paper).values():
-                empty = words_panel(own.name.split(".", 1)[1], [Line(UNMEASURED)])
+                empty = words_panel(UNMEASURED[:1].upper() + UNMEASURED[1:], own.name)
                 figure = own.figure(inputs) or compose([empty], own.title, own.caption)
                 written += save(figure, folder / own.name)
     return written

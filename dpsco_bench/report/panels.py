@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,21 +16,33 @@ from dpsco_bench.analysis.bootstrap import student_factor, summarise
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.slopes import log_weights
 from dpsco_bench.claims.axes import axis_value
-from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.model import RISK, Part
+from dpsco_bench.claims.model import RISK
 from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.privacy.ledger import SIGNS
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.axes import EndLabel, below_axis, label_ends, log_y, value_axis
-from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, MARKERS, TEXT_COLOURS, Line, Panel, words_panel
-from dpsco_bench.report.numbers import exponent, is_number, number, plain, slope, span, with_error
+from dpsco_bench.report.drawing import (
+    COLOURS,
+    FAINT,
+    GREY,
+    INK,
+    MARKERS,
+    TEXT_COLOURS,
+    TONE_COLOURS,
+    Panel,
+    words_panel,
+)
+from dpsco_bench.report.messages import panel_message
+from dpsco_bench.report.numbers import is_number, plain, slope, span
 from dpsco_bench.report.scores import Score
-from dpsco_bench.report.wording import noise_name, parameter_label, parameter_symbol, quantity_label, setting, symbols
+from dpsco_bench.report.wording import SYMBOLS, parameter_label, parameter_symbol, quantity_label, setting, symbols
 
 NORMAL_95 = 1.959964
 NOISE_OFF_DECADES = 1.5
 """Noise-off points farther below the measured ones than this are arrows at the lower edge."""
 KIND_MARKERS = {"exact": "o", "lower": "^", "upper": "v"}
+LABEL_CHARACTERS, MOST_LINES = 19, 3
+"""Of the words of a verdict beside a curve: characters of a line, and lines."""
 
 
 @dataclass(frozen=True)
@@ -60,57 +73,34 @@ def series(cells: Sequence[CellEvidence], x: Sequence[float] | None = None) -> S
     return Series(places, mean, mean - half, mean + half, log_error, np.array([s.dof for s in found]))
 
 
-def settings_line(part: Part) -> str:
-    """Method, instance and fixed settings of a part in one line."""
-    methods = " and ".join(dict.fromkeys(m.algorithm.split(".", 1)[-1] for m in part.methods))
-    given = {**part.fixed, **part.problem_options}
-    plain_ones = {key: value for key, value in given.items() if not isinstance(value, Mapping)}
-    shown = "; ".join(filter(None, (methods and f"{methods} on {part.problem}", setting(plain_ones))))
-    return shown
+def panel_line(score: Score) -> str:
+    """Part, instance and sizes in one line."""
+    part = score.part
+    shown = {key: value for key in ("n", "d", "epsilon", "delta") if (value := part.fixed.get(key)) is not None}
+    sizes = setting({key: value for key, value in shown.items() if not isinstance(value, Mapping)})
+    names = [part.id] if part.problem in part.id or not part.problem else [part.id, part.problem]
+    if part.uses and not part.problem:
+        names.append(f"cells of {', '.join(part.uses)}")
+    return "; ".join(filter(None, (", ".join(names), sizes)))
 
 
-def of_parts(score: Score) -> str:
-    """Whose cells a part judges, where they are not its own."""
-    return f"cells of {', '.join(score.part.uses)}" if score.part.uses else ""
+def mark(score: Score) -> list[tuple[str, str]]:
+    """The verdict as a mark with its word, in lines that stand below the name of a curve."""
+    colour = TONE_COLOURS.get(score.tone, FAINT)
+    lines = textwrap.wrap(f"{SYMBOLS.get(score.tone, '·')} {score.verdict}", LABEL_CHARACTERS)
+    return [(line, colour) for line in lines[:MOST_LINES]]
 
 
-def verdict_line(score: Score) -> Line:
-    """The verdict of a calibration in words, with its marker and what limits it."""
-    calibration = score.row.calibration
-    remark = "" if score.kind.judges_noise else score.privacy.remark
-    text = f"{noise_name(calibration)}: {score.verdict}" + f"; {remark}" * bool(remark)
-    return Line(text, TEXT_COLOURS.get(calibration, FAINT), MARKERS.get(calibration, "D"))
-
-
-def _slope_line(score: Score, constant: float) -> Line:
-    row = score.row
-    parts = []
-    if is_number(row.slope):
-        parts.append(f"slope {score.slope}")
-    if is_number(row.claimed_exponent):
-        parts.append(f"{score.kind.whose_exponent} {exponent(row.claimed_exponent)}")
-    shift = f"× {number(constant, 2)}" if math.isfinite(constant) else ""
-    if is_number(row.bound_slope):
-        parts.append(f"bound slope {slope(row.bound_slope)}" + f" ({shift})" * bool(shift))
-    elif shift:
-        parts.append(f"bound {shift}")
-    text = ", ".join(part.replace(" ", "\u00a0") for part in parts)
-    return Line(text, TEXT_COLOURS.get(row.calibration, FAINT), " ")
-
-
-def _remark_lines(score: Score) -> list[Line]:
-    """What shows that a slope is the schedule's, and the local slopes where there is no single one."""
-    colour = TEXT_COLOURS.get(score.row.calibration, FAINT)
-    said = [text for text in score.row.reservations if text.startswith("schedule:")]
-    if score.row.form == "inconclusive (bent)":
-        said.append("local slopes " + ", ".join(slope(value) for value in score.row.local_slopes or ()))
-    return [Line(text.replace("-", "−"), colour, " ") for text in said]
-
-
-def bound_line(score: Score) -> list[Line]:
-    """The formula that a part is held against."""
-    name = score.part.bound
-    return [Line(f"bound: {symbols(get_bound(name).text)}")] if name else []
+def curve_label(score: Score, y: float) -> EndLabel:
+    """What stands beside the points of a calibration: its slope, that of the bound, and the verdict."""
+    row, calibration = score.row, score.row.calibration
+    name = "noise off" if calibration == "none" else calibration
+    told = is_number(row.slope) and row.meaning.outcome != "shown"
+    text = f"{name} {slope(row.slope)}" if told else name
+    against = score.kind.compared_slope(row)
+    word = "bound" if score.kind.whose_exponent == "paper" else score.kind.whose_exponent
+    held = [(f"{word} {slope(against)}", FAINT)] if told and is_number(against) else []
+    return EndLabel(y, text, TEXT_COLOURS.get(calibration, FAINT), (*held, *mark(score)))
 
 
 def bound_constant(score: Score) -> float:
@@ -124,21 +114,13 @@ def bound_constant(score: Score) -> float:
 
 def rate_panel(scores: Sequence[Score]) -> Panel:
     """A sweep with all its calibrations: points with intervals, fitted line, bound, noise off."""
-    first = scores[0]
-    measured = [(score, _measured(score)) for score in scores]
-    lines = [*(Line(text) for text in (settings_line(first.part), of_parts(first)) if text), *bound_line(first)]
-    for score, points in measured:
-        lines.append(verdict_line(score))
-        if points is not None and (is_number(score.row.slope) or _draws_bound(score, points)):
-            lines.append(_slope_line(score, bound_constant(score)))
-        lines += _remark_lines(score)
-    shown = [(score, points) for score, points in measured if points is not None]
+    first, title = scores[0], panel_message(scores)
+    shown = [(score, points) for score in scores if (points := _measured(score)) is not None]
     if not shown:
-        return words_panel(first.row.part, [*lines, Line(_why(first))])
-    methods = {cell.entry.method for cell in _cells(first)}
-    if len(methods) > 1:
-        return words_panel(first.row.part, [*lines, *_method_lines(shown)])
-    return Panel(first.row.part, lambda axes: _draw_rate(axes, shown), lines, symbols=_keys(shown))
+        return words_panel(title, panel_line(first))
+    if len({cell.entry.method for cell in _cells(first)}) > 1:
+        return Panel(title, lambda axes: _draw_methods(axes, shown), panel_line(first))
+    return Panel(title, lambda axes: _draw_rate(axes, shown), panel_line(first), symbols=_keys(shown))
 
 
 def _keys(shown: Sequence[tuple[Score, Series]]) -> tuple[str, ...]:
@@ -161,8 +143,11 @@ def fitted_cells(score: Score, points: Series) -> np.ndarray:
 
 
 def _draws_fit(score: Score, points: Series) -> bool:
+    """Whether a line is fitted: not where values are only shown, which need follow none."""
     fitted = fitted_cells(score, points)
-    return is_number(score.row.slope) and fitted.sum() > 1 and bool((points.mean[fitted] > 0).all())
+    if not is_number(score.row.slope) or score.row.meaning.outcome == "shown":
+        return False
+    return fitted.sum() > 1 and bool((points.mean[fitted] > 0).all())
 
 
 def _draws_bound(score: Score, points: Series) -> bool:
@@ -171,20 +156,28 @@ def _draws_bound(score: Score, points: Series) -> bool:
     return len(bound) == len(points.x) > 1 and sum(map(is_number, bound)) > 1 and math.isfinite(bound_constant(score))
 
 
-def _method_lines(shown: Sequence[tuple[Score, Series]]) -> list[Line]:
-    """Means of a part with several methods, which no curve joins."""
-    lines = []
+def _draw_methods(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
+    """Means of a part with several methods, which no curve joins: a line for each."""
+    rows = [
+        (f"{cell.entry.method.replace('_', ' ')}, {parameter_symbol(cell.entry.parameter)} = {plain(cell.value)}", i)
+        for i, cell in enumerate(_cells(shown[0][0]))
+    ]
     for score, points in shown:
-        colour = TEXT_COLOURS.get(score.row.calibration, FAINT)
-        for cell, mean, error in zip(_cells(score), points.mean, score.row.stderr, strict=False):
-            name = cell.entry.method.replace("_", " ")
-            where = f"{parameter_symbol(cell.entry.parameter)} = {plain(cell.value)}"
-            lines.append(Line(f"{name}, {where}: {with_error(mean, error)}".replace(" ", "\u00a0"), colour, " "))
-    return lines
-
-
-def _why(score: Score) -> str:
-    return str(score.row.reason or "nothing was measured")
+        calibration = score.row.calibration
+        places = np.arange(len(points.mean), dtype=float)
+        errors = np.nan_to_num(np.array([points.mean - points.low, points.high - points.mean]))
+        look: dict[str, Any] = {"fmt": MARKERS.get(calibration, "D"), "color": COLOURS.get(calibration, INK)}
+        axes.errorbar(points.mean, places, xerr=errors, elinewidth=0.8, zorder=3, **look)
+    if all((points.mean > 0).all() for _, points in shown):
+        axes.set_xscale("log")
+    box: Any = axes.get_position()
+    figure: Any = axes.figure
+    room = 0.62 / figure.get_figwidth()  # names are longer than numbers
+    axes.set_position((box.x0 + room, box.y0, box.width, box.height))
+    axes.set_yticks([place for _, place in rows], [name for name, _ in rows], size=5.6)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel(_measure_label(shown[0][0]))
 
 
 def _measured(score: Score) -> Series | None:
@@ -249,7 +242,7 @@ def _visible(points: Series) -> np.ndarray:
 
 def _draw_series(axes: Axes, score: Score, points: Series) -> list[EndLabel]:
     calibration = score.row.calibration
-    colour = COLOURS.get(calibration, "#000000")
+    colour = COLOURS.get(calibration, INK)
     good = points.mean > 0
     x, mean = points.x[good], points.mean[good]
     if not len(x):
@@ -270,8 +263,21 @@ def _draw_series(axes: Axes, score: Score, points: Series) -> list[EndLabel]:
         bound = np.array([b if is_number(b) else math.nan for b in score.row.bound])
         line = bound_constant(score) * bound
         axes.plot(points.x, line, color=colour, linestyle=(0, (3.5, 2)), linewidth=0.9, zorder=2, alpha=0.85)
-    name = "noise off" if calibration == "none" else calibration
-    return [EndLabel(float(mean[np.argmax(x)]), name, TEXT_COLOURS.get(calibration, FAINT))]
+    if score.row.form == "inconclusive (bent)":
+        _draw_local_slopes(axes, score, points, fitted)
+    return [curve_label(score, float(mean[np.argmax(x)]))]
+
+
+def _draw_local_slopes(axes: Axes, score: Score, points: Series, fitted: np.ndarray) -> None:
+    """The slope between each pair of neighbours, where there is no single one."""
+    x, mean = points.x[fitted], points.mean[fitted]
+    for i, value in enumerate(score.row.local_slopes or ()):
+        if i + 1 < len(x) and (mean[i : i + 2] > 0).all():
+            middle = math.sqrt(x[i] * x[i + 1]), math.sqrt(mean[i] * mean[i + 1])
+            axes.annotate(
+                slope(value), middle, (3, 4), textcoords="offset points", size=5.5,
+                color=TEXT_COLOURS.get(score.row.calibration, FAINT),
+            )  # fmt: skip
 
 
 def _shown_noise_off(shown: Sequence[tuple[Score, Series]]) -> list[tuple[float, float]]:
@@ -316,29 +322,21 @@ def _draw_start(axes: Axes, start: Sequence[tuple[float, float]]) -> list[EndLab
 
 def privacy_panel(scores: Sequence[Score]) -> Panel:
     """Real against claimed epsilon over the sweep."""
-    first = scores[0]
-    lines = [Line(settings_line(first.part))]
-    shown: list[tuple[str, list[Any]]] = []
-    for score in scores:
-        lines.append(verdict_line(score))
-        cells = list(score.privacy.cells)
-        if cells:
-            lines.append(_reals_line(score))
-            shown.append((score.row.calibration, cells))
+    first, title = scores[0], panel_message(scores)
+    shown = [(score, cells) for score in scores if (cells := list(score.privacy.cells))]
     if not shown:
-        return words_panel(first.row.part, [*lines, Line(_why(first))])
+        return words_panel(title, panel_line(first))
     kinds = {cell.kind for _, cells in shown for cell in cells if math.isfinite(cell.real)}
-    return Panel(first.row.part, lambda axes: _draw_privacy(axes, shown), lines, symbols=tuple(sorted(kinds)))
+    draw = lambda axes: _draw_privacy(axes, shown)  # noqa: E731
+    return Panel(title, draw, panel_line(first), symbols=tuple(sorted(kinds)))
 
 
-def _reals_line(score: Score) -> Line:
-    cells = score.privacy.cells
-    claimed = span((cell.claimed for cell in cells), plain)
-    text = f"real ε {symbols(SIGNS.get(cells[0].kind, '='))} {span(cell.real for cell in cells)}, claimed {claimed}"
-    return Line(text, TEXT_COLOURS.get(score.row.calibration, FAINT), " ")
+def reals(score: Score, cells: Sequence[Any]) -> str:
+    """``≥ 12 900``: real epsilons of a sweep with their sign."""
+    return f"{symbols(SIGNS.get(cells[0].kind, '='))} {span(cell.real for cell in cells)}"
 
 
-def _draw_privacy(axes: Axes, shown: Sequence[tuple[str, list[Any]]]) -> None:
+def _draw_privacy(axes: Axes, shown: Sequence[tuple[Score, list[Any]]]) -> None:
     finite = [c.real for _, cells in shown for c in cells if math.isfinite(c.real) and c.real > 0]
     claimed = [(float(c.cell.value), c.claimed) for _, cells in shown for c in cells]
     log_y(axes, [*finite, *(y for _, y in claimed)], "real ε at the claimed δ", room=0.12)
@@ -346,13 +344,14 @@ def _draw_privacy(axes: Axes, shown: Sequence[tuple[str, list[Any]]]) -> None:
     claims = sorted(set(claimed))
     axes.plot(*zip(*claims, strict=True), color=FAINT, linestyle=(0, (4, 2)), linewidth=0.9, zorder=1)
     ends = [EndLabel(claims[-1][1], "claimed", FAINT)]
-    for calibration, cells in shown:
-        ends += _draw_reals(axes, calibration, cells)
+    for score, cells in shown:
+        ends += _draw_reals(axes, score, cells)
     label_ends(axes, ends)
 
 
-def _draw_reals(axes: Axes, calibration: str, cells: Sequence[Any]) -> list[EndLabel]:
-    colour = COLOURS.get(calibration, "#000000")
+def _draw_reals(axes: Axes, score: Score, cells: Sequence[Any]) -> list[EndLabel]:
+    calibration = score.row.calibration
+    colour = COLOURS.get(calibration, INK)
     finite = [c for c in cells if math.isfinite(c.real)]
     axes.plot([c.cell.value for c in finite], [c.real for c in finite], color=colour, linewidth=0.8, zorder=2)
     for cell in finite:
@@ -361,4 +360,6 @@ def _draw_reals(axes: Axes, calibration: str, cells: Sequence[Any]) -> list[EndL
         if math.isinf(cell.real):
             place = axes.get_xaxis_transform()
             axes.text(cell.cell.value, 0.98, "∞", transform=place, color=colour, ha="center", va="top", size=8)
-    return [EndLabel(finite[-1].real, calibration, TEXT_COLOURS.get(calibration, FAINT))] if finite else []
+    text_colour = TEXT_COLOURS.get(calibration, FAINT)
+    y = finite[-1].real if finite else axes.get_ylim()[1]
+    return [EndLabel(y, calibration, text_colour, ((reals(score, cells), text_colour), *mark(score)))]

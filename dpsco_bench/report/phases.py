@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from dpsco_bench.analysis.ranking import Standing
 from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.registry import papers
 from dpsco_bench.report.board import competing, measured
-from dpsco_bench.report.drawing import FAINT, INK, Line, Panel, compose
+from dpsco_bench.report.drawing import INK, Panel, compose
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import is_number, number, plain
 from dpsco_bench.report.wording import parameter_label
@@ -29,11 +30,7 @@ TIED = 0.45
 """Largest share of its colour that the tile of a tie keeps: its margin is in doubt, and its text stands on hatches."""
 DARK = 0.45
 """Luminance below which the text of a tile is white."""
-WORDS = (
-    "a name stands once in its region; colour: the winner's paper, paler where its margin over the runner-up (per "
-    "cent) is smaller; hatched: a tie, with how many others; white, crossed: undecided, a contender (a method that was "
-    "tied or not far behind where it last ran) was too long here"
-)
+WORDS = "The winner's name stands in its region; per cent: its mean risk against the runner-up's; paler: closer"
 CROSSES, STRIPES = ("xx", "#dcdcdc"), ("////", "#ffffff")
 """Hatches of undecided tiles and of ties, with their colours, on which texts stand; dots would make a page large."""
 HATCHED = ((*STRIPES, "#d9d9d9", "a tie"), (*CROSSES, "#ffffff", "undecided: contender left out as too long"))
@@ -45,10 +42,30 @@ def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
     for instance in board.board.instances:
         rows = [row for row in measured(board) if row.instance == instance.id]
         if rows:
-            texts = (fixed_text(rows), competing_text(rows), uncompared_text(rows))
-            lines = [Line(text, FAINT) for text in texts if text]
-            found.append((instance.id, Panel(instance.title, _drawn(rows), lines)))
+            line = "; ".join(filter(None, (instance.title, fixed_text(rows), competing_text(rows))))
+            found.append((instance.id, Panel(winners_text(rows), _drawn(rows), line)))
     return found
+
+
+def winners_text(rows: Sequence[Standing]) -> str:
+    """Who has the least risk at most of the decided points: ``app objp is best at 7 of 9 points, 2 undecided``."""
+    decided = [row for row in rows if row.runner_up is not None and not row.contenders]
+    rest = f", {len(rows) - len(decided)} undecided" if len(decided) < len(rows) else ""
+    if not decided:
+        return f"No point of {len(rows)} is decided"
+    (winner, count), *_ = Counter(row.winner for row in decided).most_common()
+    points = f"{count} of {len(decided)} point{'s' * (len(decided) > 1)}"
+    if winner == TRIVIAL:
+        return f"Nothing beats the start at {points}{rest}"
+    return f"{winner.replace('_', ' ')} has the least risk at {points}{rest}"
+
+
+def board_message(board: BoardResults) -> str:
+    """How many methods share the first places of a board."""
+    decided = [row for row in measured(board) if row.runner_up is not None and not row.contenders]
+    winners = {row.winner for row in decided} - {TRIVIAL}
+    first = f"{len(winners)} methods share the first places" if len(winners) > 1 else "One method has the first places"
+    return f"{board.board.title}: {first} of {len(decided)} decided points"
 
 
 def fixed_text(rows: Sequence[Standing]) -> str:
@@ -72,6 +89,12 @@ def uncompared_text(rows: Sequence[Standing]) -> str:
     said = [f"not compared, too long everywhere: {', '.join(names)}"] if names else []
     said += [f"too long at some points: {len(slow)} method{'s' * (len(slow) > 1)}"] if slow else []
     return "; ".join(said)
+
+
+def uncompared_texts(board: BoardResults) -> list[tuple[str, str]]:
+    """(instance, what was too long there), of those where something was."""
+    found = [(one.id, [row for row in measured(board) if row.instance == one.id]) for one in board.board.instances]
+    return [(id, text) for id, rows in found if (text := uncompared_text(rows))]
 
 
 Level = tuple[float, int]
@@ -235,7 +258,7 @@ def board_figure(board: BoardResults) -> Figure:
         Patch(facecolor=face, edgecolor=edge, hatch=hatch, label=text, linewidth=0)
         for hatch, edge, face, text in HATCHED
     ]
-    return compose(panels, board.board.title, WORDS, key=False, more=key)
+    return compose(panels, board_message(board), WORDS, key=False, more=key)
 
 
 def paper_colours(board: BoardResults) -> list[tuple[str, str]]:

@@ -9,10 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullFormatter
 
 from dpsco_bench.claims.model import RISK
-from dpsco_bench.report.axes import log_y, reference_line, tick_text, value_axis
-from dpsco_bench.report.drawing import COLOURS, FAINT, MARKERS, TEXT_COLOURS, Line, Panel, words_panel
+from dpsco_bench.report.axes import EndLabel, label_ends, log_y, tick_text, value_axis
+from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, TEXT_COLOURS, Panel, words_panel
+from dpsco_bench.report.messages import panel_message
 from dpsco_bench.report.numbers import is_number, number
-from dpsco_bench.report.panels import bound_line, of_parts, settings_line, verdict_line
+from dpsco_bench.report.panels import mark, panel_line
 from dpsco_bench.report.scores import Group, Score, measured_parts
 from dpsco_bench.report.wording import parameter_label, symbols
 
@@ -24,19 +25,22 @@ _OFFSET, CROWDED = 0.26, 16
 
 def ratio_panel(scores: Sequence[Score]) -> Panel:
     """Means over what they are compared with, whiskers of two standard errors."""
-    first = scores[0]
-    lines = [Line(text) for text in (settings_line(first.part), of_parts(first)) if text]
-    lines += bound_line(first)
-    for score in scores:
-        lines.append(verdict_line(score))
-        if is_number(score.row.worst_ratio):
-            text = symbols(score.row.reason)
-            lines.append(Line(text, TEXT_COLOURS.get(score.row.calibration, FAINT), " "))
+    first, title = scores[0], panel_message(scores)
     shown = [score for score in scores if len(_ratios(score)[0])]
     if not shown:
-        return words_panel(first.row.part, [*lines, Line(str(first.row.reason or "nothing was measured"))])
+        return words_panel(title, panel_line(first))
     drawn = any((_ratios(score)[0] > 0).any() for score in shown)
-    return Panel(first.row.part, lambda axes: _draw(axes, shown), lines, symbols=("ratio",) * drawn)
+    return Panel(title, lambda axes: _draw(axes, shown), panel_line(first), symbols=("ratio",) * drawn)
+
+
+def _label(score: Score) -> EndLabel:
+    """Beside the last point: whose noise, the worst ratio, the verdict."""
+    ratios = _ratios(score)[0]
+    good = ratios[np.isfinite(ratios) & (ratios > 0)]
+    colour = TEXT_COLOURS.get(score.row.calibration, FAINT)
+    more = [(f"worst {number(score.row.worst_ratio)}", colour)] if is_number(score.row.worst_ratio) else []
+    name = "noise off" if score.row.calibration == "none" else score.row.calibration
+    return EndLabel(float(good[-1]) if len(good) else 0.0, name, colour, (*more, *mark(score)))
 
 
 def _ratios(score: Score) -> tuple[np.ndarray, np.ndarray]:
@@ -55,8 +59,9 @@ def _draw(axes: Axes, shown: Sequence[Score]) -> None:
     reference = _reference(shown[0])
     everything = list(reference)
     for number_, score in enumerate(shown):
-        offset = _OFFSET * (number_ - (len(shown) - 1) / 2) if groups else 0.0
-        everything += _points(axes, score, _places(score, groups), offset)
+        places, offset = _places(score, groups), number_ - (len(shown) - 1) / 2
+        apart = places + _OFFSET * offset if groups else places * _stretch(places) ** offset
+        everything += _points(axes, score, apart)
     label, quantity = labels.get("ratio", "ratio"), shown[0].part.quantity
     log_y(axes, everything, label if quantity == RISK else label.replace("excess risk", "measured"), room=0.1)
     if groups:
@@ -65,10 +70,13 @@ def _draw(axes: Axes, shown: Sequence[Score]) -> None:
         value_axis(axes, shown[0].row.values, parameter_label(shown[0].row.parameter))
     if len(reference) == 2:
         axes.axhspan(reference[0], reference[1], color="#009E73", alpha=0.13, linewidth=0, zorder=0)
-        for end in reference:
-            axes.text(1.02, end, number(end), transform=axes.get_yaxis_transform(), va="center", size=6.5, color=FAINT)
+    ends = [_label(score) for score in shown]
+    if len(reference) == 1:
+        axes.axhline(reference[0], color=FAINT, linewidth=0.8, linestyle=(0, (4, 2)))
+        ends.append(EndLabel(reference[0], labels.get("reference", number(reference[0])), FAINT))
     else:
-        reference_line(axes, reference[0], labels.get("reference", number(reference[0])))
+        ends += [EndLabel(end, number(end), FAINT) for end in reference]
+    label_ends(axes, ends)
 
 
 def _reference(score: Score) -> list[float]:
@@ -76,12 +84,17 @@ def _reference(score: Score) -> list[float]:
     return [float(end) for end in score.part.band if end > 0] or [1.0]
 
 
-def _points(axes: Axes, score: Score, places: np.ndarray, offset: float) -> list[float]:
+def _stretch(places: np.ndarray) -> float:
+    """Factor by which two calibrations stand apart on a logarithmic axis, so that neither hides the other."""
+    return float(max(places.max() / places.min(), 2.0) ** 0.025) if len(places) and places.min() > 0 else 1.0
+
+
+def _points(axes: Axes, score: Score, places: np.ndarray) -> list[float]:
     ratios, whiskers = _ratios(score)
     calibration = score.row.calibration
-    colour, marker = COLOURS.get(calibration, "#000000"), MARKERS.get(calibration, "D")
+    colour, marker = COLOURS.get(calibration, INK), MARKERS.get(calibration, "D")
     positive = np.isfinite(ratios) & (ratios > 0)
-    x = places[positive] + offset
+    x = places[positive]
     small = 2.4 if len(places) > CROWDED else 3.6
     bars = whiskers[positive]
     axes.errorbar(x, ratios[positive], bars, fmt=marker, color=colour, elinewidth=0.8, markersize=small, zorder=3)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from dpsco_bench.report.drawing import FAINT, Line, Panel, words_panel
-from dpsco_bench.report.panels import privacy_panel, rate_panel, verdict_line
+from dpsco_bench.report.drawing import Panel, words_panel
+from dpsco_bench.report.messages import panel_message
+from dpsco_bench.report.panels import panel_line, privacy_panel, rate_panel
 from dpsco_bench.report.ratios import ratio_panel
 from dpsco_bench.report.scores import Score
-from dpsco_bench.report.wording import symbols
 
 
 def words(scores: Sequence[Score]) -> Panel:
     """A panel that states verdicts in words, for what has nothing to draw."""
-    lines = []
-    for score in scores:
-        lines += [verdict_line(score), Line(symbols(score.row.reason), FAINT, " ")]
-    return words_panel(scores[0].row.part, lines)
+    return words_panel(panel_message(scores), panel_line(scores[0]))
 
 
 SHAPES: Mapping[str, Callable[[Sequence[Score]], Panel]] = {

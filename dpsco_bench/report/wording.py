@@ -25,7 +25,7 @@ TONES = {
 """What a word says of its claim -> tone, which chooses colour and symbol; the word itself is always printed."""
 QUALIFIED = "qualified"
 """Tone of a word with a reservation."""
-SYMBOLS = {"good": "✓", QUALIFIED: "✓", "better": "↓", "bad": "✗", "open": "?", "plain": "·", "absent": "○"}
+SYMBOLS = {"good": "✓", QUALIFIED: "(✓)", "better": "↓", "bad": "✗", "open": "?", "plain": "·", "absent": "○"}
 RESERVED = (
     "schedule: at least half of the risk is there without noise; not private: nothing proves that the noise is; "
     "or what the remark says. They stand beside other words too"

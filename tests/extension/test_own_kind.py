@@ -76,13 +76,13 @@ class Spread(Kind):
         )
 
     def panel(self, scores):
-        from dpsco_bench.report.drawing import Line, Panel
+        from dpsco_bench.report.drawing import Panel
 
         def draw(axes):
             for score in scores:
                 axes.plot(score.row.values, score.row.mean)
 
-        return Panel(scores[0].row.part, draw, [Line(score.verdict) for score in scores])
+        return Panel(scores[0].row.part, draw, "; ".join(score.verdict for score in scores))
 '''
 CLAIM = """
 id: mine.spread
@@ -182,7 +182,7 @@ def test_its_panel_words_and_tables_are_in_the_report(measured, tmp_path):
     _, results = measured
     kept, lost = claim_scores(results)
     assert (kept.tone, lost.tone) == ("good", "bad") and lost.verdict.startswith("wild (factor ")
-    assert [panel.lines[0].text for panel in claim_panels(results)] == [kept.verdict, lost.verdict]
+    assert [panel.line for panel in claim_panels(results)] == [kept.verdict, lost.verdict]
     svg, pdf = write_claim_figures(results, tmp_path / "figures")
     assert svg.suffix == ".svg" and svg.stat().st_size > 1000 and pdf.suffix == ".pdf" and pdf.stat().st_size > 1000
     table = to_markdown(claim_table(results))

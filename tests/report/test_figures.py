@@ -1,3 +1,4 @@
+import itertools
 import json
 import re
 import xml.etree.ElementTree as ElementTree
@@ -6,15 +7,19 @@ from types import SimpleNamespace
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import all_kinds
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError
 from dpsco_bench.report.axes import decade_text, legible, spread, tick_text, value_axis
-from dpsco_bench.report.curves import MOST_POINTS, _thinned, curve_figure, ordering_rows
-from dpsco_bench.report.drawing import style
+from dpsco_bench.report.curves import MOST_POINTS, _thinned, curve_figure
+from dpsco_bench.report.drawing import COLOURS, SHADES, style
 from dpsco_bench.report.figures import claim_figures, claim_panels, write_figures
+from dpsco_bench.report.messages import PHRASES
 from dpsco_bench.report.method_styles import METHOD_STYLES, MethodStyle, method_styles, styles_of
+from dpsco_bench.report.opening import COLOURS as OPENING
 from dpsco_bench.report.panels import Series, _draws_bound, _draws_fit
 
 CLAIMS = ("wang2017.kinds", "wang2017.race", "wang2017.absent", "wang2017.unmeasured")
@@ -62,39 +67,90 @@ def test_files_are_byte_stable_and_carry_no_date(inputs, drawn, tmp_path):
 def test_verdicts_and_axes_are_in_words(inputs):
     with style():
         shown = words(claim_figures(inputs.claim("wang2017.kinds"))[""])
-    assert "paper noise: match, qualified" in shown
-    assert "slope −1.90 [−2.00, −1.80], paper −2, bound slope −1.90" in shown
-    assert "accounted noise: inconclusive" in shown
+    assert (
+        "paper −1.90 bound −1.90 (✓) match, schedule" in shown and "accounted −1.90 bound −1.90 · inconclusive" in shown
+    )
     assert "number of records n" in shown and "excess empirical risk" in shown and "privacy parameter ε" in shown
-    assert "fails (real ε 3.24×10⁵)" in shown and "∞" in shown
+    assert "✗ fails (real ε 3.24×10⁵)" in shown and "∞" in shown
     assert "noise off" in shown and "claimed" in shown
     assert "All kinds of parts, d log(n)/(n ε)²" in shown
+
+
+def test_the_title_of_a_figure_is_what_it_says(inputs):
+    with style():
+        found = claim_figures(inputs.claim("wang2017.kinds"))[""]
+    assert found.texts[0].get_text() == "Theorem 0 does not hold as stated"
+    shown = words(found)
+    assert "In n, printed noise: the risk falls as the bound says; accounted noise: the risk against the bound" in shown
+    assert "Printed noise: the noise is not as private as claimed" in shown and "The bound is violated" in shown
+
+
+def test_at_most_one_small_line_stands_above_a_panel(inputs):
+    for claim in CLAIMS:
+        for panel in claim_panels(inputs.claim(claim)):
+            assert "\n" not in panel.line and len(panel.titles) <= 3
+
+
+def test_every_word_of_every_shipped_kind_has_a_phrase():
+    for kind in all_kinds():
+        if kind.name != "ordering":  # told by the names of its methods, `curves.band_message`
+            assert set(PHRASES[kind.name]) == {
+                word.replace(" ", "_") if "(" not in word else word for word in kind.words
+            }
+
+
+@pytest.mark.parametrize("looks", [list(COLOURS.values()), list(SHADES[:4]), [*OPENING.values()][:5]])
+def test_colours_differ_for_the_colour_blind(looks):
+    """In CIELAB, as seen with the two common kinds of colour blindness (Viénot, Brettel, Mollon 1999)."""
+    for seen in (np.eye(3), PROTANOPE, DEUTERANOPE):
+        found = [lab(to_rgb(look), seen) for look in looks]
+        for i, first in enumerate(found):
+            for second in found[:i]:
+                assert np.linalg.norm(first - second) > 12
+
+
+@pytest.mark.parametrize("looks", [list(COLOURS.values()), [*OPENING.values()][:5]])
+def test_colours_that_carry_a_meaning_differ_in_grey(looks):
+    """Neighbours do: their lightness."""
+    found = [lab(to_rgb(look), np.eye(3))[0] for look in looks]
+    assert min(abs(first - second) for first, second in itertools.pairwise(found)) > 10
+
+
+PROTANOPE = np.array([[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]])
+DEUTERANOPE = np.array([[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]])
+
+
+def lab(rgb, seen):
+    """CIELAB of a colour in sRGB, after what an eye makes of its linear light."""
+    linear = np.array([part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in rgb])
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ (seen @ linear)
+    x, y, z = np.cbrt(np.clip(xyz / np.array([0.9505, 1.0, 1.089]), 1e-6, None))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
 def test_kinds_without_a_bound_and_runs_without_noise_are_drawn(inputs):
     with style():
         shown = words(claim_figures(inputs.claim("wang2017.kinds"))[""])
-    assert "slope −1.90 [−2.00, −1.80], stated −2" in shown
-    assert "slope −1.70 [−1.80, −1.60]" in shown and "bound slope —" not in shown
-    assert "noise off: match" in shown and "none noise" not in shown and "excess population risk" in shown
-    assert "one way, n = 256: " in shown and "another, n = 1024: " in shown and "cells of rate-n" in shown
+    assert "stated −2" in shown and "bound —" not in shown
+    assert "noise off −1.90" in shown and "none noise" not in shown and "excess population risk" in shown
+    assert "one way, n = 256" in shown and "another, n = 1024" in shown and "cells of rate-n" in shown
 
 
 def test_orderings_say_who_is_better_and_what_the_curves_are(inputs):
     with style():
         figures = claim_figures(inputs.claim("wang2017.race"))
         end, time = words(figures[""]), words(figures[".time"])
-    assert "first below second: reversed" in end and "first below second: inconclusive" in end
+    assert "Printed noise: second ends below first; accounted noise: first against second: inconclusive" in end
     assert "gradient evaluations / n" in end and "excess risk F − F*" in end and "output perturbation" in end
-    assert "running time of the algorithm (s)" in time and "accounted noise" not in time
+    assert "running time of the algorithm (s)" in time and "Accounted noise" not in time
 
 
 def test_what_cannot_be_drawn_is_said(inputs):
     with style():
         absent = words(claim_figures(inputs.claim("wang2017.absent"))[""])
         later = words(claim_figures(inputs.claim("wang2017.unmeasured"))[""])
-    assert absent.count("skipped: data absent") == 2
-    assert "not measured" in later
+    assert "○ skipped: data absent" in absent and "Skipped: data absent gone, ridge_logistic" in absent
+    assert "Not measured later-n, ridge_logistic" in later and "was not run" in later
 
 
 def test_the_style_overrides_a_users_own(monkeypatch):
@@ -143,19 +199,18 @@ def test_thinned_curves_keep_their_ends():
 
 def test_the_key_says_that_curves_are_iterates_and_dots_what_is_returned(inputs):
     figure = curve_figure(inputs.claim("wang2017.race"))
-    words = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert "line: the iterates, median; band: all replicates" in words
-    assert "dot: what is returned" in words and "output perturbation (end)" in words
+    key = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "line: the iterates, median; band: all replicates" in key and "dot: what is returned" in key
+    assert "output perturbation" in words(figure)  # beside its end
     svrg = styles_of("wang2017", ["dp_svrg_bb", "dp_svrg", "dp_svrg_pp"])
     assert {look.returns for look in svrg.values()} == {"of DP-SVRG(++) an average"}
 
 
-def test_the_header_says_what_is_claimed_and_what_these_runs_show(inputs):
-    results = inputs.claim("wang2017.race")
-    header = " ".join(curve_figure(results).texts[0].get_text().split())
-    words = [score.row.word for row in ordering_rows(results, False) for score in row.verdicts]
-    assert header.startswith("Claimed: ") and "Measured here, orderings: " in header
-    assert all(f"{words.count(word)} {word}" in header for word in words)
+def test_the_noises_of_a_part_stand_side_by_side_on_the_same_axes(inputs):
+    figure = curve_figure(inputs.claim("wang2017.race"))
+    limits = {(*axes.get_xlim(), *axes.get_ylim()) for axes in figure.axes}
+    assert len(figure.axes) == 4 and len(limits) == 1
+    assert len({axes.get_position().y0 for axes in figure.axes}) == 2  # a line a noise, a column an epsilon
 
 
 def test_unknown_methods_get_different_looks():
@@ -176,10 +231,9 @@ def test_a_paper_says_how_its_methods_look(inputs):
         figure = curve_figure(results)
     finally:
         METHOD_STYLES.forget("wang2017.first", "wang2017.second")
-    words = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert words[:2] == ["The First, T = 20", "The Second, T = 6"]
-    assert words[-1] == "dot: what is returned, of The First a mean"
-    assert any("The First below The Second" in text.get_text() for text in figure.texts)
+    key = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert key[-1] == "dot: what is returned, of The First a mean"
+    assert "The First, T = 20" in words(figure) and "The Second ends below The First" in words(figure)
     drawn = [line for axes in figure.axes for line in axes.lines]
     assert "#123456" in {line.get_color() for line in drawn if len(line.get_xdata()) > 1}
     ends = [line for line in drawn if line.get_color() == "#654321" and line.get_marker() == "D"]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpsco_bench.claims.compose import claim_ids
-from dpsco_bench.report.drawing import compose, style, svg_text
-from dpsco_bench.report.elements import claimed_and_real, sparse_axis, sweep, through
+from dpsco_bench.report.drawing import KEY, compose, style, svg_text
+from dpsco_bench.report.elements import claimed_and_real, excess_message, sparse_axis, sweep, through
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.own_figures import FIGURES, figure_names, write_figures
 from dpsco_bench.report.panels import Series
@@ -56,10 +56,14 @@ def test_what_is_not_measured_says_so_in_its_file(nothing, tmp_path):
 
 def test_the_ledger_is_drawn_per_mechanism_with_its_kinds_in_words(inputs):
     panels = claimed_and_real(inputs, "wang2017")
-    assert panels and all(panel.lines[1:] for panel in panels)
     with style(**{"svg.fonttype": "none"}):
-        text = svg_text(compose(panels[:1], key=False))
-    assert "claimed ε" in text and "of the claim" in " ".join(line.text for line in panels[0].lines)
+        text = svg_text(compose(panels[:1]))
+    assert (
+        "claimed ε" in text
+        and "real ε / claimed ε" in text
+        and any(f">{KEY[kind][0]}<" in text for kind in panels[0].symbols)
+    )
+    assert panels[0].title.endswith("released without noise") and excess_message(inputs, "wang2017").startswith("1 of ")
 
 
 def test_sweeps_are_those_of_the_verdicts(inputs):

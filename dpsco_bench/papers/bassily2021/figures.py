@@ -13,7 +13,7 @@ from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.papers.bassily2021.bounds.law import largest_excess
 from dpsco_bench.papers.bassily2021.bounds.theorems import frank_wolfe_term, mirror_descent_term
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, tick_text, value_axis
-from dpsco_bench.report.drawing import COLOURS, FAINT, INK, Line, Panel
+from dpsco_bench.report.drawing import COLOURS, FAINT, INK, Panel
 from dpsco_bench.report.elements import (
     PALETTE,
     Sizes,
@@ -36,7 +36,7 @@ BLUE_TO_ORANGE = LinearSegmentedColormap.from_list("methods", ["#0072B2", "#f7f7
 
 @paper_figure(
     "bassily2021.kappa_rules",
-    "The constant κ_q of the smooth norm by rule, against the dimension",
+    "The constant κ_q that is proved, beside the printed one",
     "Closed formulas (Bassily, Guzman, Nandi 2021, Section 2; Su, Zhao, Wang 2023, Section 2).",
 )
 def kappa_panels(inputs: Inputs) -> Sequence[Panel]:
@@ -57,7 +57,7 @@ def _kappa_panel(p: float) -> Panel:
         for rule, colour in rules.items():
             values = [SmoothNorm(p, int(d), rule).kappa for d in DIMENSIONS]
             axes.plot(DIMENSIONS, values, color=colour, linewidth=2.4 if rule == "best" else 1.0)
-            labels.append(EndLabel(values[-1], rule, colour))
+            labels.append(EndLabel(values[-1], rule.replace("_", " "), colour))
             ends += values
         for style, (name, formula) in zip(((0, (4, 2)), (0, (1, 1.5))), printed.items(), strict=True):
             values = [min(cap, formula(d)) for d in DIMENSIONS]
@@ -69,11 +69,9 @@ def _kappa_panel(p: float) -> Panel:
         label_ends(axes, labels)
 
     capped = "" if p == 1 else f", at most {cap:.3g}"
-    lines = [
-        Line("coloured: κ_q that is proved, by the rule for the exponent r"),
-        Line(f"dashed, dotted: as the paper prints it{capped} (E5)"),
-    ]
-    return Panel(f"p = {p:g}", draw, lines)
+    ratio = SmoothNorm(p, int(DIMENSIONS[-1]), "best").kappa / min(cap, printed["2 ln d"](DIMENSIONS[-1]))
+    title = f"p = {p:g}: the best that is proved is {number(ratio, 2)} times 2 ln d at d = {tick_text(DIMENSIONS[-1])}"
+    return Panel(title, draw, f"coloured: proved, by the rule for r; dashed, dotted: as printed{capped} (E5)")
 
 
 @paper_figure(
@@ -87,16 +85,15 @@ def saturation_panels(inputs: Inputs) -> Sequence[Panel]:
     shown = [(calibration, sizes) for calibration, sizes in found.items() if sizes is not None]
     if not shown:
         return []
-    lines = [part_settings(inputs, "bassily2021.thm4", "saturation")]
-    for calibration, sizes in shown:
-        factor = span(cell.calibrated.scales["vertex"] for cell in sizes.cells)
-        lines.append(Line(f"{calibration}: Laplace scale of the last step {factor}"))
-    return [calibrations_panel("saturation", shown, "number of records n", lines=lines)]
+    line = part_settings(inputs, "bassily2021.thm4", "saturation")
+    scales = [span(cell.calibrated.scales["vertex"] for cell in sizes.cells) for _, sizes in shown]
+    told = "; ".join(f"{calibration} {scale}" for (calibration, _), scale in zip(shown, scales, strict=True))
+    return [calibrations_panel(f"Laplace scale of the last step: {told}", shown, "number of records n", line=line)]
 
 
 @paper_figure(
     "bassily2021.vertices",
-    "How the risk of noisy Frank-Wolfe grows with the number of vertices",
+    "The risk of noisy Frank-Wolfe grows with the number of vertices by an exact law",
     "Exact law, and claim bassily2021.thm4, part lnk.",
 )
 def vertices_panels(inputs: Inputs) -> Sequence[Panel]:
@@ -120,20 +117,26 @@ def vertices_panels(inputs: Inputs) -> Sequence[Panel]:
         log_y(axes, ends, "excess risk / b_N")
         label_ends(axes, [EndLabel(curve[-1], "h(K)", INK), EndLabel(logs[-1], "ln K", FAINT)])
 
-    lines = [Line("h(K) = sup_u u (1 − P₊ + P₋); b_N: last Laplace scale")]
-    lines.append(Line("dashed: ln K, the factor of Theorem 4"))
-    if row is not None:
-        lines.append(Line("measured: largest mean over signals, ± 2 s.e.", COLOURS["paper"], "o"))
-    return [Panel("h(K)", draw, lines)]
+    law, logarithm = (f(VERTICES[-1]) / f(VERTICES[0]) for f in (largest_excess, math.log))
+    ends = f"From K = {VERTICES[0]} to {tick_text(VERTICES[-1])}"
+    title = f"{ends} the law h grows {number(law, 2)} times, ln K {number(logarithm, 2)} times"
+    return [Panel(title, draw, "h(K) = sup_u u (1 − P₊ + P₋); b_N: last Laplace scale; points: measured, ± 2 s.e.")]
 
 
 @paper_figure(
     "bassily2021.smd_sfw_map",
     "Mirror descent against Frank-Wolfe over (n, d)",
     "Measured, claim bassily2021.smd_sfw.",
+    lambda inputs: map_message(ratios_by_size(inputs)),
 )
 def map_panels(inputs: Inputs) -> Sequence[Panel]:
     """Frank-Wolfe's risk over mirror descent's, cell by cell."""
+    rows = ratios_by_size(inputs)
+    return [_map(rows)] if rows else []
+
+
+def ratios_by_size(inputs: Inputs) -> dict[int, dict[int, tuple[float, float]]]:
+    """By d and n: (measured ratio, ratio of the bounds)."""
     claim = next((c for c in inputs.claims if c.id == "bassily2021.smd_sfw"), None)
     rows: dict[int, dict[int, tuple[float, float]]] = {}
     for part in claim.parts if claim else ():
@@ -142,7 +145,14 @@ def map_panels(inputs: Inputs) -> Sequence[Panel]:
             continue
         d = both[0].cells[0].context.d
         rows[d] = _ratios(both[0], both[1])
-    return [_map(rows)] if rows else []
+    return rows
+
+
+def map_message(rows: dict[int, dict[int, tuple[float, float]]]) -> str:
+    """How often mirror descent is better, and where the paper's rule says so."""
+    found = [(d, n, measured) for d, row in rows.items() for n, (measured, _) in row.items()]
+    better = sum(measured > 1 for *_, measured in found)
+    return f"Mirror descent has less risk than Frank-Wolfe at {better} of {len(found)} sizes"
 
 
 def _ratios(frank_wolfe: Sizes, mirror: Sizes) -> dict[int, tuple[float, float]]:
@@ -175,14 +185,8 @@ def _map(rows: dict[int, dict[int, tuple[float, float]]]) -> Panel:
         axes.set_xlabel("number of records n")
         axes.set_ylabel("dimension d")
 
-    lines = [
-        Line("p = 1.5, ε = 1, paper's noise (with the factor T of E1)"),
-        Line("large: largest mean risk over signals, noisy_sfw / noisy_smd"),
-        Line("orange, above 1: mirror descent is better", "#a84a00"),
-        Line("blue, below 1: Frank-Wolfe is better, the paper's n ≥ d", "#005a8e"),
-        Line("small: the same ratio of the two terms of Theorem 9, constants 1"),
-    ]
-    return Panel("noisy_sfw over noisy_smd", draw, lines)
+    line = "p = 1.5, ε = 1; orange, above 1: mirror descent; blue: Frank-Wolfe, the paper's n ≥ d"
+    return Panel("Risk of noisy_sfw over that of noisy_smd; small: of their bounds", draw, line)
 
 
 real_epsilon_figure(__name__, "bassily2021.real_epsilon")

@@ -14,8 +14,8 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.papers.gopi2022.tables import projected_queries
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 from dpsco_bench.privacy.temperature import Temperature
-from dpsco_bench.report.axes import log_y, reference_line
-from dpsco_bench.report.drawing import COLOURS, FAINT, MARKERS, TEXT_COLOURS, Line, Panel
+from dpsco_bench.report.axes import log_y
+from dpsco_bench.report.drawing import COLOURS, FAINT, MARKERS, TEXT_COLOURS, Panel
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import count, is_number, number
 from dpsco_bench.report.own_figures import claim_panels
@@ -71,18 +71,22 @@ def _cold_ratios(results: ClaimResults) -> list[Panel]:
         axes.set_xlabel("a = k G R/d (right: the draw is cold)")
         axes.set_ylim(0.0, 1.06)
         axes.set_ylabel("excess risk / bound of Theorem 3")
-        reference_line(axes, 1.0, "bound")
+        axes.axhline(1.0, color=FAINT, linewidth=0.8, linestyle=(0, (4, 2)))
         axes.axhline(0.5, color=FAINT, linewidth=0.7, linestyle=(0, (1, 2)))
-        axes.text(1.02, 0.5, "½", transform=axes.get_yaxis_transform(), va="center", size=6.5, color=FAINT)
+        for y, text in ((1.0, "bound"), (0.5, "½")):
+            axes.text(1.03, y, text, transform=axes.get_yaxis_transform(), va="center", size=6.5, color=FAINT)
+        for y, calibration in ((0.8, "paper"), (0.7, "accounted")):
+            axes.plot(
+                1.05, y, MARKERS[calibration], color=COLOURS[calibration], transform=axes.transAxes, clip_on=False
+            )
+            axes.text(
+                1.09, y, calibration, transform=axes.transAxes, va="center", size=6.5, color=TEXT_COLOURS[calibration]
+            )
 
     worst = max(float(found[:, 1].max()) for *_, found in series)
     size = sum(len(found) for *_, found in series)
-    lines = [
-        Line(f"{size} cells: no one above {worst:.3f} of the bound; cold radial draws tend to ½"),
-        Line("paper: blue circles; accounted: orange squares", FAINT),
-        Line("filled: radius; open: axis; both ranges Θ, all n, d, p and ε of the grid", FAINT),
-    ]
-    return [Panel("every cell: how much of the bound is used", draw, lines)]
+    line = "filled: radius, whose cold draws tend to ½; open: axis; all n, d, p and ε of the grid"
+    return [Panel(f"No cell of {size} uses more than {worst:.3f} of the bound", draw, line)]
 
 
 def _cold_point(cell: CellEvidence) -> tuple[float, float]:
@@ -111,15 +115,11 @@ def _curves(results: ClaimResults) -> list[Panel]:
         axes.set_xlim(0.05, 12.0)
         log_y(axes, [0.03, 35.0], "ε of the target law", room=0.0)
 
-    lines = [
-        Line(f"paper's t = ε/√(2 ln(1/(2δ))), δ = {number(delta)}"),
-        Line(
-            f"S = 2G is true of linear losses (E1): above the claim from ε = {number(_crossing(2.0, delta), 2)} on",
-            TEXT_COLOURS["paper"],
-        ),
-        Line(f"S = G: below the claim up to ε = {number(_crossing(1.0, delta), 2)} (E2)", "#00694d"),
-    ]
-    return [Panel("claimed ε and ε of the law", draw, lines)]
+    above = number(_crossing(2.0, delta), 2)
+    line = (
+        f"t = ε/√(2 ln(1/(2δ))), δ = {number(delta)}; S = G only up to ε = {number(_crossing(1.0, delta), 2)} (E1, E2)"
+    )
+    return [Panel(f"With S = 2G, true of linear losses, the law exceeds every claim above ε = {above}", draw, line)]
 
 
 def _law_epsilon(factor: float, epsilon: float, delta: float) -> float:
@@ -149,11 +149,9 @@ def _projections(results: ClaimResults) -> list[Panel]:
         axes.set_xlabel("records n")
         log_y(axes, [*counts, *ns], "value queries N")
 
-    lines = [
-        Line("a draw within the τ that proves (1, 1e-6): N = 4 e T of the alternating sampler"),
-        Line("cube, d = 4, accounted: " + ", ".join(f"{count(projected_queries(n))} at n = {n}" for n in (20, 1000))),
-    ]
-    return [Panel("what a proof costs", draw, lines)]
+    few, many = (projected_queries(n) for n in (20, 1000))
+    title = f"A draw that proves (1, 10⁻⁶) takes {count(few)} value queries at n = 20, {count(many)} at n = 1000"
+    return [Panel(title, draw, "cube, d = 4, accounted; N = 4 e T of the alternating sampler")]
 
 
 @claim_panels("gopi2022.cor2.erm")
@@ -184,11 +182,9 @@ def _slopes(results: ClaimResults) -> list[Panel]:
         axes.set_ylabel("measured slope")
         axes.set_aspect("equal", adjustable="datalim")
 
-    lines = [Line("a point per sweep (letters: its parameter); on the line, the rate is the bound's")]
-    return [Panel("slopes measured and claimed", draw, [*lines, _PAIR])]
-
-
-_PAIR = Line("paper: blue circles; accounted: orange squares", FAINT)
+    most = max(abs(slope - bound) for bound, slope, *_ in found)
+    line = "a point per sweep, letters: its parameter; circles: paper noise, squares: accounted"
+    return [Panel(f"Measured slopes are within {number(most, 2)} of those of the bounds", draw, line)]
 
 
 def _named_points(axes: Axes, points: Sequence[tuple[float, float, float]], reach: float) -> None:
@@ -238,5 +234,5 @@ def _chains(results: ClaimResults) -> list[Panel]:
         axes.set_ylabel("(chains - quadrature) / s.e.")
 
     worst = max(abs(p[1]) for p in points)
-    lines = [Line(f"chains where quadrature knows the law: at most {worst:.2g} standard errors away")]
-    return [Panel("chains against quadrature", draw, lines)]
+    title = f"Chains are at most {worst:.2g} standard errors from the law that quadrature knows"
+    return [Panel(title, draw)]

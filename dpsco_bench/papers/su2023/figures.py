@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y
-from dpsco_bench.report.drawing import INK, Line, Panel
+from dpsco_bench.report.drawing import INK, SHADES, TEXTS, Panel
 from dpsco_bench.report.elements import (
-    PALETTE,
     Sizes,
     calibrations_panel,
     draw_sweep,
@@ -22,7 +21,7 @@ from dpsco_bench.report.elements import (
     through,
 )
 from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.numbers import with_interval
+from dpsco_bench.report.numbers import is_number, slope
 from dpsco_bench.report.own_figures import paper_figure
 from dpsco_bench.report.wording import axis_labels, parameter_label, symbols
 
@@ -40,6 +39,7 @@ HEAVY_TAILS = (
     "su2023.width",
     "Excess risk against the Gaussian width of the set",
     "Measured, claims su2023.thm2 and su2023.thm4 under the paper's noise.",
+    lambda inputs: width_message(inputs),
 )
 def width_panels(inputs: Inputs) -> Sequence[Panel]:
     """Excess risk against the Gaussian width: linear losses, then mean estimation."""
@@ -49,15 +49,27 @@ def width_panels(inputs: Inputs) -> Sequence[Panel]:
     if linear:
         band = _band(inputs, "su2023.thm2", "width_band")
         panels.append(
-            _width_panel("Theorem 2, linear losses", linear, _slopes(inputs, "su2023.thm2"), "su2023.width_noise", band)
+            _width_panel("Theorem 2, linear losses", linear, "su2023.width_noise", band, inputs, "su2023.thm2")
         )
     if means:
         panels.append(
-            _width_panel(
-                "Theorem 4, mean estimation", means, _slopes(inputs, "su2023.thm4"), "su2023.width_noise_squared", None
-            )
+            _width_panel("Theorem 4, mean estimation", means, "su2023.width_noise_squared", None, inputs, "su2023.thm4")
         )
     return panels
+
+
+def width_message(inputs: Inputs) -> str:
+    """Where the risk follows the width, as the verdicts of the two theorems have it."""
+    words = {
+        row.part: row.word
+        for claim in inputs.claims
+        if claim.id in ("su2023.thm2", "su2023.thm4")
+        for row in claim.rows
+        if row.calibration == "paper"
+    }
+    if words.get("width") == "match" and words.get("interior") not in ("match", None):
+        return "The risk follows the Gaussian width where the optimum is on the boundary, and not where it is inside"
+    return "Excess risk against the Gaussian width of the set"
 
 
 def _named(inputs: Inputs, claim: str, parts: dict[str, str]) -> list[tuple[str, str, Sizes]]:
@@ -65,10 +77,10 @@ def _named(inputs: Inputs, claim: str, parts: dict[str, str]) -> list[tuple[str,
     return [(part, name, sizes) for part, name, sizes in found if sizes is not None]
 
 
-def _slopes(inputs: Inputs, claim: str) -> dict[str, str]:
-    """Slopes with their intervals by part, as the verdicts have them."""
+def _slopes(inputs: Inputs, claim: str) -> dict[str, float]:
+    """Slopes by part, as the verdicts have them; those that there are."""
     rows = inputs.claim(claim).rows
-    return {row.part: with_interval(row.slope, row.ci) for row in rows if row.calibration == "paper"}
+    return {row.part: float(row.slope) for row in rows if row.calibration == "paper" and is_number(row.slope)}
 
 
 def _band(inputs: Inputs, claim: str, part: str) -> tuple[float, float] | None:
@@ -81,23 +93,21 @@ def _band(inputs: Inputs, claim: str, part: str) -> tuple[float, float] | None:
 def _width_panel(
     title: str,
     shown: Sequence[tuple[str, str, Sizes]],
-    slopes: Mapping[str, str],
     formula: str,
     band: tuple[float, float] | None,
+    inputs: Inputs,
+    claim: str,
 ) -> Panel:
-    bound = get_bound(formula)
-    lines = [Line(f"formula: {symbols(bound.text)}, drawn through the first sweep")]
-    if band:
-        lines.append(Line(f"shaded: {band[0]:g} to {band[1]:g} times the formula, for the k-support norms"))
-    for (part, name, _), colour in zip(shown, PALETTE, strict=False):
-        lines.append(Line(f"{name}: slope {slopes[part]}", colour, "o"))
+    bound, slopes = get_bound(formula), _slopes(inputs, claim)
 
     def draw(axes: Axes) -> None:
         ends: list[float] = []
         labels = []
-        for (part, name, sizes), colour in zip(shown, PALETTE, strict=False):
+        for (part, name, sizes), colour, ink in zip(shown, SHADES, TEXTS, strict=False):
             ends += draw_sweep(axes, sizes.points, colour, "o")
-            labels.append(EndLabel(sizes.points.mean[-1], name, colour))
+            more = (("shaded: its band", ink),) if band and part == "width_ksupport" else ()
+            said = f"{name} {slope(slopes[part])}" if part in slopes else name
+            labels.append(EndLabel(sizes.points.mean[-1], said, ink, more))
             values = np.array([bound.value(cell.printed) for cell in sizes.cells])
             if band and part == "width_ksupport":
                 axes.fill_between(sizes.points.x, band[0] * values, band[1] * values, color=colour, alpha=0.15, lw=0)
@@ -105,17 +115,19 @@ def _width_panel(
         cells, points = shown[0][2]
         values = through(points, [bound.value(cell.printed) for cell in cells])
         axes.plot(points.x, values, color=INK, linewidth=0.9, linestyle=(0, (4, 2)))
+        labels.append(EndLabel(values[-1], "formula", INK))
         sparse_axis(axes, sorted({x for _, _, s in shown for x in s.points.x}), "Gaussian width of the set")
         log_y(axes, ends, "excess risk")
         label_ends(axes, labels)
 
-    return Panel(title, draw, lines)
+    told = ", ".join(f"{name} {slope(slopes[part])}" for part, name, _ in shown if part in slopes)
+    return Panel(f"{title}: slopes {told}", draw, f"formula: {symbols(bound.text)}", symbols=("mean",))
 
 
 @paper_figure(
     "su2023.thm7_formulas",
-    "Noisy regularised mirror descent: the formula with its logarithm and the bare power",
-    "Measured, claim su2023.thm7, part n.",
+    "Noisy regularised mirror descent beside its formula, with the logarithm and without",
+    "Measured, claim su2023.thm7, part n; both formulas pass through the points.",
 )
 def formulas_panels(inputs: Inputs) -> Sequence[Panel]:
     """Theorem 7's sweep over n with the formula and with the bare power."""
@@ -126,19 +138,14 @@ def formulas_panels(inputs: Inputs) -> Sequence[Panel]:
         ("with log", lambda cell: get_bound("su2023.thm7").value(cell.printed)),
         ("bare", lambda cell: get_bound("su2023.thm7_bare").value(cell.printed)),
     ]
-    lines = [
-        part_settings(inputs, "su2023.thm7", "n"),
-        Line(f"dashed: {symbols(get_bound('su2023.thm7').text)}"),
-        Line(f"dotted: {symbols(get_bound('su2023.thm7_bare').text)}; both through the points"),
-    ]
-    return [calibrations_panel("Theorem 7, n", shown, parameter_label("n"), formulas, lines)]
+    line = part_settings(inputs, "su2023.thm7", "n")
+    return [calibrations_panel("Theorem 7, in n", shown, parameter_label("n"), formulas, line)]
 
 
 @paper_figure(
     "su2023.heavy_tails",
-    "Methods for heavy tails under three calibrations",
-    "Measured, claims su2023.thm10, su2023.thm11 and su2023.thm12, sweeps over n. Headings say where a "
-    "noise is not private, or not shown to be.",
+    "Methods for heavy tails under the printed noise, under ours, and without noise",
+    "Measured, claims su2023.thm10, su2023.thm11 and su2023.thm12, sweeps over n; formulas through the first.",
 )
 def tails_panels(inputs: Inputs) -> Sequence[Panel]:
     """Sweeps over n of the methods for heavy tails in all calibrations that were run."""
@@ -148,15 +155,9 @@ def tails_panels(inputs: Inputs) -> Sequence[Panel]:
         if shown:
             bound = next(c for c in inputs.claims if c.id == claim).parts[parts[0]].bound
             formulas = [("formula", lambda cell, bound=bound: get_bound(bound).value(cell.printed))]
-            lines = [
-                part_settings(inputs, claim, parts[0]),
-                Line(f"dashed: {symbols(get_bound(bound).text)}, through the first calibration"),
-            ]
-            panels.append(
-                calibrations_panel(
-                    claim.replace("su2023.thm", "Theorem "), shown, parameter_label("n"), formulas, lines
-                )
-            )
+            line = part_settings(inputs, claim, parts[0])
+            title = f"{claim.replace('su2023.thm', 'Theorem ')}, in n"
+            panels.append(calibrations_panel(title, shown, parameter_label("n"), formulas, line))
     return panels
 
 

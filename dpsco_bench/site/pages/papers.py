@@ -80,8 +80,9 @@ def _figures(content: Content, paper: str) -> list[str]:
     drawn = [own for own in FIGURES.of(paper).values() if content.drawn(own.name)]
     pieces = [heading("Figures across claims", 2)] if drawn else []
     for own in drawn:
-        pieces.append(heading(own.title, 3, address("figure", own.name)))
-        pieces += [text(own.caption) + "\n", figure(f"../figures/claims/{own.name}.svg", own.title)]
+        says = own.says(content.inputs)
+        pieces.append(heading(says, 3, address("figure", own.name)))
+        pieces += [text(own.caption) + "\n", figure(f"../figures/claims/{own.name}.svg", says)]
     return pieces
 
 

@@ -9,6 +9,7 @@ from dpsco_bench.report.board import (
     wins_table,
 )
 from dpsco_bench.report.inputs import BoardResults
+from dpsco_bench.report.phases import uncompared_texts
 from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.markdown import bullets, code, fenced, figure, heading, table, text
@@ -36,6 +37,7 @@ def _board(content: Content, board: BoardResults) -> str:
         heading(board.board.title, 2),
         f"All points have δ = {delta}.\n",
         figure(f"figures/claims/{board.id}.svg", board.board.title) if content.drawn(board.id) else "",
+        bullets(f"{code(instance)}: {text(words)}" for instance, words in uncompared_texts(board)),
         table(wins_table(board)),
         _collapse(content, board),
         heading("Winners, point by point", 2),

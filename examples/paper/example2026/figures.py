@@ -8,7 +8,7 @@ import numpy as np
 
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 from dpsco_bench.report.axes import log_y
-from dpsco_bench.report.drawing import COLOURS, FAINT, Line, Panel
+from dpsco_bench.report.drawing import COLOURS, FAINT, Panel
 from dpsco_bench.report.own_figures import paper_figure
 
 DELTA = 1e-5
@@ -32,4 +32,4 @@ def real_epsilon(inputs):
         log_y(axes, [*real, *claimed], "real ε")
 
     worst = max(r / c for r, c in zip(real, claimed, strict=True))
-    return [Panel("real ε of the printed noise", draw, [Line(f"δ = {DELTA:g}; at most {worst:.2f} times the claim")])]
+    return [Panel(f"The real ε is up to {worst:.2f} times the claimed one", draw, f"δ = {DELTA:g}")]

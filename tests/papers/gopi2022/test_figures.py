@@ -13,14 +13,14 @@ from dpsco_bench.report.scores import claim_scores
 
 @pytest.mark.parametrize(
     ("claim", "title"),
-    [("gopi2022.bound", "every cell: how much of the bound is used"),
-     ("gopi2022.thm3.privacy", "claimed ε and ε of the law"),
-     ("gopi2022.cor2.erm", "slopes measured and claimed")],
+    [("gopi2022.bound", "No cell of "),
+     ("gopi2022.thm3.privacy", "With S = 2G, true of linear losses, the law exceeds every claim above "),
+     ("gopi2022.cor2.erm", "Measured slopes are within ")],
 )  # fmt: skip
 def test_studies_are_drawn_first(measured, tmp_path, claim, title):
     results = measured(tmp_path, claim)
-    assert [panel.title for panel in extra_panels(results)] == [title]
-    assert claim_panels(results)[0].title == title
+    (panel,) = extra_panels(results)
+    assert panel.title.startswith(title) and claim_panels(results)[0].title == panel.title
     with style():
         figure = claim_figures(results)[""]
         figure.canvas.draw()
@@ -29,7 +29,7 @@ def test_studies_are_drawn_first(measured, tmp_path, claim, title):
 
 def test_grids_are_stated_in_words(measured, tmp_path):
     results = measured(tmp_path, "gopi2022.bound")
-    panels = {panel.title: panel for panel in claim_panels(results)}
+    panels = {panel.line.partition(",")[0].partition(";")[0]: panel for panel in claim_panels(results)}
     assert panels["erm-axis"].blank and panels["erm"].blank
     slopes = [score.row.slope for score in claim_scores(results) if score.row.part == "erm-axis"]
     assert np.isnan(slopes).all() and len(slopes) == 2
@@ -47,7 +47,7 @@ def test_other_quantities_are_shown_as_they_are(measured, tmp_path):
     assert shown.row.mean == pytest.approx([0.772, 1.121, 1.618, 1.685], abs=1e-3)
     cells = results.evidence("thm3-centred", "paper")
     assert [cell.final.mean() for cell in cells] == pytest.approx(shown.row.mean)
-    panel = next(p for p in claim_panels(results) if p.title == "thm3-centred")
+    panel = next(p for p in claim_panels(results) if p.line.startswith("thm3-centred"))
     with style():
         figure = compose([panel])
         assert figure.axes[-1].get_ylabel() == "exact ε of a pair of data sets"

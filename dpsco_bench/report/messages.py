@@ -1,0 +1,166 @@
+"""What a figure says, as its title: of a claim by its standing, of a panel by its verdicts."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+from dpsco_bench.analysis import answer as standings
+from dpsco_bench.claims.kinds import COMMON_WORDS, SKIPPED
+from dpsco_bench.claims.model import RISK
+from dpsco_bench.privacy.ledger import SIGNS
+from dpsco_bench.report.inputs import ClaimResults
+from dpsco_bench.report.numbers import is_number, number, plain
+from dpsco_bench.report.scores import Score
+from dpsco_bench.report.wording import parameter_symbol, quantity_label, symbols
+
+HOLDS: Mapping[str, str] = {
+    standings.AS_PRINTED: "holds with the printed noise, which is private",
+    standings.WITH_OURS: "holds with accounted noise",
+    standings.NOT_PRIVATE: "holds only with noise that is not proven private",
+    standings.WITHOUT_NOISE: "holds where noise plays no part",
+    standings.FAILS: "does not hold as stated",
+    standings.UNDECIDED: "is not decided",
+    standings.VACUOUS: "could not have come out otherwise",
+    standings.SHOWN: "is shown, and claims nothing definite",
+    standings.AUDITED: "Runs that could refute privacy",
+    standings.NOT_RUN: "was not run",
+}
+"""Standing -> what a figure's title says of a claim."""
+RATE = {
+    "match": "{what} {moves} as the bound says",
+    "faster": "{what} {moves} {better} than the bound",
+    "fails": "{what} {moves} {worse} than the bound",
+    "inconclusive": "{what} against the bound: undecided",
+    "inconclusive (bent)": "{what} follows no power law",
+    "inconclusive (edge)": "the largest risk is at the edge of the signals",
+    "not_observable": "no rate shows at these sizes",
+    "not_observable (frozen)": "the runs hardly move",
+}
+PHRASES: Mapping[str, Mapping[str, str]] = {
+    "rate": RATE,
+    "control": {
+        "holds": "the control has the slope that it must have",
+        "fails": "the control has another slope than it must have",
+        "inconclusive": "the control's slope is undecided",
+    },
+    "complexity": {
+        "match": "gradient evaluations are as stated",
+        "fewer": "fewer gradient evaluations than stated",
+        "fails": "more gradient evaluations than stated",
+    },
+    "explicit": {
+        "holds": "the bound holds in every cell",
+        "violated": "the bound is violated",
+        "inconclusive": "the bound is undecided",
+        "vacuous": "the bound is above the start, and says nothing",
+    },
+    "band": {
+        "holds": "the ratios stay in the band",
+        "violated": "the ratios leave the band",
+        "inconclusive": "in the band or not: undecided",
+    },
+    "law": {
+        "holds": "measured as computed",
+        "violated": "measured is not what is computed",
+        "inconclusive": "as computed or not: undecided",
+    },
+    "lower_bound": {
+        "holds": "no method is below the lower bound",
+        "violated": "a method is below the lower bound",
+        "inconclusive": "above the lower bound or not: undecided",
+        "shown": "risks beside a lower bound without constants",
+    },
+    "privacy": {
+        "holds": "the noise is as private as claimed",
+        "fails": "the noise is not as private as claimed",
+        "unproven": "the noise is not shown to be private",
+    },
+    "audit": {
+        "refuted": "an audit refutes the claim",
+        "not_refuted": "the audit does not refute the claim",
+        "says_nothing": "the audit says nothing",
+    },
+    "shown": {"shown": "{what}, measured for information"},
+}
+"""Kind -> word -> phrase; kinds and words of one's own are told by their title and word."""
+NOISE = {"paper": "printed noise", "accounted": "accounted noise", "none": "noise off"}
+
+
+def claim_message(results: ClaimResults) -> str:
+    """``Theorem 4.2 holds only with noise that is not proven private``."""
+    standing = standings.answer(results.rows).standing
+    if standing == standings.AUDITED:
+        return HOLDS[standing]
+    place = re.sub(r"^.*?\b(?:19|20)\d\d\b,?\s*", "", results.claim.source) or results.claim.source
+    place = re.sub(r"\s*\([^)]*\)", "", place)
+    place = place[:1].upper() + place[1:]
+    said = HOLDS[standing]
+    plural = " and " in place or place.startswith(("Propositions", "Theorems", "Equations", "Appendices"))
+    return symbols(f"{place} {_plural(said) if plural else said}")
+
+
+def _plural(said: str) -> str:
+    """``hold`` for ``holds``: what is said of several theorems."""
+    verbs = {"holds": "hold", "does": "do", "is": "are", "was": "were", "claims": "claim"}
+    return " ".join(verbs.get(word, word) for word in said.split(" "))
+
+
+def panel_message(scores: Sequence[Score]) -> str:
+    """What the verdicts of one part say, once where all calibrations say it."""
+    first = scores[0]
+    said: dict[str, list[str]] = {}
+    for score in scores:
+        said.setdefault(phrase(score), []).append(NOISE.get(score.row.calibration, score.row.calibration))
+    place = f"In {parameter_symbol(_name(first.row.parameter))} " if _has_place(first) else ""
+    if len(said) == 1:
+        text = place + next(iter(said))
+    else:
+        text = "; ".join(f"{' and '.join(names)}: {words}" for words, names in said.items())
+        text = f"{place.strip()}, {text}" if place else text
+    return text[:1].upper() + text[1:]
+
+
+def _has_place(score: Score) -> bool:
+    return score.kind.measures_slope and not score.kind.counts and bool(score.row.parameter)
+
+
+def _name(parameter: str) -> str:
+    return parameter.removeprefix("problem.").removeprefix("algorithm.").replace("_", " ")
+
+
+def phrase(score: Score) -> str:
+    """What a verdict says, as a clause."""
+    row = score.row
+    if row.word in COMMON_WORDS:
+        return score.verdict if row.word == SKIPPED or row.skipped else "not measured"
+    known = PHRASES.get(row.kind, {})
+    found = known.get(row.form) or known.get(row.word)
+    if found is None:
+        return f"{score.kind.title}: {score.verdict}"
+    falls = _falls(score)
+    words = {
+        "what": "the risk" if score.part.quantity == RISK else f"the {quantity_label(score.part.quantity)}",
+        "moves": "falls" if falls else "grows",
+        "better": "faster" if falls else "more slowly",
+        "worse": "more slowly" if falls else "faster",
+    }
+    return found.format_map(words)
+
+
+def _falls(score: Score) -> bool:
+    """Whether the bound falls along the sweep; the measured slope where the bound has none."""
+    for value in (score.row.bound_slope, score.row.slope, score.row.claimed_exponent):
+        if is_number(value) and math.isfinite(value) and value != 0:
+            return value < 0
+    return True
+
+
+def real_epsilon(score: Score) -> str:
+    """``real ε ≥ 12 900 for 1`` of the worst cell; empty where nothing is known."""
+    row = score.row
+    if not is_number(row.epsilon_real):
+        return ""
+    sign = symbols(SIGNS.get(row.epsilon_real_kind or "", "="))
+    return f"real ε {sign} {number(row.epsilon_real)} for {plain(row.epsilon_claimed)}"
