@@ -20,8 +20,19 @@ from dpsco_bench.geometry.smooth_norm import SmoothNorm
 Array = Any
 NO_MEAN = np.zeros((0, 0)), np.empty(0), np.empty(0)
 """In place of a mean gradient where steps look at batches."""
+BELOW = 1.0 - 1e-9
+"""By which a sum is below a level for certain, however its terms are added up."""
 Geometry = tuple[tuple[float, float, float], tuple[float, float]]
 """Exponent s, ``r = s/(s - 1)`` and kappa of ``Phi = (kappa/2) ||.||_s^2``; p and radius of the ball."""
+
+
+@piece
+def is_short(g, q, level):
+    """Whether ``||g||_q <= level``: the l_1 norm is above it, takes no powers, and settles most."""
+    total = 0.0
+    for j in range(g.size):
+        total += abs(g[j])
+    return total <= BELOW * level or lp_length(g, q) <= level
 
 
 @piece
@@ -38,7 +49,7 @@ def batch_mean(mean, g, x, features, labels, index, s, chosen, count, share, for
             g[j] = weight * features[i, j]
             if hessian.size > 0:
                 g[j] += hessian[j] * (x[j] - centre[j])
-        if level == math.inf or lp_length(g, q) <= level:
+        if level == math.inf or is_short(g, q, level):
             for j in range(x.size):
                 mean[j] += share * g[j]
 
