@@ -55,7 +55,9 @@ class MeanTerms:
     def _weighted(self, weights: np.ndarray) -> np.ndarray:
         """The product that is the Hessian; of quadratic losses it is the same everywhere."""
         if self._product is None or not np.array_equal(self._product[0], weights):
-            self._product = weights, (self.data.features * weights[:, None]).T @ self.data.features
+            rows, square = self.data.features, bool((weights >= 0.0).all())  # which takes half of the other product
+            part = rows * np.sqrt(weights)[:, None] if square else rows * weights[:, None]
+            self._product = weights, part.T @ (part if square else rows)
         return self._product[1]
 
     def _slopes(self, x: np.ndarray) -> np.ndarray:
@@ -168,7 +170,7 @@ def minimise_glm_in_ball(
         length = float(np.linalg.norm(point))
         if abs(length - radius) <= RADIUS_TOLERANCE * radius or (multiplier == 0.0 and length <= radius):
             break
-        slope = float(point @ local.solve(point, point))
+        slope = float(point @ local.solve(best.point, point))
         multiplier = max(0.0, multiplier + length**2 / slope * (length - radius) / radius)
     else:
         raise NumericalFailure(f"optimum of {problem.name} in a ball: norm {length:.6g}, radius {radius:g}")
@@ -177,10 +179,10 @@ def minimise_glm_in_ball(
 
 
 def _polished(local: _Local, x: np.ndarray) -> np.ndarray:
-    """A few full Newton steps, as long as they shorten the gradient."""
-    gradient = local.gradient(x)
+    """A few full steps by the Hessian at the first point, as long as they shorten the gradient."""
+    first, gradient = x, local.gradient(x)
     for _ in range(POLISHING_STEPS):
-        candidate = x - local.solve(x, gradient)
+        candidate = x - local.solve(first, gradient)
         other = local.gradient(candidate)
         if np.linalg.norm(other) >= np.linalg.norm(gradient):
             break
