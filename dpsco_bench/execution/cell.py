@@ -14,6 +14,7 @@ import numpy as np
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.execution.planning import call_plan, check_same
+from dpsco_bench.jsonio import restore
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -62,6 +63,8 @@ class Cell:
             if key == "d" and value is None:
                 continue
             object.__setattr__(self, key, checked_count(key, value))
+        for key in ("options", "problem_options"):  # streams are named by these: p = inf is one thing, however written
+            object.__setattr__(self, key, restore(dict(getattr(self, key))))
         PrivacySpec(self.epsilon, self.delta)
 
     @classmethod

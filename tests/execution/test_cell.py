@@ -6,6 +6,7 @@ import pytest
 
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.mechanism import Mechanism
 
 CELL = Cell("wang2017.dp_gd_pl", "diag_quadratic", n=64, d=4, epsilon=1.0, delta=1e-5, options={"steps": 3})
@@ -95,6 +96,15 @@ def test_json_round_trip_and_unknown_keys():
     assert Cell.from_json(entry) == Cell(**entry)
     with pytest.raises(InputError, match="^cell key = 'speed': must be one of "):
         Cell.from_json({**entry, "speed": 1})
+
+
+@pytest.mark.parametrize("p", ["inf", float("inf")])
+def test_infinity_names_one_stream_however_it_is_written(p):
+    """Files have ``inf``, of which YAML makes a text; a plan has it as JSON, of which a number is made."""
+    cell = Cell("bassily2021.noisy_sgd", "onehot", n=64, d=4, epsilon=1.0, delta=1e-5, problem_options={"p": p})
+    there = Cell.from_json(loads(dumps_canonical(cell)))
+    assert cell == there and there.data_key() == cell.data_key() and there.run_key(0) == cell.run_key(0)
+    assert "Infinity" in cell.data_key()
 
 
 def test_plans_use_the_effective_dimension_and_the_realised_constants():
