@@ -27,6 +27,8 @@ from dpsco_bench.execution.worker import Weigh, make_all
 
 LEAST_SECONDS = 0.02
 """What a cell takes beside its steps."""
+CALIBRATION_SECONDS = 0.01
+"""What calibrating a cell is taken to cost where nothing is recorded of its job."""
 SETTINGS = {
     "seed": "an integer >= 0",
     "backend": "numpy or cupy",
@@ -135,8 +137,12 @@ def cell_weights(profile: str) -> Weigh:
             pairs = zip(job.seconds, job.cells, strict=False)
             model = [known_costs.seconds(cell.algorithm, cell.problem, seconds) for seconds, cell in pairs]
         own = [LEAST_SECONDS + seconds for seconds in model] if step == "run" and any(model) else [1.0] * len(job.cells)
-        known = any(job.claim in seconds for seconds in (predict.recorded, *predict.others)) or step != "run"
-        total = predict(step, job) if known else sum(own)
+        if step == "run":
+            known = any(job.claim in seconds for seconds in (predict.recorded, *predict.others))
+            total = predict(step, job) if known else sum(own)
+        else:
+            known = job.name in predict.recorded.get(job.claim, {})
+            total = predict(step, job) if known else CALIBRATION_SECONDS * len(job.cells)
         return [max(total, LEAST_SECONDS) * seconds / sum(own) for seconds in own]
 
     return weigh

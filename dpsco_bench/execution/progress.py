@@ -118,8 +118,8 @@ PRIOR_SECONDS = 1.0
 class Pace:
     """How much of some work is done, and how long the rest will take.
 
-    What pieces took over what was predicted of them is the pace of those to come. One that is not done counts as soon
-    as it takes longer than that.
+    What pieces took over what was predicted of them is the pace of those of their kind that are to come. One that is
+    not done counts as soon as it takes longer than that.
 
     Parameters
     ----------
@@ -130,6 +130,10 @@ class Pace:
     sizes : sequence of float, what each piece counts for; by default 1
     apart : callable
         Seconds so far that say nothing of the pace, since they come once: those of compiling.
+    kinds : sequence of str
+        Of each piece, where they differ: the pace of one kind says nothing of another's.
+    worked : callable
+        Seconds that this process has worked; by what they lack of the clock's, a busy machine slows every kind.
 
     Attributes
     ----------
@@ -144,9 +148,13 @@ class Pace:
         clock: Callable[[], float] = time.monotonic,
         sizes: Sequence[float] = (),
         apart: Callable[[], float] = lambda: 0.0,
+        kinds: Sequence[str] = (),
+        worked: Callable[[], float] | None = None,
     ) -> None:
         self._predicted, self._at_once, self.unit, self._clock = list(predicted), at_once, unit, clock
         self._sizes = list(sizes) or [1.0] * len(self._predicted)
+        self._kinds = list(kinds) or [""] * len(self._predicted)
+        self._worked, self._worked_before = worked, worked() if worked else 0.0
         self._began: dict[int, float] = {}
         self._took: dict[int, float] = {}
         self._apart, self.note = apart, ""
@@ -178,7 +186,8 @@ class Pace:
         now, new = self._now(), [number for number in range(count) if number not in self._took]
         since = min((self._began[number] for number in new if number in self._began), default=now)
         self._took |= {number: (now - since) / len(new) for number in new}
-        self._began[count] = now
+        if count < len(self._predicted):
+            self._began[count] = now
 
     def see(self, done: Iterable[int]) -> None:
         """These are done by now, in whatever order, some at a time: what is new shares the time since the last look."""
@@ -194,23 +203,30 @@ class Pace:
     @property
     def left(self) -> float:
         """Seconds that the rest is expected to take."""
-        now = self._now()
+        now, factors = self._now(), self._factors({})
         begun = {number: now - since for number, since in self._began.items() if number not in self._took}
-        factor = self._factor({})
-        late = {number: spent for number, spent in begun.items() if spent > factor * self._predicted[number]}
-        factor = max(factor, self._factor(late))
+        late = {n: spent for n, spent in begun.items() if spent > factors[self._kinds[n]] * self._predicted[n]}
+        slower = self._factors(late)
         rests = []
         for number, seconds in enumerate(self._predicted):
             if number not in self._took:
-                spent = begun.get(number, 0.0)
-                rests.append(max(seconds * factor - spent, 0.1 * spent))
+                spent, kind = begun.get(number, 0.0), self._kinds[number]
+                rests.append(max(seconds * max(factors[kind], slower[kind]) - spent, 0.1 * spent))
         return max(sum(rests) / self._at_once, *rests) if rests else 0.0
 
-    def _factor(self, late: Mapping[int, float]) -> float:
-        """Seconds over predicted ones of what is done, and of some pieces that have taken so long already."""
-        known = {**self._took, **late}
-        predicted = sum(self._predicted[number] for number in known)
-        return (sum(known.values()) + PRIOR_SECONDS) / (predicted + PRIOR_SECONDS)
+    def _factors(self, late: Mapping[int, float]) -> dict[str, float]:
+        """Of each kind, seconds over predicted ones of what is done, and of pieces that have taken so long already."""
+        known, load = {**self._took, **late}, self._load()
+        spent = {kind: [load * PRIOR_SECONDS, PRIOR_SECONDS] for kind in self._kinds}
+        for number, seconds in known.items():
+            sums = spent[self._kinds[number]]
+            sums[0], sums[1] = sums[0] + seconds, sums[1] + self._predicted[number]
+        return {kind: seconds / predicted for kind, (seconds, predicted) in spent.items()}
+
+    def _load(self) -> float:
+        """By how much other work slows this process down."""
+        worked = self._worked() - self._worked_before if self._worked else 0.0
+        return max(1.0, self.elapsed / worked) if worked >= PRIOR_SECONDS else 1.0
 
     def __str__(self) -> str:
         """``7 of 23 done, 12 s, about 30 s left``, and the note."""

@@ -219,7 +219,12 @@ def make_all(jobs: Iterable[Job], measured: Measured, say: Callable[[str], objec
     of = [shares(job, sum(own)) if step == "run" else 1 for step, job, own in todo]
     pieces = [piece for (_, _, own), count in zip(todo, of, strict=True) for piece in _pieces(own, count)]
     pace = Pace(
-        [seconds for seconds, _ in pieces], unit="cells", sizes=[size for _, size in pieces], apart=compiled_seconds
+        [seconds for seconds, _ in pieces],
+        unit="cells",
+        sizes=[size for _, size in pieces],
+        apart=compiled_seconds,
+        kinds=[step for (step, _, own), count in zip(todo, of, strict=True) for _ in _pieces(own, count)],
+        worked=time.process_time,
     )
     pace.reach(0)
     with Ticker(pace, say, todo[0][1].claim if todo else ""):

@@ -115,6 +115,27 @@ def test_the_estimate_is_within_a_factor_two_after_a_tenth(factor, at_once):
     assert all(clock.now / 2 <= total <= 2 * clock.now for _, total in late)
 
 
+def test_the_pace_of_one_kind_says_nothing_of_another():
+    """Calibrations that take fifty times what was predicted, before runs that take what was predicted."""
+    clock, predicted = Clock(), [0.01] * 100 + [10.0] * 20
+    pace = Pace(predicted, clock=clock, kinds=["calibrate"] * 100 + ["run"] * 20)
+    pace.reach(0)
+    for number, took in enumerate([0.5] * 100 + [10.0] * 20, 1):
+        clock.now += took
+        pace.reach(number)
+        if clock.now >= 25.0:
+            assert 125.0 <= clock.now + pace.left <= 500.0
+
+
+def test_a_busy_machine_slows_what_has_not_begun_too():
+    clock, worked = Clock(), Clock()
+    pace = Pace([1.0] * 20 + [10.0] * 20, clock=clock, kinds=["calibrate"] * 20 + ["run"] * 20, worked=worked)
+    pace.reach(0)
+    clock.now, worked.now = 80.0, 20.0
+    pace.reach(20)
+    assert pace.left == pytest.approx(800.0, rel=0.1)
+
+
 def test_pieces_one_after_the_other_may_end_together():
     clock = Clock()
     pace = Pace([3.0, 3.0, 6.0], unit="cells", clock=clock)
