@@ -157,6 +157,19 @@ def _interrupts() -> Iterator[list[int]]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Interrupts wait: a process is begun and known, or neither.
+
+    One between the two would leave a process that nobody ends, or have a new process go on as if it were the old one.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _work_off(
     waiting: list[tuple[int, Job]],
     running: dict[int, _Running],
@@ -174,7 +187,8 @@ def _work_off(
             raise KeyboardInterrupt
         while waiting and len(running) < cores and budget.left(running.values()) > 0:
             number, job = waiting.pop(0)
-            running[number] = _started(job, measured)
+            with _interrupts_held():
+                running[number] = _started(job, measured)
             pace.begin(number)
         left = budget.left(running.values())
         if left <= 0:
@@ -215,6 +229,7 @@ def _started(job: Job, measured: Measured) -> _Running:
 
 def _child(job: Job, measured: Measured, said: Connection, begun: float, noted: MutableSequence[float]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     Stopwatch(partial(own_seconds, begun), noted).listen()
     said.send(_made(job, measured))
     said.close()
