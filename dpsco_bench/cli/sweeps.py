@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
 
 from dpsco_bench.claims.choice import OVERHEAD
 from dpsco_bench.claims.costs import costs
+from dpsco_bench.claims.jobs import finished
 from dpsco_bench.cli.claiming import say
 from dpsco_bench.cli.composing import Request
 from dpsco_bench.cli.output import Column, Row, bounded, labelled, number, print_json, table
 from dpsco_bench.cli.verbs.run import stored
 from dpsco_bench.errors import DpscoError, Refusal
-from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import located
-from dpsco_bench.execution.job import Shard, execute
+from dpsco_bench.execution.compiling import compiled_seconds
+from dpsco_bench.execution.job import job_metadata
 from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.progress import Pace, Ticker
-from dpsco_bench.execution.results import join_shards, with_names, without_names, write_table
+from dpsco_bench.execution.results import RESULT_SCHEMA, join_blocks, write_table
+from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import SweptRun
-from dpsco_bench.execution.worker import shares
+from dpsco_bench.execution.worker import make, shares
 from dpsco_bench.jsonio import write_atomic
 
 COLUMNS = (
@@ -169,18 +175,38 @@ def _is_new(path: Path, begun: float) -> bool:
 
 
 def run_table(job: Job, alone: bool) -> pa.Table:
-    """Calibrate and run a job; one that takes long is run in shares, and tells how far it is where it is ``alone``."""
-    if not alone:
-        return execute(job, calibrate_job(job))
-    seconds = _seconds(job)
-    of = shares(job, seconds)
-    with Ticker(Pace([seconds / of] * of, unit="runs", sizes=[1 / of] * of), say) as pace:
+    """What the store has of a job, or else calibrate and run it; what is finished stays there for the next call.
+
+    One that takes long is run in shares, each kept by itself, and tells how far it is where it is ``alone``.
+    """
+    keyed, seconds = finished(job), _seconds(job)
+    of = shares(keyed, seconds) if alone else 1
+    pace = Pace([seconds / of] * of, unit="runs", sizes=[1 / of] * of, apart=compiled_seconds, worked=time.process_time)
+    with _measured() as measured, Ticker(pace, say) if alone else nullcontext():
         pace.reach(0)
-        calibrations, tables = calibrate_job(job), []
+        make("calibrate", keyed, measured)
         for number in range(of):
-            tables.append(execute(job, calibrations, shard=Shard(number, of)))
+            make("run", keyed, measured, number=number, of=of)
             pace.reach(number + 1)
-    return tables[0] if of == 1 else with_names(join_shards([*map(without_names, tables)]), job.claim, job.part)
+        table, calibrations = measured.load(keyed)
+    assert table is not None
+    return join_blocks([table.cast(RESULT_SCHEMA)], job_metadata(job, calibrations))
+
+
+@contextmanager
+def _measured() -> Iterator[Measured]:
+    """The store of all verbs; where none can be written, one that goes when the run is done."""
+    here = Layout("").measured
+    try:
+        here.store.root.mkdir(parents=True, exist_ok=True)
+        free = os.access(here.store.root, os.W_OK)
+    except OSError:
+        free = False
+    if free:
+        yield here
+    else:
+        with TemporaryDirectory() as folder:
+            yield Measured(Store(Path(folder)))
 
 
 def _seconds(job: Job) -> float:

@@ -18,6 +18,7 @@ from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.cli.composing import requests
 from dpsco_bench.cli.overrides import GROUPS, SETTINGS, default_name, store_options
 from dpsco_bench.execution import progress
+from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.request import problem_options
 from dpsco_bench.execution.results import RESULT_SCHEMA, parquet_table, read_metadata, read_table
 from dpsco_bench.paths import conf_dir
@@ -162,7 +163,7 @@ def test_hydras_folders_hold_what_a_run_and_a_sweep_leave(dpsco, tmp_path):
     folder = tmp_path / "it's here"
     assert (folder / alone.name).read_bytes() == alone.read_bytes()
     assert {path.name for path in folder.iterdir()} >= {"sweep.parquet", "sweep.svg", "multirun.yaml"}
-    assert len(list(folder.glob("*.parquet"))) == 3 and not (tmp_path / "results").exists()
+    assert len(list(folder.glob("*.parquet"))) == 3 and [p.name for p in (tmp_path / "results").iterdir()] == ["store"]
 
 
 def test_info_shows_what_hydra_has_found_and_runs_nothing(tmp_path):
@@ -186,6 +187,7 @@ def test_a_long_run_tells_how_far_it_is_and_is_the_same_run(dpsco, monkeypatch):
         "problem=ridge_logistic",
     )
     assert dpsco(*keys, "out=whole.parquet").code == 0
+    shutil.rmtree("results/store")
     monkeypatch.setattr("dpsco_bench.cli.sweeps.shares", lambda job, seconds: 4)
     outcome = dpsco(*keys, "out=shares.parquet")
     assert Path("shares.parquet").read_bytes() == Path("whole.parquet").read_bytes()
@@ -215,6 +217,29 @@ def test_rerunning_gives_the_same_bytes(dpsco):
     rows(dpsco, *SMALL, "out=a.parquet")
     rows(dpsco, *SMALL, "out=b.parquet")
     assert Path("a.parquet").read_bytes() == Path("b.parquet").read_bytes()
+
+
+def test_what_is_finished_stays_and_is_not_run_again(dpsco, monkeypatch):
+    """Of a run that is interrupted its shares, of a sweep its runs; what was found is what is computed."""
+    rows(dpsco, *SMALL, "out=a.parquet")
+    shutil.rmtree("results/store")
+    computed = []
+
+    def once(job, calibrations, progress=None, *, shard, **more):
+        computed.append(shard.number)
+        if len(computed) == 2:
+            raise KeyboardInterrupt
+        return execute(job, calibrations, shard=shard, **more)
+
+    monkeypatch.setattr("dpsco_bench.cli.sweeps.shares", lambda job, seconds: 3)
+    monkeypatch.setattr("dpsco_bench.execution.worker.executed", once)
+    interrupted = dpsco(*SMALL, "out=b.parquet")
+    assert (interrupted.code, interrupted.err) == (130, "dpsco: interrupted\n")
+    rows(dpsco, *SMALL, "out=b.parquet")
+    assert computed == [0, 1, 1, 2]
+    rows(dpsco, *SMALL, "out=c.parquet")
+    assert computed == [0, 1, 1, 2]
+    assert Path("a.parquet").read_bytes() == Path("b.parquet").read_bytes() == Path("c.parquet").read_bytes()
 
 
 def test_several_data_sets_give_the_error_of_their_means(dpsco):
