@@ -103,9 +103,9 @@ def _winner(row: Standing) -> Row:
 
 
 def _first(row: Standing) -> str:
-    """The winner and those tied with it; where a contender is left out as too long, that nothing is decided."""
+    """The winner and those tied with it; where contenders are left out as too long, what deciding would take."""
     if row.contenders:
-        return f"undecided ({', '.join(one.method for one in row.contenders)} left out, too long)"
+        return f"undecided ({', '.join(f'{one.method}: {one.cost}' for one in row.contenders)})"
     return " = ".join(row.tied)
 
 
