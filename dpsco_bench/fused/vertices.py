@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from dpsco_bench.fused.compiled import exact_piece, finite_piece
 from dpsco_bench.fused.powers import largest_of
 from dpsco_bench.rng.counters import LAPLACE, ORDER
 
-try:
-    from dpsco_bench.rng.kernels import _laplaces
-    from dpsco_bench.rng.order_kernels import _noisy_minima
-except ImportError:  # then the listings run
-    pass
+with suppress(ImportError):  # then the listings run
+    from dpsco_bench.rng.order_kernels import _laplace_row, _new_row, _noisy_minimum
 
 
 @finite_piece
@@ -35,7 +34,15 @@ def first_least(values):
 
 
 @exact_piece
-def noisy_vertex(scores, estimate, radius, noise, step, r, first, scale, lazy):
+def vertex_work(count, lazy):
+    """What `noisy_vertex` writes to, made once for many steps: marks with their number, and room for a row of noise."""
+    kept = count if lazy[0] >= 0.0 else 0
+    noise, words = _new_row(kept)
+    return np.zeros(kept + 1, np.int64), noise, words
+
+
+@exact_piece
+def noisy_vertex(scores, estimate, radius, noise, step, r, first, scale, lazy, work):
     """Index of the vertex ``v = +-radius e_j`` of least noisy score ``<v, estimate>``, of equal ones the first.
 
     Parameters
@@ -47,6 +54,7 @@ def noisy_vertex(scores, estimate, radius, noise, step, r, first, scale, lazy):
     lazy : tuple
         Range of the scores in noise scales up to which few noises are drawn (`samplers.noisy_minimum`), or -1 for all
         of them always; the number of the tile's first step, of the run's first replicate, and the stream's key.
+    work : tuple, from `vertex_work`
     """
     for j in range(estimate.size):
         scores[2 * j] = radius * estimate[j]
@@ -58,20 +66,20 @@ def noisy_vertex(scores, estimate, radius, noise, step, r, first, scale, lazy):
             for i in range(scores.size):
                 scores[i] += scale * np.float64(noise[step * drawn, row, i])
         return first_least(scores)
-    return drawn_vertex(scores, largest_of(estimate) * radius, step + lazy[1], r + lazy[2], scale, lazy[0], lazy[3:])
+    largest = largest_of(estimate) * radius
+    return drawn_vertex(scores, largest, step + lazy[1], r + lazy[2], scale, lazy[0], lazy[3:], work)
 
 
 @exact_piece
-def drawn_vertex(scores, largest, step, replicate, scale, threshold, key):
+def drawn_vertex(scores, largest, step, replicate, scale, threshold, key, work):
     """As `noisy_vertex`, with noise drawn here: as much as it takes where the scores are close together."""
-    answer = np.zeros(1, np.int64)
+    seen, noise, words = work
     if 2.0 * largest <= scale * threshold:
-        rows, lowest = np.zeros(1, np.int64), np.full(1, -largest)
-        place = (step, replicate)
-        _noisy_minima(answer, scores.reshape(1, -1), rows, lowest, scale, place, (ORDER, key[0], key[1]))
-        return answer[0]
-    noise = np.empty(scores.size + 3, np.float32)
-    _laplaces(noise, (step, 1, replicate, 1, scores.size), (LAPLACE, key[0], key[1]))
+        seen[scores.size] += 1
+        return _noisy_minimum(
+            scores, seen, seen[scores.size], -largest, scale, step, replicate, (ORDER, key[0], key[1])
+        )
+    _laplace_row(noise, words, step, replicate, (LAPLACE, key[0], key[1]))
     for i in range(scores.size):
         scores[i] += scale * np.float64(noise[i])
     return first_least(scores)

@@ -1,8 +1,10 @@
-"""Draws over a box of counters, compiled by Numba: the bits of `dpsco_bench.rng.reference`, ten to twenty times faster.
+"""Draws over a box of counters, compiled by Numba: the bits of `dpsco_bench.rng.reference`, twenty times as fast.
 
-The inner loops run over the blocks of a tile and are written so that LLVM vectorises them: counters in separate
-arrays, products of words in 64 bits, no branch and no library call. Floating-point operations are neither reordered
-nor fused (no ``fastmath``), which is what keeps the bits.
+A tile of blocks is drawn in two loops, of words and of variates, each over arrays of one width of number, and written
+so that LLVM vectorises them: no branch and no library call, and products of words by an instruction for eight at once.
+Its blocks are those of one row, or, where rows are short, one after the other the first, second, ... blocks of many
+rows: so that vectors are full whatever the dimension. Floating-point operations are neither reordered nor fused (no
+``fastmath``), which is what keeps the bits.
 
 The file repeats the arithmetic of `dpsco_bench.rng.transforms` instead of importing it, because Numba's cache on disk
 notices changes of this file only. Each function is called with one set of types, so that processes that compile at
@@ -21,10 +23,12 @@ from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, UNIFORM, Box
 
 Key = tuple[int, int]
 
-_TILE = 1024  # blocks: counters and values of a tile stay in the first-level cache
+_TILE = 1024  # blocks: words and values of a tile stay in the first-level cache
+_LANES = 16  # blocks that a vector may have; tiles are drawn in multiples of them
 f32, u32, u64, i32 = np.float32, np.uint32, np.uint64, np.int32
 
 _inlined = numba.njit(inline="always", error_model="numpy")
+_called = numba.njit(nogil=True, error_model="numpy")
 
 
 def _compiled(function: Any) -> Any:
@@ -37,12 +41,15 @@ def _compiled(function: Any) -> Any:
 
 @_inlined
 def _philox(c0, c1, c2, c3, k0, k1):
+    """Words are the lower halves of 64-bit integers; what is in the upper halves is never looked at."""
+    x0, x1, x2, x3, y0, y1 = u64(c0), u64(c1), u64(c2), u64(c3), u64(k0), u64(k1)
     for _ in range(10):
-        first, second = u64(c0) * u64(0xD2511F53), u64(c2) * u64(0xCD9E8D57)
-        c0, c1 = u32(second >> u64(32)) ^ c1 ^ k0, u32(second)
-        c2, c3 = u32(first >> u64(32)) ^ c3 ^ k1, u32(first)
-        k0, k1 = u32(k0 + u32(0x9E3779B9)), u32(k1 + u32(0xBB67AE85))
-    return c0, c1, c2, c3
+        first = (x0 & u64(0xFFFFFFFF)) * u64(0xD2511F53)
+        second = (x2 & u64(0xFFFFFFFF)) * u64(0xCD9E8D57)
+        x0, x1 = (second >> u64(32)) ^ x1 ^ y0, second
+        x2, x3 = (first >> u64(32)) ^ x3 ^ y1, first
+        y0, y1 = y0 + u64(0x9E3779B9), y1 + u64(0xBB67AE85)
+    return u32(x0), u32(x1), u32(x2), u32(x3)
 
 
 @_inlined
@@ -117,173 +124,181 @@ def _integer(w, v, high):
 
 
 @_inlined
-def _fill_counters(counters, start, count, blocks, first_step, first_replicate, replicates):
-    """Write block, step and replicate of the blocks ``start .. start + count - 1``, counted through the box."""
-    row, block = start // blocks, start % blocks
-    step, replicate = row // replicates, row % replicates
-    for i in range(count):
-        counters[0][i] = u32(block)
-        counters[1][i] = u32(first_step + step)
-        counters[2][i] = u32(first_replicate + replicate)
-        block += 1
-        if block == blocks:
-            block, replicate = 0, replicate + 1
-            if replicate == replicates:
-                step, replicate = step + 1, 0
+def _padded(count):
+    return (count + (_LANES - 1)) // _LANES * _LANES
+
+
+@_called
+def _tiling(box, per_block):
+    """How a box is cut: blocks of a row; rows of a tile; its blocks of each row; parts of a row; are rows abreast."""
+    _, steps, _, replicates, dim = box
+    rows, blocks = steps * replicates, (dim + per_block - 1) // per_block
+    width = min(_TILE, _padded(blocks))
+    if blocks > _TILE // _LANES or 10 * rows * width <= 11 * _padded(rows) * blocks:
+        return blocks, _TILE // width, width, (blocks + width - 1) // width, False
+    return blocks, _TILE // blocks // _LANES * _LANES, blocks, 1, True
+
+
+@_called
+def _tiles(box, tiling):
+    return (box[1] * box[3] + tiling[1] - 1) // tiling[1] * tiling[3]
+
+
+@_called
+def _place(box, tiling, tile):
+    """First row, number of rows and first block of a tile; no rows beyond the last tile."""
+    rows, (_, group, width, parts, _) = box[1] * box[3], tiling
+    first = tile // parts * group
+    return first, min(group, rows - first), tile % parts * width
 
 
 @_inlined
-def _pack4(values, out, position, count, block_of, dim):
-    """Append whole blocks of four to ``out``: what lies beyond ``dim`` is overwritten by the next row.
+def _put(words, i, found):
+    words[0, i], words[1, i], words[2, i], words[3, i] = found
 
-    Indices are unsigned: each access by a signed one would be tested for a negative index first.
+
+@_called
+def _fill_words(words, rows, box, tiling, tile, kind_and_key):
+    """Words of a tile to ``words (4, _TILE)``; returns of how many blocks.
+
+    These are all of a row and then of the next, or the first of all rows and then the second, where rows are abreast.
     """
-    for i in range(u64(count)):
-        j = u64(4) * i
-        a, b, c, d = values[j], values[j + u64(1)], values[j + u64(2)], values[j + u64(3)]
-        out[position], out[position + u64(1)], out[position + u64(2)], out[position + u64(3)] = a, b, c, d
-        position += min(u64(4), u64(dim) - u64(4) * u64(block_of[i]))
-    return position
+    blocks, _, width, _, abreast = tiling
+    first, count, start = _place(box, tiling, tile)
+    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
+    count = _padded(count) if abreast else count
+    _fill_rows(rows, first, count, box[0], box[2], box[3])
+    if abreast:
+        for block in range(u64(blocks)):
+            for i in range(u64(count)):
+                _put(words, block * u64(count) + i, _philox(block, rows[0, i], rows[1, i], kind, k0, k1))
+        return count * blocks
+    width = min(width, _padded(blocks - start))
+    for row in range(u64(count)):
+        step, replicate = rows[0, row], rows[1, row]
+        for i in range(u64(width)):
+            _put(words, row * u64(width) + i, _philox(u64(start) + i, step, replicate, kind, k0, k1))
+    return count * width
 
 
 @_inlined
-def _pack2(values, out, position, count, block_of, dim):
-    """Append whole blocks of two to ``out``, as `_pack4` does."""
+def _fill_rows(rows, first, count, first_step, first_replicate, replicates):
+    """Step and replicate of the rows ``first .. first + count - 1`` of the box."""
+    step, replicate = first // replicates, first % replicates
     for i in range(u64(count)):
-        a, b = values[u64(2) * i], values[u64(2) * i + u64(1)]
-        out[position], out[position + u64(1)] = a, b
-        position += min(u64(2), u64(dim) - u64(2) * u64(block_of[i]))
-    return position
+        rows[0, i], rows[1, i] = u32(first_step + step), u32(first_replicate + replicate)
+        replicate += 1
+        if replicate == replicates:
+            step, replicate = step + 1, 0
+
+
+@_called
+def _deliver4(out, values, box, tiling, tile):
+    """Write a tile's values, four a block, to ``out``.
+
+    Whole blocks are written: what lies beyond a row is overwritten by the next one, whose blocks come later or, where
+    they are of the same tile, from the last to the first.
+    """
+    dim, (blocks, _, width, _, abreast) = box[4], tiling
+    first, rows, start = _place(box, tiling, tile)
+    if not abreast:
+        width = 4 * min(width, _padded(blocks - start))
+        for row in range(rows):
+            k, j = u64((first + row) * dim + 4 * start), u64(row * width)
+            for i in range(u64(min(width, dim - 4 * start))):
+                out[k + i] = values[j + i]
+        return
+    for block in range(blocks - 1, -1, -1):
+        j, k = u64(4 * block * _padded(rows)), u64(first * dim + 4 * block)
+        for _ in range(u64(rows)):
+            a, b, c, d = values[j], values[j + u64(1)], values[j + u64(2)], values[j + u64(3)]
+            out[k], out[k + u64(1)], out[k + u64(2)], out[k + u64(3)] = a, b, c, d
+            j, k = j + u64(4), k + u64(dim)
+
+
+@_called
+def _deliver2(out, values, box, tiling, tile):
+    """As `_deliver4`, of two values a block."""
+    dim, (blocks, _, width, _, abreast) = box[4], tiling
+    first, rows, start = _place(box, tiling, tile)
+    if not abreast:
+        width = 2 * min(width, _padded(blocks - start))
+        for row in range(rows):
+            k, j = u64((first + row) * dim + 2 * start), u64(row * width)
+            for i in range(u64(min(width, dim - 2 * start))):
+                out[k + i] = values[j + i]
+        return
+    for block in range(blocks - 1, -1, -1):
+        j, k = u64(2 * block * _padded(rows)), u64(first * dim + 2 * block)
+        for _ in range(u64(rows)):
+            a, b = values[j], values[j + u64(1)]
+            out[k], out[k + u64(1)] = a, b
+            j, k = j + u64(2), k + u64(dim)
 
 
 @_inlined
-def _new_counters():
-    return np.empty(_TILE, np.uint32), np.empty(_TILE, np.uint32), np.empty(_TILE, np.uint32)
+def _new_words():
+    return np.empty((4, _TILE), np.uint32), np.empty((2, _TILE), np.uint32)
 
 
 @_compiled
 def _words(out, box, kind_and_key):
-    first_step, steps, first_replicate, replicates, dim = box
-    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
-    blocks = (dim + 3) // 4
-    total, whole, position = steps * replicates * blocks, dim % 4 == 0, u64(0)
-    counters, scratch = _new_counters(), np.empty(4 * _TILE, np.uint32)
-    for start in range(0, total, _TILE):
-        count = min(_TILE, total - start)
-        _fill_counters(counters, start, count, blocks, first_step, first_replicate, replicates)
-        values = out[4 * start : 4 * (start + count)] if whole else scratch
-        for i in range(count):
-            w0, w1, w2, w3 = _philox(counters[0][i], counters[1][i], counters[2][i], kind, k0, k1)
-            values[4 * i], values[4 * i + 1] = w0, w1
-            values[4 * i + 2], values[4 * i + 3] = w2, w3
-        if not whole:
-            position = _pack4(scratch, out, position, count, counters[0], dim)
-
-
-@_compiled
-def _normal_rows(out, box, kind_and_key):
-    """Rows of whole blocks, each by itself, without counters in memory."""
-    first_step, steps, first_replicate, replicates, dim = box
-    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
-    start = u64(0)
-    for row in range(steps * replicates):
-        step, replicate = u32(first_step + row // replicates), u32(first_replicate + row % replicates)
-        values = out[start : start + u64(dim)]
-        start += u64(dim)
-        for i in range(dim // 4):
-            w0, w1, w2, w3 = _philox(u32(i), step, replicate, kind, k0, k1)
-            values[4 * i], values[4 * i + 1] = _normal_pair(w0, w1)
-            values[4 * i + 2], values[4 * i + 3] = _normal_pair(w2, w3)
+    tiling, (words, rows), values = _tiling(box, 4), _new_words(), np.empty(4 * _TILE, np.uint32)
+    for tile in range(_tiles(box, tiling)):
+        count = _fill_words(words, rows, box, tiling, tile, kind_and_key)
+        for i in range(u64(count)):
+            j = u64(4) * i
+            values[j], values[j + u64(1)] = words[0, i], words[1, i]
+            values[j + u64(2)], values[j + u64(3)] = words[2, i], words[3, i]
+        _deliver4(out, values, box, tiling, tile)
 
 
 @_compiled
 def _normals(out, box, kind_and_key):
-    first_step, steps, first_replicate, replicates, dim = box
-    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
-    blocks = (dim + 3) // 4
-    total, whole, position = steps * replicates * blocks, dim % 4 == 0, u64(0)
-    counters, scratch = _new_counters(), np.empty(4 * _TILE, np.float32)
-    for start in range(0, total, _TILE):
-        count = min(_TILE, total - start)
-        _fill_counters(counters, start, count, blocks, first_step, first_replicate, replicates)
-        values = out[4 * start : 4 * (start + count)] if whole else scratch
-        for i in range(count):
-            w0, w1, w2, w3 = _philox(counters[0][i], counters[1][i], counters[2][i], kind, k0, k1)
-            values[4 * i], values[4 * i + 1] = _normal_pair(w0, w1)
-            values[4 * i + 2], values[4 * i + 3] = _normal_pair(w2, w3)
-        if not whole:
-            position = _pack4(scratch, out, position, count, counters[0], dim)
-
-
-@_compiled
-def _laplace_rows(out, box, kind_and_key):
-    """Rows of whole blocks, each by itself, without counters in memory."""
-    first_step, steps, first_replicate, replicates, dim = box
-    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
-    start = u64(0)
-    for row in range(steps * replicates):
-        step, replicate = u32(first_step + row // replicates), u32(first_replicate + row % replicates)
-        values = out[start : start + u64(dim)]
-        start += u64(dim)
-        for i in range(dim // 4):
-            w0, w1, w2, w3 = _philox(u32(i), step, replicate, kind, k0, k1)
-            values[4 * i], values[4 * i + 1] = _laplace(w0), _laplace(w1)
-            values[4 * i + 2], values[4 * i + 3] = _laplace(w2), _laplace(w3)
+    tiling, (words, rows), values = _tiling(box, 4), _new_words(), np.empty(4 * _TILE, np.float32)
+    for tile in range(_tiles(box, tiling)):
+        count = _fill_words(words, rows, box, tiling, tile, kind_and_key)
+        for i in range(u64(count)):
+            j = u64(4) * i
+            values[j], values[j + u64(1)] = _normal_pair(words[0, i], words[1, i])
+            values[j + u64(2)], values[j + u64(3)] = _normal_pair(words[2, i], words[3, i])
+        _deliver4(out, values, box, tiling, tile)
 
 
 @_compiled
 def _laplaces(out, box, kind_and_key):
-    first_step, steps, first_replicate, replicates, dim = box
-    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
-    blocks = (dim + 3) // 4
-    total, whole, position = steps * replicates * blocks, dim % 4 == 0, u64(0)
-    counters, scratch = _new_counters(), np.empty(4 * _TILE, np.float32)
-    for start in range(0, total, _TILE):
-        count = min(_TILE, total - start)
-        _fill_counters(counters, start, count, blocks, first_step, first_replicate, replicates)
-        values = out[4 * start : 4 * (start + count)] if whole else scratch
-        for i in range(count):
-            w0, w1, w2, w3 = _philox(counters[0][i], counters[1][i], counters[2][i], kind, k0, k1)
-            values[4 * i], values[4 * i + 1] = _laplace(w0), _laplace(w1)
-            values[4 * i + 2], values[4 * i + 3] = _laplace(w2), _laplace(w3)
-        if not whole:
-            position = _pack4(scratch, out, position, count, counters[0], dim)
+    tiling, (words, rows), values = _tiling(box, 4), _new_words(), np.empty(4 * _TILE, np.float32)
+    for tile in range(_tiles(box, tiling)):
+        count = _fill_words(words, rows, box, tiling, tile, kind_and_key)
+        for i in range(u64(count)):
+            j = u64(4) * i
+            values[j], values[j + u64(1)] = _laplace(words[0, i]), _laplace(words[1, i])
+            values[j + u64(2)], values[j + u64(3)] = _laplace(words[2, i]), _laplace(words[3, i])
+        _deliver4(out, values, box, tiling, tile)
 
 
 @_compiled
 def _uniforms(out, box, kind_and_key):
-    first_step, steps, first_replicate, replicates, dim = box
-    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
-    blocks = (dim + 1) // 2
-    total, whole, position = steps * replicates * blocks, dim % 2 == 0, u64(0)
-    counters, scratch = _new_counters(), np.empty(2 * _TILE, np.float64)
-    for start in range(0, total, _TILE):
-        count = min(_TILE, total - start)
-        _fill_counters(counters, start, count, blocks, first_step, first_replicate, replicates)
-        values = out[2 * start : 2 * (start + count)] if whole else scratch
-        for i in range(count):
-            w0, w1, w2, w3 = _philox(counters[0][i], counters[1][i], counters[2][i], kind, k0, k1)
-            values[2 * i], values[2 * i + 1] = _uniform(w0, w1), _uniform(w2, w3)
-        if not whole:
-            position = _pack2(scratch, out, position, count, counters[0], dim)
+    tiling, (words, rows), values = _tiling(box, 2), _new_words(), np.empty(2 * _TILE, np.float64)
+    for tile in range(_tiles(box, tiling)):
+        count = _fill_words(words, rows, box, tiling, tile, kind_and_key)
+        for i in range(u64(count)):
+            j = u64(2) * i
+            values[j] = _uniform(words[0, i], words[1, i])
+            values[j + u64(1)] = _uniform(words[2, i], words[3, i])
+        _deliver2(out, values, box, tiling, tile)
 
 
 @_compiled
 def _integers(out, box, kind_and_key, high):
-    first_step, steps, first_replicate, replicates, dim = box
-    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
-    blocks = (dim + 1) // 2
-    total, whole, position = steps * replicates * blocks, dim % 2 == 0, u64(0)
-    counters, scratch = _new_counters(), np.empty(2 * _TILE, np.int64)
-    for start in range(0, total, _TILE):
-        count = min(_TILE, total - start)
-        _fill_counters(counters, start, count, blocks, first_step, first_replicate, replicates)
-        values = out[2 * start : 2 * (start + count)] if whole else scratch
-        for i in range(count):
-            w0, w1, w2, w3 = _philox(counters[0][i], counters[1][i], counters[2][i], kind, k0, k1)
-            values[2 * i], values[2 * i + 1] = _integer(w0, w1, high), _integer(w2, w3, high)
-        if not whole:
-            position = _pack2(scratch, out, position, count, counters[0], dim)
+    tiling, (words, rows), values = _tiling(box, 2), _new_words(), np.empty(2 * _TILE, np.int64)
+    for tile in range(_tiles(box, tiling)):
+        count = _fill_words(words, rows, box, tiling, tile, kind_and_key)
+        for i in range(u64(count)):
+            j = u64(2) * i
+            values[j] = _integer(words[0, i], words[1, i], high)
+            values[j + u64(1)] = _integer(words[2, i], words[3, i], high)
+        _deliver2(out, values, box, tiling, tile)
 
 
 @_compiled
@@ -292,15 +307,11 @@ def _scale(out, values, scale):
         out[i] = scale * np.float64(values[i])
 
 
-def _is_long(box: Box) -> bool:
-    """Whether rows are of whole blocks, and enough of them to fill the vector units."""
-    return box.dim % 4 == 0 and box.dim >= 64
-
-
 def _draw(kernel: Any, key: Key, kind: int, box: Box, dtype: Any, *parameters: Any) -> NDArray[Any]:
     size = box.steps * box.replicates * box.dim
     out = np.empty(size + 3, dtype=dtype)  # room for the last block where the dimension is no multiple of its size
-    kernel(out, tuple(box), (kind, *key), *parameters)
+    if size:
+        kernel(out, tuple(box), (kind, *key), *parameters)
     return out[:size].reshape(box.shape)
 
 
@@ -311,12 +322,12 @@ def words(key: Key, box: Box, kind: int) -> NDArray[np.uint32]:
 
 def normal(key: Key, box: Box) -> NDArray[np.float32]:
     """Standard normals."""
-    return _draw(_normal_rows if _is_long(box) else _normals, key, NORMAL, box, np.float32)
+    return _draw(_normals, key, NORMAL, box, np.float32)
 
 
 def laplace(key: Key, box: Box) -> NDArray[np.float32]:
     """Laplace variates of scale 1."""
-    return _draw(_laplace_rows if _is_long(box) else _laplaces, key, LAPLACE, box, np.float32)
+    return _draw(_laplaces, key, LAPLACE, box, np.float32)
 
 
 def uniform(key: Key, box: Box) -> NDArray[np.float64]:

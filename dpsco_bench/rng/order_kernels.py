@@ -1,4 +1,4 @@
-"""The lazy noisy minimum, compiled by Numba: the answers of `dpsco_bench.rng.reference`.
+"""The lazy noisy minimum, and rows of noise for compiled loops, by Numba: the answers of `dpsco_bench.rng.reference`.
 
 Written like `dpsco_bench.rng.kernels`, from which it takes the frozen arithmetic of words, uniforms and integers;
 Numba's cache on disk notices changes of this file only.
@@ -12,33 +12,72 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_bench.rng.counters import ORDER
-from dpsco_bench.rng.kernels import Key, _compiled, _integer, _philox, _uniform, u32, u64
+from dpsco_bench.rng.kernels import (
+    _TILE,
+    Key,
+    _called,
+    _compiled,
+    _integer,
+    _laplace,
+    _padded,
+    _philox,
+    _put,
+    _uniform,
+    u32,
+    u64,
+)
+
+
+@_called
+def _noisy_minimum(scores, seen, mark, lowest, scale, step, replicate, kind_and_key):
+    """Index of the least of ``scores (K,)`` less noise; ``seen (K,)`` has the mark of what has its noise already."""
+    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
+    count = scores.size
+    best, chosen, surprise, left, attempt = np.inf, 0, 0.0, count, 0
+    while left > 0:
+        w0, w1, w2, w3 = _philox(u32(attempt), u32(step), u32(replicate), kind, k0, k1)
+        attempt += 1
+        i = _integer(w2, w3, u64(count))
+        if seen[i] == mark:
+            continue
+        seen[i] = mark
+        surprise -= math.log(_uniform(w0, w1)) / left
+        left -= 1
+        above = -math.expm1(-surprise)  # probability that a variate exceeds this order statistic
+        noise = -math.log(2.0 * above) if above <= 0.5 else math.log(2.0) - surprise
+        if scores[i] - scale * noise < best:
+            best, chosen = scores[i] - scale * noise, i
+        if lowest - scale * noise >= best:
+            break
+    return chosen
+
+
+@_called
+def _new_row(count):
+    """Room for the variates of a row and for their words, as `_laplace_row` takes them."""
+    return np.empty(4 * _padded((count + 3) // 4), np.float32), np.empty((4, _TILE), np.uint32)
+
+
+@_called
+def _laplace_row(values, words, step, replicate, kind_and_key):
+    """Laplace variates of one row of a compiled loop, which brings the room for them."""
+    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
+    for start in range(0, values.size // 4, _TILE):
+        count = u64(min(_TILE, values.size // 4 - start))
+        for i in range(count):
+            _put(words, i, _philox(u64(start) + i, u32(step), u32(replicate), kind, k0, k1))
+        for i in range(count):
+            j = u64(4) * (u64(start) + i)
+            values[j], values[j + u64(1)] = _laplace(words[0, i]), _laplace(words[1, i])
+            values[j + u64(2)], values[j + u64(3)] = _laplace(words[2, i]), _laplace(words[3, i])
 
 
 @_compiled
 def _noisy_minima(out, scores, rows, lowest, scale, step_and_replicate, kind_and_key):
-    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
-    count = scores.shape[1]
-    seen = np.full(count, -1, np.int64)
+    seen = np.full(scores.shape[1], -1, np.int64)
+    step, first = step_and_replicate
     for row in rows:
-        replicate = u32(step_and_replicate[1] + row)
-        best, chosen, surprise, left, attempt = np.inf, 0, 0.0, count, 0
-        while left > 0:
-            w0, w1, w2, w3 = _philox(u32(attempt), u32(step_and_replicate[0]), replicate, kind, k0, k1)
-            attempt += 1
-            i = _integer(w2, w3, u64(count))
-            if seen[i] == row:
-                continue
-            seen[i] = row
-            surprise -= math.log(_uniform(w0, w1)) / left
-            left -= 1
-            above = -math.expm1(-surprise)  # probability that a variate exceeds this order statistic
-            noise = -math.log(2.0 * above) if above <= 0.5 else math.log(2.0) - surprise
-            if scores[row, i] - scale * noise < best:
-                best, chosen = scores[row, i] - scale * noise, i
-            if lowest[row] - scale * noise >= best:
-                break
-        out[row] = chosen
+        out[row] = _noisy_minimum(scores[row], seen, row, lowest[row], scale, step, first + row, kind_and_key)
 
 
 def noisy_minima(

@@ -15,7 +15,6 @@ from dpsco_bench.rng.kernels import (
     Key,
     _compiled,
     _draw,
-    _fill_counters,
     _flip_sign,
     _inlined,
     _minus_log,
@@ -26,6 +25,22 @@ from dpsco_bench.rng.kernels import (
     u32,
     u64,
 )
+
+
+@_inlined
+def _fill_counters(counters, start, count, blocks, first_step, first_replicate, replicates):
+    """Write block, step and replicate of the blocks ``start .. start + count - 1``, counted through the box."""
+    row, block = start // blocks, start % blocks
+    step, replicate = row // replicates, row % replicates
+    for i in range(count):
+        counters[0][i] = u32(block)
+        counters[1][i] = u32(first_step + step)
+        counters[2][i] = u32(first_replicate + replicate)
+        block += 1
+        if block == blocks:
+            block, replicate = 0, replicate + 1
+            if replicate == replicates:
+                step, replicate = step + 1, 0
 
 
 @_inlined

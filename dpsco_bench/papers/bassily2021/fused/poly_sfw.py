@@ -11,7 +11,7 @@ from dpsco_bench.fused.compiled import compiled, exact_piece
 from dpsco_bench.fused.machine import launch_steps, on_device, steps_of
 from dpsco_bench.fused.pieces import NO_SLOPE, record_weight
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.vertices import noisy_vertex
+from dpsco_bench.fused.vertices import noisy_vertex, vertex_work
 from dpsco_bench.geometry.polytope import CrossPolytope
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import towards
 from dpsco_bench.samplers.noisy_minimum import LEAST_SCORES
@@ -52,7 +52,7 @@ def vertex_steps(x, before, estimate, rows, records, form, noise, scale, eta, ra
     first, last, replicates, copies = rows
     features, labels, index, _, _, stride = records
     kind, a, b, hessian, centre = form
-    scores = np.empty(2 * x.shape[1])
+    scores, work = np.empty(2 * x.shape[1]), vertex_work(2 * x.shape[1], lazy)
     for copy in range(copies):
         for r in range(first, last):
             row = copy * replicates + r
@@ -65,7 +65,7 @@ def vertex_steps(x, before, estimate, rows, records, form, noise, scale, eta, ra
                     now = record_weight(point, features, labels, i, kind, a, b)
                     then = record_weight(old, features, labels, i, kind, a, b)
                 recurse(known, point, old, now, then, features, i, hessian, centre, eta)
-                best = noisy_vertex(scores, known, radius, noise, s, r, first, scale[s], lazy)
+                best = noisy_vertex(scores, known, radius, noise, s, r, first, scale[s], lazy, work)
                 move_towards(point, old, best, eta, radius)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from dpsco_bench.fused.compiled import compiled
 from dpsco_bench.fused.full import full_tiles
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.vertices import noisy_vertex
+from dpsco_bench.fused.vertices import noisy_vertex, vertex_work
 
 EAGER = (-1.0, 0, 0, 0, 0)
 """All noise is drawn beforehand."""
@@ -27,7 +27,7 @@ def full_vertex_steps(x, rows, full, noise, scale, eta, ridge, radius, lazy):
     first, last, replicates, copies = rows
     given, curvature, centre = full
     d = x.shape[1]
-    gradient, scores = np.empty(d), np.empty(2 * d)
+    gradient, scores, work = np.empty(d), np.empty(2 * d), vertex_work(2 * d, lazy)
     for copy in range(copies):
         for r in range(first, last):
             row = copy * replicates + r
@@ -38,7 +38,7 @@ def full_vertex_steps(x, rows, full, noise, scale, eta, ridge, radius, lazy):
                     if curvature.size > 0:
                         gradient[j] = gradient[j] + curvature[j] * (point[j] - centre[j])
                     gradient[j] = gradient[j] + ridge * point[j]
-                chosen = noisy_vertex(scores, gradient, radius, noise, s, r, first, scale[s], lazy)
+                chosen = noisy_vertex(scores, gradient, radius, noise, s, r, first, scale[s], lazy, work)
                 for j in range(d):
                     vertex = 0.0
                     if j == chosen // 2:
