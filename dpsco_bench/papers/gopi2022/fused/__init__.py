@@ -1,1 +1,0 @@
-"""Fused runs of the chains of Gopi, Lee, Liu, Shen, Tian 2022."""
