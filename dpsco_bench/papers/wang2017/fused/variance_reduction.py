@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.descent import descend
 from dpsco_bench.fused.machine import launch_steps, on_device, steps_of
-from dpsco_bench.fused.pieces import NO_SLOPE, finish, record_weight, scale_by, shrink_onto
+from dpsco_bench.fused.pieces import NO_SLOPE, finish, margin_of, record_weight, scale_by, shrink_onto, slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.steps import projecting
 from dpsco_bench.fused.tiles import domain_of
@@ -50,7 +50,8 @@ def inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, scale, r
     features, labels, index, counts, share, stride = records
     kind, a, b, hessian, centre = form
     ball, radius, _ = domain
-    g = np.empty(x.shape[1])
+    g, margin = np.empty(x.shape[1]), 0.0
+    single = kind != NO_SLOPE and hessian.size == 0 and index.shape[2] == 1 and counts.size == 1
     drawn = 1 if noise.shape[0] == scale.size and noise.shape[1] == last - first else 0
     for copy in range(copies):
         for r in range(first, last):
@@ -58,16 +59,38 @@ def inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, scale, r
             point, sums, old, anchor = x[i], total[i], snapshot[i], v[i]
             chosen = (r - first) * (index.shape[1] > 1) + copy * stride
             shrunk = 1.0 / (1.0 + eta[i] * ridge)
+            if single:
+                margin = margin_of(point, features, index[0, chosen, 0])
             for s in range(scale.size):
-                count = counts[s, chosen] if counts.size > 1 else counts[0, 0]
-                anchored(g, point, old, anchor, features, labels, index, s, chosen, count, share, kind, a, b, hessian)
+                record, weight = 0, 0.0
+                if single:  # the record's own term goes into the step, without a pass of its own
+                    record = index[s, chosen, 0]
+                    then = record_weight(old, features, labels, record, kind, a, b)
+                    weight = share * (slope(kind, a, b, margin, labels[record]) - then)
+                else:
+                    count = counts[s, chosen] if counts.size > 1 else counts[0, 0]
+                    anchored(
+                        g, point, old, anchor, features, labels, index, s, chosen, count, share, kind, a, b, hessian
+                    )
+                around = anchor if single else g
                 square = descend(
-                    point, g, 0.0, features, 0, noise, s * drawn, (r - first) * drawn, eta[i], scale[s], 0.0
+                    point,
+                    around,
+                    weight,
+                    features,
+                    record,
+                    noise,
+                    s * drawn,
+                    (r - first) * drawn,
+                    eta[i],
+                    scale[s],
+                    0.0,
                 )
                 if ridge > 0.0:
                     square *= shrunk * shrunk
                     scale_by(point, shrunk)
-                finish(point, sums, shrink_onto(point, square, ball, radius), 1.0, features, 0)
+                following = index[s + 1, chosen, 0] if single and s + 1 < scale.size else 0
+                margin = finish(point, sums, shrink_onto(point, square, ball, radius), 1.0, features, following)
 
 
 @on_device(inner_steps)
