@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dpsco_bench.fused.tiles import Steps, Tile, form_tuple
-from dpsco_bench.problems.base import Trait
-from dpsco_bench.problems.forms import CONSTANT, NO_SLOPE, RecordForm, form_of
+from dpsco_bench.problems.base import Data, Trait
+from dpsco_bench.problems.forms import CONSTANT, NO_SLOPE, SQUARED, RecordForm, form_of
 
 Array = Any
 Affine = tuple[Array, Array, Array]
@@ -32,6 +32,22 @@ def affine_gradient(objective: Any) -> Affine | None:
     return (np.ascontiguousarray(objective.problem.mean_gradient(at, objective.data)), *form_tuple(form)[3:])
 
 
+def moments_gradient(objective: Any, steps: int) -> Callable[[Array], Array] | None:
+    """The mean gradient of squared losses by the moments of the records; None elsewhere, and for too few steps.
+
+    One product with the ``(d, d)`` moments in place of two with the records, from which the moments take about one of
+    ``(d, n)`` by ``(n, d)``: it pays where the replicates' steps are more than the dimension.
+    """
+    form, data = form_of(objective.problem), objective.data
+    squared = form is not None and form.slope == SQUARED and not form.hessian.size
+    if not squared or not isinstance(data, Data) or data.features is None or data.features.ndim != 2:
+        return None
+    if steps * objective.replicates <= objective.problem.dimension or data.n <= objective.problem.dimension:
+        return None
+    square, linear = data.features.T @ data.features / data.n, data.labels @ data.features / data.n
+    return lambda x: x @ square - linear
+
+
 def full_tiles(
     objective: Any, mechanism: Any, query: str, x: Array, dim: int = 0
 ) -> Iterator[tuple[slice, Affine, Array, Tile]]:
@@ -41,8 +57,9 @@ def full_tiles(
     costs is their matrix product, so that a call for each step is no loss. ``dim`` is the width of the noise.
     """
     steps = Steps(objective, mechanism, query, dim=dim, full=True)
-    known = affine_gradient(objective)
-    for t, k in steps.stretches(0, mechanism.plan.query(query).releases):
+    known, releases = affine_gradient(objective), mechanism.plan.query(query).releases
+    mean = None if known is not None else moments_gradient(objective, releases)
+    for t, k in steps.stretches(0, releases):
         scales = steps.scales(t, k)
         for tile in steps.tiles(t, k, whole=known is None):
             first, last = t + tile.steps.start, t + tile.steps.stop
@@ -50,7 +67,8 @@ def full_tiles(
                 yield slice(first, last), known, scales[tile.steps], tile
                 continue
             for s in range(last - first):
-                gradient = np.ascontiguousarray(objective.problem.mean_gradient(x, objective.data))
+                gradient = objective.problem.mean_gradient(x, objective.data) if mean is None else mean(x)
+                gradient = np.ascontiguousarray(gradient)
                 noise = tile.noise[s : s + 1] if len(tile.noise) > 1 else tile.noise
                 at = slice(first + s, first + s + 1)
                 yield at, (gradient, *WHOLE[3:]), scales[at.start - t : at.stop - t], replace(tile, noise=noise)
