@@ -17,7 +17,7 @@ from dpsco_bench.audit.canaries import CALIBRATIONS, RECORDS, audit_cell_of, che
 from dpsco_bench.audit.likelihood import supports
 from dpsco_bench.audit.neighbours import Neighbours, candidate_pairs
 from dpsco_bench.audit.power import Events, best_threshold, both_directions, expected_bound, predicted_power
-from dpsco_bench.audit.scorers import STATISTICS, MechanismFactory, Scorer, candidate_scorers, run_pairs
+from dpsco_bench.audit.scorers import STATISTICS, MechanismFactory, Runs, Scorer, candidate_scorers, run_pairs
 from dpsco_bench.audit.transcript import Setting
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.calibrated import CalibratedCell
@@ -282,17 +282,18 @@ def _learned(
     """Scorers learned on one half of some runs, each with the scores of the other half; of both data sets."""
     sides = [_pilot_runs(setting, statistic, side, stream, runs, seed, mechanism) for side in (0, 1)]
     half = runs // 2
-    (f, o), (g, p) = sides
-    for scorer in candidate_scorers(statistic, ((f[:half], o[:half]), (g[:half], p[:half]))):
-        yield scorer, (scorer(f[half:], o[half:]), scorer(g[half:], p[half:]))
+    (f, o, s), (g, p, t) = sides
+    for scorer in candidate_scorers(statistic, ((f[:half], o[:half], s[:half]), (g[:half], p[:half], t[:half]))):
+        yield scorer, (scorer(f[half:], o[half:], s[half:]), scorer(g[half:], p[half:], t[half:]))
 
 
 def _pilot_runs(
     setting: Setting, statistic: str, side: int, stream: int, runs: int, seed: int, mechanism: MechanismFactory
-) -> tuple[np.ndarray, np.ndarray]:
-    """Features and outputs of some runs."""
-    features, outputs = zip(*run_pairs(setting, statistic, side, stream, runs, seed, mechanism), strict=True)
-    return np.concatenate(features), np.concatenate(outputs)
+) -> Runs:
+    """Features and outputs of some runs, and which of these no replay explains."""
+    parts = zip(*run_pairs(setting, statistic, side, stream, runs, seed, mechanism), strict=True)
+    features, outputs, strays = map(np.concatenate, parts)
+    return features, outputs, strays
 
 
 def _power(
@@ -327,8 +328,8 @@ def _scores(
 ) -> np.ndarray:
     """Scores of the runs that count, from a stream that the pilot did not see."""
     scores, done = np.empty(runs), 0
-    for features, outputs in run_pairs(choice.setting, statistic, side, 0, runs, seed, mechanism):
-        scores[done : done + len(features)] = choice.scorer(features, outputs)
+    for features, outputs, strays in run_pairs(choice.setting, statistic, side, 0, runs, seed, mechanism):
+        scores[done : done + len(features)] = choice.scorer(features, outputs, strays)
         done += len(features)
         progress(side * runs + done, 2 * runs)
     return scores

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import NoisyMinimumQuery
 
 Array = np.ndarray
+Runs = tuple[Array, Array, Array]
+Normals = tuple[tuple[Array, Array], tuple[Array, Array]]
 MechanismFactory = Callable[..., Any]
 BLOCK_BYTES = 1 << 27
 """Memory for the transcripts of the replicates that run at once."""
@@ -28,6 +30,8 @@ FINITE = 1e12
 """Beside atoms, what an infinite score of another kind becomes."""
 MOST_DIMENSIONS = 64
 """Of outputs whose covariances are learned."""
+ROWS, STRAY_ROWS = 10, 4
+"""Outputs for each dimension from which a covariance is learned, and of those that no replay explains."""
 
 
 def run_pairs(
@@ -38,7 +42,7 @@ def run_pairs(
     runs: int,
     seed: int,
     mechanism: MechanismFactory = Mechanism,
-) -> Iterator[tuple[Array, Array]]:
+) -> Iterator[tuple[Array, Array, Array]]:
     """Features and outputs of independent runs on one data set of the pair, block by block.
 
     Nothing is recorded for the statistic ``output``: a fused run stands in for a listing that has one.
@@ -51,7 +55,7 @@ def run_pairs(
 
     Yields
     ------
-    arrays (R, K), (R, d)
+    arrays (R, K), (R, d), and (R,) of bool: whether no replay of the transcript explains the output
     """
     what = setting.cell.run_key(2 * stream + side)
     for first, count in _blocks(setting, statistic, runs):
@@ -60,7 +64,11 @@ def run_pairs(
         output = setting.execute(setting.pair[side], recorder or source, count)
         if not np.isfinite(output).all():
             raise NumericalFailure(f"non-finite iterates: audit of {setting.cell.algorithm}")
-        yield (output if recorder is None else log_ratio(setting, recorder, output)), output
+        if recorder is None:
+            yield output, output, np.zeros(count, dtype=bool)
+        else:
+            features, strays = log_ratio(setting, recorder, output)
+            yield features, output, strays
 
 
 def _blocks(setting: Setting, statistic: str, runs: int) -> list[tuple[int, int]]:
@@ -87,16 +95,25 @@ class Scorer:
         Of the two sides: the log ratio of two normal densities in place of the weighted sum.
     atoms : dict of bytes to float
         Scores of outputs that occurred again and again: infinite for those of one side alone.
+    strays : pair as `curved`, or None
+        The same of outputs that no replay explains, which their log ratio decides.
     """
 
     label: str
     weights: Array
-    curved: tuple[tuple[Array, Array], tuple[Array, Array]] | None = None
+    curved: Normals | None = None
     atoms: dict[bytes, float] | None = None
+    strays: Normals | None = None
 
-    def __call__(self, features: Array, outputs: Array) -> Array:
-        """Scores ``(R,)``."""
-        scores = _weigh(features, self.weights) if self.curved is None else _normal_ratio(outputs, *self.curved)
+    def __call__(self, features: Array, outputs: Array, strays: Array | None = None) -> Array:
+        """Scores ``(R,)``; ``strays (R,)``: which outputs no replay explains, none by default."""
+        if self.strays is not None and strays is not None:  # then not to be led to an output is no certainty either
+            scores = _weigh(np.where(np.isinf(features), 0.0, features), self.weights)
+            scores = np.where(strays, _normal_ratio(outputs, *self.strays), scores)
+        elif self.curved is None:
+            scores = _weigh(features, self.weights)
+        else:
+            scores = _normal_ratio(outputs, *self.curved)
         if not self.atoms:
             return scores
         scores = np.clip(scores, -FINITE, FINITE)  # an infinite score is an atom's alone
@@ -105,14 +122,14 @@ class Scorer:
         return scores
 
 
-def candidate_scorers(statistic: str, sides: tuple[tuple[Array, Array], tuple[Array, Array]]) -> list[Scorer]:
-    """Rules to choose from, of (features, outputs) of runs on either data set.
+def candidate_scorers(statistic: str, sides: tuple[Runs, Runs]) -> list[Scorer]:
+    """Rules to choose from, of what `run_pairs` gives of runs on either data set.
 
     The plain transcript statistic is the log density ratio of the declared mechanism; the plain output statistic is
     the projection on the difference of means. Beside both stands the same with atoms, and for outputs the ratio of two
     normal densities with their own covariances, and with atoms: an estimate of the density ratio of the output.
     """
-    (features, outputs), (others, other_outputs) = sides
+    (features, outputs, strays), (others, other_outputs, other_strays) = sides
     labels = (statistic, f"{statistic}, weighted")
     found = [
         Scorer(label, weights)
@@ -123,10 +140,11 @@ def candidate_scorers(statistic: str, sides: tuple[tuple[Array, Array], tuple[Ar
         curved = normal_sides(outputs, other_outputs)
         if curved is not None:
             found.append(Scorer("output, density ratio", found[0].weights, curved))
+    apart = normal_sides(outputs[strays], other_outputs[other_strays], STRAY_ROWS)
+    if apart is not None:
+        found.append(Scorer(f"{statistic}, unexplained outputs", found[0].weights, strays=apart))
     if atoms:
-        found += [
-            Scorer(f"{known.label}, atoms", known.weights, known.curved, atoms) for known in (found[0], found[-1])
-        ]
+        found += [replace(known, label=f"{known.label}, atoms", atoms=atoms) for known in (found[0], found[-1])]
     return found
 
 
@@ -175,18 +193,18 @@ def candidate_weights(statistic: str, features: Array, others: Array) -> list[Ar
     return [plain, np.linalg.solve(spread + RIDGE * scale * np.eye(len(spread)), difference)]
 
 
-def normal_sides(outputs: Array, others: Array) -> tuple[tuple[Array, Array], tuple[Array, Array]] | None:
+def normal_sides(outputs: Array, others: Array, rows: int = ROWS) -> Normals | None:
     """Means and inverse covariances of the outputs on either data set; None for too few runs, or no spread."""
     d = outputs.shape[1]
-    if d > MOST_DIMENSIONS or len(outputs) < 10 * d:
+    if d > MOST_DIMENSIONS or min(len(outputs), len(others)) < rows * d:
         return None
     found = []
-    for rows in (outputs, others):
-        spread = np.atleast_2d(np.cov(rows.T))
+    for own in (outputs, others):
+        spread = np.atleast_2d(np.cov(own.T))
         scale = np.trace(spread) / d
         if not scale > 0.0:
             return None
-        found.append((rows.mean(axis=0), np.linalg.inv(spread + RIDGE * scale * np.eye(d))))
+        found.append((own.mean(axis=0), np.linalg.inv(spread + RIDGE * scale * np.eye(d))))
     return found[0], found[1]
 
 

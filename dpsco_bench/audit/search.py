@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_bench.audit.membership import misplaced
 from dpsco_bench.audit.neighbours import DOMAIN_RECORDS
 from dpsco_bench.audit.subject import REPLICATES, Run, Subject, replaced
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
@@ -52,11 +53,14 @@ class Found:
         Largest difference of outputs on neighbours under one transcript: 0 if all else is post-processing.
     directions : dict of str to array (R, k)
         The largest changes of the last place that was looked at.
+    misplaced : dict of str to str
+        Queries that look at records which they do not declare, and how (`membership`).
     """
 
     ratios: dict[str, float] = field(default_factory=dict)
     leak: float = 0.0
     directions: Values = field(default_factory=dict)
+    misplaced: dict[str, str] = field(default_factory=dict)
 
 
 class Steered(Recorder):
@@ -93,8 +97,8 @@ def search(
 ) -> Found:
     """Search the neighbours of a data set.
 
-    Covering noise hides a solver's error, not data, and is left out; so are batches drawn with replacement, whose
-    sensitivity is declared for a record that a batch holds once.
+    Covering noise hides a solver's error, not data, and is left out. Of batches drawn with replacement, whose
+    sensitivity is declared for a record that a batch holds once, nothing but that is looked at.
 
     Parameters
     ----------
@@ -112,7 +116,9 @@ def search(
     recorded = subject.run(Recorder)
     for position in range(subject.data.n if everywhere else 0):
         swap = replaced(subject.data, position, domain, position % domain.n)
-        _compare(found, subject, [_values(subject, recorded), _on(subject, recorded, swap, found)])
+        values = [_values(subject, recorded), _on(subject, recorded, swap, found)]
+        _place(found, subject, recorded, position, values)
+        _compare(found, subject, values)
     tried = Data(neighbours, domain.features[:neighbours], domain.labels[:neighbours])
     for place in places:
         _look(found, subject, subject.run(Recorder, first=1), tried, place, 1)
@@ -131,6 +137,7 @@ def _look(found: Found, subject: Subject, recorded: Run, domain: Data, place: in
     swaps = (replaced(subject.data, place, source, which) for source in sources for which in range(source.n))
     values = [_values(subject, recorded)]
     values += [_on(subject, recorded, swap, found, first) for swap in swaps]
+    _place(found, subject, recorded, place, values)
     found.directions = _compare(found, subject, values)
 
 
@@ -140,6 +147,14 @@ def _on(subject: Subject, recorded: Run, data: Data, found: Found, first: int = 
     if not np.array_equal(recorded.output, other.output):
         found.leak = max(found.leak, float(np.abs(recorded.output - other.output).max()))
     return _values(subject, other)
+
+
+def _place(found: Found, subject: Subject, recorded: Run, place: int, values: list[Values]) -> None:
+    """Note queries of which a record in a place changes what it must not."""
+    own, *others = values
+    for other in others:
+        if all(own[name].shape == other[name].shape for name in own):  # else `_compare` says so
+            found.misplaced |= misplaced(subject.plan, recorded.mechanism.transcript, place, own, other)
 
 
 def _compare(found: Found, subject: Subject, values: list[Values]) -> Values:
@@ -165,7 +180,7 @@ def _compare(found: Found, subject: Subject, values: list[Values]) -> Values:
 
 def _values(subject: Subject, run: Run) -> Values:
     transcript = run.mechanism.transcript
-    return {query.name: transcript.value(query.name) for query in _searched(subject)}
+    return {q.name: transcript.value(q.name) for q in subject.plan.queries if not isinstance(q, CoveringQuery)}
 
 
 def _searched(subject: Subject) -> list[Query]:

@@ -72,7 +72,7 @@ class Setting:
         return any(q.records.sampled or isinstance(q.records, RandomAllocation) for q in self.plan.queries)
 
 
-def log_ratio(setting: Setting, recorded: Recorder, output: Array) -> Array:
+def log_ratio(setting: Setting, recorded: Recorder, output: Array) -> tuple[Array, Array]:
     """Log density ratio of recorded transcripts between the two data sets of a pair.
 
     For sampled queries the density is the mixture over whether the differing record was drawn, with the other records'
@@ -82,6 +82,7 @@ def log_ratio(setting: Setting, recorded: Recorder, output: Array) -> Array:
     Returns
     -------
     array (R, BINS), log ratios summed over consecutive parts of the transcript
+    array (R,) of bool, whether neither data set explains the output: it is no function of the transcript
     """
     first, second = (replayed(setting, data, recorded, len(output)) for data in setting.pair)
     bins = np.zeros((len(output), BINS))
@@ -99,7 +100,9 @@ def log_ratio(setting: Setting, recorded: Recorder, output: Array) -> Array:
                 ratio = ratio - _release(setting, query, where, second, recorded)
                 # not a number: neither data set can release this, which is no evidence
                 bins[:, order[where] * BINS // total] += np.where(np.isnan(ratio), 0.0, ratio)
-    return np.round(bins, DECIMALS) + _output_ratio(first, second, output)[:, None]
+    near = [_explains(side, output) for side in (first, second)]
+    decided = np.where(near[0] == near[1], 0.0, np.where(near[0], np.inf, -np.inf))
+    return np.round(bins, DECIMALS) + decided[:, None], ~near[0] & ~near[1]
 
 
 def replayed(setting: Setting, data: Data, recorded: Recorder, replicates: int) -> Side:
@@ -139,11 +142,7 @@ def _allocated(setting: Setting, query: Query, side: Side, recorded: Recorder) -
     return allocated(query.records, without, drawn)
 
 
-def _output_ratio(first: Side, second: Side, output: Array) -> Array:
-    """Infinite where just one data set, given the transcript, leads to the output; 0 elsewhere."""
+def _explains(side: Side, output: Array) -> Array:
+    """Whether a data set, given the transcript, leads to the output, ``(R,)``."""
     size = SAME_OUTPUT * (1.0 + np.abs(output).max(axis=-1))
-    near = [
-        np.any([np.abs(output - other).max(axis=-1) <= size for other in side.outputs], axis=0)
-        for side in (first, second)
-    ]
-    return np.where(near[0] == near[1], 0.0, np.where(near[0], np.inf, -np.inf))
+    return np.any([np.abs(output - other).max(axis=-1) <= size for other in side.outputs], axis=0)

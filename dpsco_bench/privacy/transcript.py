@@ -18,9 +18,12 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Query
 from dpsco_bench.problems.base import Batch
+from dpsco_bench.rng.streams import Stream
 
 Array = Any
 Steps = dict[int, Array]
+UNSEEN = ("noise/", "draw/")
+"""Streams that releases alone may use."""
 
 
 @dataclass
@@ -46,14 +49,21 @@ class Transcript:
         return self._stacked(self.noises, name)
 
     def value(self, name: str) -> np.ndarray:
-        """Values of a query's releases, shape ``(steps, R, k)``. Raises InputError for one that was never released."""
+        """Values of a query's releases, shape ``(steps, R, k)``.
+
+        Raises InputError for one that was never released, or whose releases have several shapes.
+        """
         if not self.values.get(name):
             raise InputError(f"releases of query {name}", 0, "as many as the plan declares")
         return self._stacked(self.values, name)
 
     @staticmethod
     def _stacked(arrays: dict[str, Steps], name: str) -> np.ndarray:
-        return np.stack([_host_copy(arrays[name][step]) for step in sorted(arrays[name])])
+        rows = [_host_copy(arrays[name][step]) for step in sorted(arrays[name])]
+        shapes = dict.fromkeys(row.shape for row in rows)
+        if len(shapes) > 1:
+            raise InputError(f"shapes of the releases of query {name}", list(shapes), "one shape for all")
+        return np.stack(rows)
 
 
 class Recorder(Mechanism):
@@ -85,6 +95,9 @@ class Recorder(Mechanism):
 class Replay(Mechanism):
     """A mechanism that draws nothing: it gives the released values and batches of a recorded run.
 
+    Noise that a run reads beside its releases is another one here: what it makes of that is no post-processing. Public
+    choices and orders are the same.
+
     Parameters
     ----------
     recorded : Transcript
@@ -115,6 +128,9 @@ class Replay(Mechanism):
         self._declared(name, step)
         self.sampled[name] += 1
         return self._recorded(self.recorded.batches, name, step)
+
+    def _stream(self, label: str, xp: Any) -> Stream:
+        return super()._stream(f"replay/{label}" if label.startswith(UNSEEN) else label, xp)
 
     @staticmethod
     def _recorded(entries: dict[str, dict[int, Any]], name: str, step: int) -> Any:

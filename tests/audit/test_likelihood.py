@@ -57,7 +57,7 @@ def test_the_density_ratio_of_every_kind_of_query(algorithm, keys, runs):
     setting = setting_of(algorithm, keys)
     means = []
     for side, sign in ((0, -1), (1, 1)):
-        found = np.concatenate([own for own, _ in run_pairs(setting, "transcript", side, 0, runs, SEED)]).sum(axis=1)
+        found = np.concatenate([own for own, *_ in run_pairs(setting, "transcript", side, 0, runs, SEED)]).sum(axis=1)
         weights = np.exp(sign * found)
         assert np.isfinite(found).all() and weights.std() > 0.0
         assert weights.mean() == pytest.approx(1.0, abs=5 * weights.std() / math.sqrt(runs) + 0.01)

@@ -26,7 +26,7 @@ def setting_of(algorithm, calibration="accounted", canary="turning", scale=1.0, 
 
 
 def run_features(*given):
-    return [features for features, _ in run_pairs(*given)]
+    return [features for features, *_ in run_pairs(*given)]
 
 
 def ratios(setting, side, runs):
@@ -151,7 +151,8 @@ def test_a_recorder_changes_nothing():
     np.testing.assert_array_equal(*outputs)
     assert dict(wrapped.released) == dict(plain.released)
     assert len(wrapped.transcript) == sum(plain.released.values())
-    assert log_ratio(setting, wrapped, outputs[0]).shape == (7, BINS)
+    features, strays = log_ratio(setting, wrapped, outputs[0])
+    assert features.shape == (7, BINS) and not strays.any()
 
 
 def test_weights():
