@@ -151,6 +151,7 @@ class Choice:
         ``trivial solution``
     margin, margin_ci : float, pair of float
         How much lower the least risk is than the next, as a share of it.
+    warnings : tuple of str, what every run here says: what was computed from the data, or is declared only
     rows : pyarrow.Table, one row per (method, replicate)
     """
 
@@ -165,6 +166,7 @@ class Choice:
     tied: tuple[str, ...]
     margin: float
     margin_ci: Interval
+    warnings: tuple[str, ...]
     rows: pa.Table = field(repr=False, compare=False)
 
     @property
@@ -311,6 +313,7 @@ def _choice(point: Point, settings: Settings, entry: BoardEntry, measured: Measu
         tied=standing.tied,
         margin=standing.margin,
         margin_ci=standing.margin_ci,
+        warnings=tuple(point.entry(settings.data_root).warnings),
         rows=join_blocks([], {}),
     )
     return replace(found, rows=_rows(jobs, measured, found))

@@ -231,6 +231,8 @@ def notes(found: Choice) -> Iterator[str]:
         data = "this one data set" if sets == 1 else f"{sets} data sets"
         noise = "speak of the noise alone" if sets == 1 else "speak of data and noise"
         yield f"Intervals are of {point.replicates} replicates on {data}: they {noise}."
+    for warning in found.warnings:
+        yield f"Of every run here: {warning}."
     if cls.file_options:
         yield "These numbers were made from your data: choosing by them costs privacy, which is not charged here."
     if cls.twin:

@@ -87,10 +87,15 @@ def looks_like_id(values: np.ndarray, name: str) -> bool:
 
 
 def _refuse_text(values: Sequence[Any], name: str, path: Path, kind: Any) -> None:
-    record = next((i for i, v in enumerate(values) if v is not None and number_in(str(v)) is None), None)
+    numbers = [v is None or number_in(str(v)) is not None for v in values]
+    record = numbers.index(False) if False in numbers else None
     shown = "a number as text" if record is None else str(values[record])
-    distinct = len(set(values)) == len(values) >= LEAST_IDS
-    advice = f"an id has no meaning for a model: drop={name}" if distinct else "encode it as numbers, or drop=" + name
+    if sum(numbers) > len(values) / 2:
+        advice = f"nearly all others are numbers: mend it, or drop={name}"
+    elif len(set(map(str, values))) == len(values) >= LEAST_IDS:
+        advice = f"an id has no meaning for a model: drop={name}"
+    else:
+        advice = f"encode it as numbers, or drop={name}"
     refuse(name, path, shown, record or 0, f"a number in every record, but it is of type {kind}: {advice}")
 
 

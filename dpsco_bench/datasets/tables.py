@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import os
+import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -30,7 +31,8 @@ from dpsco_bench.errors import InputError
 
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".libsvm": "libsvm", ".svm": "libsvm"}
 COMPRESSED = (".gz", ".bz2", ".zst")
-_HEAD = 1 << 20
+_HEAD, _MOST_HEAD = 1 << 20, 1 << 28
+"""Bytes in which a first line is looked for; a line may be as long as a block of what is read at once."""
 
 
 @dataclass(frozen=True)
@@ -149,20 +151,33 @@ def _parquet(path: Path) -> pa.Table:
 
 def _csv(path: Path, header: bool | None) -> pa.Table:
     delimiter = "\t" if ".tsv" in path.suffixes else ","
-    with pa.input_stream(str(path)) as stream:
-        decoder = codecs.getincrementaldecoder("utf-8-sig")()  # the head may end within a letter
-        first = decoder.decode(stream.read(_HEAD)).split("\n", 1)[0]
+    first = _first_line(path)
     fields = next(csv.reader([first], delimiter=delimiter), [])
     if len(fields) == 1 and ";" in first:
         raise InputError("path", str(path), "a CSV with commas between the fields; this one has semicolons")
     if header is None:
         header = not any(number_in(field) is not None for field in fields)
+    check_memory(1, len(fields), path)
+    block = max(_HEAD, 4 * len(first.encode()))
     return pyarrow.csv.read_csv(
         path,
-        read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=not header),
+        read_options=pyarrow.csv.ReadOptions(
+            autogenerate_column_names=not header, block_size=block, use_threads=False
+        ),  # one thread alone knows the row of what it cannot read
         parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter),
         convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True),
     )
+
+
+def _first_line(path: Path) -> str:
+    """The first line of a text file, whatever ends it."""
+    decoder, text = codecs.getincrementaldecoder("utf-8-sig")(), ""  # a block may end within a letter
+    with pa.input_stream(str(path)) as stream:
+        while len(text) < _MOST_HEAD and (block := stream.read(_HEAD)):
+            text += decoder.decode(block)
+            if "\n" in text or "\r" in text:
+                break
+    return re.split("[\r\n]", text, maxsplit=1)[0]
 
 
 def _libsvm(path: Path, label: str | int | None) -> Records:

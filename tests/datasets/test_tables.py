@@ -101,6 +101,21 @@ def test_header(tmp_path, text, header, rows, names):
     assert records.names == names and len(records.labels) == rows
 
 
+def test_lines_end_in_several_ways_and_may_be_long(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a,y\r1,2\r3,4\r")
+    assert tables.read(tmp_path / "t.csv", "y").features.tolist() == [[1.0], [3.0]]
+    count = 300_000  # the names take more than what is read at once
+    rows = [",".join(map(str, line)) for line in ([f"c{i}" for i in range(count)], [1] * count, [2] * count)]
+    (tmp_path / "wide.csv").write_text("\n".join(rows) + "\n")
+    assert tables.read(tmp_path / "wide.csv", "c0").features.shape == (2, count - 1)
+
+
+def test_a_column_of_lists_is_no_number(tmp_path):
+    pq.write_table(pa.table({"a": [[1, 2], [3]], "y": [0, 1]}), tmp_path / "t.parquet")
+    with pytest.raises(InputError, match="column a of t.parquet = '\\[1, 2\\] in record 1': must be a number"):
+        tables.read(tmp_path / "t.parquet", "y")
+
+
 def test_columns_by_name_and_by_position(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,y\n1,2,3\n4,5,6\n")
     for label, names in (("b", ("a", "y")), (0, ("b", "y")), (-1, ("a", "b")), (2, ("a", "b"))):
@@ -163,6 +178,8 @@ BAD = [
     ),
     ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("a",)}, "drop = 'a': must be some of the columns"),
     ("t.svm", "1 1:2\n", {"drop": ("a",)}, "drop = 'a': must be left out for LIBSVM"),
+    ("t.csv", "a,b\n1,2\n3,4\nx,5\n", {"label": "b"}, "'x in record 3': must be a number .*: nearly all .*: mend it"),
+    ("t.csv", "a,b\n1,2\n3,4,5\n", {"label": "b"}, "t.csv': must be a readable csv file .*Row #3: Expected 2 columns"),
     ("t.svm", "\n", {}, "must be a file with records"),
 ]
 

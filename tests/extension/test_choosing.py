@@ -68,6 +68,11 @@ def test_json_files_and_what_is_told(dpsco):
     assert "mine/rows.parquet" in again.err and "trivial solution" in again.out
 
 
+def test_why_privacy_is_not_shown_is_said(dpsco, examples):
+    outcome = dpsco("choose", *"problem=data_file n=200 d=3 clip=1 loss=squared label_clip=1 --twin --limit 1".split())
+    assert "cannot win" in outcome.out and "* Of every run here: a squared loss has no Lipschitz" in outcome.out
+
+
 def test_an_interrupt_ends_with_one_line_and_leaves_nothing_running(tmp_path):
     (tmp_path / "own.py").write_text(
         '''
