@@ -135,7 +135,7 @@ class Steps:
         if not self._shared and self._listed[0] is not self.objective.data:
             self._listed = self.objective.data, kinds_of(self.objective.problem, self.objective.data, self.sampled)
         length = self._length(group)
-        ahead = length * max(1, self.dim // (4 * self.width)) if self._shared else length
+        ahead = length * max(1, self.dim // (4 * self.width))  # indices are few beside the noise
         for low in range(0, self.replicates, group):
             rows, start, indices, counts = (low, min(self.replicates, low + group)), 0, _NONE, _NONE
             t = 0
