@@ -69,7 +69,8 @@ def test_json_files_and_what_is_told(dpsco):
 
 
 def test_why_privacy_is_not_shown_is_said(dpsco, examples):
-    outcome = dpsco("choose", *"problem=data_file n=200 d=3 clip=1 loss=squared label_clip=1 --twin --limit 1".split())
+    keys = ("problem=data_file", "n=200", "d=3", "clip=1", "loss=squared", "label_clip=1")
+    outcome = dpsco("choose", *keys, "--twin", "--limit", "1")
     assert "cannot win" in outcome.out and "* Of every run here: a squared loss has no Lipschitz" in outcome.out
 
 
