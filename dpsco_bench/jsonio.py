@@ -11,7 +11,7 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import Any
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.errors import InputError
+from dpsco_bench.plain import Plain
 
 NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 """Errors of a file system that takes no more files."""
@@ -79,7 +80,7 @@ def _float(value: float) -> float | str | None:
     return value
 
 
-def _mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
+def _mapping(value: Mapping[Any, Any]) -> Plain:
     result = {str(key): to_jsonable(item) for key, item in value.items()}
     if len(result) != len(value):
         raise InputError("mapping keys", sorted(map(str, value)), "different as strings")
@@ -124,16 +125,6 @@ def restore(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: restore(item) for key, item in value.items()}
     return value
-
-
-def exactly(names: Collection[str], entry: Mapping[str, Any], what: str) -> dict[str, Any]:
-    """The entry of a file, if it has these keys and no others.
-
-    Raises InputError under the name ``what``, with the keys that are missing or unknown.
-    """
-    if set(entry) != set(names):
-        raise InputError(what, sorted(set(entry) ^ set(names)), "exactly the keys " + ", ".join(sorted(names)))
-    return dict(entry)
 
 
 @contextmanager
@@ -220,7 +211,7 @@ def sealed(text: str) -> str:
     return f'{head}"{hashlib.sha256(text.encode()).hexdigest()}",{text[1:]}'
 
 
-def unsealed(content: bytes) -> dict[str, Any]:
+def unsealed(content: bytes) -> Plain:
     """The object of a sealed text, infinities still strings (see `restore`).
 
     Raises ValueError if a single byte is not as it was written.
@@ -228,7 +219,7 @@ def unsealed(content: bytes) -> dict[str, Any]:
     head = _SEAL.match(content)
     if head is None or hashlib.sha256(b"{" + content[head.end() :]).hexdigest() != head[1].decode():
         raise ValueError("its digest is not that of its content")
-    found: dict[str, Any] = json.loads(b"{" + content[head.end() :])
+    found: Plain = json.loads(b"{" + content[head.end() :])
     return found
 
 

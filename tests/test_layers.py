@@ -14,7 +14,7 @@ ROOT = Path(dpsco_bench.__file__).parent
 NAME = "dpsco_bench"
 LAYERS = (
     ("errors",),
-    ("jsonio", "paths", "registry"),
+    ("jsonio", "paths", "plain", "registry"),
     ("backend", "rng"),
     ("geometry", "datasets", "problems"),
     ("samplers", "privacy"),

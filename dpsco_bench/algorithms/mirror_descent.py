@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import log, sqrt
-from typing import Any
 
 from dpsco_bench.algorithms.options import count_option
 from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import ball_geometry
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
 
 
@@ -36,7 +36,7 @@ def mirror_descent_plan(given: Setting, steps: int | None, most_steps: int | Non
     T = min(T, most_steps or T)
     scale = sqrt(32 * T) * c.lipschitz * logarithm / (n * eps)
     query = GaussianQuery("gradient", 2 * c.lipschitz / n, T, paper_scale=scale)
-    schedule: dict[str, Any] = dict(
+    schedule: Schedule = dict(
         bregman_radius=geometry.bregman_radius(given.d), squared_width=width, slope=c.lipschitz * c.diameter
     )
     return make_plan(query, gradient_evaluations=n * T, n=n, steps=T, **schedule)

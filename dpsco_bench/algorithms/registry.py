@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, get_args
 
 from dpsco_bench.errors import InputError, Refusal, checked_count
+from dpsco_bench.plain import Options
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Problem, Trait
@@ -20,7 +21,7 @@ NO_VARIANT = "no variant defines it"
 """Why an algorithm is refused under a calibration that none of its variants has."""
 PlanFunction = Callable[..., Plan]
 RunFunction = Callable[[Any, Plan, Any], Any]
-PartsFunction = Callable[[Mapping[str, Any]], Iterable[str]]
+PartsFunction = Callable[[Options], Iterable[str]]
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Algorithm:
         """Schedule options of the plan function by name (its keyword-only parameters)."""
         return dict(_keywords(self.plan_function))
 
-    def modules(self, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def modules(self, options: Options) -> tuple[str, ...]:
         """Names of the modules that a run with these options uses: its own, and those that it finds by name."""
         return (self.module, *(self.parts(options) if self.parts else ()))
 
@@ -185,7 +186,7 @@ class Algorithm:
         given = Setting(constants, n, d, privacy, variant, calibration)
         return self.plan_function(given, **self.checked_options(options))
 
-    def checked_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def checked_options(self, options: Options) -> Options:
         """The options, integers made floats where those are wanted.
 
         Raises

@@ -34,11 +34,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
-from typing import Any
 
 from dpsco_bench.analysis.noise import Noise, worst
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, Word, get_kind
+from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import STATUS_CLAUSES
 
 AS_PRINTED, WITH_OURS, NOT_PRIVATE = "holds as printed", "holds with private noise", "holds, not private"
@@ -128,7 +128,7 @@ def answers(rows: Iterable[Verdict]) -> dict[str, Answer]:
     return {id: answer(own) for id, own in found.items()}
 
 
-def told(rows: Sequence[Verdict]) -> list[dict[str, Any]]:
+def told(rows: Sequence[Verdict]) -> list[Plain]:
     """Rows as JSON, each with the ``standing`` and ``answer`` of its claim; all rows of a claim are given."""
     found = answers(rows)
     return [

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,6 +35,7 @@ from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.results import join_blocks
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import HELD_OUT, HeldOut, HeldOutBeside
+from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record
 
 CORES = 2
 """Processes at a time, where the machine has so many cores."""
@@ -122,7 +122,7 @@ class Where:
     """
 
     problem: str
-    options: Mapping[str, Any]
+    options: Options
     n: int
     d: int
     p: float
@@ -134,7 +134,7 @@ class Where:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Record):
     """What `choose` found.
 
     Attributes
@@ -167,7 +167,7 @@ class Choice:
     margin: float
     margin_ci: Interval
     warnings: tuple[str, ...]
-    rows: pa.Table = field(repr=False, compare=False)
+    rows: pa.Table = field(repr=False, compare=False, metadata=UNWRITTEN)
 
     @property
     def best(self) -> Chosen | None:
@@ -178,10 +178,6 @@ class Choice:
     def key(self) -> str:
         """Digest of the point and of all that was found there but times."""
         return digest([self.point, *(replace(method, seconds=0.0) for method in self.methods), self.refused])[:16]
-
-    def to_json(self) -> dict[str, Any]:
-        """Its fields without the rows."""
-        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "rows"}
 
 
 def choose(
@@ -327,12 +323,12 @@ def _rows(jobs: Sequence[Job], measured: Measured, found: Choice) -> pa.Table:
     return join_blocks([rows], {"job": {"claim": "choose", **vars(found.point), "key": found.key}, "choice": said})
 
 
-def _without_seconds(method: Chosen) -> dict[str, Any]:
+def _without_seconds(method: Chosen) -> Plain:
     return {key: value for key, value in vars(method).items() if key != "seconds"}
 
 
 def _chosen(row: Ranked, seconds: Mapping[str, float], beside: Mapping[str, HeldOutBeside | None]) -> Chosen:
-    kept = {f.name: getattr(row, f.name) for f in dataclasses.fields(Chosen) if hasattr(row, f.name)}
+    kept = {f.name: getattr(row, f.name) for f in fields(Chosen) if hasattr(row, f.name)}
     held = beside[row.method]
     return Chosen(**kept, seconds=seconds[row.method], held_out=held.own if held else None)
 

@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.store import read_sealed
 from dpsco_bench.jsonio import dumps_pretty, restore, sealed, write_atomic
+from dpsco_bench.plain import IF_GIVEN, Record
 
 
 @dataclass(frozen=True)
-class JudgedClaim:
+class JudgedClaim(Record):
     """What was judged of a claim.
 
     Attributes
     ----------
     claim : str, its id
     digest : str, of what the verdicts were made from; empty where it could not be judged
-    verdicts : tuple of Verdict
     failed : str, why it could not be judged, in a line
+    verdicts : tuple of Verdict
     """
 
     claim: str
     digest: str = ""
+    failed: str = field(default="", metadata=IF_GIVEN)
     verdicts: tuple[Verdict, ...] = ()
-    failed: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """What its file holds; `from_json` of what JSON makes of it is this."""
-        failed = {"failed": self.failed} if self.failed else {}
-        return {"claim": self.claim, "digest": self.digest, **failed, "verdicts": self.verdicts}
-
-    @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> JudgedClaim:
-        """The content of a file, infinities restored."""
-        verdicts = tuple(map(Verdict.from_json, found["verdicts"]))
-        return cls(found["claim"], found.get("digest", ""), verdicts, found.get("failed", ""))
 
     def write(self, path: Path) -> None:
         """Write it, with a digest of the file."""

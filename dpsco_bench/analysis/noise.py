@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dpsco_bench.execution.calibrated import CalibratedCell
+from dpsco_bench.plain import IF_GIVEN, Record
 from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES, ROUNDING, SEVERITY, SIGNS, STATUS_CLAUSES, STATUS_WORDS
 
 NOT_PRIVATE = "not private"
@@ -15,7 +16,7 @@ LAW_NEITHER = "not shown to be private, nor is its target law"
 
 
 @dataclass(frozen=True)
-class Noise:
+class Noise(Record):
     """Privacy of the noise behind a verdict, which is that of its worst cell.
 
     Attributes
@@ -35,8 +36,8 @@ class Noise:
     epsilon_real_kind: str
     epsilon_claimed: float
     attained: bool = True
-    pair: str = ""
-    place: str = ""
+    pair: str = field(default="", metadata=IF_GIVEN)
+    place: str = field(default="", metadata=IF_GIVEN)
 
     @classmethod
     def of(cls, cell: CalibratedCell, epsilon_claimed: float, n: int) -> Noise:

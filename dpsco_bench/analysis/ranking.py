@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.store import read_sealed
+from dpsco_bench.jsonio import dumps_pretty, restore, sealed, write_atomic
+from dpsco_bench.plain import Options, Record
 
 Interval = tuple[float, float]
 
 
-class _Measured:
-    """What the records with a mean risk ``risk`` and its interval ``ci`` have in common."""
-
-    @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> Self:
-        """The record of its fields as decoded JSON, infinities restored: null is NaN where a number is due."""
-        numbers = [f.name for f in dataclasses.fields(cls) if f.type == "float"]  # type: ignore[arg-type]
-        return cls(**{**entry, **{key: _number(entry[key]) for key in numbers}, "ci": _pair(entry["ci"])})
-
-
 @dataclass(frozen=True)
-class Ranked(_Measured):
+class Ranked(Record):
     """A method that was run at a point.
 
     Attributes
@@ -61,7 +53,7 @@ class Ranked(_Measured):
 
 
 @dataclass(frozen=True)
-class Unrun:
+class Unrun(Record):
     """A method that was not run at a point: as in `claims.plan.LeftOut`, or refused when its noise was to be fixed."""
 
     method: str
@@ -71,7 +63,7 @@ class Unrun:
 
 
 @dataclass(frozen=True)
-class Reference(_Measured):
+class Reference(Record):
     """Mean risk without noise, and its 95 % interval; NaN where that run is refused."""
 
     risk: float
@@ -79,7 +71,7 @@ class Reference(_Measured):
 
 
 @dataclass(frozen=True)
-class Searched(_Measured):
+class Searched(Record):
     """The best setting of the public grid searches.
 
     Attributes
@@ -96,14 +88,14 @@ class Searched(_Measured):
 
     method: str
     algorithm: str
-    options: Mapping[str, Any]
+    options: Options
     risk: float
     ci: Interval
     settings: int
 
 
 @dataclass(frozen=True)
-class Contender:
+class Contender(Record):
     """A method left out at a point as too long that might be the best.
 
     Attributes
@@ -150,7 +142,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Skipped:
+class Skipped(Record):
     """An instance whose data are absent."""
 
     instance: str
@@ -159,7 +151,7 @@ class Skipped:
 
 
 @dataclass(frozen=True)
-class Standing:
+class Standing(Record):
     """A point of an instance that was run.
 
     Where there are contenders, the winner and its margin are those of the methods that ran, and the point is undecided.
@@ -189,9 +181,8 @@ class Standing:
         Methods that were too long at every point of the instance.
     risk_kind : str
         What all risks here are: ``excess empirical`` or ``excess population``.
+    skipped : str, empty
     """
-
-    skipped: ClassVar[str] = ""
 
     instance: str
     title: str
@@ -213,42 +204,35 @@ class Standing:
     tied: tuple[str, ...]
     search: Searched | None = None
     contenders: tuple[Contender, ...] = ()
-    uncompared: tuple[str, ...] = field(default=())
+    uncompared: tuple[str, ...] = ()
     risk_kind: str = "excess empirical"
-
-    def to_json(self) -> dict[str, Any]:
-        """Its fields, and ``skipped``, which is empty; `read_standing` of what JSON makes of them is this row."""
-        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)} | {"skipped": self.skipped}
-
-    @classmethod
-    def from_json(cls, row: Mapping[str, Any]) -> Standing:
-        """Inverse of `to_json`, of decoded JSON, infinities restored: null is NaN where a number is due."""
-        found = {key: value for key, value in row.items() if key != "skipped"}
-        return cls(
-            **found
-            | {
-                "methods": tuple(map(Ranked.from_json, row["methods"])),
-                "left_out": tuple(Unrun(**item) for item in row["left_out"]),
-                "without_privacy": Reference.from_json(row["without_privacy"]),
-                "margin": _number(row["margin"]),
-                "margin_ci": _pair(row["margin_ci"]),
-                "tied": tuple(row["tied"]),
-                "search": Searched.from_json(row["search"]) if row["search"] else None,
-                "contenders": tuple(Contender(**one) for one in row["contenders"]),
-                "uncompared": tuple(row["uncompared"]),
-            }
-        )
+    skipped: str = ""
 
 
-def read_standing(row: Mapping[str, Any]) -> Standing | Skipped:
-    """A row of standings from plain data, infinities restored."""
-    return Skipped(**row) if row["skipped"] else Standing.from_json(row)
+@dataclass(frozen=True)
+class RankedBoard(Record):
+    """What was ranked of a leaderboard.
+
+    Attributes
+    ----------
+    claim : str, its id
+    digest : str, of what the standings were made from
+    standings : tuple of Standing or Skipped
+    """
+
+    claim: str
+    digest: str
+    standings: tuple[Standing | Skipped, ...]
+
+    def write(self, path: Path) -> None:
+        """Write it, with a digest of the file."""
+        write_atomic(path, sealed(dumps_pretty(self)))
 
 
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
-
-
-def _pair(values: Sequence[float | None]) -> Interval:
-    low, high = values
-    return _number(low), _number(high)
+def read_ranked(path: Path) -> RankedBoard | None:
+    """A file of standings; None where there is none, or one of other code; a damaged one is named and set aside."""
+    found = read_sealed(path)
+    try:
+        return None if found is None else RankedBoard.from_json(restore(found))
+    except InputError:
+        return None

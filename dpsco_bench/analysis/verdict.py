@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Self
 
 from dpsco_bench.analysis.noise import NOT_PRIVATE, Noise
 from dpsco_bench.claims.kinds import (
@@ -21,6 +21,7 @@ from dpsco_bench.claims.kinds import (
 )
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import to_jsonable
+from dpsco_bench.plain import Plain, Record
 
 RESERVATIONS = ("schedule", NOT_PRIVATE)
 """What may stand before the colon of a reservation, and is shown beside the word."""
@@ -29,7 +30,7 @@ CONFIRMING = ("confirms", "better")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Record):
     """Verdict on one part of a claim under one calibration.
 
     Attributes
@@ -93,7 +94,7 @@ class Verdict:
     noise: Noise | None = None
     beside: str | None = None
     scope: str | None = None
-    own: Mapping[str, Any] = field(default_factory=dict)
+    own: Mapping[str, object] = field(default_factory=dict)
     id: str = ""
     part: str = ""
     calibration: str = ""
@@ -160,7 +161,7 @@ class Verdict:
             raise InputError(f"verdict of kind {self.kind}", self.verdict, "one of its words: " + ", ".join(words))
         return found
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         """JSON row: NaN is None, infinity is ``"inf"``; shared fields appear for the kinds that have them.
 
         Keys stand in the order `ROW_FIELDS`, `SHARED_FIELDS`, then the kind's own.
@@ -174,38 +175,28 @@ class Verdict:
         wanted = known.fields if known else ()
         shared = [name for name in SHARED_FIELDS if name in wanted or getattr(self, name) is not None]
         row = {key: to_jsonable(getattr(self, key)) for key in (*ROW_FIELDS, *shared)}
-        if row.get("noise"):  # a pair is of a verdict on privacy that fails, and of no other
-            row["noise"] = {key: value for key, value in row["noise"].items() if value != ""}
         return row | {name: to_jsonable(value) for name, value in _own(known, self).items()}
 
     @classmethod
-    def from_json(cls, row: Mapping[str, Any]) -> Verdict:
-        """Inverse of `to_json` after `jsonio.loads`: lists become tuples, and null NaN where a number always stands.
+    def from_json(cls, entry: Plain) -> Self:
+        """Inverse of `to_json`: lists become tuples, and null NaN where a number always stands.
 
         Raises InputError for a row without a word or a kind, or with a key that no verdict of its kind has. Of a kind
         that is not loaded every key is kept.
         """
-        defaults = {field.name: field.default for field in fields(cls) if field.name != "own"}
-        own = {key: value for key, value in row.items() if key not in defaults}
-        if {"verdict", "kind"} - set(row):
-            raise InputError("key of a verdict row", "missing", "verdict, kind and others of " + ", ".join(defaults))
-        known = KINDS.find(row["kind"]) if own else None
+        shared = [f.name for f in fields(cls) if f.name != "own"]
+        own = {key: value for key, value in entry.items() if key not in shared}
+        if {"verdict", "kind"} - entry.keys():
+            raise InputError("key of a verdict row", "missing", "verdict, kind and others of " + ", ".join(shared))
+        known = KINDS.find(entry["kind"]) if own else None
         if known and own.keys() - known.own_fields.keys():
             unknown = sorted(own.keys() - known.own_fields.keys())
-            raise InputError("key of a verdict row", unknown, "one of " + ", ".join([*defaults, *known.own_fields]))
-        given = {key: _from_json(defaults[key], value) for key, value in row.items() if key in defaults}
-        if own:
-            given["own"] = {key: _from_json(None, value) for key, value in own.items()}
-        if row.get("ratio"):
-            given["ratio"] = {name: _from_json(math.nan, value) for name, value in row["ratio"].items()}
-        if row.get("ratio_ci"):
-            given["ratio_ci"] = {name: _from_json((), pair) for name, pair in row["ratio_ci"].items()}
-        if row.get("noise"):
-            given["noise"] = Noise(**{key: _from_json(math.nan, value) for key, value in row["noise"].items()})
-        return cls(**given)
+            raise InputError("key of a verdict row", unknown, "one of " + ", ".join([*shared, *known.own_fields]))
+        given = {key: value for key, value in entry.items() if key not in own}
+        return super().from_json({**given, "own": {key: _of_kind(value) for key, value in own.items()}})
 
 
-def _own(known: Kind | None, row: Verdict) -> dict[str, Any]:
+def _own(known: Kind | None, row: Verdict) -> Mapping[str, object]:
     """Fields of a row that are its kind's own, in the order in which it declares them; all of them if it is unknown."""
     if known is None:
         return dict(row.own)
@@ -217,9 +208,6 @@ def _own(known: Kind | None, row: Verdict) -> dict[str, Any]:
     return {name: row.own.get(name) for name in known.own_fields}
 
 
-def _from_json(default: Any, value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(math.nan if item is None else item for item in value)
-    if value is None and isinstance(default, float):
-        return math.nan
-    return value
+def _of_kind(value: Any) -> object:
+    """A value of a kind's own field."""
+    return tuple(math.nan if item is None else item for item in value) if isinstance(value, list) else value

@@ -15,7 +15,7 @@ from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.evaluations import AUDIT_FUSED
 from dpsco_bench.execution.job import WHOLE, Progress, Shard, cell_columns, job_metadata
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.results import EXTRAS, FINAL, NO_LAW, build_block, join_blocks
+from dpsco_bench.execution.results import EXTRAS, FINAL, NO_LAW, Columns, build_block, join_blocks
 
 FAMILY = 200
 """Most audits of a profile, over which the confidence is divided."""
@@ -52,11 +52,11 @@ def execute(
     return join_blocks(tables, job_metadata(job, calibrations))
 
 
-def _row(job: Job, cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
-    how: dict[str, Any] = {"confidence": CONFIDENCE, "seed": job.seed}
-    if job.evaluation == AUDIT_FUSED:
-        how["statistic"] = "output"  # a fused run has no transcript
-    result = audit_calibrated(cell, calibrated, runs=job.replicates, **how)
+def _row(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
+    statistic = "output" if job.evaluation == AUDIT_FUSED else None  # a fused run has no transcript
+    result = audit_calibrated(
+        cell, calibrated, runs=job.replicates, confidence=CONFIDENCE, statistic=statistic, seed=job.seed
+    )
     said = f"audit of {result.neighbours}, by {result.statistic}, against {result.against}"
     extras = {POWER: result.power, REFUTED: float(result.verdict == "refuted"), RUNS: float(result.runs)}
     return {

@@ -15,7 +15,8 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.run import make_objective
-from dpsco_bench.execution.timing import Machine, machine
+from dpsco_bench.execution.times import Machine
+from dpsco_bench.execution.timing import machine
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.registry import Registry, papers
 
@@ -132,14 +133,14 @@ def about(cupy: Any) -> Machine:
     """Hardware and versions."""
     free, total = cupy.cuda.Device().mem_info
     runtime = cupy.cuda.runtime
-    return {
-        **machine("cupy"),
-        "memory_gb": total / 2**30,
-        "free_gb": free / 2**30,
-        "driver": getattr(runtime, "driverGetVersion", int)(),
-        "runtime": getattr(runtime, "runtimeGetVersion", int)(),
-        "emulated": emulated(cupy),
-    }
+    return replace(
+        machine("cupy"),
+        memory_gb=total / 2**30,
+        free_gb=free / 2**30,
+        driver=getattr(runtime, "driverGetVersion", int)(),
+        runtime=getattr(runtime, "runtimeGetVersion", int)(),
+        emulated=emulated(cupy),
+    )
 
 
 def peak_mb(cupy: Any) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from dpsco_bench.backend.namespace import get_namespace, tuned
 from dpsco_bench.bench.card import FULL as CARD_FULL
@@ -12,7 +13,8 @@ from dpsco_bench.bench.card import TITLES, TOUCHED, CardRow, card_rows, emulated
 from dpsco_bench.bench.card import about as about_card
 from dpsco_bench.bench.measure import FULL, GOALS, QUICK, Row, measure
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.timing import Machine, machine
+from dpsco_bench.execution.times import Machine
+from dpsco_bench.execution.timing import machine
 from dpsco_bench.rng.streams import cpu_implementation
 
 
@@ -55,9 +57,9 @@ def environment(gpu: bool = False) -> Machine:
     With ``gpu`` the card too; raises InputError where none can be used.
     """
     compiled = cpu_implementation().__name__.endswith("kernels")
-    return {
-        **(about_card(get_namespace("cupy")) if gpu else machine("numpy")),
-        "numba": compiled,
-        "blas_core_type": os.environ.get("OPENBLAS_CORETYPE", ""),
-        "blas_threads": os.environ.get("OPENBLAS_NUM_THREADS", ""),
-    }
+    return replace(
+        about_card(get_namespace("cupy")) if gpu else machine("numpy"),
+        numba=compiled,
+        blas_core_type=os.environ.get("OPENBLAS_CORETYPE", ""),
+        blas_threads=os.environ.get("OPENBLAS_NUM_THREADS", ""),
+    )

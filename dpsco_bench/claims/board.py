@@ -14,16 +14,15 @@ from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.paths import conf_dir
+from dpsco_bench.plain import Options, Plain, Record
 from dpsco_bench.registry import absent_paper
 
 GRID_KEYS = ("n", "d", "epsilon")
 PREFIX = "leaderboard."
-Options = Mapping[str, Any]
-"""Values of options by name; which there are, an algorithm's or a problem's signature says."""
 
 
 @dataclass(frozen=True)
-class Entrant:
+class Entrant(Record):
     """A method of a board: an algorithm with the hyper-parameters of its theorem.
 
     Attributes
@@ -46,7 +45,7 @@ class Entrant:
 
 
 @dataclass(frozen=True)
-class Search:
+class Search(Record):
     """A method whose step size and number of steps are searched in public: not a private method.
 
     Attributes
@@ -76,7 +75,7 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Instance:
+class Instance(Record):
     """A common instance.
 
     Attributes
@@ -104,13 +103,6 @@ class Instance:
     lower_bound: str = ""
     note: str = ""
 
-    @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> Instance:
-        """The instance of a plan's plain data."""
-        reference = Entrant(**entry["without_privacy"]) if entry["without_privacy"] else None
-        searches = [Search(**search) for search in entry["searches"]]
-        return cls(**{**entry, "searches": searches, "without_privacy": reference})
-
     @property
     def entrants(self) -> list[Entrant | Search]:
         """What runs here beside the board's methods."""
@@ -127,7 +119,7 @@ class GridPoint:
 
 
 @dataclass(frozen=True)
-class Board:
+class Board(Record):
     """A leaderboard.
 
     Attributes
@@ -157,12 +149,6 @@ class Board:
     most_seconds: Mapping[str, float]
     most_seconds_at_smallest_n: Mapping[str, float]
     quadratic_to: Mapping[str, int] = field(default_factory=dict)
-
-    @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> Board:
-        """The board of a plan's plain data, which was checked when the plan was made."""
-        methods = [Entrant(**method) for method in entry["methods"]]
-        return cls(**{**entry, "methods": methods, "instances": [*map(Instance.from_json, entry["instances"])]})
 
     def runs_anyway(self, instance: Instance, search: Search, options: Options, profile: str) -> str:
         """Name of the method that a setting of a search is, whose run serves for both; empty where none is."""
@@ -210,7 +196,7 @@ def load_board(id: str) -> Board:
     return parse_board({"id": id, **_of_present_papers(entry)})
 
 
-def _of_present_papers(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _of_present_papers(entry: Plain) -> Plain:
     """A board's file without what names methods of absent papers."""
 
     def absent(method: Any) -> bool:
@@ -232,7 +218,7 @@ def _of_present_papers(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {key: kept(value) for key, value in entry.items()}
 
 
-def parse_board(entry: Mapping[str, Any]) -> Board:
+def parse_board(entry: Plain) -> Board:
     """Build a board from its file.
 
     Raises InputError naming the instance and key that is missing, unknown or out of range.

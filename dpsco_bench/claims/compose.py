@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +31,7 @@ from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import Claim, Part, check_profile
 from dpsco_bench.claims.own_boards import own_boards
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
+from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, restored
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError, nearest
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
@@ -40,6 +40,7 @@ from dpsco_bench.execution.plugins import load_plugins, plugin_files
 from dpsco_bench.execution.store import read_sealed
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
 from dpsco_bench.paths import conf_dir
+from dpsco_bench.plain import Options
 from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
 from dpsco_bench.registry import paper_folders, say_once
 
@@ -231,7 +232,7 @@ def fresh_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> WorkP
     stamp, known = _stamp(profile, settings), read_sealed(path)
     if known is None or known.get("stamp") != stamp:
         known = to_jsonable(replace(make_plan(profile, overrides), stamp=stamp))
-    plan = WorkPlan.from_json(known)
+    plan = restored(known)
     for id in own_claims(settings.claims).keys() - {entry.id for entry in plan.claims}:
         say_once(unmeasured(profile, [id]))
     return plan
@@ -262,7 +263,7 @@ def _stamp(profile: str, settings: Settings) -> str:
     return made_from.hexdigest()
 
 
-def _own_contents(settings: Settings) -> Iterator[dict[str, Any]]:
+def _own_contents(settings: Settings) -> Iterator[Options]:
     """Digests of the files that own claims and leaderboards take their data from."""
     for id, entry in own_claims(settings.claims).items():
         with errors_of(id, settings.claims):
@@ -278,7 +279,7 @@ def _own_contents(settings: Settings) -> Iterator[dict[str, Any]]:
                 yield pins
 
 
-def _pins(problem: str, options: Mapping[str, Any], data_root: str) -> dict[str, Any]:
+def _pins(problem: str, options: Options, data_root: str) -> Options:
     """Digests of the files that a part or an instance takes its data from."""
     if not problem or not problem_class(problem).file_options:
         return {}

@@ -24,6 +24,7 @@ from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.rounds import NO_ROUNDS, OBSERVERS
 from dpsco_bench.fused.registry import fused_module
 from dpsco_bench.geometry.ball import set_module
+from dpsco_bench.plain import Options
 from dpsco_bench.privacy.calibrate import charging_modules
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.registry import absent_paper
@@ -148,7 +149,8 @@ def _cell(part: Part, method: Method, profile: str, calibration: str, number: in
     for key in part.fixed:
         if key not in CELL_FIELDS:
             raise InputError(f"fixed of {part.id}", key, "one of " + ", ".join(CELL_FIELDS))
-    cell = replace(cell, **{k: v[profile] if isinstance(v, Mapping) else v for k, v in part.fixed.items()})
+    fixed: Options = {k: v[profile] if isinstance(v, Mapping) else v for k, v in part.fixed.items()}
+    cell = replace(cell, **fixed)
     if not part.along or part.sweep.parameter.split(".")[0] in SWEPT:
         cell = _set(part, cell, part.sweep.parameter, value)
     for key, values in part.along.items():
@@ -231,9 +233,8 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     Neither names, places nor profile count, nor whether the data are here: a result that was made with them is the
     job's result wherever it is judged. Of libraries the accountant's version counts, since its bounds get tighter.
     """
-    numbers = job.numbers([without_places(cell) for cell in job.cells], calibrating)
-    if calibrating and job.calibration != "none":
-        numbers["accountant"] = _accountant()
+    composed = {"accountant": _accountant()} if calibrating and job.calibration != "none" else {}
+    numbers = {**job.numbers([without_places(cell) for cell in job.cells], calibrating), **composed}
     compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells}
     used = (compiled | set(_modules(job, base))) - {""}
     device = job.backend == "cupy" and not calibrating

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from dpsco_bench.claims.grids import PROFILES
 from dpsco_bench.claims.kinds import Kind, get_kind
 from dpsco_bench.errors import InputError, nearest
+from dpsco_bench.plain import Options, Record
 
 RISK, LAW, THRESHOLD = "risk", "epsilon_law", "threshold"
 AT_END, AT_EQUAL_EVALUATIONS = "end", "equal evaluations"
@@ -26,7 +26,7 @@ WHOLE = "full"
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Record):
     """The swept parameter and its values per profile.
 
     ``parameter`` is ``n``, ``d`` or ``epsilon``, or ``problem.<option>`` / ``algorithm.<option>``; or a name for what
@@ -38,18 +38,18 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class Method:
+class Method(Record):
     """One method of a part: an algorithm with its variant and schedule options."""
 
     algorithm: str
     label: str = ""
     variant: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    profile_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    options: Options = field(default_factory=dict)
+    profile_options: Mapping[str, Options] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Part:
+class Part(Record):
     """One line of a claim: what is run, and how it is judged.
 
     Attributes
@@ -130,8 +130,8 @@ class Part:
     calibrations: list[str]
     methods: list[Method] = field(default_factory=list)
     problem: str = ""
-    problem_options: Mapping[str, Any] = field(default_factory=dict)
-    fixed: Mapping[str, Any] = field(default_factory=dict)
+    problem_options: Options = field(default_factory=dict)
+    fixed: Mapping[str, float | Mapping[str, float]] = field(default_factory=dict)
     sweep: Sweep | None = None
     along: Mapping[str, Mapping[str, list[float]]] = field(default_factory=dict)
     replicates: Mapping[str, int] = field(default_factory=dict)
@@ -214,15 +214,9 @@ class Part:
         """Whether it has a job under a calibration, that of its companion without noise included."""
         return calibration in self.calibrations or (calibration == "none" and self.has_companion)
 
-    @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> Part:
-        """The part of a plan's plain data, which was checked when the plan was made."""
-        sweep = Sweep(**entry["sweep"]) if entry["sweep"] else None
-        return cls(**{**entry, "methods": [Method(**method) for method in entry["methods"]], "sweep": sweep})
-
 
 @dataclass(frozen=True)
-class Claim:
+class Claim(Record):
     """A claim of a paper: source, statement, and parts that measure it."""
 
     id: str
@@ -237,11 +231,6 @@ class Claim:
     def paper(self) -> str:
         """Paper prefix of the id."""
         return self.id.split(".", 1)[0]
-
-    @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> Claim:
-        """The claim of a plan's plain data, which was checked when the plan was made."""
-        return cls(**{**entry, "parts": [Part.from_json(part) for part in entry["parts"]]})
 
     def part(self, id: str) -> Part:
         """The part of that id."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.claims.board import Board
 from dpsco_bench.claims.model import Claim
@@ -15,12 +13,15 @@ from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry, digest
 from dpsco_bench.jsonio import dumps_canonical, restore, sealed, unsealed, write_atomic
+from dpsco_bench.plain import Plain, Record
 
+KINDS = ("claims", "boards")
+"""Where a plan has its entries."""
 _FILE_NAME = re.compile(r"\w[\w.+-]*")
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeftOut(Record):
     """What a leaderboard does not run.
 
     Attributes
@@ -59,11 +60,6 @@ class ClaimEntry(Entry):
         """The entry of a claim's jobs."""
         return cls(claim.id, tuple(jobs), digest(claim), claim)
 
-    @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> ClaimEntry:
-        """The entry of plain data, infinities restored."""
-        return cls(entry["id"], _jobs(entry), entry["digest"], Claim.from_json(entry["claim"]))
-
 
 @dataclass(frozen=True)
 class BoardEntry(Entry):
@@ -72,19 +68,9 @@ class BoardEntry(Entry):
     board: Board
     left_out: tuple[LeftOut, ...] = ()
 
-    @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> BoardEntry:
-        """The entry of plain data, infinities restored."""
-        left_out = tuple(LeftOut(**item) for item in entry["left_out"])
-        return cls(entry["id"], _jobs(entry), entry["digest"], Board.from_json(entry["board"]), left_out)
-
-
-def _jobs(entry: Mapping[str, Any]) -> tuple[Job, ...]:
-    return tuple(map(Job.from_json, entry["jobs"]))
-
 
 @dataclass(frozen=True)
-class WorkPlan:
+class WorkPlan(Record):
     """Everything that a profile measures.
 
     Attributes
@@ -138,20 +124,6 @@ class WorkPlan:
                 return board
         raise InputError("leaderboard", id, nearest(id, [board.id for board in self.boards]), "plan")
 
-    def to_json(self) -> dict[str, Any]:
-        """Its fields; `from_json` of what JSON makes of them is this plan."""
-        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-
-    @classmethod
-    def from_json(cls, plan: Mapping[str, Any], only: Collection[str] | None = None) -> WorkPlan:
-        """The plan of plain data; with ``only``, nothing but the entries of these ids."""
-        kept = {
-            kind: [restore(entry) for entry in plan[kind] if only is None or entry["id"] in only]
-            for kind in ("claims", "boards")
-        }
-        claims, boards = map(ClaimEntry.from_json, kept["claims"]), map(BoardEntry.from_json, kept["boards"])
-        return cls(plan["profile"], tuple(claims), tuple(boards), plan["stamp"])
-
     def write(self, path: Path) -> None:
         """Write the plan, with its digest."""
         write_atomic(path, sealed(dumps_canonical(self)))
@@ -169,6 +141,12 @@ def _named(job: Job) -> tuple[str, ...]:
     return job.claim, job.name, job.key, job.calibration_key
 
 
+def restored(plan: Plain, only: Collection[str] | None = None) -> WorkPlan:
+    """The plan of what was unsealed; with ``only``, nothing but the entries of these ids."""
+    kept = {kind: [entry for entry in plan[kind] if only is None or entry["id"] in only] for kind in KINDS}
+    return WorkPlan.from_json(restore({**plan, **kept}))
+
+
 def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
     """Read a profile's plan, in the folder of its name; with ``only``, nothing is made of the entries of other ids.
 
@@ -180,8 +158,8 @@ def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
     allowed = f"a file written by `python -m dpsco_bench plan --profile {path.parent.name}`"
     try:
         found = unsealed(path.read_bytes())
-        ids = [entry["id"] for kind in ("claims", "boards") for entry in found[kind]]
-        plan = WorkPlan.from_json(found, only)
+        ids = [entry["id"] for kind in KINDS for entry in found[kind]]
+        plan = restored(found, only)
         _check_names(plan)
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         raise InputError("plan", path, allowed) from None

@@ -11,6 +11,7 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibration import calibrate_cell, within_range
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.planning import ImpurePlan
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.composition.batches import generic_bound
 from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES, draw_statement
@@ -35,7 +36,7 @@ class Charged:
     """
 
     variant: str
-    schedule: Mapping[str, Any]
+    schedule: Schedule
     noise: Mapping[str, float]
     epsilon_real: float
     epsilon_real_kind: str

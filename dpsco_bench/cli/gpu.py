@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,10 @@ from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.predict import Predictor
-from dpsco_bench.execution.timing import Machine
+from dpsco_bench.execution.times import Machine
 from dpsco_bench.execution.worker import make
 from dpsco_bench.jsonio import dumps_pretty, write_atomic
+from dpsco_bench.plain import Record
 
 PROFILES = ("smoke", "ci")
 SCALES = "scales.json"
@@ -83,7 +84,7 @@ class Compared:
 
 
 @dataclass
-class Report:
+class Report(Record):
     """What is found on a machine with a card, as far as it is known."""
 
     machine: Machine
@@ -92,13 +93,6 @@ class Report:
     tests: Tests = Tests()
     peak_memory_mb: float = 0.0
     seconds: float = 0.0
-
-    @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Report:
-        """The report of plain data."""
-        rows = {"bench": [CardRow(**row) for row in found["bench"]]}
-        claims = {"verdicts": [Compared(**row) for row in found["verdicts"]], "tests": Tests(**found["tests"])}
-        return cls(**{**found, **rows, **claims})
 
 
 def write_pack(
@@ -146,7 +140,7 @@ def check(folder: Path, out: Path, minutes: float, say: Callable[[str], None]) -
         if line:
             say(line)
 
-    keep(card.NO_DEVICE if card.emulated(cupy) else found.machine["device"])
+    keep(card.NO_DEVICE if card.emulated(cupy) else str(found.machine.device))
     found.tests = _tests(folder, SHARES["tests"] * seconds)
     keep(f"tests: {found.tests.said}")
     work = card.TOUCHED if card.emulated(cupy) else card.FULL
@@ -297,17 +291,17 @@ def markdown(found: Report) -> str:
 
 def opening(about: Machine) -> list[str]:
     """What it was measured on; first of all, whether that was a device."""
-    machine = f"NumPy {about['numpy']}, Python {about['python']}; {about['processor']}."
-    if about["emulated"]:
+    machine = f"NumPy {about.numpy}, Python {about.python}; {about.processor}."
+    if about.emulated:
         return [
             f"N{NO_DEVICE[1:]}. Kernels ran over a header on the host, arrays over NumPy. Words, risks and tests",
             "hold for the texts; times and memory say nothing of a card, so none is judged.",
             "",
-            f"The stand-in has the names of CuPy {about['cupy']}; {machine}",
+            f"The stand-in has the names of CuPy {about.cupy}; {machine}",
         ]
     return [
-        f"{about['device']}, {about['memory_gb']:.0f} GB, CuPy {about['cupy']}, driver {about['driver']}, runtime "
-        f"{about['runtime']}; {machine}"
+        f"{about.device}, {about.memory_gb or 0.0:.0f} GB, CuPy {about.cupy}, driver {about.driver}, runtime "
+        f"{about.runtime}; {machine}"
     ]
 
 

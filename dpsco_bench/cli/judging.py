@@ -14,7 +14,7 @@ from dpsco_bench.execution.packs import Stamp
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import JobLog
 from dpsco_bench.execution.worker import read_failures, told
-from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, sealed, write_atomic
+from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
 
 
 def judge_claims(files: Layout, claims: Mapping[str, Stamp], draw: bool, log: JobLog) -> None:
@@ -63,7 +63,7 @@ def _judged(files: Layout, entry: ClaimEntry, digest: str, log: JobLog) -> Judge
         return JudgedClaim(entry.id, failed=" ".join(reason.split()))
     for row in rows:
         log.write(f"{entry.id} {row.part} [{row.calibration}]: {row.said}")
-    return JudgedClaim(entry.id, digest, tuple(rows))
+    return JudgedClaim(entry.id, digest, verdicts=tuple(rows))
 
 
 def is_drawn(files: Layout, id: str, stamp: Stamp) -> bool:
@@ -91,7 +91,7 @@ def rank_board(files: Layout, board: str, digest: str, log: JobLog) -> None:
     InputError
         If a result is missing.
     """
-    from dpsco_bench.analysis.ranking import Standing
+    from dpsco_bench.analysis.ranking import RankedBoard, Standing
     from dpsco_bench.analysis.standings import standings
 
     entry = files.measured.present(read_plan(files.plan, [board]).board(board))
@@ -100,5 +100,4 @@ def rank_board(files: Layout, board: str, digest: str, log: JobLog) -> None:
     for row in rows:
         said = f"n {row.n}: {' = '.join(row.tied)}" if isinstance(row, Standing) else row.skipped
         log.write(f"{row.instance}: {said}")
-    written = {"claim": board, "digest": digest, "standings": rows}
-    write_atomic(files.standings(board), sealed(dumps_pretty(written)))
+    RankedBoard(board, digest, tuple(rows)).write(files.standings(board))

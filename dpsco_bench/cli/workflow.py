@@ -14,6 +14,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.analysis.judged import read_judged
+from dpsco_bench.analysis.ranking import read_ranked
 from dpsco_bench.claims.board import PREFIX
 from dpsco_bench.claims.plan import WorkPlan, read_plan
 from dpsco_bench.cli.closing import Progress
@@ -28,7 +30,7 @@ from dpsco_bench.execution.layout import FORMATS, Layout
 from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.packs import Packing, pack_entries
 from dpsco_bench.execution.plan import Entry
-from dpsco_bench.execution.store import looking, read_sealed, set_aside
+from dpsco_bench.execution.store import looking, set_aside
 from dpsco_bench.report.own_figures import figure_names
 
 TARGETS = ("all", "verdicts", "figures", "leaderboard", "site", "gate", "gc")
@@ -104,13 +106,13 @@ class Workflow:
         due = {id for id, packs in self.packing.makers.items() if packs and free}
         for claims in self.packing.scope.values():
             for id in claims:
-                stamp, known = self.depends.stamp(id), read_sealed(self.files.verdicts(id)) or {}
+                stamp, known = self.depends.stamp(id), read_judged(self.files.verdicts(id))
                 drawn = not self.draw or is_drawn(self.files, id, stamp)  # looks, so that what is damaged is named
-                if known.get("digest") != stamp.verdicts or not drawn:
+                if known is None or known.digest != stamp.verdicts or not drawn:
                     due.add(id)
         for id, board in self.boards.items():
-            known = read_sealed(self.files.standings(id)) or {}
-            if known.get("digest") != board_digest(board):
+            ranked = read_ranked(self.files.standings(id))
+            if ranked is None or ranked.digest != board_digest(board):
                 due.add(id)
         return due
 

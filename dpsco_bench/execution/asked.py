@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError, integral
 from dpsco_bench.execution.request import as_declared, problem_options
+from dpsco_bench.plain import Options
 from dpsco_bench.problems.registry import problem_class
 
 COUNTS = ("n", "d", "replicates", "data_sets", "seed")
@@ -22,7 +22,7 @@ class AskedMethod:
 
     id: str
     variant: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Options = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class AskedProblem:
     """A problem and its constructor options."""
 
     name: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Options = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Asked:
     data_root: str = "data"
 
     @classmethod
-    def from_json(cls, config: Mapping[str, Any]) -> Asked:
+    def from_json(cls, config: Options) -> Asked:
         """The configuration of plain data, as Hydra resolves it. Raises InputError for a missing or unknown key."""
         expected = ["data" if f.name == "data_root" else f.name for f in fields(cls)]
         for key in expected:
@@ -88,7 +88,7 @@ class Asked:
         named = {"calibration": config["calibration"]["name"], "data_root": config["data"]["root"]}
         return cls(**{**plain, **made, **named, "plugins": tuple(config["plugins"])})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Options:
         """Inverse of `from_json`; keys as in ``conf/run.yaml``."""
         plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "data_root"}
         parts = {key: dict(vars(plain[key])) for key in ("algorithm", "problem", "backend")}
@@ -107,7 +107,7 @@ class Asked:
         )
 
 
-def _check_keys(group: str, config: Mapping[str, Any], known: Sequence[str]) -> None:
+def _check_keys(group: str, config: Options, known: Sequence[str]) -> None:
     """A group has its name, and no key that nothing reads."""
     for key in set(config) - set(known) or {known[0]} - set(config):
         raise InputError(f"{group}.{key}", config.get(key, "missing"), "one of the keys " + ", ".join(known))

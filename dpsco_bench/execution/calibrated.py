@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
 
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.planning import check_same
-from dpsco_bench.jsonio import exactly
+from dpsco_bench.plain import UNWRITTEN, Record, Schedule
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Constants
 
 
 @dataclass(frozen=True)
-class CalibratedCell:
+class CalibratedCell(Record):
     """What calibrating a cell gave.
 
     Attributes
@@ -52,10 +51,10 @@ class CalibratedCell:
     tau: float = math.nan
     sampler_status: str = ""
     attained: bool = True
-    plan: Plan | None = field(default=None, repr=False, compare=False)
+    plan: Plan | None = field(default=None, repr=False, compare=False, metadata=UNWRITTEN)
 
     @property
-    def schedule(self) -> Mapping[str, Any]:
+    def schedule(self) -> Schedule:
         """The theorem's named quantities."""
         return self.charged.schedule
 
@@ -70,7 +69,7 @@ class CalibratedCell:
         return tuple(leak for leak in (self.charged.unprotected, *self.charged.leaks) if leak)
 
     @property
-    def law(self) -> dict[str, Any]:
+    def law(self) -> dict[str, float | str | None]:
         """What is known of a draw, as columns of results: None where there is nothing to know."""
         known = {"epsilon_law": self.epsilon_law, "tau": self.tau}
         return {**{k: None if math.isnan(v) else v for k, v in known.items()}, "sampler_status": self.sampler_status}
@@ -90,28 +89,9 @@ class CalibratedCell:
         check_same(cell.algorithm_entry.id, self.charged, PlanRecord.of(plan), "when it was charged")
         return plan
 
-    def to_json(self) -> dict[str, Any]:
-        """Every field but the plan itself."""
-        entry = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "plan"}
-        return {**entry, "constants": asdict(self.constants)}
-
-    @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> CalibratedCell:
-        """Inverse of `to_json`, of decoded JSON: null is NaN.
-
-        Raises InputError for keys that are missing or unknown.
-        """
-        entry = exactly([f.name for f in fields(cls) if f.name != "plan"], entry, "calibration")
-        numbers = {
-            key: math.nan if entry[key] is None else entry[key] for key in ("epsilon_real", "epsilon_law", "tau")
-        }
-        charged, constants = PlanRecord.from_json(entry["charged"]), Constants(**entry["constants"])
-        given = {"charged": charged, "constants": constants, "warnings": tuple(entry["warnings"])}
-        return cls(**{**entry, **numbers, **given})
-
 
 @dataclass(frozen=True)
-class RefusedCell:
+class RefusedCell(Record):
     """A cell that cannot be calibrated, which on a leaderboard is a result: why not."""
 
     refused: str
@@ -121,9 +101,8 @@ Calibrations = tuple[CalibratedCell | RefusedCell, ...]
 """Of the cells of a job, in their order."""
 
 
-def read_cells(stored: Mapping[str, Any]) -> Calibrations:
-    """The calibrations in decoded JSON ``{"cells": [...]}``. Raises InputError for an entry that is no calibration."""
-    return tuple(
-        RefusedCell(entry["refused"]) if "refused" in entry else CalibratedCell.from_json(entry)
-        for entry in stored["cells"]
-    )
+@dataclass(frozen=True)
+class Calibrated(Record):
+    """What is stored of a job's calibrations."""
+
+    cells: Calibrations

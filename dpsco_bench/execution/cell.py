@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
+import math
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.execution.planning import call_plan, check_same
 from dpsco_bench.jsonio import restore
+from dpsco_bench.plain import Options, Record
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -25,7 +26,7 @@ from dpsco_bench.rng.streams import Stream
 
 
 @dataclass(frozen=True)
-class Cell:
+class Cell(Record):
     """Everything that identifies one cell of a claim or one run.
 
     Attributes
@@ -49,11 +50,11 @@ class Cell:
     delta: float
     d: int | None = None
     variant: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    problem_options: Mapping[str, Any] = field(default_factory=dict)
+    options: Options = field(default_factory=dict)
+    problem_options: Options = field(default_factory=dict)
     method: str = ""
     parameter: str = ""
-    value: float = float("nan")
+    value: float = math.nan
     cell: int = 0
     signal: float | None = None
 
@@ -66,22 +67,6 @@ class Cell:
         for key in ("options", "problem_options"):  # streams are named by these: p = inf is one thing, however written
             object.__setattr__(self, key, restore(dict(getattr(self, key))))
         PrivacySpec(self.epsilon, self.delta)
-
-    @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> Cell:
-        """Build a cell from a plan entry; unknown keys are an error."""
-        names = {f.name for f in fields(cls)}
-        for key in entry:
-            if key not in names:
-                raise InputError("cell key", key, "one of " + ", ".join(sorted(names)))
-        for f in fields(cls):
-            if f.default is MISSING and f.default_factory is MISSING and f.name not in entry:
-                raise InputError(f.name, "missing", "given")
-        return cls(**{key: value for key, value in entry.items() if (key, value) != ("value", None)})
-
-    def to_json(self) -> dict[str, Any]:
-        """Its fields; `from_json` of what JSON makes of them is this cell."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @cached_property
     def privacy(self) -> PrivacySpec:
@@ -122,7 +107,7 @@ class Cell:
             data_set=data_set,
         )
 
-    def _data_options(self) -> dict[str, Any]:
+    def _data_options(self) -> Options:
         """Constructor options that can change the data: not where they lie, but what a file contains; no constants.
 
         One form per meaning, since streams are keyed by it: defaults are left out, ``8`` for a real option is ``8.0``.
@@ -202,11 +187,11 @@ class Draft:
     delta: float | None = None
     d: int | None = None
     variant: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    problem_options: Mapping[str, Any] = field(default_factory=dict)
+    options: Options = field(default_factory=dict)
+    problem_options: Options = field(default_factory=dict)
     method: str = ""
     parameter: str = ""
-    value: float = float("nan")
+    value: float = math.nan
     cell: int = 0
     signal: float | None = None
 
@@ -222,7 +207,7 @@ def located(cell: Cell, data_root: str) -> Cell:
     return replace(cell, problem_options={**cell.problem_options, **root})
 
 
-def placeless(problem: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def placeless(problem: str, options: Options) -> Options:
     """Constructor options of a problem without those that are places of files."""
     places = ("root", *problem_class(problem).file_options)
     return {key: value for key, value in options.items() if key not in places}

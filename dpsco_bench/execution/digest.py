@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.jsonio import kept_beside
+from dpsco_bench.plain import Plain
 from dpsco_bench.registry import PLUGIN, roots
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -134,7 +135,7 @@ def _own_text() -> str:
     return Path(__file__).read_text(encoding="utf-8")
 
 
-def _parsed(content: bytes) -> dict[str, Any]:
+def _parsed(content: bytes) -> Plain:
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError):

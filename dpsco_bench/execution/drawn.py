@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.execution.store import damaged, read_sealed
 from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
+from dpsco_bench.plain import IF_GIVEN, Record
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Mark:
+class Mark(Record):
     """What a mark says; files by their paths from its folder.
 
     Attributes
@@ -45,22 +45,13 @@ class Mark:
 
     made_from: str
     files: Mapping[str, str]
-    absent: tuple[str, ...] = ()
+    absent: tuple[str, ...] = field(default=(), metadata=IF_GIVEN)
 
     @classmethod
     def of(cls, drawn: Drawn, made_from: str, folder: Path) -> Mark:
         """Of files that are there."""
         files = {os.path.relpath(path, folder): _digest(path) for path in drawn.files}
         return cls(made_from, files, tuple(sorted(os.path.relpath(path, folder) for path in drawn.absent)))
-
-    def to_json(self) -> dict[str, Any]:
-        """Its fields; nothing of what is absent where nothing is."""
-        return {key: value for key, value in vars(self).items() if key != "absent" or value}
-
-    @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> Mark:
-        """Inverse of `to_json`, of decoded JSON."""
-        return cls(entry["made_from"], entry["files"], tuple(entry.get("absent", ())))
 
 
 def _read(mark: Path) -> Mark | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -16,14 +16,13 @@ from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations
 from dpsco_bench.execution.cell import Cell, located, without_places
 from dpsco_bench.execution.jobs import CLOSED_FORM, Job
 from dpsco_bench.execution.measures import get_measure
-from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, ROUNDED, build_block, join_blocks
+from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, ROUNDED, Columns, build_block, join_blocks
 from dpsco_bench.execution.reuse import Reuse
 from dpsco_bench.execution.run import BLOCK_SCORES, Trace, make_objective, replicate_blocks, run_block
 from dpsco_bench.execution.signals import signal_groups
+from dpsco_bench.plain import Plain
 
 Progress = Callable[[int, int], None]
-Block = dict[str, Any]
-"""Columns of some rows of a cell: arrays, or one value for all."""
 FINEST_CERTIFICATE = 1e-12
 Meter = Callable[[Sequence[int]], AbstractContextManager[Any]]
 
@@ -89,7 +88,7 @@ def execute(
     return join_blocks(tables, job_metadata(job, calibrations))
 
 
-def job_metadata(job: Job, calibrations: Calibrations) -> dict[str, Any]:
+def job_metadata(job: Job, calibrations: Calibrations) -> Plain:
     """What a result table says about itself: all that its numbers come from, without names and places."""
     stored = job.numbers([without_places(cell) for cell in job.cells])
     return {"job": {**stored, "key": job.key}, "calibrations": calibrations}
@@ -154,7 +153,7 @@ def _share(units: Sequence[Unit], shard: Shard) -> list[Unit]:
     return [unit for unit, owner in zip(units, owners, strict=True) if owner == shard.number]
 
 
-def _merged(columns: Mapping[str, Any], block: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(columns: Columns, block: Columns) -> Columns:
     """A block with its cell's columns; the warnings of both."""
     said, own = columns["warnings"], block["warnings"]
     if isinstance(own, np.ndarray):
@@ -166,7 +165,7 @@ def _joined(*warnings: str) -> str:
     return "; ".join(text for text in warnings if text)
 
 
-def cell_columns(job: Job, cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
+def cell_columns(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
     """Columns of a result that are the same in all rows of a cell."""
     delta_large = cell.delta >= 1.0 / cell.n
     warnings = ["delta >= 1/n"] * delta_large + list(calibrated.warnings)
@@ -198,9 +197,9 @@ def cell_columns(job: Job, cell: Cell, calibrated: CalibratedCell) -> dict[str, 
 
 def _run(
     job: Job, chunk: Sequence[tuple[int, Cell, CalibratedCell]], units: Iterable[Unit], reuse: Reuse
-) -> list[list[Block]]:
+) -> list[list[Columns]]:
     """Blocks of each cell of a chunk, in the order of the units."""
-    found: list[list[Block]] = [[] for _ in chunk]
+    found: list[list[Columns]] = [[] for _ in chunk]
     _, cell, calibrated = chunk[0]
     plan = calibrated.plan_for(cell)
     signals = [float(other.signal) for _, other, _ in chunk if other.signal is not None] if _several(cell) else []
@@ -228,7 +227,7 @@ def _run(
     return found
 
 
-def _block(trace: Trace, data_set: int, first: int, part: slice) -> Block:
+def _block(trace: Trace, data_set: int, first: int, part: slice) -> Columns:
     """Rows of the replicates of one signal, which are the ``part`` of a trace, checkpoints of a replicate together."""
     risk = trace.risk[part]
     replicates, checkpoints = risk.shape
@@ -247,7 +246,7 @@ def _block(trace: Trace, data_set: int, first: int, part: slice) -> Block:
     }
 
 
-def _demoted(trace: Trace, part: slice, calibrated: CalibratedCell) -> Block:
+def _demoted(trace: Trace, part: slice, calibrated: CalibratedCell) -> Columns:
     """Privacy columns of a block in which some replicates have lost their plan's proof; empty where none has."""
     lost = np.repeat(trace.demoted[part], trace.risk.shape[1])
     if not lost.any() or calibrated.privacy_status == "none":
@@ -273,7 +272,7 @@ def _certificate(gradient_norm: float | None) -> str:
     return f"{CERTIFIED}: gradient below 1e{power:d} of the linear term and G"
 
 
-def _closed_form(job: Job, cell: Cell, calibrated: CalibratedCell) -> list[list[Block]]:
+def _closed_form(job: Job, cell: Cell, calibrated: CalibratedCell) -> list[list[Columns]]:
     """One row: the exact expectation that the problem knows for the algorithm."""
     entry, measure = cell.problem_entry, get_measure(cell.algorithm_entry.measure)
     known = (cell.algorithm_entry.law, calibrated.schedule, calibrated.scales)

@@ -5,12 +5,10 @@ A module of its own, since whatever runs or calibrates jobs depends on it, and t
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
 
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.plain import Plain, Record
 
 PLAN_ONLY, CLOSED_FORM = "plan_only", "closed_form"
 _NAMES = ("profile", "claim", "part", "kind", "plugins", "data_root", "timing", "seconds", "skipped", "present")
@@ -20,7 +18,7 @@ _RUN_ONLY = ("replicates", "data_sets", "backend", "dtype", "fused", "record", "
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class Job(Record):
     """All cells and replicates of one part under one calibration.
 
     Attributes
@@ -72,18 +70,8 @@ class Job:
         """Whether there is a result table; other jobs are only planned and calibrated."""
         return self.evaluation != PLAN_ONLY
 
-    def numbers(self, cells: list[Cell], calibrating: bool = False) -> dict[str, Any]:
+    def numbers(self, cells: list[Cell], calibrating: bool = False) -> Plain:
         """What affects the numbers (of the calibrations), without code; ``cells`` are its own, without places."""
         left_out = (*_NAMES, *_RUN_ONLY, "calibration_key") if calibrating else _NAMES
-        kept = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in (*left_out, "key")}
-        return {**kept, "cells": [cell.to_json() for cell in cells]}
-
-    def to_json(self) -> dict[str, Any]:
-        """Its fields; `from_json` of what JSON makes of them is this job."""
-        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-
-    @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> Job:
-        """The job of plain data, infinities restored."""
-        lists = {key: tuple(entry[key]) for key in ("plugins", "seconds")}
-        return cls(**{**entry, **lists, "cells": tuple(map(Cell.from_json, entry["cells"]))})
+        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*left_out, "key")}
+        return {**kept, "cells": cells}

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TypeVar
 
 import pyarrow as pa
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calibrated import Calibrations, read_cells
+from dpsco_bench.execution.calibrated import Calibrated, Calibrations
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.job import WHOLE, Shard
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry, digest
 from dpsco_bench.execution.results import join_shards, parquet_table, table_bytes, with_names
 from dpsco_bench.execution.store import Store, total
+from dpsco_bench.execution.times import Timings
 from dpsco_bench.jsonio import restore
-
-if TYPE_CHECKING:
-    from dpsco_bench.execution.timing import Timings
+from dpsco_bench.plain import Record
 
 E = TypeVar("E", bound=Entry)
+R = TypeVar("R", bound=Record)
 TIMING_MODULES = ("dpsco_bench.execution.timing",)
 
 
@@ -53,12 +52,12 @@ class Measured:
 
     def calibrations(self, job: Job) -> Calibrations | None:
         """What calibrating its cells gave; None where that is not there."""
-        found = self._json("calibrations", job.calibration_key)
-        return None if found is None else read_cells(found)
+        found = self._read("calibrations", job.calibration_key, Calibrated)
+        return None if found is None else found.cells
 
     def timing(self, job: Job) -> Timings | None:
         """What `timing.time_cells` gave; None where it is not there."""
-        return cast("Timings | None", self._json("timings", timing_key(job)))
+        return self._read("timings", timing_key(job), Timings)
 
     def table(self, job: Job) -> pa.Table | None:
         """Result table; None where it is not there."""
@@ -107,6 +106,6 @@ class Measured:
             self.store.remove("shards", key)
         return True
 
-    def _json(self, kind: str, key: str) -> Mapping[str, Any] | None:
+    def _read(self, kind: str, key: str, record: type[R]) -> R | None:
         content = self.store.read(kind, key)
-        return None if content is None else restore(json.loads(content))
+        return None if content is None else record.from_json(restore(json.loads(content)))

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError
+from dpsco_bench.plain import Schedule
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.objective import Objective
 
@@ -37,9 +38,7 @@ class Measure:
         """The measure of the trivial run, which stays at the starting point, shape ``(R,)``."""
         return self.value(objective, objective.start)
 
-    def closed_form(
-        self, problem: Problem, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]
-    ) -> float:
+    def closed_form(self, problem: Problem, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
         """Its exact expectation for an algorithm with its schedule and noise, where the problem knows it."""
         raise InputError("measure", type(self).__name__, "a measure with closed forms")
 
@@ -55,9 +54,7 @@ class ExcessRisk(Measure):
 
         return excess_risk(objective, x)
 
-    def closed_form(
-        self, problem: Problem, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]
-    ) -> float:
+    def closed_form(self, problem: Problem, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
         """Expected excess risk of the output."""
         return problem.expected_gap(algorithm, schedule, scales)
 
@@ -86,9 +83,7 @@ class MeanSquaredGradient(Measure):
         total = self._total / self._count if self._count else _squared_gradient(objective, x)
         return to_numpy(total).astype(np.float64)
 
-    def closed_form(
-        self, problem: Problem, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]
-    ) -> float:
+    def closed_form(self, problem: Problem, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
         """Its expectation over the noise of gradient descent."""
         return problem.expected_mean_squared_gradient(schedule["step"], schedule["steps"], scales["gradient"])
 

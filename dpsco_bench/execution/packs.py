@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.job import Shard, least_units
@@ -14,6 +13,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured, item
 from dpsco_bench.execution.plan import Entry
 from dpsco_bench.jsonio import dumps_pretty, sealed, unsealed, write_atomic
+from dpsco_bench.plain import Record
 
 STEPS = ("calibrate", "run", "time")
 LEAST_SECONDS, MOST_SECONDS = 10.0, 60.0
@@ -27,7 +27,7 @@ Predict = Callable[[str, Job], float]
 
 
 @dataclass(frozen=True)
-class Piece:
+class Piece(Record):
     """A job's step, or a share of it.
 
     Attributes
@@ -53,7 +53,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Pack:
+class Pack(Record):
     """What one process does.
 
     Attributes
@@ -78,12 +78,6 @@ class Pack:
         """Predicted CPU seconds."""
         return sum(piece.seconds for piece in self.pieces)
 
-    @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> Pack:
-        """The pack of plain data."""
-        pieces = tuple(Piece(**piece) for piece in entry["pieces"])
-        return cls(entry["name"], entry["step"], pieces, tuple(entry["after"]))
-
     @property
     def claims(self) -> list[str]:
         """Ids of the claims and leaderboards that it works for."""
@@ -100,7 +94,7 @@ class Pack:
 
 
 @dataclass(frozen=True)
-class Stamp:
+class Stamp(Record):
     """Digests of what a claim's verdicts and its figures are to be made from.
 
     Attributes
@@ -113,7 +107,7 @@ class Stamp:
 
 
 @dataclass(frozen=True)
-class Packing:
+class Packing(Record):
     """The packs of a run, and what it is to conclude from them.
 
     Attributes
@@ -148,21 +142,6 @@ class Packing:
                 return pack
         raise InputError(
             "pack", name, "one of " + (", ".join(pack.name for pack in self.packs) or "none: all is there")
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """Its fields; `from_json` of what JSON makes of them is this packing."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
-
-    @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Packing:
-        """The packing of plain data."""
-        return cls(
-            tuple(map(Pack.from_json, found["packs"])),
-            {id: tuple(names) for id, names in found["makers"].items()},
-            {paper: {id: Stamp(**stamp) for id, stamp in ids.items()} for paper, ids in found["scope"].items()},
-            found["draw"],
-            Path(found["marks"]),
         )
 
     def write(self, path: Path) -> None:

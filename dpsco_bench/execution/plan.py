@@ -9,10 +9,11 @@ from typing import Any
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.jsonio import dumps_canonical
+from dpsco_bench.plain import Record
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(Record):
     """The jobs of a claim or leaderboard.
 
     Attributes

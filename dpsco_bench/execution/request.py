@@ -9,6 +9,7 @@ from typing import Any, get_args
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
 from dpsco_bench.errors import InputError, integral, nearest
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Problem, constant_names
 from dpsco_bench.problems.registry import get_problem, problem_class
 
@@ -56,7 +57,7 @@ def unknown_key(key: str, value: object, known: Iterable[str], algorithm: str, p
     return InputError(key, value, allowed, f"{algorithm} on {problem}")
 
 
-def make_cell(algorithm: str, problem: str, keys: Mapping[str, Any]) -> Cell:
+def make_cell(algorithm: str, problem: str, keys: Options) -> Cell:
     """Sort keys into a cell and build its problem.
 
     Raises InputError for a missing, unknown or ambiguous key, or a value outside its range.
@@ -73,8 +74,8 @@ def make_cell(algorithm: str, problem: str, keys: Mapping[str, Any]) -> Cell:
     Cell
     """
     entry, cls = get_algorithm(algorithm), problem_class(problem)
-    fields: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-5}
-    sorted_keys: dict[str, dict[str, Any]] = {SCHEDULE: {}, PROBLEM: {}, CONSTANT: {}, "algorithm": {}}
+    fields = dict[str, Any](epsilon=1.0, delta=1e-5)
+    sorted_keys = {place: dict[str, Any]() for place in (SCHEDULE, PROBLEM, CONSTANT, "algorithm")}
     for key, value in keys.items():
         prefix, _, name = key.rpartition(".")
         place = prefix if prefix in sorted_keys else "" if prefix else place_of(key, entry, cls)
@@ -111,7 +112,7 @@ def check_cell(cell: Cell) -> Cell:
     return cell
 
 
-def as_declared(values: Mapping[str, Any], parameters: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
+def as_declared(values: Options, parameters: Mapping[str, inspect.Parameter]) -> Options:
     """Options as their signature means them.
 
     An option that takes integers and no real numbers takes ``1e4`` too. One that takes text alone keeps a number as

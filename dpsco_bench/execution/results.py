@@ -15,8 +15,11 @@ import pyarrow.parquet as pq
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
+from dpsco_bench.plain import Plain
 
 SCHEMA_VERSION = "2"
+Columns = Mapping[str, Any]
+"""Columns of some rows by name: arrays, or one value for all of them."""
 
 _TEXT = pa.string()
 RESULT_FIELDS: tuple[tuple[str, pa.DataType], ...] = (
@@ -68,7 +71,7 @@ FINAL = -1
 """Value of ``checkpoint`` for the final output."""
 
 
-def build_block(columns: Mapping[str, Any]) -> pa.Table:
+def build_block(columns: Columns) -> pa.Table:
     """Rows in schema order from columns: arrays of equal length, or one value for all rows.
 
     ``extras`` is a mapping of names to arrays of that length, and may be left out; a NaN there means none for the row.
@@ -113,13 +116,13 @@ def read_extras(table: pa.Table) -> dict[str, np.ndarray]:
     return found
 
 
-def join_blocks(blocks: Sequence[pa.Table], metadata: Mapping[str, Any]) -> pa.Table:
+def join_blocks(blocks: Sequence[pa.Table], metadata: Plain) -> pa.Table:
     """Blocks one after the other, with JSON metadata under ``dpsco.<key>``."""
     joined = pa.concat_tables(blocks).combine_chunks() if blocks else RESULT_SCHEMA.empty_table()
     return _with_metadata(joined, metadata)
 
 
-def _with_metadata(table: pa.Table, metadata: Mapping[str, Any]) -> pa.Table:
+def _with_metadata(table: pa.Table, metadata: Plain) -> pa.Table:
     entries = {f"dpsco.{key}": dumps_canonical(value) for key, value in metadata.items()}
     entries["dpsco.schema"] = SCHEMA_VERSION
     return table.replace_schema_metadata(entries)
@@ -200,18 +203,18 @@ def join_shards(tables: Sequence[pa.Table]) -> pa.Table:
     return joined.take(pa.array(order)).combine_chunks()
 
 
-def read_table(path: Path) -> tuple[pa.Table, dict[str, Any]]:
+def read_table(path: Path) -> tuple[pa.Table, Plain]:
     """Read a result table and its decoded ``dpsco.*`` metadata."""
     table = parquet_table(path)
     return table, _decoded(table.schema)
 
 
-def read_metadata(path: Path) -> dict[str, Any]:
+def read_metadata(path: Path) -> Plain:
     """The decoded ``dpsco.*`` metadata of a result table."""
     return _decoded(pq.read_schema(path))
 
 
-def _decoded(schema: pa.Schema) -> dict[str, Any]:
+def _decoded(schema: pa.Schema) -> Plain:
     raw = schema.metadata or {}
     metadata = {k.decode()[6:]: v.decode() for k, v in raw.items() if k.startswith(b"dpsco.")}
     return {k: v if k == "schema" else loads(v) for k, v in metadata.items()}

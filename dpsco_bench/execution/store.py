@@ -10,16 +10,16 @@ from __future__ import annotations
 import hashlib
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.execution.compiling import compiled_seconds
 from dpsco_bench.execution.lock import key_lock
 from dpsco_bench.jsonio import dumps_canonical, sealed, unsealed, write_atomic
+from dpsco_bench.plain import Plain, Record
 
 SUFFIXES = {"calibrations": ".json", "runs": ".parquet", "shards": ".parquet", "timings": ".json"}
 """Kinds of items and what their files are called."""
@@ -30,7 +30,7 @@ _PEAK, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 @dataclass(frozen=True)
-class Cost:
+class Cost(Record):
     """What a cell cost.
 
     Attributes
@@ -49,34 +49,25 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Manifest:
+class Manifest(Record):
     """What lies beside an item.
 
     Attributes
     ----------
-    item : str, ``<kind>/<key>``
     content : str, sha256 of its bytes
     cells : tuple of Cost
+    item : str, ``<kind>/<key>``; one that has none says nothing of its place
     """
 
-    item: str
     content: str
     cells: tuple[Cost, ...] = ()
+    item: str = ""
 
     @classmethod
     def of(cls, kind: str, key: str, content: bytes, costs: Iterable[Cost]) -> Manifest:
         """Of an item that is to be written; costs are rounded."""
         cells = (Cost(c.cell, round(c.cpu_s, 4), round(c.peak_mb, 1)) for c in merged(costs))
-        return cls(f"{kind}/{key}", hashlib.sha256(content).hexdigest(), tuple(cells))
-
-    def to_json(self) -> dict[str, Any]:
-        """Its fields."""
-        return vars(self)
-
-    @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> Manifest:
-        """Inverse of `to_json`, of decoded JSON; one without a place says nothing of it."""
-        return cls(entry.get("item", ""), entry["content"], tuple(Cost(**cell) for cell in entry["cells"]))
+        return cls(hashlib.sha256(content).hexdigest(), tuple(cells), f"{kind}/{key}")
 
 
 class Meter:
@@ -154,7 +145,7 @@ def set_aside(path: Path) -> None:
             item.replace(item.with_name(item.name + DAMAGED))
 
 
-def read_sealed(path: Path) -> dict[str, Any] | None:
+def read_sealed(path: Path) -> Plain | None:
     """A sealed file, infinities still strings; None where it is absent, or damaged and now set aside."""
     try:
         return unsealed(path.read_bytes())

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +17,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.library import standard_error
 from dpsco_bench.execution.measures import risk_kind
 from dpsco_bench.execution.results import FINAL, read_extras
+from dpsco_bench.plain import IF_GIVEN, Plain, Record
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.samplers.evidence import NOT_CERTIFIED, unsettled
 
@@ -28,24 +28,20 @@ LARGEST_Z = 4.0
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOut(Record):
     """Mean loss and, of classes, accuracy on the records that are held out; None where there is none."""
 
     loss: float
-    accuracy: float | None = None
+    accuracy: float | None = field(default=None, metadata=IF_GIVEN)
 
     @classmethod
     def of(cls, extras: Mapping[str, np.ndarray]) -> HeldOut:
         """The means of what rows noted under the names of `HELD_OUT`."""
         return cls(*(float(np.mean(extras[name])) for name in HELD_OUT if name in extras))
 
-    def to_json(self) -> dict[str, float]:
-        """Its numbers by name."""
-        return {"loss": self.loss} if self.accuracy is None else {"loss": self.loss, "accuracy": self.accuracy}
-
 
 @dataclass(frozen=True)
-class HeldOutBeside:
+class HeldOutBeside(Record):
     """The held-out numbers of a method's outputs, and of what stands beside them.
 
     Attributes
@@ -67,13 +63,13 @@ class HeldOutBeside:
         points = (problem.start, problem.minimiser(data))
         return cls(HeldOut.of(extras), *(HeldOut.of(problem.beside(x[None], data)) for x in points))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         """The method's own numbers, the others under their names."""
         return {**self.own.to_json(), "trivial": self.trivial, "without_privacy": self.without_privacy}
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Record):
     """A run in a line; its fields are those of ``run --json``.
 
     Attributes
@@ -115,18 +111,13 @@ class Summary:
     data_sets: int
     seed: int
     key: str
-    held_out: HeldOutBeside | None = None
+    held_out: HeldOutBeside | None = field(default=None, metadata=IF_GIVEN)
 
     @cached_property
     def half_interval(self) -> float:
         """Half of the 95 % interval of the mean risk, with Student's quantile; NaN for a single value."""
         size = self.data_sets if self.data_sets > 1 else self.replicates
         return float(stdtrit(size - 1, 0.975)) * self.stderr if size > 1 else math.nan
-
-    def to_json(self) -> dict[str, Any]:
-        """Its fields; without held-out numbers where there are none."""
-        found = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {key: value for key, value in found.items() if (key, value) != ("held_out", None)}
 
 
 _OF_ROWS = tuple(f.name for f in fields(Summary))[:18]

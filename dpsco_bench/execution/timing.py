@@ -9,9 +9,9 @@ import os
 import platform
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.run import make_objective
+from dpsco_bench.execution.times import Curve, Machine, Timed, Timings
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
@@ -31,55 +32,6 @@ POINTS = 100
 REPEATS = 3
 ENOUGH_SECONDS = 1.0
 """Repeats stop once they took so long; the fastest one counts, since disturbances only ever add time."""
-
-
-class Machine(TypedDict):
-    """What times depend on: processor, device, versions; of a card and of a benchmark more."""
-
-    processor: str
-    cores: int
-    system: str
-    python: str
-    numpy: str
-    backend: str
-    device: NotRequired[str]
-    cupy: NotRequired[str]
-    memory_gb: NotRequired[float]
-    free_gb: NotRequired[float]
-    driver: NotRequired[int]
-    runtime: NotRequired[int]
-    emulated: NotRequired[bool]
-    numba: NotRequired[bool]
-    blas_core_type: NotRequired[str]
-    blas_threads: NotRequired[str]
-
-
-class Timed(TypedDict):
-    """Seconds after so many gradient evaluations: equally long, never decreasing; and how often it was run."""
-
-    evaluations: list[float]
-    seconds: list[float]
-    repeats: int
-
-
-class Curve(Timed):
-    """Of a cell. ``timed_cell`` is the one that was timed.
-
-    Cells that do the same work on the same data, at another noise, share the times of the first.
-    """
-
-    cell: int
-    method: str
-    parameter: str
-    value: float
-    timed_cell: int
-
-
-class Timings(TypedDict):
-    """What the times of a job's cells hold for, and an entry for each."""
-
-    machine: Machine
-    cells: list[Curve]
 
 
 @dataclass
@@ -132,18 +84,9 @@ def time_cells(
         if work not in known:
             known[work] = time_cell(job, cell, calibrated), cell.cell
         timed, first = known[work]
-        curves.append(
-            {
-                "cell": cell.cell,
-                "method": cell.method,
-                "parameter": cell.parameter,
-                "value": float(cell.value),
-                **timed,
-                "timed_cell": first,
-            }
-        )
+        curves.append(Curve(cell.cell, cell.method, cell.parameter, float(cell.value), **vars(timed), timed_cell=first))
         progress(done, len(job.cells))
-    return {"machine": machine(job.backend), "cells": curves}
+    return Timings(machine(job.backend), tuple(curves))
 
 
 def time_cell(job: Job, cell: Cell, calibrated: CalibratedCell) -> Timed:
@@ -155,7 +98,7 @@ def time_cell(job: Job, cell: Cell, calibrated: CalibratedCell) -> Timed:
     while len(runs) < REPEATS and sum(run.seconds[-1] for run in runs) < ENOUGH_SECONDS:
         runs.append(timed(every))
     best = min(runs, key=lambda run: run.seconds[-1])
-    return {"evaluations": best.evaluations, "seconds": best.seconds, "repeats": len(runs)}
+    return Timed(tuple(best.evaluations), tuple(best.seconds), len(runs))
 
 
 def _timed_run(job: Job, cell: Cell, plan: Plan, scales: Mapping[str, float], data: Any, every: int) -> Stopwatch:
@@ -172,20 +115,20 @@ def _timed_run(job: Job, cell: Cell, plan: Plan, scales: Mapping[str, float], da
 
 def machine(backend: str) -> Machine:
     """The machine at hand."""
-    entry: Machine = {
-        "processor": _processor(),
-        "cores": os.cpu_count() or 1,
-        "system": platform.system(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "backend": backend,
-    }
+    found = Machine(
+        processor=_processor(),
+        cores=os.cpu_count() or 1,
+        system=platform.system(),
+        python=platform.python_version(),
+        numpy=np.__version__,
+        backend=backend,
+    )
     if backend == "cupy":
         import cupy
 
         properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
-        entry |= {"device": properties["name"].decode(), "cupy": cupy.__version__}
-    return entry
+        return replace(found, device=properties["name"].decode(), cupy=cupy.__version__)
+    return found
 
 
 def _processor() -> str:

@@ -6,10 +6,9 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.calibrated import CalibratedCell, RefusedCell
+from dpsco_bench.execution.calibrated import Calibrated, CalibratedCell, RefusedCell
 from dpsco_bench.execution.compiling import compiled_seconds, listen
 from dpsco_bench.execution.evaluations import executed
 from dpsco_bench.execution.job import Shard, least_units
@@ -139,8 +138,8 @@ def _content(step: str, job: Job, measured: Measured, progress: Progress, shard:
         return dumps_canonical(time_cells(job, calibrations, progress))
 
 
-def calibrate(job: Job, progress: Progress = lambda done, all: None, meter: Meter | None = None) -> dict[str, Any]:
-    """Calibrations of a job as they are stored, ``{"cells": [...]}``, made cell by cell."""
+def calibrate(job: Job, progress: Progress = lambda done, all: None, meter: Meter | None = None) -> Calibrated:
+    """Calibrations of a job as they are stored, made cell by cell."""
     from dpsco_bench.execution.calibration import calibrate_job
 
     meter, found = meter or Meter(), list[CalibratedCell | RefusedCell]()
@@ -148,7 +147,7 @@ def calibrate(job: Job, progress: Progress = lambda done, all: None, meter: Mete
         with meter.measure([number]):
             found += calibrate_job(replace(job, cells=(cell,)))
         progress(number + 1, len(job.cells))
-    return {"cells": found}
+    return Calibrated(tuple(found))
 
 
 def work(step: str, find: Find, pieces: Sequence[Piece], measured: Measured, log: JobLog) -> list[Failure]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from dpsco_bench.plain import Options
 from dpsco_bench.rng.streams import cpu_implementation
 
 numba: Any
@@ -17,7 +18,7 @@ try:
 except ImportError:  # then the listings run
     numba, FunctionCache = None, object
 
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+OPTIONS: Options = {"nogil": True, "error_model": "numpy"}
 ROUNDING = {"reassoc", "contract", "nsz", "arcp"}
 """What pieces may change: sums in another order, fused products. Infinities and NaN keep their meaning."""
 FINITE = {"nnan", "nsz", "reassoc"}

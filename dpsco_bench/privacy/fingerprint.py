@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.jsonio import exactly
+from dpsco_bench.jsonio import to_jsonable
+from dpsco_bench.plain import Plain, Record, Schedule
 from dpsco_bench.privacy.plan import PaperLimit, Plan, Query
 
 ROUNDING = 1e-12
@@ -19,7 +20,7 @@ _ABSENT = "absent"
 
 
 @dataclass(frozen=True)
-class QueryRecord:
+class QueryRecord(Record):
     """A query as an accountant sees it.
 
     Attributes
@@ -37,14 +38,14 @@ class QueryRecord:
     name: str
     sensitivity: float
     releases: int
-    records: Mapping[str, Any]
+    records: Plain
     paper_scale: float | None
     share: float | None
     law: str
     law_parameters: tuple[Any, ...]
     norm: float
     norm_kappa: float | None
-    more: Mapping[str, Any]
+    more: Plain
 
     @classmethod
     def of(cls, query: Query) -> QueryRecord:
@@ -53,25 +54,24 @@ class QueryRecord:
         plain = {key: _plain(value, f"{key} of {query.name}") for key, value in declared.items()}
         return cls.from_json({"kind": type(query).__name__, **plain})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         """Its fields, those of its kind among them."""
-        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "more"}
-        return {**own, "law_parameters": list(self.law_parameters), **self.more}
+        own = {key: value for key, value in super().to_json().items() if key != "more"}
+        return {**own, **self.more}
 
     @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> QueryRecord:
+    def from_json(cls, entry: Plain) -> Self:
         """Inverse of `to_json`. Raises InputError for a field that is missing."""
         more = {key: value for key, value in entry.items() if key not in _OF_QUERIES}
-        own = exactly(_OF_QUERIES, {key: entry[key] for key in entry if key not in more}, "query")
-        return cls(**{**own, "law_parameters": tuple(entry["law_parameters"])}, more=more)
+        return super().from_json({**{key: entry[key] for key in entry if key not in more}, "more": more})
 
 
 _DERIVED = ("law", "law_parameters", "norm", "norm_kappa")
-_OF_QUERIES = tuple(f.name for f in fields(QueryRecord) if f.name != "more")
+_OF_QUERIES = frozenset(f.name for f in fields(QueryRecord) if f.name != "more")
 
 
 @dataclass(frozen=True)
-class PlanRecord:
+class PlanRecord(Record):
     """A plan as an accountant sees it: its fields as plain data.
 
     Attributes
@@ -82,7 +82,7 @@ class PlanRecord:
         As the plan has them.
     """
 
-    schedule: Mapping[str, Any]
+    schedule: Schedule
     queries: tuple[QueryRecord, ...]
     gradient_evaluations: float
     leaks: tuple[str, ...]
@@ -96,38 +96,14 @@ class PlanRecord:
 
         Raises InputError for a quantity of the schedule, or an attribute of a query, of another type than plain data.
         """
-        plain = {key: _plain(value, key) for key, value in vars(plan).items() if key != "queries"}
-        return cls._made(plain, map(QueryRecord.of, plan.queries))
-
-    def to_json(self) -> dict[str, Any]:
-        """Nested dicts, lists, strings, bools, ints, exact floats and None."""
-        limit = None if self.paper_limit is None else {"kind": PaperLimit.__name__, **vars(self.paper_limit)}
-        return {
-            "schedule": dict(self.schedule),
-            "queries": [query.to_json() for query in self.queries],
-            "gradient_evaluations": self.gradient_evaluations,
-            "leaks": list(self.leaks),
-            "unprotected": self.unprotected,
-            "warnings": list(self.warnings),
-            "paper_limit": limit,
-        }
-
-    @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> PlanRecord:
-        """Inverse of `to_json`, of decoded JSON. Raises InputError for fields that are missing or unknown."""
-        found = exactly([f.name for f in fields(cls)], entry, "plan")
-        return cls._made(found, map(QueryRecord.from_json, found["queries"]))
-
-    @classmethod
-    def _made(cls, plain: Mapping[str, Any], queries: Iterable[QueryRecord]) -> PlanRecord:
-        """A record of plain data, whose lists become tuples."""
+        queries = tuple(map(QueryRecord.of, plan.queries))
+        plain = {key: _plain(value, key) for key, value in vars(plan).items() if key not in ("queries", "paper_limit")}
         lists = {key: tuple(plain[key]) for key in ("leaks", "warnings")}
-        limit = plain["paper_limit"] and {key: value for key, value in plain["paper_limit"].items() if key != "kind"}
-        return cls(**{**plain, **lists, "queries": tuple(queries), "paper_limit": limit and PaperLimit(**limit)})
+        return cls(**{**plain, **lists}, queries=queries, paper_limit=plan.paper_limit)
 
     def difference(self, other: PlanRecord) -> tuple[str, Any, Any] | None:
         """Key and both values of the first place where two records differ; None if there is none."""
-        return _difference(self.to_json(), other.to_json())
+        return _difference(to_jsonable(self), to_jsonable(other))
 
 
 def _difference(one: Any, other: Any, key: str = "") -> tuple[str, Any, Any] | None:

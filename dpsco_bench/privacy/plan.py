@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
+from dpsco_bench.plain import Plain, Record, Schedule
 from dpsco_bench.privacy.records import Full, Records
 
 
@@ -178,13 +179,22 @@ class GammaObjectiveQuery(ObjectiveQuery):
 
 
 @dataclass(frozen=True)
-class PaperLimit:
+class PaperLimit(Record):
     """Why the paper states no noise for a run: a key outside the range of its privacy theorem."""
 
     key: str
     value: float
     allowed: str
     source: str
+
+    def to_json(self) -> Plain:
+        """Its fields, and what it is: records of plans say so of every object."""
+        return {"kind": PaperLimit.__name__, **super().to_json()}
+
+    @classmethod
+    def from_json(cls, entry: Plain) -> Self:
+        """Inverse of `to_json`."""
+        return super().from_json({key: value for key, value in entry.items() if key != "kind"})
 
     def error(self) -> InputError:
         """What the paper calibration raises."""
@@ -217,7 +227,7 @@ class Plan:
 
     queries: tuple[Query, ...]
     gradient_evaluations: float
-    schedule: Mapping[str, Any]
+    schedule: Schedule
     leaks: tuple[str, ...] = ()
     unprotected: str = ""
     warnings: tuple[str, ...] = ()

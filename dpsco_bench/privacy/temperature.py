@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
 
 from dpsco_bench.errors import InputError
+from dpsco_bench.plain import Schedule
 
 RULES = ("erm", "sco", "strongly_convex")
 
@@ -39,12 +38,12 @@ class Temperature:
             raise InputError("rule", self.rule, "one of " + ", ".join(RULES))
 
     @classmethod
-    def of(cls, schedule: Mapping[str, Any]) -> Temperature:
+    def of(cls, schedule: Schedule) -> Temperature:
         """The one that a plan's schedule describes; further entries are ignored."""
         return cls(**{f.name: schedule[f.name] for f in fields(cls)})
 
     @property
-    def entries(self) -> dict[str, Any]:
+    def entries(self) -> Schedule:
         """What `of` reads."""
         return asdict(self)
 

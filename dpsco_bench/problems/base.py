@@ -11,6 +11,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.plain import Options
 from dpsco_bench.problems.constants import Constants, checked_real, constant_names
 from dpsco_bench.problems.data import Batch, Data, Draws, StreamFactory, gathered, single_records, sliced
 from dpsco_bench.problems.forms import Kinds, Levels, RecordForm
@@ -217,7 +218,7 @@ class Problem(Known):
         return None
 
     @property
-    def pins(self) -> dict[str, Any]:
+    def pins(self) -> Options:
         """Constructor options that fix the content of the files named by `file_options`."""
         return {}
 
@@ -232,7 +233,7 @@ class Problem(Known):
             raise InputError("n", n, f"an integer from 1 to {self.records}, the number of records of {self.name}")
 
     @property
-    def twin_options(self) -> dict[str, Any]:
+    def twin_options(self) -> Options:
         """Options of the `twin` that do not stand among this problem's own; InputError where the data decide them."""
         return {}
 

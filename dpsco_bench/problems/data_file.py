@@ -11,6 +11,7 @@ import numpy as np
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.polytope import Simplex
+from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Constants, Data, Trait, option
 from dpsco_bench.problems.file_records import FileRecords
 from dpsco_bench.problems.forms import RecordForm
@@ -188,7 +189,7 @@ class DataFile(FileRecords, GeneralisedLinear):
         return self._constants(largest, label, "nominal").override(**self._overrides)
 
     @property
-    def twin_options(self) -> dict[str, Any]:
+    def twin_options(self) -> Options:
         """The bound of the rows, which has to be known without the data, as has that of labels that are numbers."""
         for key, value in (("clip", self.row_bound), ("label_clip", self.label_clip)):
             if value is None and (key == "clip" or self.labels_count):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Data, StreamFactory, option
 from dpsco_bench.problems.data_file import DataFile
 from dpsco_bench.problems.registry import problem
@@ -42,7 +41,7 @@ class DataTwin(DataFile):
         super().prepare()
 
     @property
-    def pins(self) -> dict[str, Any]:
+    def pins(self) -> Options:
         """There is no file."""
         return {}
 

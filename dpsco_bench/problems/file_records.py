@@ -13,6 +13,7 @@ from dpsco_bench.datasets import tables
 from dpsco_bench.datasets.seeding import permutation
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
+from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Data, Problem, StreamFactory, option
 
 Array = Any
@@ -127,7 +128,7 @@ class FileRecords(Problem):
         return found
 
     @property
-    def pins(self) -> dict[str, Any]:
+    def pins(self) -> Options:
         """The file's digest."""
         self.table  # noqa: B018 - there must be one
         assert self._file is not None

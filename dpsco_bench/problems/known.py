@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from dpsco_bench.errors import InputError
+from dpsco_bench.plain import Schedule
 from dpsco_bench.problems.data import Data
 
 
@@ -24,13 +25,11 @@ class Known:
     closed_form_error: ClassVar[float] = 1e-12
     closed_form_remark: ClassVar[str] = ""
 
-    def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
+    def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
         """Exact expected excess risk of a schedule and its noise. Raises InputError where no closed form is known."""
         raise InputError("problem", self.name, f"a problem with a closed form for {algorithm}")
 
-    def expected_extras(
-        self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]
-    ) -> dict[str, float]:
+    def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
         """What else is known exactly of the output of an algorithm, by name: extras of the rows of `expected_gap`."""
         return {}
 

@@ -11,6 +11,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import Ball
+from dpsco_bench.plain import Options, Schedule
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait, option
 from dpsco_bench.problems.forms import RecordForm
 from dpsco_bench.problems.registry import problem
@@ -47,7 +48,7 @@ class DiagonalOracle(Problem):
         error = self.start - self.optimum
         gap = 0.5 * float(np.sum(self.spectrum * error**2))
         distance = float(np.linalg.norm(error))
-        common: dict[str, Any] = dict(strong_convexity=strong_convexity, initial_gap=gap, initial_distance=distance)
+        common: Options = dict(strong_convexity=strong_convexity, initial_gap=gap, initial_distance=distance)
         if ball is None:
             return Constants(1.0, 1.0, **common, status="nominal")
         steepest = float(self.spectrum.max()) * (ball.radius + float(np.linalg.norm(self.optimum)))
@@ -80,7 +81,7 @@ class DiagonalOracle(Problem):
     def optimal_risk(self, data: Data) -> float:
         return 0.0
 
-    def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
+    def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
         """Exact expected excess risk of noisy gradient descent, the last of T iterates.
 
         ``(1/2) sum_j h_j E e_j^2`` with ``E e_j^2 = a_j^T e_j^2 + sigma^2 eta^2 (1 - a_j^T)/(1 - a_j)`` and

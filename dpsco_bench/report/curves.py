@@ -69,8 +69,8 @@ def timings(results: ClaimResults, part: str, calibration: str) -> dict[int, np.
     """Per cell, the curve (gradient evaluations, seconds) of the timing job, shape ``(points, 2)``."""
     job = results.job(part, calibration)
     found = None if job is None else results.timing(job)
-    cells = found["cells"] if found else ()
-    curves = {c["cell"]: np.array([c["evaluations"], c["seconds"]], dtype=float).T for c in cells}
+    cells = found.cells if found else ()
+    curves = {c.cell: np.array([c.evaluations, c.seconds], dtype=float).T for c in cells}
     return {cell: curve for cell, curve in curves.items() if len(curve)}
 
 
@@ -143,8 +143,7 @@ def machine(results: ClaimResults) -> str:
     for job in results.jobs:
         found = results.timing(job)
         if found:
-            about = found["machine"]
-            return f"; fastest run of one replicate on {about['processor']}, {about['backend']}"
+            return f"; fastest run of one replicate on {found.machine.processor}, {found.machine.backend}"
     return ""
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.judged import read_judged
-from dpsco_bench.analysis.ranking import Skipped, Standing, read_standing
+from dpsco_bench.analysis.ranking import Skipped, Standing, read_ranked
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.board import Board
 from dpsco_bench.claims.kinds import get_kind
@@ -23,9 +23,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import item
 from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.execution.store import read_sealed
-from dpsco_bench.execution.timing import Timings
-from dpsco_bench.jsonio import restore
+from dpsco_bench.execution.times import Timings
 
 NOT_MEASURED = "not measured"
 
@@ -167,8 +165,8 @@ class BoardResults:
     @cached_property
     def rows(self) -> list[Standing | Skipped]:
         """Standings, a row per (instance, point); empty where nothing has been ranked."""
-        found = read_sealed(self.files.standings(self.id))
-        return [read_standing(row) for row in restore(found["standings"])] if found else []
+        found = read_ranked(self.files.standings(self.id))
+        return list(found.standings) if found else []
 
 
 @dataclass(frozen=True)

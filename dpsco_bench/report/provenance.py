@@ -8,7 +8,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.timing import Machine, machine
+from dpsco_bench.execution.times import Machine
+from dpsco_bench.execution.timing import machine
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import NOTHING, count, number, seconds
 from dpsco_bench.report.tables import Column, Table
@@ -69,13 +70,13 @@ def _distinct(values: Any) -> str:
 
 
 def _machine(entry: Machine) -> str:
-    shown = [entry["processor"], f"{entry['cores']} cores", entry["system"]]
-    return ", ".join([*shown, *([entry["device"]] if "device" in entry else [])])
+    shown = [entry.processor, f"{entry.cores} cores", entry.system]
+    return ", ".join([*shown, *([entry.device] if entry.device else [])])
 
 
 def _timing_machines(inputs: Inputs) -> list[str]:
     found = (claim.timing(job) for claim, job in inputs.all_jobs())
-    return list(dict.fromkeys(_machine(one["machine"]) for one in found if one))
+    return list(dict.fromkeys(_machine(one.machine) for one in found if one))
 
 
 def _total(inputs: Inputs) -> str:

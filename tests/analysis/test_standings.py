@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.ranking import read_standing
+from dpsco_bench.analysis.ranking import RankedBoard
 from dpsco_bench.analysis.standings import TRIVIAL, _lower_bound, _without_privacy, compare, standings
 from dpsco_bench.claims.board import Entrant, Instance, parse_board
 from dpsco_bench.claims.board_jobs import board_plan
@@ -138,7 +138,8 @@ def rows():
         return execute(job, fixed), fixed
 
     rows = standings(BoardEntry.from_json(loads(dumps_canonical(entry))), load)
-    read = [read_standing(row) for row in loads(dumps_pretty(rows))]
+    ranked = RankedBoard("leaderboard.b", "1", tuple(rows))
+    read = list(RankedBoard.from_json(loads(dumps_pretty(ranked))).standings)
     assert dumps_pretty(read) == dumps_pretty(rows)
     return read
 

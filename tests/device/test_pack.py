@@ -16,6 +16,7 @@ from dpsco_bench.cli import gpu
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.times import Machine
 from dpsco_bench.problems.registry import list_problems
 from dpsco_bench.registry import Registry
 
@@ -84,8 +85,8 @@ def test_a_check_without_a_card_ends_and_says_so(cupy, pack, monkeypatch, capsys
 
 def test_a_report_of_a_card_judges_it():
     """G8 and the crossover in words, and claims with other words by name."""
-    about = {"emulated": False, "device": "X1", "memory_gb": 80.0, "driver": 1, "runtime": 2, "processor": "core"}
-    about |= {"cupy": "14.0.0", "numpy": "2", "python": "3"}
+    host = {"processor": "core", "cores": 2, "system": "Linux", "python": "3", "numpy": "2", "backend": "cupy"}
+    about = Machine(**host, emulated=False, device="X1", memory_gb=80.0, driver=1, runtime=2, cupy="14.0.0")
     given = {"case": "c", "peer": "p", "sense": card.AT_MOST, "unit": "u", "ours_ns": 300.0, "peer_ns": 600.0}
     row = card.CardRow(id="G8", ratio=0.5, met=True, replicates=64, d=8, peak_mb=7.0, **given)
     crossover = replace(row, id="crossover", met=None)

@@ -11,7 +11,7 @@ import pytest
 from dpsco_bench import run
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calibrated import CalibratedCell, read_cells
+from dpsco_bench.execution.calibrated import Calibrated, CalibratedCell
 from dpsco_bench.execution.calibration import calibrate_cell, constants_status
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.planning import ImpurePlan
@@ -54,7 +54,7 @@ def plans():
 
 
 def travelled(calibrated):
-    return read_cells(loads(dumps_canonical({"cells": [calibrated]})))[0]
+    return Calibrated.from_json(loads(dumps_canonical(Calibrated((calibrated,))))).cells[0]
 
 
 OTHERS = [
@@ -144,12 +144,12 @@ def test_a_record_of_every_kind_of_query_is_itself_after_json():
 
 
 def test_a_record_lacks_no_field_and_has_no_other():
-    entry = PlanRecord.of(made()).to_json()
+    entry = loads(dumps_canonical(PlanRecord.of(made())))
     for wrong, what in (({**entry, "more": 1}, "more"), ({k: v for k, v in entry.items() if k != "leaks"}, "leaks")):
-        with pytest.raises(InputError, match=rf"^plan = \['{what}'\]: must be exactly the keys"):
+        with pytest.raises(InputError, match=rf"^keys of PlanRecord = \['{what}'\]: must be exactly schedule, "):
             PlanRecord.from_json(wrong)
     del entry["queries"][0]["records"]
-    with pytest.raises(InputError, match=r"^query = \['records'\]: must be exactly the keys"):
+    with pytest.raises(InputError, match=r"^keys of QueryRecord = \['records'\]: must be exactly kind, "):
         PlanRecord.from_json(entry)
 
 
@@ -163,7 +163,9 @@ def test_unknown_and_missing_keys_are_named(plans):
     entry = loads(dumps_canonical(calibrate_cell(cell(), "paper", 1)))
     assert set(entry) >= {"charged", "scales", "epsilon_real", "constants", "sampler_status"} and "plan" not in entry
     for wrong in ({**entry, "more": 1}, {k: v for k, v in entry.items() if k != "scales"}):
-        with pytest.raises(InputError, match=r"^calibration = \['(more|scales)'\]: must be exactly the keys"):
+        with pytest.raises(
+            InputError, match=r"^keys of CalibratedCell = \['(more|scales)'\]: must be exactly calibration, "
+        ):
             CalibratedCell.from_json(wrong)
 
 

@@ -94,7 +94,7 @@ def test_the_default_dimension_is_the_problems():
 def test_json_round_trip_and_unknown_keys():
     entry = {"algorithm": "wang2017.dp_gd_pl", "problem": "ridge_logistic", "n": 8, "epsilon": 1.0, "delta": 1e-5}
     assert Cell.from_json(entry) == Cell(**entry)
-    with pytest.raises(InputError, match="^cell key = 'speed': must be one of "):
+    with pytest.raises(InputError, match=r"^keys of Cell = \['speed'\]: must be exactly algorithm, "):
         Cell.from_json({**entry, "speed": 1})
 
 

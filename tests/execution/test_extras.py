@@ -9,7 +9,7 @@ from dpsco_bench.algorithms.registry import ALGORITHMS, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import run as run_module
 from dpsco_bench.execution.asked import Asked
-from dpsco_bench.execution.calibrated import read_cells
+from dpsco_bench.execution.calibrated import Calibrated
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import execute
@@ -80,7 +80,7 @@ JOB |= {"replicates": 8, "data_sets": 2, "cells": (CELL,)}
 def made(monkeypatch, **changes):
     monkeypatch.setattr(run_module, "get_round_observer", lambda name: {"sums": Sums(), "none": None}[name])
     given = Job(**{**JOB, **changes})
-    return execute(given, read_cells(loads(dumps_canonical({"cells": calibrate_job(given)}))))
+    return execute(given, Calibrated.from_json(loads(dumps_canonical(Calibrated(calibrate_job(given))))).cells)
 
 
 def test_extras_lie_beside_the_risk(monkeypatch, tmp_path):

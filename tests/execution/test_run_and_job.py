@@ -9,7 +9,7 @@ import pytest
 from dpsco_bench import jsonio
 from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution import run
-from dpsco_bench.execution.calibrated import read_cells
+from dpsco_bench.execution.calibrated import Calibrated
 from dpsco_bench.execution.calibration import calibrate_cell, calibrate_job
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import execute
@@ -53,7 +53,7 @@ def job(**changes):
 
 def calibrations(given):
     """As the worker reads them: through JSON."""
-    return read_cells(loads(dumps_canonical({"cells": calibrate_job(given)})))
+    return Calibrated.from_json(loads(dumps_canonical(Calibrated(calibrate_job(given))))).cells
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +133,9 @@ def test_infinite_and_unknown_values_survive_the_files(tmp_path):
     assert read_table(tmp_path / "t.parquet")[1]["calibrations"][0]["epsilon_real"] == math.inf
     assert b"Infinity" not in pa.parquet.read_schema(tmp_path / "t.parquet").metadata[b"dpsco.calibrations"]
     first, second = calibrations(JOB)
-    unknown = read_cells(loads(dumps_canonical({"cells": [replace(first, epsilon_real=math.nan), second]})))
+    unknown = Calibrated.from_json(
+        loads(dumps_canonical({"cells": [replace(first, epsilon_real=math.nan), second]}))
+    ).cells
     assert math.isnan(execute(JOB, unknown)["epsilon_real"][0].as_py())
 
 
@@ -259,7 +261,7 @@ def test_calibrations_travel_as_json():
     cell = replace(CELL, algorithm="wang2017.dp_svrg", variant=None, options=options)
     entry = calibrate_cell(cell, "accounted", 5)
     text = dumps_canonical({"cells": [entry]})
-    (read,) = read_cells(loads(text))
+    (read,) = Calibrated.from_json(loads(text)).cells
     assert dumps_canonical({"cells": [read]}) == text and read.plan is None and read.constants == entry.constants
     assert entry.variant == "poisson" and set(entry.scales) == {"anchor", "inner"}
     assert entry.schedule["epochs"] == 1 and entry.privacy_status == "proven"

@@ -11,7 +11,7 @@ from dpsco_bench.audit.neighbours import candidate_pairs
 from dpsco_bench.errors import Refusal
 from dpsco_bench.execution import job as job_module
 from dpsco_bench.execution import run as run_module
-from dpsco_bench.execution.calibrated import read_cells
+from dpsco_bench.execution.calibrated import Calibrated
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import execute
@@ -90,7 +90,7 @@ def job(algorithm="wang2017.dp_gd", signals=SIGNALS, **more):
 
 
 def rows(given, **changes):
-    calibrated = read_cells(loads(dumps_canonical({"cells": calibrate_job(given)})))
+    calibrated = Calibrated.from_json(loads(dumps_canonical(Calibrated(calibrate_job(given))))).cells
     return execute(replace(given, **changes), calibrated).to_pylist()
 
 

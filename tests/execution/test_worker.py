@@ -30,9 +30,10 @@ from dpsco_bench.execution.planning import NOT_PURE, AlgorithmError, ImpurePlan
 from dpsco_bench.execution.predict import Predictor, read_seconds, record_seconds
 from dpsco_bench.execution.progress import JobLog
 from dpsco_bench.execution.store import Store
+from dpsco_bench.execution.times import Timings
 from dpsco_bench.execution.timing import time_cells
 from dpsco_bench.execution.worker import read_failures, told
-from dpsco_bench.jsonio import dumps_canonical
+from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.problems.objective import Objective
 
 CLAIM = "wang2017.tiny"
@@ -336,11 +337,12 @@ def test_timing_counts_the_gradients_and_never_evaluates_a_loss(files, monkeypat
     calibrations = files.measured.calibrations(job)
     monkeypatch.setattr(Objective, "excess_risk", lambda self, x: pytest.fail("a loss inside the clock"))
     timed = time_cells(job, calibrations)
-    assert timed["machine"]["cores"] >= 1
-    for cell, planned in zip(timed["cells"], calibrations, strict=True):
-        assert cell["evaluations"][-1] == planned.gradient_evaluations
-        assert len(cell["evaluations"]) == len(cell["seconds"]) <= 102
-        assert np.all(np.diff(cell["evaluations"]) >= 0) and np.all(np.diff(cell["seconds"]) >= 0)
+    assert timed.machine.cores >= 1
+    for cell, planned in zip(timed.cells, calibrations, strict=True):
+        assert cell.evaluations[-1] == planned.gradient_evaluations
+        assert len(cell.evaluations) == len(cell.seconds) <= 102
+        assert np.all(np.diff(cell.evaluations) >= 0) and np.all(np.diff(cell.seconds) >= 0)
+    assert Timings.from_json(loads(dumps_canonical(timed))) == timed
 
 
 def test_run_and_time_import_neither_hydra_nor_snakemake_nor_accountant(files):

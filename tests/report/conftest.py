@@ -17,6 +17,7 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import timing_key
 from dpsco_bench.execution.results import table_bytes, without_names
 from dpsco_bench.execution.store import Cost
+from dpsco_bench.execution.times import Curve, Machine, Timings
 from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.families import SignalFamily
@@ -303,10 +304,10 @@ def write_job(store, job):
 
 
 def write_timings(store, job):
-    curve = {"evaluations": [10.0, 200.0, 6000.0], "seconds": [0.001, 0.02, 0.5]}
-    cells = [{"cell": i, **curve} for i in range(6)]
-    machine = {"processor": NASTY, "cores": 2, "system": "Linux", "backend": "numpy"}
-    store.write("timings", timing_key(job), dumps_canonical({"machine": machine, "cells": cells}))
+    curve = ((10.0, 200.0, 6000.0), (0.001, 0.02, 0.5), 3)
+    cells = tuple(Curve(i, "m", "n", 1.0, *curve, timed_cell=i) for i in range(6))
+    machine = Machine(processor=NASTY, cores=2, system="Linux", python="3", numpy="2", backend="numpy")
+    store.write("timings", timing_key(job), dumps_canonical(Timings(machine, cells)))
 
 
 @pytest.fixture(scope="module", autouse=True)

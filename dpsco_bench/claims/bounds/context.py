@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from dpsco_bench.errors import InputError
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.problems.base import Constants
 
@@ -33,7 +33,7 @@ class BoundContext:
     delta: float
     constants: Constants
     calibration: str
-    schedule: Mapping[str, Any]
+    schedule: Schedule
     scales: Mapping[str, float]
     start_risk: float = math.nan
     extras: Mapping[str, float] = field(default_factory=dict)

@@ -6,16 +6,17 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import labelled, number, print_json
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_pretty, write_atomic
+from dpsco_bench.plain import Plain
 
 if TYPE_CHECKING:
     from dpsco_bench.bench.measure import Row
-    from dpsco_bench.execution.timing import Machine
+    from dpsco_bench.execution.times import Machine
 
 SUMMARY = "performance as ratios against rooflines and peers, with goals"
 EPILOG = """A ratio compares processor times of two tasks measured in turn in this process: at most 0.6 means that ours
@@ -73,7 +74,7 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def _placed(rows: Sequence[Row], about: Machine) -> list[dict[str, Any]]:
+def _placed(rows: Sequence[Row], about: Machine) -> list[Plain]:
     """Rows as they are kept: each with what it holds for."""
     return [{**asdict(row), "machine": about} for row in rows]
 
@@ -89,11 +90,11 @@ def line(row: Row) -> str:
 
 
 def _machine(about: Machine) -> list[str]:
-    core = about["blas_core_type"] or "chosen by OpenBLAS"
-    noise = "compiled by Numba" if about["numba"] else "plain NumPy: Numba is missing or switched off"
+    core = about.blas_core_type or "chosen by OpenBLAS"
+    noise = "compiled by Numba" if about.numba else "plain NumPy: Numba is missing or switched off"
     return [
-        labelled("processor", f"{about['processor']}, NumPy {about['numpy']}, Python {about['python']}"),
-        *([labelled("card", f"{about['device']}, CuPy {about['cupy']}")] if "device" in about else []),
+        labelled("processor", f"{about.processor}, NumPy {about.numpy}, Python {about.python}"),
+        *([labelled("card", f"{about.device}, CuPy {about.cupy}")] if about.device else []),
         labelled("noise", noise),
-        labelled("matrix kernel", f"{core} (OPENBLAS_CORETYPE), threads {about['blas_threads'] or 'not set'}"),
+        labelled("matrix kernel", f"{core} (OPENBLAS_CORETYPE), threads {about.blas_threads or 'not set'}"),
     ]

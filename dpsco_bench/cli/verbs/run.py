@@ -76,7 +76,7 @@ def _print_configs(made: Sequence[Asked], as_json: bool) -> None:
     if as_json:
         print_json(made)
     else:
-        print("---\n".join(OmegaConf.to_yaml(OmegaConf.create(asked.to_json())) for asked in made), end="")
+        print("---\n".join(OmegaConf.to_yaml(OmegaConf.create(dict(asked.to_json()))) for asked in made), end="")
 
 
 def _sweep(asked: Requests, as_json: bool) -> None:

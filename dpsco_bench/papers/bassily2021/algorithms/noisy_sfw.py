@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from math import isqrt, log, sqrt
-from typing import Any
 
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import ball_order, towards
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Plan, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.records import Disjoint
@@ -57,7 +57,7 @@ def plan(given: Setting, *, norm_rule: str = "best") -> Plan:
     increment = GeneralisedGaussianQuery(
         "increment", 2 * drift / b, steps, Disjoint(b), paper_scale=noise * drift / sqrt(n), smooth=smooth
     )
-    schedule: dict[str, Any] = dict(n=n, n0=n0, steps=steps, batch=b, step=step, p=p, r=smooth.r, kappa=smooth.kappa)
+    schedule: Schedule = dict(n=n, n0=n0, steps=steps, batch=b, step=step, p=p, r=smooth.r, kappa=smooth.kappa)
     return make_plan(first, increment, gradient_evaluations=n0 + 2 * b * steps, **schedule)
 
 

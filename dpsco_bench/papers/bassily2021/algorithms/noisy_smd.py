@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import floor, sqrt
-from typing import Any
 
 from dpsco_bench.algorithms.options import choice_option, count_option, positive_option
 from dpsco_bench.algorithms.registry import Setting, algorithm
@@ -12,6 +11,7 @@ from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import ball_order
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Plan, at_most, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.privacy.records import Full, WithReplacement
@@ -70,7 +70,7 @@ def plan(
     T = count_option("steps", steps, SOURCE) or max(1, planned)
     m = _batch_size(given, T, epsilon, batch)
     eta = positive_option("step", step, SOURCE) or c.diameter / L0 * sqrt(kappa / (2 * T))
-    schedule: dict[str, Any] = dict(
+    schedule: Schedule = dict(
         n=n, steps=T, batch=m, step=eta, p=p, r=smooth.r, kappa=kappa, norm_rule=norm_rule, working_epsilon=epsilon
     )
     warnings = (DEGENERATE,) * (steps is None and planned < 1)

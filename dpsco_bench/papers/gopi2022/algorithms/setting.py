@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,6 +16,7 @@ from dpsco_bench.geometry.schatten import SchattenBall, matrix_rows
 from dpsco_bench.papers.gopi2022.algorithms.pairs import AxisDrawQuery
 from dpsco_bench.papers.gopi2022.algorithms.target import Target
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
+from dpsco_bench.plain import Options, Schedule
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import Plan, make_plan
 from dpsco_bench.privacy.queries import DrawQuery
@@ -71,15 +71,13 @@ class BallSetting(Setting):
             return self.epsilon / math.sqrt(2.0 * math.log(0.5 / delta))
         return gdp_mu(self.epsilon, delta)
 
-    def query(
-        self, temperature: Temperature, status: str, tau: float = 0.0, pairs: Mapping[str, Any] | None = None
-    ) -> DrawQuery:
+    def query(self, temperature: Temperature, status: str, tau: float = 0.0, pairs: Options | None = None) -> DrawQuery:
         """The draw. A sampler with a proven distance leaves half of delta to it; ``pairs``: see `axis_pairs`."""
         delta = 0.5 * self.delta if status == "proven_tv" else self.delta
         printed = (
             self.loss_range / (self.constants.lipschitz * self.parameter(delta)) if self.variant == "printed" else None
         )
-        given: dict[str, Any] = dict(
+        given: Options = dict(
             paper_scale=printed,
             temperature=temperature,
             sampler_status=status,
@@ -157,7 +155,7 @@ def exact_sampler(s: BallSetting, regularised: bool = True) -> str:
     raise Refusal(f"sampler auto for {s.constants.losses} losses on {s.constants.domain}", reason, s.source)
 
 
-def axis_pairs(s: BallSetting, sampler: str, regularised: bool) -> dict[str, Any]:
+def axis_pairs(s: BallSetting, sampler: str, regularised: bool) -> Options:
     """Fields of an `AxisDrawQuery`: the law of a draw where all records lie on the first axis.
 
     Raises Refusal for a sampler whose law is not known by quadrature there.
@@ -204,7 +202,7 @@ def draw_plan(
     return plan_of(s, query, sampler)
 
 
-def sampler_parts(options: Mapping[str, Any]) -> tuple[str, ...]:
+def sampler_parts(options: Options) -> tuple[str, ...]:
     """Modules of the samplers that an option ``sampler`` may mean."""
     name = options.get("sampler", "auto")
     return tuple(_module(found) for found in (EXACT if name == "auto" else (name,)) if found in SAMPLERS)
@@ -218,11 +216,11 @@ def plan_of(s: BallSetting, query: DrawQuery, sampler: str, warnings: tuple[str,
     """A plan with the schedule's quantities at the variant's own t, and the sampler's options."""
     t = s.parameter(query.target_delta)
     k, weight = query.temperature.at(s.loss_range / (s.constants.lipschitz * t))
-    law: dict[str, Any] = dict(radius=s.radius, p=s.constants.norm, losses=s.constants.losses, t=t, k=k, mu=weight)
-    if query.temperature.rule != "strongly_convex":
-        law.update(q=s.regulariser.q, coefficient=s.regulariser.coefficient)
-    law.update(query.temperature.entries, sampler=sampler, **options)
-    return make_plan(query, gradient_evaluations=0, warnings=warnings, **law)
+    law: Schedule = dict(radius=s.radius, p=s.constants.norm, losses=s.constants.losses, t=t, k=k, mu=weight)
+    regularised = query.temperature.rule != "strongly_convex"
+    r: Schedule = dict(q=s.regulariser.q, coefficient=s.regulariser.coefficient) if regularised else {}
+    drawn = {**query.temperature.entries, "sampler": sampler, **options}
+    return make_plan(query, gradient_evaluations=0, warnings=warnings, **law, **r, **drawn)
 
 
 def draw(objective: Any, plan: Plan, mechanism: Any) -> Any:

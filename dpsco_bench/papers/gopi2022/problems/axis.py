@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from dpsco_bench.papers.gopi2022.laws.privacy_curve import pair_epsilon
 from dpsco_bench.papers.gopi2022.laws.table import gap_table
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw, SharedLinear
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.temperature import Temperature
 from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.coin_linear import CoinLinear
@@ -58,9 +59,7 @@ class AxisPair(AxisLinear, CellFamily):
     p = 2.0
     centre: float = option(0.0, "a: the mean records are a mu +- 1/n", within="[0, inf)")
 
-    def expected_extras(
-        self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]
-    ) -> dict[str, float]:
+    def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
         """``epsilon_pair``: the exact epsilon at the cell's delta; none without noise."""
         (scale,) = scales.values()
         if scale == 0.0:

@@ -13,6 +13,7 @@ from dpsco_bench.geometry.norms import l2_norm, lp_norm
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw, cone_norms
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.temperature import Temperature
 from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.linear_losses import ball_name
@@ -92,9 +93,7 @@ class RadialTail(RadialNorm):
     source = "instance `radial_norm` for Gopi, Lee, Liu, Shen, Tian 2022, Lemma 5"
     p: float = option(2.0, within="(1, 2]")
 
-    def expected_extras(
-        self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]
-    ) -> dict[str, float]:
+    def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
         """``tail_ratio``: largest ``P(l - E l >= s) exp(s^2 k mu/2)`` over s; none without noise."""
         (scale,) = scales.values()
         if scale == 0.0:

@@ -11,6 +11,7 @@ from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.temperature import Temperature
 from dpsco_bench.problems.base import Constants, Problem, Trait
 from dpsco_bench.problems.linear_losses import ball_name
@@ -36,7 +37,7 @@ class RegularisedLaw(Problem):
         """Mean excess risk of a draw; k infinite stands for the minimiser of ``F + mu r``."""
         raise InputError("problem", self.name, "a problem with a law")
 
-    def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
+    def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
         """`mean_excess` at the temperature of the calibrated draw."""
         if algorithm not in self.algorithms:
             return super().expected_gap(algorithm, schedule, scales)

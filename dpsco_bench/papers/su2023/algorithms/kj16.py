@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import ceil, sqrt
-from typing import Any
 
 from dpsco_bench.algorithms.options import count_option
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.su2023.algorithms.projected_features import LONGEST, Projected
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
 from dpsco_bench.problems.base import Trait
 
@@ -48,7 +48,7 @@ def plan(given: Setting, *, projection: int | None = None, steps: int | None = N
     T, slope = steps or max(1, n // 4), LONGEST * c.lipschitz
     query = GaussianQuery("gradient", 2 * slope / n, T)
     warnings = (DEGENERATE,) * (m == d)
-    schedule: dict[str, Any] = dict(n=n, steps=T, projection=m, slope=slope, diameter=c.ball.euclidean_diameter(d))
+    schedule: Schedule = dict(n=n, steps=T, projection=m, slope=slope, diameter=c.ball.euclidean_diameter(d))
     return make_plan(query, gradient_evaluations=n * T, warnings=warnings, **schedule)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import log2, sqrt
-from typing import Any
 
 from dpsco_bench.algorithms.options import choice_option, count_option
 from dpsco_bench.algorithms.registry import Setting, algorithm
@@ -12,6 +11,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.papers.su2023.algorithms.lp_setting import NORM_RULE, printed_kappa, smooth_norm
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Plan, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.problems.base import Trait
@@ -54,7 +54,7 @@ def plan(given: Setting, *, T_rule: str = "proof", steps: int | None = None) -> 
         )
     scale = 8 * L * sqrt(k * T * l) / (n * eps)
     query = GeneralisedGaussianQuery("gradient", 2 * L / n, T, paper_scale=scale, smooth=smooth)
-    geometry: dict[str, Any] = dict(p=c.norm, norm_rule=NORM_RULE, r=smooth.r, kappa=smooth.kappa)
+    geometry: Schedule = dict(p=c.norm, norm_rule=NORM_RULE, r=smooth.r, kappa=smooth.kappa)
     return make_plan(query, gradient_evaluations=n * T, n=n, steps=T, alpha=alpha, beta=beta, **geometry)
 
 

@@ -62,8 +62,9 @@ def plan(given: Setting, *, constant: float = 1.0, range_constant: float = 1.0, 
     query = GeneralisedGaussianQuery(
         "gradient", 2 * threshold / m, T, RandomAllocation(n, m), paper_scale=scale, smooth=smooth, draws=m
     )
-    made |= _shuffling(given, smooth.kappa * (2 * threshold) ** 2 / 2, scale)
-    return make_plan(query, gradient_evaluations=m * T, paper_limit=limit, r=smooth.r, kappa=smooth.kappa, **made)
+    shuffled = _shuffling(given, smooth.kappa * (2 * threshold) ** 2 / 2, scale)
+    made = {"r": smooth.r, "kappa": smooth.kappa, **made, **shuffled}
+    return make_plan(query, gradient_evaluations=m * T, paper_limit=limit, **made)
 
 
 @plan.run

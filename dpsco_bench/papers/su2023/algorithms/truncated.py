@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
@@ -11,6 +10,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.papers.su2023.algorithms.lp_setting import NORM_RULE, lp_ball_radius, smooth_norm, truncated
+from dpsco_bench.plain import Schedule
 from dpsco_bench.problems.base import Constants, Trait
 
 NEEDS = (Trait.CONVEX, Trait.SMOOTH, Trait.LP_BALL, Trait.UNREGULARISED)
@@ -28,7 +28,7 @@ def heavy_tailed(c: Constants, d: int, source: str) -> tuple[SmoothNorm, float]:
     return smooth, c.diameter
 
 
-def truncated_schedule(given: Setting, M: float, level: float, steps: int, source: str) -> dict[str, Any]:
+def truncated_schedule(given: Setting, M: float, level: float, steps: int, source: str) -> Schedule:
     """T, m = n // T, gamma = sqrt T and the threshold beta M + lambda, for a truncation level lambda.
 
     Raises InputError for T > n, gamma < 2 beta or lambda < max(beta, 1) M.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from dpsco_bench.plain import Schedule
 from dpsco_bench.problems.mean_loss import MeanOracle
 from dpsco_bench.problems.registry import problem
 
@@ -25,7 +25,7 @@ class InteriorMean(MeanOracle):
     def record(self) -> np.ndarray:
         return np.zeros(self.dimension)
 
-    def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
+    def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
         """``d s1^2/(2 n^2)`` for Algorithm 2 with lambda = 0, as long as the noisy minimiser stays inside the set."""
         if algorithm != "su2023.app_objp_sc":
             return super().expected_gap(algorithm, schedule, scales)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import log, sqrt
-from typing import Any
 
 from dpsco_bench.algorithms.options import choice_option, count_option
 from dpsco_bench.algorithms.registry import CALIBRATIONS, Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import ball_geometry
 from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import gradient_query, noise_constant_value
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import Plan, make_plan
 from dpsco_bench.problems.base import Trait
@@ -77,9 +77,7 @@ def plan(
     K = horizons[choice_option("horizon", horizon, horizons, SOURCE)]
     gain = n * given.epsilon / (c.lipschitz * sqrt(given.l * W))
     T = steps or max(1, round(sqrt(K * Lc * sqrt(B) * gain)))
-    schedule: dict[str, Any] = dict(
-        n=n, steps=T, norm_smoothness=Lc, bregman_radius=B, squared_width=W, y_step=given.variant
-    )
+    schedule: Schedule = dict(n=n, steps=T, norm_smoothness=Lc, bregman_radius=B, squared_width=W, y_step=given.variant)
     if given.variant == "literal":
         return make_plan(gradient_evaluations=n * T, unprotected=NO_NOISE, **schedule)
     query = gradient_query(given, T, noise_constant, SOURCE)

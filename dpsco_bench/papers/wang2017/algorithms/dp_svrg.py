@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import ceil, floor, inf, log2, sqrt
-from typing import Any
 
 from dpsco_bench.algorithms.options import choice_option
 from dpsco_bench.algorithms.registry import Setting, algorithm
@@ -17,6 +16,7 @@ from dpsco_bench.papers.wang2017.algorithms.variance_reduction import (
     literal_plan,
     poisson_plan,
 )
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Constants, Trait
 
@@ -70,7 +70,7 @@ def plan(
     gain = log2(c.strong_convexity * c.initial_gap / (given.d * c.lipschitz**2 * l)) + 2 * log2(n * eps)
     T = epochs or max(1, ceil(gain))
     N, eta = T * m, step or theta / c.smoothness
-    schedule: dict[str, Any] = dict(
+    schedule: Schedule = dict(
         inner_steps=m,
         step=eta,
         contraction=_rate(c, eta * c.smoothness, variance, m),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import ceil, log, log2, sqrt
-from typing import Any
 
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
@@ -15,6 +14,7 @@ from dpsco_bench.papers.wang2017.algorithms.variance_reduction import (
     literal_plan,
     poisson_plan,
 )
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Trait
 
@@ -61,7 +61,7 @@ def plan(
     if T > MOST_EPOCHS:
         raise InputError("epochs", T, f"at most {MOST_EPOCHS}: epochs double in length", SOURCE)
     N = (2 ** (T + 1) - 2) * m
-    schedule: dict[str, Any] = dict(inner_steps=m, step=step or 1.0 / (13.0 * c.smoothness))
+    schedule: Schedule = dict(inner_steps=m, step=step or 1.0 / (13.0 * c.smoothness))
     if given.variant == "literal":
         log_term = log(2.0) + given.l
         scale = sqrt(noise_constant * 2**T * m * log_term) * c.lipschitz / (n * eps)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait
 from dpsco_bench.problems.glm import LeastSquares, Logistic, draw_sphere_logistic
 from dpsco_bench.problems.registry import problem
@@ -27,7 +28,7 @@ class LogisticPlain(InBall, Logistic):
     def own_constants(self) -> Constants:
         """G = 1, L = 1/4 (rows of norm 1); a-priori gap ln 2 and the distance of the labels' true parameter."""
         distance = 2.0 * math.sqrt(self.dimension)
-        common: dict[str, Any] = dict(initial_gap=math.log(2.0))
+        common: Options = dict(initial_gap=math.log(2.0))
         if self.ball is None:
             return Constants(1.0, 0.25, **common, initial_distance=distance)
         distance = min(distance, self.ball.radius)

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from dpsco_bench.geometry.ball import BALLS, Ball
 from dpsco_bench.geometry.mirror import ball_geometry
+from dpsco_bench.plain import Schedule
 from dpsco_bench.problems.base import Constants, Trait, option
 from dpsco_bench.problems.families import CellFamily
 from dpsco_bench.problems.quadratic import DiagonalOracle
@@ -172,7 +172,7 @@ class OpSpectrum(DiagonalOracle):
         """G = 1 declared (nominal), L = 1, no strong convexity to rely on, the exact initial gap and distance."""
         return self.declared()
 
-    def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
+    def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
         """Exact expected excess risk of output perturbation after T exact gradient steps.
 
         ``(1/2) sum_j h_j [(1 - eta h_j)^(2T)/d + sd^2]``.
@@ -209,7 +209,7 @@ class SgdClosedForm(DiagonalOracle):
         mu = self.curvature
         return replace(self.declared(), smoothness=mu, strong_convexity=mu)
 
-    def expected_gap(self, algorithm: str, schedule: Mapping[str, Any], scales: Mapping[str, float]) -> float:
+    def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
         """Exact expected excess risk of noisy SGD, last of T iterates: ``d sigma^2 / (2 mu T)``.
 
         The first step forgets the start and the iterates are averages of the noise: ``x_T = x* - mean(b_1..b_T)/mu``.

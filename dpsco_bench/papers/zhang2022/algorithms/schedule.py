@@ -12,6 +12,7 @@ from dpsco_bench.papers.zhang2022.algorithms.options import Reduction
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE
 from dpsco_bench.papers.zhang2022.algorithms.sensitivity import NodeUnits
 from dpsco_bench.papers.zhang2022.learners.base import get_learner
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Plan, Query, make_plan
 from dpsco_bench.privacy.records import Nodes
 from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery, levels
@@ -76,7 +77,7 @@ def pure_nodes(units: NodeUnits, p: float, options: Reduction, unit_scale: float
     return PureTreeQuery(**_charged(units, dual_exponent(p), options, 1.0), paper_scale=unit_scale)
 
 
-def _charged(units: NodeUnits, q: float, options: Reduction, power: float) -> dict[str, Any]:
+def _charged(units: NodeUnits, q: float, options: Reduction, power: float) -> Schedule:
     """What both kinds of nodes declare: who is charged, for what, and what the accounted noise pays for.
 
     Only nodes 1..n-1 are charged: node n comes too late to influence the output. The accounted noise pays for the

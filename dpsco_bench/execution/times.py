@@ -1,0 +1,72 @@
+"""Times as data: curves of cells, and the machine that they hold for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dpsco_bench.plain import IF_GIVEN, Record
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine(Record):
+    """What times depend on: processor and versions; of a card, or of a benchmark, more.
+
+    Attributes
+    ----------
+    device, cupy, driver, runtime : its card, and the versions of what drives it
+    memory_gb, free_gb : float, of the card, and how much of it was free
+    emulated : bool, whether the card is a stand-in
+    numba : bool, whether noise is compiled
+    blas_core_type, blas_threads : str, as the environment sets them for matrix products, else empty
+    """
+
+    processor: str
+    cores: int
+    system: str
+    python: str
+    numpy: str
+    backend: str
+    device: str | None = field(default=None, metadata=IF_GIVEN)
+    cupy: str | None = field(default=None, metadata=IF_GIVEN)
+    memory_gb: float | None = field(default=None, metadata=IF_GIVEN)
+    free_gb: float | None = field(default=None, metadata=IF_GIVEN)
+    driver: int | None = field(default=None, metadata=IF_GIVEN)
+    runtime: int | None = field(default=None, metadata=IF_GIVEN)
+    emulated: bool | None = field(default=None, metadata=IF_GIVEN)
+    numba: bool | None = field(default=None, metadata=IF_GIVEN)
+    blas_core_type: str | None = field(default=None, metadata=IF_GIVEN)
+    blas_threads: str | None = field(default=None, metadata=IF_GIVEN)
+
+
+@dataclass(frozen=True)
+class Timed(Record):
+    """Seconds after so many gradient evaluations: equally long, never decreasing; and how often it was run."""
+
+    evaluations: tuple[float, ...]
+    seconds: tuple[float, ...]
+    repeats: int
+
+
+@dataclass(frozen=True)
+class Curve(Record):
+    """Times of a cell. ``timed_cell`` is the one that was timed.
+
+    Cells that do the same work on the same data, at another noise, share the times of the first.
+    """
+
+    cell: int
+    method: str
+    parameter: str
+    value: float
+    evaluations: tuple[float, ...]
+    seconds: tuple[float, ...]
+    repeats: int
+    timed_cell: int
+
+
+@dataclass(frozen=True)
+class Timings(Record):
+    """What the times of a job's cells hold for, and an entry for each."""
+
+    machine: Machine
+    cells: tuple[Curve, ...]

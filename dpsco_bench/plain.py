@@ -1,0 +1,132 @@
+"""Records: dataclasses that are written as JSON objects and read again, by their declared fields alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Self, Union, get_args, get_origin, get_type_hints
+
+from dpsco_bench.errors import InputError
+
+Plain = Mapping[str, Any]
+"""A JSON object at the edge: before a record is made of it, or as one is written."""
+Options = Mapping[str, Any]
+"""Values of options by name; which there are, a signature says: that of an algorithm's plan, or of a problem."""
+Schedule = Mapping[str, Any]
+"""A theorem's named quantities: numbers, text, and lists and mappings of these; its plan function names them."""
+
+UNWRITTEN, IF_GIVEN = {"written": "never"}, {"written": "unless it is the default"}
+"""Metadata of fields that JSON does not have, or has only where they say something."""
+Decode = Callable[[Any], Any]
+
+
+class Record:
+    """Base of dataclasses that travel as JSON.
+
+    Lists of JSON become the tuples that fields declare, objects become records, and null is NaN where a number is due.
+    A record with another form overrides `to_json` and `from_json`, and whatever holds it follows.
+    """
+
+    def to_json(self) -> Plain:
+        """Its fields by name, in their order; what they hold is left to `jsonio.to_jsonable`."""
+        found = {name: getattr(self, name) for name in _form(type(self)).names}
+        for name, usual in _form(type(self)).usual:
+            if found[name] == usual:
+                del found[name]
+        return found
+
+    @classmethod
+    def from_json(cls, entry: Plain) -> Self:
+        """The record of decoded JSON, infinities restored. Raises InputError for keys that are missing or unknown."""
+        made: Self = _form(cls).made(entry)
+        return made
+
+
+class _Form:
+    """How a dataclass is written and read.
+
+    Attributes
+    ----------
+    names, due : what JSON has of its fields at the most, and when it is read at the least
+    usual : names of what is left out where it is the default, and the default
+    decoders : how the values of some fields are read; others are taken as they are
+    """
+
+    def __init__(self, cls: Any) -> None:
+        own = [f for f in fields(cls) if f.metadata.get("written") != UNWRITTEN["written"]]
+        default = {f.name: f.default if f.default_factory is MISSING else f.default_factory() for f in own}
+        hints = get_type_hints(cls)
+        self.cls, self.names = cls, dict.fromkeys(f.name for f in own)
+        self.due = frozenset(name for name, value in default.items() if value is MISSING)
+        self.usual = [(f.name, default[f.name]) for f in own if f.metadata.get("written") == IF_GIVEN["written"]]
+        self.decoders = {name: decode for name in self.names if (decode := _decoder(hints[name]))}
+
+    def fits(self, entry: Plain) -> bool:
+        """Whether no key is missing or unknown."""
+        return self.due <= entry.keys() <= self.names.keys()
+
+    def made(self, entry: Plain) -> Any:
+        """The object of decoded JSON."""
+        if not self.fits(entry):
+            wrong = sorted((entry.keys() - self.names.keys()) | (self.due - entry.keys()))
+            raise InputError(f"keys of {self.cls.__name__}", wrong, "exactly " + ", ".join(self.names))
+        read = {name: decode(entry[name]) for name, decode in self.decoders.items() if name in entry}
+        return self.cls(**{**entry, **read})
+
+
+_form: Callable[[Any], _Form] = cache(_Form)
+
+
+@cache
+def _decoder(hint: Any) -> Decode | None:
+    """How a value of a declared type is read from JSON; None where it is taken as it is."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return _of_union([option for option in inner if option is not NoneType])
+    if hint is float:
+        return lambda value: math.nan if value is None else value
+    if hint is Path:
+        return Path
+    if isinstance(hint, type) and is_dataclass(hint):
+        return hint.from_json if issubclass(hint, Record) else lambda value: _form(hint).made(value)
+    if origin is tuple:
+        return _of_tuple(inner)
+    item = _decoder(inner[-1]) if origin in (list, dict, Mapping) else None
+    if item is None:
+        return None
+    if origin is list:
+        return lambda values: [item(value) for value in values]
+    return lambda values: {key: item(value) for key, value in values.items()}
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _of_tuple(inner: Sequence[Any]) -> Decode:
+    if inner[-1] is Ellipsis:
+        item = _decoder(inner[0]) or _as_it_is
+        return lambda values: tuple(map(item, values))
+    each = [_decoder(one) or _as_it_is for one in inner]
+    return lambda values: tuple(decode(value) for decode, value in zip(each, values, strict=True))
+
+
+def _of_union(options: Sequence[Any]) -> Decode | None:
+    """By what JSON has: a list is read as the option that is one, an object as the first whose keys it has."""
+    of_list = next((_decoder(one) for one in options if get_origin(one) in (list, tuple)), None)
+    mapping = next((_decoder(one) for one in options if get_origin(one) in (dict, Mapping)), None)
+    records: list[Any] = [one for one in options if is_dataclass(one)]
+    if not (of_list or mapping or records):
+        return None
+
+    def read(value: Any) -> Any:
+        decode = of_list if isinstance(value, list) else mapping if isinstance(value, dict) else None
+        if isinstance(value, dict) and records:
+            decode = _decoder(next((one for one in records if _form(one).fits(value)), records[0]))
+        return decode(value) if decode else value
+
+    return read
