@@ -21,7 +21,6 @@ except ImportError:  # then the listings run
 OPTIONS: Options = {"nogil": True, "error_model": "numpy"}
 ROUNDING = {"reassoc", "contract", "nsz", "arcp"}
 """What pieces may change: sums in another order, fused products. Infinities and NaN keep their meaning."""
-FINITE = {"nnan", "nsz", "reassoc"}
 
 
 def available() -> bool:
@@ -53,11 +52,6 @@ def called(function: Callable[..., Any]) -> Any:
 def vector_piece(function: Callable[..., Any]) -> Any:
     """As `piece`, for arithmetic with the bits of numbers: nothing is reordered, whoever calls it."""
     return function if numba is None else numba.njit(**OPTIONS, fastmath={"contract"}, forceinline=True)(function)
-
-
-def finite_piece(function: Callable[..., Any]) -> Any:
-    """As `piece`, for a least or largest of finite numbers, whatever their order."""
-    return function if numba is None else numba.njit(**OPTIONS, fastmath=FINITE, forceinline=True)(function)
 
 
 def compiled(function: Callable[..., Any]) -> Any:

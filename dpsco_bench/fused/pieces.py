@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from dpsco_bench.fused.compiled import piece
+from dpsco_bench.fused.powers import half_tanh
 from dpsco_bench.problems.forms import CONSTANT, HUBER, LOGISTIC, NO_SLOPE, PSEUDO_HUBER, SQUARED
 
 SPACE, L2_BALL, L1_BALL, LINF_BALL, LP_BALL = range(5)
@@ -19,7 +20,7 @@ def slope(kind, a, b, margin, label):
     """``l'(m, y)`` as `problems.forms` lists them."""
     if kind == LOGISTIC:
         sign = a * label
-        return 0.5 * (sign + math.tanh(0.5 * (margin + b * sign)))
+        return 0.5 * sign + half_tanh(margin + b * sign)
     if kind == SQUARED:
         return margin - label
     if kind == PSEUDO_HUBER:

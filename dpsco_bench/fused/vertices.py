@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from dpsco_bench.fused.compiled import exact_piece, finite_piece
+from dpsco_bench.fused.compiled import exact_piece, vector_piece
 from dpsco_bench.fused.powers import largest_of
 from dpsco_bench.rng.counters import LAPLACE, ORDER
 
@@ -14,23 +14,41 @@ with suppress(ImportError):  # then the listings run
     from dpsco_bench.rng.order_kernels import _laplace_row, _new_row, _noisy_minimum
 
 
-@finite_piece
-def least(values):
-    """The least of some finite numbers."""
-    found = values[0]
-    for i in range(values.size):
-        found = min(found, values[i])
-    return found
+@vector_piece
+def ordered(value):
+    """An integer in the order of the numbers, and its own inverse by `number`: negative ones are turned over."""
+    bits = np.float64(value).view(np.int64)
+    return np.int64(bits ^ np.int64((bits >> np.int64(63)) & np.int64(0x7FFFFFFFFFFFFFFF)))
+
+
+@vector_piece
+def number(bits):
+    """The number of which `ordered` is that integer."""
+    return np.int64(bits ^ np.int64((bits >> np.int64(63)) & np.int64(0x7FFFFFFFFFFFFFFF))).view(np.float64)
 
 
 @exact_piece
-def first_least(values):
-    """Index of the least of some finite numbers, of equal ones the first."""
-    found = least(values)
-    i = 0
-    while values[i] != found:
-        i += 1
-    return i
+def add_noise(scores, scale, noise, step, row):
+    """Add ``scale`` times the noise of a step and row to ``scores``, in place; returns the least of them.
+
+    It is found by integers, since LLVM vectorises no least number.
+    """
+    found = ordered(np.inf)
+    for i in range(scores.size):
+        score = scores[i] + scale * np.float64(noise[step, row, i])
+        scores[i] = score
+        found = min(found, ordered(score))
+    return number(found)
+
+
+@vector_piece
+def first_of(values, found):
+    """Index of the first of some numbers that is equal to ``found``: by all of them, since a search ends unforeseen."""
+    last = values.size - 1
+    place = last
+    for i in range(values.size):
+        place = min(place, i if values[i] == found else last)
+    return place
 
 
 @exact_piece
@@ -62,10 +80,7 @@ def noisy_vertex(scores, estimate, radius, noise, step, r, first, scale, lazy, w
     if lazy[0] < 0.0:
         drawn = 1 if noise.shape[0] > step else 0
         row = r - first if noise.shape[1] > r - first else 0
-        if scale != 0.0:
-            for i in range(scores.size):
-                scores[i] += scale * np.float64(noise[step * drawn, row, i])
-        return first_least(scores)
+        return first_of(scores, add_noise(scores, scale, noise, step * drawn, row))
     largest = largest_of(estimate) * radius
     return drawn_vertex(scores, largest, step + lazy[1], r + lazy[2], scale, lazy[0], lazy[3:], work)
 
@@ -80,6 +95,4 @@ def drawn_vertex(scores, largest, step, replicate, scale, threshold, key, work):
             scores, seen, seen[scores.size], -largest, scale, step, replicate, (ORDER, key[0], key[1])
         )
     _laplace_row(noise, words, step, replicate, (LAPLACE, key[0], key[1]))
-    for i in range(scores.size):
-        scores[i] += scale * np.float64(noise[i])
-    return first_least(scores)
+    return first_of(scores, add_noise(scores, scale, noise.reshape(1, 1, -1), 0, 0))

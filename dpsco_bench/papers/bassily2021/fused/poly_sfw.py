@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from dpsco_bench.fused.compiled import compiled, exact_piece
+from dpsco_bench.fused.compiled import compiled, exact_piece, piece
 from dpsco_bench.fused.machine import launch_steps, on_device, steps_of
-from dpsco_bench.fused.pieces import NO_SLOPE, record_weight
+from dpsco_bench.fused.pieces import NO_SLOPE, margin_of, slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.vertices import noisy_vertex, vertex_work
 from dpsco_bench.geometry.polytope import CrossPolytope
@@ -29,13 +29,24 @@ def recurse(estimate, x, before, now, old, features, i, hessian, centre, eta):
         estimate[j] = (1.0 - eta) * (estimate[j] + new - last) + eta * new
 
 
-@exact_piece
-def move_towards(x, before, chosen, eta, radius):
-    """Keep ``x`` as ``before``, and go the part eta of the way to vertex ``chosen`` of the l1 ball."""
+@piece
+def shrink_keeping(x, before, kept, features, following):
+    """Keep ``x`` as ``before`` and multiply it; returns ``<a, x>`` and ``<a, before>`` for the record that follows."""
+    now, then = 0.0, 0.0
     for j in range(x.size):
-        before[j] = x[j]
-        x[j] = (1.0 - eta) * x[j]
-    x[chosen // 2] += eta * (radius if chosen % 2 == 0 else -radius)
+        old = x[j]
+        before[j], x[j] = old, kept * old
+        now += features[following, j] * (kept * old)
+        then += features[following, j] * old
+    return now, then
+
+
+@exact_piece
+def add_vertex(x, best, eta, radius):
+    """Add the part eta of vertex ``best`` of the l1 ball; returns what was added, and to which entry."""
+    added = eta * (radius if best % 2 == 0 else -radius)
+    x[best // 2] += added
+    return added, best // 2
 
 
 @compiled
@@ -58,15 +69,19 @@ def vertex_steps(x, before, estimate, rows, records, form, noise, scale, eta, ra
             row = copy * replicates + r
             point, old, known = x[row], before[row], estimate[row]
             chosen = (r - first) * (index.shape[1] > 1) + copy * stride
+            looks = kind != NO_SLOPE
+            now = margin_of(point, features, index[0, chosen, 0]) if looks else 0.0
+            then = margin_of(old, features, index[0, chosen, 0]) if looks else 0.0
             for s in range(scale.size):
-                i, now, then = 0, 0.0, 0.0
-                if kind != NO_SLOPE:
-                    i = index[s, chosen, 0]
-                    now = record_weight(point, features, labels, i, kind, a, b)
-                    then = record_weight(old, features, labels, i, kind, a, b)
-                recurse(known, point, old, now, then, features, i, hessian, centre, eta)
+                i = index[s, chosen, 0] if looks else 0
+                new = slope(kind, a, b, now, labels[i]) if looks else 0.0
+                last = slope(kind, a, b, then, labels[i]) if looks else 0.0
+                recurse(known, point, old, new, last, features, i, hessian, centre, eta)
                 best = noisy_vertex(scores, known, radius, noise, s, r, first, scale[s], lazy, work)
-                move_towards(point, old, best, eta, radius)
+                following = index[s + 1, chosen, 0] if looks and s + 1 < scale.size else 0
+                now, then = shrink_keeping(point, old, 1.0 - eta, features, following)
+                added, place = add_vertex(point, best, eta, radius)
+                now += added * features[following, place]
 
 
 @on_device(vertex_steps)

@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.descent import descend
 from dpsco_bench.fused.machine import launch_steps, on_device, steps_of
-from dpsco_bench.fused.pieces import NO_SLOPE, finish, margin_of, record_weight, scale_by, shrink_onto, slope
+from dpsco_bench.fused.pieces import NO_SLOPE, margin_of, record_weight, scale_by, shrink_onto, slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.steps import projecting
 from dpsco_bench.fused.tiles import domain_of
@@ -36,6 +36,19 @@ def anchored(g, x, snapshot, v, features, labels, index, step, row, count, share
             g[j] += count * share * hessian[j] * (x[j] - snapshot[j])
 
 
+@piece
+def finish_both(x, total, shrink, old, features, following):
+    """As `pieces.finish` with weight 1, and the following record's margin at the snapshot ``old`` too."""
+    now, then = 0.0, 0.0
+    for j in range(x.size):
+        moved = shrink * x[j]
+        x[j] = moved
+        total[j] += moved
+        now += moved * features[following, j]
+        then += old[j] * features[following, j]
+    return now, then
+
+
 @compiled
 def inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, scale, ridge, domain):
     """Steps ``x <- P((x - eta (g + scale z))/(1 + eta ridge))`` of all rows, with the sum of the new iterates.
@@ -50,7 +63,7 @@ def inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, scale, r
     features, labels, index, counts, share, stride = records
     kind, a, b, hessian, centre = form
     ball, radius, _ = domain
-    g, margin = np.empty(x.shape[1]), 0.0
+    g, now, then = np.empty(x.shape[1]), 0.0, 0.0
     single = kind != NO_SLOPE and hessian.size == 0 and index.shape[2] == 1 and counts.size == 1
     drawn = 1 if noise.shape[0] == scale.size and noise.shape[1] == last - first else 0
     for copy in range(copies):
@@ -60,37 +73,27 @@ def inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, scale, r
             chosen = (r - first) * (index.shape[1] > 1) + copy * stride
             shrunk = 1.0 / (1.0 + eta[i] * ridge)
             if single:
-                margin = margin_of(point, features, index[0, chosen, 0])
+                now = margin_of(point, features, index[0, chosen, 0])
+                then = margin_of(old, features, index[0, chosen, 0])
             for s in range(scale.size):
                 record, weight = 0, 0.0
                 if single:  # the record's own term goes into the step, without a pass of its own
                     record = index[s, chosen, 0]
-                    then = record_weight(old, features, labels, record, kind, a, b)
-                    weight = share * (slope(kind, a, b, margin, labels[record]) - then)
+                    before = slope(kind, a, b, then, labels[record])
+                    weight = share * (slope(kind, a, b, now, labels[record]) - before)
                 else:
                     count = counts[s, chosen] if counts.size > 1 else counts[0, 0]
                     anchored(
                         g, point, old, anchor, features, labels, index, s, chosen, count, share, kind, a, b, hessian
                     )
-                around = anchor if single else g
-                square = descend(
-                    point,
-                    around,
-                    weight,
-                    features,
-                    record,
-                    noise,
-                    s * drawn,
-                    (r - first) * drawn,
-                    eta[i],
-                    scale[s],
-                    0.0,
-                )
+                place, around = (s * drawn, (r - first) * drawn), anchor if single else g
+                square = descend(point, around, weight, features, record, noise, *place, eta[i], scale[s], 0.0)
                 if ridge > 0.0:
                     square *= shrunk * shrunk
                     scale_by(point, shrunk)
                 following = index[s + 1, chosen, 0] if single and s + 1 < scale.size else 0
-                margin = finish(point, sums, shrink_onto(point, square, ball, radius), 1.0, features, following)
+                shrink = shrink_onto(point, square, ball, radius)
+                now, then = finish_both(point, sums, shrink, old, features, following)
 
 
 @on_device(inner_steps)
