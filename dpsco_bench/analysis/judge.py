@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +25,7 @@ from dpsco_bench.claims.model import RISK, THRESHOLD, Part
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.calibrated import Calibrations
 from dpsco_bench.execution.jobs import Job
+from dpsco_bench.plain import Plain
 
 Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
 
@@ -120,7 +120,7 @@ class ClaimJudge:
         signals = signal_notes(case.cells, fitted) if grid else ()
         return (*signals, *sorted({f"judged from results present; {j.present}" for j in jobs if j.present}))
 
-    def _swept(self, case: Case, verdict: Verdict, job: Job) -> dict[str, Any]:
+    def _swept(self, case: Case, verdict: Verdict, job: Job) -> Plain:
         """The swept parameter; where the judged cells come from sweeps in several, each cell has its own."""
         if case.part.rules.mixes_sweeps and verdict.values:
             names = [cell.entry.parameter for cell in case.cells]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.claims.kinds import Kind, all_kinds
 from dpsco_bench.paths import shared_dir
+from dpsco_bench.plain import Plain
 
 
-def verdict_schema() -> dict[str, Any]:
+def verdict_schema() -> Plain:
     """Schema of a row of any kind that is known here; its own fields are required of its rows, and of no others."""
     schema = dict(read_yaml(shared_dir("workflows") / "schemas" / "verdict.schema.yaml"))
     kinds = [kind for kind in all_kinds() if kind.own_fields]
@@ -22,12 +21,12 @@ def verdict_schema() -> dict[str, Any]:
     return schema | ({"allOf": [{"if": given, "then": then} for given, then in cases]} if cases else {})
 
 
-def own_schema(kind: Kind) -> dict[str, Any]:
+def own_schema(kind: Kind) -> Plain:
     """Schema of the fields that only rows of a kind have."""
     own = {name: field.schema for name, field in kind.own_fields.items()}
     return {"properties": own, "required": list(own)}
 
 
-def _of(kinds: list[str]) -> dict[str, Any]:
+def _of(kinds: list[str]) -> Plain:
     """Of rows of some kinds."""
     return {"properties": {"kind": {"enum": kinds}}}

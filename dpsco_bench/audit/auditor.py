@@ -6,9 +6,8 @@ that it tries, and its power ends where the runs do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from dpsco_bench.execution.calibration import calibrate_cell, constants_status
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.library import check_run
 from dpsco_bench.execution.request import make_cell
+from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 
@@ -74,7 +74,7 @@ class AuditResult:
     epsilon_real_kind: str
     bound: LowerBound
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         keys = "algorithm calibration epsilon_claimed epsilon_lower confidence runs neighbours statistic verdict"
         return {key: getattr(self, key) for key in f"{keys} power against".split()}
 
@@ -96,7 +96,7 @@ class _Choice:
 
 
 def make_audit_cell(
-    algorithm: str, problem: str | None = None, keys: Mapping[str, Any] | None = None, calibration: str = "accounted"
+    algorithm: str, problem: str | None = None, keys: Plain | None = None, calibration: str = "accounted"
 ) -> Cell:
     """The cell of an audit: on a problem as `execution.request.make_cell`, else on the first fitting canary.
 

@@ -7,7 +7,7 @@ asks of a canary too: each declares its own constants and traits, and the first 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.request import CELL_KEYS, PROBLEM, make_cell, place_of
+from dpsco_bench.plain import Options
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.objective import Objective
@@ -40,7 +41,7 @@ class Canary:
 
     family: str
     problem: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Options = field(default_factory=dict)
 
 
 CANARIES = (
@@ -76,7 +77,7 @@ def check_private(algorithm: str) -> None:
         raise Refusal(f"audit of {entry.id}", "it is not private and claims nothing: none is its only calibration")
 
 
-def audit_cell_of(algorithm: str, calibration: str, keys: Mapping[str, Any]) -> Cell:
+def audit_cell_of(algorithm: str, calibration: str, keys: Options) -> Cell:
     """The cell of an audit: on the problem that is given, else on the first fitting canary.
 
     Without a number of records, or an epsilon, it is the first of `RECORDS` and `EPSILONS` with which a run is neither
@@ -107,7 +108,7 @@ def _cells(
     algorithm: str,
     calibration: str,
     tried: Sequence[Canary],
-    keys: Mapping[str, Any],
+    keys: Options,
     failures: list[DpscoError],
 ) -> list[tuple[float, Cell]]:
     """Cells and their work, in the order of trial, up to the first one that is short enough."""
@@ -122,9 +123,7 @@ def _cells(
     return found
 
 
-def _cell(
-    algorithm: str, calibration: str, canary: Canary, keys: Mapping[str, Any], failures: list[DpscoError]
-) -> Cell | None:
+def _cell(algorithm: str, calibration: str, canary: Canary, keys: Options, failures: list[DpscoError]) -> Cell | None:
     """The cell if a plan can be made; what stands against it is kept."""
     given = {key.rpartition(".")[2] for key in keys}
     own = {key if key == "d" else f"{PROBLEM}.{key}": v for key, v in canary.options.items() if key not in given}
@@ -142,7 +141,7 @@ def _cell(
     return cell
 
 
-def _why_none(algorithm: str, keys: Mapping[str, Any], failures: list[DpscoError], problem: Any) -> DpscoError:
+def _why_none(algorithm: str, keys: Options, failures: list[DpscoError], problem: Any) -> DpscoError:
     """The user's own mistake if there is one, else that the algorithm takes no canary."""
     if problem is not None:
         return failures[0]
@@ -168,8 +167,8 @@ class Trial:
     variant: str
     calibration: str
     problem: str
-    problem_options: Mapping[str, Any]
-    options: Mapping[str, Any]
+    problem_options: Options
+    options: Options
     n: int
     d: int
     epsilon: float

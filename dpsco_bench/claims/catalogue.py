@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.claims.entries import build_checked
 from dpsco_bench.claims.files import read_shipped
@@ -16,6 +14,7 @@ from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.tables import TableText, parse_table
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.paths import conf_dir
+from dpsco_bench.plain import Plain
 from dpsco_bench.registry import absent_paper, is_given, paper_folders, say_once
 
 
@@ -156,7 +155,7 @@ def load_errata(paper: str) -> list[Erratum]:
     return [_erratum(paper, entry) for path in conf_files(f"errata/{paper}.yaml") for entry in read_shipped(path)]
 
 
-def _erratum(paper: str, entry: Mapping[str, Any]) -> Erratum:
+def _erratum(paper: str, entry: Plain) -> Erratum:
     texts = {key: " ".join(str(value).split()) for key, value in entry.items()}
     return build_checked(Erratum, {**texts, "paper": paper}, f"errata of {paper}, {entry.get('id', '?')}")
 

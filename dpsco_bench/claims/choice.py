@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.request import CELL_KEYS, CONSTANT, CONSTANTS, PROBLEM, as_declared, problem_options
 from dpsco_bench.execution.rounds import NO_ROUNDS
+from dpsco_bench.plain import Options
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import get_problem, problem_class
@@ -55,7 +55,7 @@ class Point:
     epsilon: float = 1.0
     delta: float = 1e-6
     d: int | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Options = field(default_factory=dict)
     replicates: int = 16
     data_sets: int = 1
 
@@ -65,7 +65,7 @@ class Point:
         return get_problem(self.problem, self.d, **{**self.options, **root})
 
 
-def make_point(keys: Mapping[str, Any], data_root: str = "data") -> Point:
+def make_point(keys: Options, data_root: str = "data") -> Point:
     """Sort plain keys into a point.
 
     Parameters

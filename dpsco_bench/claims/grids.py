@@ -22,6 +22,7 @@ from itertools import product
 from typing import Any
 
 from dpsco_bench.errors import InputError
+from dpsco_bench.plain import Plain
 
 PROFILES = ("smoke", "ci", "full")
 MEASURED = ("ci", "full")
@@ -73,7 +74,7 @@ def _steps(first: float, last: float, ratio: float) -> int:
     return round(steps) if math.isclose(steps, round(steps), abs_tol=1e-9) else 0
 
 
-def by_profile(values: Mapping[str, Any], where: str) -> dict[str, Any]:
+def by_profile(values: Plain, where: str) -> Plain:
     """A mapping of profiles, in which ``ci+full`` names two, as one of single profiles.
 
     Raises InputError for a profile that is named twice.
@@ -85,7 +86,7 @@ def by_profile(values: Mapping[str, Any], where: str) -> dict[str, Any]:
     return dict(named)
 
 
-def spread(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
+def spread(entry: Plain, where: str) -> Plain:
     """A part's keys with every value by profile written out: `Part` has a mapping of single profiles.
 
     Raises InputError for what cannot be read; whether the profiles exist is the part's matter.
@@ -113,12 +114,12 @@ def spread(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
     return values
 
 
-def _lists(value: Any, profiles: Iterable[str], where: str) -> dict[str, Any]:
+def _lists(value: Any, profiles: Iterable[str], where: str) -> Plain:
     given = by_profile(value, where) if isinstance(value, Mapping) else dict.fromkeys(profiles, value)
     return {profile: item if to_the_cap(item) else numbers(item, where) for profile, item in given.items()}
 
 
-def expanded(grid: Any, where: str) -> dict[str, Any]:
+def expanded(grid: Any, where: str) -> Plain:
     """The sweep over all combinations of ``{quantity: values}``, by profile or for all, the last quantity fastest.
 
     Raises InputError under the name ``where``.

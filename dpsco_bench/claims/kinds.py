@@ -15,6 +15,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
 from dpsco_bench.errors import InputError, nearest
+from dpsco_bench.plain import Plain
 from dpsco_bench.registry import Registry
 
 OUTCOMES = ("confirms", "better", "contradicts", "unproven", "open", "vacuous", "shown", "absent")
@@ -87,7 +88,7 @@ class Field:
         return self.type in (float, int, (float,), (int,))
 
     @property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Plain:
         """JSON schema of its values."""
         one = FIELD_TYPES[self.type[0] if isinstance(self.type, tuple) else self.type]
         return {"description": self.title, **({"type": ["array", "null"], "items": one} if self.several else one)}

@@ -13,6 +13,7 @@ from dpsco_bench.claims.choice import contestants
 from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.plain import Plain
 
 SUFFIXES = (".yaml", ".yml")
 EVERY = "all"
@@ -52,7 +53,7 @@ def all_boards(files: Sequence[str | Path]) -> dict[str, Board]:
     return {**{id: load_board(id) for id in board_ids()}, **own_boards(files)}
 
 
-def complete(entry: Any, name: str) -> dict[str, Any]:
+def complete(entry: Any, name: str) -> Plain:
     """The content of a file with what it leaves out.
 
     Parameters

@@ -16,6 +16,7 @@ from dpsco_bench.claims.grids import PROFILES, by_profile, spread, to_the_cap
 from dpsco_bench.claims.kinds import Kind, all_kinds, get_kind
 from dpsco_bench.claims.model import AT_END, AT_EQUAL_EVALUATIONS, RISK, THRESHOLD, Claim, Method, Part, Sweep
 from dpsco_bench.errors import InputError
+from dpsco_bench.plain import Plain
 
 PART_ID = r"\w+(?:[.+-]\w+)*"
 BELONGS = {
@@ -27,7 +28,7 @@ BELONGS = {
 """Keys that only some kinds take -> their values, the one of all other kinds first."""
 
 
-def parse_claim(entry: Mapping[str, Any]) -> Claim:
+def parse_claim(entry: Plain) -> Claim:
     """Build a claim from its file.
 
     Raises InputError naming the claim, part and key that is missing, unknown or out of range.
@@ -58,7 +59,7 @@ def _check_uses(claim: Claim, part: Part, where: str) -> None:
             raise InputError(f"{where}: calibrations", calibration, f"one of the parts {', '.join(part.uses)}")
 
 
-def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
+def _parse_part(claim: str, entry: Plain) -> Part:
     if not isinstance(entry, Mapping):
         raise InputError(f"{claim}: part", entry, "a mapping of keys to values")
     where = f"{claim}, part {entry.get('id', '?')}"
@@ -75,7 +76,7 @@ def _parse_part(claim: str, entry: Mapping[str, Any]) -> Part:
     values["methods"] = [
         replace(m, profile_options=by_profile(m.profile_options, f"{where}: profile_options")) for m in methods
     ]
-    values = spread(values, where)
+    values = dict(spread(values, where))
     if values.get("sweep"):
         values["sweep"] = build_checked(Sweep, values["sweep"], f"{where}, sweep")
     part = build_checked(Part, values, where)

@@ -7,6 +7,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 from dpsco_bench.claims.entries import build_checked, listed
+from dpsco_bench.plain import Plain
 
 COMMON_N = 4096
 """Size at which risks stand where a table names none."""
@@ -37,9 +38,9 @@ class TableRow:
     schedule: Mapping[str, str] = field(default_factory=dict)
     flags: list[str] = field(default_factory=list)
     every_cell: list[str] = field(default_factory=list)
-    own: Mapping[str, Any] = field(default_factory=dict)
+    own: Plain = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         """As in the file."""
         return {**_given(self, "own"), **self.own}
 
@@ -62,7 +63,7 @@ class TableText:
     note: str = ""
     rows: list[TableRow] = field(default_factory=list)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         """As in the file."""
         return {**_given(self, "rows"), **({"rows": self.rows} if self.rows else {})}
 
@@ -72,7 +73,7 @@ class TableText:
         return " ".join(self.note.split())
 
 
-def parse_table(entry: Mapping[str, Any]) -> TableText:
+def parse_table(entry: Plain) -> TableText:
     """A table from its file.
 
     Raises InputError naming the row and the key that is missing, of another type, or unknown where nothing of its own
@@ -93,7 +94,7 @@ def _row(entry: Any, where: str, computed: bool) -> TableRow:
     return row
 
 
-def _given(entry: Any, *without: str) -> dict[str, Any]:
+def _given(entry: Any, *without: str) -> Plain:
     """Fields that are not left at their defaults."""
     found = {}
     for one in fields(entry):

@@ -11,7 +11,7 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibration import calibrate_cell, within_range
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.planning import ImpurePlan
-from dpsco_bench.plain import Schedule
+from dpsco_bench.plain import Plain, Schedule
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.composition.batches import generic_bound
 from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES, draw_statement
@@ -78,7 +78,7 @@ class Declined:
 
     refused: str
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         """The keys of `Charged`."""
         return {**dict.fromkeys(f.name for f in fields(Charged)), "refused": self.refused}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import claim_ids, load_errata
@@ -25,6 +24,7 @@ from dpsco_bench.execution.request import (
     unknown_key,
 )
 from dpsco_bench.paths import conf_dir
+from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import list_problems, problem_class
 from dpsco_bench.registry import absent_paper
@@ -153,7 +153,7 @@ def store_options() -> None:
         store(group="problem", name=name, node={"name": name, "options": {**_defaults(problem_options(cls)), **place}})
 
 
-def _defaults(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
+def _defaults(parameters: Mapping[str, inspect.Parameter]) -> Options:
     """Defaults that a configuration can hold; another option is one only where it is given."""
     return {key: p.default for key, p in parameters.items() if isinstance(p.default, OPTION_TYPES)}
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpsco_bench.claims.catalogue import Erratum
 from dpsco_bench.claims.model import Claim, Part
 from dpsco_bench.claims.tables import TableText
 from dpsco_bench.cli.output import Row
+from dpsco_bench.plain import Plain
 from dpsco_bench.problems.base import Constants
 
 
@@ -20,7 +21,7 @@ class Page:
 
     kind: ClassVar[str] = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         return {"kind": self.kind, **{f.name: getattr(self, f.name) for f in dataclasses.fields(self)}}
 
 
@@ -43,7 +44,7 @@ class OptionText:
     allowed: str | None = None
     told_by: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         found = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return {key: value for key, value in found.items() if key not in ("allowed", "told_by") or value is not None}
 
@@ -114,7 +115,7 @@ class PartText:
     part: Part
     formula: str
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         row = {k: v for k, v in dataclasses.asdict(self.part).items() if v not in ("", None, [], {})}
         return {**row, **({"formula": self.formula} if self.formula else {})}
 
@@ -141,7 +142,7 @@ class ClaimPage(Page):
     symbols: Mapping[str, SymbolText]
     errata: tuple[Erratum, ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         told = {key: getattr(self.claim, key) for key in ("id", "title", "source", "statement", "assumptions")}
         return {"kind": self.kind, **told, "parts": self.parts, "symbols": self.symbols, "errata": self.errata}
 
@@ -156,7 +157,7 @@ class TablePage(Page):
     note: str = ""
     computed_rows: tuple[Row, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         computed = {"note": self.note, "computed_rows": self.computed_rows} if self.text.computed else {}
         return {"kind": self.kind, **self.text.to_json(), **computed}
 

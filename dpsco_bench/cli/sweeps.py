@@ -10,7 +10,6 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pyarrow as pa
 
@@ -35,6 +34,7 @@ from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import SweptRun
 from dpsco_bench.execution.worker import make, shares
 from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.plain import Plain
 
 COLUMNS = (
     Column("risk", "risk", numeric=True),
@@ -105,13 +105,13 @@ class SweepRow:
             return cls(request, SweptRun(request.swept, stored(request)))
         return cls(request, None, " ".join(str(error or "it left no rows: its launcher says why").split()))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         """The run's summary and file, or what was asked for and why there is none."""
         if self.run:
             return {**self.run.summary.to_json(), "out": self.request.out}
         return {**self._asked(), REFUSED: self.refused}
 
-    def _asked(self) -> dict[str, Any]:
+    def _asked(self) -> Plain:
         asked = self.request.asked
         return {
             "algorithm": asked.algorithm.id,
@@ -121,7 +121,7 @@ class SweepRow:
             "epsilon_claimed": asked.epsilon,
         }
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> Plain:
         """Its row of the Parquet file: swept keys as ``swept.<key>``, held-out numbers as ``held_out.<name>``."""
         swept = {f"swept.{key}": value for key, value in self.request.swept.items()}
         if self.run is None:

@@ -7,7 +7,7 @@ is written, so that a dry run changes nothing.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import count
@@ -31,6 +31,7 @@ from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.packs import Packing, pack_entries
 from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.store import looking, set_aside
+from dpsco_bench.plain import Plain
 from dpsco_bench.report.own_figures import figure_names
 
 TARGETS = ("all", "verdicts", "figures", "leaderboard", "site", "gate", "gc")
@@ -58,7 +59,7 @@ class Workflow:
         If the plan is stale while another run works on the same results.
     """
 
-    def __init__(self, config: Mapping[str, Any], arguments: Sequence[str], main: bool = True) -> None:
+    def __init__(self, config: Plain, arguments: Sequence[str], main: bool = True) -> None:
         settings = check_config(config)
         self.profile: str = settings.profile
         self.files, self.main, self.folder = Layout(self.profile), main, Path.cwd()

@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -19,6 +19,7 @@ from dpsco_bench.claims.grids import PROFILES
 from dpsco_bench.cli.main import failed_file
 from dpsco_bench.cli.overrides import file_list
 from dpsco_bench.errors import DpscoError, InputError, nearest
+from dpsco_bench.plain import Plain
 
 _CORES = re.compile(r"(?:^|\s)(--cores|--jobs|-c|-j)[ =]?([+-]?\d+)(?=\s|$)")
 LISTING = ("--list", "-l", "--lt", "--lint")
@@ -74,7 +75,7 @@ class Configuration:
     boards: str | Sequence[str] = ()
 
 
-def check_config(config: Mapping[str, Any]) -> Configuration:
+def check_config(config: Plain) -> Configuration:
     """Check ``--config``.
 
     Raises

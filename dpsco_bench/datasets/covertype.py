@@ -18,6 +18,7 @@ from dpsco_bench.datasets.preprocess import Sample, sample_from
 from dpsco_bench.datasets.seeding import permutation
 from dpsco_bench.errors import DataAbsent, InputError
 from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.plain import Plain
 
 NAME = "covertype"
 COMMAND = "python -m dpsco_bench data covertype"
@@ -139,7 +140,7 @@ def covertype(
     return sample_from(raw.features[indices], raw.labels[indices], indices, facts)
 
 
-def verify(root: Path = store.DEFAULT_ROOT, content: Content = CONTENT) -> dict[str, Any]:
+def verify(root: Path = store.DEFAULT_ROOT, content: Content = CONTENT) -> Plain:
     """Parse the source file under `root`, without the cache, and say what it holds.
 
     Raises DataAbsent, DataCorrupt, InputError as in `load`. Returns ``status`` ("verified"), ``file``, ``rows``,
@@ -163,7 +164,7 @@ def fetch(
     content: Content = CONTENT,
     remote_files: tuple[store.RemoteFile, ...] = REMOTE_FILES,
     **options: Any,
-) -> dict[str, Any]:
+) -> Plain:
     """Download the data set unless a verified copy is there; the addresses are tried in turn.
 
     Returns the same as `verify`, with ``fetched``: whether anything was downloaded. Raises FetchError if no address

@@ -16,6 +16,7 @@ import numpy as np
 
 from dpsco_bench.datasets import store
 from dpsco_bench.errors import DataAbsent
+from dpsco_bench.plain import Plain
 
 OPENERS: Mapping[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open}
 
@@ -89,7 +90,7 @@ class Distribution:
             raise store.DataCorrupt(path, f"its text has sha256 {found}, expected {expected}")
         return text
 
-    def verify(self, root: Path = store.DEFAULT_ROOT) -> dict[str, Any]:
+    def verify(self, root: Path = store.DEFAULT_ROOT) -> Plain:
         """Read the files under `root`, and say what they hold; errors as of `load`.
 
         Returns ``status`` ("verified"), ``file``, ``rows``, ``columns``, ``positive`` and the digests of the texts.
@@ -104,7 +105,7 @@ class Distribution:
             **{f"{name}_sha256": digest for name, digest in self.texts},
         }
 
-    def fetch(self, root: Path = store.DEFAULT_ROOT, **options: Any) -> dict[str, Any]:
+    def fetch(self, root: Path = store.DEFAULT_ROOT, **options: Any) -> Plain:
         """Download what is missing; the same as `verify`, with ``fetched``: whether anything was downloaded.
 
         Raises FetchError for an address that did not give its file, DataCorrupt for a file with another content, which

@@ -12,6 +12,7 @@ from dpsco_bench.datasets.adult import ADULT
 from dpsco_bench.datasets.distribution import Distribution
 from dpsco_bench.datasets.kddcup import KDDCUP99
 from dpsco_bench.errors import InputError
+from dpsco_bench.plain import Plain
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class DataSet:
     hashes: dict[str, str]
     remote_files: tuple[store.RemoteFile, ...]
     loader: Callable[[Path], Any]
-    fetcher: Callable[[Path], dict[str, Any]]
-    verifier: Callable[[Path], dict[str, Any]]
+    fetcher: Callable[[Path], Plain]
+    verifier: Callable[[Path], Plain]
 
 
 def _distributed(files: Distribution, **known: str) -> DataSet:
@@ -105,7 +106,7 @@ def get_data_set(name: str) -> DataSet:
     return DATASETS[name]
 
 
-def fetch(name: str, root: Path = store.DEFAULT_ROOT) -> dict[str, Any]:
+def fetch(name: str, root: Path = store.DEFAULT_ROOT) -> Plain:
     """Download a data set unless a verified copy is under `root`; errors as in the data set's own ``fetch``.
 
     Returns ``data_set``, ``status``, ``fetched``, ``file``, sizes and digests.
@@ -113,6 +114,6 @@ def fetch(name: str, root: Path = store.DEFAULT_ROOT) -> dict[str, Any]:
     return {"data_set": name, **get_data_set(name).fetcher(Path(root))}
 
 
-def verify(name: str, root: Path = store.DEFAULT_ROOT) -> dict[str, Any]:
+def verify(name: str, root: Path = store.DEFAULT_ROOT) -> Plain:
     """Verify the copy of a data set under `root`; errors as in the data set's own ``verify``."""
     return {"data_set": name, **get_data_set(name).verifier(Path(root))}

@@ -8,6 +8,7 @@ from typing import Any
 
 from dpsco_bench.analysis.verdict import CONFIRMING
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
+from dpsco_bench.plain import Options
 from dpsco_bench.privacy.ledger import SIGNS
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.numbers import NOTHING, number, plain
@@ -127,7 +128,7 @@ def parameter_symbol(parameter: str) -> str:
     return symbols(parameter)
 
 
-def setting(values: Mapping[str, Any]) -> str:
+def setting(values: Options) -> str:
     """Settings such as ``d = 10, ε = 1, δ = 10⁻⁵``."""
     order = ("n", "d", "epsilon", "delta")
     keys = sorted(values, key=lambda key: order.index(key) if key in order else len(order))
@@ -139,7 +140,7 @@ def _value(value: Any) -> str:
     return str(value) if isinstance(value, bool) or not isinstance(value, int | float) else plain(value)
 
 
-def options_text(options: Mapping[str, Any]) -> str:
+def options_text(options: Options) -> str:
     """Options of a method or problem in one phrase; nothing for none."""
     return ", ".join(f"{key.replace('_', ' ')} {_value(value)}" for key, value in options.items())
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import labelled, print_json
+from dpsco_bench.plain import Plain
 
 SUMMARY = "fetch a data set, or verify the copy that is there"
 
@@ -47,6 +46,6 @@ def configured_root() -> Path:
         return Path(compose("plan").data.root)
 
 
-def _lines(found: Mapping[str, Any]) -> list[str]:
+def _lines(found: Plain) -> list[str]:
     room = 2 + max(map(len, found))
     return [labelled(key, str(value), room) for key, value in found.items()]

@@ -10,6 +10,7 @@ from typing import Any
 
 from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
 from dpsco_bench.cli.output import Column, print_json, table
+from dpsco_bench.plain import Plain
 from dpsco_bench.registry import PLUGIN
 
 SUMMARY = "what exists: algorithms, audits, claims, kinds of parts, problems or tables, one line each"
@@ -131,7 +132,7 @@ class ListedKind(Listed):
 
     words: tuple[str, ...]
     fields: tuple[str, ...]
-    own_fields: Mapping[str, Any]
+    own_fields: Plain
 
 
 def algorithms() -> list[ListedAlgorithm]:
