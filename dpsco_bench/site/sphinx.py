@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.errors import DpscoError
+from dpsco_bench.site.rendered import SiteError
 
 THEME = Path(__file__).with_name("theme")
 EXTENSIONS = ("attrs_inline", "attrs_block", "colon_fence")
@@ -18,10 +18,6 @@ NO_SIDEBAR = ("index", "*/index", "verdicts", "which", "privacy", "benchmarks", 
 """Pages without pages beside them; their tables need the room."""
 CONTENTS = ("guide/*", "errata/*", "benchmarks")
 """Pages with a list of their headings, which takes a fifth of the width from their tables."""
-
-
-class SiteError(DpscoError):
-    """Sphinx found something wrong with the pages: a link without a target, or markup that it cannot read."""
 
 
 def settings(title: str, wide: Sequence[str] = NO_SIDEBAR) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from dpsco_bench.site.pages.methods import method_pages
 from dpsco_bench.site.pages.papers import paper_pages, privacy_page
 from dpsco_bench.site.pages.provenance import provenance_page
 from dpsco_bench.site.pages.which import which_pages
+from dpsco_bench.site.rendered import rendered
 from dpsco_bench.site.single import one_file
 
 TITLE = "dpsco_bench"
@@ -52,10 +53,14 @@ class Sources:
     tables: Path
 
 
-def write_pages(inputs: Inputs, sources: Sources, folder: Path) -> list[str]:
+def write_pages(inputs: Inputs, sources: Sources, folder: Path, single: bool = False) -> list[str]:
     """Write the pages as Markdown, with links to the figures and tables beside them; returns the pages' names.
 
-    Raises InputError for a finding that the results do not support.
+    Raises InputError for a finding that the results do not support, and SiteError for a link that leads nowhere.
+
+    Parameters
+    ----------
+    single : bool, whether all pages become one
     """
     content = Content(inputs, sources.figures)
     drawn = folder / "figures" / "site"
@@ -79,7 +84,7 @@ def write_pages(inputs: Inputs, sources: Sources, folder: Path) -> list[str]:
         **guide_pages(content),
         **provenance_page(content),
     }
-    for name, page in pages.items():
+    for name, page in rendered(pages, single).items():
         path = folder / f"{name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8")
@@ -171,7 +176,7 @@ def _built(inputs: Inputs, sources: Sources, out: Path, builder: str, cores: int
         work = Path(name)
         with naming(out, work):
             (work / "pages").mkdir()
-            pages = write_pages(inputs, sources, work / "pages")
+            pages = write_pages(inputs, sources, work / "pages", builder != "html")
             build(work / "pages", work / "made", TITLE, builder, cores)
         for left in (".buildinfo", "objects.inv", "_sources"):
             remove(work / "made" / left)
