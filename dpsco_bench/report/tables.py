@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,10 @@ _LATEX = {
     "“": "``",
     "”": "''",
 }
+
+_ESCAPES = str.maketrans(_LATEX)
+_SUPERSCRIPTS = re.compile(r"(?:\\textsuperscript\{[^}]*\}){2,}")
+_MARKUP = re.compile(r"[\\`*|~]|(?<!\w)_|_(?!\w)")
 
 
 @dataclass(frozen=True)
@@ -88,11 +93,16 @@ class Table:
     note: str = ""
     group: Callable[[Row], tuple[str, str]] | None = None
 
+    @cached_property
+    def shown(self) -> list[list[str]]:
+        """Display texts of every row, made once for all formats."""
+        return [[column.show(row) for column in self.columns] for row in self.rows]
+
 
 def to_markdown(table: Table) -> str:
     """GitHub-flavoured Markdown, columns padded to equal width."""
     head = [column.title for column in table.columns]
-    body = [[_markdown(column.show(row)) for column in table.columns] for row in table.rows]
+    body = [[_markdown(text) for text in row] for row in table.shown]
     widths = [max(3, *(len(line[i]) for line in [head, *body])) for i in range(len(head))]
     rules = ["-" * (w - 1) + ":" if c.numeric else "-" * w for w, c in zip(widths, table.columns, strict=True)]
     lines = [
@@ -110,9 +120,10 @@ def _padded(cells: Sequence[str], widths: Sequence[int], columns: Sequence[Colum
 
 def _markdown(text: str) -> str:
     """Escape what Markdown would read as markup; underscores inside a word and lone brackets are safe."""
-    text = html.escape(" ".join(text.split(" ")).replace("\n", " "), quote=False)
-    text = re.sub(r"([\\`*|~])|(?<!\w)_|_(?!\w)", lambda found: "\\" + found[0], text)
-    return text.replace("](", "]\\(")
+    if text.isalnum():
+        return text
+    text = html.escape(text.replace("\n", " "), quote=False)
+    return _MARKUP.sub(r"\\\g<0>", text).replace("](", "]\\(")
 
 
 def to_csv(table: Table) -> str:
@@ -158,7 +169,7 @@ def to_latex(table: Table) -> str:
     form = "".join("r" if column.numeric else "l" for column in table.columns)
     lines = [r"\begin{tabular}{" + form + "}", r"\hline"]
     lines += [_latex_line([column.title for column in table.columns]), r"\hline"]
-    lines += [_latex_line([column.show(row) for column in table.columns]) for row in table.rows]
+    lines += [_latex_line(row) for row in table.shown]
     note = [f"% {latex(table.note)}"] if table.note else []
     return "\n".join([f"% {latex(table.title)}", *lines, r"\hline", r"\end{tabular}", *note]) + "\n"
 
@@ -170,8 +181,7 @@ def _latex_line(cells: Sequence[str]) -> str:
 
 def latex(text: str) -> str:
     """Text with everything that LaTeX would read as a command escaped; symbols of this report as mathematics."""
-    text = "".join(_LATEX.get(c, c) for c in " ".join(text.split(" ")).replace("\n", " "))
-    return re.sub(r"(?:\\textsuperscript\{[^}]*\}){2,}", _joined_superscripts, text)
+    return _SUPERSCRIPTS.sub(_joined_superscripts, text.replace("\n", " ").translate(_ESCAPES))
 
 
 def _joined_superscripts(found: re.Match[str]) -> str:

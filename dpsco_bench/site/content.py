@@ -29,10 +29,12 @@ class Content:
     ----------
     inputs : Inputs
     figures : Path, folder of the figures; those that are missing are left out
+    coming : set of str, names of figures that are not there yet, and will be
     """
 
     inputs: Inputs
     figures: Path
+    coming: frozenset[str] = frozenset()
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -80,4 +82,4 @@ class Content:
 
     def drawn(self, name: str) -> bool:
         """Whether there is a figure of that name."""
-        return (self.figures / f"{name}.svg").is_file()
+        return name in self.coming or (self.figures / f"{name}.svg").is_file()

@@ -65,7 +65,7 @@ def rendered(pages: Mapping[str, str], single: bool = False) -> dict[str, str]:
 def _html(rows: str, kind: str) -> str:
     """A table in the theme's box, which scrolls."""
     made = _reader().render(rows).replace('style="text-align:right"', 'class="text-right"')
-    body = made.replace("<table>", f'<table class="table {kind}">', 1).strip()
+    body = made.replace("<table>", f'<table class="{kind} table">', 1).strip()
     return f'<div class="pst-scrollable-table-container">{body}</div>'
 
 

@@ -59,7 +59,7 @@ def theme_options() -> dict[str, Any]:
         "header_links_before_dropdown": 9,
         "show_nav_level": 1,
         "navigation_depth": 2,
-        "collapse_navigation": True,
+        "collapse_navigation": False,  # open, the list of a folder is made once; closed, anew for each page
         "show_toc_level": 2,
         "secondary_sidebar_items": {page: ["page-toc"] for page in CONTENTS},
         "footer_start": [],

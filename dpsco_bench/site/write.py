@@ -18,8 +18,8 @@ from dpsco_bench.report.audits import audits_figure
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.opening import papers_figure
-from dpsco_bench.report.own_figures import write_figures
-from dpsco_bench.report.parallel import in_parallel
+from dpsco_bench.report.own_figures import figure_names, write_figures
+from dpsco_bench.report.parallel import Task, beside
 from dpsco_bench.report.tables import write_table
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.finding_figures import write_figure
@@ -47,10 +47,12 @@ class Sources:
     Attributes
     ----------
     figures, tables : Path, folders that hold the figures and the tables of the profile
+    coming : callable, waits for figures that are drawn meanwhile, those of the papers; by default none are
     """
 
     figures: Path
     tables: Path
+    coming: Task | None = None
 
 
 def write_pages(inputs: Inputs, sources: Sources, folder: Path, single: bool = False) -> list[str]:
@@ -62,7 +64,8 @@ def write_pages(inputs: Inputs, sources: Sources, folder: Path, single: bool = F
     ----------
     single : bool, whether all pages become one
     """
-    content = Content(inputs, sources.figures)
+    coming = figure_names(claim.id for claim in inputs.claims) if sources.coming else ()
+    content = Content(inputs, sources.figures, frozenset(coming))
     drawn = folder / "figures" / "site"
     drawn.mkdir(parents=True)
     (folder / "files").mkdir()
@@ -135,8 +138,10 @@ def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> Wr
     SiteError
         For a link without a target, or markup that cannot be read.
     """
-    tables, chapters = in_parallel([partial(_tables, inputs, folder), partial(write_figures, inputs, figures)], cores)
-    page, pages = write_site(inputs, Sources(figures, folder / "tables"), folder / SITE, cores)
+    with beside(partial(write_figures, inputs, figures), cores) as drawn:
+        tables = _tables(inputs, folder)
+        page, pages = write_site(inputs, Sources(figures, folder / "tables", drawn), folder / SITE, cores)
+        chapters = drawn()
     made = sorted(path for path in page.parent.rglob("*") if path.is_file())
     return Written(page, pages, [*made, *tables, *chapters])
 
@@ -177,6 +182,8 @@ def _built(inputs: Inputs, sources: Sources, out: Path, builder: str, cores: int
         with naming(out, work):
             (work / "pages").mkdir()
             pages = write_pages(inputs, sources, work / "pages", builder != "html")
+            if sources.coming:
+                sources.coming()
             build(work / "pages", work / "made", TITLE, builder, cores)
         for left in (".buildinfo", "objects.inv", "_sources"):
             remove(work / "made" / left)

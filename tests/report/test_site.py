@@ -9,6 +9,7 @@ import pytest
 from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.report.scores import scores
 from dpsco_bench.site.pages.guide import guide_pages
+from dpsco_bench.site.rendered import SiteError, rendered
 from dpsco_bench.site.write import Sources, write_all, write_one, write_pages, write_site
 
 pytestmark = pytest.mark.slow
@@ -177,6 +178,16 @@ def test_a_profile_without_any_results_still_gives_pages(copy, tmp_path):
     (tmp_path / "pages").mkdir()
     assert "claims/wang2017.kinds" in write_pages(empty, Sources(tmp_path, tmp_path / "tables"), tmp_path / "pages")
     assert "not measured" in (tmp_path / "pages" / "verdicts.md").read_text(encoding="utf-8")
+
+
+def test_a_table_that_links_nowhere_stops_the_build():
+    pages = {"a/one": "(here)=\n# One\n\n{.plain}\n| x |\n| --- |\n| [y](#here) |\n"}
+    assert 'href="#here"' in rendered(pages)["a/one"]
+    away = {**pages, "b/two": "{.sortable}\n| x |\n| --: |\n| [y](#here) [z](#row)[w]{#row} |\n"}
+    assert 'href="../a/one.html#here"' in rendered(away)["b/two"] and 'href="#row"' in rendered(away)["b/two"]
+    assert 'href="#here"' in rendered(away, single=True)["b/two"] and 'class="text-right"' in rendered(away)["b/two"]
+    with pytest.raises(SiteError, match="two: a table links to gone, which is nowhere"):
+        rendered({**away, "b/two": away["b/two"].replace("#row)", "#gone)")})
 
 
 def test_a_broken_page_stops_the_build_and_leaves_the_old_site(inputs, built, tmp_path, monkeypatch):
