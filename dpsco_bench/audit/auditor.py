@@ -28,7 +28,8 @@ from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 
-FEWEST_RUNS = 100
+FEWEST_RUNS, MOST_ASKED = 100, 100_000_000
+"""Runs on each data set that may be asked for: scores of more would not fit in a memory."""
 PILOT_PART, PILOT_FEWEST, RELEARN_FEWEST, PILOT_MOST = 0.2, 400, 2000, 4000
 """Of the runs, for all pairs together, and twice that for the chosen one; fewest of one pair, and of the chosen one."""
 STEP = 0.05
@@ -201,6 +202,8 @@ def _check(calibration: str, runs: int | None, confidence: float, seed: int) -> 
         raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
     if runs is not None and (isinstance(runs, bool) or not isinstance(runs, int) or runs < FEWEST_RUNS):
         raise InputError("runs", runs, f"an integer >= {FEWEST_RUNS}")
+    if runs is not None and runs > MOST_ASKED:
+        raise InputError("runs", runs, f"an integer <= {MOST_ASKED}")
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise InputError("confidence", confidence, "in (0, 1)")
     check_run(calibration, 1, seed)

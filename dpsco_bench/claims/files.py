@@ -10,6 +10,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import kept_beside
 
 MOST_VALUES = 100_000
+MOST_BYTES = 4_000_000
 MOST_REFERENCES = 20
 """Largest file that is read: as it is written, and with what references between its values repeat."""
 LONGEST_REASON = 300
@@ -23,6 +24,8 @@ def read_yaml(path: Path, key: str = "file") -> Any:
     from omegaconf import OmegaConf
 
     try:
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(key, str(path), f"a file of at most {MOST_BYTES} bytes")
         text = path.read_text(encoding="utf-8")
         if not _is_small(text):
             raise InputError(key, str(path), f"a file of at most {MOST_VALUES} values, with what its aliases repeat")

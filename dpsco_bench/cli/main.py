@@ -16,6 +16,8 @@ from dpsco_bench.errors import BrokenPaper, DpscoError, nearest
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+LONGEST = 2000
+"""Characters of an error: a value that a file of megabytes gives is not told in full."""
 DEBUG = "DPSCO_DEBUG"
 """Environment variable; where it is set, errors come with their traceback."""
 _VERBS = Path(__file__).parent / "verbs"
@@ -31,6 +33,11 @@ class OneLineParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage."""
         raise UsageError(f"{self.prog.removeprefix('dpsco').strip()}: {' '.join(message.split())}; see {self.prog} -h")
+
+
+def _cut(line: str) -> str:
+    """A line without its middle where it is very long: what is wrong stands at its head, what is allowed at its end."""
+    return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} ... {line[-LONGEST // 3 :]}"
 
 
 def verb_names() -> list[str]:
@@ -73,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except DpscoError as error:
         if os.environ.get(DEBUG):
             traceback.print_exc()
-        print(f"dpsco: {' '.join(str(error).split())}{_own_place(error)}", file=sys.stderr)
+        print(f"dpsco: {_cut(' '.join(str(error).split()))}{_own_place(error)}", file=sys.stderr)
         return BAD_INPUT
     except PermissionError as error:
         print(f"dpsco: file = {error.filename!r}: must be one that may be read or written here", file=sys.stderr)

@@ -51,7 +51,8 @@ SWEEPER_PARAMS = "hydra.sweeper.params"
 def complete(arguments: Sequence[str]) -> list[Parsed]:
     """Parse overrides, load their plugins, resolve groups and plain keys.
 
-    Raises InputError for a malformed override, an unknown key, or a group option that does not exist.
+    Raises InputError for a malformed override, an unknown key, one that is given twice, or a group option that does not
+    exist.
 
     Parameters
     ----------
@@ -67,7 +68,13 @@ def complete(arguments: Sequence[str]) -> list[Parsed]:
     named = {o.key: o.values for o in chosen}
     algorithms = [get_algorithm(id) for id in named.get("algorithm") or [default_name("algorithm")]]
     problems = [problem_class(name) for name in named.get("problem") or [default_name("problem")]]
-    return [_placed(override, algorithms, problems) for override in chosen]
+    placed = [_placed(override, algorithms, problems) for override in chosen]
+    seen: set[str] = set()
+    for override in placed:  # Hydra would take the last
+        if not override.sign and override.key in seen:
+            raise InputError(override.key, override.text, "given once")
+        seen.add(override.key)
+    return placed
 
 
 def default_name(group: str) -> str:

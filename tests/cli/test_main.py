@@ -94,6 +94,12 @@ def test_interruption_and_exhaustion_are_one_line(dpsco, monkeypatch, error, cod
     assert outcome.code == code and outcome.err.count("\n") == 1
 
 
+def test_a_value_of_megabytes_is_not_told_in_full(dpsco):
+    Path("x.yaml").write_text(f"id: {'x' * 100_000}\ntitle: t\n")
+    outcome = dpsco("claim", "x.yaml")
+    assert outcome.code == 2 and len(outcome.err) < 3000 and " ... " in outcome.err
+
+
 def test_a_bug_keeps_its_traceback(dpsco, monkeypatch):
     def execute(args):
         raise TypeError("a bug")

@@ -13,7 +13,7 @@ import pytest
 
 import dpsco_bench
 from dpsco_bench.claims.board import parse_board
-from dpsco_bench.claims.files import MOST_VALUES, read_yaml
+from dpsco_bench.claims.files import MOST_BYTES, MOST_VALUES, read_yaml
 from dpsco_bench.claims.own_boards import complete
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
@@ -93,6 +93,12 @@ def test_a_few_lines_of_aliases_do_not_fill_the_memory(text):
     with pytest.raises(InputError) as error:
         read_yaml(Path("x.yaml"), "claims")
     assert str(error.value).startswith("claims = 'x.yaml': must be ") and len(str(error.value)) < 500
+
+
+def test_a_file_of_megabytes_is_not_parsed():
+    Path("x.yaml").write_text("id: " + "x" * MOST_BYTES)
+    with pytest.raises(InputError, match="a file of at most"):
+        read_yaml(Path("x.yaml"), "claims")
 
 
 def test_references_to_references_do_not_either():
