@@ -249,7 +249,7 @@ def _end(cell: CellEvidence, look: MethodStyle, x: float, y: float) -> EndLabel:
     """Name of a method, with its number of steps."""
     steps = cell.entry.options.get("steps")
     name = look.name + (f", T = {steps}" if steps and "T =" not in look.name else "")
-    first, *rest = textwrap.wrap(name, NAME_CHARACTERS)
+    first, *rest = textwrap.wrap(name.replace("T = ", "T\u00a0=\u00a0"), NAME_CHARACTERS)
     return EndLabel(y, first, look.colour, tuple((line, look.colour) for line in rest), x)
 
 

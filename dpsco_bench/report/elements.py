@@ -215,9 +215,9 @@ def _spent(cells: Sequence[Charged]) -> str:
     worst = max(cells, key=lambda cell: cell.excess)
     if any(cell.status == "exceeds_claim" for cell in cells):
         over = max((cell for cell in cells if cell.status == "exceeds_claim"), key=lambda cell: cell.excess)
-        return f"real ε up to {PHRASES[over.kind]}{number(over.excess)} of the claim"
+        return f"real ε up to {PHRASES[over.kind]}{number(over.excess)} times the claim"
     if all(cell.status == "proven" for cell in cells):
-        return f"private, and spends at most {number(worst.excess)} of the claim"
+        return f"private, and spends at most {number(worst.excess)} of its claim"
     return "not shown to be private"
 
 

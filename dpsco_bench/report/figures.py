@@ -36,9 +36,15 @@ def claim_panels(results: ClaimResults) -> list[Panel]:
         for part, scores in by_part.items()
         if part not in together and not (overview and scores[0].kind.checks_bounds)
     ]
-    panels = [_panel(scores) for scores in alone if scores[0].kind.shape != "curves"]
+    panels = [(_panel(scores), scores) for scores in alone if scores[0].kind.shape != "curves"]
     first = [*extra_panels(results), *variant_panels(everything), *([overview] if overview else [])]
-    return [*first, *panels]
+    told = [panel for panel, scores in panels if not (panel.blank and _only_shown(scores))]
+    return [*first, *told] or [panel for panel, _ in panels]
+
+
+def _only_shown(scores: Sequence[Score]) -> bool:
+    """Whether nothing is judged: a panel without a drawing would say nothing."""
+    return all(score.row.meaning.outcome == "shown" for score in scores)
 
 
 def _panel(scores: Sequence[Score]) -> Panel:

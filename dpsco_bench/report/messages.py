@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from dpsco_bench.analysis import answer as standings
+from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import COMMON_WORDS, SKIPPED
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.privacy.ledger import SIGNS
@@ -93,18 +94,25 @@ def claim_message(results: ClaimResults) -> str:
     standing = standings.answer(results.rows).standing
     if standing == standings.AUDITED:
         return HOLDS[standing]
-    place = re.sub(r"^.*?\b(?:19|20)\d\d\b,?\s*", "", results.claim.source) or results.claim.source
+    return symbols(_of_place(_place(results.claim.source), HOLDS[standing]))
+
+
+def _place(source: str) -> str:
+    """Where a statement stands in its paper: ``Theorem 4.2``, ``Table 1, row [34]``, ``Theorems 3 and 4``."""
+    place = re.sub(r"^.*?\b(?:19|20)\d\d\b,?\s*", "", source) or source
     place = re.sub(r"\s*\([^)]*\)", "", place)
-    place = place[:1].upper() + place[1:]
-    said = HOLDS[standing]
-    plural = " and " in place or place.startswith(("Propositions", "Theorems", "Equations", "Appendices"))
-    return symbols(f"{place} {_plural(said) if plural else said}")
+    first, *more = place.split(", ")
+    place = ", ".join([first, *(piece for piece in more[:1] if piece.startswith(("row", "rows")))])
+    place = re.sub(r" and (?!\d).*", "", place)
+    return place[:1].upper() + place[1:]
 
 
-def _plural(said: str) -> str:
-    """``hold`` for ``holds``: what is said of several theorems."""
-    verbs = {"holds": "hold", "does": "do", "is": "are", "was": "were", "claims": "claim"}
-    return " ".join(verbs.get(word, word) for word in said.split(" "))
+def _of_place(place: str, said: str) -> str:
+    """What is said of a place, the verb in its number."""
+    verb, _, rest = said.partition(" ")
+    plural = {"holds": "hold", "does": "do", "is": "are", "was": "were", "could": "could"}
+    several = re.match(r"\w+s \d", place) or ", rows " in place
+    return f"{place} {plural.get(verb, verb) if several else verb} {rest}"
 
 
 def panel_message(scores: Sequence[Score]) -> str:
@@ -123,7 +131,7 @@ def panel_message(scores: Sequence[Score]) -> str:
 
 
 def _has_place(score: Score) -> bool:
-    return score.kind.measures_slope and not score.kind.counts and bool(score.row.parameter)
+    return score.kind.measures_slope and not score.kind.counts and score.row.parameter not in ("", GRID)
 
 
 def _name(parameter: str) -> str:

@@ -20,7 +20,7 @@ from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
 from dpsco_bench.report.drawing import FAINT, INK, SHADES, TEXTS, Panel
 from dpsco_bench.report.messages import NOISE
 from dpsco_bench.report.numbers import is_number, number, slope
-from dpsco_bench.report.panels import bound_constant, panel_line, series
+from dpsco_bench.report.panels import LABEL_CHARACTERS, bound_constant, panel_line, series
 from dpsco_bench.report.scores import Score
 from dpsco_bench.report.wording import SYMBOLS, parameter_label, parameter_symbol
 
@@ -111,9 +111,13 @@ def _counted(scores: Sequence[Score]) -> str:
 
 
 def _variant_label(stem: str, score: Score, y: float, colour: str) -> EndLabel:
-    name = score.row.part[len(stem) + 1 :].replace("_", " ") or "as stated"
-    text = f"{name} {slope(score.row.slope)}" if is_number(score.row.slope) else name
-    return EndLabel(y, f"{SYMBOLS.get(score.tone, '·')} {text}", colour)
+    name = f"{SYMBOLS.get(score.tone, '·')} {score.row.part[len(stem) + 1 :].replace('_', ' ') or 'as stated'}"
+    if not is_number(score.row.slope):
+        return EndLabel(y, name, colour)
+    told = slope(score.row.slope)
+    if len(name) + len(told) < LABEL_CHARACTERS:
+        return EndLabel(y, f"{name} {told}", colour)
+    return EndLabel(y, name, colour, ((f"    {told}", colour),))
 
 
 def _draw_variants(axes: Axes, stem: str, scores: Mapping[int, Score]) -> None:

@@ -152,7 +152,9 @@ def _draws_fit(score: Score, points: Series) -> bool:
 
 def _draws_bound(score: Score, points: Series) -> bool:
     """Whether there is a line of the bound: a value for every point, at least two points."""
-    bound = score.row.bound or ()
+    bound, fitted = score.row.bound or (), score.row.fitted or ()
+    if fitted and not any(fitted):
+        return False  # it would pass through points of which none is meant to follow it
     return len(bound) == len(points.x) > 1 and sum(map(is_number, bound)) > 1 and math.isfinite(bound_constant(score))
 
 

@@ -65,7 +65,8 @@ def board_message(board: BoardResults) -> str:
     decided = [row for row in measured(board) if row.runner_up is not None and not row.contenders]
     winners = {row.winner for row in decided} - {TRIVIAL}
     first = f"{len(winners)} methods share the first places" if len(winners) > 1 else "One method has the first places"
-    return f"{board.board.title}: {first} of {len(decided)} decided points"
+    title = board.board.title
+    return f"{title}{'' if title.endswith('?') else ':'} {first} of {len(decided)} decided points"
 
 
 def fixed_text(rows: Sequence[Standing]) -> str:

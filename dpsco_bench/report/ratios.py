@@ -19,6 +19,8 @@ from dpsco_bench.report.wording import parameter_label, symbols
 
 WHISKER = 2.0
 """Standard errors that the rules of these kinds add to a mean."""
+MOST_RANGES = 3
+"""Groups beside each other of which there is room for the range of their values."""
 _OFFSET, CROWDED = 0.26, 16
 """Distance of two calibrations at a cell, and the number of cells from which markers are smaller."""
 
@@ -129,8 +131,9 @@ def _group_axis(axes: Axes, groups: Sequence[Group], values: Sequence[float]) ->
         ticks += [place + i for i in range(size)]
         middle, under = place + (size - 1) / 2, axes.get_xaxis_transform()
         axes.text(middle, -0.07, symbols(name), transform=under, ha="center", va="center", size=7)
-        ends = f"{tick_text(block[0])} … {tick_text(block[-1])}"
-        axes.text(middle, -0.14, ends, transform=under, ha="center", va="center", size=5.5)
+        if len(groups) <= MOST_RANGES:
+            ends = f"{tick_text(block[0])} … {tick_text(block[-1])}"
+            axes.text(middle, -0.14, ends, transform=under, ha="center", va="center", size=5.5)
         place, taken = place + size + 1, taken + size
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_major_formatter(NullFormatter())

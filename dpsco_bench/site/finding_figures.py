@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.report.drawing import COLOURS as NOISE
 from dpsco_bench.report.drawing import FAINT, INK, style, svg_text
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.wording import symbols
@@ -17,7 +18,7 @@ from dpsco_bench.site.findings import FigureRow, FigureText, Finding
 
 WIDTH, ROW, ABOVE, BELOW = 4.6, 0.3, 0.12, 0.5
 """Inches: legible on a telephone without scrolling."""
-COLOURS = {"": "#0072B2", "printed": "#0072B2", "private": "#D55E00", "plain": "#5f5f5f"}
+COLOURS = {"": NOISE["paper"], "printed": NOISE["paper"], "private": NOISE["accounted"], "plain": FAINT}
 MARKERS = {"": "o", "printed": "o", "private": "s", "plain": "D"}
 PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
 """Behind a value, so that no line runs through it."""

@@ -1,0 +1,23 @@
+"""What a release says of itself is the same everywhere."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import dpsco_bench
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_the_version_stands_in_the_change_log_and_in_the_citation():
+    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    cited = re.search(r"^version: (\S+)", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    assert dpsco_bench.__version__ == newest[1] == cited[1]
+
+
+def test_everything_that_a_build_takes_is_there():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    taken = project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    assert [name for name in taken if not (ROOT / name.removeprefix("/")).exists()] == []
+    shared = re.search(r"SHARED = \((.*?)\)", (ROOT / "hatch_build.py").read_text(encoding="utf-8"))
+    assert set(re.findall(r'"(\w+)"', shared[1])) <= {name.removeprefix("/") for name in taken}
