@@ -1,14 +1,17 @@
 """Fused runs against the listings that define them: the same words, the same numbers to 1e-10."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.execution.run import Checkpoints, run_block
+from dpsco_bench.execution.signals import SharedNoise
 from dpsco_bench.fused import compiled, tiles
 from dpsco_bench.fused.registry import FUSED, run_of
 from dpsco_bench.privacy.transcript import Recorder
@@ -28,6 +31,7 @@ def fuses(case, **keys):
 
 
 FUSES = [case for case in CASES if case.algorithm.id in IDS and fuses(case)]
+SHARED = [case for case in FUSES if not case.problem.draws_per_replicate]
 
 
 def seen_by(case, fused):
@@ -77,6 +81,20 @@ def test_rounds_are_added_up_as_the_listing_shows_them(method, problem):
     assert ("learner_bound" in got.extras) != (method[0] == "parameter_free")
     for name, values in expected.extras.items():
         close(got.extras[name], values, unit=1e-12)
+
+
+@pytest.mark.parametrize("fused_case", SHARED, ids=lambda case: case.id)
+def test_every_signal_is_run(fused_case):
+    """Rows of several signals share records and noise: the compiled loop makes the steps of all of them."""
+
+    def rows(fused):
+        source = fused_case.subject.mechanism(partial(SharedNoise, 3), replicates=2)
+        objective = fused_case.subject.objective(replicates=6)
+        return call_run(fused_case.algorithm, objective, fused_case.plan, source, counted=False, fused=fused)
+
+    got = rows(True)
+    close(got, rows(False))
+    close(got, np.tile(got[:2], (3, 1)))
 
 
 def test_every_fused_run_is_covered():

@@ -74,9 +74,9 @@ def vertex_steps(x, before, estimate, rows, records, form, noise, scale, eta, ra
             then = margin_of(old, features, index[0, chosen, 0]) if looks else 0.0
             for s in range(scale.size):
                 i = index[s, chosen, 0] if looks else 0
-                new = slope(kind, a, b, now, labels[i]) if looks else 0.0
-                last = slope(kind, a, b, then, labels[i]) if looks else 0.0
-                recurse(known, point, old, new, last, features, i, hessian, centre, eta)
+                new_slope = slope(kind, a, b, now, labels[i]) if looks else 0.0
+                old_slope = slope(kind, a, b, then, labels[i]) if looks else 0.0
+                recurse(known, point, old, new_slope, old_slope, features, i, hessian, centre, eta)
                 best = noisy_vertex(scores, known, radius, noise, s, r, first, scale[s], lazy, work)
                 following = index[s + 1, chosen, 0] if looks and s + 1 < scale.size else 0
                 now, then = shrink_keeping(point, old, 1.0 - eta, features, following)
