@@ -69,7 +69,8 @@ def _shifted(plan: Plan, scales: Mapping[str, float], delta: float) -> AddRemove
         normal = all(q.is_normal for q in plan.queries)
         return AddRemove(gaussian.gdp_epsilon(mu, delta), "exact" if normal else "upper")
     query, rate = sampled[0], _rate(sampled[0])
-    return AddRemove(pld.add_remove_epsilon(scales[query.name] / query.contribution, rate, query.releases, delta, mu))
+    multiplier = scales[query.name] / (math.sqrt(query.norm_kappa or 1.0) * query.contribution)
+    return AddRemove(pld.add_remove_epsilon(multiplier, rate, query.releases, delta, mu))
 
 
 def _rate(query: Query) -> float:
