@@ -39,6 +39,18 @@ def test_rare_events_have_the_probability_that_losses_give_them():
     assert expected_bound(known, 1_000_000, 1e-5, 0.95) > expected_bound(counted, 1_000_000, 1e-5, 0.95)
 
 
+def test_probabilities_are_told_with_a_standard_error():
+    """The likely one less, the unlikely one more."""
+    p, q = gaussian_scores(np.random.default_rng(4), 1.0, 2000)
+    found = events(p, q, exact=True)
+    shares = np.array([np.mean(p >= t) for t in found.thresholds])
+    weights = np.array([np.mean(np.exp(-p) * (p >= t)) for t in found.thresholds]) / np.mean(np.exp(-p))
+    rare = shares < 0.5
+    error = np.sqrt((1 - shares) / (shares * len(p)))
+    assert (found.likely < shares).all()
+    np.testing.assert_allclose(found.unlikely[rare], (weights * (1 + error))[rare])
+
+
 def test_scores_that_are_no_densities_are_counted():
     """``E exp(-score)`` far from 1 tells."""
     rng = np.random.default_rng(3)

@@ -235,6 +235,8 @@ def test_a_contribution_below_half_of_the_sensitivity(law):
 
     query = Own("sum", 1.0, 5, Poisson(0.1))
     assert "contribution is 0.01" in misstated(query, charged_as(query), 3)
+    query = type("Nearly", (GaussianQuery,), {"contribution": always(0.49)})("sum", 1.0, 5, Poisson(0.1))
+    assert "contribution is 0.49" in misstated(query, charged_as(query), 3)
     assert not misstated(GaussianQuery("sum", 1.0, 5, Poisson(0.1)), query, 3)
 
 

@@ -6,7 +6,7 @@ from scipy.stats import multivariate_normal
 
 from dpsco_bench.audit.auditor import make_audit_cell
 from dpsco_bench.audit.neighbours import candidate_pairs
-from dpsco_bench.audit.replay import Recorder
+from dpsco_bench.audit.replay import ForcedReplay, Recorder
 from dpsco_bench.audit.scorers import candidate_weights, run_pairs
 from dpsco_bench.audit.transcript import BINS, Setting, log_ratio
 from dpsco_bench.privacy.calibrate import calibrate
@@ -165,3 +165,25 @@ def test_weights():
     assert (features @ learned).std() < 1e-3 * (0.1 * learned.sum())
     assert len(candidate_weights("transcript", np.full((10, BINS), np.inf), np.zeros((10, BINS)))) == 1
     assert len(candidate_weights("output", np.zeros((10, 2)), np.zeros((10, 2)))) == 1
+
+
+def test_a_shuffled_record_is_tried_in_every_batch():
+    """Replays put it at the head of each, or nowhere: releases of one batch look at no other."""
+    setting = setting_of_shuffled()
+    recorded = Recorder(Mechanism(setting.plan, setting.scales, "shuffled", SEED, 0, 3))
+    setting.execute(setting.pair[0], recorded, 3)
+    size = setting.plan.queries[0].records.size
+    for drawn in (False, True):
+        replay = ForcedReplay(setting.plan, setting.scales, recorded, 3, 5, drawn)
+        order = replay.permutation("order", setting.cell.n)
+        assert order.shape == (3, setting.cell.n)
+        heads = np.zeros(setting.cell.n, dtype=bool)
+        heads[::size] = drawn
+        np.testing.assert_array_equal(order == 5, np.tile(heads, (3, 1)))
+
+
+def setting_of_shuffled():
+    cell = make_audit_cell("su2023.shuffled_truncated_md", None, {"n": 60})
+    _, plan = cell.plan("accounted", SEED)
+    pair = next(candidate_pairs(cell, SEED, plan, {query.name: 1.0 for query in plan.queries}))
+    return Setting(pair.cell, plan, {query.name: 1.0 for query in plan.queries}, (pair.data, pair.other), pair.record)

@@ -22,6 +22,7 @@ LAYERS = (
     "analysis",
     "bounds",
     "report",
+    "audit",
 )
 """Names of the data files, in the order of the table."""
 

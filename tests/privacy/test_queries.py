@@ -1,6 +1,7 @@
 """What each kind of query releases, and the law of its noise."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 from dpsco_bench.errors import Refusal
+from dpsco_bench.privacy.accountants.objective import gaussian_epsilon
 from dpsco_bench.privacy.accountants.pure import composed_epsilon
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.calibrate import calibrate, charge
@@ -138,6 +140,14 @@ def test_status_of_an_exact_minimiser():
 def test_pure_privacy_does_not_use_delta():
     values = {charge(plan_of(GAMMA), {"linear": 10.0}, delta).epsilon for delta in (1e-9, 1e-3)}
     assert values == {2.0 / 10.0 + 0.3}
+
+
+def test_several_perturbed_objectives_share_delta():
+    plan = plan_of(replace(NORMAL, releases=3))
+    each = gaussian_epsilon(2.0 / 10.0, 0.3, 1e-5 / 3)
+    assert charge(plan, {"linear": 10.0}, 1e-5).epsilon == pytest.approx(3 * each)
+    scales = calibrate(plan, PRIVACY, "accounted").scales
+    assert charge(plan, scales, 1e-5).epsilon == pytest.approx(1.0)
 
 
 def test_report_noisy_max_is_composed_optimally():

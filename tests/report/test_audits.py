@@ -43,6 +43,11 @@ def test_a_row_has_its_bounds_its_accountant_and_the_claim():
     assert any(list(line.get_xdata()) == [1.0, 1.0] for line in figure.axes[0].get_lines())
 
 
+def test_bounds_are_in_units_of_the_claim():
+    part = next(part for part in PARTS if part.sweep.values["full"][0] == 4.0)
+    assert [x for x, *_ in marks(drawn([score(part, 1.0, real=8.0)]))] == [2.0, 0.25]
+
+
 @pytest.mark.parametrize(
     ("power", "verdict", "colour"), [(0.49, "not refuted", GREY), (0.5, "not refuted", INK), (0.1, "refuted", INK)]
 )

@@ -45,6 +45,18 @@ def test_a_judged_part_has_the_privacy_of_the_parts_it_uses(inputs):
     assert charged_cells(claim, "rate-n", "accounted").text.startswith("proven: ε")
 
 
+def test_the_privacy_of_a_verdict_is_that_of_its_worst_cell(inputs):
+    """By status first, whatever epsilon a proven cell has."""
+    cell = charged_cells(inputs.claim("wang2017.kinds"), "rate-n", "accounted").cells[0]
+    above = replace(cell.calibrated, epsilon_real=1.5, epsilon_real_kind="exact", privacy_status="exceeds_claim")
+    large = replace(cell.calibrated, epsilon_real=3.0, privacy_status="proven")
+    cells = (replace(cell, cell=replace(cell.cell, epsilon=4.0), calibrated=large), replace(cell, calibrated=above))
+    for order in (cells, cells[::-1]):
+        found = Privacy(order)
+        assert found.worst is cells[1] and found.status == "exceeds_claim"
+        assert found.text.startswith("exceeds the claim") and "1.5" in found.text
+
+
 def test_jobs_have_the_costs_of_their_cells(inputs):
     rows = {(row.job.claim, row.job.name): row for row in job_rows(inputs)}
     assert rows["wang2017.kinds", "rate-n.paper"].run == (123.4, 128.0)

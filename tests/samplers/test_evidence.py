@@ -20,6 +20,28 @@ def test_effective_size_of_an_autoregression(memory):
     assert rhat < 1.02
 
 
+def test_correlations_that_rise_again_count_as_the_least_before():
+    """Geyer's initial monotone sequence, by sums over the chains one lag at a time."""
+    rng, steps = np.random.default_rng(1), np.arange(400)[:, None]
+    waves = np.cos(2 * np.pi * (steps / 11.0 + rng.uniform(size=24)))
+    values = autoregression(400, 24, 0.9) + 0.5 * waves
+    half, chains = 200, np.concatenate([values[:200], values[200:]], axis=1)
+    centred, within = chains - chains.mean(axis=0), chains.var(axis=0, ddof=1).mean()
+    pooled = (half - 1) / half * within + chains.mean(axis=0).var(ddof=1)
+    sums, total, least = [], 0.0, np.inf
+    for lag in range(half):
+        covariance = (centred[: half - lag] * centred[lag:]).sum(axis=0).mean() / (half - 1)
+        sums.append(1.0 if lag == 0 else 1.0 - (within - covariance) / pooled)
+    rises = False
+    for pair in (sums[k] + sums[k + 1] for k in range(0, half, 2)):
+        if pair <= 0:
+            break
+        rises, least = rises or pair > least, min(least, pair)
+        total += least
+    assert rises
+    assert split_rhat_and_ess(values)[1] == pytest.approx(chains.size / (2 * total - 1), rel=1e-9)
+
+
 def test_chains_that_disagree_are_seen():
     values = autoregression(1000, 16, 0.3)
     values[:, 0] += 3.0

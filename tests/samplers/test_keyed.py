@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 
 def test_numbers_do_not_depend_on_how_replicates_are_split(draws):
@@ -23,3 +24,11 @@ def test_names_and_steps_are_independent_streams(draws):
 def test_copies_repeat_the_replicates(draws):
     np.testing.assert_array_equal(draws(3, copies=2).uniform("a", 0, 2), np.tile(draws(3).uniform("a", 0, 2), (2, 1)))
     assert draws(3, copies=2).rows == 6
+
+
+@pytest.mark.parametrize("rows", [[0, 1, 2, 3], [2, 0, 2], [0, 40], [5 + 41, 5]])
+def test_numbers_of_several_steps_are_those_of_each(draws, rows):
+    """For some rows, in any order and again and again, with few of the replicates or many; not from the first one."""
+    made = draws(41, first=7, copies=2)
+    found = made.uniform_steps("a", 3, 2, 4, np.array(rows))
+    np.testing.assert_array_equal(found, np.stack([made.uniform("a", step, 4)[rows] for step in (3, 4)]))

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import beta, norm
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.accountants import gaussian
+from dpsco_bench.privacy.accountants import allocation, gaussian
 from dpsco_bench.privacy.accountants.allocation import allocation_delta, allocation_epsilon, largest_shift
 
 DELTA = 1e-6
@@ -221,3 +221,13 @@ def test_arguments_out_of_range_are_named(arguments, key):
     with pytest.raises(InputError) as error:
         allocation_epsilon(*arguments)
     assert error.value.key == key
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.5])
+def test_several_positive_terms_count_as_often_as_there_are_batches(epsilon):
+    """Both values bound one expectation, and on the grid it is known closely: the other may not lie below it."""
+    shift, batches, participation, resolution = 2.5, 50, 0.95, 1e-6
+    offset = batches * (1.0 - participation) / participation * math.expm1(epsilon)
+    law = allocation._step_law(shift, epsilon, participation, resolution, batches, offset)
+    grid = allocation._excess_of_sum(law, batches, offset, resolution) / batches + law.cut
+    assert allocation._one_positive(shift, epsilon, batches, offset) > 0.99 * grid
