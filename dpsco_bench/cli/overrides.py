@@ -70,8 +70,8 @@ def complete(arguments: Sequence[str]) -> list[Parsed]:
     problems = [problem_class(name) for name in named.get("problem") or [default_name("problem")]]
     placed = [_placed(override, algorithms, problems) for override in chosen]
     seen: set[str] = set()
-    for override in placed:  # Hydra would take the last
-        if not override.sign and override.key in seen:
+    for given, override in zip(chosen, placed, strict=True):  # Hydra would take the last
+        if not given.sign and override.key in seen:
             raise InputError(override.key, override.text, "given once")
         seen.add(override.key)
     return placed

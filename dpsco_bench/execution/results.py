@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -136,11 +137,10 @@ def check_writable(key: str, path: Path) -> None:
     check_replaceable(key, path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        free = os.access(path.parent, os.W_OK)
+        with tempfile.TemporaryFile(dir=path.parent):  # what permissions say of /proc, or to root, is not what happens
+            pass
     except OSError:
-        free = False
-    if not free:
-        raise InputError(key, str(path), "a file in a folder that can be written")
+        raise InputError(key, str(path), "a file in a folder that can be written") from None
 
 
 def check_replaceable(key: str, path: Path) -> None:

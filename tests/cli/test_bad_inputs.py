@@ -128,7 +128,7 @@ BAD = [
     ("run plugins=[none.py]", "plugins = 'none.py'", "Python files"),
     ("run problem=covertype", "problem = covertype", "python -m dpsco_bench data covertype"),
     ("run data.root=3 problem=covertype", "data.root = 3", "a folder"),
-    ("run out=/proc/x.parquet n=64 steps=2 replicates=2", "/proc/", "can be read or written here"),
+    ("run out=/proc/x.parquet n=64 steps=2 replicates=2", "/proc/", "a folder that can be written"),
     ("run -m hydra.sweeper.params.n=8,abc", "hydra.sweeper.params.n = '8,abc'", "-m n=VALUE,VALUE"),
     ("run -m +hydra.sweeper.params={n:abc}", "hydra.sweeper.params = '{n:abc}'", "a sweep of its own"),
     ("run -m hydra.sweeper.params=3 n=64", "hydra.sweeper.params = '3'", "a sweep of its own"),
