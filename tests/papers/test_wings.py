@@ -43,6 +43,9 @@ for words in json.loads(sys.argv[1]):
 print(json.dumps(found))
 """
 
+# Python, Numba and the package write caches beside the code under names of a moment; other tests do while this copies.
+BEING_WRITTEN = shutil.ignore_patterns("*.part.*", "*.pyc.*", "*.tmp.*")
+
 
 @pytest.fixture(params=PAPERS)
 def without(request, tmp_path):
@@ -50,7 +53,7 @@ def without(request, tmp_path):
     paper = request.param
     for name in TREE:
         source, target = ROOT / name, tmp_path / name
-        shutil.copytree(source, target) if source.is_dir() else (shutil.copy(source, target))
+        shutil.copytree(source, target, ignore=BEING_WRITTEN) if source.is_dir() else shutil.copy(source, target)
     for gone in (f"dpsco_bench/papers/{paper}", f"conf/claim/{paper}", f"conf/table/{paper}"):
         shutil.rmtree(tmp_path / gone)
     for folder in ("errata", "profile/smoke"):

@@ -227,7 +227,8 @@ def copy_project(target: Path) -> Project:
         source = ROOT / name
         if source.is_dir():
             machine = ["site"] if name == "conf" else []  # settings of this machine only
-            left_out = shutil.ignore_patterns("claim", "leaderboard", "recorded", "seconds", *machine)
+            momentary = ["*.part.*", "*.pyc.*", "*.tmp.*"]  # caches that other tests are writing
+            left_out = shutil.ignore_patterns("claim", "leaderboard", "recorded", "seconds", *machine, *momentary)
             shutil.copytree(source, target / name, ignore=left_out, dirs_exist_ok=True)
         elif source.is_file():
             shutil.copyfile(source, target / name)
