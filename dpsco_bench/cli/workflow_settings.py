@@ -145,7 +145,8 @@ def check_writable(folder: Path) -> None:
     """Refuse a folder that cannot be written, or made."""
     if not is_writable(folder):
         there = next(place for place in (folder, *folder.parents) if place.exists())
-        raise InputError("folder", str(there), "a folder that can be written to")
+        named = there.resolve() if there == Path() else there  # "." says nothing to who started it elsewhere
+        raise InputError("folder", str(named), "a folder that can be written to")
 
 
 def is_writable(path: Path) -> bool:
