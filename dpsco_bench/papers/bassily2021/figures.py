@@ -76,7 +76,7 @@ def _kappa_panel(p: float) -> Panel:
 
 @paper_figure(
     "bassily2021.saturation",
-    "Frank-Wolfe on the cross-polytope leaves its start later with the printed noise",
+    "Frank-Wolfe on the cross-polytope: from which n on it leaves its start, by the noise",
     "Measured, claim bassily2021.thm4, part saturation.",
 )
 def saturation_panels(inputs: Inputs) -> Sequence[Panel]:
@@ -93,7 +93,7 @@ def saturation_panels(inputs: Inputs) -> Sequence[Panel]:
 
 @paper_figure(
     "bassily2021.vertices",
-    "The risk of noisy Frank-Wolfe grows with the number of vertices by an exact law",
+    "The risk of noisy Frank-Wolfe against the number of vertices, and its exact law",
     "Exact law, and claim bassily2021.thm4, part lnk.",
 )
 def vertices_panels(inputs: Inputs) -> Sequence[Panel]:

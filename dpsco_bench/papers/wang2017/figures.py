@@ -61,7 +61,7 @@ method_styles(
 
 @paper_figure(
     "wang2017.noise_share",
-    "DP-AccMD's schedule, and not its noise, makes the risk on most of the map",
+    "What makes DP-AccMD's risk: its schedule, or its noise",
     "Closed form on quadratics inside an l2 ball, minimiser half-way to its boundary, with the printed number of "
     "steps; points: claim wang2017.thm5.4, parts round_l2-n and resolved_quadratic_l2-n.",
 )
