@@ -35,6 +35,12 @@ def test_pairs_of_verdicts(recorded, fresh, what, fails):
     assert [(d.what, d.fails) for d in differences] == ([(what, fails)] if what else [])
 
 
+@pytest.mark.parametrize("fresh", [("not private: eps is 12",), ()])
+def test_a_changed_word_fails_whatever_its_reservations(fresh):
+    (found,) = compare([row("match", reservations=("schedule: all of it",))], [row("fails", reservations=fresh)])
+    assert (found.what, found.fails) == ("changed", True)
+
+
 def test_matching_is_on_profile_claim_part_and_calibration():
     recorded = [
         row("match"),

@@ -8,11 +8,14 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.audit.auditor import make_audit_cell
 from dpsco_bench.audit.canaries import CALIBRATIONS, CANARIES, MOST_WORK, trials, work_of
-from dpsco_bench.audit.neighbours import candidate_pairs
+from dpsco_bench.audit.neighbours import _squares, candidate_pairs
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.norms import dual_exponent
+from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.privacy.plan import GaussianQuery
+from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.problems.registry import get_problem
 
 NONE = {"bassily2021.sample_minimiser", "gopi2022.mirror_descent_nonprivate", "gopi2022.radial_exact"}
@@ -142,3 +145,14 @@ def test_the_list_shows_what_is_tried_and_why_the_rest_is_not(capsys):
     assert main(["list", "audits", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert len(found) == len(list(trials())) and {"algorithm", "problem", "reason", "statistic"} <= set(found[0])
+
+
+def test_neighbours_are_compared_in_the_norm_of_their_query():
+    """Along an axis l2 sees as much as l_3, along a diagonal more: the pair of largest change is another one."""
+    exposed = np.array([[0.0, 0.0, 0.0], [1.1, 0.0, 0.0], [0.7, 0.7, 0.7]])[:, None, :]
+    smooth = SmoothNorm(1.5, 3)
+    query = GeneralisedGaussianQuery("sum", 1.0, 1, smooth=smooth)
+    found, plain = _squares(query, exposed), _squares(GaussianQuery("sum", 1.0, 1), exposed)
+    assert query.norm == pytest.approx(3.0)
+    assert found[0, 1] == pytest.approx(1.21) and found[0, 2] == pytest.approx((3 * 0.7**3) ** (2 / 3))
+    assert found[0, 2] < found[0, 1] and plain[0, 2] > plain[0, 1]

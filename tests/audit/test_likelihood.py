@@ -7,13 +7,14 @@ import pytest
 from scipy.stats import laplace
 
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
-from dpsco_bench.audit.likelihood import allocated, generalised_gaussian_mean, noisy_minimum
+from dpsco_bench.audit.likelihood import allocated, generalised_gaussian_mean, mixed, noisy_minimum
 from dpsco_bench.audit.neighbours import candidate_pairs
 from dpsco_bench.audit.scorers import run_pairs
 from dpsco_bench.audit.transcript import Setting
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.privacy.laws import generalised_gaussian_mean as draw_mean
-from dpsco_bench.privacy.records import RandomAllocation
+from dpsco_bench.privacy.plan import GaussianQuery
+from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement, WithReplacement
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 
@@ -87,6 +88,26 @@ def test_the_variance_that_stands_in_for_a_mean(r):
     z = np.array([[1.0, 0.0, 0.0]])
     variance = -0.5 / generalised_gaussian_mean(z, 1.0, r, 8)[0]
     assert variance == pytest.approx(drawn.var(), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("records", "chances"),
+    [
+        (WithoutReplacement(7, 3), [4 / 7, 3 / 7]),
+        (SingleIndex(7), [6 / 7, 1 / 7]),
+        (Poisson(0.3), [0.7, 0.3]),
+        (WithReplacement(7, 3), [(6 / 7) ** 3, 3 * 36 / 343, 3 * 6 / 343, 1 / 343]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_drawn_batch_by_hand(records, chances):
+    """A mixture over how often a batch has the record, whose part of the value is (0.5, 0) each time."""
+    query = GaussianQuery("sum", 1.0, 1, records)
+    out, once, released = np.array([[0.1, 0.2]]), np.array([[0.6, 0.2]]), np.array([[0.9, -0.3]])
+    exact = sum(
+        chance * math.exp(-((0.8 - 0.5 * copies) ** 2 + 0.25) / (2 * 0.7**2)) for copies, chance in enumerate(chances)
+    )
+    assert math.exp(mixed(query, 0.7, 0, (out, once), released)[0]) == pytest.approx(exact)
 
 
 def test_shuffled_batches_by_hand():

@@ -67,6 +67,8 @@ PROBLEMS = [
     (DATA, "return (n, rows,", "draw returned tuple", "a Data"),
     (DATA, "return Data(n, rows[:5],", "features drawn = 'of shape (5, 3)'", "(64, 3)"),
     (DATA, "return Data(n, rows * np.nan,", "features drawn = 'not all finite'", "finite numbers"),
+    (DATA, "rows[0] = np.nan\n        return Data(n, rows,", "features drawn = 'not all finite'", "finite numbers"),
+    (DATA, "rows[0, 0] = np.inf\n        return Data(n, rows,", "features drawn = 'not all finite'", "finite numbers"),
     (LABELS, "np.ones(3)", "labels drawn = 'of shape (3,)'", "(64,)"),
     (LABELS, "['a'] * n", "labels drawn = 'of type <U1'", "numbers"),
     (DATA, "1 / 0\n        return Data(n, rows,", "ZeroDivisionError", f"{FILE}, line 40"),

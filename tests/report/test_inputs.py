@@ -1,6 +1,8 @@
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from dpsco_bench.cli.main import main
@@ -105,6 +107,10 @@ def test_noise_off_without_a_slope_says_what_is_left(inputs):
     shown = {(row.part, row.calibration): Score(claim, row).noise_off for row in claim.rows}
     assert shown["rate-n", "paper"] == "−1.85" and shown["count-n", "paper"] == "—"
     assert shown["rate-n", "accounted"].startswith("risk ")
+    cells = [SimpleNamespace(final=np.array([least, 2 * least]), risks=np.ones(1)) for least in (0.5, 4.0, 1.0)]
+    of_cells = SimpleNamespace(evidence=lambda part, calibration: cells, parts={})
+    row = next(row for row in claim.rows if (row.part, row.calibration) == ("rate-n", "accounted"))
+    assert Score(of_cells, row).noise_off == "risk ≤ 6"
 
 
 def test_parts_are_described_as_they_run(inputs):
