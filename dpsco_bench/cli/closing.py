@@ -17,7 +17,7 @@ from dpsco_bench.cli.verbs.gate import differences, read_verdicts, recorded_path
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.progress import cut_short, duration
 
-OTHER_SECONDS = {"judge": 10.0, "write_site": 60.0}
+OTHER_SECONDS = {"judge": 10.0, "write_site": 20.0}
 """Roughly what jobs without a prediction take, for the time left."""
 MOST_NAMES = 4
 SURE = 0.05

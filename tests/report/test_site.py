@@ -201,3 +201,8 @@ def test_a_broken_page_stops_the_build_and_leaves_the_old_site(inputs, built, tm
         write_site(inputs, Sources(built / "figures", built / "tables"), tmp_path / "site")
     assert (tmp_path / "site" / "index.html").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_a_method_has_its_queries_at_a_point(text):
+    page = text("methods/wang2017.dp_gd_pl")
+    assert "Its queries, and what each is charged for" in page and "all records" in page

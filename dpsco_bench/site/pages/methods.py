@@ -19,6 +19,7 @@ from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.ledger import ledger_columns
 from dpsco_bench.site.markdown import bullets, code, fenced, heading, link, table, text, toctree
+from dpsco_bench.site.queries import queries_table
 
 STANDARD = "n=4096 epsilon=1 delta=1e-6"
 """The point at which the page's command accounts for a method."""
@@ -59,6 +60,7 @@ def _method(content: Content, page: AlgorithmPage) -> str:
         f"{text(page.summary)} {text(page.source)}.\n",
         bullets([f"needs {text(', '.join(page.needs) or 'nothing of the problem')}", *variants]),
         f"Measured by {claims}.\n" if claims else "",
+        _queries(content, page.id),
         heading("What its noise gives", 2),
         _ledger(content, page.id),
         "Schedule, noise and queries at a point of your own, without running it:\n",
@@ -85,6 +87,12 @@ def _code(id: str) -> str:
     """The module of a method without its docstring."""
     module = inspect.getmodule(get_algorithm(id).plan_function)
     return inspect.getsource(module) if module else ""
+
+
+def _queries(content: Content, id: str) -> str:
+    """What it asks of the data at a point that was calibrated; nothing where no claim charges it."""
+    shown = table(queries_table(content, id))
+    return f"{heading('Its queries, and what each is charged for', 2)}\n{shown}" if shown else ""
 
 
 def _ledger(content: Content, id: str) -> str:
