@@ -18,8 +18,9 @@ from dpsco_bench.report.wording import paper_name
 
 
 def name_of(inputs: Inputs, paper: str) -> str:
-    """Authors and year of a paper, from the source of its first claim."""
-    return paper_name(inputs.of_paper(paper)[0].claim.source, paper)
+    """Authors and year of a paper, from the source of the first claim that has them: audits are ours, and name none."""
+    names = (paper_name(claim.claim.source, paper) for claim in inputs.of_paper(paper))
+    return next((name for name in names if name != paper), paper)
 
 
 def all_tables(inputs: Inputs) -> Iterator[Table]:
