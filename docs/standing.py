@@ -2,7 +2,7 @@
 
 `python docs/standing.py` writes docs/standing.md and the README's sentences.
 
-One line a claim: its standing and the sentence that answers it, both made from
+One line a claim: its standing and the sentences that answer it, both made from
 the recorded verdicts by the function that the report and the terminal use.
 """
 
@@ -32,7 +32,7 @@ def recorded(profile: str) -> dict[str, Answer]:
 
 
 def headline_of(profile: str) -> str:
-    """All claims in two sentences, such as ``Of 107 theorems and rows 22 hold with noise that is private ...``."""
+    """All claims in three sentences, such as ``Of 107 theorems, rows and figures 22 hold ...``."""
     said = headline(found.standing for found in recorded(profile).values())
     return f"{said[0].upper()}{said[1:]}."
 
@@ -71,7 +71,7 @@ def page() -> str:
             own = {claim: answer for claim, answer in found.items() if claim.partition(".")[0] == paper}
             for claim, answer in own.items():
                 lines.append(
-                    f"| `{claim}`: {_cell(titles.get(claim, ''))} | {answer.standing} | {_cell(answer.sentence)} |"
+                    f"| `{claim}`: {_cell(titles.get(claim, ''))} | {answer.standing} | {_cell(answer.text)} |"
                 )
     return "\n".join(lines) + "\n"
 

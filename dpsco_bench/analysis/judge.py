@@ -87,6 +87,7 @@ class ClaimJudge:
             notes = [*verdict.notes, part.note, *self._circumstances(case, needed, verdict.fitted or ())]
         reserved = part.reservations.get(calibration, "") if verdict.meaning.outcome == "confirms" else ""
         verdict = replace(verdict, reservations=tuple(filter(None, (*verdict.reservations, reserved))))
+        silent = bool(skipped or part.noiseless) or calibration == "none"
         return replace(
             verdict,
             sentence=part.rules.sentence(verdict),
@@ -97,10 +98,10 @@ class ClaimJudge:
             replicates=0 if skipped or not part.runs else jobs[0].replicates * jobs[0].data_sets,
             key=jobs[0].key,
             expected=part.expected,
-            notes=tuple(filter(None, (part.aside, *notes))),
+            notes=tuple(filter(None, (part.aside, part.asks_no_privacy, *notes))),
             beside=part.beside or None,
             scope=self._scope(case, jobs[0].profile),
-            noise=None if skipped or calibration == "none" else verdict.noise or noise_behind(self._charged(case)),
+            noise=None if silent else verdict.noise or noise_behind(self._charged(case)),
             **self._swept(case, verdict, jobs[0]),
         )
 

@@ -10,8 +10,8 @@ from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.plain import IF_GIVEN, Record
 from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES, ROUNDING, SEVERITY, SIGNS, STATUS_CLAUSES, STATUS_WORDS
 
-NOT_PRIVATE = "not private"
-"""The reservation on noise that is not proven, and its name."""
+NOT_SHOWN, NOT_PRIVATE = "not shown private", "not private"
+"""Names of the reservations on noise that nothing proves private, and on noise whose epsilon is above the claim."""
 LAW_NEITHER = "not shown to be private, nor is its target law"
 
 
@@ -56,6 +56,12 @@ class Noise(Record):
         return SEVERITY.index(self.status), -1.0 if math.isnan(excess) else excess
 
     @property
+    def shown_severity(self) -> tuple[int, float]:
+        """The same from the numbers as they are shown, so that a record and the run that it is of agree in it."""
+        real, claimed = (float(_number(value).replace(",", "")) for value in (self.epsilon_real, self.epsilon_claimed))
+        return SEVERITY.index(self.status), -1.0 if math.isnan(real) else real / claimed
+
+    @property
     def elsewhere(self) -> str:
         """Of which records it exceeds the claim, where those of the instance are not known to be such; else empty."""
         return f" {ELSEWHERE}" if self.status == "exceeds_claim" and not self.attained else ""
@@ -65,8 +71,14 @@ class Noise(Record):
         """In ASCII: ``not private (eps >= 12,900 for 1 at n = 4,096, d = 10)``."""
         return self._said(self.place)
 
-    def _said(self, place: str) -> str:
-        clause = LAW_NEITHER if self._law_exceeds else STATUS_CLAUSES[self.status] + self.elsewhere
+    @property
+    def told(self) -> str:
+        """As `said`, without the place of the records where it is elsewhere: that makes a sentence of its own."""
+        return self._said(self.place, "")
+
+    def _said(self, place: str, elsewhere: str | None = None) -> str:
+        where = self.elsewhere if elsewhere is None else elsewhere
+        clause = LAW_NEITHER if self._law_exceeds else STATUS_CLAUSES[self.status] + where
         if math.isnan(self.epsilon_real):
             return clause
         sign = SIGNS.get(self.epsilon_real_kind, "=")
@@ -110,7 +122,7 @@ class Noise(Record):
         if not self.shortfall:
             return ()
         if self.status != "exceeds_claim":
-            return (f"{NOT_PRIVATE}: nothing proves the claimed eps ({self._why_unproven})",)
+            return (f"{NOT_SHOWN}: nothing proves the claimed eps ({self._why_unproven})",)
         if math.isnan(self.epsilon_real):
             return (f"{NOT_PRIVATE}: the real eps is above the claim",)
         phrase = PHRASES.get(self.epsilon_real_kind, "")

@@ -14,7 +14,8 @@ from dpsco_bench.claims.kinds import KINDS, SKIPPED
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 
-DIGITS = 4
+DIGITS, SHOWN = 4, 3
+"""Significant digits of a recorded number, and of a shown one."""
 _NAMES = ("profile", "id", "part", "calibration")
 _KEPT = (
     *(
@@ -175,8 +176,13 @@ def _recorded_line(verdict: Verdict) -> str:
 
 
 def _rounded(value: Any) -> Any:
+    """Numbers with `DIGITS` digits; of the two next to a number one that is shown as it is: 13.3501 is no 13.3."""
     if isinstance(value, float) and math.isfinite(value):
-        return float(f"{value:.{DIGITS}g}")
+        near = float(f"{value:.{DIGITS}g}")
+        if f"{near:.{SHOWN}g}" == f"{value:.{SHOWN}g}":
+            return near
+        step = 10.0 ** (math.floor(math.log10(abs(value))) + 1 - DIGITS)
+        return float(f"{near - math.copysign(step, near - value):.{DIGITS}g}")
     if isinstance(value, list):
         return [_rounded(item) for item in value]
     if isinstance(value, dict):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-from dpsco_bench.analysis.noise import NOT_PRIVATE, Noise
+from dpsco_bench.analysis.noise import NOT_PRIVATE, NOT_SHOWN, Noise
 from dpsco_bench.claims.kinds import (
     COMMON_WORDS,
     KINDS,
@@ -23,7 +23,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import to_jsonable
 from dpsco_bench.plain import Plain, Record
 
-RESERVATIONS = ("schedule", NOT_PRIVATE)
+RESERVATIONS = ("schedule", NOT_SHOWN, NOT_PRIVATE)
 """What may stand before the colon of a reservation, and is shown beside the word."""
 CONFIRMING = ("confirms", "better")
 """Outcomes that a reservation limits."""
@@ -43,7 +43,8 @@ class Verdict(Record):
         Fitted slope, its 95 % interval, and the slope of the formula under the same weights.
     reservations : tuple of str
         What limits the word, each ``name: text``: ``schedule`` where most of the risk is there without noise, ``not
-        private`` where nothing proves that the noise is; or what the claim's author says of a ``match``.
+        shown private`` where nothing proves that the noise is, ``not private`` where its epsilon is above the claim; or
+        what the claim's author says of a ``match``.
     sentence : str, the verdict and why, in one short sentence (`Kind.sentence`)
     fitted : tuple of bool, optional, per cell of a rate, whether it is asymptotic; the others are not in the fit
     local_slopes : tuple of float, optional, slopes between neighbouring fitted cells of a rate
@@ -131,7 +132,7 @@ class Verdict(Record):
 
     @property
     def reserved(self) -> tuple[str, ...]:
-        """Names of the reservations: ``schedule``, ``not private``, and ``qualified`` for what has no name."""
+        """Names of the reservations, of `RESERVATIONS`, and ``qualified`` for what has no name."""
         names = (text.partition(":")[0] for text in self.reservations)
         return tuple(dict.fromkeys(name if name in RESERVATIONS else "qualified" for name in names))
 

@@ -123,6 +123,9 @@ class Part(Record):
         Why the part is not about what the claim states, where it is not: a step of a proof, a bound of another theorem,
         a method or setting that the paper does not have. It is judged and shown with this reason, and counts neither
         for nor against the claim. Empty for a part of the statement.
+    noiseless : str
+        Why what the part states asks for no private noise, where it does not: it is about a law or a moment, whatever
+        the noise protects. Empty elsewhere.
     """
 
     id: str
@@ -163,6 +166,12 @@ class Part(Record):
     reservations: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     beside: str = ""
+    noiseless: str = ""
+
+    @property
+    def asks_no_privacy(self) -> str:
+        """`noiseless` as a remark."""
+        return f"asks for no private noise: {self.noiseless}" if self.noiseless else ""
 
     @property
     def aside(self) -> str:

@@ -13,7 +13,7 @@ from dpsco_bench.cli.output import Column, Row, bounded, labelled, number, table
 
 COLUMNS = (
     Column("claim", "claim", shrink=32),
-    Column("part", "part", shrink=14),
+    Column("part", "part", shrink=12),
     Column("calibration", "noise"),
     Column("verdict", "verdict"),  # reservations stand beside the word: never cut
     Column("measured", "measured", numeric=True),
@@ -38,14 +38,10 @@ def verdict_table(rows: Sequence[Verdict], privacy: Mapping[tuple[str, str, str]
 
 
 def answers_text(rows: Sequence[Verdict]) -> str:
-    """What each claim comes to: its standing, and the sentence that answers it."""
+    """What each claim comes to: its standing, and the sentences that answer it."""
     found = answers(rows)
     room = 2 + max(map(len, found), default=0)
-    return "\n".join(labelled(id, f"{one.standing}. {_capital(one.sentence)}.", room) for id, one in found.items())
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return "\n".join(labelled(id, f"{one.standing}. {one.text}", room) for id, one in found.items())
 
 
 def _remedy(row: Verdict) -> str:

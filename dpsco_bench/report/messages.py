@@ -19,7 +19,8 @@ from dpsco_bench.report.wording import parameter_symbol, quantity_label, symbols
 HOLDS: Mapping[str, str] = {
     standings.AS_PRINTED: "holds with the printed noise, which is private",
     standings.WITH_OURS: "holds with accounted noise",
-    standings.NOT_PRIVATE: "holds with noise that is not proven private",
+    standings.NOT_SHOWN: "holds with noise that is not shown to be private",
+    standings.NOT_PRIVATE: "holds with noise that is not private",
     standings.WITHOUT_NOISE: "holds where noise plays no part",
     standings.FAILS: "does not hold as stated",
     standings.UNDECIDED: "is not decided",
@@ -90,7 +91,7 @@ NOISE = {"paper": "printed noise", "accounted": "accounted noise", "none": "nois
 
 
 def claim_message(results: ClaimResults) -> str:
-    """``Theorem 4.2 holds with noise that is not proven private``."""
+    """``Theorem 4.2 holds with noise that is not private``."""
     standing = standings.answer(results.rows).standing
     if standing == standings.AUDITED:
         return HOLDS[standing]

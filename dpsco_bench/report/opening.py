@@ -22,7 +22,8 @@ from dpsco_bench.report.wording import TONES, symbols
 COLOURS = {
     standings.AS_PRINTED: "#00664b",
     standings.WITH_OURS: "#4a9fd6",
-    standings.NOT_PRIVATE: "#e9a820",
+    standings.NOT_SHOWN: "#f3cf6b",
+    standings.NOT_PRIVATE: "#d98200",
     standings.WITHOUT_NOISE: "#f5e38c",
     standings.FAILS: "#a63c00",
     standings.UNDECIDED: "#c4c4c4",
@@ -32,8 +33,8 @@ COLOURS = {
     standings.NOT_RUN: "#f4f4f4",
 }
 """Standing -> colour, from left to right in the bars: neighbours differ in lightness, so that they do in grey too."""
-LIGHT = ("#4a9fd6", "#e9a820", "#f5e38c", "#c4c4c4", "#d6d6d6", "#e6e6e6", "#ededed", "#f4f4f4")
-RESERVED = (standings.NOT_PRIVATE, standings.WITHOUT_NOISE)
+LIGHT = ("#4a9fd6", "#f3cf6b", "#d98200", "#f5e38c", "#c4c4c4", "#d6d6d6", "#e6e6e6", "#ededed", "#f4f4f4")
+RESERVED = (standings.NOT_SHOWN, standings.NOT_PRIVATE, standings.WITHOUT_NOISE)
 """Standings that hold with a reservation."""
 BAR, ROW, KEY_LINE = 0.62, 0.34, 0.2
 """Height of a bar in rows; of a row and of a line of the key in inches."""
@@ -53,9 +54,9 @@ class ClaimLine:
         return self.answer.standing
 
     @property
-    def sentence(self) -> str:
-        """With Greek letters and inequality signs."""
-        return symbols(self.answer.sentence)
+    def text(self) -> str:
+        """Its sentences, with Greek letters and inequality signs."""
+        return symbols(self.answer.text)
 
     @property
     def tone(self) -> str:
@@ -142,7 +143,7 @@ def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:
             kind="verdict",
             style=lambda line: line.tone,
         ),
-        Column("Answer", lambda line: line.sentence, {"answer": lambda line: line.answer.sentence}),
+        Column("Answer", lambda line: line.text, {"answer": lambda line: line.answer.text}),
     )
     names = {line.paper: line.name for line in lines}
     group = lambda line: (names[line.results.paper], line.results.paper)  # noqa: E731

@@ -28,8 +28,8 @@ QUALIFIED = "qualified"
 """Tone of a word with a reservation."""
 SYMBOLS = {"good": "✓", QUALIFIED: "(✓)", "better": "↓", "bad": "✗", "open": "?", "plain": "·", "absent": "○"}
 RESERVED = (
-    "schedule: at least half of the risk is there without noise; not private: nothing proves that the noise is; "
-    "or what the remark says. They stand beside other words too"
+    "schedule: at least half of the risk is there without noise; not shown private: nothing proves that the noise is; "
+    "not private: its real ε is above the claim; or what the remark says. They stand beside other words too"
 )
 """What a word that confirms means with a reservation."""
 CALIBRATION_MEANINGS = (

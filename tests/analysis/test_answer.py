@@ -1,4 +1,4 @@
-"""A claim's standing and its sentence, from made-up verdicts: every combination, and what must not move it."""
+"""A claim's standing and its sentences, from made-up verdicts: every combination, and what must not move it."""
 
 import itertools
 import math
@@ -9,8 +9,12 @@ import pytest
 
 from dpsco_bench.analysis import answer as module
 from dpsco_bench.analysis.answer import STANDINGS, answer, answers, counted, headline
+from dpsco_bench.analysis.answer_text import LONGEST, words
+from dpsco_bench.analysis.record import read_record
 from dpsco_bench.analysis.verdict import Noise, Verdict
+from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.claims.kinds import OUTCOMES
+from dpsco_bench.paths import shared_dir
 
 WORDS = {"yes": "match", "no": "fails", "undecided": "inconclusive"}
 PROVEN = Noise("proven", 0.25, "upper", 1.0)
@@ -43,9 +47,13 @@ CASES = [
     ("", "yes private", "", "holds with private noise"),
     ("yes not private", "", "", "holds, not private"),
     ("yes not private", "undecided private", "", "holds, not private"),
-    ("yes not shown", "no private", "", "holds, not private"),
-    ("yes not shown", "yes not shown", "", "holds, not private"),
-    ("undecided private", "yes not shown", "", "holds, not private"),
+    ("yes not private", "yes not shown", "", "holds, not shown private"),
+    ("yes not private", "no not shown", "", "holds, not private"),
+    ("yes not shown", "no private", "", "holds, not shown private"),
+    ("yes not shown", "yes not shown", "", "holds, not shown private"),
+    ("yes not shown", "yes not private", "", "holds, not shown private"),
+    ("undecided private", "yes not shown", "", "holds, not shown private"),
+    ("undecided private", "yes not private", "", "holds, not private"),
     ("undecided private", "no private", "yes", "fails"),
     ("", "no private", "", "fails"),
     ("undecided not private", "undecided private", "yes", "undecided"),
@@ -82,7 +90,8 @@ def test_every_combination_has_one_standing_that_its_rows_allow():
         rows = made(printed, ours, silent)
         found = answer(rows)
         reached.add(found.standing)
-        assert found.sentence.isascii() and not found.sentence.endswith(".") and "  " not in found.sentence
+        assert found.text.isascii() and "  " not in found.text
+        assert all(one[0].isupper() and one.endswith(".") and words(one) <= LONGEST for one in found.sentences)
         if not rows:
             continue
         said = [text.partition(" ")[0] for text in (printed, ours, silent)]
@@ -94,6 +103,10 @@ def test_every_combination_has_one_standing_that_its_rows_allow():
             assert printed == "yes private"
         if found.standing == "holds with private noise":
             assert ours == "yes private" and printed != "yes private"
+        if found.standing == "holds, not private":
+            assert "yes not private" in (printed, ours) and "yes not shown" not in (printed, ours)
+        if found.standing == "holds, not shown private":
+            assert "yes not shown" in (printed, ours) and "yes private" not in (printed, ours)
     assert reached == set(STANDINGS) - {"vacuous", "shown", "audited"}
 
 
@@ -127,7 +140,7 @@ def test_a_kind_that_ours_lacks_is_decided_by_the_printed_noise(printed, standin
 
 def test_the_privacy_of_accounted_noise_confirms_nothing():
     ours = privacy("holds", "accounted", 1.0)
-    assert answer([ours]).standing == "vacuous" and "by construction" in answer([ours]).sentence
+    assert answer([ours]).standing == "vacuous" and "by construction" in answer([ours]).text
     assert answer([ours, privacy("fails", real=12.0)]).standing == "fails"
     assert answer([ours, privacy("holds")]).standing == "holds as printed"
     for printed, other, silent in ALL:
@@ -141,19 +154,19 @@ def test_the_privacy_of_accounted_noise_confirms_nothing():
 def test_beside_other_rows_privacy_says_whose_noise_it_is():
     yes = rate("yes", noise="private")
     assert answer([yes, privacy("fails", real=12_900.0)]).standing == "holds, not private"
-    assert answer([yes, privacy("unproven (upper bound 2)", real=2.0)]).standing == "holds, not private"
+    assert answer([yes, privacy("unproven (upper bound 2)", real=2.0)]).standing == "holds, not shown private"
     assert answer([yes, privacy("holds")]).standing == "holds as printed"
 
 
 def test_the_epsilon_of_a_sentence_is_of_cells_that_its_rows_ran():
     rows = [rate("yes", noise="private"), privacy("holds", real=0.9)]
-    assert answer(rows).sentence == "rate yes in n with the printed noise, which is private (eps <= 0.25 for 1)"
-    assert answer([rows[0], privacy("fails", real=12_900.0)]).sentence.endswith(
-        "which is private (eps <= 0.25 for 1) and elsewhere not private (eps >= 12,900 for 1)"
-    )
+    first = "With the printed noise: rate yes in n. This noise is private (eps <= 0.25 for 1)."
+    assert answer(rows).text == first
+    elsewhere = answer([rows[0], privacy("fails", real=12_900.0)])
+    assert elsewhere.text == f"{first} Elsewhere it is not private (eps >= 12,900 for 1)."
     assert (
-        answer([rate("match", kind="complexity", slope=1.0), privacy("holds")]).sentence
-        == "evaluation count yes in n as printed"
+        answer([rate("match", kind="complexity", slope=1.0), privacy("holds")]).text
+        == "As printed: evaluation count yes in n."
     )
 
 
@@ -162,21 +175,22 @@ def test_what_is_beside_the_statement_is_told_and_counts_for_nothing():
     for printed, ours, silent in ALL:
         rows = made(printed, ours, silent)
         assert answer([*rows, *apart]).standing == answer(rows).standing
-        assert answer([*rows, *apart]).sentence == (
-            f"{answer(rows).sentence}; beside the statement, not counted: 1 yes, 1 undecided, 2 no"
-        )
+        last = "Beside the statement, not counted: 1 yes, 1 undecided, 2 no."
+        assert answer([*rows, *apart]).sentences == (*answer(rows).sentences, last)
     shown = Verdict("shown", "shown", id="p.thm", calibration="paper", beside="another method")
-    assert answer([rate("yes", "none"), shown]).sentence == answer([rate("yes", "none")]).sentence
+    assert answer([rate("yes", "none"), shown]) == answer([rate("yes", "none")])
+    ours = [replace(privacy(word, name), beside="corrected") for word in ("holds",) for name in ("paper", "accounted")]
+    assert answer([privacy("holds"), *ours]).sentences[-1].endswith("not counted: 1 yes, 1 yes by construction.")
 
 
 def test_of_privacy_alone_the_sentence_has_the_number():
-    assert answer([privacy("holds")]).sentence == "yes: the printed noise is private (eps <= 0.25 for 1)"
+    assert answer([privacy("holds")]).text == "Yes: the printed noise is private (eps <= 0.25 for 1)."
     failed = answer([privacy("holds"), privacy("fails", real=12_900.0), privacy("holds")])
     assert failed.standing == "fails"
-    assert failed.sentence == "no: the printed noise is not private (eps >= 12,900 for 1) in 1 of 3 parts"
+    assert failed.text == "No: the printed noise is not private (eps >= 12,900 for 1). That is in 1 of 3 parts."
     open_ = answer([privacy("unproven (upper bound 2)", real=2.0)])
-    assert (open_.standing, open_.sentence) == (
-        "undecided", "undecided: the printed noise is not shown to be private (eps <= 2 for 1)"
+    assert (open_.standing, open_.text) == (
+        "undecided", "Undecided: the printed noise is not shown to be private (eps <= 2 for 1)."
     )  # fmt: skip
     assert answer([privacy("unproven (upper bound 2)", "accounted", 2.0)]).standing == "undecided"
 
@@ -185,7 +199,7 @@ def test_what_the_schedule_alone_gives_is_no_evidence_on_noise():
     reserved = {"reservations": ("schedule: without noise the risk is 0.9 of it",)}
     alone = rate("yes", noise="private", **reserved)
     assert answer([alone]).standing == "holds without noise"
-    assert "yes by the schedule (half of the risk or more) in n" in answer([alone]).sentence
+    assert "yes by the schedule (half of the risk or more) in n" in answer([alone]).text
     assert answer([alone, rate("yes", noise="private", parameter="d")]).standing == "holds as printed"
     assert answer([rate("no", noise="private", **reserved)]).standing == "fails"
 
@@ -195,7 +209,7 @@ def test_a_bound_that_cannot_fail_is_vacuous():
     assert answer([vacuous]).standing == "vacuous"
     assert answer([vacuous, rate("yes", noise="private")]).standing == "holds as printed"
     some = answer([vacuous, rate("holds", noise="private", kind="explicit")])
-    assert some.standing == "holds as printed" and "explicit bound yes (1 of 2 vacuous)" in some.sentence
+    assert some.standing == "holds as printed" and "explicit bound yes (1 of 2 vacuous)" in some.text
     assert answer([vacuous, rate("yes", "none")]).standing == "holds without noise"
 
 
@@ -205,10 +219,10 @@ def test_counts_need_no_noise():
 
     assert answer([count("match")]).standing == "holds without noise"
     assert answer([count("fails")]).standing == "fails"
-    assert answer([count("match"), count("fails", "accounted")]).standing == "holds, not private"
-    assert answer([count("match"), count("fails", "accounted")]).sentence == (
-        "evaluation count yes in n as printed; in the private version no in n"
-    )
+    both = answer([count("match"), count("fails", "accounted")])
+    assert both.standing == "holds without noise" and answer([count("fails", "accounted")]).standing == "fails"
+    assert both.text == "As printed: evaluation count yes in n. In the private version: evaluation count no in n."
+    assert answer([count("match"), rate("no", "accounted", "private")]).standing == "fails"
     assert answer([count("match"), rate("yes", "accounted", "private")]).standing == "holds with private noise"
     by_schedule = rate("yes", noise="private", reservations=("schedule: without noise the risk is 0.9 of it",))
     assert answer([count("match"), by_schedule]).standing == "holds without noise"
@@ -218,7 +232,7 @@ def test_counts_at_one_size_are_in_nothing_and_are_no_evidence_on_noise():
     """Measured counts, with noise that was charged."""
     rows = [rate("match", name, "private", kind="complexity") for name in ("paper", "accounted")]
     assert answer(rows).standing == answer(rows[:1]).standing == answer(rows[1:]).standing == "holds without noise"
-    assert answer(rows[1:]).sentence == "evaluation count yes with private noise"
+    assert answer(rows[1:]).text == "With private noise: evaluation count yes."
 
 
 def test_ours_must_have_been_asked_what_the_printed_noise_was_asked():
@@ -236,45 +250,101 @@ def test_what_says_nothing():
     missing = Verdict("not measured", "rate", "no verdict file", id="p.thm", calibration="paper")
     assert answer([control, shown]).standing == "shown"
     assert answer([control, rate("yes", noise="private")]).standing == "holds as printed"
-    assert answer([skipped, shown]) == module.Answer("not run", "not run: data absent")
+    assert answer([skipped, shown]) == module.Answer("not run", ("Not run: data absent.",))
     assert answer([missing]).standing == answer([]).standing == "not run"
     assert answer([skipped, rate("yes", noise="private")]).standing == "holds as printed"
 
 
-def test_the_sentence_answers_by_noise_and_by_parameter():
+def test_the_sentences_answer_by_noise_and_by_parameter():
     rows = [rate("yes", noise="not private", parameter=p) for p in ("n", "algorithm.k")]
     rows += [rate("yes", "accounted", "private", "d"), rate("undecided", "accounted", "private")]
     assert answer(rows).standing == "holds, not private"
-    assert answer(rows).sentence == (
-        "rate yes in n and k with the printed noise, which is not private (eps >= 12,900 for 1); "
-        "with private noise yes in d, undecided in n"
+    assert answer(rows).sentences == (
+        "With the printed noise: rate yes in n and k.",
+        "This noise is not private (eps >= 12,900 for 1).",
+        "With private noise: rate yes in d, undecided in n.",
     )
     rows = [rate("yes", noise="private")] * 4 + [rate("undecided", noise="private"), rate("yes", "none")]
     rows += [rate("holds", noise="private", kind="explicit"), rate("violated", noise="private", kind="explicit")]
-    assert answer(rows).sentence == (
-        "with the printed noise, which is private (eps <= 0.25 for 1): rate undecided in n (1 of 5), "
-        "explicit bound no (1 of 2); without noise: rate yes in n"
+    assert answer(rows).sentences == (
+        "With the printed noise: rate undecided in n (1 of 5), explicit bound no (1 of 2).",
+        "This noise is private (eps <= 0.25 for 1).",
+        "Without noise: rate yes in n.",
     )
     law = Noise("target_law_only", 0.5, "upper", 1.0)
     row = Verdict("match", "rate", calibration="paper", parameter="n", noise=law, id="p.thm")
-    assert answer([row]).sentence == (
-        "rate yes in n with the printed noise, which is proven of the target law only (eps <= 0.5 for 1)"
+    assert answer([row]).sentences[1] == "This noise is proven of the target law only (eps <= 0.5 for 1)."
+    charged = Noise("exceeds_claim", 9.0, "lower", 1.0, attained=False)
+    assert answer([replace(row, noise=charged)]).sentences[1:] == (
+        "This noise is not private (eps >= 9 for 1).",
+        "That is in the query sequence as charged, for some records that the theorem admits.",
     )
     unknown = Verdict(
         "match", "rate", calibration="paper", parameter="n", noise=Noise("unproven", math.nan, "upper", 1.0)
     )
-    assert answer([unknown]).sentence.endswith("which is not shown to be private")
+    assert answer([unknown]).text.endswith("This noise is not shown to be private.")
 
 
 def test_where_parts_differ_each_is_named_with_its_word():
     rows = [rate("yes", noise="private", part="batch"), rate("not_observable", noise="private", part="single")]
-    assert "rate undecided in n (1 of 2: batch match, single not observable) with" in answer(rows).sentence
+    assert answer(rows).text.startswith("With the printed noise: rate undecided in n (1 of 2). Not observable: single.")
     rows += [rate("yes", noise="private", part=name) for name in "ab"]
-    assert "rate undecided in n (1 of 4: single not observable) with" in answer(rows).sentence
+    assert "rate undecided in n (1 of 4). Not observable: single. This" in answer(rows).text
     many = rows + [rate("undecided", noise="private", part=name) for name in "cde"]
-    assert "rate undecided in n (4 of 7) with" in answer(many).sentence
+    assert "rate undecided in n (4 of 7). This" in answer(many).text
     real = [replace(privacy("fails", real=12.0), part="a"), replace(privacy("holds"), part="b")]
-    assert answer(real).sentence.endswith("(eps >= 12 for 1) in 1 of 2 parts, namely a")
+    assert answer(real).text.endswith("(eps >= 12 for 1). That is in 1 of 2 parts, namely a.")
+
+
+def test_no_sentence_is_long_whatever_it_has_to_say():
+    names = [f"a_long_parameter_{n}" for n in range(40)]
+    rows = [rate(says, noise="private", parameter=name) for says in WORDS for name in names[:7]]
+    rows += [rate("holds", noise="private", kind=kind) for kind in ("explicit", "band", "law", "ordering")]
+    found = answer(rows).sentences
+    assert len(found) > 2 and max(map(words, found)) <= LONGEST
+    assert words("eps >= 12,900 for 1 at n = 4,096") == 7
+
+
+def test_the_answer_does_not_depend_on_the_order_of_rows():
+    """A run has its rows in the order of the claim's file, a record in that of their names."""
+    rows = [rate("yes", noise="private", parameter=p, part=p) for p in ("d", "epsilon", "kappa", "n", "width")]
+    rows += [rate("holds", noise="private", kind="explicit", part="bound")]
+    rows += [rate("holds", noise="private", kind="band", part="band")]
+    said = "With the printed noise: rate yes in n, d, epsilon, kappa and width, explicit bound yes, band yes."
+    for seed in range(20):
+        random.Random(seed).shuffle(rows)
+        assert answer(rows).sentences[0] == said
+
+
+@pytest.mark.parametrize("profile", ["ci", "full"])
+def test_every_recorded_answer_is_of_short_sentences(profile):
+    rows = read_record(shared_dir("workflows") / "recorded" / f"{profile}.json")
+    for claim, found in answers(rows).items():
+        assert all(words(one) <= LONGEST and one.endswith(".") and not one[0].islower() for one in found.sentences)
+        own = [row for row in rows if row.id == claim]
+        assert answer(own[::-1]) == found
+
+
+@pytest.mark.parametrize("profile", ["ci", "full"])
+def test_the_standing_says_what_the_ledger_says_of_the_noise(profile):
+    """What is called not private has an epsilon above its claim; what is not shown private has none that is proven."""
+    rows = read_record(shared_dir("workflows") / "recorded" / f"{profile}.json")
+    for claim, found in answers(rows).items():
+        said = {row.noise.status for row in rows if row.id == claim and row.noise and not row.beside}
+        if found.standing == "holds, not private":
+            assert "exceeds_claim" in said, claim
+        if found.standing == "holds, not shown private":
+            assert said & {"unproven", "target_law_only"}, claim
+
+
+def test_a_law_asks_for_no_private_noise():
+    """The rows of statements about laws and moments have no noise to be judged."""
+    claims = {claim.id: claim for claim in read_claims()}
+    for name in ("bassily2021.prop8.moment", "gopi2022.thm2", "gopi2022.lemma5"):
+        assert any(part.noiseless for part in claims[name].parts)
+        for profile in ("ci", "full"):
+            rows = read_record(shared_dir("workflows") / "recorded" / f"{profile}.json")
+            assert answers(rows)[name].standing == "holds without noise", profile
 
 
 def test_the_counts_add_up_to_the_number_of_claims():
@@ -290,20 +360,23 @@ def test_the_counts_add_up_to_the_number_of_claims():
 
 def test_the_headline_has_every_claim_once():
     standings = [*["holds as printed"] * 3, "holds with private noise", *["holds, not private"] * 2, "fails", "vacuous"]
-    assert headline(standings) == (
-        "of 8 theorems and rows 4 hold with noise that is private (3 with the paper's own, 1 with ours). "
-        "Of the others 2 hold only with noise that is not, 1 fails, 1 is vacuous"
+    assert headline([*standings, "holds, not shown private"]) == (
+        "of 9 theorems, rows and figures 4 hold with noise that is private (3 with the paper's own, 1 with ours). "
+        "3 hold only with noise that is not shown to be private, 2 of them with noise that is refuted. "
+        "Of the others 1 fails, 1 is vacuous"
     )
+    one = headline(["holds, not shown private"])
+    assert one.endswith(". 1 holds only with noise that is not shown to be private")
     numbers = [int(word) for word in headline(list(STANDINGS)).replace("(", " ").split() if word.isdigit()]
     theorems = len(STANDINGS) - 1  # what is audited is none
-    assert numbers[0] == theorems and numbers[1] + sum(numbers[4:]) == theorems
+    assert numbers[0] == theorems and numbers[1] + numbers[4] + sum(numbers[6:]) == theorems
 
 
 def test_claims_of_audits_alone_are_not_counted_among_theorems():
     rows = [Verdict(word, "audit", "", id="p.audit") for word in ("not refuted", "not refuted", "says nothing")]
     found = answers(rows)["p.audit"]
-    assert (found.standing, found.sentence) == ("audited", "2 not refuted, 1 says nothing")
-    assert headline([found.standing, "fails"]).startswith("of 1 theorems and rows ")
+    assert (found.standing, found.text) == ("audited", "2 not refuted, 1 says nothing.")
+    assert headline([found.standing, "fails"]).startswith("of 1 theorems, rows and figures ")
 
 
 def test_the_vocabulary_is_documented_in_one_place():

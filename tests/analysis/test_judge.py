@@ -31,7 +31,7 @@ def test_a_match_that_the_schedule_alone_gives_is_noted():
 
 def test_reservations_stand_beside_every_word():
     (row,) = judge([RATE], rate_jobs(-1, off=-9, privacy_status="unproven"))
-    assert row["verdict"] == "fails" and row["sentence"].startswith("fails, not private: ")
+    assert row["verdict"] == "fails" and row["sentence"].startswith("fails, not shown private: ")
 
 
 def test_saturated_rates_are_not_observable():

@@ -20,7 +20,7 @@ def cell(status, epsilon=np.nan, kind="exact", law=np.nan, claimed=1.0, accounta
     )
 
 
-NOTHING_PROVES = "not private: nothing proves the claimed eps"
+NOTHING_PROVES = "not shown private: nothing proves the claimed eps"
 ELSEWHERE = "in the query sequence as charged, for some records that the theorem admits"
 
 

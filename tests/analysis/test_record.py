@@ -1,5 +1,7 @@
 """The regression check fails for a changed word and for nothing else."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.predict import read_seconds
 from dpsco_bench.jsonio import loads
+from dpsco_bench.paths import shared_dir
 
 
 def row(verdict, claim="p.thm1", part="n", calibration="paper", profile="ci", **more):
@@ -141,7 +144,7 @@ def test_record_is_stable_sorted_and_rounded(tmp_path):
     assert len(text.splitlines()) == 4
     again = read_record(tmp_path / "a.json")
     assert [entry.part for entry in again] == ["d", "n"]
-    assert (again[0].slope, again[0].ci) == (-1.0, (-1.235, np.inf)) and np.isnan(again[0].bound_slope)
+    assert (again[0].slope, again[0].ci) == (-1.0, (-1.234, np.inf)) and np.isnan(again[0].bound_slope)
     assert not {"runtime_s", "key", "mean"} & set(loads(text)[0])
     assert compare(again, rows) == []
 
@@ -187,3 +190,17 @@ def test_damaged_run_times_are_ignored(tmp_path):
     path = tmp_path / "ci.json"
     path.write_text('{"claim": [')
     assert read_seconds(path) == {} == read_seconds(tmp_path / "absent.json")
+
+
+@pytest.mark.parametrize("value", [13.3501, 1.68473, 1.68501, 0.249951, 12_345.6, 1e-7 / 3, math.pi, -2.0])
+def test_a_recorded_number_is_shown_as_the_run_shows_it(tmp_path, value):
+    """Rounded to four digits and then to three, 13.3501 would be 13.3."""
+    record(tmp_path / "ci.json", [row("match", slope=value)])
+    (found,) = read_record(tmp_path / "ci.json")
+    assert f"{found.slope:.3g}" == f"{value:.3g}" and found.slope == pytest.approx(value, rel=1e-3)
+
+
+def test_recording_a_record_changes_nothing(tmp_path):
+    path = shared_dir("workflows") / "recorded" / "ci.json"
+    record(tmp_path / "ci.json", read_record(path))
+    assert (tmp_path / "ci.json").read_bytes() == path.read_bytes()

@@ -80,6 +80,7 @@ def test_rows_with_other_keys_are_refused(row):
         ("match", (), "match", "match", "match"),
         ("match", ("counts are doubled",), "match", "match, qualified", "match, qualified"),
         ("match", ("schedule: 0.9", "not private: x"), "match", "match, qualified", "match, schedule, not private"),
+        ("match", ("not shown private: x",), "match", "match, qualified", "match, not shown private"),
         ("fails", ("not private: x",), "fails", "fails", "fails, not private"),
         ("inconclusive (bent)", (), "inconclusive", "inconclusive", "inconclusive (bent)"),
         ("fails (real eps 12.3)", (), "fails", "fails", "fails (real eps 12.3)"),

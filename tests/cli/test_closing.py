@@ -48,7 +48,8 @@ def test_the_summary_fits_a_screen_and_names_what_fails_and_what_changed(monkeyp
     files = Layout("smoke", tmp_path)
     lines = closing.closing(files, list(dict.fromkeys(row.id for row in rows)), shown=False).splitlines()
     assert len(lines) <= 24 and max(map(len, lines)) <= 100
-    assert lines[0].startswith("profile smoke: of 306 theorems and rows ") and lines[1].endswith("(330 verdicts)")
+    assert lines[0].startswith("profile smoke: of 306 theorems, rows and figures ")
+    assert lines[2].endswith("(330 verdicts)")
     assert "  a  holds without noise 60; fails 6" in lines
     assert "     fails: lemma0, lemma1, lemma2, lemma3, and 2 more" in lines
     assert "and 32 more changed verdicts" in lines

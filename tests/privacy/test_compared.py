@@ -116,5 +116,5 @@ def test_every_recorded_failure_names_its_records_where_there_is_noise(profile):
     failed = [row for row in rows if row.kind == "privacy" and row.word == "fails" and math.isfinite(row.epsilon_real)]
     assert len(failed) > 10 and all(row.noise.pair for row in failed)
     told = answers(rows)
-    assert all("two opposed records" in told[f"wang2017.thm{name}"].sentence for name in ("4.3", "6.1"))
-    assert "by a record with a contribution and one without" in told["wang2017.thm4.1"].sentence
+    assert all("two opposed records" in told[f"wang2017.thm{name}"].text for name in ("4.3", "6.1"))
+    assert "by a record with a contribution and one without" in told["wang2017.thm4.1"].text

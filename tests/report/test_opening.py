@@ -34,7 +34,7 @@ def test_every_claim_is_counted_once(inputs):
     (line,) = lines(inputs)
     assert sum(line.counts.values()) == len(line.claims) == len(inputs.claims)
     assert sum(line.privacy.values()) == 1 and line.privacy["contradicts"] == 1
-    assert headline([line]).startswith(f"Of {len(inputs.claims)} theorems and rows ")
+    assert headline([line]).startswith(f"Of {len(inputs.claims)} theorems, rows and figures ")
 
 
 def test_standings_are_those_of_the_terminal(inputs):
@@ -59,11 +59,11 @@ def test_the_tables_and_the_figure(inputs):
 
 @pytest.mark.parametrize("standing", STANDINGS)
 def test_every_standing_has_a_tone(standing):
-    assert ClaimLine(SimpleNamespace(), Answer(standing, "x")).tone
+    assert ClaimLine(SimpleNamespace(), Answer(standing, ("X.",))).tone
 
 
 def test_the_key_stays_within_the_figure():
-    claims = [ClaimLine(SimpleNamespace(), Answer(standing, "x")) for standing in STANDINGS]
+    claims = [ClaimLine(SimpleNamespace(), Answer(standing, ("X.",))) for standing in STANDINGS]
     line = PaperLine("p", "P 2020", claims, {}, 0)
     places = _key_places(list(STANDINGS))
     assert all(x + 0.14 + 0.05 * len(word) <= WIDTH for word, (_, x) in zip(STANDINGS, places, strict=True))

@@ -33,7 +33,7 @@ def test_second_run_does_nothing_and_still_says_how_the_claims_stand(project, do
     assert "Nothing to be done" in again.stderr
     said = again.stdout.strip().splitlines()
     assert said and said == done.stdout.strip().splitlines()[-len(said) :]
-    for words in ("profile smoke: of 3 theorems and rows", "skipped: data absent", "no verdicts are recorded"):
+    for words in ("profile smoke: of 3 theorems, rows and figures", "skipped: data absent", "no verdicts are recorded"):
         assert words in again.stdout
     assert len(said) < 25
     table = project.dpsco("gate", "--profile", "smoke").stdout
@@ -107,6 +107,6 @@ def test_failed_job_leaves_the_others_and_is_named(project, edited):
     assert "RuntimeError: broken on purpose" in failed.stderr
     last = failed.stdout.strip().splitlines()[-1]
     assert last.startswith("no verdict of wang2017.alpha: run wang2017.alpha output-n [") and "on purpose" in last
-    assert "profile smoke: of 2 theorems and rows" in failed.stdout
+    assert "profile smoke: of 2 theorems, rows and figures" in failed.stdout
     again = project.snakemake("--", "verdicts")  # and tries again
     assert again.returncode == 1 and "broken on purpose" in again.stderr

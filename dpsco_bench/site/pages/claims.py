@@ -55,7 +55,7 @@ def _index(content: Content) -> str:
     return "\n".join(
         [
             heading("Claims", target="claims"),
-            "Every claim with its standing and the sentence that answers it. "
+            "Every claim with its standing and the sentences that answer it. "
             "[All verdicts](../verdicts.md) has a row per experiment.\n",
             table(claims_table(content.lines, content.inputs.profile)),
             toctree(["/verdicts"]),
@@ -80,7 +80,7 @@ def _claim(content: Content, results: ClaimResults) -> str:
     pieces = [
         heading(claim.title, target=address(claim.id)),
         " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
-        f"{badge(line.standing, line.tone)} {text(line.sentence)}.\n",
+        f"{badge(line.standing, line.tone)}. {text(line.text)}\n",
         quote(" ".join(claim.statement.split())),
         bullets(text(words) for words in claim.assumptions),
         *(_figures(content, claim.id)),
