@@ -11,7 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpsco_bench.analysis import answer as standings
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import load_errata
+from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.report.address import address
 from dpsco_bench.report.drawing import FAINT, INK
 from dpsco_bench.report.inputs import ClaimResults, Inputs
@@ -70,7 +72,7 @@ class PaperLine:
     Attributes
     ----------
     privacy : mapping of str to int
-        Verdicts on the paper's own noise by outcome (`claims.kinds.OUTCOMES`).
+        Verdicts on the paper's own noise (`on_printed_noise`) by outcome (`claims.kinds.OUTCOMES`).
     """
 
     paper: str
@@ -85,6 +87,12 @@ class PaperLine:
         return standings.counted(line.standing for line in self.claims)
 
 
+def on_printed_noise(row: Verdict) -> bool:
+    """Whether a verdict says of a theorem's own noise whether it is private: no audit, and nothing beside it."""
+    rules = get_kind(row.kind)
+    return rules.judges_noise and not rules.aside and row.calibration == "paper" and not row.beside
+
+
 def claim_line(claim: ClaimResults) -> ClaimLine:
     return ClaimLine(claim, standings.answer(claim.rows))
 
@@ -93,8 +101,7 @@ def paper_lines(inputs: Inputs, rows: Sequence[Score], names: Mapping[str, str])
     lines = []
     for paper in inputs.papers:
         own = [score for score in rows if score.results.paper == paper]
-        private = [score for score in own if score.kind.judges_noise and score.row.calibration == "paper"]
-        outcomes = Counter(score.row.meaning.outcome for score in private)
+        outcomes = Counter(score.row.meaning.outcome for score in own if on_printed_noise(score.row))
         claims = [claim_line(claim) for claim in inputs.of_paper(paper)]
         lines.append(PaperLine(paper, names[paper], claims, outcomes, len(load_errata(paper))))
     return lines
@@ -119,7 +126,7 @@ def papers_table(lines: Sequence[PaperLine]) -> Table:
     columns.append(Column("Errata", lambda line: str(line.errata), {"errata": lambda line: line.errata}, True))
     note = (
         "Every claim counts once, however many verdicts it has. Printed noise: what an accountant says of the "
-        "theorem’s own noise, by claim of privacy; that accounted noise is private is true by construction, which "
+        "theorem’s own noise, by experiment; that accounted noise is private is true by construction, which "
         "confirms nothing."
     )
     return Table("papers", "All papers", columns, lines, note)

@@ -100,7 +100,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Unsaid:
-    """A finding that this profile says nothing about, and why."""
+    """A finding of this profile that this run does not measure, and why."""
 
     id: str
     title: str
@@ -132,7 +132,7 @@ def _figure(entry: Mapping[str, object], where: str) -> FigureText:
 
 
 def findings(content: Content, files: Mapping[str, Path] | None = None) -> tuple[list[Finding], list[Unsaid]]:
-    """Findings of a profile, and those that it says nothing about.
+    """Findings of a profile, and those of its claims that its run does not measure.
 
     Raises
     ------
@@ -143,7 +143,6 @@ def findings(content: Content, files: Mapping[str, Path] | None = None) -> tuple
     for id, path in (finding_files() if files is None else files).items():
         text = read_finding(path, id)
         if text.profiles and content.inputs.profile not in text.profiles:
-            unsaid.append(Unsaid(id, text.title, f"it is about the sizes of {' and '.join(text.profiles)}"))
             continue
         try:
             said.append(_supported(content, id, text))

@@ -72,7 +72,10 @@ class OfClaim:
 
 @dataclass(frozen=True)
 class RowsAsked:
-    """Which verdicts are counted: of a kind, and of words, calibration and a reservation what is given."""
+    """Which verdicts are counted: of a kind, and of words, calibration and a reservation what is given.
+
+    Of ``privacy`` under the calibration ``paper`` these are the verdicts of `report.opening.on_printed_noise`.
+    """
 
     kind: str
     words: list[str] = field(default_factory=list)

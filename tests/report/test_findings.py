@@ -1,16 +1,22 @@
 """A finding is said with its numbers where they support it, stops the build where they do not, and else is left out."""
 
+from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
+from dpsco_bench.analysis.answer_text import LONGEST, words
 from dpsco_bench.analysis.ranking import Searched
+from dpsco_bench.analysis.record import read_record
 from dpsco_bench.errors import InputError
+from dpsco_bench.paths import shared_dir
+from dpsco_bench.report.opening import on_printed_noise
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.finding_figures import write_figure
 from dpsco_bench.site.findings import filled, finding_files, findings, holds, read_finding
 from dpsco_bench.site.values import NotMeasured, reference, value_of
+from tests.cli.test_documents import sentences
 from tests.report.test_board import ROWS, UNDECIDED, results
 
 TEXT = """
@@ -65,8 +71,8 @@ def test_a_finding_of_claims_that_the_profile_lacks_is_left_out_and_named(conten
 
 
 def test_a_finding_of_other_profiles_is_left_out(content, told):
-    said, (unsaid,) = findings(content, told(TEXT + "profiles: [full]\n"))
-    assert said == [] and unsaid.reason == "it is about the sizes of full"
+    """It is not named either: a page speaks of the run that it shows."""
+    assert findings(content, told(TEXT + "profiles: [full]\n")) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -110,7 +116,29 @@ def test_the_findings_that_ship_can_be_read():
     for id, path in finding_files().items():
         text = read_finding(path, id)
         assert text.needs and text.values and text.title[0].isupper(), id
-        assert len(text.sentence.split()) <= 60 and text.means.endswith("."), id
+        assert len(text.sentence.split()) <= 80 and text.means.endswith("."), id
+        for one in sentences(f"{text.sentence}\n\n{text.means}"):
+            assert words(one) <= LONGEST, one
+
+
+@pytest.mark.parametrize("profile", ["ci", "full"])
+def test_a_profile_has_ten_to_fifteen_findings(profile):
+    texts = [read_finding(path, id) for id, path in finding_files().items()]
+    assert 10 <= sum(profile in (text.profiles or [profile]) for text in texts) <= 15
+
+
+@pytest.mark.parametrize("profile", ["ci", "full"])
+def test_the_finding_on_printed_noise_counts_what_the_table_of_papers_counts(profile):
+    """No audit, and nothing that stands beside a statement."""
+    rows = read_record(shared_dir("workflows") / "recorded" / f"{profile}.json")
+    table = Counter(row.meaning.outcome for row in rows if on_printed_noise(row))
+    asked = read_finding(finding_files()["privacy-as-printed"], "privacy-as-printed").values
+    content = SimpleNamespace(scores=[SimpleNamespace(row=row) for row in rows])
+    found = {name: value_of(content, asked[name], {}, name) for name in ("all", "holds", "fails", "open")}
+    names = {"holds": "confirms", "fails": "contradicts", "open": "unproven"}
+    assert {name: table[outcome] for name, outcome in names.items()} == {name: found[name] for name in names}
+    assert found["all"] == table.total() > 50
+    assert any(row.beside and row.kind == "privacy" for row in rows) and any(row.kind == "audit" for row in rows)
 
 
 def test_only_decided_points_of_a_board_count():

@@ -31,6 +31,7 @@ WARNING = (
     "This is a measuring instrument, not a release mechanism: floating-point noise has finite tails and known attacks. "
     "A status “proven” speaks of the mechanism in exact arithmetic."
 )
+UNSAID = "Nothing is said of these statements, since what they rest on is not there:"
 STAND = (
     "A claim is a theorem, a row of a table or a figure. It counts once, however many experiments measure it. What the "
     "words mean stands in [Reading a verdict](guide/reading.md)."
@@ -74,5 +75,5 @@ def _finding(number: int, finding: Finding) -> str:
 def _unsaid(unsaid: Sequence[Unsaid]) -> str:
     if not unsaid:
         return ""
-    told = bullets(f"{text(entry.title)}: {text(entry.reason)}" for entry in unsaid)
-    return heading("What this profile says nothing about", 2) + "\n" + told
+    told = bullets(f"“{text(entry.title)}”: {text(entry.reason)}." for entry in unsaid)
+    return f"{heading('What this run does not measure', 2)}\n{UNSAID}\n\n{told}"
