@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.analysis.noise import Noise, worst
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
 from dpsco_bench.claims.costs import costs
@@ -161,14 +162,15 @@ def run_claim(entry: ClaimEntry, measured: Measured) -> list[Verdict]:
 
 
 def privacy_texts(entry: Entry, measured: Measured) -> dict[tuple[str, str], str]:
-    """(part, calibration) -> the largest real epsilon among the part's cells, with the sign of its kind."""
+    """(part, calibration) -> real epsilon of the part's worst cell, which its verdict is about, with its sign."""
     texts = {}
     for job in entry.jobs:
-        known = [cell for cell in measured.calibrations(job) or () if isinstance(cell, CalibratedCell)]
-        cells = [cell for cell in known if not math.isnan(cell.epsilon_real)]
-        if cells and job.calibration != "none":
-            worst = max(cells, key=lambda cell: cell.epsilon_real)
-            texts[job.part, job.calibration] = bounded(worst.epsilon_real, worst.epsilon_real_kind, 3)
+        pairs = zip(job.cells, measured.calibrations(job) or (), strict=False)
+        known = [(cell, own) for cell, own in pairs if isinstance(own, CalibratedCell)]
+        noises = [Noise.of(own, float(cell.epsilon), cell.n) for cell, own in known if not math.isnan(own.epsilon_real)]
+        found = worst(noises) if job.calibration != "none" else None
+        if found:
+            texts[job.part, job.calibration] = bounded(found.epsilon_real, found.epsilon_real_kind, 3)
     return texts
 
 
