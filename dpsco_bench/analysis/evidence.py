@@ -273,7 +273,7 @@ def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: pa.T
     checkpoint = np.where(column["checkpoint"] == FINAL, np.iinfo(np.int32).max, column["checkpoint"])
     order = np.lexsort((column["replicate"], column["data_set"], checkpoint))
     data_sets, replicates = int(column["data_set"].max()) + 1, int(column["replicate"].max()) + 1
-    shape = (-1, data_sets, replicates)
+    order, shape = _shared(checkpoint, order, data_sets * replicates), (-1, data_sets, replicates)
     curve = column["risk"][order].reshape(shape)
     evaluations = rows["gradient_evaluations"].to_numpy()[order].reshape(shape)
     start = float(rows["start_risk"].to_numpy().mean())
@@ -284,6 +284,16 @@ def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: pa.T
     return CellEvidence(
         entry, calibrated, job.calibration, curve[-1], evaluations, curve, start, exact, tuple(certified)
     )
+
+
+def _shared(checkpoint: np.ndarray, order: np.ndarray, runs: int) -> np.ndarray:
+    """Rows, in an order, of the checkpoints that all runs have.
+
+    Checkpoints follow the gradients that were evaluated. Where the size of a batch is drawn, replicates that are not
+    run together may have one more or less of them before the end.
+    """
+    found, at, counts = np.unique(checkpoint[order], return_inverse=True, return_counts=True)
+    return order[counts[at] == runs] if len(found) > 1 else order
 
 
 def _remarks(rows: pa.Table) -> set[str]:

@@ -4,9 +4,12 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from dpsco_bench.analysis import evidence
 from dpsco_bench.analysis.evidence import CellEvidence, evidence_of, thresholds
+from dpsco_bench.execution.results import FINAL
 
 SIGNALS = np.array([0.1, 0.2, 0.4, 0.8])
 
@@ -75,3 +78,26 @@ def test_a_grid_has_the_largest_mean_and_the_worst_privacy_of_its_cells(worst):
 def test_a_largest_mean_at_an_end_of_the_grid_is_told(means, at_edge):
     (found,) = evidence_of(grid_of(*zip((0.1, 0.2, 0.4), means, ["proven"] * 3, strict=True)))
     assert found.at_edge == at_edge
+
+
+def test_a_checkpoint_that_some_replicates_lack_is_left_out_of_the_curve():
+    """Of Poisson batches replicates 0 and 1, run together, evaluate less than replicate 2 does on its own."""
+    runs = [(0, (0, 1, FINAL)), (1, (0, 1, FINAL)), (2, (0, 1, 2, FINAL))]
+    rows = [(replicate, point) for replicate, points in runs for point in points]
+    table = pa.table(
+        {
+            "data_set": [0] * len(rows),
+            "replicate": [replicate for replicate, _ in rows],
+            "checkpoint": [point for _, point in rows],
+            "risk": [float(10 * replicate + point) for replicate, point in rows],
+            "gradient_evaluations": [float(point) for _, point in rows],
+            "start_risk": [1.0] * len(rows),
+            "privacy_status": ["proven"] * len(rows),
+            "warnings": [""] * len(rows),
+        }
+    )
+    job = SimpleNamespace(evaluation="", calibration="accounted")
+    cell = evidence._cell_evidence(job, SimpleNamespace(), Fixed("proven"), table)
+    last = FINAL + 10.0 * np.arange(3)
+    np.testing.assert_array_equal(cell.curve_risks[:, 0], [[0, 10, 20], [1, 11, 21], last])
+    np.testing.assert_array_equal(cell.risks, [last])
