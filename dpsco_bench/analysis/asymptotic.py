@@ -120,8 +120,10 @@ class Regime:
         end = self._end(still, np.full(len(still), np.nan), self._decline)
         if end.seen:
             where = f"from {_exact(end.edge)} on they do" if end.upwards else f"up to {_exact(end.edge)} they do"
-        else:
+        elif np.isfinite(self._decline):
             where = _beyond(not self._decline > 0, parameter, self.swept)
+        else:
+            where = f"no {parameter} that was run moves them, and the formula does not tell which would"
         return f"the runs hardly move at {parameter} = {at}; {where}"
 
     def _would_show(self, least: int, factor: float, parameter: str) -> str:

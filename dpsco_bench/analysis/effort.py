@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 MOST_REPLICATES = 1000.0
 """Nobody runs more than this many times the replicates."""
+TOO_NEAR = "it is too near the limit for more replicates to decide"
 _ROUNDING = 1e-9
 
 
@@ -22,7 +23,7 @@ def would_decide(rooms: Iterable[tuple[float, float]]) -> str:
     factors = [(width / room) ** 2 if room > 0 else math.inf for width, room in rooms if width > 0]
     factor = max(factors, default=1.0)
     if not factor <= MOST_REPLICATES:
-        return "it is too near the limit for more replicates to decide"
+        return TOO_NEAR
     return f"about {max(2, math.ceil(factor - _ROUNDING))} times the replicates would decide"
 
 

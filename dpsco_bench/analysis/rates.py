@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from dpsco_bench.analysis.asymptotic import Regime, span
 from dpsco_bench.analysis.bootstrap import FloatArray, summarise
-from dpsco_bench.analysis.effort import within
+from dpsco_bench.analysis.effort import TOO_NEAR, within
 from dpsco_bench.analysis.power_law import lack_of_fit, local_slopes
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
@@ -137,7 +137,8 @@ def rate_verdict(
         reason += explained(regime, fit, b, others)
     silent = sweep.fit((*names[:2], "none"), fitted, noise_off=True) if len(sweep.noise_off) else None
     share = noise_off_share(sweep)
-    reserved = (f"schedule: without noise the risk is {share:.2g} of it",) if share >= SCHEDULE_SHARE else ()
+    times = f"{share:.2g} of it" if share < 1.05 else f"{share:.2g} times as large"
+    reserved = (f"schedule: without noise the risk is {times}",) if share >= SCHEDULE_SHARE else ()
     summaries = [summarise(risks, error) for risks, error in zip(sweep.risks, _errors(sweep), strict=True)]
     return Verdict(
         word,
@@ -182,7 +183,16 @@ def _word(sweep: Sweep, fit: RateFit | None, b: float, tolerance: float, told: t
         bends = ", ".join(f"{slope:.2f}" for slope in local_slopes(fit.values, fit.mean))
         found = f"residuals up to {lack.largest:.0%} from a power law; local slopes {bends}"
         return "inconclusive (bent)", f"{found}; {_straight(sweep, tolerance, parameter)}"
-    return equivalence(fit, b, tolerance, better)
+    word, reason = equivalence(fit, b, tolerance, better)
+    return word, f"{reason}; {_farther(sweep, parameter, better)}" if reason.endswith(TOO_NEAR) else reason
+
+
+def _farther(sweep: Sweep, parameter: str, better: str) -> str:
+    """Sizes at which a slope shows that lies at the limit: those towards which the formula is claimed."""
+    fitted = sweep.regime.swept[sweep.regime.fitted]
+    if better == "smaller":
+        return f"it takes sizes beyond {parameter} = {fitted.max():,.10g}"
+    return f"it takes sizes below {parameter} = {fitted.min():,.10g}"
 
 
 def _edge_said(sweep: Sweep, cells: Sequence[int], parameter: str) -> str:

@@ -121,7 +121,11 @@ def counted_verdict(
     s, b = np.asarray(stderr, dtype=np.float64), np.asarray(formula, dtype=np.float64)
     worst = int(np.argmax((m - COUNT_ERRORS * s) / b))
     good = bool(m[worst] - COUNT_ERRORS * s[worst] <= b[worst])
-    reason = f"mean count {m[worst]:.4g} +- {s[worst]:.2g}, {'at most' if good else 'above'} {b[worst]:.4g}"
+    if m[worst] <= b[worst]:
+        against = "at most"
+    else:
+        against = f"{'less' if good else 'more'} than {COUNT_ERRORS:g} standard errors above"
+    reason = f"mean count {m[worst]:.4g} +- {s[worst]:.2g}, {against} {b[worst]:.4g}"
     return Verdict(
         "match" if good else "fails",
         "complexity",

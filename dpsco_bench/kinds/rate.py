@@ -18,6 +18,7 @@ from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case, means, noise_behind
 from dpsco_bench.analysis.rates import Sweep, rate_verdict
 from dpsco_bench.analysis.sharing import sharing_of
+from dpsco_bench.analysis.slopes import bound_slope
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import RISK, Part
@@ -81,9 +82,10 @@ class Rate(Kind):
     def judge(self, case: Case) -> Verdict:
         """By `rate_verdict`, with what a reader must know beside it."""
         part, cells = case.part, case.cells
+        sweep = sweep_of(case)
         verdict = rate_verdict(
-            sweep_of(case),
-            part.tolerance,
+            sweep,
+            part.tolerance if part.exponent is not None else limited(part.tolerance, sweep),
             case.names,
             profile=case.profile,
             parameter=case.parameter,
@@ -102,6 +104,14 @@ def largest_tolerance(exponent: float | None) -> float:
     if exponent is None:
         return LARGEST_TOLERANCE
     return min(LARGEST_TOLERANCE, max(ALWAYS_ALLOWED, OF_THE_EXPONENT * abs(exponent)))
+
+
+def limited(tolerance: float, sweep: Sweep) -> float:
+    """A tolerance beside no printed exponent: no larger than one with the formula's own slope may have."""
+    axis, named = np.asarray(sweep.axis, dtype=np.float64), sweep.regime.named
+    if len(np.unique(axis)) < 2:
+        return tolerance
+    return min(tolerance, largest_tolerance(bound_slope(axis, named)))
 
 
 def sweep_of(case: Case) -> Sweep:

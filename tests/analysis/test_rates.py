@@ -104,6 +104,25 @@ def test_an_undecided_rate_names_what_it_would_take(slope, half, told):
     assert word == "inconclusive" and told in reason
 
 
+@pytest.mark.parametrize(
+    ("better", "sizes"), [("smaller", f"beyond n = {N[-1]:,g}"), ("larger", f"below n = {N[0]:,g}")]
+)
+def test_a_slope_at_the_limit_names_the_sizes_that_it_takes(better, sizes):
+    regime = Regime.of(N, 1 / N, 1 / N)
+    risks = [n**-1.14999 * np.repeat([0.8, 1.2], 8) for n in N]
+    found = rate_verdict(Sweep(N, risks, regime), 0.15, NAMES, parameter="n", better=better)
+    assert found.verdict == "inconclusive"
+    assert found.reason.endswith(f"it is too near the limit for more replicates to decide; it takes sizes {sizes}")
+
+
+def test_what_is_larger_without_noise_is_said_so():
+    regime = Regime.of(N, 1 / N, 1 / N)
+    risks = [np.full(2, 1 / n) for n in N]
+    for times, said in ((0.9, "0.9 of it"), (4.0, "4 times as large")):
+        found = rate_verdict(Sweep(N, risks, regime, noise_off=[times * own for own in risks]), 0.15, NAMES)
+        assert found.reservations == (f"schedule: without noise the risk is {said}",)
+
+
 def test_a_rate_undecided_by_few_replicates_is_decided_by_more():
     source = np.random.default_rng(5)
     regime = Regime.of(N, 1 / N, 1 / N)
@@ -234,6 +253,11 @@ def test_frozen_runs_are_named_with_the_sizes_at_which_they_would_move(frozen, t
     verdict = judged(1 / N, starts=np.ones(5), frozen=frozen)
     assert verdict.verdict == "not_observable (frozen)"
     assert verdict.reason == f"by the part's own test the runs hardly move {told}"
+
+
+def test_frozen_runs_of_an_unknown_start_name_no_size():
+    told = judged(1 / N, frozen=(True,) * 5).reason
+    assert told.endswith("no n that was run moves them, and the formula does not tell which would")
 
 
 def test_a_bend_of_the_formula_s_own_is_taken_out():

@@ -5,12 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from dpsco_bench.analysis.asymptotic import Regime
+from dpsco_bench.analysis.rates import Sweep
 from dpsco_bench.analysis.slopes import RateFit
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
-from dpsco_bench.kinds.complexity import complexity_verdict
+from dpsco_bench.kinds.complexity import complexity_verdict, counted_verdict
 from dpsco_bench.kinds.control import control_verdict
-from dpsco_bench.kinds.rate import Rate, largest_tolerance
+from dpsco_bench.kinds.rate import Rate, largest_tolerance, limited
 
 X = (1.0, 2.0, 4.0, 8.0)
 
@@ -39,6 +41,20 @@ def test_exact_counts_must_be_equal():
     assert "1 of 2" in verdict.reason
     assert complexity_verdict([1, 2], [10, 19], [10, 20], exact=True).verdict == "fewer"
     assert complexity_verdict([5], [10], [10], exact=True).verdict == "match"
+
+
+@pytest.mark.parametrize(
+    ("mean", "word", "told"),
+    [
+        (20.0, "match", "at most 20"),
+        (20.2, "match", "less than 3 standard errors above 20"),
+        (20.4, "fails", "more than 3 standard errors above 20"),
+    ],
+)
+def test_measured_counts_may_exceed_the_formula_by_chance_alone(mean, word, told):
+    verdict = counted_verdict([1, 2], [9, mean], [0.1, 0.1], [10, 20])
+    assert verdict.verdict == word
+    assert verdict.reason == f"mean count {mean:.4g} +- 0.1, {told}"
 
 
 @pytest.mark.parametrize(
@@ -80,6 +96,16 @@ def test_controls_that_cannot_be_fitted_decide_nothing():
     assert control_verdict(fit(0.0, np.nan, np.nan, no_error=(0,)), 0.0, 0.1).verdict == "inconclusive"
     with pytest.raises(InputError, match="^tolerance = 0"):
         control_verdict(fit(0.0, 0.0, 0.0), 0.0, 0)
+
+
+@pytest.mark.parametrize(("slope", "limit"), [(-1.0, 0.15), (0.4, 0.1), (0.174, 0.08), (0.0, 0.08)])
+def test_without_an_exponent_the_formula_s_slope_limits_the_tolerance(slope, limit):
+    """In place of a printed one: else 0.15 beside a slope of 0.17 would call no growth at all a match."""
+    named = np.array(X) ** slope
+    sweep = Sweep(X, [np.ones(2)] * 4, Regime.of(X, np.ones(4), named))
+    assert limited(0.15, sweep) == pytest.approx(limit)
+    alone = Sweep(X[:1], [np.ones(2)], Regime.of(X[:1], np.ones(1), named[:1]))
+    assert limited(0.15, alone) == 0.15
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -157,6 +158,27 @@ def test_epsilon_is_monotone_and_inverts_delta(shift, batches, participation):
     assert allocation_epsilon(shift, batches, 0.9 * participation, DELTA) < here * (1 + 1e-6)
     assert allocation_epsilon(shift, batches, participation, 1e-4) < here
     assert allocation_epsilon(shift, batches, participation, 1e-9) > here
+
+
+# Of PLD-accounting 2.0, gaussian_allocation_epsilon_range at delta = 1e-5, sigma = 1/shift, epsilon_accuracy = 0.01:
+# its lower end, and its upper end e at the delta/(1 + exp(e)) that each half of a triangle may spend.
+OF_THE_LIBRARY = [(0.5, 16, 0.4766, 0.5179), (1.0, 16, 1.7867, 2.2265), (1.0, 64, 0.8315, 1.0024)]
+
+
+@pytest.mark.parametrize(("shift", "batches", "one", "half"), OF_THE_LIBRARY)
+def test_the_bound_lies_between_the_library_s_pair_and_two_of_its_steps(shift, batches, one, half):
+    """One record against all others alike is the library's pair; by the common centre an exchange costs two of them."""
+    found = allocation_epsilon(shift, batches, 1.0 - 1e-6, 1e-5)
+    assert one <= found <= 2.0 * half
+    assert found < 1.2 * one  # and not about twice
+
+
+def test_the_page_tells_the_comparison_as_it_is():
+    shift, batches, one, half = OF_THE_LIBRARY[1]
+    found = allocation_epsilon(shift, batches, 1.0 - 1e-6, 1e-5)
+    text = " ".join((Path(__file__).parents[3] / "docs" / "accounting.md").read_text(encoding="utf-8").split())
+    said = f"its pair has epsilon {one:.2f}, the triangle gives {2.0 * half:.2f}, and the bound above {found:.2f}."
+    assert f"at s = {shift:g}, T = {batches} and delta = 1e-5 {said}" in text
 
 
 def test_one_batch_of_all_is_the_gaussian():
