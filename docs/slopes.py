@@ -1,7 +1,8 @@
 """Every slope of profile ci that is another than in the first record: `python docs/slopes.py` writes docs/slopes.md.
 
 ``workflows/recorded/slopes/before.csv`` holds the slopes then, with what the claim files said of their parts;
-``reasons.csv`` says by hand what no claim file shows. Slopes have four digits; those that differ in one are listed.
+``reasons.csv`` says by hand what no claim file shows. Slopes have four digits; those that differ by more than one unit of the last are listed, since
+a record rounds to the side on which three digits are right.
 """
 
 from __future__ import annotations
@@ -93,12 +94,20 @@ def _rows(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def same(old: float, new: float) -> bool:
+    """Whether two recorded slopes may be one, each rounded to one of its two neighbours of four digits."""
+    largest = max(abs(old), abs(new))
+    if not (math.isfinite(old) and math.isfinite(new)) or not largest:
+        return old == new
+    return abs(old - new) <= 1.001 * 10.0 ** (math.floor(math.log10(largest)) - 3)
+
+
 def lines(slopes: Sequence[Slope], rows: Sequence[Verdict], claims: Mapping[str, Claim]) -> list[Line]:
     """A line for each slope of a verdict that is still given and whose slope is another one, or gone."""
     now, said, found = {(row.id, row.part, row.calibration): row for row in rows}, read_reasons(), []
     for old in slopes:
         row = now.get(old.place)
-        if row is not None and row.slope != old.slope:
+        if row is not None and not same(old.slope, row.slope):
             claim = claims[row.id]
             new = facts(claim, claim.part(row.part))
             because = [name for name in FACTS if new[name] != old.facts[name]]

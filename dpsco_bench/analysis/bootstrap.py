@@ -93,7 +93,7 @@ def summarise(risks: ArrayLike, numerical_error: float | None = None) -> CellSum
     return CellSummary(mean, float(np.sqrt(variance)), dof, signal, signals)
 
 
-def variance_of_mean(groups: Sequence[FloatArray]) -> tuple[float, float, float]:
+def variance_of_mean(groups: Sequence[FloatArray], tails: bool = False) -> tuple[float, float, float]:
     """Variance of the mean of a sum of arrays whose data sets are the same ones, while their replicates differ.
 
     Returns unbiased variance (NaN for a single random replicate), its degrees of freedom, and the variance that a
@@ -102,19 +102,38 @@ def variance_of_mean(groups: Sequence[FloatArray]) -> tuple[float, float, float]
     Parameters
     ----------
     groups : sequence of ndarray, each of shape ``(data_sets, replicates)``
+    tails : bool, whether heavy tails in the sample leave fewer degrees of freedom (`variance_dof`)
     """
     data_sets, replicates = groups[0].shape
     within = [float(group.var(axis=1).mean()) / (replicates * data_sets) for group in groups]  # divisor R, as resampled
-    between = float(sum(group.mean(axis=1) for group in groups).var()) / data_sets  # divisor D, likewise
+    means = np.atleast_2d(sum(group.mean(axis=1) for group in groups))
+    between = float(means.var()) / data_sets  # divisor D, likewise
     candidates = []
     if data_sets > 1:
-        candidates.append((between * data_sets / (data_sets - 1), float(data_sets - 1)))
+        candidates.append((between * data_sets / (data_sets - 1), variance_dof(means, tails)))
     if replicates > 1:
         own = [variance * replicates / (replicates - 1) for variance in within]
-        candidates.append((sum(own), satterthwaite(own, [data_sets * (replicates - 1)] * len(own))))
+        candidates.append((sum(own), satterthwaite(own, [variance_dof(group, tails) for group in groups])))
     if not candidates:
         return np.nan, 0.0, 0.0
     return *max(candidates), between + sum(within)
+
+
+def variance_dof(samples: FloatArray, tails: bool = True) -> float:
+    """Degrees of freedom of the pooled variance of some samples, shape ``(samples, size)``.
+
+    ``samples (size - 1)`` under a normal law. The variance of a variance estimate is ``sigma^4 (k/N + 2/(N -
+    samples))`` with the excess kurtosis k and N values in all, so that a positive k leaves ``2/(k/N + 2/(N -
+    samples))``. Source: O'Neill, The American Statistician 68, 2014, "Some useful moment results in sampling problems".
+    """
+    normal, total = float(samples.size - len(samples)), samples.size
+    deviations = samples - samples.mean(axis=1, keepdims=True)
+    scale = float(np.abs(deviations).max())
+    if not tails or not scale > 0:
+        return normal
+    squares = (deviations / scale) ** 2  # fourth powers of small deviations vanish otherwise
+    kurtosis = float((squares**2).mean() / squares.mean() ** 2) - 3.0
+    return 2.0 / (max(kurtosis, 0.0) / total + 2.0 / normal)
 
 
 def satterthwaite(variances: ArrayLike, dof: ArrayLike) -> float:
@@ -134,11 +153,11 @@ def resampled_means(
     rng: np.random.Generator,
     resamples: int = RESAMPLES,
     data_sets: NDArray[np.int64] | None = None,
-) -> FloatArray:
+) -> tuple[FloatArray, FloatArray]:
     """Two-level bootstrap of the means of cells whose replicates share random numbers: the same samples serve all.
 
-    Data sets are drawn with replacement, then replicates within each. Returns the largest mean over the signals,
-    shape ``(cells, resamples)``.
+    Data sets are drawn with replacement, then replicates within each. Returns the largest mean over the signals and
+    its variance as `summarise` estimates it from the resample, both of shape ``(cells, resamples)``.
 
     Parameters
     ----------
@@ -151,14 +170,30 @@ def resampled_means(
     if len(shapes) != 1:
         raise InputError("data sets and replicates of cells that share them", sorted(shapes), "equal")
     ((count, replicates),) = shapes
-    values = np.concatenate([array.reshape(len(array), -1) for array in arrays]).T
-    first = np.cumsum([0, *(len(array) for array in arrays[:-1])])
-    blocks = []
+    means, variances = [], []
     for drawn in _blocks(rng, resamples, count, replicates, data_sets):
         chosen = drawn + (replicates * count) * np.arange(len(drawn))[:, None]
-        counts = np.bincount(chosen.ravel(), minlength=len(drawn) * len(values)).reshape(len(drawn), -1)
-        blocks.append(np.maximum.reduceat(counts @ values / len(values), first, axis=1))
-    return np.concatenate(blocks).T
+        size = len(drawn) * count * replicates
+        counts = np.bincount(chosen.ravel(), minlength=size).reshape(len(drawn), -1)
+        pairs = [_largest(array.reshape(len(array), -1), counts, drawn, count) for array in arrays]
+        means.append([pair[0] for pair in pairs])
+        variances.append([pair[1] for pair in pairs])
+    return np.concatenate(means, axis=1), np.concatenate(variances, axis=1)
+
+
+def _largest(
+    values: FloatArray, counts: NDArray[np.int64], drawn: NDArray[np.int64], data_sets: int
+) -> tuple[FloatArray, FloatArray]:
+    """Largest resampled mean of risks ``(signals, values)`` over the signals, and its variance, each ``(rows,)``."""
+    own = counts @ values.T / values.shape[1]
+    signal = np.argmax(own, axis=1)
+    samples = values[signal[:, None], drawn].reshape(len(drawn), data_sets, -1)
+    replicates, candidates = samples.shape[2], [np.zeros(len(drawn))]
+    if data_sets > 1:
+        candidates.append(samples.mean(axis=2).var(axis=1, ddof=1) / data_sets)
+    if replicates > 1:
+        candidates.append(samples.var(axis=2, ddof=1).mean(axis=1) / (replicates * data_sets))
+    return np.take_along_axis(own, signal[:, None], axis=1)[:, 0], np.max(candidates, axis=0)
 
 
 def resampled_indices(
@@ -209,28 +244,42 @@ def percentile_interval(
 
 
 def corrected_interval(
-    estimate: float, deviations: FloatArray, spread: float, factor: float, confidence: float = CONFIDENCE
+    estimate: float,
+    deviations: FloatArray,
+    opposite: FloatArray,
+    spread: float,
+    factor: float,
+    confidence: float = CONFIDENCE,
 ) -> tuple[float, float]:
-    """Bootstrap interval about the estimate less its bias, both arms as long as the longer one.
+    """Bootstrap interval about the estimate less its bias, both arms as long as the longest one.
 
     Resampled values deviate from the estimate as it deviates from the truth, in the mean too: that is the bias, of a
     logarithm (-s^2 / 2 m^2), of a maximum, of whatever the estimate does. Which arm has to be the longer one, few
     values cannot tell: the percentile interval is right where they have a heavy tail, its mirror image (the basic
-    interval) where their spread grows with their mean. The longer arm on both sides is right for either.
+    interval) where their spread grows with their mean. A heavy tail that was not drawn leaves the means low, and their
+    errors small. So the means' deviations count with the opposite sign too, and the longest arm on both sides.
     Source: Davison and Hinkley, Bootstrap Methods and their Application, 1997, sections 2.1 and 5.2 (bias, basic and
     percentile limits); Hall, J. R. Stat. Soc. B 50, 1988 (symmetric intervals).
 
     Parameters
     ----------
     deviations : ndarray, resampled values less the estimate
+    opposite : ndarray
+        The same where the means deviate as far to the other side, widened by ``spread factor`` already.
     spread : float, ratio of the estimate's standard deviation to that of resampled values
     factor : float, see `student_factor`
     """
-    tail = (1 - confidence) / 2
     bias = float(deviations.mean())
-    low, high = np.quantile(deviations, [tail, 1 - tail]) - bias
-    centre, arm = estimate - spread**2 * bias, spread * factor * float(max(-low, high))
+    arm = max(spread * factor * _longer_arm(deviations, confidence), _longer_arm(opposite, confidence))
+    centre = estimate - spread**2 * bias
     return centre - arm, centre + arm
+
+
+def _longer_arm(deviations: FloatArray, confidence: float) -> float:
+    """Of the percentile interval about the mean."""
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(deviations, [tail, 1 - tail]) - deviations.mean()
+    return float(max(-low, high))
 
 
 def expected_chance_deviations(intervals: int, confidence: float = CONFIDENCE) -> float:

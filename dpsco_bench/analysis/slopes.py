@@ -88,25 +88,26 @@ def bounded_errors(log_errors: ArrayLike, dof: ArrayLike | None = None) -> Float
 
     Parameters
     ----------
-    log_errors : array_like, standard errors of log mean, >= 0 or NaN (unknown), shape ``(cells,)``
+    log_errors : array_like, standard errors of log mean, >= 0 or NaN (unknown), shape ``(..., cells)``
     dof : array_like, optional
         Degrees of freedom behind each error, >= 0 or infinite; infinite (no moderation) if left out.
     """
     errors = np.asarray(log_errors, dtype=np.float64)
-    known = np.isfinite(errors)
-    largest = max(LOG_ERROR_FLOOR, float(errors[known].max())) if known.any() else LOG_ERROR_FLOOR
-    errors = np.maximum(np.where(known, errors, largest), LOG_ERROR_FLOOR)
-    centre = float(np.exp(np.log(errors).mean()))
+    known = np.where(np.isfinite(errors), errors, LOG_ERROR_FLOOR)
+    errors = np.where(np.isfinite(errors), errors, known.max(axis=-1, keepdims=True))
+    errors = np.maximum(errors, LOG_ERROR_FLOOR)
+    centre = np.exp(np.log(errors).mean(axis=-1, keepdims=True))
     prior = PRIOR_DOF / (PRIOR_DOF + np.asarray(np.inf if dof is None else dof, dtype=np.float64))
     moderated = np.sqrt((1 - prior) * errors**2 + prior * centre**2)
-    bounded: FloatArray = np.maximum(moderated, LEAST_ERROR * np.median(moderated))
+    bounded: FloatArray = np.maximum(moderated, LEAST_ERROR * np.median(moderated, axis=-1, keepdims=True))
     return bounded
 
 
 def log_weights(log_errors: ArrayLike, dof: ArrayLike | None = None) -> FloatArray:
     """Weights of a log-log fit, which sum to 1: inverse squares of `bounded_errors`."""
     weights = 1 / bounded_errors(log_errors, dof) ** 2
-    return weights / weights.sum()
+    shares: FloatArray = weights / weights.sum(axis=-1, keepdims=True)
+    return shares
 
 
 def bound_slope(values: ArrayLike, bounds: ArrayLike, weights: ArrayLike | None = None) -> float:
@@ -131,12 +132,12 @@ def fit_rate(
 ) -> RateFit:
     """Weighted log-log fit of the mean excess risk on a parameter, with a bootstrap interval.
 
-    The bootstrap keeps the weights and resamples data sets and replicates within them, jointly over the cells that
-    share them, and the largest signal anew. The interval stands about the slope less its bias (`corrected_interval`),
-    while the slope is that of the means. It is expanded for small samples: by what resampling lacks of the slope's
-    variance, and by the Student factor at Welch-Satterthwaite degrees of freedom. Exact cells are perturbed by their
-    numerical error. Raises InputError if values are not positive or all equal, lengths differ, or cells that share data
-    sets or replicates have different numbers of them.
+    The bootstrap resamples data sets and replicates within them, jointly over the cells that share them, and takes the
+    largest signal and the weights anew. The interval stands about the slope less its bias (`corrected_interval`), while
+    the slope is that of the means. It is widened for small samples: by what resampling lacks of the slope's variance,
+    and by the Student factor at Welch-Satterthwaite degrees of freedom, fewer where tails are heavy (`variance_dof`).
+    Exact cells are perturbed by their numerical error. Raises InputError if values are not positive or all equal,
+    lengths differ, or cells that share data sets or replicates have different numbers of them.
 
     Parameters
     ----------
@@ -157,8 +158,13 @@ def fit_rate(
     fit = _point_fit(np.asarray(values, dtype=np.float64), cells)
     if fit.nonpositive or fit.no_error:
         return fit
-    means = _resampled(risks_by_cell, errors, sharing, bootstrap_rng(*names), resamples)
-    return _with_interval(fit, means, _precision(fit, cells, risks_by_cell, errors, sharing))
+    means, variances = _resampled(risks_by_cell, errors, sharing, bootstrap_rng(*names), resamples)
+    precision = _precision(fit, cells, risks_by_cell, errors, sharing)
+    together = [
+        ("data", data) if as_cell(risks).shape[1] > 1 else ("run", run)
+        for risks, data, run in zip(risks_by_cell, sharing.data_sets, sharing.replicates, strict=True)
+    ]
+    return _with_interval(fit, means, variances, precision, together)
 
 
 def _point_fit(values: FloatArray, cells: Sequence[CellSummary]) -> RateFit:
@@ -196,9 +202,9 @@ def _resampled(
     sharing: Sharing,
     rng: np.random.Generator,
     resamples: int,
-) -> FloatArray:
-    """Bootstrap means, shape ``(cells, resamples)``: what cells share is drawn once for all of them."""
-    means = np.empty((len(risks_by_cell), resamples))
+) -> tuple[FloatArray, FloatArray]:
+    """Bootstrap means and their variances, ``(cells, resamples)``: what cells share is drawn once for all of them."""
+    means, variances = np.empty((2, len(risks_by_cell), resamples))
     drawn: dict[int, NDArray[np.int64]] = {}
     for label in dict.fromkeys(sharing.replicates):
         group = [cell for cell, own in enumerate(sharing.replicates) if own == label]
@@ -206,6 +212,7 @@ def _resampled(
         for cell in (cell for cell in group if cell not in random):
             exact = summarise(risks_by_cell[cell], errors[cell])
             means[cell] = exact.mean + exact.stderr * rng.standard_normal(resamples)
+            variances[cell] = exact.stderr**2
         if not random:
             continue
         data, count = sharing.data_sets[random[0]], as_cell(risks_by_cell[random[0]]).shape[1]
@@ -213,8 +220,9 @@ def _resampled(
             drawn[data] = rng.integers(count, size=(resamples, count))
         if data in drawn and drawn[data].shape[1] != count:
             raise InputError("data sets per cell", [drawn[data].shape[1], count], "equal where cells share their data")
-        means[random] = resampled_means([risks_by_cell[cell] for cell in random], rng, resamples, drawn.get(data))
-    return means
+        chosen = [risks_by_cell[cell] for cell in random]
+        means[random], variances[random] = resampled_means(chosen, rng, resamples, drawn.get(data))
+    return means, variances
 
 
 def _precision(
@@ -239,21 +247,56 @@ def _precision(
         own = groups.setdefault(sharing.data_sets[number], {})
         share = coefficients[number] * as_cell(risks)[cell.signal]
         own[sharing.replicates[number]] = own.get(sharing.replicates[number], 0.0) + share
-    estimates = [variance_of_mean(list(own.values())) for own in groups.values()]
+    estimates = [variance_of_mean(list(own.values()), tails=True) for own in groups.values()]
     variances, dofs, shown = (np.array(column) for column in zip((known, np.inf, known), *estimates, strict=True))
     expansion = float(np.sqrt(variances.sum() / shown.sum())) if shown.sum() > 0 else 1.0
     return expansion, satterthwaite(variances, dofs)
 
 
-def _with_interval(fit: RateFit, means: FloatArray, precision: tuple[float, float]) -> RateFit:
-    """Interval of the slope from resampled means, shape (cells, resamples)."""
-    ratios = means / np.array(fit.mean)[:, None]
-    floored = float((ratios < _RESAMPLE_FLOOR).mean(axis=1).max())
-    coefficients = _slope_coefficients(np.log(fit.values), np.array(fit.weights))
-    deviations = coefficients @ np.log(np.maximum(ratios, _RESAMPLE_FLOOR))
+def _with_interval(
+    fit: RateFit,
+    means: FloatArray,
+    variances: FloatArray,
+    precision: tuple[float, float],
+    together: Sequence[tuple[str, int]],
+) -> RateFit:
+    """Interval of the slope from resampled means and their variances, shape (cells, resamples).
+
+    Cells with equal labels in `together` have data sets or random numbers in common.
+
+    A cell whose tail is missing from a resample has a low mean and a small error, hence a large weight: with weights
+    kept, the slope would seem more certain than it is. The weights of a resample act on its deviations alone, so that
+    a bend of the sweep counts as no noise.
+    """
+    ratios = (means / np.array(fit.mean)[:, None]).T
+    floored = float((ratios < _RESAMPLE_FLOOR).mean(axis=0).max())
+    kept = np.maximum(ratios, _RESAMPLE_FLOOR)
+    weights = log_weights(np.sqrt(variances).T / (kept * np.array(fit.mean)), fit.dof)
+    coefficients = _slope_coefficients(np.log(fit.values), weights)
     expansion, dof = precision
-    low, high = corrected_interval(fit.slope, deviations, expansion, student_factor(dof))
+    factor = student_factor(dof)
+    opposite = _opposite(kept, weights, together, expansion * factor)
+    deviations, others = (np.sum(coefficients * own, axis=1) for own in (np.log(kept), opposite))
+    low, high = corrected_interval(fit.slope, deviations, others, expansion, factor)
     return replace(fit, ci_low=low, ci_high=high, floored=floored)
+
+
+def _opposite(
+    ratios: FloatArray, weights: FloatArray, together: Sequence[tuple[str, int]], widened: float
+) -> FloatArray:
+    """Logarithms of means that deviate to the other side, so many times as far, shape ``(resamples, cells)``.
+
+    What cells do together, because they share what is random, is turned apart from what each does besides: it changes
+    no slope among them, however far it goes.
+    """
+    turned = np.empty_like(ratios)
+    for label in dict.fromkeys(together):
+        group = [cell for cell, own in enumerate(together) if own == label]
+        own, kept = weights[:, group], ratios[:, group]
+        common = np.sum(own * kept, axis=1, keepdims=True) / own.sum(axis=1, keepdims=True)
+        parts = (np.maximum(1 - widened * (part - 1), _RESAMPLE_FLOOR) for part in (common, kept / common))
+        turned[:, group] = sum(np.log(part) for part in parts)
+    return turned
 
 
 def _log_positive(name: str, values: ArrayLike) -> FloatArray:
@@ -264,9 +307,10 @@ def _log_positive(name: str, values: ArrayLike) -> FloatArray:
 
 
 def _slope_coefficients(x: FloatArray, weights: FloatArray) -> FloatArray:
-    """Coefficients c with slope = c @ y in weighted least squares."""
+    """Coefficients c with slope = c @ y in weighted least squares, for weights of shape ``(..., cells)``."""
     if len(x) < 2 or np.ptp(x) == 0:
         raise InputError("parameter values", np.exp(x).tolist(), "at least two different values")
-    shares = weights / weights.sum()
-    centred = x - shares @ x
-    return shares * centred / (shares @ centred**2)
+    shares = weights / weights.sum(axis=-1, keepdims=True)
+    centred = x - (shares @ x)[..., None]
+    coefficients: FloatArray = shares * centred / np.sum(shares * centred**2, axis=-1, keepdims=True)
+    return coefficients

@@ -49,7 +49,7 @@ def test_standard_error_is_calibrated_over_repetitions(effect, replicates):
 def test_bootstrap_spread_is_the_variance_that_is_named(shape):
     risks = rng(2).gamma(3.0, size=shape)
     variance, _, shown = bootstrap.variance_of_mean([bootstrap.as_cell(risks)[0]])
-    (means,) = bootstrap.resampled_means([risks], rng(3), 40_000)
+    (means,), _ = bootstrap.resampled_means([risks], rng(3), 40_000)
     assert means.mean() == pytest.approx(risks.mean(), rel=0.01)
     assert means.std() == pytest.approx(np.sqrt(shown), rel=0.02)
     assert bootstrap.summarise(risks).stderr == pytest.approx(np.sqrt(variance), rel=1e-12)
@@ -70,8 +70,9 @@ def test_sums_of_groups_on_common_data_sets_have_the_variance_of_their_mean(data
 
 def test_cells_that_share_replicates_are_resampled_alike():
     one = rng(4).exponential(size=(3, 8))
-    both = bootstrap.resampled_means([one, 2 * one], rng(5), 300)
-    np.testing.assert_allclose(both[1], 2 * both[0], rtol=1e-12)
+    means, variances = bootstrap.resampled_means([one, 2 * one], rng(5), 300)
+    np.testing.assert_allclose(means[1], 2 * means[0], rtol=1e-12)
+    np.testing.assert_allclose(variances[1], 4 * variances[0], rtol=1e-9)
     with pytest.raises(InputError, match="that share them"):
         bootstrap.resampled_means([one, one[:2]], rng(5), 3)
 
@@ -82,6 +83,25 @@ def test_cells_that_share_replicates_are_resampled_alike():
 )
 def test_degrees_of_freedom_of_a_sum(variances, dof, expected):
     assert bootstrap.satterthwaite(variances, dof) == pytest.approx(expected)
+
+
+def test_heavy_tails_leave_fewer_degrees_of_freedom():
+    normal, heavy = rng(8).standard_normal((2, 500)), rng(9).lognormal(0.0, 1.5, (2, 500))
+    assert bootstrap.variance_dof(normal, tails=False) == 998
+    assert 0.8 * 998 < bootstrap.variance_dof(normal) <= 998
+    assert bootstrap.variance_dof(heavy) < 200
+    assert bootstrap.variance_dof(1e-100 * heavy) == pytest.approx(bootstrap.variance_dof(heavy), rel=1e-9)
+    assert bootstrap.variance_dof(np.array([[1.0, 2.0, 3.0, 4.0]])) == 3  # a light tail leaves no more
+    assert bootstrap.variance_dof(np.ones((2, 4))) == 6
+
+
+def test_the_variance_of_a_variance_has_the_named_degrees_of_freedom():
+    """Of exponentials k = 6: the variance of a variance of 30 is 2/dof of its square."""
+    samples = rng(10).exponential(size=(40_000, 30))
+    variances = samples.var(axis=1, ddof=1)
+    expected = 2.0 / (6.0 / 30 + 2.0 / 29)
+    assert 2.0 * variances.mean() ** 2 / variances.var() == pytest.approx(expected, rel=0.05)
+    assert bootstrap.variance_dof(rng(11).exponential(size=(1000, 30))) / 1000 == pytest.approx(expected, rel=0.1)
 
 
 def test_maximum_over_signals_is_taken_over_means_not_replicates():
@@ -98,15 +118,27 @@ def test_signals_share_each_resample():
     np.testing.assert_allclose(both, single, rtol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(1, 1, 12), (1, 4, 6), (3, 1, 8), (2, 5, 1)])
+def test_each_resample_has_the_variance_of_its_own_mean(shape):
+    risks = rng(6).gamma(2.0, size=shape)
+    (means,), (variances,) = bootstrap.resampled_means([risks], rng(7), 20)
+    (drawn,) = bootstrap.resampled_indices(rng(7), 20, *shape[1:])
+    for mean, variance, chosen in zip(means, variances, drawn, strict=True):
+        own = bootstrap.summarise(risks.reshape(shape[0], -1)[:, chosen].reshape(shape))
+        assert (mean, np.sqrt(variance)) == pytest.approx((own.mean, own.stderr), rel=1e-12)
+
+
 def test_shared_data_sets_are_used_as_given():
     risks = np.array([[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]])
     drawn = np.array([[0, 0, 0], [2, 2, 2], [0, 1, 2]])
-    np.testing.assert_allclose(bootstrap.resampled_means([risks], rng(), 3, drawn), [[1, 4, 7 / 3]])
+    means, variances = bootstrap.resampled_means([risks], rng(), 3, drawn)
+    np.testing.assert_allclose(means, [[1, 4, 7 / 3]])
+    np.testing.assert_allclose(variances, [[0, 0, 7 / 9]])
 
 
 def test_blocks_do_not_change_the_number_of_resamples(monkeypatch):
     monkeypatch.setattr(bootstrap, "_DRAWS_PER_BLOCK", 60)
-    (means,) = bootstrap.resampled_means([rng().random((2, 10))], rng(1), 8)
+    (means,), _ = bootstrap.resampled_means([rng().random((2, 10))], rng(1), 8)
     assert means.shape == (8,)
     assert len(np.unique(means)) == 8
     blocks = list(bootstrap.resampled_indices(rng(), 8, 2, 10))
@@ -168,12 +200,13 @@ def test_percentile_interval_stretches_about_the_estimate():
 def test_corrected_interval_of_a_symmetric_spread_is_the_percentile_interval():
     deviations = np.linspace(-1, 1, 2001)
     percentile = bootstrap.percentile_interval(3.0, 3.0 + deviations, 2.0)
-    assert bootstrap.corrected_interval(3.0, deviations, 1.0, 2.0) == pytest.approx(percentile, abs=1e-12)
+    found = bootstrap.corrected_interval(3.0, deviations, 2.0 * deviations, 1.0, 2.0)
+    assert found == pytest.approx(percentile, abs=1e-12)
 
 
 def test_corrected_interval_moves_against_the_bias():
     deviations = np.linspace(-1, 1, 2001)
-    low, high = bootstrap.corrected_interval(3.0, deviations - 0.1, 2.0, 1.0)
+    low, high = bootstrap.corrected_interval(3.0, deviations - 0.1, deviations, 2.0, 1.0)
     assert (low + high) / 2 == pytest.approx(3.0 + 2.0**2 * 0.1)
     assert (high - low) / 2 == pytest.approx(2.0 * 0.95)
 
@@ -182,13 +215,19 @@ def test_corrected_interval_is_even_handed():
     """The longer arm counts, whichever it is."""
     skewed = rng().exponential(size=4000) - 1.0
     quantile = np.quantile(skewed - skewed.mean(), 0.975)
-    low, high = bootstrap.corrected_interval(0.0, skewed, 1.0, 1.0)
+    low, high = bootstrap.corrected_interval(0.0, skewed, skewed, 1.0, 1.0)
     assert (high - low) / 2 == pytest.approx(quantile, rel=1e-12)
-    assert bootstrap.corrected_interval(0.0, -skewed, 1.0, 1.0) == pytest.approx((-high, -low), rel=1e-9)
+    assert bootstrap.corrected_interval(0.0, -skewed, -skewed, 1.0, 1.0) == pytest.approx((-high, -low), rel=1e-9)
+
+
+def test_corrected_interval_is_as_long_as_deviations_to_the_other_side_ask_for():
+    deviations = np.linspace(-1, 1, 2001)
+    low, high = bootstrap.corrected_interval(0.0, deviations, 3.0 * deviations - 5.0, 1.0, 2.0)
+    assert (low, high) == pytest.approx((-3.0 * 0.95, 3.0 * 0.95))
 
 
 def test_corrected_interval_of_no_spread_is_the_estimate():
-    assert bootstrap.corrected_interval(3.0, np.zeros(2000), 1.0, 1.5) == (3.0, 3.0)
+    assert bootstrap.corrected_interval(3.0, np.zeros(2000), np.zeros(2000), 1.0, 1.5) == (3.0, 3.0)
 
 
 def test_expected_chance_deviations():

@@ -1,4 +1,4 @@
-"""Wrong words are rare: the page shows what the script gives, and no row is beyond its limit but where it says why."""
+"""Wrong words are rare: the page shows what the script gives, and no row is beyond its limit."""
 
 import runpy
 from pathlib import Path
@@ -16,21 +16,13 @@ def test_the_page_shows_what_the_script_gives():
     assert SCRIPT["line"](design.name, distance, SCRIPT["words"](design, distance)) in ROWS
 
 
-def test_every_design_is_within_its_limits_or_told_with_the_reason():
-    text = (DOCS / "error_rates.md").read_text(encoding="utf-8")
+def test_every_design_is_within_its_limits():
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in ROWS]
     assert [(name, float(distance)) for name, distance, *_ in cells] == [
         (design.name, distance) for design in DESIGNS for distance in DISTANCES
     ]
-    beyond = {
-        (name, distance)
-        for name, distance, *_, wrong, allowed in cells
-        if float(wrong.rstrip("%")) > float(allowed.rstrip("%"))
-    }
-    hard = {design.name: design.hard for design in DESIGNS if design.hard}
-    assert {name for name, _ in beyond} == set(hard) and len(hard) <= 4
-    assert all(f"- {name}, at distance {distance}: " in text for name, distance in beyond)
-    assert all(f"More than is allowed, since {why}" in text for why in hard.values())
+    for name, distance, *_, wrong, allowed in cells:
+        assert float(wrong.rstrip("%")) <= float(allowed.rstrip("%")), (name, distance)
 
 
 @pytest.mark.parametrize(("distance", "right"), [(0.0, {"match"}), (2.0, {"faster", "fails"})])

@@ -1,5 +1,6 @@
 """docs/slopes.md lists every slope that differs from the first record, each with a reason."""
 
+import math
 import runpy
 from pathlib import Path
 
@@ -23,10 +24,17 @@ def test_the_page_is_what_its_script_writes(script):
     assert (ROOT / "docs" / "slopes.md").read_text(encoding="utf-8") == script["page"](), "python docs/slopes.py"
 
 
+def test_slopes_that_are_rounded_to_either_side_are_the_same(script):
+    assert script["same"](-0.3905, -0.3904) and script["same"](0.0, 0.0) and script["same"](1.0, 0.9991)
+    assert not script["same"](-0.3905, -0.3903) and not script["same"](0.3905, -0.3905)
+    assert not script["same"](0.39, math.nan)
+
+
 def test_every_slope_that_differs_has_a_line_with_a_reason(script, lines):
     now = {(row.id, row.part, row.calibration): row.slope for row in script["now"]()}
     old = {slope.place: slope.slope for slope in script["read_slopes"]()}
-    assert {line.place for line in lines} == {place for place in old.keys() & now.keys() if old[place] != now[place]}
+    differ = {place for place in old.keys() & now.keys() if not script["same"](old[place], now[place])}
+    assert {line.place for line in lines} == differ
     assert not [line.place for line in lines if not line.because or not line.reason]
     assert {name for line in lines for name in line.because} <= script["CLASSES"].keys()
 

@@ -110,9 +110,9 @@ def coverage(make, repetitions, slope=-1.0, **options):
 
 @pytest.mark.parametrize(("replicates", "low"), [(2, 0.93), (16, 0.91), (64, 0.91)])
 def test_interval_covers_the_true_slope(replicates, low):
-    """95 % nominal; skewed risks cost about a point, 600 repetitions have a standard error of 0.9 points."""
+    """95 % nominal, and more where few replicates may hide a tail; 600 have a standard error of 0.9 points."""
     source = np.random.default_rng(10 + replicates)
-    assert low <= coverage(lambda: noisy(source, -1.0, replicates), 600) <= 0.985
+    assert low <= coverage(lambda: noisy(source, -1.0, replicates), 600) <= (0.985 if replicates > 16 else 1.0)
 
 
 @pytest.mark.parametrize("data_sets", [3, 8])
@@ -195,6 +195,38 @@ def test_noise_that_changes_along_the_sweep_misses_on_neither_side(grows):
     ]
     assert np.mean([fit.ci_high < -1 for fit in fits]) <= 0.05
     assert np.mean([fit.ci_low > -1 for fit in fits]) <= 0.05
+
+
+@pytest.mark.parametrize(("cells", "replicates"), [(4, 12), (5, 32)])
+def test_a_heavy_tail_that_grows_is_not_taken_for_a_faster_decay(cells, replicates):
+    """Few of a cell's replicates show its tail: in many sweeps its mean and its error are both too small."""
+    values, source = 2.0 ** np.arange(cells), np.random.default_rng(15)
+    spreads = np.sqrt(np.log1p(np.geomspace(0.2, 1.8, cells) ** 2))
+    fits = [
+        fit_rate(values, [source.lognormal(-s * s / 2, s, replicates) for s in spreads], (str(i),), resamples=500)
+        for i in range(1000)
+    ]
+    below, above = (np.mean([test(fit) for fit in fits]) for test in (lambda f: f.ci_high < 0, lambda f: f.ci_low > 0))
+    assert below <= 0.06
+    assert above <= 0.02
+
+
+def test_what_cells_do_together_widens_no_interval():
+    """However far a heavy factor goes that replicates have in common in all cells."""
+    common = np.random.default_rng(16).lognormal(0.0, 1.5, 12)
+    fit = fit_rate(N, [common / n for n in N], NAMES, sharing=Sharing.everything(5))
+    assert half_width(fit) == pytest.approx(0, abs=1e-9)
+
+
+def test_a_bend_of_the_sweep_is_no_noise():
+    """Weights differ between resamples, and act on deviations alone."""
+    source = np.random.default_rng(17)
+    noise = [source.gamma(16, 1 / 16, 12) for _ in N]
+    straight, bent = (
+        fit_rate(N, [own * shape for own, shape in zip(noise, curve, strict=True)], NAMES)
+        for curve in (1 / N, np.exp(-(np.log(N) ** 2)))
+    )
+    assert half_width(bent) == pytest.approx(half_width(straight), rel=1e-9)
 
 
 def test_interval_shrinks_like_the_root_of_the_replicates():
