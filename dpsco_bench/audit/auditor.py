@@ -37,6 +37,10 @@ STEP = 0.05
 RELEARNED, WEAKENED = 1000, 1001
 """Streams of the runs on which scorers of the chosen pair are learned, and of those with less noise."""
 MOST_RUNS, FEWEST_DEFAULT_RUNS, DEFAULT_WORK = 100_000, 5_000, 2e8
+MOST_WORK = 1440 * DEFAULT_WORK
+"""Of all runs together: about a day."""
+MOST_NUMBERS = 1 << 28
+"""Numbers that the transcript of one run may have: more do not fit in a memory."""
 FAULT = 0.25
 """Share of the noise that is left where an audit's power is predicted for noise that is proven."""
 
@@ -136,6 +140,7 @@ def audit_cell(
     mechanism : callable, source of noise under audit, called like `privacy.mechanism.Mechanism`
     """
     _check(calibration, runs, confidence, seed)
+    _check_length(cell, calibration, runs)
     return audit_calibrated(
         cell,
         calibrate_cell(cell, calibration, seed),
@@ -207,6 +212,20 @@ def _check(calibration: str, runs: int | None, confidence: float, seed: int) -> 
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise InputError("confidence", confidence, "in (0, 1)")
     check_run(calibration, 1, seed)
+
+
+def _check_length(cell: Cell, calibration: str, runs: int | None) -> None:
+    """Refuse runs that would not end within a day or so, before noise is calibrated for them."""
+    plan = cell.plan(calibration, 0, twice=False)[1]
+    numbers = sum(query.releases for query in plan.queries) * cell.problem_entry.dimension
+    if numbers > MOST_NUMBERS:
+        what = f"a run releases {numbers:.3g} numbers, and at most {MOST_NUMBERS:.3g} are kept: take a shorter schedule"
+        raise Refusal(f"audit of {cell.algorithm}", what)
+    asked = _default_runs(plan) if runs is None else runs
+    days = asked * work_of(plan) / MOST_WORK
+    if days > 1.0:
+        what = f"{asked} runs on each data set would take about {days:.2g} days: take fewer, or a shorter schedule"
+        raise Refusal(f"audit of {cell.algorithm}", what)
 
 
 def _statistic(asked: str | None, supported: bool, cell: Cell) -> str:

@@ -178,6 +178,13 @@ def claim_plan(id: str, profile: str, overrides: Sequence[str] = (), settings: S
     return ClaimEntry.of(replace(claim, parts=parts), jobs)
 
 
+def left_out(id: str, profile: str, overrides: Sequence[str] = ()) -> list[str]:
+    """Parts of a claim that a profile does not measure, in the claim's order."""
+    claim, _ = load_claim(id, profile, overrides)
+    measured = {part.id for part in claim.parts_of(profile)}
+    return [part.id for part in claim.parts if part.id not in measured]
+
+
 def _check_names(claim: Claim, part: Part) -> None:
     """The formula and the check that a part names exist."""
     with _errors_of_part(claim, part):

@@ -26,6 +26,8 @@ BELONGS = {
     "compared": ("both", AT_END, AT_EQUAL_EVALUATIONS),
 }
 """Keys that only some kinds take -> their values, the one of all other kinds first."""
+MOST_RUNS = 100_000_000
+"""Replicates, and data sets, of a cell: results of more would not fit in a memory."""
 
 
 def parse_claim(entry: Plain) -> Claim:
@@ -90,6 +92,12 @@ def _check_part(part: Part, where: str) -> None:
     _kind_of(part.kind, where)
     if not part.calibrations or not set(part.calibrations) <= set(CALIBRATIONS):
         raise InputError(f"{where}: calibrations", part.calibrations, "some of " + ", ".join(CALIBRATIONS))
+    for key, names in (("calibrations", part.calibrations), ("uses", part.uses)):
+        if len(set(names)) < len(names):
+            raise InputError(f"{where}: {key}", names, "each once")
+    for key, number in (("exponent", part.exponent), ("record", part.record), *part.requires.items()):
+        if number is not None and not math.isfinite(number):
+            raise InputError(f"{where}: {key}", number, "a finite number")
     check_expected(part.expected, part.rules, part.calibrations, where)
     _check_kind(part, where)
     _check_profiles(part, where)
@@ -154,8 +162,8 @@ def _check_profiles(part: Part, where: str) -> None:
             raise InputError(f"{where}: {key}", sorted(values), "given for " + ", ".join(swept))
     for key, counts in (("replicates", part.replicates), ("data_sets", part.data_sets)):
         for profile, number in counts.items():
-            if number < 1:
-                raise InputError(f"{where}: {key} of {profile}", number, "an integer >= 1")
+            if not 1 <= number <= MOST_RUNS:
+                raise InputError(f"{where}: {key} of {profile}", number, f"an integer from 1 to {MOST_RUNS}")
     for profile, grid in swept.items():
         cells = list(zip(grid, *(lists.get(profile, grid) for lists in part.along.values()), strict=False))
         if len(set(cells)) < len(cells):
@@ -172,3 +180,18 @@ def _check_profiles(part: Part, where: str) -> None:
         signals = part.signals.get(profile, [])
         if not to_the_cap(signals) and (not signals or isinstance(signals, str) or sorted(set(signals)) != signals):
             raise InputError(f"{where}: signals of {profile}", signals, "increasing numbers, or FIRST .. cap xRATIO")
+    for key, values in by_profile.items() if part.plans else ():
+        _check_not_dropped(part, key, values, where)
+
+
+def _check_not_dropped(part: Part, key: str, values: Mapping[str, Any], where: str) -> None:
+    """Refuse numbers for a profile that the sweep leaves out: the part would not be judged there, and nobody told.
+
+    Signals and options of methods are often those of other parts, and may have more.
+    """
+    swept = part.sweep.values if part.sweep else {}
+    shared = key == "signals" or key.startswith("profile_options")
+    dropped = [] if shared else [profile for profile in values if profile not in swept]
+    if dropped and swept:
+        allowed = f"given for {', '.join(swept)} alone: its sweep has no values for {', '.join(dropped)}"
+        raise InputError(f"{where}: {key}", sorted(values), allowed)

@@ -24,7 +24,11 @@ CLAIM = {
     "title": "t",
     "source": "s",
     "statement": "x",
-    "parts": [PART, USER, {**PART, "id": "q", "sweep": {"parameter": "n", "values": {"full": [64, 128]}}}],
+    "parts": [
+        PART,
+        USER,
+        {**PART, "id": "q", "sweep": {"parameter": "n", "values": {"full": [64, 128]}}, "replicates": 2},
+    ],
 }
 
 
@@ -57,7 +61,8 @@ def test_a_band_needs_all_its_parts_and_other_kinds_one():
 
 def test_a_profile_has_its_own_tolerance_and_only_calibrations_with_rows():
     part = {**PART, "tolerances": {"ci": 0.02}}
-    other = {**PART, "id": "q", "calibrations": ["accounted"], "sweep": {"parameter": "n", "values": {"ci": [64, 128]}}}
+    other = {**PART, "id": "q", "calibrations": ["accounted"], "replicates": 2}
+    other["sweep"] = {"parameter": "n", "values": {"ci": [64, 128]}}
     user = {**USER, "calibrations": ["paper", "accounted"], "uses": ["p", "q"]}
     claim = parse_claim({**CLAIM, "parts": [part, user, other]})
     of = {profile: {part.id: part for part in claim.parts_of(profile)} for profile in ("smoke", "ci")}
@@ -94,7 +99,7 @@ WRONG_PARTS = [
     ({"axis": "n", "bound": None, "kind": "shown"}, "axis = 'n': must be left out: it belongs to measured slopes"),
     ({"axis": "n", "kind": "complexity"}, "axis = 'n': must be left out: it belongs to measured slopes"),
     ({"signals": "0.5 .. cap x1"}, "signals = '0.5 .. cap x1': must be a list of numbers"),
-    ({"tolerances": {"full": 0}}, "tolerance = 0: must be a finite number > 0"),
+    ({"tolerances": {"ci": 0}}, "tolerance = 0: must be a finite number > 0"),
     ({"tolerances": {"quick": 0.1}}, "profile of tolerances = 'quick'"),
     ({"better": "more"}, "better = 'more': must be smaller or larger"),
     ({"requires": {"moved": "far"}}, "requires = .*: must be a mapping of names to a number"),
@@ -155,6 +160,21 @@ WRONG_PARTS = [
     (
         {"sweep": {"parameter": "n", "values": {"ci": [1024, 64, 1024.0]}}},
         "sweep of ci = .1024, 64, 1024.0.: must be different values; 1024 is there twice",
+    ),
+    ({"calibrations": ["paper", "paper"]}, "calibrations = .*: must be each once"),
+    ({"exponent": float("inf")}, "exponent = inf: must be a finite number"),
+    ({"exponent": float("nan")}, "exponent = nan: must be a finite number"),
+    ({"record": float("inf")}, "record = inf: must be a finite number"),
+    ({"requires": {"moved": float("nan")}}, "moved = nan: must be a finite number"),
+    ({"replicates": {"smoke": 10**12}}, "replicates of smoke = 1000000000000: must be an integer from 1 to 100000000"),
+    ({"data_sets": {"ci": 10**12}}, "data_sets of ci = 1000000000000: must be an integer from 1 to 100000000"),
+    *(
+        ({key: {"smoke+full": 0.1 if key == "tolerances" else 2}}, f"{key} = .*: must be given for smoke, ci alone")
+        for key in ("replicates", "data_sets", "tolerances")
+    ),
+    (
+        {"fixed": {"d": {"smoke+ci+full": 3}}},
+        "d = .*: must be given for smoke, ci alone: its sweep has no values for full",
     ),
     ({"expected": "matches"}, "expected = 'matches': must be empty, or for kind rate one of match, faster"),
     ({"expected": "holds"}, "expected = 'holds': must be empty, or for kind rate one of match, faster"),
@@ -221,8 +241,8 @@ def test_kinds_that_run_may_judge_the_rows_of_others():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"replicates": {"ci": 0}}, "replicates of ci = 0: must be an integer >= 1"),
-        ({"data_sets": {"ci": -1}}, "data_sets of ci = -1: must be an integer >= 1"),
+        ({"replicates": {"ci": 0}}, "replicates of ci = 0: must be an integer from 1 to 100000000"),
+        ({"data_sets": {"ci": -1}}, "data_sets of ci = -1: must be an integer from 1"),
         ({"sweep": {"parameter": "n", "values": {"ci": []}}}, "at least two different ones"),
         ({"sweep": {"parameter": "n", "values": {"ci": [64]}}}, "at least two different ones"),
         ({"sweep": {"parameter": "epsilon", "values": {"ci": [1.0, 2.0]}}}, "other quantities than the swept one"),

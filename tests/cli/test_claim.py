@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dpsco_bench.claims.compose import claim_plan
+from dpsco_bench.claims.compose import claim_plan, left_out
 from dpsco_bench.cli.claiming import privacy_texts, run_claim
 from dpsco_bench.cli.output import bounded
 from dpsco_bench.execution import worker
@@ -93,3 +93,12 @@ def test_absent_data_are_skipped_with_the_command_that_gets_them(dpsco):
     rows = json.loads(outcome.out)
     assert outcome.code == 0 and rows
     assert all(row["verdict"].startswith("skipped: data absent") for row in rows)
+
+
+def test_parts_that_the_profile_leaves_out_are_named(dpsco):
+    outcome = dpsco("claim", "wang2017.thm6.2", "--profile", "smoke")
+    assert left_out("wang2017.thm6.2", "smoke") == [] and "has no values for" not in outcome.out
+    others = left_out("wang2017.thm4.4", "smoke")
+    assert "soft_quadratic_pp-n" in others and set(left_out("wang2017.thm4.4", "full")) < set(others)
+    outcome = dpsco("claim", "wang2017.thm4.4", "--profile", "smoke")
+    assert f"profile smoke has no values for {others[0]}" in " ".join(outcome.out.split())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.cli.main import verb_names
+from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.request import known_keys
 from dpsco_bench.problems.registry import list_problems, problem_class
 
@@ -112,6 +115,23 @@ def test_claim_files(entry):
         Path("x.yaml").write_text(yaml_text(entry))
         for row in judged("claim", "x.yaml", "--profile", "smoke") or ():
             assert row["verdict"]
+
+
+@number_of_examples(60)
+@given(spoilt(CLAIM))
+def test_what_a_claim_file_may_ask_for(entry):
+    """Of any size, without running it: finite, bounded, each once, and nothing for profiles that are not judged."""
+    try:
+        claim = parse_claim(entry)
+    except DpscoError as error:
+        assert "\n" not in str(error)
+        return
+    for part in claim.parts:
+        counts = (*part.replicates.values(), *part.data_sets.values())
+        assert all(1 <= count <= 10**8 for count in counts) and math.isfinite(part.exponent or 0.0)
+        assert len(set(part.calibrations)) == len(part.calibrations) and len(set(part.uses)) == len(part.uses)
+        named = {*part.replicates, *part.data_sets, *part.tolerances}
+        assert not part.plans or named <= set(part.sweep.values)
 
 
 @number_of_examples(20)

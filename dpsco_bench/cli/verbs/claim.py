@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Plan all claims first, then run and judge them one by one."""
-    from dpsco_bench.claims.compose import check_profile, claim_plan, unmeasured
+    from dpsco_bench.claims.compose import check_profile, claim_plan, left_out, unmeasured
     from dpsco_bench.cli.claiming import asked_claims, privacy_texts, run_claim
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.registry import say_once
@@ -57,6 +57,10 @@ def execute(args: argparse.Namespace) -> int:
         print_json(told(rows))
     else:
         _print(rows, privacy)
+        for id in dict.fromkeys(row.id for row in rows):
+            others = left_out(id, args.profile, settings)
+            if others:
+                print(labelled(f"{id}:", f"profile {args.profile} has no values for {', '.join(others)}", 2 + len(id)))
     return 0
 
 
