@@ -30,8 +30,10 @@ from dpsco_bench.privacy.plan import Plan
 
 FEWEST_RUNS, MOST_ASKED = 100, 100_000_000
 """Runs on each data set that may be asked for: scores of more would not fit in a memory."""
-PILOT_PART, PILOT_FEWEST, RELEARN_FEWEST, PILOT_MOST = 0.2, 400, 2000, 4000
+PILOT_PART, PILOT_FEWEST, RELEARN_FEWEST = 0.2, 400, 2000
 """Of the runs, for all pairs together, and twice that for the chosen one; fewest of one pair, and of the chosen one."""
+PILOT_MOST = {"transcript": 4000, "output": 20_000}
+"""Most runs of a pilot: more where probabilities are counted than where densities tell them."""
 STEP = 0.05
 """Of promised bounds on epsilon that count as equal."""
 RELEARNED, WEAKENED = 1000, 1001
@@ -181,7 +183,7 @@ def audit_calibrated(
     choice = _pilot(settings, factor, statistic, runs, target, seed, mechanism)
     power, against = _power(choice, calibrated, statistic, runs, cell, target, seed, mechanism)
     scores = [_scores(choice, statistic, side, runs, seed, mechanism, progress) for side in (0, 1)]
-    there, back = (best_threshold(found, runs, *target) for found in choice.events)
+    there, back = (best_threshold(found, runs, float(cell.epsilon), *target) for found in choice.events)
     bound = lower_bound(scores[0], scores[1], *target, thresholds=(there, -back))
     return AuditResult(
         algorithm=cell.algorithm_entry.id,
@@ -258,10 +260,12 @@ def _pilot(
     """
     how = statistic, target, seed, mechanism
     numbered = [(k, (pair, _weaker(setting, factor))) for k, (pair, setting) in enumerate(settings, start=1)]
-    each = _pilot_size(runs, PILOT_PART / len(settings), PILOT_FEWEST)
+    each = _pilot_size(runs, PILOT_PART / len(settings), PILOT_FEWEST, statistic)
     best = max(_pilot_choices(numbered, each, runs, *how), key=_promise)
     again = [(RELEARNED, (best.pair, next(own for pair, own in settings if pair is best.pair)))]
-    return max(_pilot_choices(again, _pilot_size(runs, 2 * PILOT_PART, RELEARN_FEWEST), runs, *how), key=_promise)
+    return max(
+        _pilot_choices(again, _pilot_size(runs, 2 * PILOT_PART, RELEARN_FEWEST, statistic), runs, *how), key=_promise
+    )
 
 
 def _promise(choice: _Choice) -> int:
@@ -273,8 +277,8 @@ def _weaker(setting: Setting, factor: float) -> Setting:
     return replace(setting, scales={name: factor * scale for name, scale in setting.scales.items()})
 
 
-def _pilot_size(runs: int, part: float, fewest: int) -> int:
-    return int(min(max(part * runs, min(fewest, runs)), PILOT_MOST))
+def _pilot_size(runs: int, part: float, fewest: int, statistic: str) -> int:
+    return int(min(max(part * runs, min(fewest, runs)), PILOT_MOST[statistic]))
 
 
 def _pilot_choices(
@@ -336,7 +340,8 @@ def _power(
         learned = list(_learned(weaker, statistic, WEAKENED, 2 * len(choice.scores[0]), seed, mechanism))
         scorer, scores = next((own for own in learned if own[0].label == choice.scorer.label), learned[0])
         choice, against = replace(choice, scorer=scorer, scores=scores), f"{FAULT:g} of this noise"
-    return max(predicted_power(f, runs, float(cell.epsilon), *target, seed=seed) for f in choice.events), against
+    there, back = (predicted_power(found, runs, float(cell.epsilon), *target, seed=seed) for found in choice.events)
+    return 1.0 - (1.0 - there) * (1.0 - back), against  # events at either end: their counts are nearly independent
 
 
 def _scores(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from dpsco_bench.audit.bounds import BOUNDS, TRAINING, clopper_pearson_lower, clopper_pearson_upper
 
@@ -15,10 +16,14 @@ THRESHOLDS = 60
 """Events that are tried in each direction, evenly in the quantiles of the scores."""
 REPEATS = 2000
 """Simulated audits."""
+POSSIBLE = 200
+"""Pairs of probabilities that they are simulated with."""
+HOPELESS = -4.0
+"""Standard deviations below the claim at which an event is given up."""
 COUNTED = 10
 """Runs that an event must have met for its probability to be known from them."""
-DOUBT = 0.02
-"""Chance that a counted probability is larger than its limit: the best of many events is a lucky one."""
+LESS, DOUBT = 0.16, 0.02
+"""Chances that the counted probabilities are beyond their limits: the best of many events is a lucky one."""
 NORMALISED = 2.0
 """Factor within which ``E exp(-score)`` must be 1 for scores to pass as log density ratios."""
 
@@ -32,41 +37,70 @@ class Events:
     thresholds : array (T,)
         The t.
     likely, unlikely : array (T,)
-        The first less a standard error, the second with one or more.
+        Estimates; of events that are counted, limits: the first less a standard error, the second with two or more.
+    ordered : array (N,)
+        Scores behind the estimates, ascending.
+    weights : array (N, 2)
+        What each adds to the two probabilities of an event that it meets; none for events that are counted.
+    counts : array (T, 2)
+        Runs on either data set that met an event.
+    totals : tuple of int
+        Runs on either.
     """
 
     thresholds: Array
     likely: Array
     unlikely: Array
+    ordered: Array
+    weights: Array | None
+    counts: Array
+    totals: tuple[int, int]
+
+    def draw(self, event: int, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Pairs of probabilities of an event that the pilot leaves possible, ``(size,)`` each.
+
+        By the Bayesian bootstrap of scores that are densities, so that errors of both go together; else by the
+        posterior of the counts.
+        """
+        if self.weights is None:
+            first, second = (
+                rng.beta(met + 0.5, total - met + 0.5, size)
+                for met, total in zip(self.counts[event], self.totals, strict=True)
+            )
+            return first, second
+        inside = np.searchsorted(self.ordered, self.thresholds[event], side="left")
+        shares = rng.standard_exponential((size, len(self.ordered)))
+        met = shares[:, inside:] @ self.weights[inside:] / (shares @ self.weights)
+        return np.minimum(met[:, 0], 1.0), np.minimum(met[:, 1], 1.0)
 
 
 def events(likely: Any, unlikely: Any, exact: bool) -> Events:
-    """Events of the scores of some runs on the likely data set, and what they say of both probabilities.
+    """Events of the scores of some runs, and what they say of both probabilities.
 
     Parameters
     ----------
     likely, unlikely : array (N,), (M,)
         Scores of runs on the two data sets that the audit does not use.
     exact : bool
-        Whether scores are log density ratios, so that the probability of a rare event on the unlikely data set is the
-        mean of ``exp(-score)`` over the runs on the likely one that meet it. Else it is an upper limit for the share
-        of runs that met it.
+        Whether scores are log density ratios L, so that every run on either data set tells of both: by ``1/(1 + e^-L)``
+        of the likely one, and by the rest of the other. Else probabilities are limits for the shares of runs.
     """
     ordered, others = (np.sort(np.asarray(scores, dtype=np.float64)) for scores in (likely, unlikely))
     total = len(ordered)
     thresholds = np.unique(ordered[np.unique(np.linspace(0, total - min(COUNTED, total), THRESHOLDS).astype(int))])
-    first = np.searchsorted(ordered, thresholds, side="left")
-    p = (total - first) / total
-    alarms = len(others) - np.searchsorted(others, thresholds, side="left")
-    q = clopper_pearson_upper(alarms, len(others), DOUBT)
+    counts = np.stack([len(own) - np.searchsorted(own, thresholds, side="left") for own in (ordered, others)], axis=-1)
+    totals = total, len(others)
     with np.errstate(over="ignore"):
-        weights = np.exp(-np.clip(ordered, -700.0, 700.0))
-    norm = float(np.mean(weights))
+        norm = float(np.mean(np.exp(-np.clip(ordered, -700.0, 700.0))))
     if exact and 1.0 / NORMALISED < norm < NORMALISED:
-        known = np.cumsum(weights[::-1])[::-1][first] / total / norm
-        relative = np.sqrt(np.maximum(1.0 - p, 0.0) / (p * total))
-        q = np.minimum(known * (1.0 + relative), 1.0)
-    return Events(thresholds, clopper_pearson_lower(total - first, total, 0.16), q)
+        pooled = np.sort(np.concatenate([ordered, others]))
+        weights = np.stack([expit(pooled), expit(-pooled)], axis=-1)
+        inside = np.searchsorted(pooled, thresholds, side="left")
+        met = np.minimum(np.cumsum(weights[::-1], axis=0)[::-1][inside] / weights.sum(axis=0), 1.0)
+        return Events(thresholds, met[:, 0], met[:, 1], pooled, weights, counts, totals)
+    low = clopper_pearson_lower(counts[:, 0], total, LESS)
+    high = clopper_pearson_upper(counts[:, 1], totals[1], DOUBT)
+    return Events(thresholds, low, high, ordered, None, counts, totals)
 
 
 def expected_bounds(found: Events, runs: int, delta: float, confidence: float) -> Array:
@@ -82,20 +116,32 @@ def expected_bound(found: Events, runs: int, delta: float, confidence: float) ->
     return float(np.max(expected_bounds(found, runs, delta, confidence), initial=-np.inf))
 
 
-def best_threshold(found: Events, runs: int, delta: float, confidence: float) -> float:
-    """That of the event that promises most."""
-    return float(found.thresholds[int(np.argmax(expected_bounds(found, runs, delta, confidence)))])
+def best_threshold(found: Events, runs: int, claim: float, delta: float, confidence: float) -> float:
+    """That of `best_event`."""
+    return float(found.thresholds[best_event(found, runs, claim, delta, confidence)])
+
+
+def best_event(found: Events, runs: int, claim: float, delta: float, confidence: float) -> int:
+    """The event by which an audit most probably refutes a claim; where none may, the one that promises most.
+
+    By how many standard deviations of the tested counts its expected bound is above the claim.
+    """
+    bounds, tested = expected_bounds(found, runs, delta, confidence), tested_runs(runs)
+    spread = sum((1.0 - p) / np.maximum(p * tested, 1.0) for p in (found.likely, found.unlikely))
+    above = (bounds - claim) / np.sqrt(np.maximum(spread, 1.0 / tested))
+    return int(np.argmax(above if above.max() > HOPELESS else bounds))
 
 
 def predicted_power(found: Events, runs: int, claim: float, delta: float, confidence: float, *, seed: int = 0) -> float:
     """Probability that an audit of ``runs`` runs on each data set finds a lower bound above a claim.
 
-    By the event that promises most; its counts are simulated.
+    By `best_event`: its counts are simulated, with probabilities that the pilot leaves possible.
     """
     tested, error = tested_runs(runs), (1.0 - confidence) / (2 * BOUNDS)
-    best, rng = int(np.argmax(expected_bounds(found, runs, delta, confidence))), np.random.default_rng(seed)
-    low = clopper_pearson_lower(rng.binomial(tested, found.likely[best], REPEATS), tested, error)
-    high = clopper_pearson_upper(rng.binomial(tested, found.unlikely[best], REPEATS), tested, error)
+    best, rng = best_event(found, runs, claim, delta, confidence), np.random.default_rng(seed)
+    likely, unlikely = (np.repeat(p, REPEATS // POSSIBLE) for p in found.draw(best, POSSIBLE, rng))
+    low = clopper_pearson_lower(rng.binomial(tested, likely), tested, error)
+    high = clopper_pearson_upper(rng.binomial(tested, unlikely), tested, error)
     return float(np.mean(low - delta > np.exp(claim) * high))
 
 

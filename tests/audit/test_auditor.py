@@ -148,7 +148,8 @@ def test_json_has_the_documented_fields():
 
 def test_default_runs_are_fewer_for_longer_plans(monkeypatch):
     seen = []
-    never = Events(np.array([0.0]), np.array([0.5]), np.array([0.5]))
+    half, counts = np.array([0.5]), np.array([[1, 1]])
+    never = Events(np.array([0.0]), half, half, np.array([-1.0, 0.0]), None, counts, (2, 2))
     choice = SimpleNamespace(scorer=SimpleNamespace(label=""), pair=SimpleNamespace(name=""), events=(never, never))
     monkeypatch.setattr(auditor, "_pilot", lambda *args: choice)
     monkeypatch.setattr(auditor, "_power", lambda *args: (0.0, ""))

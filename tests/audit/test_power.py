@@ -2,9 +2,18 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from dpsco_bench.audit.bounds import lower_bound
-from dpsco_bench.audit.power import both_directions, events, expected_bound, predicted_power
+from dpsco_bench.audit.power import (
+    best_event,
+    best_threshold,
+    both_directions,
+    events,
+    expected_bound,
+    expected_bounds,
+    predicted_power,
+)
 
 from .test_bounds import gaussian_scores
 
@@ -39,16 +48,81 @@ def test_rare_events_have_the_probability_that_losses_give_them():
     assert expected_bound(known, 1_000_000, 1e-5, 0.95) > expected_bound(counted, 1_000_000, 1e-5, 0.95)
 
 
-def test_probabilities_are_told_with_a_standard_error():
-    """The likely one less, the unlikely one more."""
-    p, q = gaussian_scores(np.random.default_rng(4), 1.0, 2000)
-    found = events(p, q, exact=True)
-    shares = np.array([np.mean(p >= t) for t in found.thresholds])
-    weights = np.array([np.mean(np.exp(-p) * (p >= t)) for t in found.thresholds]) / np.mean(np.exp(-p))
-    rare = shares < 0.5
-    error = np.sqrt((1 - shares) / (shares * len(p)))
-    assert (found.likely < shares).all()
-    np.testing.assert_allclose(found.unlikely[rare], (weights * (1 + error))[rare])
+def test_runs_on_both_data_sets_tell_of_both_probabilities():
+    """Of known Gaussian losses: within four standard errors of a count, and their ratio within a tenth."""
+    mu = 1.0
+    for seed in range(4):
+        found = events(*gaussian_scores(np.random.default_rng(seed), mu, 2000), exact=True)
+        truth = norm.sf(found.thresholds, 0.5 * mu * mu, mu), norm.sf(found.thresholds, -0.5 * mu * mu, mu)
+        assert (np.abs(found.likely / truth[0] - 1.0) < 4.0 / np.sqrt(2000 * truth[0])).all()
+        ratio = found.likely / found.unlikely * truth[1] / truth[0]
+        assert np.abs(ratio - 1.0).max() < 0.1
+
+
+def gaussian(mu):
+    return lambda rng, runs: tuple(gaussian_scores(rng, mu, runs))
+
+
+def subsampled(rate, mu, steps):
+    """Log density ratios of Gaussian releases that each look at the record with some probability."""
+
+    def scores(rng, runs):
+        found = []
+        for side in (1.0, 0.0):
+            z = rng.standard_normal((runs, steps)) + side * mu * (rng.random((runs, steps)) < rate)
+            found.append(np.log1p(rate * np.expm1(mu * z - mu * mu / 2)).sum(axis=1))
+        return tuple(found)
+
+    return scores
+
+
+def atom(chance):
+    """Seldom an output that only one data set has."""
+    return lambda rng, runs: (
+        np.where(rng.random(runs) < chance, np.inf, rng.standard_normal(runs)),
+        rng.standard_normal(runs),
+    )
+
+
+FAMILY = 1 - 0.001 / 200
+CASES = [
+    (gaussian(0.59), True, 2000, 100_000, 1.0, 1e-5, FAMILY),  # of a recorded audit that was called hopeless
+    (gaussian(0.59), False, 10_000, 100_000, 1.0, 1e-5, FAMILY),
+    (gaussian(0.59), True, 2000, 100_000, 1.6, 1e-5, FAMILY),
+    (gaussian(1.0), True, 2000, 4000, 1.4, 1e-3, 0.95),
+    (gaussian(1.0), True, 2000, 4000, 1.9, 1e-3, 0.95),
+    (subsampled(0.1, 1.0, 10), True, 2000, 10_000, 0.5, 1e-4, 0.95),
+    (subsampled(0.1, 1.0, 10), True, 2000, 10_000, 1.2, 1e-4, 0.95),
+    (atom(0.02), False, 2000, 10_000, 1.5, 1e-4, 0.95),
+    (atom(0.02), False, 2000, 10_000, 4.5, 1e-4, 0.95),
+]
+
+
+@pytest.mark.parametrize(("scores", "exact", "pilot", "runs", "claim", "delta", "confidence"), CASES)
+def test_prediction_and_simulation_agree(scores, exact, pilot, runs, claim, delta, confidence):
+    """Within a tenth on average over pilots, beyond three standard errors of the simulation."""
+    rng, predicted, refuted = np.random.default_rng(7), [], []
+    for _ in range(8):
+        there, back = both_directions(scores(rng, pilot), exact)
+        one, other = (predicted_power(found, runs, claim, delta, confidence) for found in (there, back))
+        predicted.append(1 - (1 - one) * (1 - other))
+        events = (sign * best_threshold(f, runs, claim, delta, confidence) for sign, f in ((1, there), (-1, back)))
+        chosen = tuple(events)
+        for _ in range(3):
+            bound = lower_bound(*scores(rng, runs), delta, confidence, thresholds=chosen)
+            refuted.append(bound.epsilon > claim)
+    share = np.mean(refuted)
+    assert abs(np.mean(predicted) - share) <= 0.1 + 3 * np.sqrt(max(share * (1 - share), 0.01) / len(refuted))
+
+
+def test_the_event_is_chosen_against_the_claim():
+    """The largest expected bound may be too unsure; where no event has a chance, it is the choice all the same."""
+    found = events(*gaussian_scores(np.random.default_rng(5), 0.59, 2000), exact=True)
+    args = 100_000, 1e-5, FAMILY
+    bounds = expected_bounds(found, *args)
+    hopeless = best_event(found, args[0], 50.0, *args[1:])
+    assert hopeless == np.argmax(bounds)
+    assert found.likely[best_event(found, args[0], 1.0, *args[1:])] >= found.likely[hopeless]
 
 
 def test_scores_that_are_no_densities_are_counted():
