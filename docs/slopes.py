@@ -1,8 +1,8 @@
 """Every slope of profile ci that is another than in the first record: `python docs/slopes.py` writes docs/slopes.md.
 
 ``workflows/recorded/slopes/before.csv`` holds the slopes then, with what the claim files said of their parts;
-``reasons.csv`` says by hand what no claim file shows. Slopes have four digits; those that differ by more than one unit of the last are listed, since
-a record rounds to the side on which three digits are right.
+``reasons.csv`` says by hand what no claim file shows. Slopes have four digits; those that differ by more than one unit
+of the last are listed, since a record rounds to the side on which three digits are right.
 """
 
 from __future__ import annotations
