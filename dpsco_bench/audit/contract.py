@@ -36,7 +36,7 @@ TOLERANCE, ORDER_TOLERANCE = 1e-9, 1e-7
 """Rounding, and rounding of sums in another order."""
 SPLIT = 3
 """Replicates of the first of two parts."""
-SELDOM, SELDOM_SLOW, SELDOM_WORK = 1024, 64, 1 << 22
+SELDOM, SELDOM_SLOW, SELDOM_WORK = 1024, 512, 1 << 22
 """Replicates in which a run that is dishonest in a hundredth of all cases is caught; fewer where one is solved or drawn
 by itself, and where their work, in gradients and releases of coordinates, would be more."""
 
