@@ -16,7 +16,10 @@ LP_BALLS = (("l1_ball", 1.0), ("lp_ball:1.5", 1.5), ("l2_ball", 2.0), ("linf_bal
 
 
 class PseudoHuber(GeneralisedLinear):
-    """``sqrt(1 + (margin - y)^2)`` with labels in [-100, 100]: gradients of norm close to G in both directions."""
+    """``sqrt(1 + (margin - y)^2)`` with labels in [-100, 100]: gradients of norm close to G in both directions.
+
+    Large labels have the sign of a row's first entry, so that the mean of a few losses falls along it.
+    """
 
     name = "pseudo_huber"
     traits = frozenset(Trait) - DECIDED_BY_CONSTANTS - {Trait.PUBLIC_QUADRATIC, Trait.LINEAR_LOSS, Trait.COMMON_HESSIAN}
@@ -28,7 +31,9 @@ class PseudoHuber(GeneralisedLinear):
     def draw(self, n, streams):
         rows = streams("features").normal(0, 1, 0, n, self.dimension)[0].astype(np.float64)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        return Data(n, rows, 200.0 * streams("labels").uniform(0, 1, 0, n, 1)[0, :, 0] - 100.0)
+        labels = 200.0 * streams("labels").uniform(0, 1, 0, n, 1)[0, :, 0] - 100.0
+        large = np.abs(labels) > 50.0
+        return Data(n, rows, np.where(large, np.abs(labels) * np.sign(rows[:, 0]), labels))
 
     def loss(self, margins, labels):
         return (1.0 + (margins - labels) ** 2) ** 0.5

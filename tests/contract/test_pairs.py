@@ -5,11 +5,12 @@ import pytest
 from dpsco_bench.audit import loss_class
 from dpsco_bench.audit.long_run import Length
 
-from .records import PseudoHuber
+from .records import PseudoHuberOnBall
 
 NOT_MADE = {
     "gopi2022.hit_and_run": "no variant defines it",
     "gopi2022.proximal_sampler": "no variant defines it",
+    "su2023.nrmd": "the schedule takes",
     "wang2017.dp_svrg": "the schedule takes",
 }
 """Algorithms with problems on which no long run without noise is made, and why."""
@@ -33,8 +34,8 @@ def test_what_is_declared_is_drawn_counted_protected_and_attained(pair):
 
 def test_a_long_run_without_noise_goes_towards_the_minimum(pair):
     """In a suite of short runs many are too short for half of the way; none goes elsewhere."""
-    if isinstance(pair.problem, PseudoHuber):
-        pytest.skip("labels of either sign at random: the mean of a few losses is flat on a wide set")
+    if isinstance(pair.problem, PseudoHuberOnBall):
+        pytest.skip("of losses at most 100 on a ball of radius 1000, what the theorems promise is above the start")
     finding = pair.checks.check_long_run()
     if finding.passed is False:  # few records can mislead: a finding has to stand at the length of the package's check
         finding = pair.checks_of(Length()).check_long_run()
