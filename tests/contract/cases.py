@@ -16,6 +16,7 @@ from .records import (
     LP_BALLS,
     AxisRecords,
     HeavyRecords,
+    HeavySlopes,
     LinearRecords,
     LpPseudoHuber,
     PseudoHuber,
@@ -63,6 +64,7 @@ def tiny_problems():
     on_lp = [kind(*ball) for kind in (SteepQuadratic, LinearRecords) for ball in LP_BALLS]
     on_lp += [AxisRecords(*LP_BALLS[1]), Quadratic(DIMENSION)]
     on_lp += [LpPseudoHuber(DIMENSION), StronglyConvexRecords(), *(HeavyRecords(*ball) for ball in LP_BALLS[1:3])]
+    on_lp += [HeavySlopes(*ball) for ball in LP_BALLS[1:3]]
     wide = [get_problem("cube_fixed", 24).at(RECORDS, PRIVACY.epsilon, PRIVACY.delta)]
     steep = [
         get_problem("ridge_logistic", DIMENSION, ridge=2.0),

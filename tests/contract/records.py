@@ -7,6 +7,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.problems.base import DOMAIN_TRAITS, Constants, Data, Trait
+from dpsco_bench.problems.forms import CONSTANT, RecordForm
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.newton import minimise_glm_in_ball
 
@@ -265,3 +266,32 @@ class HeavyRecords(SteepQuadratic):
         lengths = np.resize(np.repeat(self.thresholds, 2) * np.tile([1.0, -1.0], len(self.thresholds)), count)
         flat = np.ones((count, self.dimension)) * self.dimension ** (-1.0 / self.q)
         return Data(count, flat, lengths)
+
+
+class HeavySlopes(HeavyRecords):
+    """The same with the slope as record, ``<a, x>`` with a of any length: a form that compiled steps know."""
+
+    def __init__(self, domain, p):
+        super().__init__(domain, p)
+        self.name = f"heavy_slopes_{domain}"
+
+    def draw(self, n, streams):
+        return without_labels(super().draw(n, streams))
+
+    def loss(self, margins, labels):
+        return margins + 0 * labels
+
+    def slope(self, margins, labels):
+        return 1.0 + 0 * (margins + labels)
+
+    @property
+    def record_form(self):
+        return RecordForm(CONSTANT)
+
+    def domain_records(self, count, seed):
+        return without_labels(super().domain_records(count, seed))
+
+
+def without_labels(data):
+    """Records ``(y a, 0)`` in place of ``(a, y)``."""
+    return Data(data.n, data.features * np.asarray(data.labels)[:, None], 0.0 * np.asarray(data.labels))
