@@ -70,7 +70,8 @@ def line(row: Row) -> str:
         return f"| {row['case']} | {row['peer']} | | | | | not measured: {row['reason']} |"
     goal = "" if row["goal"] is None else f"{row['sense']} {row['goal']:g}"
     cells = [row["case"], row["peer"], *(f"{row[key]:.3g}" for key in ("ours_ns", "peer_ns", "ratio"))]
-    return f"| {' | '.join([*cells, goal, WORDS[row['met']]])} |"
+    told = WORDS[row["met"]] + (f": {row['limit']}" if row["limit"] else "")
+    return f"| {' | '.join([*cells, goal, told])} |"
 
 
 def figure(rows: list[Row]) -> Figure:

@@ -15,6 +15,7 @@ from dpsco_bench.rng.streams import Stream
 
 VALUES = 1 << 16
 NOISE_GOAL = 0.17
+NOISE_LIMIT = "ten rounds of words, a logarithm and a root, as fast as the vectors of this core are wide"
 NOISE_SHAPES = ((8, 64, 128), (16, 256, 16), (64, 102, 10))
 """Steps, replicates, dimension: about 64k values; ten is no multiple of a block of four."""
 
@@ -32,6 +33,7 @@ def noise_cases() -> Iterator[Case]:
                 sense=AT_MOST,
                 goal=NOISE_GOAL,
                 build=partial(_noise_pair, kind, shape),
+                limit=NOISE_LIMIT,
             )
 
 
@@ -48,6 +50,7 @@ def _noise_pair(kind: str, shape: tuple[int, int, int]) -> Pair:
 
 
 GENERALISED_GOAL = 5.0
+GENERALISED_LIMIT = "a row has a radius of its own, with words, a root and a power, which rows of four share among four"
 GENERALISED_SHAPES = ((64, 256, 4), (16, 256, 16), (8, 64, 128), (1, 64, 1024))
 """Steps, replicates, dimension: about 64k values."""
 EXPONENTS = (3.0, 10.0)
@@ -66,6 +69,7 @@ def generalised_cases() -> Iterator[Case]:
                 sense=AT_LEAST,
                 goal=GENERALISED_GOAL,
                 build=partial(_generalised_pair, r, shape),
+                limit=GENERALISED_LIMIT,
             )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
+from typing import Any
 
 from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Case, NotMeasurable, Pair
 from dpsco_bench.execution.cell import Cell
@@ -16,7 +17,9 @@ from dpsco_bench.privacy.plan import Plan
 SIZES = ((12, 8, 20.0), (64, 8, 8.0), (64, 128, 8.0), (512, 128, 5.0))
 """Replicates, dimension, and how many times as fast as the listing the compiled steps are to be."""
 NOISE_GOAL, WIDE = 2.0, 128
-"""In times of drawing the same words, from that dimension on."""
+"""In times of drawing all of its noise, from that dimension on."""
+LISTED = "the noise is the listing's too, and at this size its calls are no longer most of its step"
+BESIDE = "beside its noise a step reads a record, moves, projects and adds to a sum: more bytes than the noise has"
 MOST_VALUES, MOST_STEPS = 1 << 23, 4096
 
 CellOf = Callable[[int, int], Cell]
@@ -37,11 +40,11 @@ def fused_cases(id: str, method: str, cell_of: CellOf, scale: float = 0.3) -> It
         where = f"{method}, R/d = {replicates}/{d}"
         common = dict(id=id, unit="step of a replicate")
         pair = partial(_listing_pair, cell, replicates, scale)
-        yield Case(**common, case=where, peer="its listing", sense=AT_LEAST, goal=least, build=pair)
+        yield Case(**common, case=where, peer="its listing", sense=AT_LEAST, goal=least, build=pair, limit=LISTED)
         if d >= WIDE:
             alone = partial(_noise_pair, cell, replicates, scale)
-            peer = "drawing the same words"
-            yield Case(**common, case=f"{where}, noise", peer=peer, sense=AT_MOST, goal=NOISE_GOAL, build=alone)
+            told = dict(case=f"{where}, noise", peer="drawing all of its noise", limit=BESIDE)
+            yield Case(**common, **told, sense=AT_MOST, goal=NOISE_GOAL, build=alone)
 
 
 class Run:
@@ -63,13 +66,35 @@ class Run:
         objective = make_objective(self.cell, self.data, (0, 0, 0, self.replicates))
         call_run(self.cell.algorithm_entry, objective, self.plan, self.mechanism(), fused=fused)
 
+    @cached_property
+    def widths(self) -> dict[str, int]:
+        """Numbers of a release of each query, from a run of the listing; Frank-Wolfe's has one for every vertex."""
+        objective = make_objective(self.cell, self.data, (0, 0, 0, self.replicates))
+        watching = _Widths(self.plan, self.scales, "bench", 0, 0, self.replicates)
+        call_run(self.cell.algorithm_entry, objective, self.plan, watching, fused=False)
+        return watching.widths
+
     def draw(self) -> None:
-        """Draw the noise of the longest query, in the blocks of the listing."""
-        mechanism, d = self.mechanism(), self.cell.problem_entry.dimension
-        query = max(self.plan.queries, key=lambda q: q.releases)
-        block = max(1, (1 << 17) // (self.replicates * d))
+        """Draw the noise of the longest query, all of it, in the blocks of the listing."""
+        mechanism, query = self.mechanism(), max(self.plan.queries, key=lambda q: q.releases)
+        width = self.widths[query.name]
+        block = max(1, (1 << 17) // (self.replicates * width))
         for first in range(0, self.steps, block):
-            mechanism.variates(query, first, min(block, self.steps - first), (0, self.replicates), d)
+            mechanism.variates(query, first, min(block, self.steps - first), (0, self.replicates), width)
+
+
+class _Widths(Mechanism):
+    """Notes how many numbers a release of each query has."""
+
+    widths: dict[str, int]
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.widths = {}
+
+    def release(self, name: str, value: Any, step: int = 0) -> Any:
+        self.widths[name] = value.shape[-1]
+        return super().release(name, value, step)
 
 
 def _listing_pair(cell: Callable[[], Cell], replicates: int, scale: float) -> Pair:

@@ -40,6 +40,7 @@ class Case:
     Attributes
     ----------
     build : callable, makes the pair; raises `NotMeasurable` where it cannot
+    limit : str, what the time goes to: said where the goal is missed
     """
 
     id: str
@@ -49,6 +50,7 @@ class Case:
     sense: str
     goal: float | None
     build: Callable[[], Pair]
+    limit: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class Row:
     ours_ns, peer_ns : least times per unit
     ratio_median : median of the rounds' ratios, beside ``ratio`` a measure of disturbance
     reason : why nothing was measured, else empty
+    limit : of the case, where its goal is missed; else empty
     """
 
     id: str
@@ -87,6 +90,7 @@ class Row:
     peer_ns: float | None = None
     ratio_median: float | None = None
     reason: str = ""
+    limit: str = ""
 
 
 def measure(case: Case, effort: Effort) -> Row:
@@ -104,7 +108,8 @@ def measure(case: Case, effort: Effort) -> Row:
     ratio = _ratio(case, min(ours), min(peer))
     median = statistics.median(_ratio(case, a, b) for a, b in zip(ours, peer, strict=True))
     met = None if case.goal is None else ratio <= case.goal if case.sense == AT_MOST else ratio >= case.goal
-    return replace(row, ratio=ratio, met=met, ours_ns=min(ours), peer_ns=min(peer), ratio_median=median)
+    limit = case.limit if met is False else ""
+    return replace(row, ratio=ratio, met=met, ours_ns=min(ours), peer_ns=min(peer), ratio_median=median, limit=limit)
 
 
 def _ratio(case: Case, ours: float, peer: float) -> float:

@@ -33,6 +33,7 @@ def cases() -> Iterator[Case]:
             unit="margin",
             sense=AT_LEAST,
             goal=GOAL,
+            limit="between the products all margins go through tanh, in a pass of its own",
             build=partial(_pair, replicates, n, d),
         )
 
@@ -65,6 +66,7 @@ def part_cases() -> Iterator[Case]:
             unit="margin",
             sense=AT_LEAST,
             goal=PART_GOAL,
+            limit="two replicates share each fetched record between two only; more of them meet the goal",
             build=partial(_part_pair, rows),
         )
 

@@ -16,7 +16,8 @@ from dpsco_bench.cli.main import main
 from dpsco_bench.registry import Registry
 
 ROOT = Path(__file__).parents[2]
-KEYS = {"id", "case", "ratio", "goal", "met", "sense", "peer", "unit", "ours_ns", "peer_ns", "ratio_median", "reason"}
+KEYS = {"id", "case", "ratio", "goal", "met", "sense", "peer", "unit", "ours_ns", "peer_ns", "ratio_median"}
+KEYS |= {"reason", "limit"}
 
 
 def case(sense, goal, ours_units=1.0):
@@ -47,6 +48,11 @@ def test_ratio_and_goal_follow_the_sense():
     rows = [measure(case(sense, goal), Effort(3, 1.0)) for sense, goal in product((AT_MOST, AT_LEAST), (0.5, 0.4, 3))]
     assert [row.ratio for row in rows] == [row.ratio_median for row in rows] == [0.5] * 3 + [2.0] * 3
     assert [row.met for row in rows] == [True, False, True, True, True, False]
+
+
+def test_a_missed_goal_says_what_keeps_it():
+    rows = [measure(replace(case(AT_MOST, goal), limit="two passes"), Effort(3, 1.0)) for goal in (0.4, 0.6, None)]
+    assert [row.limit for row in rows] == ["two passes", "", ""]
 
 
 def test_times_are_per_unit_of_work():
@@ -92,6 +98,7 @@ def test_every_goal_has_cases_that_name_themselves():
         assert made and {one.id for one in made} == {id}
         assert len({(one.case, one.peer) for one in made}) == len(made)
         assert any(one.goal is not None for one in made) == id.startswith(("G", "P1_", "P8"))
+        assert all(one.limit for one in made if one.goal is not None), id
 
 
 def test_without_jax_its_cases_say_so(monkeypatch):
@@ -118,6 +125,11 @@ def test_errors_are_one_line(capsys, arguments, message):
     assert main(["bench", *arguments]) == 2
     err = capsys.readouterr().err
     assert err.startswith(f"dpsco: {message}") and err.count("\n") == 1
+
+
+def test_every_missed_goal_on_the_page_has_its_reason():
+    rows = runpy.run_path(str(ROOT / "docs" / "benchmarks.py"))["kept"]()
+    assert all(bool(row["limit"]) == (row["met"] is False) for row in rows)
 
 
 def test_the_page_is_what_its_script_writes():

@@ -80,13 +80,14 @@ def _placed(rows: Sequence[Row], about: Machine) -> list[Plain]:
 
 
 def line(row: Row) -> str:
-    """A row, or why it could not be measured; times per unit of work."""
+    """A row, with what keeps it from its goal, or why it could not be measured; times per unit of work."""
     if row.reason:
         return f"  {row.case:<45} not measured: {row.reason}"
     wanted = "" if row.goal is None else f"{_SIGNS[row.sense]} {number(row.goal)}"
     outcome = {True: "yes", False: "NO", None: "-"}[row.met]
     digits = {key: number(getattr(row, key), 3) for key in ("ours_ns", "peer_ns", "ratio")}
-    return _LINE.format(case=row.case, peer=row.peer, **digits, wanted=wanted, outcome=outcome).rstrip()
+    told = _LINE.format(case=row.case, peer=row.peer, **digits, wanted=wanted, outcome=outcome).rstrip()
+    return f"{told}\n    {row.limit}" if row.limit else told
 
 
 def _machine(about: Machine) -> list[str]:

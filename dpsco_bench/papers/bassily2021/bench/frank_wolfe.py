@@ -102,6 +102,7 @@ def cases() -> Iterator[Case]:
             unit="score",
             sense=AT_LEAST,
             goal=least,
+            limit="where scores lie far apart, each of the 2d has its noise drawn",
             build=partial(_pair, Task(replicates, d)),
         )
 

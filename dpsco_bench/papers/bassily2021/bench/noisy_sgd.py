@@ -26,6 +26,7 @@ SIZES = ((12, 8), (64, 8), (64, 128), (512, 128))
 """Replicates and dimension."""
 RECORDS, MOST_VALUES = 64, 1 << 22
 JAX_GOAL = 3.0
+CHAIN = "a step waits for the margin of its record, its slope and its length, one after the other"
 SOURCE = Path(__file__).with_name("noisy_sgd.c")
 
 
@@ -191,7 +192,7 @@ def cases() -> Iterator[Case]:
         for peer, (make, dtype) in PEERS.items():
             task = Task(replicates, d, steps, dtype=dtype)
             least = JAX_GOAL if peer == "JAX vmap + scan, float64" else None
-            yield Case(**common, peer=peer, goal=least, build=partial(_pair, task, make))
+            yield Case(**common, peer=peer, goal=least, build=partial(_pair, task, make), limit=CHAIN)
         yield Case(
             **common,
             peer="NumPy, one run at a time",
