@@ -8,6 +8,7 @@ set aside, and made anew by whoever needs it; who only looks (`looking`) leaves 
 from __future__ import annotations
 
 import hashlib
+import shutil
 import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -139,10 +140,20 @@ def damaged(path: Path, why: object) -> None:
 
 
 def set_aside(path: Path) -> None:
-    """Move a damaged file out of the way, and the manifest of an item with it."""
-    for item in (path, path.with_suffix(MANIFEST)):
+    """Move a damaged file, or a folder in its place, out of the way, and the manifest of an item with it.
+
+    What was set aside under that name before goes: no file can take a folder's name, nor a folder that of anything.
+    """
+    for item in dict.fromkeys((path, path.with_suffix(MANIFEST))):
+        if not item.exists() and not item.is_symlink():
+            continue
+        aside = item.with_name(item.name + DAMAGED)
         with suppress(FileNotFoundError):
-            item.replace(item.with_name(item.name + DAMAGED))
+            if aside.is_dir() and not aside.is_symlink():
+                shutil.rmtree(aside)
+            elif item.is_dir():
+                aside.unlink(missing_ok=True)
+            item.replace(aside)
 
 
 def read_sealed(path: Path) -> Plain | None:

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from dpsco_bench.execution import store as module
-from dpsco_bench.execution.store import Cost, Meter, Store, merged, read_sealed, total
+from dpsco_bench.execution.store import DAMAGED, Cost, Meter, Store, merged, read_sealed, total
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, sealed, unsealed
 
 
@@ -128,6 +128,24 @@ def test_a_folder_in_the_place_of_an_item_is_set_aside(store, place, capsys):
     assert store.read("runs", "k") is None
     (line,) = capsys.readouterr().err.splitlines()
     assert "a folder stands in its place" in line
+    store.write("runs", "k", b"1", COSTS)
+    assert store.read("runs", "k") == b"1"
+
+
+@pytest.mark.parametrize("place", [Store.path, Store.manifest])
+def test_files_and_folders_are_set_aside_over_what_was_set_aside_before(store, place, capsys):
+    taken = place(store, "runs", "k")
+    for folder in (False, True, True, False, True, False):
+        store.write("runs", "k", b"1", COSTS)
+        taken.unlink()
+        if folder:
+            taken.mkdir()
+            (taken / "inside").touch()
+        else:
+            taken.write_bytes(b"spoilt")
+        assert store.read("runs", "k") is None and not taken.exists()
+        assert len(capsys.readouterr().err.splitlines()) == 1
+        assert taken.with_name(taken.name + DAMAGED).is_dir() == folder
     store.write("runs", "k", b"1", COSTS)
     assert store.read("runs", "k") == b"1"
 
