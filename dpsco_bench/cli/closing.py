@@ -124,17 +124,25 @@ def _say_farewell(snakemake: Any, flow: Any) -> None:
     earlier = [id for id in judged if id.partition(".")[0] in unfinished]
     if earlier:
         print("of an earlier run, this one ended before them: " + ", ".join(earlier), flush=True)
+    killed: dict[str, list[str]] = {}
     for id in (id for id in claims if id not in judged):
-        why = stored[id].failed or _killed(flow, id) or "see the errors above"
-        print(f"no verdict of {id}: {why}", flush=True)
+        if not stored[id].failed and (why := _killed(flow, id)):
+            killed.setdefault(why, []).append(id)
+        else:
+            print(f"no verdict of {id}: {stored[id].failed or 'see the errors above'}", flush=True)
+    for why, those in killed.items():
+        print(f"no verdict of {', '.join(those)}: {why}", flush=True)
 
 
 def _killed(flow: Any, id: str) -> str:
     """That the process of a pack that worked for a claim was killed, and at what; empty where none was."""
     for name in flow.packing.makers.get(id, ()):
         step, _, pack = name.partition(".")
-        if at := cut_short(flow.files.log(step, pack)):
-            return f"a process was killed at {at}, as when memory runs out; what is finished stays: run it again"
+        at, terminated = cut_short(flow.files.log(step, pack))
+        if at:
+            how = "ended from outside (SIGTERM)" if terminated else "killed"
+            why = "" if terminated else ", as when memory runs out"
+            return f"a process was {how} at {at}{why}; what is finished stays: run it again"
     return ""
 
 

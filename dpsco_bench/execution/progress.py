@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import threading
 import time
@@ -9,7 +11,7 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TextIO
 
 from dpsco_bench.errors import DpscoError
@@ -17,6 +19,8 @@ from dpsco_bench.jsonio import naming
 
 TERMINAL_SECONDS = 15.0
 """Least time between two lines of one job on the terminal; jobs that end sooner show none."""
+TERMINATED = "terminated"
+"""Last line of the log of a process that SIGTERM ended."""
 
 
 class JobLog:
@@ -42,14 +46,32 @@ class JobLog:
         self._weights = list(weights)
         self._file: TextIO | None = None
         self._start = self._shown = clock()
+        self._process = 0
 
     def __enter__(self) -> JobLog:
         """Open the log."""
         if self._path is not None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._path.open("w", encoding="utf-8", buffering=1)
+            self._note_termination()
         self.write(self._title)
         return self
+
+    def _note_termination(self) -> None:
+        """Let SIGTERM leave a last line, and then end the process as it would have."""
+        main = threading.current_thread() is threading.main_thread()
+        before = signal.getsignal(signal.SIGTERM)
+        if main and (before is signal.SIG_DFL or isinstance(getattr(before, "__self__", None), JobLog)):
+            self._process = os.getpid()
+            signal.signal(signal.SIGTERM, self._terminated)
+
+    def _terminated(self, number: int, _: FrameType | None) -> None:
+        if self._file is not None and os.getpid() == self._process:  # a child's end is not that of the job
+            with suppress(OSError, RuntimeError):
+                self._file.write(f"{TERMINATED}\n")
+                self._file.flush()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -66,6 +88,9 @@ class JobLog:
             with suppress(OSError):  # what is left in its buffer has failed before
                 self._file.close()
             self._file = None
+        if self._process == os.getpid():
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            self._process = 0
 
     def write(self, line: str) -> None:
         """Write one line to the log."""
@@ -97,15 +122,16 @@ class JobLog:
         return sum(weights[done:]) / sum(weights[:done])
 
 
-def cut_short(path: Path) -> str:
-    """What a job was at whose log has no end, since its process was killed; empty where it has one."""
+def cut_short(path: Path) -> tuple[str, bool]:
+    """What a job was at whose process was killed, and whether by SIGTERM; nothing where its log has an end."""
     try:
         lines = [line for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if line]
     except OSError:
-        return ""
+        return "", False
     if not lines or lines[-1].startswith(("done in ", "failed: ")) or "failed:" in lines:
-        return ""
-    return next((line for line in reversed(lines) if line.startswith(("calibrate ", "run ", "time "))), lines[0])
+        return "", False
+    at = next((line for line in reversed(lines) if line.startswith(("calibrate ", "run ", "time "))), lines[0])
+    return at, lines[-1] == TERMINATED
 
 
 TICKER_SECONDS = 10.0

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import errno
 import io
+import multiprocessing
 import os
+import signal
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -192,16 +195,42 @@ def test_work_that_is_done_elsewhere_is_told_by_what_it_leaves():
 
 def test_a_log_says_what_a_killed_job_was_at(tmp_path):
     path = tmp_path / "run.log"
-    assert cut_short(path) == ""
+    assert cut_short(path) == ("", False)
     log = JobLog(path, "2 jobs, about 9 s").__enter__()
-    assert cut_short(path) == "2 jobs, about 9 s"
+    assert cut_short(path) == ("2 jobs, about 9 s", False)
     for title in ("run mine.a n [paper]", "run mine.a d [paper]"):
         log.begin(title)
         log.progress(1, 3)
-    assert cut_short(path) == "run mine.a d [paper]"
+    assert cut_short(path) == ("run mine.a d [paper]", False)
     log.__exit__(None, None, None)
-    assert cut_short(path) == ""
+    assert cut_short(path) == ("", False)
     for error in (DpscoError("wrong"), MemoryError("no more")):
         with pytest.raises(type(error)), JobLog(path, "2 jobs"):
             raise error
-        assert cut_short(path) == ""
+        assert cut_short(path) == ("", False)
+
+
+def _is_terminated(path):
+    with JobLog(path, "2 jobs") as log:
+        log.begin("run mine.a d [paper]")
+        begun = multiprocessing.get_context("fork").Event()
+        child = multiprocessing.get_context("fork").Process(target=lambda: (begun.set(), time.sleep(60)))
+        child.start()
+        begun.wait(30)  # Python drops a signal that comes while it forks
+        child.terminate()
+        child.join()
+        assert "terminated" not in path.read_text()  # a child's end is not that of the job
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
+
+
+def test_a_log_tells_sigterm_from_sigkill(tmp_path):
+    path = tmp_path / "run.log"
+    process = multiprocessing.get_context("fork").Process(target=_is_terminated, args=(path,))
+    process.start()
+    process.join(30)
+    assert process.exitcode == -signal.SIGTERM
+    assert cut_short(path) == ("run mine.a d [paper]", True)
+    with JobLog(path, "2 jobs"):
+        pass
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL and cut_short(path) == ("", False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 
 import pytest
@@ -16,25 +17,33 @@ if "worker" in sys.orig_argv and "run" in sys.orig_argv:
         if event == "open" and "/locks/runs." in str(arguments[0]):
             begun.add(str(arguments[0]))
             if len(begun) == 2:
-                os.kill(os.getpid(), 9)
+                os.kill(os.getpid(), SIGNAL)
     sys.addaudithook(watch)
 """
-"""What the kernel does to a process that takes more memory than there is."""
+"""SIGKILL is what the kernel does to a process that takes more memory than there is; SIGTERM what who ends it does."""
+ENDED = {
+    9: ("killed", ", as when memory runs out"),
+    15: ("ended from outside (SIGTERM)", ""),
+}
 
 
 def made(project):
     return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in project.paths()}
 
 
-def test_a_worker_that_is_killed_is_named_and_loses_nothing_finished(project):
+@pytest.mark.parametrize("signal", sorted(ENDED))
+def test_a_worker_that_is_killed_is_named_once_and_loses_nothing_finished(project, signal):
+    how, why = ENDED[signal]
+    shutil.rmtree(project.root / "results", ignore_errors=True)
     kernel = project.root / "sitecustomize.py"
-    kernel.write_text(KILLED_AT_ITS_SECOND_RUN)
+    kernel.write_text(KILLED_AT_ITS_SECOND_RUN.replace("SIGNAL", str(signal)))
     done = project.snakemake("--", "verdicts")
     kernel.unlink()
     assert done.returncode == 1
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("no verdict of wang2017.alpha: ")]
-    assert "a process was killed at run wang2017." in line, done.stdout
-    assert line.endswith(", as when memory runs out; what is finished stays: run it again")
+    (line,) = [line for line in done.stdout.splitlines() if "a process was" in line]
+    assert line.startswith("no verdict of ") and "wang2017.alpha" in line.partition(": ")[0], done.stdout
+    assert f": a process was {how} at run wang2017." in line, line
+    assert line.endswith(f"{why}; what is finished stays: run it again") and ("memory" in line) == bool(why)
     finished = made(project)
     assert any(path.suffix == ".parquet" for path in finished)
     done = project.snakemake("--", "verdicts")
