@@ -4,7 +4,7 @@ from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SHARED = ("conf", "docs", "examples", "workflows", "profiles", "Snakefile")
+SHARED = ("conf", "docs", "examples", "workflows", "profiles", "requirements", "Snakefile")
 
 
 class ShareHook(BuildHookInterface):

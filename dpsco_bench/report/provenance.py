@@ -12,6 +12,7 @@ from dpsco_bench.execution.times import Machine
 from dpsco_bench.execution.timing import machine
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import NOTHING, count, number, seconds
+from dpsco_bench.report.origin import commit_text, lock_text
 from dpsco_bench.report.tables import Column, Table
 
 PACKAGES = ("dpsco_bench", "numpy", "scipy", "pyarrow", "numba", "dp-accounting", "matplotlib")
@@ -41,11 +42,13 @@ class JobRow:
 
 
 def facts(inputs: Inputs) -> list[Fact]:
-    """Versions, seeds, digests and machines in short."""
+    """Commit, versions, lock, seeds, digests and machines in short."""
     jobs = [job for _, job in inputs.all_jobs()]
     return [
         Fact("Profile", inputs.profile),
+        Fact("Commit that wrote this page", commit_text()),
         Fact("Versions", ", ".join(_versions())),
+        Fact("Lock of all packages", lock_text()),
         Fact("Root seed", _distinct(job.seed for job in jobs)),
         Fact("Arithmetic", _distinct(f"{job.backend}, {job.dtype}" for job in jobs)),
         Fact("Digest of the plan", inputs.stamp or NOTHING),

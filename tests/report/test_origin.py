@@ -1,0 +1,50 @@
+import os
+import re
+import subprocess
+
+from dpsco_bench.report import origin
+from dpsco_bench.report.origin import agreement, commit_text, lock_text
+from dpsco_bench.report.provenance import facts
+
+DATE = "2026-01-02T03:04:05+00:00"
+
+
+def repository(folder):
+    me = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
+    env = {**os.environ, **me, "GIT_AUTHOR_DATE": DATE, "GIT_COMMITTER_DATE": DATE}
+    (folder / "file").write_text("as committed")
+    for words in ("init -q", "add file", "commit -q -m first"):
+        subprocess.run(["git", "-C", str(folder), *words.split()], env=env, check=True)
+    head = ["git", "-C", str(folder), "rev-parse", "HEAD"]
+    return subprocess.run(head, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_a_checkout_has_a_commit_with_its_date_and_says_whether_files_differ(tmp_path, monkeypatch):
+    commit = repository(tmp_path)
+    monkeypatch.setenv("GIT_DIR", "/nowhere")  # as in a hook of another repository
+    assert commit_text(tmp_path) == f"{commit} of {DATE}"
+    (tmp_path / "file").write_text("changed")
+    assert commit_text(tmp_path) == f"{commit} of {DATE}, with changes in 1 file"
+
+
+def test_outside_a_checkout_or_without_git_it_says_why(tmp_path, monkeypatch):
+    assert "without its repository" in commit_text(tmp_path)
+    inside = tmp_path / "inside"  # installed below somebody else's repository: its commit is not ours
+    inside.mkdir()
+    repository(tmp_path)
+    assert "without its repository" in commit_text(inside)
+    monkeypatch.setenv("PATH", "")
+    assert commit_text(tmp_path) == "not known: git does not read the repository"
+
+
+def test_the_lock_has_a_digest_and_what_differs_from_it_is_named(monkeypatch):
+    installed = {"one": "1.0", "two": "2.1"}
+    monkeypatch.setattr(origin, "_installed", installed.get)
+    lock = "one==1.0 \\\n    --hash=sha256:00\ntwo==2.0 ; python_version < '4' \\\nthree==3.0\n"
+    assert agreement(lock) == "1 of its 3 packages are installed as it names them; at other versions two 2.1"
+    assert re.match(r"sha256 [0-9a-f]{64}; ", lock_text())
+
+
+def test_provenance_names_commit_and_lock(inputs):
+    names = [fact.name for fact in facts(inputs)]
+    assert {"Commit that wrote this page", "Lock of all packages"} <= {*names}
