@@ -155,7 +155,7 @@ def _options(page: AlgorithmPage) -> str:
     columns = (
         Column("Option", lambda option: option.name, kind="code"),
         Column("Default", _default, kind="code"),
-        Column("Meaning", lambda option: option.meaning),
+        Column("Meaning", lambda option: option.meaning.replace("``", "")),
     )
     return "\n".join([heading("Options", 2), table(Table(f"{page.id}.options", "Options", columns, page.options))])
 
