@@ -22,12 +22,15 @@ COLLAPSED = 1.5
 """Largest factor between risks at such values, the slope taken out, that is called one curve."""
 MARKERS = ("o", "s", "^", "D", "v", "P")
 SHADES = ("#9ecae1", "#4292c6", "#08519c", "#08306b")
-WORDS = "Least risk of a method of proven privacy over that of the start (grey line); points of one n ε/√d lie together"
+WORDS = (
+    "Least risk of a method of proven privacy over that of the start (grey line); points of one n ε/√d lie together. "
+    "Hollow: a method left out might do better. Risks of zero have no place on this axis."
+)
 
 
 def share(row: Standing) -> float:
-    """The least risk over that of the starting point; NaN where no method ran."""
-    risks = [method.risk for method in row.methods if method.ranked and is_number(method.risk) and method.risk > 0]
+    """The least risk over that of the starting point, 0 where a method has none; NaN where no method ran."""
+    risks = [max(method.risk, 0.0) for method in row.methods if method.ranked and is_number(method.risk)]
     return min(risks) / row.trivial if risks and is_number(row.trivial) and row.trivial > 0 else math.nan
 
 
@@ -95,11 +98,15 @@ def _drawn(rows: Sequence[Standing]) -> Any:
             colour = SHADES[min(len(SHADES) - 1, sizes.index(n))]
             for d in dimensions:
                 ours = sorted((ratio(row), share(row)) for row in rows if (row.n, row.d) == (n, d))
+                open_ = [(ratio(row), share(row)) for row in rows if (row.n, row.d) == (n, d) and row.contenders]
                 if ours:
                     marker = MARKERS[dimensions.index(d) % len(MARKERS)]
                     label = f"n {plain(n)}" + (f", d {d}" if len(dimensions) > 1 else "")
                     x, y = zip(*ours, strict=True)
                     axes.plot(x, y, marker=marker, color=colour, markeredgecolor=INK, markeredgewidth=0.3, label=label)
+                if open_:
+                    hollow = {"markerfacecolor": "white", "markeredgecolor": colour, "markeredgewidth": 0.6}
+                    axes.plot(*zip(*open_, strict=True), marker=marker, linestyle="none", zorder=3, **hollow)
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlabel("n ε/√d")

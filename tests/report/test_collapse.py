@@ -37,6 +37,15 @@ def test_the_share_is_of_the_start_and_of_methods_of_proven_privacy():
     assert math.isnan(share(replace(ROWS[0], trivial=0.0)))
 
 
+def test_no_risk_at_all_is_not_passed_over_for_the_next_method():
+    none = replace(
+        ROWS[0], methods=tuple(replace(m, risk=0.0) if m.ranked and m.risk == 0.1 else m for m in ROWS[0].methods)
+    )
+    assert share(none) == 0.0 and spread([none, *[standing(*point, 0.1) for point in POINTS[:2]]]) == spread(
+        [standing(*point, 0.1) for point in POINTS[:2]]
+    )
+
+
 def test_it_is_drawn_with_the_same_bytes():
     assert collapse_figure(results(ROWS[:2])) is None
     board = results(ROWS[:3])
