@@ -12,10 +12,10 @@ from typing import Any
 from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.model import PROFILES
-from dpsco_bench.errors import InputError, nearest
+from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Options, Plain, Record
-from dpsco_bench.registry import absent_paper
+from dpsco_bench.registry import papers, say_once
 
 GRID_KEYS = ("n", "d", "epsilon")
 PREFIX = "leaderboard."
@@ -197,11 +197,16 @@ def load_board(id: str) -> Board:
 
 
 def _of_present_papers(entry: Plain) -> Plain:
-    """A board's file without what names methods of absent papers."""
+    """A board of the house without what names methods of papers that are not there; which, is said once."""
+    lacking: set[str] = set()
 
     def absent(method: Any) -> bool:
         algorithm = method.get("algorithm") if isinstance(method, Mapping) else method
-        return isinstance(algorithm, str) and bool(absent_paper(algorithm))
+        paper = algorithm.partition(".")[0] if isinstance(algorithm, str) and "." in algorithm else ""
+        if not paper or paper in papers():
+            return False
+        lacking.add(paper)
+        return True
 
     def kept(value: Any) -> Any:
         if isinstance(value, list):
@@ -210,12 +215,16 @@ def _of_present_papers(entry: Plain) -> Plain:
             return {
                 key: kept(item)
                 for key, item in value.items()
-                if key not in lost and not (key in ("without_privacy", "lower_bound") and absent(item))
+                if key not in lost and not (key == "without_privacy" and absent(item))
             }
         return value
 
     lost = {_entrant(method, "method").name for method in listed(entry.get("methods"), "methods") if absent(method)}
-    return {key: kept(value) for key, value in entry.items()}
+    found = {key: kept(value) for key, value in entry.items()}
+    if lacking:
+        names = ", ".join(sorted(lacking))
+        say_once(DpscoError(f"the board is without the methods of papers that are not installed: {names}"))
+    return found
 
 
 def parse_board(entry: Plain) -> Board:

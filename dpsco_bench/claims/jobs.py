@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.claims.grids import to_the_cap
 from dpsco_bench.claims.model import Claim, Method, Part
 from dpsco_bench.claims.settings import Settings
@@ -27,7 +27,7 @@ from dpsco_bench.geometry.ball import set_module
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.calibrate import charging_modules
 from dpsco_bench.problems.registry import problem_class
-from dpsco_bench.registry import absent_paper
+from dpsco_bench.registry import absent_paper, papers, say_once
 
 NOISE_OFF_REPLICATES = 4
 WORKER_MODULES = ("dpsco_bench.execution.job",)
@@ -58,12 +58,26 @@ def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> lis
     return jobs
 
 
+def _absent(claim: Claim, part: Part) -> bool:
+    """Whether a part of a paper's claim has a method of another paper that is not there; it is said once."""
+    methods = {method.algorithm for method in part.methods}
+    if absent_paper(*methods):
+        return True
+    lacking = []
+    if claim.id.partition(".")[0] in papers():
+        strange = {name for name in methods if name.partition(".")[0] not in papers()}
+        lacking = sorted({name.partition(".")[0] for name in strange if name not in list_algorithms()})
+    if lacking:
+        say_once(DpscoError(f"{claim.id} {part.id} is left out: not installed: {', '.join(lacking)}"))
+    return bool(lacking)
+
+
 def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Settings) -> Job:
     replicates = int(part.replicates.get(profile, 1))
     if calibration == "none" and "none" not in part.calibrations:
         replicates = min(replicates, NOISE_OFF_REPLICATES)
     cells: list[Cell] = []
-    gone = absent_paper(*(method.algorithm for method in part.methods))
+    gone = _absent(claim, part)
     for method in () if gone else part.methods:
         for number in range(len(part.sweep.values[profile])):  # type: ignore[union-attr]
             cell = _cell(part, method, profile, calibration, number)

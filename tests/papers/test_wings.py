@@ -86,6 +86,29 @@ def test_the_rest_imports_lists_and_accounts(without):
     assert len(accounts) == 4 and all('"epsilon_real"' in text for text in accounts)
 
 
+UNDECLARED = """
+import importlib.metadata as metadata
+_all = metadata.entry_points
+def entry_points(**groups):
+    found = _all(**groups)
+    return [one for one in found if one.name != {paper!r}] if groups.get("group") == "dpsco_bench.papers" else found
+metadata.entry_points = entry_points
+"""
+
+
+def test_a_paper_that_nothing_declares_is_left_out_of_every_plan(without):
+    """Its line among the entry points is gone too, as in a tree whose owner dropped the paper."""
+    paper, tree = without
+    project = tree / "pyproject.toml"
+    lines = project.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if not line.startswith(f"{paper} = ")]
+    assert len(kept) == len(lines) - 1
+    project.write_text("".join(kept), encoding="utf-8")
+    (tree / "sitecustomize.py").write_text(UNDECLARED.format(paper=paper), encoding="utf-8")
+    planned = said(tree, ("plan", "--profile", "smoke"), ("list", "claims", "--json"))
+    assert "claims" in planned[0] and f'"{paper}.' not in planned[1]
+
+
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     """What the smokes have computed so far: a result's key says nothing of papers that it does not use."""
