@@ -105,8 +105,8 @@ def _drawn(rows: Sequence[Standing]) -> Any:
                     x, y = zip(*ours, strict=True)
                     axes.plot(x, y, marker=marker, color=colour, markeredgecolor=INK, markeredgewidth=0.3, label=label)
                 if open_:
-                    hollow = {"markerfacecolor": "white", "markeredgecolor": colour, "markeredgewidth": 0.6}
-                    axes.plot(*zip(*open_, strict=True), marker=marker, linestyle="none", zorder=3, **hollow)
+                    x, y = zip(*open_, strict=True)
+                    axes.plot(x, y, marker, mfc="white", mec=colour, mew=0.6, zorder=3)
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlabel("n ε/√d")

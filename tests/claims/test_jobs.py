@@ -27,6 +27,8 @@ PART = {
     "bound": "wang2017.thm4_2",
     "tolerance": 0.15,
 }
+ALONE = {"replicates": {"smoke": 16}, "fixed": {**PART["fixed"], "d": {"smoke": 3}}}
+"""Where the sweep has values for smoke alone."""
 
 
 def jobs(profile="smoke", settings=None, **part):
@@ -74,16 +76,17 @@ def test_what_else_changes_along_a_sweep():
     along = {"problem.kappa": {"smoke": [4.0, 8.0]}, "epsilon": {"smoke": [1, 2]}}
     sweep = {"parameter": "width", "values": {"smoke": [2.5, 3.5]}}
     fixed = {"n": 64, "d": 3, "delta": 1e-5}
-    cells = jobs(problem="diag_quadratic", fixed=fixed, sweep=sweep, along=along)[0].cells
+    cells = jobs(problem="diag_quadratic", fixed=fixed, sweep=sweep, along=along, replicates={"smoke": 16})[0].cells
     assert [(cell.parameter, cell.value, cell.epsilon) for cell in cells] == [
         ("width", 2.5, 1.0),
         ("width", 3.5, 2.0),
     ]
     assert [cell.problem_options for cell in cells] == [{"kappa": 4.0}, {"kappa": 8.0}]
-    cells = jobs(sweep={"parameter": "n", "values": {"smoke": [64, 128]}}, along={"epsilon": {"smoke": [1, 2]}})
+    short = {"parameter": "n", "values": {"smoke": [64, 128]}}
+    cells = jobs(sweep=short, along={"epsilon": {"smoke": [1, 2]}}, **ALONE)
     assert [(cell.n, cell.epsilon) for cell in cells[0].cells] == [(64, 1.0), (128, 2.0)]
     with pytest.raises(InputError, match="^sweep parameter of p = 'speed': must be n, d"):
-        jobs(sweep=sweep, along={"speed": {"smoke": [1, 2]}})
+        jobs(sweep=sweep, along={"speed": {"smoke": [1, 2]}}, **ALONE)
 
 
 def test_a_cell_for_each_signal():
@@ -133,13 +136,13 @@ def test_cells_take_the_swept_and_the_fixed_values():
     assert jobs("ci")[0].cells[0].d == 4
     fixed = {"n": 64, "d": 3, "delta": 1e-5, "epsilon": 1.0}
     by_option = {"parameter": "algorithm.theta", "values": {"smoke": [0.01, 0.02]}}
-    cell = jobs(sweep=by_option, fixed=fixed)[0].cells[0]
+    cell = jobs(sweep=by_option, fixed=fixed, replicates={"smoke": 16})[0].cells[0]
     assert cell.options == {"theta": 0.01} and cell.parameter == "theta"
     by_problem = {"parameter": "problem.kappa", "values": {"smoke": [8.0, 9.0]}}
-    cell = jobs(sweep=by_problem, fixed=fixed, problem="diag_quadratic")[0].cells[0]
+    cell = jobs(sweep=by_problem, fixed=fixed, replicates={"smoke": 16}, problem="diag_quadratic")[0].cells[0]
     assert cell.problem_options == {"kappa": 8.0}
     with pytest.raises(InputError, match="^sweep parameter of p = 'kappa': must be n, d, epsilon, delta, problem"):
-        jobs(sweep={"parameter": "kappa", "values": {"smoke": [8.0, 9.0]}}, fixed=fixed)
+        jobs(sweep={"parameter": "kappa", "values": {"smoke": [8.0, 9.0]}}, fixed=fixed, replicates={"smoke": 16})
 
 
 def test_kinds_that_judge_the_plan_do_not_run():
@@ -163,7 +166,7 @@ OTHER_RUN = [
     {"record": 0.5},
     {"options": {"theta": 0.01}},
     {"variant": "literal", "options": {"noise_constant": 2.0}},
-    {"sweep": {"parameter": "n", "values": {"smoke": [64, 256]}}},
+    {"sweep": {"parameter": "n", "values": {"smoke": [64, 256], "ci": [64, 256]}}},
     {"fixed": {"d": 3, "epsilon": 2.0, "delta": 1e-5}},
     {"problem_options": {"constants": {"smoothness": 1.0}}},
 ]

@@ -32,6 +32,7 @@ def execute(args: argparse.Namespace) -> int:
     algorithm, calibration, keys = checked_algorithm(args)
     problem = keys.pop("problem", None)
     cell = make_audit_cell(algorithm, None if problem is None else str(problem), keys, calibration)
+    cell.plan(calibration, parse_value(args.seed))  # made twice: a plan that differs is not audited
     result = audit_cell(
         cell,
         calibration,
