@@ -15,7 +15,7 @@ from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Options, Plain, Record
-from dpsco_bench.registry import papers, say_once
+from dpsco_bench.registry import absent_paper, papers, say_once
 
 GRID_KEYS = ("n", "d", "epsilon")
 PREFIX = "leaderboard."
@@ -215,7 +215,9 @@ def _of_present_papers(entry: Plain) -> Plain:
             return {
                 key: kept(item)
                 for key, item in value.items()
-                if key not in lost and not (key == "without_privacy" and absent(item))
+                if key not in lost
+                and not (key == "without_privacy" and absent(item))
+                and not (key == "lower_bound" and absent_paper(item))
             }
         return value
 

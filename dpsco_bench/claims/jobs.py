@@ -58,18 +58,22 @@ def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> lis
     return jobs
 
 
-def _absent(claim: Claim, part: Part) -> bool:
-    """Whether a part of a paper's claim has a method of another paper that is not there; it is said once."""
+def _absent(claim: Claim, part: Part) -> str:
+    """The paper that is not there and of which a part has a method; empty if there is none.
+
+    One that nothing declares counts in a claim of a paper that is there, and is said once.
+    """
     methods = {method.algorithm for method in part.methods}
-    if absent_paper(*methods):
-        return True
-    lacking = []
+    declared = absent_paper(*methods)
+    if declared:
+        return declared
+    lacking: list[str] = []
     if claim.id.partition(".")[0] in papers():
         strange = {name for name in methods if name.partition(".")[0] not in papers()}
         lacking = sorted({name.partition(".")[0] for name in strange if name not in list_algorithms()})
     if lacking:
         say_once(DpscoError(f"{claim.id} {part.id} is left out: not installed: {', '.join(lacking)}"))
-    return bool(lacking)
+    return lacking[0] if lacking else ""
 
 
 def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Settings) -> Job:
