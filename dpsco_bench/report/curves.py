@@ -124,11 +124,11 @@ def _titles(band: Sequence[Row]) -> list[str]:
 
 
 def band_message(band: Sequence[Row]) -> str:
-    """Which of the pair ends lower, under every noise: ``DP-SVRG ends below DP-GD``."""
+    """Which of the pair ends lower, under every noise: ``DP-SVRG ends below DP-GD, T = 1500``."""
     said: dict[str, list[str]] = {}
     for row in band:
         pair = row.score.part.pair
-        first, second = (row.styles[label].name for label in pair) if len(pair) == 2 else ("", "")
+        first, second = (_named_method(row, label) for label in pair) if len(pair) == 2 else ("", "")
         words = {HOLDS: f"{first} ends below {second}", REVERSED: f"{second} ends below {first}"}
         text = words.get(row.score.row.word, f"{first} against {second}: {row.score.verdict}" if first else "")
         said.setdefault(text, []).append(NOISE.get(row.score.row.calibration, row.score.row.calibration))
@@ -145,6 +145,18 @@ def machine(results: ClaimResults) -> str:
         if found:
             return f"; fastest run of one replicate on {found.machine.processor}, {found.machine.backend}"
     return ""
+
+
+def _named_method(row: Row, label: str) -> str:
+    """Name of a method, with its number of steps where it is one in all cells: other numbers may end elsewhere."""
+    own = [cell for cell in row.cells if cell.entry.method == label]
+    names = {_name(cell, row.styles[label]) for cell in own}
+    return names.pop() if len(names) == 1 else row.styles[label].name
+
+
+def _name(cell: CellEvidence, look: MethodStyle) -> str:
+    steps = cell.entry.options.get("steps")
+    return look.name + (f", T = {steps}" if steps and "T =" not in look.name else "")
 
 
 def _labels(cells: Sequence[CellEvidence]) -> list[str]:
@@ -247,9 +259,7 @@ def _draw_cell(axes: Axes, cells: Sequence[CellEvidence], row: Row, timed: bool)
 
 def _end(cell: CellEvidence, look: MethodStyle, x: float, y: float) -> EndLabel:
     """Name of a method, with its number of steps."""
-    steps = cell.entry.options.get("steps")
-    name = look.name + (f", T = {steps}" if steps and "T =" not in look.name else "")
-    first, *rest = textwrap.wrap(name.replace("T = ", "T\u00a0=\u00a0"), NAME_CHARACTERS)
+    first, *rest = textwrap.wrap(_name(cell, look).replace("T = ", "T\u00a0=\u00a0"), NAME_CHARACTERS)
     return EndLabel(y, first, look.colour, tuple((line, look.colour) for line in rest), x)
 
 

@@ -26,6 +26,8 @@ def test_what_full_took_is_what_is_recorded():
     recorded = read_seconds(recorded_seconds_path("full"))
     hours = {id: sum(calibrate + run for calibrate, run, _ in jobs.values()) / 3600 for id, jobs in recorded.items()}
     board = hours.pop("leaderboard.common")
+    named = [t for name, t in recorded["leaderboard.common"].items() if DATA.match(f"leaderboard.common {name}")]
+    assert stated(r"KDD Cup 99 took (\d+)\.") == round(sum(calibrate + run for calibrate, run, _ in named) / 60)
     assert stated(r"claims took (\S+) hours of one core") == pytest.approx(sum(hours.values()), rel=ROUGHLY)
     assert stated(r"leaderboard took (\S+) minutes") == pytest.approx(60 * board, rel=ROUGHLY)
 

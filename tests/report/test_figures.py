@@ -140,7 +140,7 @@ def test_orderings_say_who_is_better_and_what_the_curves_are(inputs):
     with style():
         figures = claim_figures(inputs.claim("wang2017.race"))
         end, time = words(figures[""]), words(figures[".time"])
-    assert "Printed noise: second ends below first; accounted noise: first against second: inconclusive" in end
+    assert "Printed noise: second, T = 6 ends below first, T = 20; accounted noise: first, T = 20 against second" in end
     assert "gradient evaluations / n" in end and "excess risk F − F*" in end and "output perturbation" in end
     assert "running time of the algorithm (s)" in time and "Accounted noise" not in time
 
@@ -233,7 +233,7 @@ def test_a_paper_says_how_its_methods_look(inputs):
         METHOD_STYLES.forget("wang2017.first", "wang2017.second")
     key = [text.get_text() for text in figure.legends[0].get_texts()]
     assert key[-1] == "dot: what is returned, of The First a mean"
-    assert "The First, T = 20" in words(figure) and "The Second ends below The First" in words(figure)
+    assert "The First, T = 20" in words(figure) and "The Second, T = 6 ends below The First, T = 20" in words(figure)
     drawn = [line for axes in figure.axes for line in axes.lines]
     assert "#123456" in {line.get_color() for line in drawn if len(line.get_xdata()) > 1}
     ends = [line for line in drawn if line.get_color() == "#654321" and line.get_marker() == "D"]
