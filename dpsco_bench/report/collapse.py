@@ -23,8 +23,7 @@ COLLAPSED = 1.5
 MARKERS = ("o", "s", "^", "D", "v", "P")
 SHADES = ("#9ecae1", "#4292c6", "#08519c", "#08306b")
 WORDS = (
-    "Least risk of a method of proven privacy over that of the start (grey line); points of one n ε/√d lie together. "
-    "Hollow: a method left out might do better. Risks of zero have no place on this axis."
+    "Best proven-private risk over that of the start (grey). Hollow: one left out may have less. Zeros are left out."
 )
 
 
