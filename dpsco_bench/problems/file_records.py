@@ -44,7 +44,10 @@ class FileRecords(Problem):
         None, "of the labels; left out for LIBSVM", words="the name or the position of a column"
     )
     positive: str | float | int | None = option(
-        None, "label value that becomes +1, all others -1 (losses of classes); null: the larger of two numbers"
+        None, "label value that becomes +1, the other one -1 (losses of classes); null: the larger of two numbers"
+    )
+    one_against_rest: bool = option(
+        False, "whether labels may have more than two values, of which all but positive become -1"
     )
     drop: str | None = option(None, "columns that are left out, by name, several joined by +")
     ids: bool = option(False, "whether columns that look like record numbers are features")
@@ -155,6 +158,8 @@ class FileRecords(Problem):
     def warnings(self) -> tuple[str, ...]:
         """What was computed from the data."""
         found = []
+        if self.one_against_rest:
+            found.append(f"one label against the rest: all values but {self.positive} are -1")
         if self.scaled:
             found.append("rows divided by their largest norm, computed from the data: not private")
         elif self.row_bound is None:
@@ -171,6 +176,8 @@ class FileRecords(Problem):
             return np.where(table.labels == self._positive_value(table), 1.0, -1.0)
         if self.positive is not None:
             raise InputError("positive", self.positive, "left out for a loss of numbers")
+        if self.one_against_rest:
+            raise InputError("one_against_rest", True, "left out for a loss of numbers")
         if table.labels.dtype.kind == "U":
             raise InputError(f"label {table.label} of {self.table_name}", f"{table.labels[0]} in record 1", "a number")
         return table.labels if self.label_clip is None else np.clip(table.labels, -self.label_clip, self.label_clip)
@@ -180,6 +187,8 @@ class FileRecords(Problem):
         shown = ", ".join(str(value) for value in values[:8]) + (", ..." if len(values) > 8 else "")
         if len(values) < 2:
             raise InputError(f"label {table.label} of {self.table_name}", shown, "a column with at least two values")
+        if self.one_against_rest and self.positive is None:
+            raise InputError("positive", "missing", f"given with one_against_rest, one of the label's values {shown}")
         text = values.dtype.kind == "U"
         if self.positive is None:
             if text or len(values) > 2:
@@ -190,6 +199,12 @@ class FileRecords(Problem):
         wanted = str(self.positive) if text else _as_number(self.positive)
         if wanted is None or wanted not in values:
             raise InputError("positive", self.positive, f"one of the label's values {shown}")
+        if len(values) > 2 and not self.one_against_rest:
+            row = int(np.sort(first[values != wanted])[1])
+            allowed = f"{wanted} or one other value; of {len(values)} all others are -1 with one_against_rest=true"
+            raise InputError(
+                f"label {table.label} of {self.table_name}", f"{table.labels[row]} in record {row + 1}", allowed
+            )
         return wanted
 
     def draw(self, n: int, streams: StreamFactory) -> Data:

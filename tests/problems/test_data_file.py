@@ -169,6 +169,25 @@ def test_least_squares_has_the_closed_form_minimum(table):
     assert problem.optimal_risk(data) == pytest.approx(problem.risk(x[None], data)[0], rel=1e-12)
 
 
+def test_a_third_label_is_asked_for_or_refused_with_its_row(table):
+    rows, labels = table
+    words = np.where(labels == 1, "yes", "no").astype(object)
+    words[41] = "maybe"
+    write("third.csv", rows, words)
+    for positive in ("yes", "no", "maybe"):
+        with pytest.raises(InputError, match="label y of third.csv = '(yes|no|maybe) in record") as caught:
+            drawn(path="third.csv", positive=positive)
+        assert "all others are -1 with one_against_rest=true" in str(caught.value)
+        problem, data = drawn(path="third.csv", positive=positive, one_against_rest=True)
+        assert (data.labels == 1).sum() == (words == positive).sum() and set(data.labels) == {-1.0, 1.0}
+        assert f"all values but {positive} are -1" in problem.warnings[0]
+    with pytest.raises(InputError, match="label y of third.csv = 'maybe in record 42'"):
+        drawn(path="third.csv", positive="yes")
+    write("digits.csv", rows, np.arange(ROWS) % 3)
+    with pytest.raises(InputError, match="label y of digits.csv = '1.0 in record 2'"):
+        drawn(path="digits.csv", positive=2)
+
+
 WRONG = [
     ({"path": "none.csv"}, "path = 'none.csv': must be an existing"),
     ({"path": 3}, "path = 3: must be text"),
@@ -184,6 +203,8 @@ WRONG = [
     ({"positive": 7}, "positive = 7: must be one of the label's values 0.0, 1.0"),
     ({"positive": "yes"}, "positive = 'yes': must be one of the label's values"),
     ({"label": "a"}, "positive = 'missing': must be given, .* a has a third, .*, in record"),
+    ({"one_against_rest": True}, "positive = 'missing': must be given with one_against_rest"),
+    ({"one_against_rest": True, "loss": "squared"}, "one_against_rest = True: must be left out for a loss of numbers"),
     ({"width": 2.0}, "width = 2.0: must be left out for losses other than huber, smoothed_hinge"),
     ({"domain": "cube"}, "domain = 'cube': must be one of none, l2_ball, l1_ball, lp_ball, simplex"),
     ({"domain": "lp_ball"}, "p = None: must be given for domain lp_ball"),
