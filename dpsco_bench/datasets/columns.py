@@ -20,7 +20,17 @@ COPIES = 3
 LEAST_IDS = 20
 """Fewer records do not tell record numbers from other integers."""
 GIVEN = "given in every record, as a finite number"
-_ID = re.compile(r"(^|[_\W])(id|ids|uuid|key|index|idx|row|record|nr|no)$", re.IGNORECASE)
+_ID_WORDS = frozenset(
+    ("id", "ids", "uuid", "guid", "key", "index", "idx", "row", "record", "nr", "no", "num", "number", "code", "serial")
+    + ("account", "acct", "client", "cust", "customer", "employee", "invoice", "member", "order", "patient", "user")
+    + ("phone", "ssn")
+)
+_GLUED = re.compile(
+    r"(account|acct|client|cust|customer|employee|item|member|order|patient|record|row|user)(id|key|nr|no)"
+)
+_COUNTED = frozenset({"age", "year"})
+"""Quantities of which every value may occur once, from any start: those of a table of years or of ages."""
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def number_in(text: str) -> float | None:
@@ -79,11 +89,18 @@ def numbers_of(column: pa.ChunkedArray, name: str, path: Path, ids: bool) -> np.
 
 
 def looks_like_id(values: np.ndarray, name: str) -> bool:
-    """Whether numbers ``(n,)`` are distinct integers that are called an id, or are 0..n-1 or 1..n in some order."""
+    """Whether numbers ``(n,)`` are distinct integers that are called an id, or that leave none between them out.
+
+    A name is judged by its last word, ``CustomerID`` as ``customer_id``: an ``account_balance`` is none. Years and ages
+    may begin at any number but 0 and 1 and leave none out.
+    """
     if len(values) < LEAST_IDS or not np.array_equal(values, np.trunc(values)) or len(np.unique(values)) < len(values):
         return False
-    consecutive = values.min() in (0.0, 1.0) and values.max() - values.min() == len(values) - 1
-    return bool(consecutive or _ID.search(name))
+    last = ([word.lower() for word in _WORD.findall(name)] or [""])[-1]
+    if last in _ID_WORDS or _GLUED.fullmatch(last):
+        return True
+    start, consecutive = values.min(), values.max() - values.min() == len(values) - 1
+    return bool(consecutive and (start in (0.0, 1.0) or last not in _COUNTED))
 
 
 def _refuse_text(values: Sequence[Any], name: str, path: Path, kind: Any) -> None:

@@ -16,13 +16,14 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from dpsco_bench.datasets import libsvm
+from dpsco_bench.datasets import libsvm, libsvm_lines
 from dpsco_bench.datasets.columns import (
     GIVEN,
     check_columns,
     check_memory,
     number_in,
     numbers_of,
+    refuse,
     refuse_gap,
     refuse_huge,
 )
@@ -30,7 +31,8 @@ from dpsco_bench.datasets.store import sha256_of_file
 from dpsco_bench.errors import InputError
 
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".libsvm": "libsvm", ".svm": "libsvm"}
-COMPRESSED = (".gz", ".bz2", ".zst")
+COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
 _HEAD, _MOST_HEAD = 1 << 20, 1 << 28
 """Bytes in which a first line is looked for; a line may be as long as a block of what is read at once."""
 
@@ -137,10 +139,19 @@ def format_of(path: Path, form: str | None = None) -> str:
         if form not in FORMATS.values():
             raise InputError("format", form, "one of " + ", ".join(dict.fromkeys(FORMATS.values())))
         return form
-    suffixes = [suffix for suffix in path.suffixes if suffix not in COMPRESSED] or [""]
+    suffixes = [suffix for suffix in _suffixes(path) if suffix not in COMPRESSED] or [""]
     if suffixes[-1] not in FORMATS:
         raise InputError("path", str(path), "a file ending in " + ", ".join(FORMATS) + ", or have format= given")
     return FORMATS[suffixes[-1]]
+
+
+def _suffixes(path: Path) -> list[str]:
+    return [suffix.lower() for suffix in path.suffixes]
+
+
+def _text(path: Path) -> pa.NativeFile:
+    """The file's text as a stream, whatever case its ending is in."""
+    return pa.input_stream(str(path), compression=COMPRESSED.get(path.suffix.lower()))
 
 
 def _parquet(path: Path) -> pa.Table:
@@ -150,7 +161,7 @@ def _parquet(path: Path) -> pa.Table:
 
 
 def _csv(path: Path, header: bool | None) -> pa.Table:
-    delimiter = "\t" if ".tsv" in path.suffixes else ","
+    delimiter = "\t" if ".tsv" in _suffixes(path) else ","
     first = _first_line(path)
     fields = next(csv.reader([first], delimiter=delimiter), [])
     if len(fields) == 1 and ";" in first:
@@ -159,20 +170,21 @@ def _csv(path: Path, header: bool | None) -> pa.Table:
         header = not any(number_in(field) is not None for field in fields)
     check_memory(1, len(fields), path)
     block = max(_HEAD, 4 * len(first.encode()))
-    return pyarrow.csv.read_csv(
-        path,
-        read_options=pyarrow.csv.ReadOptions(
-            autogenerate_column_names=not header, block_size=block, use_threads=False
-        ),  # one thread alone knows the row of what it cannot read
-        parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter),
-        convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True),
-    )
+    with _text(path) as stream:
+        return pyarrow.csv.read_csv(
+            stream,
+            read_options=pyarrow.csv.ReadOptions(
+                autogenerate_column_names=not header, block_size=block, use_threads=False
+            ),  # one thread alone knows the row of what it cannot read
+            parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter),
+            convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True),
+        )
 
 
 def _first_line(path: Path) -> str:
     """The first line of a text file, whatever ends it."""
     decoder, text = codecs.getincrementaldecoder("utf-8-sig")(), ""  # a block may end within a letter
-    with pa.input_stream(str(path)) as stream:
+    with _text(path) as stream:
         while len(text) < _MOST_HEAD and (block := stream.read(_HEAD)):
             text += decoder.decode(block)
             if "\n" in text or "\r" in text:
@@ -183,11 +195,16 @@ def _first_line(path: Path) -> str:
 def _libsvm(path: Path, label: str | int | None) -> Records:
     if label is not None:
         raise InputError("label", label, "left out for LIBSVM, where every line begins with its label")
-    with pa.input_stream(str(path)) as stream:
-        text = b"\n".join(line for line in stream.read().splitlines() if line.strip())
+    with _text(path) as stream:
+        text = stream.read()
+    if b"#" in text:
+        text = re.sub(rb"#[^\r\n]*", b"", text)
+    text = b"\n".join(line for line in text.splitlines() if line.strip())
     try:
         with np.errstate(invalid="ignore"):  # an index beyond 2^63 becomes the least integer, and is refused below
-            lines = libsvm.parse(text) if text else None
+            lines = libsvm_lines.parse(text) if text else None
+    except libsvm_lines.Malformed as error:
+        raise _malformed(error, path) from error
     except ValueError as error:
         raise InputError("path", str(path), "a LIBSVM file", str(error)) from error
     if lines is None or not len(lines.values):
@@ -213,6 +230,19 @@ def _libsvm(path: Path, label: str | int | None) -> Records:
     return _frozen(Records(features, lines.labels, names, "label"))
 
 
+def _malformed(error: libsvm_lines.Malformed, path: Path) -> InputError:
+    """The line for an entry that is none, with its record and its column."""
+    shown = f"{error.shown} in record {error.record}"
+    if error.shown.startswith("qid:"):
+        return InputError(f"entry of {path.name}", shown, "index:value; no loss uses the groups of a ranking")
+    if error.place == "entry":
+        return InputError(f"entry of {path.name}", shown, "index:value, with one colon and no space")
+    if error.place == "index":
+        return InputError(f"index in {path.name}", shown, "an integer >= 1")
+    allowed = "a number, the label first in every line" if error.place == "label" else "a number"
+    return InputError(f"column {error.place} of {path.name}", shown, allowed)
+
+
 def _select(table: pa.Table, path: Path, label: str | int | None, drop: tuple[str, ...], ids: bool) -> Records:
     names = list(table.column_names)
     if table.num_rows < 1 or len(names) < 2:
@@ -234,7 +264,8 @@ def _select(table: pa.Table, path: Path, label: str | int | None, drop: tuple[st
 def _position(names: list[str], label: str | int | None, path: Path) -> int:
     if isinstance(label, int) and not isinstance(label, bool) and -len(names) <= label < len(names):
         return label % len(names)
-    if isinstance(label, str) and names.count(label) == 1:
+    if isinstance(label, str) and label in names:
+        check_columns(names, [i for i, name in enumerate(names) if name == label], path)
         return names.index(label)
     shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     allowed = f"one of the columns of {path.name}: {shown}; or a position from {-len(names)} to {len(names) - 1}"
@@ -243,11 +274,18 @@ def _position(names: list[str], label: str | int | None, path: Path) -> int:
 
 def _labels(column: pa.ChunkedArray, name: str, path: Path) -> np.ndarray:
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+    if any(is_number(kind) for is_number in _NUMBERS):
         return numbers_of(column, name, path, ids=True)
     values = column.to_pylist()
     if None in values:
         raise InputError(f"column {name} of {path.name}", f"no number in record {values.index(None) + 1}", GIVEN)
+    for record, value in enumerate(values):
+        try:
+            values[record] = value.decode() if isinstance(value, bytes) else value
+        except UnicodeDecodeError:
+            refuse(name, path, repr(value), record, "text, but its bytes are none")
+        if not isinstance(values[record], str):
+            refuse(name, path, str(value), record, f"a number or text, but it is of type {kind}")
     return np.array(values, dtype=np.str_)
 
 

@@ -8,9 +8,23 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpsco_bench.datasets import tables
-from dpsco_bench.datasets.columns import check_columns
+from dpsco_bench.datasets.columns import check_columns, looks_like_id
 from dpsco_bench.errors import InputError
 
+SCATTERED = 7919 * np.arange(30) % 100_003
+CALLED = ("CustomerID", "custID", "custid", "customer", "account_number", "accountNo", "postalCode", "KEY", "id2", "nr")
+QUANTITIES = (
+    "account_balance",
+    "humid",
+    "paid",
+    "PAID",
+    "grid",
+    "casino",
+    "orders",
+    "number_of_items",
+    "decode",
+    "monkey",
+)
 NAMES = ("age", "income", "height")
 
 
@@ -136,7 +150,7 @@ BAD = [
     ("t.csv", "a,b\n1,2\n", {"label": "c"}, "label = 'c': must be one of"),
     ("t.csv", "a,b\n1,2\n", {"label": 2}, "label = 2: must be one of"),
     ("t.csv", "a,b\n1,2\n", {"label": True}, "label = True: must be one of"),
-    ("t.csv", "a,a,b\n1,2,3\n", {"label": "a"}, "label = 'a': must be one of"),
+    ("t.csv", "a,a,b\n1,2,3\n", {"label": "a"}, "column a of t.csv = 'columns 1 and 2': must be one column"),
     ("t.csv", "a,b\n1,2\n3,\n", {"label": "a"}, "column b of t.csv = 'no number in record 2': must be given"),
     ("t.csv", "a,b\n1,2\n3,nan\n", {"label": "a"}, "column b of t.csv = 'no number in record 2'"),
     ("t.csv", "a,b\n1,2\ninf,3\n", {"label": "b"}, "column a of t.csv = 'inf in record 2': must be given"),
@@ -156,9 +170,17 @@ BAD = [
     ("t.txt", "a,b\n", {"label": 0}, "path = .*t.txt': must be a file ending in .csv, .tsv, .parquet"),
     ("t.csv", "a,b\n", {"label": 0, "form": "excel"}, "format = 'excel': must be one of csv, parquet, libsvm"),
     ("t.svm", "1 1:2\n", {"label": 0}, "label = 0: must be left out for LIBSVM"),
-    ("t.svm", "1 1:2\nx 1:3\n", {}, r"path = .*t.svm': must be a LIBSVM file \(lines are not of the form"),
-    ("t.svm", "1 1:2 3\n", {}, "must be a LIBSVM file"),
-    ("t.svm", "1 1.5:2\n", {}, "must be a LIBSVM file"),
+    ("t.svm", "1 1:2\n\nx 1:3\n", {}, "column label of t.svm = 'x in record 2': must be a number, the label first"),
+    ("t.svm", "1 1:2\n1 2:abc\n", {}, "column 2 of t.svm = 'abc in record 2': must be a number"),
+    ("t.svm", "1 1:2 3\n", {}, "entry of t.svm = '3 in record 1': must be index:value, with one colon"),
+    ("t.svm", "1 5\n", {}, "entry of t.svm = '5 in record 1': must be index:value"),
+    ("t.svm", "0 1:1\n1:2 1\n", {}, "column label of t.svm = '1:2 in record 2': must be a number, the label first"),
+    ("t.svm", "1 1:2 3:\n4 :5\n", {}, "entry of t.svm = '3: in record 1'"),
+    ("t.svm", "1 2\n3:4 5:6\n", {}, "entry of t.svm = '2 in record 1'"),
+    ("t.svm", "1 1:2:3\n", {}, "entry of t.svm = '1:2:3 in record 1'"),
+    ("t.svm", "1 1:1\n1 qid:3 1:2\n", {}, "entry of t.svm = 'qid:3 in record 2': must be index:value; no loss uses"),
+    ("t.svm", "1 1.5:2\n", {}, "index in t.svm = '1.5:2 in record 1': must be an integer >= 1"),
+    ("t.svm", "1 1:1_0\n", {}, "column 1 of t.svm = '1_0 in record 1': must be a number"),
     ("t.svm", "1 0:2\n", {}, "index in t.svm = 0: must be an integer >= 1"),
     ("t.svm", "1 1:nan\n", {}, "column 1 of t.svm = 'no number in record 1': must be given in every record"),
     ("t.svm", "1 1:1 2:3\n-1 2:-inf\n", {}, "column 2 of t.svm = '-inf in record 2'"),
@@ -204,6 +226,14 @@ def test_what_cannot_be_used_is_named_in_one_line(tmp_path, name, text, options,
         ("a", np.arange(30) + 0.5, ""),
         ("a", np.arange(19), ""),
         ("idle", 3 * np.arange(30), ""),
+        *((name, SCATTERED, "0, 7919, 15838") for name in CALLED),
+        *((name, SCATTERED, "") for name in QUANTITIES),
+        ("a", np.arange(1000, 1030), "1000, 1001, 1002"),
+        ("a", -np.arange(30), "0, -1, -2"),
+        ("a", np.random.default_rng(0).permutation(30) + 77, "from record 1 on"),
+        ("year", np.arange(1990, 2020), ""),
+        ("AgeInYears_age", np.arange(20, 50), ""),
+        ("year", np.arange(30), "0, 1, 2"),
     ],
 )
 def test_record_numbers_are_no_features(tmp_path, name, values, refused):
@@ -219,6 +249,46 @@ def test_record_numbers_are_no_features(tmp_path, name, values, refused):
         assert tables.read(path, name).names == ("b", "y")  # as a label they are numbers
     else:
         assert tables.read(path, "y").names == ("b", name)
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_a_name_alone_makes_no_record_number(name):
+    repeated, broken = SCATTERED % 29, SCATTERED + 0.5
+    assert looks_like_id(SCATTERED, name)
+    assert not any(looks_like_id(values, name) for values in (repeated, broken, SCATTERED[:19]))
+
+
+def test_comments_and_endings_in_capitals_are_read(tmp_path):
+    text = "# by hand\n1 1:2 # first\n-1 1:3 2:x:y\n".replace(" 2:x:y", "#2:x:y")
+    for name, content in (("T.SVM", text.encode()), ("T.LibSVM.GZ", gzip.compress(text.encode()))):
+        (tmp_path / name).write_bytes(content)
+        records = tables.read(tmp_path / name)
+        assert records.features.tolist() == [[2.0], [3.0]] and records.labels.tolist() == [1.0, -1.0]
+    for name, content in (("T.CSV", b"a,y\n1,2\n"), ("T.TSV.GZ", gzip.compress(b"a\ty\n1\t2\n"))):
+        (tmp_path / name).write_bytes(content)
+        assert tables.read(tmp_path / name, "y").features.tolist() == [[1.0]]
+
+
+def test_labels_of_text_in_every_type(tmp_path):
+    path, words = tmp_path / "t.parquet", ["no", "yes"]
+    for kind in (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary(3)):
+        texts = ["no ", "yes"] if kind == pa.binary(3) else words
+        column = pa.array(texts if "string" in str(kind) else [text.encode() for text in texts], kind)
+        pq.write_table(pa.table({"a": [1.0, 2.0], "y": column}), path)
+        tables._read.cache_clear()
+        assert tables.read(path, "y").labels.tolist() == texts
+    for column, message in (
+        (pa.array([b"a", b"\xff"]), "column y of t.parquet = .* in record 2'?\"?: must be text"),
+        (
+            pa.array([0, 1], pa.date32()),
+            "column y of t.parquet = '1970-01-01 in record 1': must be a number or text, but",
+        ),
+        (pa.array([[1], [2]]), "column y of t.parquet = '\\[1\\] in record 1': must be a number or text, but"),
+    ):
+        pq.write_table(pa.table({"a": [1.0, 2.0], "y": column}), path)
+        tables._read.cache_clear()
+        with pytest.raises(InputError, match=message):
+            tables.read(path, "y")
 
 
 def test_text_that_differs_in_every_record_is_called_an_id(tmp_path):
