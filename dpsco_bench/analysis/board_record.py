@@ -67,7 +67,8 @@ class RecordedPoint(Record):
 
 def record_board(path: Path, board: str, rows: Sequence[Standing | Skipped]) -> None:
     """Write the points of a board, a line each; other boards, and instances whose data are absent, stay recorded."""
-    absent = {row.instance for row in rows if isinstance(row, Skipped)}
+    ran = {row.instance for row in rows if isinstance(row, Standing)}
+    absent = {row.instance for row in rows if isinstance(row, Skipped)} - ran
     kept = [point for point in read_boards(path) if point.board != board or point.instance in absent]
     kept += [RecordedPoint.of(board, row) for row in rows if isinstance(row, Standing)]
     lines = [dumps_canonical(point) for point in sorted(kept, key=lambda point: point.place)]

@@ -143,7 +143,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Skipped(Record):
-    """An instance whose data are absent."""
+    """An instance whose data are absent, or a point of it at which no method ran, with the reasons."""
 
     instance: str
     title: str

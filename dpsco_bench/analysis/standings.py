@@ -64,7 +64,10 @@ class Run:
 
 
 def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
-    """A row for each (instance, point) of a board's plan entry, and one for each instance whose data are absent."""
+    """A row for each (instance, point) of a board's plan entry, and one for each instance whose data are absent.
+
+    A point at which nothing ran has a row as well, which says why.
+    """
     runs: dict[tuple[str, int], list[Run]] = {}
     left_out = {(item.instance, int(item.point)): list[Unrun]() for item in entry.left_out}
     for item in entry.left_out:
@@ -83,10 +86,26 @@ def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
     for instance in entry.board.instances:
         if instance.id in skipped:
             rows.append(Skipped(instance.id, instance.title, skipped[instance.id]))
+        else:
+            rows += _empty(entry, instance, {place: left_out[place] for place in left_out if place not in runs})
         places = sorted(place for place in runs if place[0] == instance.id)
         own = [_row(entry.id, instance, runs[place], left_out.get(place, ())) for place in places]
         rows += [replace(row, contenders=contenders(row, own), uncompared=uncompared(row, own)) for row in own]
     return rows
+
+
+def _empty(
+    entry: BoardEntry, instance: Instance, places: Mapping[tuple[str, int], Sequence[Unrun]]
+) -> Iterator[Skipped]:
+    """A row for each point of an instance at which nothing ran, with the reason of each method."""
+    where = {(item.instance, int(item.point)): item for item in entry.left_out}
+    ran = {(c.method.partition("/")[0], int(c.value)): c for job in entry.jobs for c in job.cells}
+    for place, items in sorted(places.items(), key=lambda pair: pair[0]):
+        if place[0] == instance.id:
+            at = where.get(place) or ran[place]
+            point = ", ".join(f"{key} = {getattr(at, key):g}" for key in ("n", "d", "epsilon") if getattr(at, key))
+            why = "; ".join(dict.fromkeys(f"{item.method}: {item.reason}" for item in items))
+            yield Skipped(instance.id, instance.title, f"{point}: no method runs: {why}")
 
 
 def _refused(job: Job, calibrations: Calibrations) -> Iterator[tuple[tuple[str, int], Unrun]]:

@@ -39,6 +39,7 @@ def test_the_example_is_run_by_its_path(dpsco, examples):
     assert rows[0]["lower_bound"] and rows[-1]["search"]["settings"] == 4
     again = dpsco("leaderboard", BOARD, f"plugins=[{METHOD}]", "--all")
     assert again.err == "" and "dp_gd_20" in again.out, "finished jobs are not run again"
+    assert "\nexcess empirical risks: flipped, customers\n" in again.out
 
 
 def test_it_stands_in_the_plan_beside_those_that_ship(dpsco, monkeypatch):
@@ -83,6 +84,18 @@ def test_all_methods_are_one_word(dpsco):
 def test_what_is_wrong_is_one_line(dpsco, changes, text):
     outcome = dpsco("leaderboard", written(**changes))
     assert outcome.code == 2 and outcome.err.count("\n") == 1 and text in outcome.err, outcome.err
+
+
+def test_a_board_on_which_every_method_refuses_says_so_with_the_reasons(dpsco):
+    board = written(methods=["bassily2021.noisy_sfw", "bassily2021.noisy_sgd"])
+    for options in ((), ("--all",)):
+        outcome = dpsco("leaderboard", board, *options)
+        first, second = outcome.out.splitlines()
+        assert outcome.code == 0 and first == "no method ran at any point"
+        assert second.startswith("ridge: skipped: n = 32, d = 2, epsilon = 1: no method runs: noisy_sfw: ")
+        assert "; noisy_sgd: " in second
+    rows = json.loads(dpsco("leaderboard", board, "--json").out)
+    assert [row["instance"] for row in rows] == ["ridge"] and "noisy_sgd: " in rows[0]["skipped"]
 
 
 def test_a_file_that_is_absent_or_no_board_is_one_line(dpsco):

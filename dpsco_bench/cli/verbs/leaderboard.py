@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpsco_bench.cli.options import add_json, add_plugins
-from dpsco_bench.cli.output import Column, Row, number, print_json, table
+from dpsco_bench.cli.output import Column, Row, labelled, number, print_json, table
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ POINT = (
 COLUMNS = (
     *POINT,
     Column("first", "winner (tied: =)", shrink=14),
-    Column("risk", "excess risk", numeric=True),
-    Column("kind", "of the"),
+    Column("risk", "risk", numeric=True),
     Column("margin", "margin [95 %]", numeric=True),
     Column("search", "search", numeric=True),
     Column("trivial", "trivial", numeric=True),
@@ -36,8 +35,7 @@ COLUMNS = (
 ALL_COLUMNS = (
     *POINT,
     Column("method", "method", shrink=14),
-    Column("risk", "excess risk [95 %]", numeric=True),
-    Column("kind", "of the"),
+    Column("risk", "risk [95 %]", numeric=True),
     Column("gradients", "gradients", numeric=True),
     Column("says", "", shrink=10),
 )
@@ -75,18 +73,22 @@ def _print(rows: Sequence[Standing | Skipped], everything: bool) -> None:
     from dpsco_bench.analysis.ranking import Standing
 
     measured = [row for row in rows if isinstance(row, Standing)]
-    if everything:
+    if not measured:
+        print("no method ran at any point")
+    elif everything:
         print(table(ALL_COLUMNS, [line for row in measured for line in _lines(row)]))
     else:
         print(table(COLUMNS, [_winner(row) for row in measured]))
+    for kind in dict.fromkeys(row.risk_kind for row in measured):
+        of = dict.fromkeys(row.instance for row in measured if row.risk_kind == kind)
+        print(labelled(f"{kind} risks:", ", ".join(of), len(kind) + 8))
     for row in rows:
         if row.skipped:
             print(f"{row.instance}: skipped: {row.skipped}")
 
 
 def _place(row: Standing) -> Row:
-    kind = "population" if row.risk_kind == "excess population" else "sample"
-    return {"instance": row.instance, "n": row.n, "d": row.d, "epsilon": number(row.epsilon), "kind": kind}
+    return {"instance": row.instance, "n": row.n, "d": row.d, "epsilon": number(row.epsilon)}
 
 
 def _winner(row: Standing) -> Row:
