@@ -23,6 +23,8 @@ from dpsco_bench.execution.store import damaged
 from dpsco_bench.paths import conf_dir
 
 RUNS = Path("results/runs")
+LAUNCHERS = ("joblib", "submitit_local", "submitit_slurm")
+LAUNCHERS_FROM = "it comes with the extra cluster (in a checkout: make cluster)"
 PLACES = ("out", "plugins", "data")
 """Keys of a configuration that say where things are; results do not store them."""
 
@@ -131,7 +133,8 @@ def _composed(overrides: Sequence[Parsed], sweep: bool = False, folder: Path = R
                 config = OmegaConf.to_container(compose("run", choice), resolve=True, throw_on_missing=True)
             except (HydraException, OmegaConfBaseException, ValueError, TypeError, AssertionError) as error:
                 reason = " ".join(str(error).split("\n\n")[0].split())
-                raise DpscoError(f"configuration {' '.join(choice)}: {reason}") from None
+                hint = f"; {LAUNCHERS_FROM}" * any(f"hydra/launcher/{name}'" in reason for name in LAUNCHERS)
+                raise DpscoError(f"configuration {' '.join(choice)}: {reason}{hint}") from None
             yield request(config, swept, sweep, folder)
 
 

@@ -39,12 +39,11 @@ from dpsco_bench.plain import Plain
 COLUMNS = (
     Column("risk", "risk", numeric=True),
     Column("ci", "+- (95 %)", numeric=True),
-    Column("kind", "of the"),
+    Column("kind", "risk is"),
     Column("epsilon", "real epsilon", numeric=True),
     Column("privacy", "privacy"),
     Column("gradients", "gradients", numeric=True),
 )
-KINDS = {"excess empirical": "sample", "excess population": "population"}
 REFUSED = "refused"
 CLOCK_SECONDS = 2.0
 
@@ -145,7 +144,7 @@ class SweepRow:
             "algorithm": found.algorithm,
             "risk": number(found.risk),
             "ci": number(found.half_interval, 2),
-            "kind": KINDS.get(found.risk_kind, found.risk_kind),
+            "kind": found.risk_kind,
             "epsilon": bounded(found.epsilon_real, found.epsilon_real_kind, 3),
             "privacy": found.privacy_status,
             "gradients": number(found.gradient_evaluations, 3),
@@ -162,6 +161,7 @@ def running(made: Sequence[Request], failures: Failures) -> Iterator[None]:
         lost = failures.read()
         pace.see(number for number, (job, out) in enumerate(jobs) if job.key in lost or _is_new(out, begun))
 
+    look()
     with Ticker(pace, say, look=look):
         yield
 

@@ -216,10 +216,17 @@ class Pace:
             self._began[count] = now
 
     def see(self, done: Iterable[int]) -> None:
-        """These are done by now, in whatever order, some at a time: what is new shares the time since the last look."""
+        """These are done by now, in whatever order, some at a time: what is new shares the time since the last look.
+
+        The first of the others is taken to be worked on since then.
+        """
         now, new = self._now(), [number for number in done if number not in self._took]
         self._took |= {number: (now - self._seen) / len(new) for number in new}
         self._seen = now if new else self._seen
+        rest = (number for number in range(len(self._predicted)) if number not in self._took)
+        for number in [next(rest, None)]:
+            if number is not None:
+                self._began.setdefault(number, self._seen)
 
     @property
     def elapsed(self) -> float:

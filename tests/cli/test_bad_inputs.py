@@ -257,6 +257,7 @@ BAD = [
     ("run problem=data_file path=table.csv label=y label_clip=2", "label_clip = 2", "left out for loss logistic"),
     ("run problem=data_file path=semicolons.csv label=y", "path = 'semicolons.csv'", "commas"),
     ("run problem=data_file path=far.svm", "columns of far.svm = '999999999999 in record", "dense"),
+    ("run -m hydra/launcher=jobli n=100,200", "Could not find 'hydra/launcher/jobli'", "configuration"),
     ("run -m problem=data_file path=table.csv label=y,z", "label = 'z'", "a, b, y"),
     ("run problem=data_file path=gaps.csv label=y", "no number in record 2", "every record"),
     ("run problem=data_file path=table.csv label=[y]", "label = ['y']", "the name or the position of a column"),

@@ -193,6 +193,17 @@ def test_work_that_is_done_elsewhere_is_told_by_what_it_leaves():
     assert str(pace).startswith("12 of 20 runs done, 2 min 00 s, about 1 min ")
 
 
+def test_a_first_run_elsewhere_that_takes_long_is_not_about_to_end():
+    """It is begun: what it takes beyond its prediction is expected of the others."""
+    clock = Clock()
+    pace = Pace([1.0] * 10, unit="runs", clock=clock)
+    pace.see(())
+    for now in (20.0, 80.0):
+        clock.now = now
+        pace.see(())
+        assert pace.left > 4 * now
+
+
 def test_a_log_says_what_a_killed_job_was_at(tmp_path):
     path = tmp_path / "run.log"
     assert cut_short(path) == ("", False)
