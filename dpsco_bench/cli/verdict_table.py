@@ -19,6 +19,7 @@ COLUMNS = (
     Column("measured", "measured", numeric=True),
     Column("against", "against", numeric=True),
 )
+PLUS_MINUS = " +- "
 PRIVACY = Column("privacy", "real eps", numeric=True)
 NO_PRIVACY: Mapping[tuple[str, str, str], str] = {}
 
@@ -33,7 +34,9 @@ def verdict_table(rows: Sequence[Verdict], privacy: Mapping[tuple[str, str, str]
     words = Counter(row.counted_as for row in rows)
     counts = "; ".join(f"{count} {word}" for word, count in words.most_common())
     columns = (*COLUMNS, PRIVACY) if privacy else COLUMNS
-    lines = [table(columns, _cells(rows, privacy)), "", f"{len(rows)} verdicts: {counts or 'none'}"]
+    shown = table(columns, _cells(rows, privacy))
+    said = "; +- is half of a slope's 95 % interval" if PLUS_MINUS in shown else ""
+    lines = [shown, "", f"{len(rows)} verdicts: {counts or 'none'}{said}"]
     return "\n".join([*lines, *dict.fromkeys(filter(None, map(_remedy, rows)))])
 
 
@@ -90,4 +93,4 @@ def _slope(row: Verdict) -> str:
     low, high = row.ci
     if math.isnan(low) or math.isnan(high) or high == low:
         return f"{row.slope:.2f}"
-    return f"{row.slope:.2f} +- {(high - low) / 2:.2f}"
+    return f"{row.slope:.2f}{PLUS_MINUS}{(high - low) / 2:.2f}"

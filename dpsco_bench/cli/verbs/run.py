@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import math
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -189,13 +190,19 @@ def line(summary: Summary, label: str, nominal: bool = False) -> str:
     real = bounded(summary.epsilon_real, summary.epsilon_real_kind)
     kind = summary.risk_kind + " risk" * summary.risk_kind.startswith("excess")
     return (
-        f"{label}: {kind} {number(summary.risk)} +- {number(summary.stderr, 2)}, "
+        f"{label}: {kind} {number(summary.risk)}{_interval(summary)}, "
         f"epsilon {number(summary.epsilon_claimed)} (real {real}, {STATUS_WORDS[summary.privacy_status]}), "
         f"{number(summary.gradient_evaluations)} gradients"
         + (f"; {_drawn(summary, nominal)}" if summary.sampler_status else "")
         + (f"; {held_out_text(summary.held_out)}" if summary.held_out else "")
         + (f"; {summary.warnings}" if summary.warnings else "")
     )
+
+
+def _interval(summary: Summary) -> str:
+    """Half of the 95 % interval of the mean; none of a single run."""
+    half = summary.half_interval
+    return "" if math.isnan(half) else f" +- {number(half, 2)} (95 %)"
 
 
 def held_out_text(found: HeldOutBeside) -> str:
