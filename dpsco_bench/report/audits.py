@@ -25,6 +25,8 @@ KIND = "audit"
 WIDTH, LEFT, RIGHT = 3.9, 1.98, 0.1
 ROW, ABOVE, BELOW = 0.135, 0.62, 0.95
 """Inches of a column: its width and margins, the height of a row, and of what is above and below all rows."""
+TITLE_LINE, TITLE_CHARACTERS = 0.14, 52
+"""Of the title: inches of a line, and how many characters fit above a column."""
 MOST_ROWS = 60
 """In one column."""
 LOWEST, HIGHEST = 0.05, 20.0
@@ -82,15 +84,17 @@ def audits_figure(scores: Sequence[Score]) -> Figure:
     """The figure of some audits: an axis for each algorithm, with a line for each of its variants and calibrations."""
     columns = _columns(rows_of(scores))
     lines = max(sum(map(_height, column)) for column in columns)
-    height = ABOVE + BELOW + ROW * lines
+    title = textwrap.wrap(audits_message(scores), TITLE_CHARACTERS * len(columns))
+    above = ABOVE + TITLE_LINE * (len(title) - 1)
+    height = above + BELOW + ROW * lines
     figure = Figure(figsize=(WIDTH * len(columns), height))
     for number_, column in enumerate(columns):
         own = ROW * sum(map(_height, column))
         left, room = number_ * WIDTH + LEFT, WIDTH - LEFT - RIGHT
         total = WIDTH * len(columns)
-        axes = figure.add_axes((left / total, 1 - (ABOVE + own) / height, room / total, own / height))
+        axes = figure.add_axes((left / total, 1 - (above + own) / height, room / total, own / height))
         _draw(axes, column)
-    _words(figure, height, audits_message(scores))
+    _words(figure, height, title)
     return figure
 
 
@@ -184,14 +188,15 @@ def _inside(epsilon: float) -> float:
     return min(max(epsilon, LOWEST), HIGHEST)
 
 
-def _words(figure: Figure, height: float, title: str) -> None:
+def _words(figure: Figure, height: float, title: Sequence[str]) -> None:
     """What the figure shows, above; its symbols, below."""
     wide = figure.get_figwidth()
     columns = max(1, round(wide / WIDTH))
     told = "An audit refutes where its bound is right of the dashed line, the claim. It never proves privacy."
-    figure.text(0.05 / wide, 1 - 0.06 / height, title, va="top", size=8, weight="bold", color=INK)
+    figure.text(0.05 / wide, 1 - 0.06 / height, "\n".join(title), va="top", size=8, weight="bold", color=INK)
     lines = "\n".join(textwrap.wrap(told, 78 * columns))
-    figure.text(0.05 / wide, 1 - 0.23 / height, lines, va="top", size=6.5, color=FAINT)
+    below = 0.09 + TITLE_LINE * len(title)
+    figure.text(0.05 / wide, 1 - below / height, lines, va="top", size=6.5, color=FAINT)
 
     def mark(label: str, marker: str, colour: str, face: str | None = None) -> Line2D:
         more: dict[str, Any] = {

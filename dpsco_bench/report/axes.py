@@ -9,16 +9,27 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from dpsco_bench.report.drawing import FAINT
+from dpsco_bench.report.drawing import FAINT, PANEL_WIDTH
 from dpsco_bench.report.numbers import number, plain, superscript
 
 MOST_TICKS = 6
 LABEL_GAP = 0.06
 """Height of a line of an end label, as a fraction of the axes' height."""
-ENDS = (-0.02, 1.1)
-"""Between what end labels stand: farther down are the numbers of the other axis."""
+ENDS = (-0.02, 1.05)
+"""Between what end labels stand: farther down are the numbers of the other axis, farther up the panel's heading."""
+SMALLEST = 4.8
+"""Points of a label that would not fit into the margin otherwise."""
+PLAIN, SMALL = (0.0099, 1e4), 5.4
+"""Between what numbers of an axis are written plainly; points of those that are long."""
+LEAST_DECADES = 0.5
+"""Of a logarithmic x axis, so that it has two numbers."""
+NUMBERED = {2.2: (1.0,), 1.1: (1.0, 3.0), 0.8: (1.0, 2.0, 5.0), 0.0: (1.0, 2.0, 3.0, 5.0, 7.0)}
+"""Decades of such an axis, at least -> the multiples of a power of ten that are numbered: two of them at least."""
 CHARACTER, TICK_GAP = 0.026, 0.02
 """Width of a character of a tick label, and least gap between two labels, as fractions of the axis of one panel."""
 
@@ -93,15 +104,33 @@ def log_y(axes: Axes, values: Iterable[float], label: str, room: float = 0.08) -
     axes.set_ylim(10 ** (low - margin), 10 ** (high + margin))
     decades = high - low + 2 * margin
     subs = (1.0,) if decades > 2.2 else (1.0, 2.0, 5.0) if decades > 0.7 else (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
-    axes.yaxis.set_major_locator(LogLocator(subs=subs, numticks=8 if len(subs) == 1 else 20))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: decade_text(value)))
-    axes.yaxis.set_minor_locator(NullLocator())  # dozens of artists an axis, for marks that nobody reads
+    _decades(axes.yaxis, subs, 8 if len(subs) == 1 else 20)
+    if len(subs) > 1 and 10 ** (low - margin) < PLAIN[0]:
+        axes.tick_params(axis="y", labelsize=SMALL)  # 1.5×10⁻⁴ beside the axis, and its name beside that
     axes.set_ylabel(label)
+
+
+def log_x(axes: Axes) -> None:
+    """Logarithmic x axis over what is drawn, decades (and 3, or 2 and 5, where few of them) labelled."""
+    axes.set_xscale("log")
+    low, high = np.log10(axes.get_xlim())
+    decades = float(high - low)
+    if decades < LEAST_DECADES:
+        middle = (low + high) / 2
+        axes.set_xlim(10 ** (middle - LEAST_DECADES / 2), 10 ** (middle + LEAST_DECADES / 2))
+    subs = next(subs for least, subs in NUMBERED.items() if decades >= least)
+    _decades(axes.xaxis, subs, 6 if len(subs) == 1 else 20)
+
+
+def _decades(axis: Axis, subs: Sequence[float], most: int) -> None:
+    axis.set_major_locator(LogLocator(subs=subs, numticks=most))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: decade_text(value)))
+    axis.set_minor_locator(NullLocator())  # dozens of artists an axis, for marks that nobody reads
 
 
 def decade_text(value: float) -> str:
     """Tick label on a logarithmic axis: plain near 1, a power of ten elsewhere."""
-    return plain(value) if 0.0099 < value < 1e4 else _power(value)
+    return plain(value) if PLAIN[0] < value < PLAIN[1] else _power(value)
 
 
 def _power(value: float) -> str:
@@ -135,8 +164,19 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel]) -> None:
             axes.annotate("", (label.x, label.y), annotation_clip=False, **at)
         lines = [(label.text, label.colour), *label.more]
         for number_, (text, colour) in enumerate(lines):
-            y, size = top - LABEL_GAP * number_, 6.5 if number_ == 0 else 6.0
+            y, size = top - LABEL_GAP * number_, fitting(axes, text, 6.5 if number_ == 0 else 6.0)
             axes.text(1.03, y, text, transform=axes.transAxes, va="center", size=size, color=colour)
+
+
+def fitting(axes: Axes, text: str, size: float) -> float:
+    """The size, or a smaller one with which a label at the right edge ends inside its panel."""
+    figure: Any = axes.figure
+    box, width = axes.get_position(), 72.0 * figure.get_figwidth()
+    left = (box.x1 + 0.03 * box.width) * width
+    panel = 72.0 * PANEL_WIDTH
+    room = panel - left % panel - 1.0 if width >= panel else width - left - 1.0
+    wide = text_to_path.get_text_width_height_descent(text, FontProperties(size=size), False)[0]
+    return size if wide <= room else max(SMALLEST, size * room / wide)
 
 
 def spread(

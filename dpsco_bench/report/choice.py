@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from dpsco_bench.analysis.choice import Choice, Chosen
 from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.report.axes import log_x
 from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, INK, cut, style, svg_text
 from dpsco_bench.report.method_styles import Dash
 from dpsco_bench.report.numbers import number, plain
@@ -40,7 +41,7 @@ def figure(found: Choice) -> Figure:
     for place, method in enumerate(found.methods):
         _draw_method(axes, method, place)
     _draw_lines(axes, found)
-    axes.set_xscale("log")
+    log_x(axes)
     axes.set_ylim(count - 0.4, -0.6)
     axes.set_yticks(range(count), [method.method for method in found.methods])
     axes.tick_params(axis="y", length=0)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.bootstrap import student_factor, summarise
@@ -20,7 +21,7 @@ from dpsco_bench.claims.model import RISK
 from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.privacy.ledger import SIGNS
 from dpsco_bench.problems.registry import problem_class
-from dpsco_bench.report.axes import EndLabel, below_axis, label_ends, log_y, value_axis
+from dpsco_bench.report.axes import EndLabel, below_axis, label_ends, log_x, log_y, value_axis
 from dpsco_bench.report.drawing import (
     COLOURS,
     FAINT,
@@ -171,7 +172,9 @@ def _draw_methods(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
         look: dict[str, Any] = {"fmt": MARKERS.get(calibration, "D"), "color": COLOURS.get(calibration, INK)}
         axes.errorbar(points.mean, places, xerr=errors, elinewidth=0.8, zorder=3, **look)
     if all((points.mean > 0).all() for _, points in shown):
-        axes.set_xscale("log")
+        log_x(axes)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(4))
     box: Any = axes.get_position()
     figure: Any = axes.figure
     room = 0.62 / figure.get_figwidth()  # names are longer than numbers

@@ -132,7 +132,7 @@ def _group_axis(axes: Axes, groups: Sequence[Group], values: Sequence[float]) ->
         middle, under = place + (size - 1) / 2, axes.get_xaxis_transform()
         axes.text(middle, -0.07, symbols(name), transform=under, ha="center", va="center", size=7)
         if len(groups) <= MOST_RANGES:
-            ends = f"{tick_text(block[0])} … {tick_text(block[-1])}"
+            ends = " … ".join(dict.fromkeys(map(tick_text, (block[0], block[-1]))))
             axes.text(middle, -0.14, ends, transform=under, ha="center", va="center", size=5.5)
         place, taken = place + size + 1, taken + size
     axes.xaxis.set_major_locator(FixedLocator(ticks))
