@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpsco_bench.analysis.ranking import Standing
+from dpsco_bench.report.axes import log_x, log_y
 from dpsco_bench.report.board import measured
 from dpsco_bench.report.drawing import GREY, INK, Panel, compose
 from dpsco_bench.report.inputs import BoardResults
@@ -22,15 +23,20 @@ COLLAPSED = 1.5
 """Largest factor between risks at such values, the slope taken out, that is called one curve."""
 MARKERS = ("o", "s", "^", "D", "v", "P")
 SHADES = ("#9ecae1", "#4292c6", "#08519c", "#08306b")
-WORDS = (
-    "Best proven-private risk over that of the start (grey). Hollow: one left out may have less. Zeros are left out."
-)
+WORDS = "Least risk of a method of proven privacy over that of the start (grey line); hollow: undecided; ▼: risk 0"
+FOOT = 0.3
+"""Where points of risk 0 stand on a logarithmic axis, in units of the least risk above 0."""
 
 
 def share(row: Standing) -> float:
-    """The least risk over that of the starting point, 0 where a method has none; NaN where no method ran."""
-    risks = [max(method.risk, 0.0) for method in row.methods if method.ranked and is_number(method.risk)]
+    """The least risk over that of the starting point, 0 where a method finds the optimum; NaN where none ran."""
+    risks = [max(0.0, method.risk) for method in row.methods if method.ranked and is_number(method.risk)]
     return min(risks) / row.trivial if risks and is_number(row.trivial) and row.trivial > 0 else math.nan
+
+
+def known(rows: Sequence[Standing]) -> list[Standing]:
+    """Points at which a method ran."""
+    return [row for row in rows if not math.isnan(share(row))]
 
 
 def ratio(row: Standing) -> float:
@@ -41,15 +47,18 @@ def ratio(row: Standing) -> float:
 def spread(rows: Sequence[Standing]) -> float | None:
     """Largest factor between the shares of two points of other n or d at about one `ratio`, with its slope taken out.
 
-    None where there are no two such points. The slope is that of a line through all points' logarithms.
+    None where there are no two such points; infinite where one of the two risks is 0. Undecided points say nothing:
+    a method that was left out may have less risk. The slope is that of a line through the points' logarithms.
     """
-    points = [(math.log(ratio(row)), math.log(share(row)), row.n, row.d) for row in rows if share(row) > 0]
+    decided = [row for row in known(rows) if not row.contenders]
+    points = [(math.log(ratio(row)), math.log(share(row)), row.n, row.d) for row in decided if share(row) > 0]
     middle_x = sum(x for x, *_ in points) / max(1, len(points))
     middle_y = sum(y for _, y, *_ in points) / max(1, len(points))
     width = sum((x - middle_x) ** 2 for x, *_ in points)
     slope = sum((x - middle_x) * (y - middle_y) for x, y, *_ in points) / width if width > 0 else 0.0
+    points += [(math.log(ratio(row)), -math.inf, row.n, row.d) for row in decided if share(row) == 0]
     gaps = [
-        abs(y - v - slope * (x - u))
+        0.0 if y == v else abs(y - v - slope * (x - u)) if math.isfinite(y + v) else math.inf
         for (x, y, *here), (u, v, *there) in combinations(points, 2)
         if here != there and abs(x - u) <= math.log(NEAR)
     ]
@@ -62,14 +71,15 @@ def spread_text(rows: Sequence[Standing]) -> str:
     if found is None:
         return "no two points share a value of n ε/√d"
     word = "one curve" if found <= COLLAPSED else "not one curve"
-    return f"{word}: risks at one n ε/√d are up to a factor {found:.2g} apart"
+    apart = "0 beside others" if math.isinf(found) else f"up to a factor {found:.2g} apart"
+    return f"{word}: risks at one n ε/√d are {apart}"
 
 
 def collapse_figure(board: BoardResults) -> Figure | None:
     """A panel for every instance with at least three points; None where there is none."""
     panels = []
     for instance in board.board.instances:
-        rows = [row for row in measured(board) if row.instance == instance.id and share(row) > 0]
+        rows = known([row for row in measured(board) if row.instance == instance.id])
         if len(rows) >= 3:
             text = spread_text(rows)
             panels.append(Panel(text[:1].upper() + text[1:], _drawn(rows), instance.title))
@@ -79,13 +89,12 @@ def collapse_figure(board: BoardResults) -> Figure | None:
 def collapse_message(board: BoardResults) -> str:
     """On how many instances one number decides the risk."""
     by_instance: dict[str, list[Standing]] = {}
-    for row in measured(board):
-        if share(row) > 0:
-            by_instance.setdefault(row.instance, []).append(row)
+    for row in known(measured(board)):
+        by_instance.setdefault(row.instance, []).append(row)
     found = [spread(rows) for rows in by_instance.values() if len(rows) >= 3]
-    known = [factor for factor in found if factor is not None]
-    one = sum(factor <= COLLAPSED for factor in known)
-    return f"n ε/√d alone decides the least private risk on {one} of {len(known)} instances"
+    told = [factor for factor in found if factor is not None]
+    one = sum(factor <= COLLAPSED for factor in told)
+    return f"n ε/√d alone decides the least private risk on {one} of {len(told)} instances"
 
 
 def _drawn(rows: Sequence[Standing]) -> Any:
@@ -93,23 +102,33 @@ def _drawn(rows: Sequence[Standing]) -> Any:
 
     def draw(axes: Axes) -> None:
         axes.axhline(1.0, color=GREY, linewidth=0.8, zorder=1)
+        above = [value for row in rows if (value := share(row)) > 0]
+        foot = FOOT * min(above, default=1.0)
         for n in sizes:
             colour = SHADES[min(len(SHADES) - 1, sizes.index(n))]
             for d in dimensions:
-                ours = sorted((ratio(row), share(row)) for row in rows if (row.n, row.d) == (n, d))
-                open_ = [(ratio(row), share(row)) for row in rows if (row.n, row.d) == (n, d) and row.contenders]
+                ours = sorted((row for row in rows if (row.n, row.d) == (n, d)), key=ratio)
+                marker = MARKERS[dimensions.index(d) % len(MARKERS)]
+                label = f"n {plain(n)}" + (f", d {d}" if len(dimensions) > 1 else "")
                 if ours:
-                    marker = MARKERS[dimensions.index(d) % len(MARKERS)]
-                    label = f"n {plain(n)}" + (f", d {d}" if len(dimensions) > 1 else "")
-                    x, y = zip(*ours, strict=True)
-                    axes.plot(x, y, marker=marker, color=colour, markeredgecolor=INK, markeredgewidth=0.3, label=label)
-                if open_:
-                    x, y = zip(*open_, strict=True)
-                    axes.plot(x, y, marker, mfc="white", mec=colour, mew=0.6, zorder=3)
+                    _draw_size(axes, ours, foot, {"color": colour, "marker": marker, "label": label})
         axes.set_xscale("log")
-        axes.set_yscale("log")
+        log_x(axes)
+        log_y(axes, [*above, 1.0, *([foot] if len(above) < len(rows) else [])], "risk / risk of the start")
         axes.set_xlabel("n ε/√d")
-        axes.set_ylabel("risk / risk of the start")
         axes.legend(loc="best", fontsize=5, handlelength=1.2, framealpha=0.7)
 
     return draw
+
+
+def _draw_size(axes: Axes, rows: Sequence[Standing], foot: float, look: Mapping[str, Any]) -> None:
+    """Points of one n and d: hollow where undecided, at the foot of the axis where the risk is 0."""
+    x, y = [ratio(row) for row in rows], [share(row) or foot for row in rows]
+    edge: dict[str, Any] = {"markeredgecolor": INK, "markeredgewidth": 0.3}
+    axes.plot(x, y, **edge, **look)
+    for row, place, value in zip(rows, x, y, strict=True):
+        if row.contenders or share(row) == 0:
+            marker = "v" if share(row) == 0 else look["marker"]
+            face = "white" if row.contenders else look["color"]
+            size: dict[str, Any] = {"markersize": 5.5} if share(row) == 0 else {}
+            axes.plot(place, value, marker, color=look["color"], markerfacecolor=face, zorder=4, **size)

@@ -28,12 +28,17 @@ PALEST = 0.18
 """Share of its colour that a tile keeps where the margin is 0."""
 TIED = 0.45
 """Largest share of its colour that the tile of a tie keeps: its margin is in doubt, and its text stands on hatches."""
+MOST_LINES = 4
+"""Of the name of an undecided region; what it would cost stands below."""
 DARK = 0.45
 """Luminance below which the text of a tile is white."""
 WORDS = "The winner's name stands in its region; per cent: its mean risk against the runner-up's; paler: closer"
 CROSSES, STRIPES = ("xx", "#dcdcdc"), ("////", "#ffffff")
 """Hatches of undecided tiles and of ties, with their colours, on which texts stand; dots would make a page large."""
-HATCHED = ((*STRIPES, "#d9d9d9", "a tie"), (*CROSSES, "#ffffff", "undecided: contender left out as too long"))
+HATCHED = (
+    (*STRIPES, "#d9d9d9", "a tie"),
+    (*CROSSES, "#ffffff", "undecided: methods left out, and the time of the likeliest"),
+)
 
 
 def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
@@ -48,7 +53,10 @@ def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
 
 
 def winners_text(rows: Sequence[Standing]) -> str:
-    """Who has the least risk at most of the decided points: ``app objp is best at 7 of 9 points, 2 undecided``."""
+    """Who has the least risk at most decided points: ``app objp has the least risk at 7 of 9 points, 2 undecided``.
+
+    Where some of these are ties, it says so: there the least mean cannot be told from others.
+    """
     decided = [row for row in rows if row.runner_up is not None and not row.contenders]
     rest = f", {len(rows) - len(decided)} undecided" if len(decided) < len(rows) else ""
     if not decided:
@@ -57,7 +65,8 @@ def winners_text(rows: Sequence[Standing]) -> str:
     points = f"{count} of {len(decided)} point{'s' * (len(decided) > 1)}"
     if winner == TRIVIAL:
         return f"Nothing beats the start at {points}{rest}"
-    return f"{winner.replace('_', ' ')} has the least risk at {points}{rest}"
+    tied = any(len(row.tied) > 1 for row in decided if row.winner == winner)
+    return f"{winner.replace('_', ' ')} has the least risk{' or ties' * tied} at {points}{rest}"
 
 
 def board_message(board: BoardResults) -> str:
@@ -224,7 +233,11 @@ def name_text(row: Standing) -> str:
         return "no method\nrun here"
     if row.contenders:
         least = "the start" if row.winner == TRIVIAL else row.winner
-        return f"{_broken(least)}\n{_broken('or_' + row.contenders[0].method)}?"
+        least, others = _broken(least), len(row.contenders)
+        other = _broken("or_" + row.contenders[0].method) if others == 1 else f"or {others} others"
+        if len(f"{least}\n{other}".splitlines()) > MOST_LINES:
+            other = "or 1 other"
+        return f"{least}\n{other}?"
     name = "nothing beats\nthe start" if row.winner == TRIVIAL else _broken(row.winner)
     if any(method.at_start for method in row.methods if method.method == row.winner):
         name += "\n≈ the start"
@@ -232,8 +245,10 @@ def name_text(row: Standing) -> str:
 
 
 def tile_text(row: Standing) -> str:
-    """The winner's margin in per cent, or of a tie how many cannot be told apart from it."""
-    if row.runner_up is None or row.contenders:
+    """The winner's margin in per cent, of a tie how many cannot be told from it, of an undecided point its cost."""
+    if row.contenders:
+        return row.contenders[0].cost.removeprefix("about ").removesuffix(" on one core")
+    if row.runner_up is None:
         return ""
     others = len(row.tied) - 1
     if others:

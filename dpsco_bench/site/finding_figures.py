@@ -11,15 +11,16 @@ from matplotlib.figure import Figure
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.report.drawing import COLOURS as NOISE
-from dpsco_bench.report.drawing import FAINT, INK, style, svg_text
+from dpsco_bench.report.drawing import FAINT, GREY, INK, style, svg_text
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.findings import FigureRow, FigureText, Finding
 
 WIDTH, ROW, ABOVE, BELOW = 4.6, 0.3, 0.12, 0.5
 """Inches: legible on a telephone without scrolling."""
-COLOURS = {"": NOISE["paper"], "printed": NOISE["paper"], "private": NOISE["accounted"], "plain": FAINT}
-MARKERS = {"": "o", "printed": "o", "private": "s", "plain": "D"}
+COLOURS = {"main": INK, "printed": NOISE["paper"], "private": NOISE["accounted"], "plain": GREY}
+MARKERS = {"main": "o", "printed": "o", "private": "s", "plain": "D"}
+"""Blue and orange are the papers' noise and accounted noise here as in all figures; a number of neither is dark."""
 PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
 """Behind a value, so that no line runs through it."""
 FAR = 30.0

@@ -35,11 +35,15 @@ _CONDITION = re.compile(r"^\s*(\w+)\s*(<=|>=|==|!=|<|>)\s*(.+?)\s*$")
 
 @dataclass(frozen=True)
 class FigureRow:
-    """A row of a finding's figure: its words, the name of its value, and its look."""
+    """A row of a finding's figure: its words, the name of its value, and its look.
+
+    ``printed`` and ``private`` are runs under the papers' noise and under accounted noise, ``main`` is what the finding
+    is about where noise is not what differs, ``plain`` what stands beside it.
+    """
 
     text: str
     value: str
-    look: str = ""
+    look: str = "main"
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from dpsco_bench.report.phases import (
     tile_text,
     uncompared_text,
     uncompared_texts,
+    winners_text,
 )
 from dpsco_bench.report.tables import to_csv, to_latex, to_markdown
 
@@ -171,7 +172,7 @@ def test_an_undecided_tile_is_crossed_and_explained(board):
     assert sum(tile_colour(UNDECIDED)) > sum(tile_colour(ROWS[0])), "no margin is shown"
     board.__dict__["rows"] = [ROWS[0], UNDECIDED]
     with style(**{"svg.fonttype": "none"}):
-        assert "undecided: contender left out as too long" in svg_text(board_figure(board))
+        assert "undecided: methods left out, and the time of the likeliest" in svg_text(board_figure(board))
 
 
 def test_a_winner_that_hardly_moves_is_so_described(board):
@@ -195,7 +196,7 @@ def test_the_number_of_methods_that_compete_is_told(board):
 def test_figures_have_a_panel_per_instance_and_the_same_bytes(board):
     ((instance, panel),) = phase_panels(board)
     assert instance == "i" and panel.line.endswith("; d\u00a0=\u00a04; 1 to 3 methods compete")
-    assert panel.title.startswith("dp gd has the least risk at ")
+    assert panel.title.startswith("dp gd has the least risk or ties at ")
     with style():
         assert svg_text(board_figure(board)) == svg_text(board_figure(board))
 
@@ -218,3 +219,19 @@ def test_the_gallery_shows_the_grid_of_the_board_that_ships():
     assert all(f"<!-- {plain(n)} -->" in figure for n in values)
     shown = [instance for instance in board.instances if board.points(instance, "ci")]
     assert all(f"<!-- {instance.title.partition(',')[0]}" in figure for instance in shown)
+
+
+def test_an_undecided_tile_says_how_many_are_left_out_and_what_the_likeliest_would_take():
+    slow = Contender("noisy_sgd", 1, 256, 8, 1.0, "about 3 min 52 s on one core")
+    one, two = (replace(ROWS[0], contenders=(slow,) * count) for count in (1, 2))
+    assert name_text(one) == "dp gd\nor noisy sgd?" and name_text(two) == "dp gd\nor 2 others?"
+    assert tile_text(one) == tile_text(two) == "3 min 52 s"
+    long = replace(
+        one, winner="output_perturbation_by_somebody", contenders=(replace(slow, method="noisy_descent_of_them"),)
+    )
+    assert name_text(long).endswith("\nor 1 other?")
+
+
+def test_a_first_place_that_is_a_tie_is_called_one():
+    assert winners_text([ROWS[0]]) == "dp gd has the least risk at 1 of 1 point"
+    assert winners_text([ROWS[0], ROWS[2]]) == "dp gd has the least risk or ties at 2 of 2 points"

@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_bench.report.collapse import collapse_figure, ratio, share, spread, spread_text
+from dpsco_bench.analysis.ranking import Contender
+from dpsco_bench.report.collapse import collapse_figure, known, ratio, share, spread, spread_text
 from dpsco_bench.report.drawing import style, svg_text
+from dpsco_bench.report.fits import faults
 from tests.report.test_board import ROWS, results
 
 POINTS = [(256, 8, 1.0), (1024, 8, 0.25), (1024, 8, 1.0), (4096, 8, 0.25), (4096, 8, 1.0), (1024, 32, 0.5)]
@@ -37,13 +39,32 @@ def test_the_share_is_of_the_start_and_of_methods_of_proven_privacy():
     assert math.isnan(share(replace(ROWS[0], trivial=0.0)))
 
 
-def test_no_risk_at_all_is_not_passed_over_for_the_next_method():
-    none = replace(
-        ROWS[0], methods=tuple(replace(m, risk=0.0) if m.ranked and m.risk == 0.1 else m for m in ROWS[0].methods)
-    )
-    assert share(none) == 0.0 and spread([none, *[standing(*point, 0.1) for point in POINTS[:2]]]) == spread(
-        [standing(*point, 0.1) for point in POINTS[:2]]
-    )
+def test_a_risk_of_0_is_a_point_and_breaks_the_curve():
+    law = [standing(*point, 3.0 * (point[0] * point[2] / math.sqrt(point[1])) ** -1.5) for point in POINTS]
+    rows = [
+        replace(row, methods=standing(row.n, row.d, row.epsilon, 0.0).methods) if row.n == 256 else row for row in law
+    ]
+    assert share(rows[0]) == 0.0 and len(known(rows)) == len(rows)
+    assert math.isinf(spread(rows)) and spread_text(rows).endswith("are 0 beside others")
+
+
+def test_an_undecided_point_says_nothing_of_the_curve():
+    law = [standing(*point, 3.0 * (point[0] * point[2] / math.sqrt(point[1])) ** -1.5) for point in POINTS]
+    off = replace(standing(4096, 8, 0.25, 0.9), contenders=(Contender("slow", 1, 256, 8, 1.0, "3 h"),))
+    assert spread([*law, off]) == pytest.approx(1.0)
+    assert spread([*law, replace(off, contenders=())]) > 2
+
+
+def test_zeros_are_drawn_at_the_foot_and_undecided_points_hollow():
+    off = replace(standing(4096, 8, 1.0, 0.1), contenders=(Contender("slow", 1, 256, 8, 1.0, "3 h"),))
+    with style():
+        figure = collapse_figure(results([*ROWS[:3], standing(1024, 8, 1.0, 0.0), off]))
+        axes = figure.axes[0]
+        points = [line for line in axes.get_lines() if len(line.get_xdata()) == 1]
+        low, _ = axes.get_ylim()
+        assert any(line.get_marker() == "v" and line.get_ydata()[0] > low for line in points)
+        assert any(line.get_markerfacecolor() == "white" for line in points)
+        assert faults(figure) == []
 
 
 def test_it_is_drawn_with_the_same_bytes():
