@@ -206,3 +206,10 @@ def test_a_broken_page_stops_the_build_and_leaves_the_old_site(inputs, built, tm
 def test_a_method_has_its_queries_at_a_point(text):
     page = text("methods/wang2017.dp_gd_pl")
     assert "Its queries, and what each is charged for" in page and "all records" in page
+
+
+def test_tables_are_dark_in_the_dark_and_keep_head_and_first_column(built):
+    style = (built / "site" / "_static" / "site.css").read_text()
+    assert "--dt-html-background: var(--pst-color-background)" in style
+    assert re.search(r"dt-layout-table > div { overflow: visible", style), "a box inside would keep the head from staying"
+    assert re.search(r"tbody td:first-child { position: sticky; left: 0", style)
